@@ -1,0 +1,117 @@
+// A schedule: one rank's steps with their dependencies. Data, no behaviour, no addresses, no tags, no clock.
+//
+//   builder (pure) --> sink (a schedule in memory, the verifier, the simulator, text)
+//
+// A vector is cut into `chunks` chunks (one a rank where ranks share the work), each chunk into `segments` segments; sizes
+// differ by one element at most. The segments are numbered through, chunk after chunk: these numbers, the *blocks*, are what
+// steps speak of. A plan binds them to element counts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace weft::schedules {
+
+using step_index = std::uint32_t;
+
+/// What a step does. send and receive name a peer (a rank of the communicator); copy and combine have none.
+enum class step_kind : std::uint8_t {
+  send,     ///< sources[0] goes to peer; done when the bytes may be overwritten
+  receive,  ///< target comes from peer; done when the bytes are there
+  copy,     ///< sources[0] to target
+  combine,  ///< sources in the stated order (1 to 16) into target, which may be exactly one of them
+  notify,   ///< tells peer that everything this step depends on is done; carries no elements
+  await,    ///< done when the peer's matching notify is
+};
+
+/// Which memory of its owner a segment lies in.
+enum class buffer : std::uint8_t { input, output, scratch };
+
+/// Blocks first, first + 1, ... first + count - 1 of the vector: contiguous elements. count 0 names no elements.
+struct block_range {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  friend bool operator==(const block_range&, const block_range&) = default;
+};
+
+/// The owner of a segment in this rank's own memory.
+inline constexpr std::int32_t me = -1;
+
+/// Elements in a memory: the range says which elements of the vector they stand for, and so how many. In scratch they
+/// lie at the beginning of slot `slot`; two segments of one slot overlap, those of two slots never do.
+struct segment {
+  std::int32_t owner = me;  ///< `me`, or a rank whose memory this rank can read
+  buffer in = buffer::input;
+  std::uint32_t slot = 0;  ///< scratch only
+  block_range elements;
+  friend bool operator==(const segment&, const segment&) = default;
+};
+
+/// How a builder has cut the vector, which part of it the caller's buffers hold, and what scratch it needs.
+struct layout {
+  std::uint32_t chunks = 1;       ///< chunks of the vector
+  std::uint32_t segments = 1;     ///< segments of each chunk
+  block_range input;              ///< the blocks that the input buffer holds, contiguous, first block first
+  block_range output;             ///< the same of the output buffer; count 0: this rank has none
+  std::uint32_t scratch_slots = 0;
+  std::uint32_t slot_blocks = 0;  ///< the most blocks that one slot holds at a time
+};
+
+/// Part [first, first + count) of a side table of the schedule.
+struct table_range {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+struct step {
+  step_kind kind = step_kind::copy;
+  std::int32_t peer = -1;
+  /// The k-th message from a to b is b's k-th receive from a (k from 0, notifies and awaits counted alike with sends and
+  /// receives): fixed here, when it is built, so that steps may run in any order that their dependencies allow.
+  std::uint32_t ordinal = 0;
+  table_range sources;  ///< in schedule::sources
+  segment target;
+  table_range after;  ///< in schedule::dependencies: earlier steps that must be done before this one begins
+};
+
+/// What a builder emits into.
+class sink {
+ public:
+  virtual ~sink() = default;
+  /// Called once, before any step.
+  virtual void begin(const layout& cut) = 0;
+  /// Appends a step and returns its index, counted from 0. `after` names earlier steps only.
+  virtual step_index emit(step_kind kind, std::int32_t peer, std::span<const segment> sources, const segment& target,
+                          std::span<const step_index> after) = 0;
+};
+
+/// One rank's schedule in memory.
+struct schedule {
+  layout cut;
+  std::vector<step> steps;
+  std::vector<segment> sources;
+  std::vector<step_index> dependencies;
+
+  std::span<const segment> sources_of(const step& s) const { return {sources.data() + s.sources.first, s.sources.count}; }
+  std::span<const step_index> after(const step& s) const { return {dependencies.data() + s.after.first, s.after.count}; }
+};
+
+/// Where a range of blocks lies in a vector of `elements` elements.
+struct element_range {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+/// First element of `block` (from 0 to chunks * segments, that is one past the last) in a vector of `elements` elements cut
+/// as `cut` says: chunks are balanced over the vector, segments over their chunk, the longer ones first.
+std::size_t first_element(const layout& cut, std::size_t elements, std::uint32_t block);
+
+/// The elements that `blocks` stand for.
+element_range elements_of(const layout& cut, std::size_t elements, block_range blocks);
+
+/// The most elements that any `count` consecutive blocks hold: what a scratch slot must have room for.
+std::size_t most_elements(const layout& cut, std::size_t elements, std::uint32_t count);
+
+}  // namespace weft::schedules

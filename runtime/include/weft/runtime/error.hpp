@@ -1,0 +1,57 @@
+// What weft throws. Every error carries a code to test for and a message that says what was wrong, where, and what
+// would be right.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace weft {
+
+/// What went wrong, as a portable code.
+enum class errc {
+  invalid_argument = 1,  ///< an argument, option or input that cannot be used
+  truncated,             ///< a message longer than the buffer that was to receive it
+  peer_lost,             ///< a process of the job died or can no longer be reached
+  revoked,               ///< the communicator was aborted
+  mismatched_call,       ///< ranks of one communicator called different things
+  operation_failed,      ///< another rank could not complete its part
+  incompatible,          ///< the other side is a different build of weft, or not weft at all
+  no_rendezvous,         ///< a launcher is there but its rendezvous does not answer
+  no_provider,           ///< no libfabric provider fits
+  timed_out,             ///< a deadline passed
+  provider_failed,       ///< libfabric reported an error
+  protocol,              ///< a message from outside that breaks the wire protocol
+};
+
+const std::error_category& category() noexcept;
+inline std::error_code make_error_code(errc code) noexcept { return {static_cast<int>(code), category()}; }
+
+/// Base of everything that weft throws.
+class error : public std::runtime_error {
+ public:
+  error(errc code, const std::string& message) : std::runtime_error(message), code_(make_error_code(code)) {}
+  error(std::error_code code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  const std::error_code& code() const noexcept { return code_; }
+
+ private:
+  std::error_code code_;
+};
+
+/// A rank of the job is gone. `rank()` is its rank in the world (the first one, where a process hosted several).
+class peer_lost : public error {
+ public:
+  peer_lost(int rank, const std::string& message) : error(errc::peer_lost, message), rank_(rank) {}
+  int rank() const noexcept { return rank_; }
+
+ private:
+  int rank_;
+};
+
+/// Throws an `error` for a failed system call: "WHAT: CALL: text of errno (errno N)". `number` is errno.
+[[noreturn]] void throw_system_error(int number, const char* call, const std::string& what);
+
+}  // namespace weft
+
+template <>
+struct std::is_error_code_enum<weft::errc> : std::true_type {};
