@@ -1,0 +1,75 @@
+// What weft asks of a network: small frames into a peer's ring, and payloads into memory that the peer has posted.
+// Matching, flow control and rendezvous are the messenger's (messenger.hpp); nothing here queues or waits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace weft::fabric {
+
+/// One transfer in flight. Its owner keeps it, and the memory that it moves, alive and in place until `receiver::done`.
+struct transfer {
+  alignas(16) std::byte provider_space[64];  ///< the provider's while the transfer is in flight (fi_context2)
+};
+
+/// What `transport::poll` reports to. Called on the thread that polls.
+class receiver {
+ public:
+  virtual ~receiver() = default;
+  /// A frame has arrived, whole. The bytes are the transport's and gone when this returns.
+  virtual void arrived(std::span<const std::byte> frame) = 0;
+  /// A transfer has ended: `bytes` landed (receives), or the memory may be reused (sends). With an error nothing is said
+  /// about the bytes, but the transport no longer touches them.
+  virtual void done(transfer& ended, std::size_t bytes, std::error_code error) = 0;
+};
+
+/// What a transport can do; fixed once it is made.
+struct transport_limits {
+  std::string provider;       ///< as `--provider` names it
+  std::size_t inject = 0;     ///< largest frame that `inject` takes, bytes
+  std::size_t frame = 0;      ///< largest frame that `send` takes, bytes
+  std::size_t payload = 0;    ///< largest payload transfer, bytes
+  std::uint64_t tag_mask = 0; ///< the bits of a payload tag that reach the other side
+};
+
+using address = std::vector<std::byte>;
+
+/// An endpoint and everything it needs. Frames of one sender arrive in the order sent; payload transfers are matched by
+/// (peer, tag) with a receive that was posted before the payload was sent, which the caller guarantees.
+///
+/// Threads: every call but the constructor's and destructor's is made by one thread at a time (whoever holds the token);
+/// nothing here blocks. `false` from a posting call means that the provider is busy (-FI_EAGAIN): the caller polls and
+/// tries again, within bounds of its own. Errors of the provider are thrown as weft::error (errc::provider_failed) that
+/// name the call and fi_strerror's text.
+class transport {
+ public:
+  virtual ~transport() = default;
+  virtual const transport_limits& limits() const noexcept = 0;
+  /// This endpoint's address, for the others' `start`.
+  virtual address local_address() const = 0;
+  /// Names the peers (the index is what every other call means by `peer`; one of them may be this endpoint itself) and
+  /// posts a ring of at least `ring_bytes` for their frames, each of `limits().frame` bytes at the most.
+  virtual void start(std::span<const address> peers, std::size_t ring_bytes) = 0;
+
+  /// Sends a frame of at most `limits().inject` bytes; the bytes are copied before this returns.
+  virtual bool inject(int peer, std::span<const std::byte> frame) = 0;
+  /// Sends a frame from memory that stays untouched until `done`.
+  virtual bool send(int peer, std::span<const std::byte> frame, transfer& context) = 0;
+  /// Sends a payload into the receive that the peer has posted under `tag`.
+  virtual bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) = 0;
+  /// Posts memory for the payload that `peer` will send under `tag`.
+  virtual bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) = 0;
+  /// Asks for a posted payload receive back. It ends by `done` all the same: with std::errc::operation_canceled, or as if
+  /// nothing had been asked where the payload was quicker.
+  virtual void cancel(transfer& context) = 0;
+
+  /// Reports what has happened since to `to` and returns how many events that were; 0 is nothing.
+  virtual std::size_t poll(receiver& to) = 0;
+};
+
+}  // namespace weft::fabric
