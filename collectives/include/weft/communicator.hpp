@@ -1,0 +1,218 @@
+// The collective API: messages and collectives among an ordered set of ranks.
+//
+//   weft::runtime runtime{argc, argv};
+//   weft::communicator& world = runtime.world();
+//   world.allreduce(std::span<const double>(x), std::span<double>(sum), weft::sum);
+//
+// Buffers are contiguous ranges (std::span, std::vector, std::array) of trivially copyable elements, for reductions of
+// `weft::combinable` ones; counts are elements of std::size_t. In place is the same span twice.
+//
+// Blocking calls park the fiber that makes them, or poll on a plain thread. Every call throws weft::error on bad arguments
+// (before anything is sent), peer_lost once a member of the communicator is lost, and errc::revoked after `abort`.
+// A communicator is used by its rank alone: by one thread or fiber at a time.
+#pragma once
+
+#include <weft/kernels/combine.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace weft {
+
+namespace detail {
+struct communicator_state;
+class pending;
+}  // namespace detail
+
+/// From any rank of the communicator; with any tag.
+inline constexpr int any_source = -1;
+inline constexpr int any_tag = -1;
+
+/// An operator of reductions.
+struct reduction_operator {
+  kernels::operation operation;
+};
+inline constexpr reduction_operator sum{kernels::operation::sum};
+inline constexpr reduction_operator product{kernels::operation::product};
+inline constexpr reduction_operator min{kernels::operation::min};
+inline constexpr reduction_operator max{kernels::operation::max};
+
+/// Elements that reductions combine.
+template <class T>
+concept combinable = kernels::combinable<T>;
+
+/// Elements that messages carry.
+template <class T>
+concept carriable = std::is_trivially_copyable_v<T>;
+
+template <class R>
+concept message_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && carriable<std::ranges::range_value_t<R>>;
+template <class R>
+concept reduction_range = message_range<R> && combinable<std::ranges::range_value_t<R>>;
+
+/// What a receive or a probe found.
+struct status {
+  int source = any_source;
+  int tag = any_tag;
+  std::size_t bytes = 0;
+  /// Whole elements of type T in the message.
+  template <carriable T>
+  std::size_t count() const noexcept { return bytes / sizeof(T); }
+};
+
+/// An operation in flight, with sole use of its buffers until it is done. Movable. Destroying one in flight waits for it;
+/// where an exception is unwinding, it aborts the communicator first so that the wait ends.
+class handle {
+ public:
+  handle() noexcept;
+  explicit handle(std::unique_ptr<detail::pending> operation) noexcept;
+  handle(handle&&) noexcept;
+  handle& operator=(handle&&) noexcept;
+  ~handle();
+
+  /// Whether there is an operation that has not been waited for.
+  bool valid() const noexcept { return operation_ != nullptr; }
+  /// Polls once; true when the operation is done, and then throws what it failed with. Does not block.
+  bool test();
+  /// Blocks until the operation is done; throws what it failed with. Afterwards the handle is not valid. For receives the
+  /// status says what came. Throws errc::invalid_argument on a handle that is not valid.
+  status wait();
+  /// Blocks until the operation is done (true) or the deadline has passed (false: still in flight, the handle valid).
+  bool wait_until(std::chrono::steady_clock::time_point deadline);
+
+ private:
+  std::unique_ptr<detail::pending> operation_;
+};
+
+/// Waits for every valid handle, in whatever order they end; then throws the first error, if any.
+void wait_all(std::span<handle> handles);
+
+/// An ordered set of ranks with its own matching space.
+class communicator {
+ public:
+  explicit communicator(std::shared_ptr<detail::communicator_state> state) noexcept;
+  communicator(communicator&&) noexcept;
+  communicator& operator=(communicator&&) noexcept;
+  ~communicator();
+
+  int rank() const noexcept;
+  int size() const noexcept;
+
+  // Messages. Tags are 0 to 2^31 - 1. Messages between two ranks with tags that match are received in the order sent.
+
+  /// Blocks until `data` may be reused. A short message never waits for its receiver.
+  template <message_range R>
+  void send(const R& data, int to, int tag = 0) { send_bytes(bytes_of(data), to, tag); }
+  /// Blocks until a message is in `data`; a longer one than fits is refused on both sides, the buffer untouched
+  /// (errc::truncated with both lengths).
+  template <message_range R>
+  status recv(R&& data, int from = any_source, int tag = any_tag) { return receive_bytes(writable_bytes_of(data), from, tag); }
+  /// Sends and receives at the same time; the buffers do not overlap.
+  template <message_range R, message_range S>
+  status sendrecv(const R& data, int to, int send_tag, S&& into, int from, int receive_tag) {
+    return exchange_bytes(bytes_of(data), to, send_tag, writable_bytes_of(into), from, receive_tag);
+  }
+  template <message_range R>
+  [[nodiscard]] handle isend(const R& data, int to, int tag = 0) { return start_send(bytes_of(data), to, tag); }
+  template <message_range R>
+  [[nodiscard]] handle irecv(R&& data, int from = any_source, int tag = any_tag) {
+    return start_receive(writable_bytes_of(data), from, tag);
+  }
+  /// Blocks until a message that matches could be received, and says which.
+  status probe(int from = any_source, int tag = any_tag);
+  /// The same without blocking; empty when there is none yet.
+  std::optional<status> iprobe(int from = any_source, int tag = any_tag);
+
+  // Collectives: every rank of the communicator calls the same ones in the same order, with the same operator, type,
+  // count and root. The forms that begin with i start the operation and return.
+
+  void barrier() { start_barrier().wait(); }
+  [[nodiscard]] handle ibarrier() { return start_barrier(); }
+
+  /// `data` of rank `root` to everybody's `data`.
+  template <message_range R>
+  void bcast(R&& data, int root) { run_broadcast(writable_bytes_of(data), sizeof(std::ranges::range_value_t<R>), root); }
+  template <message_range R>
+  [[nodiscard]] handle ibcast(R&& data, int root) {
+    return start_broadcast(writable_bytes_of(data), sizeof(std::ranges::range_value_t<R>), root);
+  }
+
+  /// Everybody's `in`, combined element by element, into `out` of rank `root`; other ranks may give an empty `out`.
+  template <reduction_range R, reduction_range S>
+  void reduce(const R& in, S&& out, reduction_operator op, int root) {
+    ireduce(in, out, op, root).wait();
+  }
+  template <reduction_range R, reduction_range S>
+  [[nodiscard]] handle ireduce(const R& in, S&& out, reduction_operator op, int root) {
+    return start_reduce(elements_of<R, S>(in, out), op.operation, root);
+  }
+
+  /// Everybody's `in`, combined element by element, into everybody's `out`; the same bits on every rank.
+  template <reduction_range R, reduction_range S>
+  void allreduce(const R& in, S&& out, reduction_operator op) {
+    run_allreduce(elements_of<R, S>(in, out), op.operation);
+  }
+  template <reduction_range R, reduction_range S>
+  [[nodiscard]] handle iallreduce(const R& in, S&& out, reduction_operator op) {
+    return start_allreduce(elements_of<R, S>(in, out), op.operation);
+  }
+
+  // Communicators. Collective over this communicator, blocking.
+
+  /// One communicator for each colour, ranked by key, then by rank here. A negative colour gets none.
+  std::optional<communicator> split(int colour, int key = 0);
+  /// The same ranks with a matching space of their own.
+  communicator dup();
+
+  /// Revokes the communicator on every rank: pending and later calls on it throw errc::revoked. Returns when neither the
+  /// network nor a peer touches this rank's buffers any more. Not collective; any rank may call it.
+  void abort();
+
+ private:
+  struct elements {
+    const void* in;
+    std::size_t in_count;
+    void* out;
+    std::size_t out_count;
+    kernels::type type;
+  };
+
+  template <class R>
+  static std::span<const std::byte> bytes_of(const R& data) {
+    return std::as_bytes(std::span(std::ranges::data(data), std::ranges::size(data)));
+  }
+  template <class R>
+  static std::span<std::byte> writable_bytes_of(R& data) {
+    static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>, "weft: this buffer is written to, but its elements are const");
+    return std::as_writable_bytes(std::span(std::ranges::data(data), std::ranges::size(data)));
+  }
+  template <class R, class S>
+  static elements elements_of(const R& in, std::remove_reference_t<S>& out) {
+    using value = std::ranges::range_value_t<R>;
+    static_assert(std::is_same_v<value, std::ranges::range_value_t<S>>, "weft: input and output are of different types");
+    static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<S>>>, "weft: this buffer is written to, but its elements are const");
+    return {std::ranges::data(in), std::ranges::size(in), std::ranges::data(out), std::ranges::size(out), kernels::type_of<value>};
+  }
+
+  void send_bytes(std::span<const std::byte> data, int to, int tag);
+  status receive_bytes(std::span<std::byte> data, int from, int tag);
+  status exchange_bytes(std::span<const std::byte> data, int to, int send_tag, std::span<std::byte> into, int from, int receive_tag);
+  handle start_send(std::span<const std::byte> data, int to, int tag);
+  handle start_receive(std::span<std::byte> data, int from, int tag);
+  handle start_barrier();
+  void run_broadcast(std::span<std::byte> data, std::size_t element_bytes, int root);
+  handle start_broadcast(std::span<std::byte> data, std::size_t element_bytes, int root);
+  handle start_reduce(const elements& e, kernels::operation op, int root);
+  void run_allreduce(const elements& e, kernels::operation op);
+  handle start_allreduce(const elements& e, kernels::operation op);
+
+  std::shared_ptr<detail::communicator_state> state_;
+};
+
+}  // namespace weft

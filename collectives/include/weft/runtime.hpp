@@ -1,0 +1,42 @@
+// One process's membership in a job.
+#pragma once
+
+#include <weft/communicator.hpp>
+
+#include <functional>
+#include <memory>
+
+namespace weft {
+
+namespace detail {
+class process;
+struct membership;
+}  // namespace detail
+
+/// Joins the job when it is made and leaves it when it is destroyed, together with the others. Not a global: several may
+/// live in one process, each a process of a job of its own (or, in tests, of the same job).
+class runtime {
+ public:
+  /// Joins the job that the launcher started this process for; a job of one where there is no launcher. `--weft-*`
+  /// arguments are taken out of argc and argv. Blocks until every process of the job has joined. Throws weft::error:
+  /// invalid options, a launcher that does not answer, no usable provider, an incompatible build among the others.
+  runtime(int& argc, char** argv);
+  /// Joins a job by what `member` brings along (see membership.hpp): for tests and launchers.
+  explicit runtime(detail::membership member);
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+  /// Blocks until every process of the job gets here; not while an exception unwinds: then the others are told of a loss.
+  ~runtime();
+
+  /// All ranks of the job. Throws errc::invalid_argument in a process that hosts several ranks: there, use `run`.
+  communicator& world();
+
+  /// Calls `program` once for each rank that this process hosts, each on a fiber of its own, and returns when all calls
+  /// have; then throws what the first of them threw. Blocking; call it from a plain thread.
+  void run(const std::function<void(communicator& world)>& program);
+
+ private:
+  std::unique_ptr<detail::process> process_;
+};
+
+}  // namespace weft

@@ -1,0 +1,6 @@
+// Everything that a program needs of weft.
+#pragma once
+
+#include <weft/communicator.hpp>
+#include <weft/runtime.hpp>
+#include <weft/runtime/error.hpp>
