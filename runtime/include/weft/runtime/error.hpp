@@ -24,6 +24,13 @@ enum class errc {
   protocol,              ///< a message from outside that breaks the wire protocol
 };
 
+}  // namespace weft
+
+template <>
+struct std::is_error_code_enum<weft::errc> : std::true_type {};
+
+namespace weft {
+
 const std::error_category& category() noexcept;
 inline std::error_code make_error_code(errc code) noexcept { return {static_cast<int>(code), category()}; }
 
@@ -52,6 +59,3 @@ class peer_lost : public error {
 [[noreturn]] void throw_system_error(int number, const char* call, const std::string& what);
 
 }  // namespace weft
-
-template <>
-struct std::is_error_code_enum<weft::errc> : std::true_type {};

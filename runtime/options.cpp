@@ -1,0 +1,245 @@
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/options.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+
+namespace weft {
+namespace {
+
+/// How one option is written and read; `set` returns what would have been right, or nothing when the value was.
+struct entry {
+  const char* name;
+  const char* help;
+  std::function<std::string(options&, std::string_view)> set;
+  std::function<std::string(const options&)> get;
+};
+
+template <class Number>
+bool parse_number(std::string_view text, Number& number) {
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failure == std::errc{} && end == text.data() + text.size();
+}
+
+/// A count of bytes: digits, and k, M or G (powers of 1024) behind them if wanted.
+bool parse_bytes(std::string_view text, std::size_t& bytes) {
+  int shift = 0;
+  if (!text.empty()) {
+    switch (text.back()) {
+      case 'k': case 'K': shift = 10; break;
+      case 'M': shift = 20; break;
+      case 'G': shift = 30; break;
+      default: break;
+    }
+  }
+  if (shift != 0) text.remove_suffix(1);
+  std::size_t number = 0;
+  if (!parse_number(text, number) || number > (std::numeric_limits<std::size_t>::max() >> shift)) return false;
+  bytes = number << shift;
+  return true;
+}
+
+std::string join(std::initializer_list<const char*> words) {
+  std::string all;
+  for (const char* word : words) all += (all.empty() ? "" : ", ") + std::string(word);
+  return all;
+}
+
+entry text_option(const char* name, const char* help, std::string options::*member) {
+  return {name, help,
+          [member](options& o, std::string_view value) { return o.*member = value, std::string(); },
+          [member](const options& o) { return o.*member; }};
+}
+
+entry word_option(const char* name, const char* help, std::string options::*member, std::initializer_list<const char*> words) {
+  return {name, help,
+          [member, valid = std::vector<std::string>(words.begin(), words.end()), list = join(words)](options& o, std::string_view value) {
+            if (std::find(valid.begin(), valid.end(), value) == valid.end()) return "one of " + list;
+            return o.*member = value, std::string();
+          },
+          [member](const options& o) { return o.*member; }};
+}
+
+entry bytes_option(const char* name, const char* help, std::size_t options::*member, std::size_t least,
+                   std::size_t most = std::size_t{1} << 40) {
+  return {name, help,
+          [member, least, most](options& o, std::string_view value) {
+            std::size_t bytes = 0;
+            if (!parse_bytes(value, bytes) || bytes < least || bytes > most)
+              return "bytes from " + std::to_string(least) + " to " + std::to_string(most) + ", such as 4096, 64k or 1M";
+            return o.*member = bytes, std::string();
+          },
+          [member](const options& o) { return std::to_string(o.*member); }};
+}
+
+entry cost_option(const char* name, const char* help, double options::*member) {
+  return {name, help,
+          [member](options& o, std::string_view value) {
+            double cost = 0;
+            if (!parse_number(value, cost) || !(cost >= 0) || cost > 1e300) return std::string("a number from 0");
+            return o.*member = cost, std::string();
+          },
+          [member](const options& o) {
+            std::array<char, 32> text{};
+            const auto [end, failure] = std::to_chars(text.data(), text.data() + text.size(), o.*member);
+            return std::string(text.data(), failure == std::errc{} ? end : text.data());
+          }};
+}
+
+entry time_option(const char* name, const char* help, std::chrono::milliseconds options::*member) {
+  return {name, help,
+          [member](options& o, std::string_view value) {
+            long long number = 0;
+            if (!parse_number(value, number) || number < 1 || number > 86'400'000)
+              return std::string("milliseconds from 1 to 86400000");
+            return o.*member = std::chrono::milliseconds(number), std::string();
+          },
+          [member](const options& o) { return std::to_string((o.*member).count()); }};
+}
+
+entry progress_option() {
+  return {"progress", "who moves operations on: caller or thread",
+          [](options& o, std::string_view value) {
+            if (value != "caller" && value != "thread") return join({"caller", "thread"});
+            o.progress = value == "thread" ? progress_mode::thread : progress_mode::caller;
+            return std::string();
+          },
+          [](const options& o) { return std::string(o.progress == progress_mode::thread ? "thread" : "caller"); }};
+}
+
+entry ranks_option() {
+  return {"ranks-per-process", "ranks that each process hosts, each on a fiber",
+          [](options& o, std::string_view value) {
+            int ranks = 0;
+            if (!parse_number(value, ranks) || ranks < 1 || ranks > 1'000'000) return std::string("a number from 1 to 1000000");
+            return o.ranks_per_process = ranks, std::string();
+          },
+          [](const options& o) { return std::to_string(o.ranks_per_process); }};
+}
+
+entry switch_option(const char* name, const char* help, bool options::*member) {
+  return {name, help,
+          [member](options& o, std::string_view value) {
+            if (value != "on" && value != "off") return join({"on", "off"});
+            return o.*member = value == "on", std::string();
+          },
+          [member](const options& o) { return std::string(o.*member ? "on" : "off"); }};
+}
+
+const std::vector<entry>& table() {
+  static const std::vector<entry> entries{
+      text_option("provider", "libfabric provider; empty: the default of this machine", &options::provider),
+      text_option("address", "the address that endpoints and control connections bind to", &options::address),
+      progress_option(),
+      ranks_option(),
+      bytes_option("fiber-stack", "stack of a fiber", &options::fiber_stack, 64 << 10),
+      bytes_option("eager-limit", "longest message sent without asking", &options::eager_limit, 64, 1 << 20),
+      bytes_option("credit", "bytes that one peer may have in this process's ring", &options::credit, 4 << 10, 1 << 30),
+      bytes_option("unexpected-limit", "bytes of unmatched messages kept for one peer", &options::unexpected_limit, 0),
+      bytes_option("send-buffer-limit", "bytes of short messages kept for peers that do not take them yet",
+                   &options::send_buffer_limit, 0),
+      bytes_option("piece", "longest payload transfer", &options::piece, 4 << 10, 1 << 30),
+      bytes_option("window", "payload bytes that one peer may have on the way", &options::window, 4 << 10, 1 << 30),
+      switch_option("force-registration", "register local memory even where the provider does not ask", &options::force_registration),
+      word_option("allreduce", "algorithm of all-reduce", &options::allreduce, {"auto", "recursive_doubling", "ring"}),
+      word_option("reduce", "algorithm of reduce", &options::reduce, {"auto", "binomial", "greedy"}),
+      bytes_option("ring-threshold", "all-reduces of at least so many bytes take the ring", &options::ring_threshold, 0),
+      bytes_option("segment", "bytes in which a chunk is pipelined", &options::segment, 64),
+      cost_option("transfer-cost", "time to transfer an operand, for the greedy tree", &options::transfer_cost),
+      cost_option("compute-cost", "time to combine an operand, for the greedy tree", &options::compute_cost),
+      time_option("join-timeout", "milliseconds that starting a job may take", &options::join_timeout),
+      time_option("peer-timeout", "milliseconds of silence on a control connection that count as a loss", &options::peer_timeout),
+  };
+  return entries;
+}
+
+std::string variable_name(std::string_view option) {
+  std::string name = "WEFT_";
+  for (const char c : option) name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+/// Variables that the launcher sets for the processes of a job (launch.hpp), and those of the tests.
+bool is_reserved(std::string_view variable) {
+  static constexpr std::array<std::string_view, 8> names{"WEFT_JOB", "WEFT_PROCESS", "WEFT_PROCESSES", "WEFT_STORE",
+                                                         "WEFT_SECRET", "WEFT_RANKS", "WEFT_ON_FAILURE", "WEFT_SHARED"};
+  return std::find(names.begin(), names.end(), variable) != names.end() || variable.starts_with("WEFT_TEST_");
+}
+
+const entry* find_entry(std::string_view name) {
+  const auto& entries = table();
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const entry& e) { return e.name == name; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+void read_environment(options& o, const char* const* environment, std::vector<std::string>& warnings) {
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view line(*environment);
+    if (!line.starts_with("WEFT_")) continue;
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view variable = line.substr(0, equals);
+    if (is_reserved(variable)) continue;
+    const auto& entries = table();
+    const auto known = std::find_if(entries.begin(), entries.end(), [&](const entry& e) { return variable_name(e.name) == variable; });
+    if (known == entries.end())
+      warnings.push_back("weft: warning: unknown variable " + std::string(variable) + " (`weft info` lists those that exist)");
+    else
+      set_option(o, known->name, line.substr(equals + 1), variable);
+  }
+}
+
+}  // namespace
+
+std::vector<option_listing> list_options(const options& o) {
+  std::vector<option_listing> list;
+  for (const entry& e : table()) {
+    const auto origin = o.origins.find(e.name);
+    list.push_back({e.name, e.get(o), origin == o.origins.end() ? "default" : origin->second, e.help});
+  }
+  return list;
+}
+
+void set_option(options& o, std::string_view name, std::string_view value, std::string_view origin) {
+  const entry* known = find_entry(name);
+  if (known == nullptr)
+    throw error(errc::invalid_argument, std::string(origin) + ": weft has no option \"" + std::string(name) + "\" (`weft info` lists them)");
+  const std::string valid = known->set(o, value);
+  if (!valid.empty())
+    throw error(errc::invalid_argument, std::string(origin) + "=" + std::string(value) + ": not a valid value; valid: " + valid);
+  o.origins[std::string(name)] = origin;
+}
+
+options parse_options(int& argc, char** argv, const char* const* environment, std::vector<std::string>& warnings) {
+  static constexpr std::string_view prefix = "--weft-";
+  options o;
+  read_environment(o, environment, warnings);
+  int kept = 0;
+  bool ours = true;  // a lone -- ends our part of the command line
+  for (int i = 0; i < argc; ++i) {
+    const std::string_view argument(argv[i]);
+    if (i > 0 && argument == "--") ours = false;
+    if (i == 0 || !ours || !argument.starts_with(prefix)) {
+      argv[kept++] = argv[i];
+      continue;
+    }
+    const auto equals = argument.find('=');
+    const std::string_view name = argument.substr(prefix.size(), equals == std::string_view::npos ? equals : equals - prefix.size());
+    if (equals != std::string_view::npos) {
+      set_option(o, name, argument.substr(equals + 1), argument.substr(0, equals));
+    } else {
+      if (i + 1 >= argc) throw error(errc::invalid_argument, std::string(argument) + ": a value is missing, as in " + std::string(argument) + "=VALUE");
+      set_option(o, name, argv[++i], argument);
+    }
+  }
+  argc = kept;
+  if (argv != nullptr) argv[argc] = nullptr;
+  return o;
+}
+
+}  // namespace weft
