@@ -1,0 +1,70 @@
+// The one blocking primitive: everything that waits in weft waits for an event.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <weft/runtime/clock.hpp>
+
+namespace weft {
+
+class progress;
+
+/// Who is told when an event is set: a fiber, or a thread that sleeps. Told exactly once for each event that it was
+/// left in.
+class waiter {
+ public:
+  /// Any thread. The waiter may be gone as soon as this has told it.
+  virtual void wake() noexcept = 0;
+
+ protected:
+  ~waiter() = default;
+};
+
+/// Something that happens once, until it is reset. At most one waits for it at a time.
+///
+///     event done;
+///     start_operation([&] { done.set(); });   // from any thread
+///     done.wait(progress);                    // afterwards `done` may be destroyed at once
+///
+/// What was written before `set` is visible to who saw `ready` return true or returned from a wait.
+class event {
+ public:
+  event() noexcept = default;
+  event(const event&) = delete;
+  event& operator=(const event&) = delete;
+
+  /// Whether it is set. Any thread. Who sees true may destroy the event.
+  bool ready() const noexcept {
+    // acquire: pairs with the release in set(), so that what came before it is visible.
+    return state_.load(std::memory_order_acquire) == set_mark();
+  }
+
+  /// Sets it and wakes who waits. Any thread; setting it again does nothing. The exchange is the last access to the
+  /// event, so the waiter may destroy it as soon as it sees it set; who sets it again must know that it still exists.
+  void set() noexcept;
+
+  /// Makes it not set. Only when nobody waits and nobody is setting it.
+  void reset() noexcept;
+
+  /// Returns when it is set. A fiber parks: meanwhile the other fibers of its scheduler run, and what sets the event
+  /// must come from one of them, from another thread, or from the scheduler's idle hook (which polls, unless a thread
+  /// makes progress). A plain thread polls `by` itself, and spins, yields and sleeps between polls that find nothing
+  /// (see backoff); `set` ends its sleep. Throws only what a poll throws, on a plain thread; then nobody waits any
+  /// more.
+  void wait(progress& by);
+
+  /// The same until `deadline` at the latest; true when it is set. The time is that of `by`'s clock for a thread, of
+  /// the scheduler's clock for a fiber (give both the same). A deadline may be noticed a millisecond late.
+  bool wait_until(progress& by, clock::time_point deadline);
+
+ private:
+  static waiter* set_mark() noexcept { return reinterpret_cast<waiter*>(std::uintptr_t{1}); }
+  bool leave(waiter& mine) noexcept;
+  bool take_back(waiter& mine) noexcept;
+  void sleep(clock::duration longest);
+  bool poll_until(progress& by, const clock::time_point* deadline);
+
+  std::atomic<waiter*> state_{nullptr};  // nothing, who waits, or the mark
+};
+
+}  // namespace weft

@@ -1,0 +1,122 @@
+// A flow of control with a stack of its own, which runs on one thread until it parks.
+#pragma once
+
+#include <cstddef>
+#include <weft/runtime/clock.hpp>
+#include <weft/runtime/event.hpp>
+#include <weft/runtime/stack.hpp>
+
+namespace weft {
+
+class scheduler;
+
+/// Somewhere to switch to: a suspended flow of control with its C++ exceptions in flight. Needed by fibers and
+/// schedulers only.
+///
+/// A switch saves and restores the calling thread's exception state (what __cxa_get_globals returns), so a fiber may
+/// park in a catch block or in a destructor that unwinding called. AddressSanitizer and ThreadSanitizer are told of it.
+class context {
+ public:
+  /// The calling thread's own flow of control.
+  context() noexcept;
+  /// A flow of control that begins with `entry(argument)` below `top` when it is first switched to. `entry` never
+  /// returns: it ends with `leave_for`.
+  context(std::byte* bottom, std::byte* top, void (*entry)(void*), void* argument) noexcept;
+  context(const context&) = delete;
+  context& operator=(const context&) = delete;
+  ~context();
+
+  /// Suspends the running context, which must be this one, and goes on with `target`, which must be suspended, of this
+  /// thread, and not this one. Returns when something switches back here.
+  void switch_to(context& target) noexcept;
+  /// The same for good: nothing may switch back here.
+  [[noreturn]] void leave_for(context& target) noexcept;
+
+ private:
+  struct exception_state {  // the Itanium C++ ABI's __cxa_eh_globals
+    void* caught = nullptr;
+    unsigned int uncaught = 0;
+  };
+  struct arrival;
+  static void begin(arrival from) noexcept;
+  void jump(context& target, void** fake_stack) noexcept;
+
+  void* resume_ = nullptr;  // where to go on (fcontext_t), while suspended
+  void (*entry_)(void*) = nullptr;
+  void* argument_ = nullptr;
+  exception_state* thread_exceptions_ = nullptr;
+  exception_state exceptions_;
+  const void* bottom_ = nullptr;  // of the stack, for AddressSanitizer
+  std::size_t size_ = 0;
+  void* sanitizer_fiber_ = nullptr;  // ThreadSanitizer's
+};
+
+/// A function that runs on a stack of its own, made by scheduler::spawn. It stays on its scheduler's thread. Lives, at
+/// the top of its own stack, until its function has returned.
+class fiber final : public waiter {
+ public:
+  /// The fiber that runs on this thread, or null outside of one.
+  static fiber* current() noexcept;
+
+  scheduler& owner() const noexcept { return owner_; }
+
+  /// Ends its park, or lets the next one return at once. Any thread; at most once for each park (an event sees to
+  /// that).
+  void wake() noexcept override;
+
+ private:
+  friend class scheduler;
+  friend class fiber_queue;
+
+  enum class task { run_and_destroy, destroy };
+  using function = void (*)(void* callable, task what);
+
+  fiber(scheduler& owner, stack&& memory, void* callable, function call) noexcept;
+  static void main(void* self) noexcept;
+
+  /// How far below the top of its stack a fiber keeps a callable of `size` bytes.
+  static constexpr std::size_t room(std::size_t size) noexcept {
+    return (sizeof(fiber) + alignment - 1) / alignment * alignment + (size + alignment - 1) / alignment * alignment;
+  }
+  static constexpr std::size_t alignment = 64;
+
+  scheduler& owner_;
+  stack memory_;
+  void* callable_;
+  function call_;
+  context context_;
+  fiber* next_ = nullptr;         // in the ready queue
+  fiber* next_remote_ = nullptr;  // in the remote queue
+  bool parked_ = false;           // and in no ready queue
+  bool woken_ = false;            // a wake that no park has taken yet
+
+  // In the scheduler's list of deadlines.
+  fiber* earlier_ = nullptr;
+  fiber* later_ = nullptr;
+  clock::time_point deadline_{};
+  bool timed_ = false;
+};
+
+/// Fibers in the order in which they came. Needs no memory: a fiber is in one queue at most. One thread's.
+class fiber_queue {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  void push(fiber& last) noexcept {
+    last.next_ = nullptr;
+    (last_ == nullptr ? first_ : last_->next_) = &last;
+    last_ = &last;
+  }
+  /// The one that came first. There must be one.
+  fiber& pop() noexcept {
+    fiber& first = *first_;
+    first_ = first.next_;
+    if (first_ == nullptr) last_ = nullptr;
+    return first;
+  }
+
+ private:
+  fiber* first_ = nullptr;
+  fiber* last_ = nullptr;
+};
+
+}  // namespace weft
