@@ -1,0 +1,98 @@
+// Failure detection: who of the job's processes is lost, and who has left. When a peer dies libfabric says nothing, so
+// every process holds control connections to O(log P) others and passes on what it learns:
+//
+//   process p watches p+1, p+2, p+4, ... (mod P)     a process is watched by as many as it watches
+//   a connection that ends, a process that ends (pidfd), or silence    -> lost, flooded over every control connection
+//   a watched process that is lost or has left                         -> watch the next living one after it instead
+//
+// A new connection first repeats all that its process knows, so what one survivor knows every survivor will know,
+// however many processes die at once.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+#include <weft/fabric/process_record.hpp>
+
+namespace weft::fabric {
+
+struct monitor_options {
+  std::string address = "127.0.0.1";  ///< the local IP address, numeric, that the other processes can reach
+  std::chrono::milliseconds peer_timeout{30'000};  ///< silence of a peer that counts as its loss
+  std::chrono::milliseconds heartbeat{1'000};      ///< how often to say that one lives; at most a quarter of the above
+};
+
+/// What a monitor reports, each on the monitor's own thread, one after another. The functions must not throw and should
+/// return at once (nothing else is detected meanwhile). They may call any member of the monitor but `leave`, `stop` and
+/// the destructor. Empty functions are not called.
+struct monitor_events {
+  /// `process` died or cannot be reached; `reason` says how that was noticed, and by whom. At most once a process,
+  /// never after `left` for the same one. `process` may be this one: then the others have given it up (it was stopped
+  /// or cut off for longer than their timeout), and nothing more is reported.
+  std::function<void(int process, const std::string& reason)> lost;
+  /// `process` has left in order. At most once a process, never after `lost` for the same one.
+  std::function<void(int process)> left;
+  /// `origin` flooded a note. The bytes are gone when this returns.
+  std::function<void(int origin, std::span<const std::byte> note)> note;
+};
+
+/// One process's part in the watch. Has one thread, which sleeps but for what happens and a heartbeat a second. Members
+/// may be called from any thread, `leave`, `stop` and the destructor by one at a time.
+class monitor {
+ public:
+  /// Most bytes in a note.
+  static constexpr std::size_t maximum_note = 1024;
+
+  /// Opens the socket that the others will connect to, on a port that the system picks. Throws a system error, or
+  /// errc::invalid_argument for an address that is none.
+  explicit monitor(monitor_options options = {});
+
+  /// Ends the watch without a word: to the others this process is lost, unless it has left.
+  ~monitor();
+
+  monitor(const monitor&) = delete;
+  monitor& operator=(const monitor&) = delete;
+
+  /// Where this monitor listens, "ip:port": goes into this process's record.
+  const std::string& control_address() const noexcept;
+
+  /// Begins to watch, as process `process` of those in `all`. Every process of the job calls it once with the same
+  /// records, job and secret. Does not block: connections are made on the monitor's thread, and processes that start
+  /// later catch up on what was flooded before. Throws errc::invalid_argument if called twice, for a process out of
+  /// range, for an empty secret or for a control address that is none.
+  void start(int process, std::vector<process_record> all, std::uint64_t job, std::span<const std::byte> secret,
+             monitor_events events);
+
+  /// Whether `process` is known to be lost, and to have left. Never blocks; true from just before the event is
+  /// reported.
+  bool lost(int process) const noexcept;
+  bool left(int process) const noexcept;
+
+  /// How the loss of `process` was noticed; empty if it is not lost.
+  std::string reason(int process) const;
+
+  /// Sends `note`, at most `maximum_note` bytes, to every other process that lives, to each exactly once, notes of one
+  /// origin in their order. Does not block. If this process dies meanwhile, all survivors get the note or none. (A
+  /// process that lost all its connections at once gets up to the last 1 MiB of notes repeated.) Throws
+  /// errc::invalid_argument for a longer note or before `start`; after `leave` or `stop` it does nothing.
+  void flood(std::span<const std::byte> note);
+
+  /// Says goodbye to everyone and ends the watch; the end of this process is no loss any more. Returns when those that
+  /// this process is connected to have heard it, after a second at the latest. Nothing is reported after it has
+  /// returned.
+  void leave();
+
+  /// Ends the watch without a word. Nothing is reported after it has returned. Does nothing after `leave`.
+  void stop() noexcept;
+
+ private:
+  class watch;  // everything that the thread needs
+  std::unique_ptr<watch> watch_;
+};
+
+}  // namespace weft::fabric

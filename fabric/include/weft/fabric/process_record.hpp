@@ -1,0 +1,81 @@
+// What each process of a job tells the others first, through the store: which build of weft it runs, where it can be
+// reached, and on which host it lives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft::fabric {
+
+/// The version of everything that weft's processes say to each other. Two processes talk only if it is the same.
+inline constexpr std::uint32_t wire_version = 1;
+
+/// Which weft a process runs. `features` are optional abilities, a bit each: two builds use those that both have.
+struct build_identity {
+  std::uint32_t wire = wire_version;
+  std::uint64_t features = 0;
+  std::string version;  ///< of the release, as in "0.1.0"; at most 40 bytes travel
+
+  bool operator==(const build_identity&) const = default;
+};
+
+/// The build that this is.
+build_identity this_build();
+
+/// Where a process can be reached through one libfabric provider.
+struct endpoint_address {
+  std::string provider;          ///< as `--provider` names it
+  std::vector<std::byte> bytes;  ///< as the provider's fi_getname gives it
+
+  bool operator==(const endpoint_address&) const = default;
+};
+
+/// The machine, as far as processes can tell that they share it.
+struct host_identity {
+  std::string boot_id;              ///< of the kernel that runs: the same in every container of a machine
+  std::string name;                 ///< the host's name; at most 64 bytes travel
+  std::uint64_t pid_namespace = 0;  ///< inode of the namespace that the process's number is valid in
+
+  bool operator==(const host_identity&) const = default;
+
+  /// Whether a process number means the same process on both.
+  bool shares_pids_with(const host_identity& other) const noexcept {
+    return boot_id == other.boot_id && pid_namespace == other.pid_namespace && !boot_id.empty() && pid_namespace != 0;
+  }
+};
+
+/// A process, as it introduces itself.
+struct process_record {
+  build_identity build;
+  std::vector<endpoint_address> endpoints;  ///< the preferred one first; at most 64
+  std::string control;                      ///< where its monitor listens: "ip:port"
+  host_identity host;
+  std::int64_t pid = 0;
+  std::uint64_t started = 0;      ///< when the process started, in clock ticks after the boot: pids are used again
+  std::uint32_t incarnation = 0;  ///< never 0; drawn anew whenever a process joins a job
+  int ranks = 1;                  ///< ranks that the process hosts, at least 1
+
+  bool operator==(const process_record&) const = default;
+};
+
+/// A record of the calling process with everything filled in but `endpoints`, `control` and `ranks`.
+process_record local_record();
+
+/// The record as bytes for the store. Throws errc::invalid_argument where a field is longer than its limit.
+std::vector<std::byte> encode(const process_record& record);
+
+/// The record of process `process` (a number for messages only) out of the bytes that it put into the store. Throws
+/// errc::incompatible that names both builds if it runs another wire version or is not weft at all, and errc::protocol
+/// if the bytes are malformed. What names the build stands in the first 128 bytes, whose layout never changes.
+process_record decode(std::span<const std::byte> bytes, int process);
+
+/// "process 3 on host b runs weft 0.2.0 (wire 2), this one weft 0.1.0 (wire 1)"
+std::string describe_incompatible(int process, const std::string& host, const build_identity& other);
+
+/// When process `pid` started, in clock ticks after the boot, or 0 if there is no such process (or it may not be seen).
+std::uint64_t process_start_time(std::int64_t pid);
+
+}  // namespace weft::fabric
