@@ -7,17 +7,20 @@
 
 namespace weft {
 
+class event;
 class progress;
 
 /// Who is told when an event is set: a fiber, or a thread that sleeps. Told exactly once for each event that it was
 /// left in.
 class waiter {
- public:
-  /// Any thread. The waiter may be gone as soon as this has told it.
-  virtual void wake() noexcept = 0;
-
  protected:
   ~waiter() = default;
+
+ private:
+  friend class event;
+
+  /// Any thread. The waiter may be gone as soon as this has told it.
+  virtual void wake() noexcept = 0;
 };
 
 /// Something that happens once, until it is reset. At most one waits for it at a time.
@@ -59,10 +62,10 @@ class event {
 
  private:
   static waiter* set_mark() noexcept { return reinterpret_cast<waiter*>(std::uintptr_t{1}); }
-  bool leave(waiter& mine) noexcept;
+  bool leave(waiter& mine);
   bool take_back(waiter& mine) noexcept;
   void sleep(clock::duration longest);
-  bool poll_until(progress& by, const clock::time_point* deadline);
+  bool poll_until(progress& by, clock::time_point deadline);
 
   std::atomic<waiter*> state_{nullptr};  // nothing, who waits, or the mark
 };

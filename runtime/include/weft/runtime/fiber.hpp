@@ -38,13 +38,13 @@ class context {
     unsigned int uncaught = 0;
   };
   struct arrival;
-  static void begin(arrival from) noexcept;
-  void jump(context& target, void** fake_stack) noexcept;
+  void prepare(context& target) noexcept;
 
   void* resume_ = nullptr;  // where to go on (fcontext_t), while suspended
   void (*entry_)(void*) = nullptr;
   void* argument_ = nullptr;
-  exception_state* thread_exceptions_ = nullptr;
+  context* target_ = nullptr;                     // of the last switch away
+  exception_state* thread_exceptions_ = nullptr;  // the running thread's
   exception_state exceptions_;
   const void* bottom_ = nullptr;  // of the stack, for AddressSanitizer
   std::size_t size_ = 0;
@@ -60,16 +60,15 @@ class fiber final : public waiter {
 
   scheduler& owner() const noexcept { return owner_; }
 
-  /// Ends its park, or lets the next one return at once. Any thread; at most once for each park (an event sees to
-  /// that).
-  void wake() noexcept override;
-
  private:
   friend class scheduler;
   friend class fiber_queue;
 
   enum class task { run_and_destroy, destroy };
   using function = void (*)(void* callable, task what);
+
+  /// Ends its park, or lets the next one return at once. At most once for each park: only an event calls it.
+  void wake() noexcept override;
 
   fiber(scheduler& owner, stack&& memory, void* callable, function call) noexcept;
   static void main(void* self) noexcept;

@@ -51,18 +51,19 @@ class progress {
   void notify() noexcept;
 
   /// True while a thread makes progress. Any thread.
-  bool threaded() const noexcept;
+  bool threaded() const noexcept { return threaded_.load(std::memory_order_relaxed); }  // relaxed: a hint
 
   const clock& time() const noexcept { return time_; }
 
  private:
   void poll_until_stopped();
-  void sleep(std::chrono::microseconds longest);
+  bool sleep(std::chrono::nanoseconds longest);
 
   pollable& polled_;
   const clock& time_;
   std::atomic<std::uint32_t> asleep_{0};  // a futex: 1 while the thread sleeps or is about to
-  std::atomic<bool> running_{false};
+  std::atomic<bool> threaded_{false};
+  std::atomic<bool> stop_{false};
   std::thread thread_;
 };
 

@@ -83,8 +83,10 @@ class scheduler {
   void resume(fiber& next) noexcept;
   void recycle(fiber& ended) noexcept;
   void wait_for_work() noexcept;
-  void sleep_on_remote(const std::chrono::nanoseconds* longest) noexcept;
-  [[noreturn]] void finish(fiber& ended, std::exception_ptr failure) noexcept;
+  void be_fair() noexcept;
+  void sleep_until_woken(const std::chrono::nanoseconds* longest) noexcept;
+  void keep(std::exception_ptr failure) noexcept;
+  [[noreturn]] void finish(fiber& ended) noexcept;
 
   static fiber* asleep() noexcept { return reinterpret_cast<fiber*>(std::uintptr_t{1}); }
 

@@ -36,7 +36,7 @@ class stack {
 class stack_pool {
  public:
   /// Keeps at most `kept` free stacks.
-  explicit stack_pool(std::size_t size = stack::default_size, std::size_t kept = 1024) : size_(size), kept_(kept) {}
+  explicit stack_pool(std::size_t size = stack::default_size, std::size_t kept = 1024);
 
   /// A free stack, the one given back last if there is one. Throws what `stack` throws.
   stack take();

@@ -1,0 +1,70 @@
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/stack.hpp>
+
+#include "sanitizer.hpp"
+
+namespace weft {
+
+namespace {
+std::size_t page_size() noexcept {
+  static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+[[noreturn]] void throw_no_stack(const char* call, std::size_t size) {
+  throw_system_error(errno, call, "a fiber's stack of " + std::to_string(size) + " bytes");
+}
+}  // namespace
+
+stack::stack(std::size_t size) : size_((size + page_size() - 1) / page_size() * page_size()) {
+  // Without access at first, so that the guard needs no second call: only the rest is opened.
+  void* memory =
+      mmap(nullptr, size_ + page_size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) throw_no_stack("mmap", size_);
+  bottom_ = static_cast<std::byte*>(memory) + page_size();
+  if (mprotect(bottom_, size_, PROT_READ | PROT_WRITE) != 0) {
+    const int reason = errno;
+    munmap(memory, size_ + page_size());
+    errno = reason;
+    throw_no_stack("mprotect", size_);
+  }
+}
+
+stack::stack(stack&& other) noexcept
+    : bottom_(std::exchange(other.bottom_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+stack& stack::operator=(stack&& other) noexcept {
+  std::swap(bottom_, other.bottom_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+stack::~stack() {
+  if (bottom_ == nullptr) return;
+  sanitizer::unpoison(bottom_, size_);  // the next mapping here must not inherit the marks of dead frames
+  munmap(bottom_ - page_size(), size_ + page_size());
+}
+
+stack_pool::stack_pool(std::size_t size, std::size_t kept) : size_(size), kept_(kept) { free_.reserve(kept); }
+
+stack stack_pool::take() {
+  if (free_.empty()) return stack(size_);
+  stack last = std::move(free_.back());
+  free_.pop_back();
+  return last;
+}
+
+void stack_pool::give(stack&& unused) noexcept {
+  stack mine = std::move(unused);
+  if (free_.size() == kept_) return;
+  sanitizer::unpoison(mine.bottom(), mine.size());
+  free_.push_back(std::move(mine));
+}
+
+}  // namespace weft
