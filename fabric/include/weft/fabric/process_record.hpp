@@ -10,14 +10,14 @@
 
 namespace weft::fabric {
 
-/// The version of everything that weft's processes say to each other. Two processes talk only if it is the same.
-inline constexpr std::uint32_t wire_version = 1;
-
-/// Which weft a process runs. `features` are optional abilities, a bit each: two builds use those that both have.
+/// Which weft a process runs.
 struct build_identity {
-  std::uint32_t wire = wire_version;
-  std::uint64_t features = 0;
-  std::string version;  ///< of the release, as in "0.1.0"; at most 40 bytes travel
+  /// The version of everything that weft's processes say to each other. Two processes talk only if it is the same.
+  static constexpr std::uint32_t current_wire = 1;
+
+  std::uint32_t wire = current_wire;
+  std::uint64_t features = 0;  ///< optional abilities, a bit each: two builds use those that both have
+  std::string version;         ///< of the release, as in "0.1.0"; at most 40 bytes travel
 
   bool operator==(const build_identity&) const = default;
 };
