@@ -52,8 +52,8 @@ bool event::leave(waiter& mine) {
 
 bool event::take_back(waiter& mine) noexcept {
   waiter* found = &mine;
-  // relaxed: taken back, nobody has seen the waiter. acquire: as in ready(), when it was set.
-  return state_.compare_exchange_strong(found, nullptr, std::memory_order_relaxed, std::memory_order_acquire);
+  // acquire: as in ready(), when it was set. Taken back, nobody has seen the waiter, and nothing needs an order.
+  return state_.compare_exchange_strong(found, nullptr, std::memory_order_acquire);
 }
 
 void event::wait(progress& by) {

@@ -1,0 +1,41 @@
+#include <vector>
+#include <weft/runtime/backoff.hpp>
+#include <weft/runtime/clock.hpp>
+
+#include "catch.hpp"
+
+TEST_CASE("the steady clock does not go backwards") {
+  const weft::clock& clock = weft::steady_clock_source();
+  const auto before = clock.now();
+  const auto after = clock.now();
+  REQUIRE(after >= before);
+  REQUIRE(std::chrono::steady_clock::now() >= after);
+}
+
+TEST_CASE("a manual clock moves only when it is moved") {
+  weft::manual_clock clock;
+  const auto start = clock.now();
+  REQUIRE(start == weft::clock::time_point{});
+  REQUIRE(clock.now() == start);
+  clock.advance(std::chrono::seconds(3));
+  clock.advance(std::chrono::nanoseconds(1));
+  REQUIRE(clock.now() - start == std::chrono::nanoseconds(3'000'000'001));
+}
+
+TEST_CASE("backoff spins, yields, then sleeps longer and longer up to a limit") {
+  weft::backoff pause;
+  std::vector<long> sleeps;
+  auto note = [&](std::chrono::microseconds time) { sleeps.push_back(time.count()); };
+  for (int round = 0; round < 2; ++round) {
+    sleeps.clear();
+    for (int i = 0; i < weft::backoff::spins + weft::backoff::yields; ++i) {
+      REQUIRE_FALSE(pause.sleeps());
+      pause.pause(note);
+    }
+    REQUIRE(sleeps.empty());
+    REQUIRE(pause.sleeps());
+    for (int i = 0; i < 8; ++i) pause.pause(note);
+    REQUIRE(sleeps == std::vector<long>{20, 40, 80, 160, 320, 640, 1000, 1000});
+    pause.reset();
+  }
+}
