@@ -1,18 +1,17 @@
-#include <weft/runtime/error.hpp>
-#include <weft/runtime/socket.hpp>
-
-#include <algorithm>
-#include <cerrno>
-#include <charconv>
-#include <climits>
-#include <memory>
-
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <memory>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/socket.hpp>
 
 namespace weft {
 namespace {
@@ -26,8 +25,9 @@ address_list resolve(const std::string& host, const std::string& port, const std
   addrinfo* found = nullptr;
   const int failure = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
   if (failure != 0)
-    throw error(errc::invalid_argument, what + ": " + gai_strerror(failure) +
-                                            "; a numeric address and port are needed, as in 127.0.0.1:4321 or [::1]:4321");
+    throw error(errc::invalid_argument,
+                what + ": " + gai_strerror(failure) +
+                    "; a numeric address and port are needed, as in 127.0.0.1:4321 or [::1]:4321");
   return {found, &freeaddrinfo};
 }
 
@@ -38,7 +38,8 @@ address_list parse_address(const std::string& address) {
   const char* const end = address.data() + address.size();
   if (colon == std::string::npos || colon + 1 == address.size() ||
       std::from_chars(address.data() + colon + 1, end, port).ptr != end)
-    throw error(errc::invalid_argument, what + ": no port; an address is HOST:PORT, as in 127.0.0.1:4321 or [::1]:4321");
+    throw error(errc::invalid_argument,
+                what + ": no port; an address is HOST:PORT, as in 127.0.0.1:4321 or [::1]:4321");
   std::string host = address.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   return resolve(host, std::to_string(port), what);

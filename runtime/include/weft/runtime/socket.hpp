@@ -1,4 +1,5 @@
-// Descriptors with one owner, and TCP connections whose every wait has a deadline. Addresses are text, "10.77.0.1:4321" or
+// Descriptors with one owner, and TCP connections whose every wait has a deadline. Addresses are text, "10.77.0.1:4321"
+// or
 // "[::1]:4321": numeric only, so that no call asks a name server.
 #pragma once
 
@@ -35,7 +36,8 @@ class file_descriptor {
 
 using socket_deadline = std::chrono::steady_clock::time_point;
 
-/// Waits until poll(2) reports one of `events` (POLLIN, POLLOUT), an error or a hang-up. False when `deadline` passed first.
+/// Waits until poll(2) reports one of `events` (POLLIN, POLLOUT), an error or a hang-up. False when `deadline` passed
+/// first.
 bool wait_for(const file_descriptor& fd, short events, socket_deadline deadline);
 
 /// A non-blocking listening socket on `host` (numeric, "127.0.0.1" or "::1") and `port` (0: the system chooses one).
@@ -45,8 +47,8 @@ file_descriptor listen_on(const std::string& host, std::uint16_t port = 0);
 /// The address that a socket is bound to, as `connect_to` reads it.
 std::string local_address(const file_descriptor& socket);
 
-/// The next connection of a non-blocking listening socket, itself non-blocking and without Nagle's delay. Empty when there
-/// is none now, or when it went away meanwhile; throws for anything else (EMFILE among it).
+/// The next connection of a non-blocking listening socket, itself non-blocking and without Nagle's delay. Empty when
+/// there is none now, or when it went away meanwhile; throws for anything else (EMFILE among it).
 file_descriptor accept_from(const file_descriptor& listener);
 
 /// Connects to `address`; the socket is non-blocking and without Nagle's delay. Throws errc::invalid_argument for an
@@ -63,7 +65,8 @@ void send_all(const file_descriptor& socket, std::span<const std::byte> data, so
 std::size_t receive_some(const file_descriptor& socket, std::span<std::byte> buffer, socket_deadline deadline,
                          std::string_view what);
 
-/// Sends, or receives, what goes without waiting: the number of bytes; 0 when nothing does; -1 when the connection is over.
+/// Sends, or receives, what goes without waiting: the number of bytes; 0 when nothing does; -1 when the connection is
+/// over.
 std::ptrdiff_t send_now(const file_descriptor& socket, std::span<const std::byte> data) noexcept;
 std::ptrdiff_t receive_now(const file_descriptor& socket, std::span<std::byte> buffer) noexcept;
 

@@ -1,0 +1,38 @@
+// Integers as bytes, least significant first, and text as bytes.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+inline std::span<const std::byte> as_bytes(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+inline std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+template <std::unsigned_integral T>
+void append(std::vector<std::byte>& to, T value) {
+  for (std::size_t i = 0; i < sizeof(T); ++i) to.push_back(static_cast<std::byte>(value >> (8 * i)));
+}
+
+inline void append(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+/// Takes an integer off the front of `from`, which must be long enough.
+template <std::unsigned_integral T>
+T take(std::span<const std::byte>& from) {
+  T value = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) value |= static_cast<T>(static_cast<T>(from[i]) << (8 * i));
+  from = from.subspan(sizeof(T));
+  return value;
+}
+
+}  // namespace weft

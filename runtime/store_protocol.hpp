@@ -1,0 +1,57 @@
+// What goes over a store's connection. All integers are unsigned, least significant byte first.
+//
+//   launcher                                          process
+//     greeting: magic, version, nonce          ----->
+//              <-----  hello: magic, version, process, processes, nonce, proof
+//     verdict: 0, or why not; proof            ----->
+//              <-----  request: kind, 0, key length, value length, sequence; key; value
+//     reply: status, sequence, length; value   ----->       ... one request at a time
+//
+// A proof is HMAC-SHA256 under the job's secret over who proves it, the version, the job, the process, their number and
+// both nonces, so neither side's proof can be replayed or reflected. Magic and version stand first in every version.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace weft::store_protocol {
+
+inline constexpr std::uint64_t magic = 0x65726f7473746677;  // "wftstore"
+inline constexpr std::uint32_t version = 1;
+
+using nonce = std::array<std::byte, 32>;
+using proof = std::array<std::byte, 32>;
+
+inline constexpr std::size_t greeting_size = 8 + 4 + sizeof(nonce);
+inline constexpr std::size_t hello_size = 8 + 4 + 4 + 4 + sizeof(nonce) + sizeof(proof);
+inline constexpr std::size_t verdict_size = 4 + sizeof(proof);
+inline constexpr std::size_t request_size = 1 + 1 + 2 + 4 + 4;
+inline constexpr std::size_t reply_size = 4 + 4 + 8;
+
+enum class verdict : std::uint32_t { accepted, wrong_secret, wrong_process, already_connected, wrong_version };
+enum class request : std::uint8_t { put = 1, get, find, fence, gather };
+enum class reply : std::uint32_t { value, absent, lost };
+
+/// Everything that a proof covers besides who makes it.
+struct handshake {
+  std::uint64_t job = 0;
+  std::uint32_t process = 0;
+  std::uint32_t processes = 0;
+  nonce launcher{};
+  nonce client{};
+};
+
+enum class prover : std::uint8_t { launcher, process };
+
+proof prove(prover who, const std::string& secret, const handshake& h);
+
+/// Whether two proofs are the same, in a time that does not depend on where they differ.
+bool equal(const proof& a, const proof& b) noexcept;
+
+/// Random bytes from the kernel.
+nonce make_nonce();
+
+}  // namespace weft::store_protocol

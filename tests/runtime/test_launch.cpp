@@ -1,0 +1,81 @@
+#include <chrono>
+#include <map>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/launch.hpp>
+
+#include "catch.hpp"
+
+using namespace std::chrono_literals;
+using weft_test::ContainsSubstring;
+
+namespace {
+
+using table = std::map<std::string, std::string>;
+
+weft::environment lookup(const table& variables) {
+  return [variables](const char* name) -> const char* {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  };
+}
+
+const table complete{{"WEFT_JOB", "18446744073709551615"},
+                     {"WEFT_PROCESS", "3"},
+                     {"WEFT_PROCESSES", "4"},
+                     {"WEFT_STORE", "127.0.0.1:9"},
+                     {"WEFT_SECRET", "0123456789abcdef0123456789abcdef"}};
+
+std::string refusal(table variables, const std::string& name, const std::string& value) {
+  variables[name] = value;
+  try {
+    weft::launched(lookup(variables));
+  } catch (const weft::error& failure) {
+    CHECK(failure.code() == weft::errc::invalid_argument);
+    return failure.what();
+  }
+  return "no error";
+}
+
+std::string foreign(const table& variables) { return weft::foreign_launcher(lookup(variables)); }
+
+}  // namespace
+
+TEST_CASE("what weft run says is read, and nothing else passes for it") {
+  CHECK_FALSE(weft::launched(lookup({})));
+  const auto job = weft::launched(lookup(complete));
+  REQUIRE(job);
+  CHECK(job->process == 3);
+  CHECK(job->processes == 4);
+  CHECK(job->store_address == "127.0.0.1:9");
+  CHECK(job->job == 18446744073709551615u);
+  CHECK_THAT(refusal(complete, "WEFT_PROCESS", "4"), ContainsSubstring("WEFT_PROCESS=\"4\""));
+  CHECK_THAT(refusal(complete, "WEFT_PROCESS", "-1"), ContainsSubstring("from 0 to 3"));
+  CHECK_THAT(refusal(complete, "WEFT_PROCESSES", "0"), ContainsSubstring("WEFT_PROCESSES"));
+  CHECK_THAT(refusal(complete, "WEFT_PROCESSES", "4 "), ContainsSubstring("WEFT_PROCESSES"));
+  CHECK_THAT(refusal(complete, "WEFT_JOB", "18446744073709551616"), ContainsSubstring("WEFT_JOB"));
+  CHECK_THAT(refusal(complete, "WEFT_SECRET", ""), ContainsSubstring("WEFT_SECRET is not"));
+}
+
+TEST_CASE("other launchers are recognised when they started several processes") {
+  CHECK(foreign({}).empty());
+  CHECK(foreign({{"PMI_SIZE", "4"}, {"PMI_RANK", "0"}, {"PMI_FD", "5"}}) == "PMI (PMI_SIZE=4)");
+  CHECK(foreign({{"PMI_SIZE", "1"}, {"PMI_FD", "5"}}).empty());
+  CHECK(foreign({{"PMI_FD", "5"}}) == "PMI (PMI_FD=5)");
+  CHECK(foreign({{"OMPI_COMM_WORLD_SIZE", "2"}, {"PMIX_RANK", "0"}}) == "Open MPI (OMPI_COMM_WORLD_SIZE=2)");
+  CHECK(foreign({{"OMPI_COMM_WORLD_SIZE", "1"}, {"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "n"}}).empty());
+  CHECK(foreign({{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "prte-1"}}) == "PMIx (PMIX_NAMESPACE=prte-1)");
+  CHECK(foreign({{"PALS_RANKID", "0"}}) == "PALS (PALS_RANKID=0)");
+  CHECK(foreign({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}) == "Slurm (SLURM_NTASKS=8)");
+  CHECK(foreign({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "2"}}) ==
+        "Slurm (SLURM_STEP_NUM_TASKS=2)");
+  CHECK(foreign({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "1"}}).empty());
+  CHECK(foreign({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"ENVIRONMENT", "BATCH"}}).empty());
+  CHECK(foreign({{"SLURM_NTASKS", "8"}}).empty());  // a shell of salloc's
+}
+
+TEST_CASE("nobody is silently alone") {
+  const auto deadline = weft::store::clock::now() + 1s;
+  CHECK(weft::rendezvous(deadline, lookup({}))->processes() == 1);
+  CHECK_THROWS_WITH(weft::rendezvous(deadline, lookup({{"PMI_SIZE", "4"}})), ContainsSubstring("PMI (PMI_SIZE=4)"));
+  CHECK_THROWS_WITH(weft::rendezvous(deadline, lookup(complete)), ContainsSubstring("start the program again"));
+}
