@@ -8,7 +8,7 @@
 #include <weft/fabric/loopback.hpp>
 #include <weft/runtime/error.hpp>
 
-#include "mailbox.hpp"
+#include "loopback_mailbox.hpp"
 
 namespace weft::fabric {
 
@@ -20,14 +20,14 @@ struct loopback_network::state {
 
   /// Endpoint `index` has gone, closed or killed.
   void remove(int index, bool killed) {
-    for (mailbox& box : boxes) box.forget(index, killed);
-    for (const mailbox_event& event : boxes[index].die()) {
+    for (loopback_mailbox& box : boxes) box.forget(index, killed);
+    for (const loopback_event& event : boxes[index].die()) {
       boxes[event.from].put_completion(*event.sender, event.bytes, {});
     }
   }
 
   const loopback_options options;
-  std::deque<mailbox> boxes;
+  std::deque<loopback_mailbox> boxes;
   std::mutex opening;
   std::vector<bool> opened;  // guarded by opening
 };
@@ -66,19 +66,19 @@ class loopback_endpoint final : public transport {
 
   bool inject(int peer, std::span<const std::byte> frame) override {
     require(frame.size() <= limits_.inject, "an injected frame is longer than limits().inject");
-    mailbox& box = box_of(peer);
-    return !shaken() && box.put_frame(index_, frame, nullptr) != posted::busy;
+    loopback_mailbox& box = box_of(peer);
+    return !shaken() && box.put_frame(index_, frame, nullptr) != loopback_post::busy;
   }
 
   bool send(int peer, std::span<const std::byte> frame, transfer& context) override {
     require(frame.size() <= limits_.frame, "a frame is longer than limits().frame");
-    mailbox& box = box_of(peer);
+    loopback_mailbox& box = box_of(peer);
     return !shaken() && accepted(box.put_frame(index_, frame, &context), frame.size(), context);
   }
 
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) override {
     check_payload(tag, bytes.size());
-    mailbox& box = box_of(peer);
+    loopback_mailbox& box = box_of(peer);
     return !shaken() && accepted(box.put_payload(index_, tag, bytes, context), bytes.size(), context);
   }
 
@@ -97,7 +97,7 @@ class loopback_endpoint final : public transport {
     if (peers_.empty()) return 0;
     found_.clear();
     own_.collect(found_, jitter_ ? &*jitter_ : nullptr);
-    for (const mailbox_event& event : found_) {
+    for (const loopback_event& event : found_) {
       if (event.sender != nullptr) network_->boxes[event.from].put_completion(*event.sender, event.bytes, {});
     }
     polling_ = true;
@@ -105,7 +105,7 @@ class loopback_endpoint final : public transport {
       bool& flag;
       ~reset() { flag = false; }
     } const reset_polling{polling_};
-    for (const mailbox_event& event : found_) {
+    for (const loopback_event& event : found_) {
       if (event.ended != nullptr) {
         to.done(*event.ended, event.bytes, event.error);
       } else {
@@ -123,23 +123,23 @@ class loopback_endpoint final : public transport {
     require((tag & ~limits_.tag_mask) == 0, "a payload's tag has bits outside limits().tag_mask");
     require(bytes <= limits_.payload, "a payload is longer than limits().payload");
   }
-  mailbox& box_of(int peer) const {
+  loopback_mailbox& box_of(int peer) const {
     require(peer >= 0 && static_cast<std::size_t>(peer) < peers_.size(), "a peer that start did not name");
     return network_->boxes[peers_[peer]];
   }
   bool shaken() { return jitter_ && (*jitter_)() % 16 == 0; }
-  bool accepted(posted how, std::size_t bytes, transfer& context) {
-    if (how == posted::vanished) own_.put_completion(context, bytes, {});
-    return how != posted::busy;
+  bool accepted(loopback_post how, std::size_t bytes, transfer& context) {
+    if (how == loopback_post::vanished) own_.put_completion(context, bytes, {});
+    return how != loopback_post::busy;
   }
 
   const std::shared_ptr<loopback_network::state> network_;
   const int index_;
-  mailbox& own_;
+  loopback_mailbox& own_;
   transport_limits limits_;
   std::optional<std::mt19937_64> jitter_;
   std::vector<int> peers_;  // endpoint by peer
-  std::vector<mailbox_event> found_;
+  std::vector<loopback_event> found_;
   bool polling_ = false;
 };
 

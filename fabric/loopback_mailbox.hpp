@@ -13,11 +13,11 @@
 
 namespace weft::fabric {
 
-/// How a mailbox took a post.
-enum class posted { busy, yes, vanished /**< its owner is dead: nobody will report the sender's completion */ };
+/// How a loopback_mailbox took a post.
+enum class loopback_post { busy, yes, vanished /**< its owner is dead: nobody will report the sender's completion */ };
 
 /// Something that a poll found: a frame, or the end of a transfer. `sender` and `from` name the send to report done.
-struct mailbox_event {
+struct loopback_event {
   std::vector<std::byte> frame;
   transfer* ended = nullptr;  ///< the owner's transfer that has ended; null for a frame
   std::size_t bytes = 0;
@@ -27,14 +27,14 @@ struct mailbox_event {
 };
 
 /// Every member function may be called by any thread.
-class mailbox {
+class loopback_mailbox {
  public:
-  mailbox(int endpoints, const loopback_options& options);
+  loopback_mailbox(int endpoints, const loopback_options& options);
 
   /// A frame from `from`: `context` is null when it was injected (then the bytes are copied now).
-  posted put_frame(int from, std::span<const std::byte> frame, transfer* context);
+  loopback_post put_frame(int from, std::span<const std::byte> frame, transfer* context);
   /// A payload; throws std::logic_error when no receive is posted for it or the one posted is too short.
-  posted put_payload(int from, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context);
+  loopback_post put_payload(int from, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context);
   /// The end of a transfer of the owner's.
   void put_completion(transfer& ended, std::size_t bytes, std::error_code error);
   void post_receive(int from, std::uint64_t tag, std::span<std::byte> bytes, transfer& context);
@@ -42,12 +42,12 @@ class mailbox {
   void cancel(transfer& context);
 
   /// Moves what has arrived into `found`, payloads into the memory posted for them. With `jitter`, a random part of it.
-  void collect(std::vector<mailbox_event>& found, std::mt19937_64* jitter);
+  void collect(std::vector<loopback_event>& found, std::mt19937_64* jitter);
 
   /// Drops what `from` sent and still owns the memory of. `killed`: drops its injected frames too, and all that follow.
   void forget(int from, bool killed);
   /// The owner is gone: hands its peers' sends out, to be reported done to them, and loses everything else.
-  std::vector<mailbox_event> die();
+  std::vector<loopback_event> die();
 
  private:
   struct frame_entry {
@@ -65,16 +65,16 @@ class mailbox {
     std::span<const std::byte> incoming;  // the sender's memory
   };
 
-  void collect_frames(std::vector<mailbox_event>& found, std::mt19937_64* jitter);
-  void collect_payloads(std::vector<mailbox_event>& found, std::mt19937_64* jitter);
-  void collect_completions(std::vector<mailbox_event>& found, std::mt19937_64* jitter);
+  void collect_frames(std::vector<loopback_event>& found, std::mt19937_64* jitter);
+  void collect_payloads(std::vector<loopback_event>& found, std::mt19937_64* jitter);
+  void collect_completions(std::vector<loopback_event>& found, std::mt19937_64* jitter);
 
   const std::size_t queue_;
   std::mutex mutex_;  // guards everything below
   bool dead_ = false;
   std::deque<frame_entry> frames_;
   std::vector<receive_entry> receives_;
-  std::vector<mailbox_event> completions_;
+  std::vector<loopback_event> completions_;
   std::vector<std::size_t> on_the_way_;  // frames and payloads, by sender
   std::vector<bool> killed_;             // by sender
 };
