@@ -1,0 +1,49 @@
+// Which libfabric provider a job uses, chosen explicitly: libfabric's own preference is an outside interface.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+struct fi_info;
+
+namespace weft::fabric {
+
+struct info_deleter {
+  void operator()(fi_info* info) const noexcept;
+};
+/// What fi_getinfo returned.
+using provider_info = std::unique_ptr<fi_info, info_deleter>;
+
+/// Something that libfabric offers here, and why it was not taken.
+struct provider_candidate {
+  std::string provider;  ///< as libfabric names it: "net", "tcp;ofi_rxm"
+  std::string fabric;
+  std::string domain;
+  std::string address;   ///< as libfabric prints it: "fi_sockaddr_in://127.0.0.1:0"
+  std::string rejected;  ///< the reason; empty for the one that was chosen
+};
+
+/// A provider and everything that opening it takes.
+struct provider_choice {
+  std::string provider;  ///< one of known_providers()
+  std::string reason;    ///< why this one
+  std::string warning;   ///< what its user should be told; empty: nothing
+  provider_info info;    ///< one entry; never null
+  std::vector<provider_candidate> candidates;
+};
+
+/// The providers that weft has been tried with, in the order of preference.
+const std::vector<std::string>& known_providers();
+
+/// The one that is taken when none is named: net, or tcp where libfabric is 1.18 or newer (net was renamed then).
+std::string default_provider();
+
+/// Finds provider `requested` (empty: the default) on the interface that has `bind_address`, a numeric IPv4 or IPv6
+/// address (empty: 127.0.0.1; shm has none and ignores it); an outside interface is taken only when its address is
+/// given. Throws weft::error: errc::no_provider for a name that is unknown or not to be had here, with those that are;
+/// errc::invalid_argument for an address that no interface of this machine has, with those that some have.
+/// Blocks for some milliseconds, the first time in a process, while libfabric loads its providers.
+provider_choice choose_provider(const std::string& requested, const std::string& bind_address);
+
+}  // namespace weft::fabric

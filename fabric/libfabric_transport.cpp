@@ -1,0 +1,145 @@
+#include <rdma/fi_tagged.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+#include <weft/fabric/libfabric_transport.hpp>
+#include <weft/runtime/error.hpp>
+
+#include "libfabric_endpoint.hpp"
+#include "libfabric_registration.hpp"
+#include "libfabric_ring.hpp"
+
+namespace weft::fabric {
+namespace {
+
+static_assert(sizeof(fi_context2) <= sizeof(transfer::provider_space) && alignof(fi_context2) <= alignof(transfer));
+
+std::error_code code_of(int fabric_error) {
+  if (fabric_error == FI_ETRUNC) return errc::truncated;
+  if (fabric_error < FI_ERRNO_OFFSET) return {fabric_error, std::generic_category()};  // libfabric's are errno's there
+  return errc::provider_failed;
+}
+
+class libfabric_transport final : public transport {
+ public:
+  libfabric_transport(const provider_choice& chosen, const libfabric_options& options)
+      : endpoint_(chosen, options.frame),
+        registration_(endpoint_, options.force_local_registration),
+        ring_(endpoint_, registration_) {}
+
+  ~libfabric_transport() override { endpoint_.close(); }  // before the ring and the registrations that it uses
+
+  const transport_limits& limits() const noexcept override { return endpoint_.limits(); }
+  address local_address() const override { return endpoint_.local_address(); }
+
+  void start(std::span<const address> peers, std::size_t ring_bytes) override {
+    if (!peers_.empty()) throw std::logic_error("libfabric_transport: start was called twice");
+    peers_ = endpoint_.insert(peers);
+    ring_.post(ring_bytes);
+  }
+
+  bool inject(int peer, std::span<const std::byte> frame) override {
+    return accepted(fi_inject(endpoint_.get(), frame.data(), frame.size(), peers_[peer]), "fi_inject");
+  }
+
+  bool send(int peer, std::span<const std::byte> frame, transfer& context) override {
+    void* const descriptor = registration_.add(frame, FI_SEND, context);
+    return begun(fi_send(endpoint_.get(), frame.data(), frame.size(), descriptor, peers_[peer], &context), "fi_send",
+                 context);
+  }
+
+  bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) override {
+    void* const descriptor = registration_.add(bytes, FI_SEND, context);
+    return begun(fi_tsend(endpoint_.get(), bytes.data(), bytes.size(), descriptor, peers_[peer], tag, &context),
+                 "fi_tsend", context);
+  }
+
+  bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) override {
+    void* const descriptor = registration_.add(bytes, FI_RECV, context);
+    return begun(fi_trecv(endpoint_.get(), bytes.data(), bytes.size(), descriptor, peers_[peer], tag, 0, &context),
+                 "fi_trecv", context);
+  }
+
+  void cancel(transfer& context) override {
+    // -FI_ENOENT and the like: it has ended, or is ending. The completion says how.
+    fi_cancel(&endpoint_.get()->fid, &context);
+  }
+
+  std::size_t poll(receiver& to) override {
+    fi_cq_data_entry entries[batch];
+    const ssize_t count = fi_cq_read(endpoint_.completions(), entries, batch);
+    if (count == -FI_EAGAIN) [[likely]] {
+      if (!ring_.whole()) ring_.repost();
+      return 0;
+    }
+    if (count == -FI_EAVAIL) return report_error(to);
+    if (count < 0) throw_fabric_error(limits().provider, "fi_cq_read", count);
+    for (ssize_t index = 0; index < count; ++index) report(entries[index], to);
+    if (!ring_.whole()) ring_.repost();
+    return static_cast<std::size_t>(count);
+  }
+
+ private:
+  static constexpr std::size_t batch = 16;
+
+  bool accepted(ssize_t result, const char* call) const {
+    if (result == 0) [[likely]]
+      return true;
+    if (result == -FI_EAGAIN) return false;
+    throw_fabric_error(limits().provider, call, result);
+  }
+
+  bool begun(ssize_t result, const char* call, transfer& context) {
+    if (result == 0) [[likely]]
+      return true;
+    registration_.remove(context);
+    return accepted(result, call);
+  }
+
+  void report(const fi_cq_data_entry& entry, receiver& to) {
+    if (libfabric_ring::slot* const slot = ring_.slot_of(entry.op_context)) {
+      // Some providers tell the release of a buffer with its last frame, some in an entry of its own, without
+      // FI_RECV's.
+      if (entry.buf != nullptr && (entry.flags & FI_RECV) != 0) {
+        to.arrived({static_cast<const std::byte*>(entry.buf), entry.len});
+      }
+      if ((entry.flags & FI_MULTI_RECV) != 0) ring_.released(*slot);
+      return;
+    }
+    transfer& ended = *static_cast<transfer*>(entry.op_context);
+    registration_.remove(ended);
+    to.done(ended, entry.len, {});
+  }
+
+  std::size_t report_error(receiver& to) {
+    fi_cq_err_entry failed{};
+    const ssize_t count = fi_cq_readerr(endpoint_.completions(), &failed, 0);
+    if (count == -FI_EAGAIN) return 0;
+    if (count < 0) throw_fabric_error(limits().provider, "fi_cq_readerr", count);
+    if (failed.op_context == nullptr) return 1;  // an injected frame to a peer that is gone: others find that out
+    if (libfabric_ring::slot* const slot = ring_.slot_of(failed.op_context)) {
+      // A frame broken off by its sender's end. The rest of the buffer stays posted unless it says otherwise.
+      if ((failed.flags & FI_MULTI_RECV) != 0) ring_.released(*slot);
+      if (!ring_.whole()) ring_.repost();
+      return 1;
+    }
+    transfer& ended = *static_cast<transfer*>(failed.op_context);
+    registration_.remove(ended);
+    to.done(ended, 0, code_of(failed.err));
+    return 1;
+  }
+
+  libfabric_endpoint endpoint_;
+  libfabric_registration registration_;
+  libfabric_ring ring_;
+  std::vector<fi_addr_t> peers_;
+};
+
+}  // namespace
+
+std::unique_ptr<transport> open_libfabric_transport(const provider_choice& chosen, const libfabric_options& options) {
+  return std::make_unique<libfabric_transport>(chosen, options);
+}
+
+}  // namespace weft::fabric
