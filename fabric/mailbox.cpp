@@ -1,166 +1,87 @@
-#include "mailbox.hpp"
+#include <weft/fabric/mailbox.hpp>
 
-#include <algorithm>
-#include <cstring>
-#include <stdexcept>
-#include <string>
-#include <utility>
+#include <initializer_list>
 
 namespace weft::fabric {
 namespace {
 
-bool held_back(std::mt19937_64* jitter) { return jitter != nullptr && ((*jitter)() & 1) != 0; }
-
-[[noreturn]] void refuse(int from, std::uint64_t tag, std::size_t bytes, const std::string& why) {
-  throw std::logic_error("loopback: a payload of " + std::to_string(bytes) + " bytes from endpoint " +
-                         std::to_string(from) + " under tag " + std::to_string(tag) + " " + why);
-}
+match_key key_of(const operation& posted) { return {posted.peer, posted.tag}; }
+bool has_wildcard(const operation& posted) { return posted.peer == any_peer || posted.tag == any_message_tag; }
 
 }  // namespace
 
-mailbox::mailbox(int endpoints, const loopback_options& options)
-    : queue_(options.queue), on_the_way_(static_cast<std::size_t>(endpoints)), killed_(on_the_way_.size()) {}
+mailbox::~mailbox() {
+  while (take_any_unexpected() != nullptr) {
+  }
+}
 
-posted mailbox::put_frame(int from, std::span<const std::byte> frame, transfer* context) {
-  const std::lock_guard lock(mutex_);
-  if (killed_[from]) return posted::yes;
-  if (on_the_way_[from] == queue_) return posted::busy;
-  ++on_the_way_[from];
-  if (dead_) return posted::vanished;
-  if (context != nullptr) {
-    frames_.push_back({from, {}, frame, context});
+receive_operation* mailbox::take_posted(int source, std::uint64_t tag, bool collective) noexcept {
+  receives& index = collective ? collective_posted_ : posted_;
+  auto* first = static_cast<receive_operation*>(index.front({source, tag}));
+  if (!collective && wildcards_ != 0) {
+    for (const match_key& key : {match_key{any_peer, tag}, match_key{source, any_message_tag}, match_key{any_peer, any_message_tag}}) {
+      auto* candidate = static_cast<receive_operation*>(index.front(key));
+      if (candidate != nullptr && (first == nullptr || candidate->order < first->order)) first = candidate;
+    }
+  }
+  if (first != nullptr) remove_posted(*first);
+  return first;
+}
+
+void mailbox::add_posted(receive_operation& receive) {
+  receive.order = next_order_++;
+  receive.in_mailbox = true;
+  (receive.collective ? collective_posted_ : posted_).push(key_of(receive), receive);
+  if (!receive.collective && has_wildcard(receive)) ++wildcards_;
+}
+
+void mailbox::remove_posted(receive_operation& receive) noexcept {
+  receive.in_mailbox = false;
+  (receive.collective ? collective_posted_ : posted_).erase(key_of(receive), receive);
+  if (!receive.collective && has_wildcard(receive)) --wildcards_;
+}
+
+unexpected_message* mailbox::match(int source, std::uint64_t tag) noexcept {
+  if (source != any_peer && tag != any_message_tag) return by_both_.front({source, tag});
+  if (source != any_peer) return by_source_.front({source, 0});
+  if (tag != any_message_tag) return by_tag_.front({0, tag});
+  return in_order_.empty() ? nullptr : &in_order_.front();
+}
+
+std::unique_ptr<unexpected_message> mailbox::take_unexpected(const receive_operation& receive) noexcept {
+  unexpected_message* found = receive.collective ? collective_unexpected_.front(key_of(receive)) : match(receive.peer, receive.tag);
+  return found == nullptr ? nullptr : remove_unexpected(*found);
+}
+
+const unexpected_message* mailbox::find_unexpected(int source, std::uint64_t tag) noexcept { return match(source, tag); }
+
+void mailbox::add_unexpected(std::unique_ptr<unexpected_message> message) {
+  unexpected_message& added = *message.release();  // owned by the lists from here, until remove_unexpected
+  (added.collective ? collective_in_order_ : in_order_).push_back(added);
+  if (added.collective) {
+    collective_unexpected_.push({added.source, added.tag}, added);
   } else {
-    frames_.push_back({from, {frame.begin(), frame.end()}, {}, nullptr});
-  }
-  return posted::yes;
-}
-
-posted mailbox::put_payload(int from, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) {
-  const std::lock_guard lock(mutex_);
-  if (killed_[from]) return posted::yes;
-  if (on_the_way_[from] == queue_) return posted::busy;
-  if (!dead_) {
-    const auto receive = std::find_if(receives_.begin(), receives_.end(), [&](const receive_entry& entry) {
-      return entry.from == from && entry.tag == tag && entry.sender == nullptr;
-    });
-    if (receive == receives_.end()) refuse(from, tag, bytes.size(), "was sent before a receive was posted for it");
-    if (receive->memory.size() < bytes.size()) {
-      refuse(from, tag, bytes.size(),
-             "is longer than the receive posted for it (" + std::to_string(receive->memory.size()) + " bytes)");
-    }
-    receive->sender = &context;
-    receive->incoming = bytes;
-  }
-  ++on_the_way_[from];
-  return dead_ ? posted::vanished : posted::yes;
-}
-
-void mailbox::put_completion(transfer& ended, std::size_t bytes, std::error_code error) {
-  const std::lock_guard lock(mutex_);
-  if (dead_) return;
-  mailbox_event& event = completions_.emplace_back();
-  event.ended = &ended;
-  event.bytes = bytes;
-  event.error = error;
-}
-
-void mailbox::post_receive(int from, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) {
-  const std::lock_guard lock(mutex_);
-  if (!dead_) receives_.push_back({from, tag, bytes, &context, nullptr, {}});
-}
-
-void mailbox::cancel(transfer& context) {
-  const std::lock_guard lock(mutex_);
-  const auto receive = std::find_if(receives_.begin(), receives_.end(),
-                                    [&](const receive_entry& entry) { return entry.context == &context; });
-  if (receive == receives_.end() || receive->sender != nullptr) return;
-  receives_.erase(receive);
-  mailbox_event& event = completions_.emplace_back();
-  event.ended = &context;
-  event.error = std::make_error_code(std::errc::operation_canceled);
-}
-
-void mailbox::collect(std::vector<mailbox_event>& found, std::mt19937_64* jitter) {
-  const std::lock_guard lock(mutex_);
-  if (dead_) return;
-  collect_completions(found, jitter);
-  collect_frames(found, jitter);
-  collect_payloads(found, jitter);
-}
-
-void mailbox::collect_frames(std::vector<mailbox_event>& found, std::mt19937_64* jitter) {
-  if (frames_.empty()) return;
-  std::vector<bool> stopped(jitter != nullptr ? killed_.size() : 0);  // a held frame holds those behind it
-  std::deque<frame_entry> kept;
-  for (frame_entry& entry : frames_) {
-    if (jitter != nullptr && (stopped[entry.from] || held_back(jitter))) {
-      stopped[entry.from] = true;
-      kept.push_back(std::move(entry));
-      continue;
-    }
-    --on_the_way_[entry.from];
-    mailbox_event& event = found.emplace_back();
-    event.frame = std::move(entry.copy);
-    if (entry.context != nullptr) event.frame.assign(entry.bytes.begin(), entry.bytes.end());
-    event.bytes = event.frame.size();
-    event.sender = entry.context;
-    event.from = entry.from;
-  }
-  frames_ = std::move(kept);
-}
-
-void mailbox::collect_payloads(std::vector<mailbox_event>& found, std::mt19937_64* jitter) {
-  std::erase_if(receives_, [&](const receive_entry& entry) {
-    if (entry.sender == nullptr || held_back(jitter)) return false;
-    if (!entry.incoming.empty()) std::memcpy(entry.memory.data(), entry.incoming.data(), entry.incoming.size());
-    --on_the_way_[entry.from];
-    mailbox_event& event = found.emplace_back();
-    event.ended = entry.context;
-    event.bytes = entry.incoming.size();
-    event.sender = entry.sender;
-    event.from = entry.from;
-    return true;
-  });
-}
-
-void mailbox::collect_completions(std::vector<mailbox_event>& found, std::mt19937_64* jitter) {
-  std::erase_if(completions_, [&](mailbox_event& event) {
-    if (held_back(jitter)) return false;
-    found.push_back(std::move(event));
-    return true;
-  });
-}
-
-void mailbox::forget(int from, bool killed) {
-  const std::lock_guard lock(mutex_);
-  if (killed) killed_[from] = true;
-  const std::size_t dropped = std::erase_if(
-      frames_, [&](const frame_entry& entry) { return entry.from == from && (killed || entry.context != nullptr); });
-  on_the_way_[from] -= dropped;
-  for (receive_entry& entry : receives_) {
-    if (entry.from != from || entry.sender == nullptr) continue;
-    entry.sender = nullptr;
-    --on_the_way_[from];
+    by_both_.push({added.source, added.tag}, added);
+    by_source_.push({added.source, 0}, added);
+    by_tag_.push({0, added.tag}, added);
   }
 }
 
-std::vector<mailbox_event> mailbox::die() {
-  const std::lock_guard lock(mutex_);
-  dead_ = true;
-  std::vector<mailbox_event> sent;
-  const auto hand_out = [&](int from, transfer* sender, std::size_t bytes) {
-    if (sender == nullptr) return;
-    mailbox_event& event = sent.emplace_back();
-    event.from = from;
-    event.sender = sender;
-    event.bytes = bytes;
-  };
-  for (const frame_entry& entry : frames_) hand_out(entry.from, entry.context, entry.bytes.size());
-  for (const receive_entry& entry : receives_) hand_out(entry.from, entry.sender, entry.incoming.size());
-  frames_.clear();
-  receives_.clear();
-  completions_.clear();
-  return sent;
+std::unique_ptr<unexpected_message> mailbox::remove_unexpected(unexpected_message& message) noexcept {
+  (message.collective ? collective_in_order_ : in_order_).erase(everything::s_iterator_to(message));
+  if (message.collective) {
+    collective_unexpected_.erase({message.source, message.tag}, message);
+  } else {
+    by_both_.erase({message.source, message.tag}, message);
+    by_source_.erase({message.source, 0}, message);
+    by_tag_.erase({0, message.tag}, message);
+  }
+  return std::unique_ptr<unexpected_message>(&message);
+}
+
+std::unique_ptr<unexpected_message> mailbox::take_any_unexpected() noexcept {
+  if (!in_order_.empty()) return remove_unexpected(in_order_.front());
+  return collective_in_order_.empty() ? nullptr : remove_unexpected(collective_in_order_.front());
 }
 
 }  // namespace weft::fabric

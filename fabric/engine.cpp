@@ -1,0 +1,290 @@
+#include "engine.hpp"
+
+#include <weft/runtime/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace weft::fabric {
+engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
+    : network_(std::move(network)), settings_(std::move(settings)) {
+  const transport_limits& limits = network_->limits();
+  frame_limit_ = std::min(limits.frame, sizeof(header) + settings_.eager_limit);
+  frame_limit_ = std::max(frame_limit_, sizeof(header) + 64);
+  inject_limit_ = std::min(limits.inject, frame_limit_);
+  settings_.eager_limit = frame_limit_ - sizeof(header);
+  settings_.piece = std::min({settings_.piece, limits.payload, std::size_t{1} << 31});
+  for (std::size_t i = 0; i < settings_.first_rank.size(); ++i) {
+    peers_.push_back(std::make_unique<peer>());
+    peers_.back()->process = static_cast<int>(i);
+  }
+}
+
+engine::~engine() {
+  ended_.clear();
+  blocked_departures_.clear();
+  blocked_landings_.clear();
+  for (auto& each : peers_) each->waiting.clear();
+  network_.reset();  // ends every transfer before what it belongs to goes away
+  flying_.clear();
+}
+
+bool engine::poll() {
+  if (!token_.try_acquire()) return false;
+  const struct release_at_end {
+    token& held;
+    ~release_at_end() { held.release(); }
+  } release{token_};
+  take_submissions();
+  const std::size_t events = network_->poll(*this);
+  if (!unflushed_.empty()) flush_all();
+  if (!blocked_departures_.empty() || !blocked_landings_.empty()) retry_payloads();
+  if (!doomed_.empty()) give_up_doomed();
+  finish_ended();
+  return events != 0;
+}
+
+void engine::submit(operation& begun) noexcept {
+  operation* last = submitted_.load(std::memory_order_relaxed);
+  do {
+    begun.next_submitted = last;
+    // release: pairs with the acquire exchange in take_submissions, so that the operation's contents are visible there.
+  } while (!submitted_.compare_exchange_weak(last, &begun, std::memory_order_release, std::memory_order_relaxed));
+}
+
+void engine::call_later(std::function<void()> function) {
+  const std::lock_guard lock(calls_lock_);
+  calls_.push_back(std::move(function));
+  calls_waiting_.store(true, std::memory_order_release);  // what it announces is guarded by the lock
+}
+
+bool engine::idle() const noexcept {
+  // relaxed: a stale answer costs the progress thread one sleep, which `progress::notify` ends.
+  return !busy_.load(std::memory_order_relaxed) && submitted_.load(std::memory_order_relaxed) == nullptr &&
+         !calls_waiting_.load(std::memory_order_relaxed);
+}
+
+void engine::take_submissions() noexcept {
+  // The relaxed look saves the exchange; what it misses the next poll sees.
+  if (submitted_.load(std::memory_order_relaxed) != nullptr) {
+    operation* last = submitted_.exchange(nullptr, std::memory_order_acquire);
+    operation* first = nullptr;
+    while (last != nullptr) {
+      operation* earlier = last->next_submitted;
+      last->next_submitted = first;
+      first = last;
+      last = earlier;
+    }
+    while (first != nullptr) {
+      operation& begun = *first;
+      first = first->next_submitted;
+      begin(begun);
+    }
+  }
+  if (calls_waiting_.load(std::memory_order_acquire)) {
+    std::vector<std::function<void()>> calls;
+    {
+      const std::lock_guard lock(calls_lock_);
+      calls.swap(calls_);
+      calls_waiting_.store(false, std::memory_order_relaxed);  // under the lock
+    }
+    for (auto& call : calls) call();
+  }
+}
+
+void engine::finish_ended() noexcept {
+  while (!ended_.empty()) {
+    operation& first = ended_.front();
+    ended_.pop_front();
+    first.now = operation::stage::idle;
+    first.finished();
+  }
+  const bool busy = in_flight_ != 0 || buffered_ != 0 || !flying_.empty() || !unflushed_.empty();
+  // relaxed: see idle().
+  if (busy != busy_.load(std::memory_order_relaxed)) busy_.store(busy, std::memory_order_relaxed);
+}
+
+void engine::end(operation& ended) noexcept {
+  operation& o = ended;
+  o.now = operation::stage::ended;
+  o.transfer_state = nullptr;
+  o.at->active.erase(o.at->active.iterator_to(o));
+  --in_flight_;
+  ended_.push_back(o);
+}
+
+void engine::fail(operation& failed, std::exception_ptr failure) noexcept {
+  failed.failure = std::move(failure);
+  end(failed);
+}
+
+void engine::begin(operation& begun) noexcept {
+  participant& member = *begun.at;
+  begun.failure = nullptr;
+  begun.transfer_state = nullptr;
+  member.active.push_back(begun);
+  ++in_flight_;
+  if (member.failure != nullptr) return fail(begun, member.failure);
+  try {
+    if (begun.is_send)
+      begin_send(static_cast<send_operation&>(begun));
+    else
+      begin_receive(static_cast<receive_operation&>(begun));
+  } catch (...) {
+    if (begun.now != operation::stage::ended) fail(begun, std::current_exception());
+  }
+}
+
+void engine::begin_send(send_operation& send) {
+  const int process = send.at->members->process[static_cast<std::size_t>(send.peer)];
+  if (process == settings_.process) return send_home(send);
+  peer& to = *peers_[static_cast<std::size_t>(process)];
+  if (to.lost) return fail(send, lost_error(process));
+  if (send.bytes <= settings_.eager_limit) return send_eager(to, send);
+  if (send.collective) return begin_collective_departure(send, *send.at->here);
+  departure& leaving = depart(process, send.bytes);
+  leaving.operation = &send;
+  leaving.data = send.data;
+  send.now = operation::stage::waiting_for_grant;
+  send.transfer_state = &leaving;
+  send_envelope(to, leaving, head_for(message_kind::envelope, send));
+}
+
+void engine::begin_receive(receive_operation& receive) {
+  room& here = *receive.at->here;
+  if (auto message = here.messages.take_unexpected(receive)) return consume(receive, std::move(message));
+  here.messages.add_posted(receive);
+  receive.now = operation::stage::posted;
+  if (!receive.collective || receive.bytes <= settings_.eager_limit) return;
+  // A long message of a collective comes without an envelope: it is granted now. The receive stays posted too, so that a
+  // sender that takes it for a short one is found out.
+  const int process = receive.at->members->process[static_cast<std::size_t>(receive.peer)];
+  if (process != settings_.process) begin_landing(receive, process, receive.bytes, 0, true);
+}
+
+void engine::send_home(send_operation& send) {
+  const auto& members = *send.at->members;
+  room* const found = find_room(members.communicator, send.peer);
+  if (found == nullptr) return end(send);
+  room& there = *found;
+  if (receive_operation* receive = there.messages.take_posted(send.at->rank, send.tag, send.collective)) {
+    if (send.collective && !agrees(*receive, send.at->rank, send.fingerprint)) return;
+    if (!fits(*receive, send.at->rank, send.bytes)) return fail(send, receive->failure);
+    deliver(*receive, send.at->rank, send.tag, send.data, send.bytes);
+    return end(send);
+  }
+  auto message = std::make_unique<unexpected_message>();
+  message->source = send.at->rank;
+  message->tag = send.tag;
+  message->collective = send.collective;
+  message->fingerprint = send.fingerprint;
+  message->bytes = send.bytes;
+  message->process = settings_.process;
+  peer& home = *peers_[static_cast<std::size_t>(settings_.process)];
+  const bool copied = send.bytes <= settings_.eager_limit && home.stored + send.bytes <= settings_.unexpected_limit + settings_.send_buffer_limit;
+  if (copied && send.bytes != 0) {
+    message->data = std::make_unique_for_overwrite<std::byte[]>(send.bytes);
+    std::memcpy(message->data.get(), send.data, send.bytes);
+  }
+  if (copied) {
+    note_stored(settings_.process, static_cast<std::ptrdiff_t>(message->cost()));
+    end(send);
+  } else {
+    message->announced = true;
+    message->at_home = &send;
+    send.now = operation::stage::waiting_at_home;
+    send.transfer_state = message.get();
+  }
+  there.messages.add_unexpected(std::move(message));
+}
+
+void engine::deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message, std::size_t bytes) noexcept {
+  if (bytes != 0) std::memcpy(receive.data, message, bytes);
+  receive.source = source;
+  receive.received_tag = tag;
+  receive.received = bytes;
+  end(receive);
+}
+
+void engine::consume(receive_operation& receive, std::unique_ptr<unexpected_message> message) {
+  note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
+  if (message->collective && !agrees(receive, message->source, message->fingerprint)) return;
+  if (!fits(receive, message->source, message->bytes)) {
+    if (message->at_home != nullptr) return fail(*message->at_home, receive.failure);
+    if (!message->announced) return;
+    header h = head_for(message_kind::refuse, receive);
+    h.length = receive.bytes;
+    h.detail = message->sender_name;
+    return send_control(*peers_[static_cast<std::size_t>(message->process)], h);
+  }
+  if (message->at_home != nullptr) {
+    deliver(receive, message->source, message->tag, message->at_home->data, message->bytes);
+    return end(*message->at_home);
+  }
+  receive.source = message->source;
+  receive.received_tag = message->tag;
+  if (message->announced)
+    begin_landing(receive, message->process, message->bytes, message->sender_name, false);
+  else
+    deliver(receive, message->source, message->tag, message->data.get(), message->bytes);
+}
+
+void engine::join(participant& member) {
+  const auto& members = *member.members;
+  room* const found = find_room(members.communicator, member.rank);
+  if (found == nullptr) throw error(errc::invalid_argument, "weft: a rank joins communicator " + std::to_string(members.communicator) + ", which it has left");
+  room& here = *found;
+  here.owner = &member;
+  member.here = &here;
+  if (const auto broken = broken_.find(members.communicator); broken != broken_.end()) member.failure = broken->second;
+  for (const std::int32_t process : members.process)
+    if (member.failure == nullptr && peers_[static_cast<std::size_t>(process)]->lost) member.failure = lost_error(process);
+}
+
+void engine::leave(participant& member) {
+  const room_key key{member.members->communicator, member.rank};
+  room& here = *member.here;
+  while (auto message = here.messages.take_any_unexpected()) {
+    note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
+    if (message->at_home != nullptr) end(*message->at_home);  // nobody will ever take it
+  }
+  departures_.for_each([&](departure& d) {
+    if (d.early_in == &here) remove(d);
+  });
+  rooms_.erase(key);
+  left_.insert(key);
+  last_room_ = nullptr;
+  member.here = nullptr;
+}
+
+room* engine::find_room(std::uint64_t communicator, std::int32_t rank) {
+  const room_key key{communicator, rank};
+  if (last_room_ != nullptr && last_key_ == key) return last_room_;
+  auto found = rooms_.find(key);
+  if (found == rooms_.end()) {
+    if (left_.contains(key)) return nullptr;
+    found = rooms_.emplace(key, std::make_unique<room>()).first;
+  }
+  last_key_ = key;
+  last_room_ = found->second.get();
+  return last_room_;
+}
+
+bool engine::fits(receive_operation& receive, int source, std::size_t bytes) {
+  const bool right = receive.collective ? bytes == receive.bytes : bytes <= receive.bytes;
+  if (right) return true;
+  fail(receive, std::make_exception_ptr(error(
+                    errc::truncated, "receive on rank " + std::to_string(receive.at->rank) + " from rank " + std::to_string(source) +
+                                         " of communicator " + std::to_string(receive.at->members->communicator) + ": the message has " +
+                                         std::to_string(bytes) + " bytes, the buffer " + std::to_string(receive.bytes))));
+  return false;
+}
+
+bool engine::agrees(receive_operation& receive, int source, std::uint64_t fingerprint) {
+  if (receive.fingerprint == fingerprint) return true;
+  report_mismatch(*receive.at, receive.fingerprint, source, fingerprint);
+  return false;
+}
+
+}  // namespace weft::fabric

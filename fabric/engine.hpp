@@ -1,0 +1,219 @@
+// Inside the messenger: everything that the token guards.
+#pragma once
+
+#include "payload.hpp"
+#include "wire.hpp"
+
+#include <weft/fabric/mailbox.hpp>
+#include <weft/fabric/messenger.hpp>
+#include <weft/fabric/slot_map.hpp>
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace weft::fabric {
+
+/// What waits for one rank of one communicator. It comes to be with the first message for it, which may be earlier than
+/// the rank's own `messenger::join`.
+struct room {
+  mailbox messages;
+  fifo_index<operation, &operation::queued> waiting_sends;  ///< collective sends that have no grant yet
+  fifo_index<departure, &departure::early> early_grants;    ///< collective grants whose send has not begun
+  participant* owner = nullptr;
+};
+
+struct room_key {
+  std::uint64_t communicator = 0;
+  std::int32_t rank = 0;
+  friend bool operator==(const room_key&, const room_key&) = default;
+};
+struct room_hash {
+  std::size_t operator()(const room_key& key) const noexcept {
+    const std::uint64_t mixed = (key.communicator + static_cast<std::uint32_t>(key.rank)) * 0x9e3779b97f4a7c15u;
+    return static_cast<std::size_t>(mixed ^ (mixed >> 32));
+  }
+};
+
+/// A frame that waits for credit, for the provider, or behind others.
+struct outgoing {
+  header head;
+  std::unique_ptr<std::byte[]> body;    ///< null when the body is the operation's message
+  std::size_t bytes = 0;                ///< of the body
+  send_operation* operation = nullptr;  ///< ends when this has left
+};
+
+/// The other side of a connection.
+struct peer {
+  int process = -1;
+  std::uint32_t sent_frames = 0;
+  std::uint32_t taken_frames = 0;
+  std::int64_t credit = 0;         ///< what we may still put into its ring, in units
+  std::uint32_t owed = 0;          ///< what we have taken out of ours and not told it yet
+  bool envelopes_only = false;     ///< it has asked us to
+  bool asked_for_envelopes = false;
+  std::size_t stored = 0;          ///< bytes of its messages that nothing matches yet
+  std::deque<outgoing> control;    ///< grants and the like go before messages
+  std::deque<outgoing> messages;
+  bool credit_due = false;         ///< it is to be told of its credit soon
+  bool flush_wanted = false;       ///< is in engine::unflushed_
+  std::size_t window_used = 0;     ///< payload bytes granted to senders that are sending
+  boost::intrusive::list<landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::waiting>, boost::intrusive::constant_time_size<false>> waiting;
+  bool connected = false;
+  bool lost = false;
+  std::string why;
+};
+
+class engine final : private receiver {
+ public:
+  engine(std::unique_ptr<transport> network, messenger_settings settings);
+  ~engine() override;
+
+  // Every call below but these four is made with the token held.
+  token& guard() noexcept { return token_; }
+  bool poll();
+  void submit(operation& begun) noexcept;
+  void call_later(std::function<void()> function);
+  bool idle() const noexcept;
+
+  const messenger_settings& settings() const noexcept { return settings_; }
+  transport& network() noexcept { return *network_; }
+
+  // engine.cpp: the operations of the ranks of this process
+  void begin(operation& begun) noexcept;
+  void take_submissions() noexcept;
+  void finish_ended() noexcept;
+  void join(participant& member);
+  void leave(participant& member);
+  /// What waits for that rank; comes to be when it is first asked for. Null when the rank has left.
+  room* find_room(std::uint64_t communicator, std::int32_t rank);
+
+  // engine_flow.cpp: peers, their queues and credit
+  void start(std::span<const address> endpoints);
+  bool connected() const noexcept;
+  std::string missing() const;
+  bool drained() const noexcept;
+
+  // engine_failure.cpp
+  void lose(int process, const std::string& why);
+  void break_communicator(std::uint64_t communicator, errc code, const std::string& text, bool tell);
+  void take_note(std::span<const std::byte> note);
+
+ private:
+  // engine.cpp
+  void begin_send(send_operation& send);
+  void begin_receive(receive_operation& receive);
+  void send_home(send_operation& send);
+  void deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message, std::size_t bytes) noexcept;
+  void consume(receive_operation& receive, std::unique_ptr<unexpected_message> message);
+  void end(operation& ended) noexcept;
+  void fail(operation& failed, std::exception_ptr failure) noexcept;
+
+  // engine_arrival.cpp: what comes from the transport
+  void arrived(std::span<const std::byte> frame) override;
+  void done(transfer& ended, std::size_t bytes, std::error_code error) override;
+  bool is_ours(const header& h) const noexcept;
+  void take_hello(peer& from, const header& h);
+  void take_eager(peer& from, const header& h, std::span<const std::byte> body);
+  void take_envelope(peer& from, const header& h, std::span<const std::byte> body);
+  bool agrees(receive_operation& receive, int source, std::uint64_t fingerprint);
+  bool fits(receive_operation& receive, int source, std::size_t bytes);
+
+  // engine_flow.cpp
+  header head_for(message_kind kind, const operation& about) const noexcept;
+  bool try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve);
+  void send_control(peer& to, header& h, const std::byte* body = nullptr, std::size_t bytes = 0);
+  void send_eager(peer& to, send_operation& send);
+  void send_envelope(peer& to, departure& announced, header h);
+  bool transmit_first(peer& to);
+  bool flush(peer& to);
+  void flush_all();
+  void want_flush(peer& to);
+  void take_credit(peer& from, const header& h);
+  void owe_credit(peer& to, std::size_t frame_bytes);
+  bool send_credit(peer& to);
+  void note_stored(int process, std::ptrdiff_t bytes);
+  transfer_slot& take_slot(transfer_slot::purpose use, void* owner, int process);
+  void give_back(transfer_slot& slot) noexcept;
+
+  // engine_payload.cpp
+  departure& depart(int process, std::size_t bytes);
+  void remove(departure& gone) noexcept;
+  void pump(departure& leaving);
+  void take_grant(peer& from, const header& h, std::span<const std::byte> body);
+  void begin_collective_departure(send_operation& send, room& from);
+  void attach(departure& granted, send_operation& send);
+  void begin_landing(receive_operation& receive, int process, std::size_t bytes, std::uint32_t sender_name, bool early);
+  void post_pieces(landing& arriving);
+  void share_window(peer& from);
+  void remove(landing& gone) noexcept;
+  void piece_landed(landing& arriving, std::size_t bytes, bool cancelled);
+  void piece_departed(departure& leaving);
+  void take_refusal(const header& h);
+  void take_withdrawal(peer& from, const header& h);
+  void take_withdrawn(peer& from, const header& h);
+  void settle(departure& stopped);
+  void withdraw(landing& arriving);
+  void settle(landing& withdrawn);
+  void cancel_pieces(landing& withdrawn);
+  void answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent);
+  void retry_payloads();
+  void give_up_doomed();
+  static std::uint64_t remote_key(int process, std::uint32_t id) noexcept {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(process)) << 32 | id;
+  }
+
+  // engine_failure.cpp
+  void break_participant(participant& member, const std::exception_ptr& failure) noexcept;
+  void cancel(operation& cancelled, const std::exception_ptr& failure) noexcept;
+  void suspect(int process, std::error_code error);
+  void report_mismatch(participant& member, std::uint64_t mine, int source, std::uint64_t theirs);
+  std::exception_ptr lost_error(int process) const;
+
+  using operations = boost::intrusive::list<operation, boost::intrusive::member_hook<operation, boost::intrusive::list_member_hook<>, &operation::queued>,
+                                            boost::intrusive::constant_time_size<false>>;
+
+  token token_;
+  std::unique_ptr<transport> network_;
+  messenger_settings settings_;
+  std::size_t frame_limit_ = 0;
+  std::size_t inject_limit_ = 0;
+  std::int64_t credit_of_each_ = 0;  // units
+
+  std::vector<std::unique_ptr<peer>> peers_;
+  std::vector<peer*> unflushed_;
+  std::unordered_map<room_key, std::unique_ptr<room>, room_hash> rooms_;
+  std::unordered_set<room_key, room_hash> left_;
+  room_key last_key_;
+  room* last_room_ = nullptr;  // of last_key_
+  std::unordered_map<std::uint64_t, std::exception_ptr> broken_;  // communicators that failed, for ranks that join later
+  operations ended_;
+  std::size_t buffered_ = 0;  // bytes of messages whose send has ended and that have not left
+
+  slot_map<departure> departures_;
+  std::unordered_map<std::uint64_t, departure*> granted_;  // by remote_key
+  slot_map<landing> landings_;
+  boost::intrusive::list<departure, boost::intrusive::member_hook<departure, boost::intrusive::list_member_hook<>, &departure::blocked>, boost::intrusive::constant_time_size<false>> blocked_departures_;
+  boost::intrusive::list<landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::blocked>, boost::intrusive::constant_time_size<false>> blocked_landings_;
+
+  struct doomed_landing {
+    std::uint32_t id;
+    clock::time_point until;
+  };
+  std::vector<doomed_landing> doomed_;  // whose sender is lost: waited for until the provider gives their memory back
+
+  std::vector<std::unique_ptr<transfer_slot>> slots_;
+  transfer_slot* free_slots_ = nullptr;
+  boost::intrusive::list<transfer_slot, boost::intrusive::member_hook<transfer_slot, boost::intrusive::list_member_hook<>, &transfer_slot::flying>, boost::intrusive::constant_time_size<false>> flying_;
+
+  alignas(64) std::atomic<operation*> submitted_{nullptr};  // last first
+  std::atomic<bool> calls_waiting_{false};
+  std::mutex calls_lock_;
+  std::vector<std::function<void()>> calls_;
+  std::size_t in_flight_ = 0;       // operations begun and not ended
+  std::atomic<bool> busy_{false};  // whether polling can do anything for the ranks of this process
+};
+
+}  // namespace weft::fabric

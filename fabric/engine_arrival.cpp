@@ -1,0 +1,109 @@
+// What comes from the transport.
+#include "engine.hpp"
+
+#include <weft/runtime/error.hpp>
+
+#include <cstring>
+
+namespace weft::fabric {
+bool engine::is_ours(const header& h) const noexcept {
+  return h.version == wire_version && h.job == settings_.job && h.process < peers_.size() &&
+         h.incarnation == settings_.incarnations[h.process];
+}
+
+void engine::arrived(std::span<const std::byte> frame) {
+  if (frame.size() < sizeof(header)) return;
+  const auto h = read_part<header>(frame, 0);
+  if (!is_ours(h)) return;
+  peer& from = *peers_[h.process];
+  if (from.lost) return;
+  if (h.sequence != from.taken_frames)
+    return lose(from.process, "frame " + std::to_string(from.taken_frames) + " of its connection is missing (frame " + std::to_string(h.sequence) + " came)");
+  ++from.taken_frames;
+  take_credit(from, h);
+  if (h.kind != message_kind::credit && h.kind != message_kind::hello) owe_credit(from, frame.size());
+  const auto body = frame.subspan(sizeof(header));
+  switch (h.kind) {
+    case message_kind::hello: return take_hello(from, h);
+    case message_kind::eager: return take_eager(from, h, body);
+    case message_kind::envelope: return take_envelope(from, h, body);
+    case message_kind::grant: return take_grant(from, h, body);
+    case message_kind::refuse: return take_refusal(h);
+    case message_kind::withdraw: return take_withdrawal(from, h);
+    case message_kind::withdrawn: return take_withdrawn(from, h);
+    case message_kind::credit: from.envelopes_only = h.source != 0; return want_flush(from);
+  }
+  lose(from.process, "it sent a frame of unknown kind " + std::to_string(static_cast<int>(h.kind)));
+}
+
+void engine::take_hello(peer& from, const header& h) {
+  from.connected = true;
+  from.credit += static_cast<std::int64_t>(h.length);
+  if (h.source == 0) return;
+  header answer;
+  answer.kind = message_kind::hello;
+  answer.length = static_cast<std::uint64_t>(credit_of_each_);
+  send_control(from, answer);
+}
+
+void engine::take_eager(peer& from, const header& h, std::span<const std::byte> body) {
+  room* const there = find_room(h.communicator, h.destination);
+  if (there == nullptr) return;
+  const bool collective = h.matching == space::collective;
+  if (receive_operation* receive = there->messages.take_posted(h.source, h.tag, collective)) {
+    if (collective && receive->now == operation::stage::landing && receive->fingerprint == h.detail)
+      return lose(from.process, "it sent as a short message what is a long one here");
+    if (collective && !agrees(*receive, h.source, h.detail)) return;
+    if (fits(*receive, h.source, body.size())) deliver(*receive, h.source, h.tag, body.data(), body.size());
+    return;
+  }
+  auto message = std::make_unique<unexpected_message>();
+  message->source = h.source;
+  message->tag = h.tag;
+  message->collective = collective;
+  message->fingerprint = h.detail;
+  message->bytes = body.size();
+  message->process = from.process;
+  if (!body.empty()) {
+    message->data = std::make_unique_for_overwrite<std::byte[]>(body.size());
+    std::memcpy(message->data.get(), body.data(), body.size());
+  }
+  note_stored(from.process, static_cast<std::ptrdiff_t>(message->cost()));
+  there->messages.add_unexpected(std::move(message));
+}
+
+void engine::take_envelope(peer& from, const header& h, std::span<const std::byte> body) {
+  if (body.size() < sizeof(envelope_body)) return lose(from.process, "it sent an envelope that is cut short");
+  auto message = std::make_unique<unexpected_message>();
+  message->source = h.source;
+  message->tag = h.tag;
+  message->collective = h.matching == space::collective;
+  message->fingerprint = h.detail;
+  message->bytes = h.length;
+  message->process = from.process;
+  message->announced = true;
+  message->sender_name = read_part<envelope_body>(body, 0).sender_name;
+  room* const there = find_room(h.communicator, h.destination);
+  if (there == nullptr) return;
+  if (receive_operation* receive = there->messages.take_posted(h.source, h.tag, message->collective))
+    consume(*receive, std::move(message));
+  else
+    there->messages.add_unexpected(std::move(message));
+}
+
+void engine::done(transfer& ended, std::size_t bytes, std::error_code error) {
+  auto& slot = static_cast<transfer_slot&>(ended);
+  const auto use = slot.use;
+  void* const owner = slot.owner;
+  const int process = slot.process;
+  const bool cancelled = error == std::errc::operation_canceled;
+  if (use == transfer_slot::purpose::landing && owner != nullptr && !error && bytes != slot.bytes)
+    lose(process, "a payload of " + std::to_string(bytes) + " bytes came where " + std::to_string(slot.bytes) + " were granted");
+  give_back(slot);
+  if (owner != nullptr && use == transfer_slot::purpose::landing)
+    piece_landed(*static_cast<landing*>(owner), error ? 0 : bytes, cancelled || error);
+  if (owner != nullptr && use == transfer_slot::purpose::departure) piece_departed(*static_cast<departure*>(owner));
+  if (error && !cancelled) suspect(process, error);
+}
+
+}  // namespace weft::fabric

@@ -1,0 +1,262 @@
+// Peers: what waits to be sent to each, and credit.
+//
+// Each frame costs the credit of its bytes, given back when the receiver has taken it out of its ring, which every poll
+// does: so credit always comes back while the peer polls, whatever its ranks do. Frames that give credit and open
+// connections cost nothing; there is never more than one of them for half a peer's credit. The last eighth of the credit
+// is kept for control frames.
+#include "engine.hpp"
+
+#include <weft/runtime/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace weft::fabric {
+namespace {
+
+/// Messages of so few bytes cost the receiver no more than an envelope, so they are always sent eagerly.
+constexpr std::size_t smaller_than_an_envelope = 64;
+
+/// What the rings of all peers together may take, unless each would get less than four of the longest frames.
+constexpr std::size_t ring_budget = 16 << 20;
+
+bool is_free(message_kind kind) { return kind == message_kind::credit || kind == message_kind::hello; }
+
+}  // namespace
+
+void engine::start(std::span<const address> endpoints) {
+  const std::size_t others = peers_.size() - 1;
+  std::size_t each = settings_.credit;
+  if (others != 0) each = std::min(each, ring_budget / others);
+  each = std::max(each, 4 * frame_limit_);
+  credit_of_each_ = static_cast<std::int64_t>(each / credit_unit);
+  // A provider gives a ring's memory back a part at a time, hence the third more.
+  network_->start(endpoints, others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_);
+  peers_[static_cast<std::size_t>(settings_.process)]->connected = true;
+  for (std::size_t i = static_cast<std::size_t>(settings_.process) + 1; i < peers_.size(); ++i) {
+    header hello;
+    hello.kind = message_kind::hello;
+    hello.source = 1;
+    hello.length = static_cast<std::uint64_t>(credit_of_each_);
+    send_control(*peers_[i], hello);
+  }
+}
+
+bool engine::connected() const noexcept {
+  return std::all_of(peers_.begin(), peers_.end(), [](const auto& each) { return each->connected; });
+}
+
+std::string engine::missing() const {
+  std::string list;
+  for (const auto& each : peers_)
+    if (!each->connected) list += (list.empty() ? "" : ", ") + std::to_string(each->process);
+  return list;
+}
+
+bool engine::drained() const noexcept {
+  return unflushed_.empty() &&
+         std::none_of(flying_.begin(), flying_.end(), [](const transfer_slot& slot) { return slot.use == transfer_slot::purpose::frame; });
+}
+
+header engine::head_for(message_kind kind, const operation& about) const noexcept {
+  header h;
+  h.kind = kind;
+  h.matching = about.collective ? space::collective : space::message;
+  h.communicator = about.at->members->communicator;
+  h.source = about.at->rank;
+  h.destination = about.peer;
+  h.tag = about.tag;
+  h.length = about.bytes;
+  h.detail = about.fingerprint;
+  return h;
+}
+
+bool engine::try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve) {
+  const std::size_t size = sizeof(header) + bytes;
+  const std::int64_t cost = is_free(h.kind) ? 0 : credit_cost(size);
+  if (cost != 0 && to.credit - cost < reserve) return false;
+  h.job = settings_.job;
+  h.process = static_cast<std::uint32_t>(settings_.process);
+  h.incarnation = settings_.incarnations[static_cast<std::size_t>(settings_.process)];
+  h.sequence = to.sent_frames;
+  h.credit = to.owed;
+  if (size <= inject_limit_ && size <= 4096) {
+    alignas(64) std::array<std::byte, 4096> frame;
+    write_part(frame.data(), 0, h);
+    if (bytes != 0) std::memcpy(frame.data() + sizeof h, body, bytes);
+    if (!network_->inject(to.process, {frame.data(), size})) return false;
+  } else {
+    transfer_slot& slot = take_slot(transfer_slot::purpose::frame, nullptr, to.process);
+    if (slot.frame == nullptr) slot.frame = std::make_unique_for_overwrite<std::byte[]>(frame_limit_);
+    write_part(slot.frame.get(), 0, h);
+    if (bytes != 0) std::memcpy(slot.frame.get() + sizeof h, body, bytes);
+    if (!network_->send(to.process, {slot.frame.get(), size}, slot)) return give_back(slot), false;
+  }
+  ++to.sent_frames;
+  to.owed = 0;
+  to.credit -= cost;
+  return true;
+}
+
+void engine::send_control(peer& to, header& h, const std::byte* body, std::size_t bytes) {
+  if (to.lost) return;
+  if (to.control.empty() && try_transmit(to, h, body, bytes, 0)) return;
+  outgoing later;
+  later.head = h;
+  later.bytes = bytes;
+  if (bytes != 0) {
+    later.body = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    std::memcpy(later.body.get(), body, bytes);
+  }
+  to.control.push_back(std::move(later));
+  want_flush(to);
+}
+
+void engine::send_eager(peer& to, send_operation& send) {
+  header h = head_for(message_kind::eager, send);
+  const bool as_envelope = to.envelopes_only && send.bytes > smaller_than_an_envelope;
+  if (!as_envelope && to.messages.empty() && try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8)) return end(send);
+  outgoing later;
+  later.head = h;
+  later.bytes = send.bytes;
+  if (buffered_ + send.bytes <= settings_.send_buffer_limit) {
+    if (send.bytes != 0) {
+      later.body = std::make_unique_for_overwrite<std::byte[]>(send.bytes);
+      std::memcpy(later.body.get(), send.data, send.bytes);
+    }
+    buffered_ += send.bytes;
+    end(send);
+  } else {
+    later.operation = &send;
+    send.now = operation::stage::waiting_for_room;
+  }
+  to.messages.push_back(std::move(later));
+  want_flush(to);
+}
+
+void engine::send_envelope(peer& to, departure& announced, header h) {
+  outgoing later;
+  later.head = h;
+  later.head.kind = message_kind::envelope;
+  later.bytes = sizeof(envelope_body);
+  later.body = std::make_unique<std::byte[]>(sizeof(envelope_body));
+  write_part(later.body.get(), 0, envelope_body{announced.id});
+  to.messages.push_back(std::move(later));
+  if (to.messages.size() == 1 && transmit_first(to)) return;
+  want_flush(to);
+}
+
+bool engine::transmit_first(peer& to) {
+  outgoing& first = to.messages.front();
+  const bool eager = first.head.kind == message_kind::eager;
+  if (eager && to.envelopes_only && first.bytes > smaller_than_an_envelope) {
+    departure& leaving = depart(to.process, first.bytes);
+    leaving.kept = std::move(first.body);
+    leaving.operation = first.operation;
+    leaving.data = leaving.operation != nullptr ? leaving.operation->data : leaving.kept.get();
+    if (leaving.operation != nullptr) {
+      leaving.operation->now = operation::stage::waiting_for_grant;
+      leaving.operation->transfer_state = &leaving;
+      first.operation = nullptr;
+    }
+    first.head.kind = message_kind::envelope;
+    first.bytes = sizeof(envelope_body);
+    first.body = std::make_unique<std::byte[]>(sizeof(envelope_body));
+    write_part(first.body.get(), 0, envelope_body{leaving.id});
+    return transmit_first(to);
+  }
+  const std::byte* body = first.operation != nullptr ? first.operation->data : first.body.get();
+  if (!try_transmit(to, first.head, body, first.bytes, credit_of_each_ / 8)) return false;
+  if (first.operation != nullptr)
+    end(*first.operation);
+  else if (eager)
+    buffered_ -= first.bytes;
+  to.messages.pop_front();
+  return true;
+}
+
+bool engine::flush(peer& to) {
+  if (to.credit_due && !send_credit(to)) return false;
+  while (!to.control.empty()) {
+    outgoing& first = to.control.front();
+    if (!try_transmit(to, first.head, first.body.get(), first.bytes, 0)) return false;
+    to.control.pop_front();
+  }
+  while (!to.messages.empty())
+    if (!transmit_first(to)) return false;
+  return true;
+}
+
+void engine::flush_all() {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < unflushed_.size(); ++i) {
+    peer& to = *unflushed_[i];
+    if (to.lost || flush(to))
+      to.flush_wanted = false;
+    else
+      unflushed_[kept++] = &to;
+  }
+  unflushed_.resize(kept);
+}
+
+void engine::want_flush(peer& to) {
+  if (to.flush_wanted || (to.control.empty() && to.messages.empty() && !to.credit_due)) return;
+  to.flush_wanted = true;
+  unflushed_.push_back(&to);
+}
+
+void engine::take_credit(peer& from, const header& h) {
+  from.credit += h.credit;
+  if (h.credit != 0) want_flush(from);
+}
+
+void engine::owe_credit(peer& to, std::size_t frame_bytes) {
+  to.owed += credit_cost(frame_bytes);
+  if (to.owed < credit_of_each_ / 2 || to.credit_due) return;
+  to.credit_due = true;
+  want_flush(to);
+}
+
+bool engine::send_credit(peer& to) {
+  header h;
+  h.kind = message_kind::credit;
+  h.source = to.asked_for_envelopes ? 1 : 0;
+  if (!try_transmit(to, h, nullptr, 0, 0)) return false;
+  to.credit_due = false;
+  return true;
+}
+
+void engine::note_stored(int process, std::ptrdiff_t bytes) {
+  peer& from = *peers_[static_cast<std::size_t>(process)];
+  from.stored = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(from.stored) + bytes);
+  if (process == settings_.process) return;
+  const bool ask = from.asked_for_envelopes ? from.stored > settings_.unexpected_limit / 2 : from.stored > settings_.unexpected_limit;
+  if (ask == from.asked_for_envelopes) return;
+  from.asked_for_envelopes = ask;
+  from.credit_due = true;
+  want_flush(from);
+}
+
+transfer_slot& engine::take_slot(transfer_slot::purpose use, void* owner, int process) {
+  if (free_slots_ == nullptr) {
+    slots_.push_back(std::make_unique<transfer_slot>());
+    free_slots_ = slots_.back().get();
+  }
+  transfer_slot& slot = *free_slots_;
+  free_slots_ = slot.next_free;
+  slot.use = use;
+  slot.owner = owner;
+  slot.process = process;
+  flying_.push_back(slot);
+  return slot;
+}
+
+void engine::give_back(transfer_slot& slot) noexcept {
+  flying_.erase(flying_.iterator_to(slot));
+  slot.next_free = free_slots_;
+  free_slots_ = &slot;
+}
+
+}  // namespace weft::fabric

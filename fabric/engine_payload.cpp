@@ -1,0 +1,353 @@
+// Long messages: granted, in pieces.
+//
+//   sender                                receiver
+//   departure --envelope (messages)-->    match, or a collective's start
+//             <--grant (2 pieces)-----    landing: memory posted for two pieces
+//             ---piece--->                landed: the next is posted
+//             <--grant (1 more)-------    ...
+//
+// At most two pieces of a message are on the way, and at most a window of pieces from one peer, so that short messages pass
+// between them. A collective's first two pieces are granted before its sender is ready and count against no window:
+// otherwise one that is late could keep up messages that it waits for itself.
+#include "engine.hpp"
+
+#include <weft/runtime/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::fabric {
+namespace {
+
+/// Pieces of one message that are on the way at a time: while one travels the next is granted.
+constexpr std::size_t pieces_ahead = 2;
+
+/// How long the provider gets to give back memory that a lost process was to fill.
+constexpr std::chrono::milliseconds doomed_time{500};
+
+}  // namespace
+
+departure& engine::depart(int process, std::size_t bytes) {
+  departure& leaving = departures_.add();
+  leaving.process = process;
+  leaving.operation = nullptr;
+  leaving.kept.reset();
+  leaving.data = nullptr;
+  leaving.bytes = bytes;
+  leaving.remote_id = leaving.piece = 0;
+  leaving.granted = leaving.sent = 0;
+  leaving.in_flight = 0;
+  leaving.stopped = leaving.withdrawn = false;
+  leaving.early_in = nullptr;
+  return leaving;
+}
+
+void engine::remove(departure& gone) noexcept {
+  if (gone.early_in != nullptr) gone.early_in->early_grants.erase(gone.early_key, gone);
+  if (gone.blocked.is_linked()) blocked_departures_.erase(blocked_departures_.iterator_to(gone));
+  if (gone.remote_id != 0) granted_.erase(remote_key(gone.process, gone.remote_id));
+  if (gone.in_flight != 0)
+    for (transfer_slot& slot : flying_)
+      if (slot.owner == &gone) slot.owner = nullptr;
+  if (gone.kept != nullptr) buffered_ -= gone.bytes;
+  gone.kept.reset();
+  departures_.remove(gone);
+}
+
+void engine::pump(departure& leaving) {
+  while (!leaving.stopped && leaving.sent < leaving.granted) {
+    const std::size_t bytes = std::min<std::size_t>(leaving.piece, leaving.bytes - leaving.sent);
+    transfer_slot& slot = take_slot(transfer_slot::purpose::departure, &leaving, leaving.process);
+    if (!network_->send_payload(leaving.process, leaving.remote_id, {leaving.data + leaving.sent, bytes}, slot)) {
+      give_back(slot);
+      if (!leaving.blocked.is_linked()) blocked_departures_.push_back(leaving);
+      return;
+    }
+    leaving.sent += bytes;
+    ++leaving.in_flight;
+  }
+}
+
+void engine::take_grant(peer& from, const header& h, std::span<const std::byte> body) {
+  if (body.size() < sizeof(grant_body)) return lose(from.process, "it sent a grant that is cut short");
+  const auto grant = read_part<grant_body>(body, 0);
+  if (const auto known = granted_.find(remote_key(from.process, grant.id)); known != granted_.end()) {
+    departure& leaving = *known->second;
+    leaving.granted = std::min<std::size_t>(grant.granted, leaving.bytes);
+    return pump(leaving);
+  }
+  if (grant.piece == 0) return lose(from.process, "it granted pieces of 0 bytes");
+  departure* leaving = nullptr;
+  if (grant.sender_name != 0) {
+    leaving = departures_.find(static_cast<std::uint32_t>(grant.sender_name));
+    if (leaving == nullptr || leaving->process != from.process || leaving->stopped) {
+      if (leaving != nullptr) remove(*leaving);
+      return answer_withdrawn(from, grant.id, 0);
+    }
+  } else {
+    room* const here = find_room(h.communicator, h.source);
+    if (here == nullptr || (here->owner != nullptr && here->owner->failure != nullptr)) return answer_withdrawn(from, grant.id, 0);
+    leaving = &depart(from.process, h.length);
+    leaving->fingerprint = h.detail;
+    leaving->early_in = here;
+    leaving->early_key = {h.destination, h.tag};
+    here->early_grants.push(leaving->early_key, *leaving);
+  }
+  leaving->remote_id = grant.id;
+  leaving->piece = grant.piece;
+  leaving->granted = std::min<std::size_t>(grant.granted, leaving->bytes);
+  granted_[remote_key(from.process, grant.id)] = leaving;
+  if (leaving->early_in == nullptr) {
+    if (leaving->operation != nullptr) leaving->operation->now = operation::stage::departing;
+    return pump(*leaving);
+  }
+  if (operation* send = leaving->early_in->waiting_sends.front(leaving->early_key)) {
+    leaving->early_in->waiting_sends.erase(leaving->early_key, *send);
+    attach(*leaving, static_cast<send_operation&>(*send));
+  }
+}
+
+void engine::begin_collective_departure(send_operation& send, room& from) {
+  const match_key key{send.peer, send.tag};
+  if (departure* granted = from.early_grants.front(key)) return attach(*granted, send);
+  from.waiting_sends.push(key, send);
+  send.now = operation::stage::waiting_for_grant;
+}
+
+void engine::attach(departure& granted, send_operation& send) {
+  granted.early_in->early_grants.erase(granted.early_key, granted);
+  granted.early_in = nullptr;
+  granted.operation = &send;
+  granted.data = send.data;
+  send.now = operation::stage::departing;
+  send.transfer_state = &granted;
+  if (granted.fingerprint != send.fingerprint || granted.bytes != send.bytes)
+    return report_mismatch(*send.at, send.fingerprint, send.peer, granted.fingerprint);
+  pump(granted);
+}
+
+void engine::piece_departed(departure& leaving) {
+  --leaving.in_flight;
+  if (leaving.stopped) return settle(leaving);
+  if (leaving.sent < leaving.bytes || leaving.in_flight != 0) return;
+  if (leaving.operation != nullptr) end(*leaving.operation);
+  remove(leaving);
+}
+
+void engine::settle(departure& stopped) {
+  if (stopped.in_flight != 0) return;
+  if (stopped.operation != nullptr && stopped.operation->at->failure != nullptr) {
+    fail(*stopped.operation, stopped.operation->at->failure);
+    stopped.operation = nullptr;
+  }
+  if (stopped.withdrawn && stopped.operation == nullptr) remove(stopped);
+}
+
+void engine::begin_landing(receive_operation& receive, int process, std::size_t bytes, std::uint32_t sender_name, bool early) {
+  landing& arriving = landings_.add();
+  arriving.process = process;
+  arriving.operation = &receive;
+  arriving.bytes = bytes;
+  arriving.sender_name = sender_name;
+  arriving.piece = static_cast<std::uint32_t>(settings_.piece);
+  arriving.posted = arriving.announced = arriving.landed = arriving.target = 0;
+  arriving.in_flight = 0;
+  arriving.active = !early;
+  arriving.withdrawing = arriving.last_known = false;
+  receive.now = operation::stage::landing;
+  receive.transfer_state = &arriving;
+  if (early) {
+    receive.source = receive.peer;
+    receive.received_tag = receive.tag;
+    arriving.target = std::min<std::size_t>(bytes, pieces_ahead * arriving.piece);
+    return post_pieces(arriving);
+  }
+  peer& from = *peers_[static_cast<std::size_t>(process)];
+  from.waiting.push_back(arriving);
+  share_window(from);
+}
+
+void engine::share_window(peer& from) {
+  while (!from.waiting.empty()) {
+    landing& first = from.waiting.front();
+    if (first.target == first.bytes || first.target - first.landed >= pieces_ahead * first.piece) {
+      from.waiting.pop_front();
+      continue;
+    }
+    if (from.window_used != 0 && from.window_used + first.piece > settings_.window) return;
+    const std::size_t more = std::min<std::size_t>(first.piece, first.bytes - first.target);
+    first.target += more;
+    from.window_used += more;
+    post_pieces(first);
+  }
+}
+
+void engine::post_pieces(landing& arriving) {
+  receive_operation& receive = *arriving.operation;
+  while (arriving.posted < arriving.target) {
+    const std::size_t bytes = std::min<std::size_t>(arriving.piece, arriving.bytes - arriving.posted);
+    transfer_slot& slot = take_slot(transfer_slot::purpose::landing, &arriving, arriving.process);
+    slot.bytes = bytes;
+    if (!network_->receive_payload(arriving.process, arriving.id, {receive.data + arriving.posted, bytes}, slot)) {
+      give_back(slot);
+      if (!arriving.blocked.is_linked()) blocked_landings_.push_back(arriving);
+      break;
+    }
+    arriving.posted += bytes;
+    ++arriving.in_flight;
+  }
+  if (arriving.posted == arriving.announced) return;
+  arriving.announced = arriving.posted;
+  header h = head_for(message_kind::grant, receive);
+  h.destination = receive.at->rank;  // source and destination are the message's, not the grant's
+  h.source = receive.source;
+  h.tag = receive.received_tag;
+  h.length = arriving.bytes;
+  std::array<std::byte, sizeof(grant_body)> body;
+  write_part(body.data(), 0, grant_body{arriving.announced, arriving.sender_name, arriving.id, arriving.piece});
+  send_control(*peers_[static_cast<std::size_t>(arriving.process)], h, body.data(), body.size());
+}
+
+void engine::remove(landing& gone) noexcept {
+  peer& from = *peers_[static_cast<std::size_t>(gone.process)];
+  if (gone.waiting.is_linked()) from.waiting.erase(from.waiting.iterator_to(gone));
+  if (gone.blocked.is_linked()) blocked_landings_.erase(blocked_landings_.iterator_to(gone));
+  if (gone.active) from.window_used -= gone.target - gone.landed;
+  landings_.remove(gone);
+}
+
+void engine::piece_landed(landing& arriving, std::size_t bytes, bool cancelled) {
+  peer& from = *peers_[static_cast<std::size_t>(arriving.process)];
+  --arriving.in_flight;
+  arriving.landed += bytes;
+  if (arriving.active) {
+    from.window_used -= bytes;
+  } else {
+    arriving.active = true;
+    from.window_used += arriving.target - arriving.landed;
+  }
+  if (arriving.withdrawing || cancelled) return settle(arriving);
+  if (arriving.landed == arriving.bytes) {
+    receive_operation& receive = *arriving.operation;
+    receive.received = arriving.bytes;
+    if (receive.in_mailbox) receive.at->here->messages.remove_posted(receive);
+    remove(arriving);
+    end(receive);
+  } else if (arriving.target < arriving.bytes && !arriving.waiting.is_linked()) {
+    from.waiting.push_back(arriving);
+  }
+  share_window(from);
+}
+
+void engine::withdraw(landing& arriving) {
+  arriving.withdrawing = true;
+  peer& from = *peers_[static_cast<std::size_t>(arriving.process)];
+  if (arriving.waiting.is_linked()) from.waiting.erase(from.waiting.iterator_to(arriving));
+  if (arriving.blocked.is_linked()) blocked_landings_.erase(blocked_landings_.iterator_to(arriving));
+  if (from.lost) {
+    arriving.last_known = true;
+    arriving.last = 0;
+    doomed_.push_back({arriving.id, steady_clock_source().now() + doomed_time});
+    cancel_pieces(arriving);
+  } else if (arriving.announced == 0) {
+    arriving.last_known = true;  // the sender has no grant, so nothing comes
+    arriving.last = 0;
+    cancel_pieces(arriving);
+  } else {
+    header h = head_for(message_kind::withdraw, *arriving.operation);
+    h.detail = arriving.id;
+    send_control(from, h);
+  }
+  settle(arriving);
+}
+
+void engine::cancel_pieces(landing& withdrawn) {
+  for (transfer_slot& slot : flying_)
+    if (slot.owner == &withdrawn) network_->cancel(slot);
+}
+
+void engine::settle(landing& withdrawn) {
+  if (!withdrawn.withdrawing || !withdrawn.last_known || withdrawn.in_flight != 0) return;
+  receive_operation& receive = *withdrawn.operation;
+  remove(withdrawn);
+  if (receive.at->failure != nullptr) return fail(receive, receive.at->failure);
+  fail(receive, std::make_exception_ptr(error(errc::operation_failed, "rank " + std::to_string(receive.source) + " of communicator " +
+                                                                          std::to_string(receive.at->members->communicator) + " gave up the message that it was sending")));
+}
+
+void engine::take_refusal(const header& h) {
+  departure* leaving = departures_.find(static_cast<std::uint32_t>(h.detail));
+  if (leaving == nullptr || leaving->process != static_cast<int>(h.process)) return;
+  if (send_operation* send = leaving->operation)
+    fail(*send, std::make_exception_ptr(error(errc::truncated, "send on rank " + std::to_string(send->at->rank) + " to rank " + std::to_string(send->peer) +
+                                                                   " of communicator " + std::to_string(send->at->members->communicator) + ": the message has " +
+                                                                   std::to_string(send->bytes) + " bytes, the receiver's buffer " + std::to_string(h.length))));
+  remove(*leaving);
+}
+
+void engine::answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent) {
+  header h;
+  h.kind = message_kind::withdrawn;
+  h.detail = id;
+  h.length = sent;
+  send_control(to, h);
+}
+
+void engine::take_withdrawal(peer& from, const header& h) {
+  const auto id = static_cast<std::uint32_t>(h.detail);
+  const auto known = granted_.find(remote_key(from.process, id));
+  if (known == granted_.end()) return answer_withdrawn(from, id, ~std::uint64_t{0});  // all of it has been sent
+  departure& leaving = *known->second;
+  answer_withdrawn(from, id, leaving.sent);
+  leaving.stopped = leaving.withdrawn = true;
+  settle(leaving);
+}
+
+void engine::take_withdrawn(peer& from, const header& h) {
+  landing* withdrawn = landings_.find(static_cast<std::uint32_t>(h.detail));
+  if (withdrawn == nullptr || withdrawn->process != from.process || withdrawn->last_known) return;
+  if (!withdrawn->withdrawing) withdraw(*withdrawn);  // the sender gave up first
+  if (withdrawn->operation == nullptr || withdrawn->last_known) return;
+  withdrawn->last_known = true;
+  withdrawn->last = std::min<std::size_t>(h.length, withdrawn->bytes);
+  // What has been sent lands; pieces land in order, so the others are the last ones posted.
+  std::size_t beyond = withdrawn->posted - std::min(withdrawn->last, withdrawn->posted);
+  for (auto slot = flying_.rbegin(); slot != flying_.rend() && beyond != 0; ++slot) {
+    if (slot->owner != withdrawn) continue;
+    beyond -= std::min(beyond, slot->bytes);
+    network_->cancel(*slot);
+  }
+  settle(*withdrawn);
+}
+
+void engine::retry_payloads() {
+  auto departures = std::move(blocked_departures_);
+  while (!departures.empty()) {
+    departure& first = departures.front();
+    departures.pop_front();
+    pump(first);
+  }
+  auto arriving = std::move(blocked_landings_);
+  while (!arriving.empty()) {
+    landing& first = arriving.front();
+    arriving.pop_front();
+    post_pieces(first);
+  }
+}
+
+void engine::give_up_doomed() {
+  const auto now = steady_clock_source().now();
+  std::erase_if(doomed_, [&](const doomed_landing& each) {
+    landing* lost = landings_.find(each.id);
+    if (lost == nullptr) return true;
+    if (now < each.until) return false;
+    // Its sender is dead and everything that it had sent has been read: nothing can come into this memory any more.
+    for (transfer_slot& slot : flying_)
+      if (slot.owner == lost) slot.owner = nullptr;
+    lost->in_flight = 0;
+    settle(*lost);
+    return true;
+  });
+}
+
+}  // namespace weft::fabric

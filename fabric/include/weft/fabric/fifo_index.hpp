@@ -1,0 +1,124 @@
+// First in, first out, for each key.
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace weft::fabric {
+
+/// What a message is matched by. In receives either part may be a wildcard, which here is a value like any other.
+struct match_key {
+  int source = 0;
+  std::uint64_t tag = 0;
+  friend bool operator==(const match_key&, const match_key&) = default;
+};
+
+/// A hash table of queues: each key's items in the order in which they were pushed. Items are linked through their member
+/// `Hook`, never copied or owned; queues are recycled, so that a steady state allocates nothing. All calls take constant
+/// time.
+template <class T, boost::intrusive::list_member_hook<> T::*Hook>
+class fifo_index {
+ public:
+  using list = boost::intrusive::list<T, boost::intrusive::member_hook<T, boost::intrusive::list_member_hook<>, Hook>,
+                                      boost::intrusive::constant_time_size<false>>;
+
+  fifo_index() : buckets_(16, nullptr) {}
+  ~fifo_index() {
+    for (queue* chain : buckets_)
+      for (; chain != nullptr; chain = chain->next) chain->items.clear();
+  }
+  fifo_index(const fifo_index&) = delete;
+  fifo_index& operator=(const fifo_index&) = delete;
+
+  bool empty() const noexcept { return queues_ == 0; }
+
+  void push(const match_key& key, T& item) {
+    queue* found = find(key);
+    if (found == nullptr) found = add(key);
+    found->items.push_back(item);
+  }
+
+  /// The first item of `key`, or null.
+  T* front(const match_key& key) noexcept {
+    queue* found = find(key);
+    return found == nullptr ? nullptr : &found->items.front();
+  }
+
+  /// Takes out `item`, which was pushed under `key`.
+  void erase(const match_key& key, T& item) noexcept {
+    for (queue** at = &bucket(key); *at != nullptr; at = &(*at)->next) {
+      if ((*at)->key != key) continue;
+      (*at)->items.erase(list::s_iterator_to(item));
+      if ((*at)->items.empty()) recycle(at);
+      return;
+    }
+  }
+
+ private:
+  struct queue {
+    match_key key;
+    queue* next = nullptr;
+    list items;
+  };
+
+  static std::size_t hash(const match_key& key) noexcept {
+    std::uint64_t mixed = (key.tag ^ (static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.source)) << 32 | 0x9e3779b9u)) * 0x9e3779b97f4a7c15u;
+    return static_cast<std::size_t>(mixed ^ (mixed >> 29));
+  }
+  queue*& bucket(const match_key& key) noexcept { return buckets_[(hash(key) >> 3) & (buckets_.size() - 1)]; }
+
+  queue* find(const match_key& key) noexcept {
+    queue* found = bucket(key);
+    while (found != nullptr && found->key != key) found = found->next;
+    return found;
+  }
+
+  queue* add(const match_key& key) {
+    if (queues_ >= buckets_.size()) grow();
+    if (free_ == nullptr) {
+      owned_.push_back(std::make_unique<queue>());
+      free_ = owned_.back().get();
+    }
+    queue* taken = free_;
+    free_ = taken->next;
+    queue*& first = bucket(key);
+    taken->key = key;
+    taken->next = first;
+    first = taken;
+    ++queues_;
+    return taken;
+  }
+
+  void recycle(queue** at) noexcept {
+    queue* emptied = *at;
+    *at = emptied->next;
+    emptied->next = free_;
+    free_ = emptied;
+    --queues_;
+  }
+
+  void grow() {
+    std::vector<queue*> old(buckets_.size() * 2, nullptr);
+    old.swap(buckets_);
+    for (queue* chain : old) {
+      while (chain != nullptr) {
+        queue* moved = chain;
+        chain = chain->next;
+        queue*& first = bucket(moved->key);
+        moved->next = first;
+        first = moved;
+      }
+    }
+  }
+
+  std::vector<queue*> buckets_;
+  std::vector<std::unique_ptr<queue>> owned_;
+  queue* free_ = nullptr;
+  std::size_t queues_ = 0;
+};
+
+}  // namespace weft::fabric

@@ -1,0 +1,76 @@
+// Matching: which message meets which receive, for one rank of one communicator.
+#pragma once
+
+#include <weft/fabric/fifo_index.hpp>
+#include <weft/fabric/operation.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace weft::fabric {
+
+/// A message that came before its receive: whole (`data`), or only announced.
+struct unexpected_message {
+  int source = -1;
+  std::uint64_t tag = 0;
+  bool collective = false;
+  std::uint64_t fingerprint = 0;
+  std::size_t bytes = 0;
+  int process = -1;                    ///< who sent it
+  std::unique_ptr<std::byte[]> data;   ///< the message; null where it is empty or only announced
+  bool announced = false;              ///< it waits at its sender,
+  std::uint64_t sender_name = 0;       ///< which calls it this, in another process,
+  send_operation* at_home = nullptr;   ///< or is this operation, in our own
+
+  /// What keeping it costs this process's memory, bytes, roughly.
+  std::size_t cost() const noexcept { return announced ? 0 : bytes + sizeof(unexpected_message) + 64; }
+
+  boost::intrusive::list_member_hook<> by_both, by_source, by_tag, in_order;
+};
+
+/// The messages and receives of one rank of one communicator that wait for each other. Messages are matched in the order
+/// in which they came, receives in the order in which they were posted; any_peer and any_message_tag match everything.
+/// Messages and collectives do not see each other.
+class mailbox {
+ public:
+  mailbox() = default;
+  ~mailbox();
+  mailbox(const mailbox&) = delete;
+  mailbox& operator=(const mailbox&) = delete;
+
+  /// Takes out the posted receive that a message of `source` and `tag` matches: the one posted first. Null: none.
+  receive_operation* take_posted(int source, std::uint64_t tag, bool collective) noexcept;
+  void add_posted(receive_operation& receive);
+  void remove_posted(receive_operation& receive) noexcept;
+
+  /// Takes out the message that `receive` matches: the one that came first. Null: none.
+  std::unique_ptr<unexpected_message> take_unexpected(const receive_operation& receive) noexcept;
+  /// The message that a receive of (source, tag) would match. Null: none.
+  const unexpected_message* find_unexpected(int source, std::uint64_t tag) noexcept;
+  void add_unexpected(std::unique_ptr<unexpected_message> message);
+  std::unique_ptr<unexpected_message> remove_unexpected(unexpected_message& message) noexcept;
+  /// Any message of those that wait, or null: for clearing.
+  std::unique_ptr<unexpected_message> take_any_unexpected() noexcept;
+
+ private:
+  unexpected_message* match(int source, std::uint64_t tag) noexcept;
+
+  using receives = fifo_index<operation, &operation::queued>;
+  using everything = fifo_index<unexpected_message, &unexpected_message::in_order>::list;
+
+  receives posted_;
+  std::size_t wildcards_ = 0;  // posted receives that have one
+  std::uint64_t next_order_ = 0;
+  fifo_index<unexpected_message, &unexpected_message::by_both> by_both_;
+  fifo_index<unexpected_message, &unexpected_message::by_source> by_source_;
+  fifo_index<unexpected_message, &unexpected_message::by_tag> by_tag_;
+  everything in_order_;
+
+  receives collective_posted_;
+  everything collective_in_order_;
+  fifo_index<unexpected_message, &unexpected_message::by_both> collective_unexpected_;
+};
+
+}  // namespace weft::fabric

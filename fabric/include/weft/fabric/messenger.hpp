@@ -1,0 +1,109 @@
+// Messages of any length between ranks: matching, flow control and rendezvous over one transport, the same for every
+// provider.
+//
+//   communicator, executors --post--> messenger --frames, payloads--> transport
+//                           <-finished--         <--arrived, done---
+//
+// Short messages go at once into the receiver's ring, under credit that each peer has there; what nothing matches yet moves
+// from the ring to memory, and gives its credit back. Long ones go when the receiver has posted memory for them: a
+// message's sender asks by an envelope, a collective's receiver grants by itself, when the operation starts.
+#pragma once
+
+#include <weft/fabric/operation.hpp>
+#include <weft/fabric/participant.hpp>
+#include <weft/fabric/token.hpp>
+#include <weft/fabric/transport.hpp>
+#include <weft/runtime/clock.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/progress.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace weft::fabric {
+
+class engine;
+
+/// What a messenger needs to know of its job. Sizes are in bytes, as in weft::options.
+struct messenger_settings {
+  std::uint32_t job = 0;
+  int process = 0;
+  std::vector<std::int32_t> first_rank;     ///< of each process, in the world; one entry a process
+  std::vector<std::uint16_t> incarnations;  ///< of each process
+  std::size_t eager_limit = 8 << 10;
+  std::size_t credit = 256 << 10;
+  std::size_t unexpected_limit = 4 << 20;
+  std::size_t send_buffer_limit = 64 << 20;
+  std::size_t piece = 256 << 10;
+  std::size_t window = 1 << 20;
+  /// Says what a collective's fingerprint stands for, for errors.
+  std::string (*describe)(std::uint64_t fingerprint) = nullptr;
+  /// Tells every other process of the job (they hand it to `take_note`). Called with the token held; must not block.
+  std::function<void(std::span<const std::byte> note)> broadcast;
+};
+
+/// What a probe found.
+struct probed_message {
+  int source = -1;
+  std::uint64_t tag = 0;
+  std::size_t bytes = 0;
+};
+
+/// One process's end of all its messages. Any thread may call what does not say otherwise; a call takes the token, or leaves
+/// its work for its holder.
+class messenger final : public pollable {
+ public:
+  messenger(std::unique_ptr<transport> network, messenger_settings settings);
+  ~messenger() override;
+
+  /// Connects to all processes of the job, whose endpoints' addresses these are; of two processes the lower one opens the
+  /// connection. Blocks. Throws errc::timed_out naming who is missing; what `interrupted`, called now and then, throws
+  /// goes through.
+  void connect(std::span<const address> endpoints, clock::time_point deadline, const std::function<void()>& interrupted = {});
+
+  /// Makes a rank of a communicator known. Messages for it that came earlier are kept.
+  void join(participant& member);
+  /// Forgets it: no operation of it may be in flight; later messages for it are dropped.
+  void leave(participant& member);
+
+  /// Begins an operation. The order of one thread's posts is kept.
+  void post(operation& begun);
+  /// The same where the token is held: within `operation::finished` and `while_held`.
+  void post_held(operation& begun) noexcept;
+  /// Runs `function` with the token held. It must not block.
+  void while_held(const std::function<void()>& function);
+
+  /// The message that a receive of (source, tag) by `member` would get, if it is here. Throws the member's failure.
+  std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag);
+
+  /// Moves everything on as far as it goes now. One thread at a time does; for the others it is false at once.
+  bool poll() override;
+  /// True while nothing is in flight from or to the ranks of this process.
+  bool idle() const noexcept override;
+
+  /// A process is gone: everything that needs it ends with peer_lost. `why` becomes part of the message.
+  void lose(int process, const std::string& why);
+  /// Ends every operation of a communicator, on all processes, with `code` and `text`.
+  void break_communicator(std::uint64_t communicator, errc code, const std::string& text);
+  /// What another process's `broadcast` said. Malformed notes are ignored.
+  void take_note(std::span<const std::byte> note);
+
+  /// Polls until all frames have left, or the deadline has passed.
+  void drain(clock::time_point deadline);
+
+  const transport_limits& limits() const noexcept;
+  std::size_t eager_limit() const noexcept;
+  int process() const noexcept;
+  int processes() const noexcept;
+
+ private:
+  std::unique_ptr<engine> engine_;
+};
+
+}  // namespace weft::fabric

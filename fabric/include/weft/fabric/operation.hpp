@@ -1,0 +1,73 @@
+// Messages in flight.
+#pragma once
+
+#include <boost/intrusive/list_hook.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+
+namespace weft::fabric {
+
+class participant;
+struct unexpected_message;
+
+/// A message that is to be sent or received. Its owner keeps it, and the buffer, in place from `messenger::post` until
+/// `finished` is called; it may be posted again then.
+struct operation {
+  virtual ~operation() = default;
+  /// The operation has ended, well or (`failure` is set) not. Called by whichever thread polls, while it holds the
+  /// token: must not block nor throw, and may post further operations by `messenger::post_held`. The messenger's last
+  /// access to the operation.
+  virtual void finished() noexcept = 0;
+
+  participant* at = nullptr;      ///< whose operation this is
+  int peer = -1;                  ///< rank of the other side; any_peer in receives of messages
+  std::uint64_t tag = 0;          ///< of the message, or any_message_tag in receives; in a collective sequence << 32 | ordinal
+  bool collective = false;        ///< which matching space; a collective's receives name peer, tag and exact length
+  std::uint64_t fingerprint = 0;  ///< collectives: what both sides must agree on
+  std::size_t bytes = 0;          ///< length of the message; capacity of a receive
+  std::exception_ptr failure;     ///< set before `finished` when the operation failed
+
+  /// The messenger's own.
+  enum class stage : std::uint8_t {
+    idle,
+    posted,           ///< a receive that nothing has matched
+    landing,          ///< a receive whose payload arrives in pieces
+    waiting_for_room, ///< a send behind others in its peer's queue
+    waiting_for_grant,
+    departing,        ///< a send whose payload leaves in pieces
+    waiting_at_home,  ///< a send to a rank of this process that has not posted its receive
+    ended,
+  };
+  stage now = stage::idle;
+  bool is_send = false;
+  bool in_mailbox = false;                      ///< a receive that a message may still match
+  boost::intrusive::list_member_hook<> active;  ///< among its participant's operations
+  boost::intrusive::list_member_hook<> queued;  ///< in the index or queue that it waits in
+  operation* next_submitted = nullptr;
+  void* transfer_state = nullptr;               ///< its landing, departure or unexpected message
+
+ protected:
+  operation() = default;
+  operation(const operation&) = delete;
+  operation& operator=(const operation&) = delete;
+};
+
+inline constexpr int any_peer = -1;
+inline constexpr std::uint64_t any_message_tag = ~std::uint64_t{0};
+
+struct send_operation : operation {
+  send_operation() { is_send = true; }
+  const std::byte* data = nullptr;
+};
+
+struct receive_operation : operation {
+  std::byte* data = nullptr;
+  int source = -1;                 ///< what came: its rank,
+  std::uint64_t received_tag = 0;  ///< its tag,
+  std::size_t received = 0;        ///< and its length in bytes
+  std::uint64_t order = 0;         ///< the messenger's: when it was posted
+};
+
+}  // namespace weft::fabric

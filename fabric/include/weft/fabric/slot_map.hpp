@@ -1,0 +1,61 @@
+// Names for objects that come and go.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace weft::fabric {
+
+/// Owns objects under 32-bit names that are never 0. A name that was given back is not given out again for 1024 uses of
+/// its slot, so a stale one finds nothing. Recycles objects: `add` hands out one that `remove` took back where there is
+/// one, as it was left.
+template <class T>
+class slot_map {
+ public:
+  static constexpr std::uint32_t index_bits = 22;
+
+  /// An object and its new name, written to its member `id`. Throws std::length_error with 4 million in use.
+  T& add() {
+    if (free_.empty()) {
+      if (slots_.size() >= (std::size_t{1} << index_bits) - 1) throw std::length_error("weft: more than 4 million payloads in flight");
+      slots_.push_back(std::make_unique<T>());
+      generations_.push_back(0);
+      free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+      used_.push_back(false);
+    }
+    const std::uint32_t index = free_.back();
+    free_.pop_back();
+    used_[index] = true;
+    T& taken = *slots_[index];
+    taken.id = (generations_[index] << index_bits) | (index + 1);
+    return taken;
+  }
+
+  /// The object of that name, or null.
+  T* find(std::uint32_t id) noexcept {
+    const std::uint32_t index = (id & ((1u << index_bits) - 1)) - 1;
+    return index < slots_.size() && used_[index] && slots_[index]->id == id ? slots_[index].get() : nullptr;
+  }
+
+  void remove(T& object) noexcept {
+    const std::uint32_t index = (object.id & ((1u << index_bits) - 1)) - 1;
+    generations_[index] = (generations_[index] + 1) & ((1u << (32 - index_bits)) - 1);
+    used_[index] = false;
+    free_.push_back(index);
+  }
+
+  template <class Function>
+  void for_each(Function&& function) {
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      if (used_[i]) function(*slots_[i]);
+  }
+
+ private:
+  std::vector<std::unique_ptr<T>> slots_;
+  std::vector<std::uint32_t> generations_;
+  std::vector<std::uint32_t> free_;
+  std::vector<bool> used_;
+};
+
+}  // namespace weft::fabric

@@ -1,0 +1,82 @@
+// Messages too long to send without asking, on their way in and out.
+#pragma once
+
+#include <weft/fabric/fifo_index.hpp>
+#include <weft/fabric/operation.hpp>
+#include <weft/fabric/participant.hpp>
+#include <weft/fabric/transport.hpp>
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace weft::fabric {
+
+struct room;
+
+/// A message that leaves in pieces, as the receiver grants it.
+struct departure {
+  std::uint32_t id = 0;                   ///< our name for it
+  int process = -1;
+  send_operation* operation = nullptr;    ///< whose message it is; null when that has ended, or for an early grant
+  std::unique_ptr<std::byte[]> kept;      ///< the message, where its operation has ended already
+  const std::byte* data = nullptr;
+  std::size_t bytes = 0;
+
+  // From the receiver's grants.
+  std::uint32_t remote_id = 0;  ///< the receiver's name for it; 0: no grant yet
+  std::uint32_t piece = 0;
+  std::size_t granted = 0;
+  std::uint64_t fingerprint = 0;
+
+  std::size_t sent = 0;
+  int in_flight = 0;       ///< pieces
+  bool stopped = false;    ///< nothing more is sent
+  bool withdrawn = false;  ///< and the receiver knows
+
+  room* early_in = nullptr;  ///< where a grant waits for its send, under this key
+  match_key early_key;
+  boost::intrusive::list_member_hook<> early;
+  boost::intrusive::list_member_hook<> blocked;  ///< waits for the provider to take more
+};
+
+/// A message that arrives in pieces.
+///
+///     0 ... landed ... announced ... posted ... bytes
+///
+/// Memory is posted first and granted to the sender afterwards, so a payload never comes unexpected.
+struct landing {
+  std::uint32_t id = 0;  ///< our name for it, and the tag of its pieces
+  int process = -1;
+  receive_operation* operation = nullptr;
+  std::size_t bytes = 0;
+  std::uint32_t sender_name = 0;  ///< from its envelope; 0 in a collective
+  std::uint32_t piece = 0;
+  std::size_t posted = 0;
+  std::size_t announced = 0;
+  std::size_t landed = 0;
+  std::size_t target = 0;  ///< what may be posted by now
+  int in_flight = 0;       ///< pieces posted
+  bool active = false;     ///< its sender is sending: counts against the peer's window
+  bool withdrawing = false;
+  std::size_t last = 0;    ///< withdrawing: how much the sender has sent in all, once it has said so
+  bool last_known = false;
+  boost::intrusive::list_member_hook<> waiting;  ///< for a share of the peer's window
+  boost::intrusive::list_member_hook<> blocked;  ///< waits for the provider to take more
+};
+
+/// A transfer and what it is for.
+struct transfer_slot : transfer {
+  enum class purpose { frame, landing, departure };
+  purpose use = purpose::frame;
+  void* owner = nullptr;  ///< the landing or departure; null when it has been given up
+  int process = -1;
+  std::size_t bytes = 0;
+  std::unique_ptr<std::byte[]> frame;  ///< room for a frame, kept from use to use
+  transfer_slot* next_free = nullptr;
+  boost::intrusive::list_member_hook<> flying;
+};
+
+}  // namespace weft::fabric
