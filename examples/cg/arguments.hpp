@@ -1,0 +1,23 @@
+// The command line of cg.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "serial_solver.hpp"
+
+namespace cg {
+
+struct arguments {
+  std::string matrix;        ///< path of a Matrix Market file, or empty
+  std::int64_t stencil = 0;  ///< edge of the cube, where there is no file
+  stopping_rule stop;
+  bool check = false;
+  bool json = false;
+  std::string help;  ///< not empty where only this is to be printed
+};
+
+/// Throws std::runtime_error, saying what is wrong and what would be right.
+arguments parse_arguments(int argc, char** argv);
+
+}  // namespace cg
