@@ -2,8 +2,8 @@
 #include "weft/kernels/combine.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "combine.cpp"
@@ -74,32 +74,31 @@ HWY_INLINE void combine_few(addresses sources, std::size_t source_count, std::by
 }
 
 /// Four vectors from every source, `offset` bytes from its start: independent chains that hide the operator's latency.
-template <class Operator, class D, class Count>
-HWY_INLINE void combine_four(D d, addresses sources, Count source_count, std::byte* target, std::size_t offset) {
+template <class Operator, class D>
+HWY_INLINE void combine_four(D d, addresses sources, std::size_t source_count, std::byte* target, std::size_t offset) {
   const std::size_t size = hn::Lanes(d) * sizeof(hn::TFromD<D>);
   const std::byte* from = position(sources, 0, offset);
-  auto a = load(d, from);
-  auto b = load(d, from + size);
-  auto c = load(d, from + 2 * size);
-  auto e = load(d, from + 3 * size);
+  auto first = load(d, from);
+  auto second = load(d, from + size);
+  auto third = load(d, from + 2 * size);
+  auto fourth = load(d, from + 3 * size);
   for (std::size_t i = 1; i < source_count; ++i) {
     from = position(sources, i, offset);
-    a = Operator::apply(d, a, load(d, from));
-    b = Operator::apply(d, b, load(d, from + size));
-    c = Operator::apply(d, c, load(d, from + 2 * size));
-    e = Operator::apply(d, e, load(d, from + 3 * size));
+    first = Operator::apply(d, first, load(d, from));
+    second = Operator::apply(d, second, load(d, from + size));
+    third = Operator::apply(d, third, load(d, from + 2 * size));
+    fourth = Operator::apply(d, fourth, load(d, from + 3 * size));
   }
-  store(a, d, target + offset);
-  store(b, d, target + offset + size);
-  store(c, d, target + offset + 2 * size);
-  store(e, d, target + offset + 3 * size);
+  store(first, d, target + offset);
+  store(second, d, target + offset + size);
+  store(third, d, target + offset + 2 * size);
+  store(fourth, d, target + offset + 3 * size);
 }
 
-/// A full vector or more. `Count` is a number, or an integral_constant for which the loop over sources is unrolled.
-/// The last vector overlaps the one before unless the count is a multiple of the lanes: it is computed before anything
-/// is stored, because the target may be a source.
-template <class Operator, class D, class Count>
-HWY_INLINE void combine_many(D d, addresses sources, Count source_count, std::byte* target, std::size_t count) {
+/// A full vector or more. The last vector overlaps the one before unless the count is a multiple of the lanes: it is
+/// computed before anything is stored, because the target may be a source.
+template <class Operator, class D>
+HWY_INLINE void combine_many(D d, addresses sources, std::size_t source_count, std::byte* target, std::size_t count) {
   const std::size_t lanes = hn::Lanes(d);
   const std::size_t size = lanes * sizeof(hn::TFromD<D>);
   const std::size_t last = (count - lanes) * sizeof(hn::TFromD<D>);
@@ -117,8 +116,6 @@ void combine_arrays(addresses sources, std::size_t source_count, void* to, std::
   auto* const target = static_cast<std::byte*>(to);
   if (count < hn::Lanes(d)) {
     combine_few<Operator, Lane, (hn::MaxLanes(hn::ScalableTag<Lane>()) + 1) / 2>(sources, source_count, target, count);
-  } else if (source_count == 2) {
-    combine_many<Operator>(d, sources, std::integral_constant<std::size_t, 2>(), target, count);
   } else {
     combine_many<Operator>(d, sources, source_count, target, count);
   }
