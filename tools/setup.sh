@@ -1,0 +1,62 @@
+# Sourced by the scripts that set a machine up and build weft. Not a program.
+#
+#   install_packages                 install the Debian packages that are missing
+#   configure BUILD_DIR [OPTION...]  configure with these Meson options, if that has not been done yet
+#   build BUILD_DIR [TARGET...]      build what has changed; everything, or these targets
+#
+# With CI=true warnings are errors.
+
+weft_source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+weft_packages=(
+  g++ meson ninja-build pkgconf
+  libfabric-dev libhwloc-dev libboost-context-dev libhwy-dev nettle-dev
+  catch2 libcli11-dev nlohmann-json3-dev
+)
+
+install_packages() {
+  local package missing=() as_root=()
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "weft: no Debian here: going on without installing; needed are what Debian calls ${weft_packages[*]}" >&2
+    return 0
+  fi
+  for package in "${weft_packages[@]}"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+
+  if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+      echo "weft: packages are missing, and there is neither root nor sudo to install them. As root:" >&2
+      echo "  apt-get update && apt-get install ${missing[*]}" >&2
+      return 1
+    fi
+    as_root=(sudo)
+  fi
+  echo "weft: installing ${missing[*]}${as_root:+ (by sudo)}"
+  as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
+  "${as_root[@]}" update || echo "weft: apt-get update failed; trying with the package lists that are there" >&2
+  "${as_root[@]}" install -y --no-install-recommends "${missing[@]}" || {
+    echo "weft: these packages could not be installed: ${missing[*]}" >&2
+    return 1
+  }
+}
+
+configure() {
+  local build=$1 werror=false command=(meson setup)
+  shift
+  [[ ${CI:-} == true ]] && werror=true
+  local options=(-Dwerror="$werror" "$@")
+  # What it was configured with: asking Meson takes longer than building nothing.
+  local record="$build/weft-options"
+  if [[ -e $build/build.ninja && -e $record && $(<"$record") == "${options[*]}" ]]; then return 0; fi
+  [[ -e $build/meson-private/coredata.dat ]] && command+=(--reconfigure)
+  "${command[@]}" "$build" "$weft_source" "${options[@]}" || return 1
+  echo "${options[*]}" >"$record"
+}
+
+build() {
+  local build=$1
+  shift
+  ninja -C "$build" "$@"
+}
