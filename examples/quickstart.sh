@@ -18,6 +18,7 @@ if (($# == 1)) && [[ ! -f $1 ]]; then
   exit 1
 fi
 
+# shellcheck source=../tools/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../tools/setup.sh"
 build_directory=$weft_source/build
 

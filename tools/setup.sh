@@ -4,7 +4,7 @@
 #   configure BUILD_DIR [OPTION...]  configure with these Meson options, if that has not been done yet
 #   build BUILD_DIR [TARGET...]      build what has changed; everything, or these targets
 #
-# With CI=true warnings are errors.
+# With CI=true warnings are errors. $weft_source is the top folder of the source.
 
 weft_source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 

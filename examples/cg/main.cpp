@@ -1,0 +1,123 @@
+// cg: conjugate gradients on the ranks of a weft job. Start reading here, then go to conjugate_gradient.cpp.
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+#include <weft/weft.hpp>
+
+#include "agreement.hpp"
+#include "arguments.hpp"
+#include "conjugate_gradient.hpp"
+#include "matrix_market.hpp"
+#include "report.hpp"
+#include "serial_check.hpp"
+#include "stencil.hpp"
+
+namespace {
+
+std::string problem_of(const cg::arguments& given) {
+  if (!given.matrix.empty()) return given.matrix;
+  const std::string edge = std::to_string(given.stencil);
+  return "27-point stencil on " + edge + " x " + edge + " x " + edge + " points";
+}
+
+cg::sparse_rows rows_of(const cg::arguments& given, int part, int parts) {
+  if (!given.matrix.empty()) return cg::read_matrix_market(given.matrix, part, parts);
+  return cg::stencil_rows(given.stencil, part, parts);
+}
+
+/// For a file all ones; for the stencil, as in HPCG, the row sums, so that the solution is all ones.
+std::vector<double> right_hand_side_of(const cg::arguments& given, const cg::sparse_rows& block) {
+  std::vector<double> b(block.rows.size(), 1.0);
+  if (!given.matrix.empty()) return b;
+  for (std::size_t row = 0; row < b.size(); ++row) {
+    b[row] = 0;
+    for (std::size_t k = block.starts[row]; k < block.starts[row + 1]; ++k) b[row] += block.values[k];
+  }
+  return b;
+}
+
+/// A rank's share of the system.
+struct linear_system {
+  cg::distributed_matrix matrix;
+  std::vector<double> b;
+  std::int64_t unknowns;
+};
+
+/// Sends nothing.
+linear_system make_system(const cg::arguments& given, int rank, int ranks) {
+  const cg::sparse_rows block = rows_of(given, rank, ranks);
+  return {cg::distributed_matrix(block, cg::balanced_blocks(block.unknowns, ranks)), right_hand_side_of(given, block),
+          block.unknowns};
+}
+
+/// What one rank does. Returns the exit status, the same on every rank.
+int run_rank(weft::communicator& world, int argc, char** argv) {
+  cg::arguments given;
+  cg::together(world, [&] { given = cg::parse_arguments(argc, argv); });
+  const bool speaks = world.rank() == 0;
+  if (!given.help.empty()) {
+    if (speaks) std::fputs(given.help.c_str(), stdout);
+    return EXIT_SUCCESS;
+  }
+
+  std::unique_ptr<linear_system> system;
+  cg::together(world,
+               [&] { system = std::make_unique<linear_system>(make_system(given, world.rank(), world.size())); });
+  std::array<std::int64_t, 1> nonzeros{static_cast<std::int64_t>(system->matrix.nonzeros())};
+  world.allreduce(nonzeros, nonzeros, weft::sum);
+  cg::outcome result;
+  result.problem = problem_of(given);
+  result.ranks = world.size();
+  result.unknowns = system->unknowns;
+  result.nonzeros = nonzeros[0];
+
+  const bool tells = speaks && !given.json;
+  if (tells) cg::print_heading(result);
+  cg::convergence_log log;
+  world.barrier();  // so that nobody's reading counts as somebody's communication
+  const cg::solution solution =
+      cg::solve(world, system->matrix, system->b, given.stop, [&](int iterations, double residual) {
+        if (tells) log(iterations, residual);
+      });
+  result.iterations = solution.iterations;
+  result.converged = solution.converged;
+  result.residual = solution.residual;
+  result.residual_check = cg::relative_residual(world, system->matrix, system->b, solution.x);
+  result.seconds = solution.seconds;
+  std::array<double, 1> communication{solution.communication_seconds / world.size()};
+  world.allreduce(communication, communication, weft::sum);
+  result.communication_seconds = communication[0];
+
+  if (given.check) {
+    result.serial = cg::compare_with_serial(
+        world, solution, given.stop, [&] { return rows_of(given, 0, 1); },
+        [&](const cg::sparse_rows& all) { return right_hand_side_of(given, all); });
+  }
+  if (speaks) given.json ? cg::print_json(result) : cg::print_text(result);
+  return result.good() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    weft::runtime runtime{argc, argv};
+    std::atomic<int> status = EXIT_SUCCESS;  // of all ranks that this process hosts
+    runtime.run([&](weft::communicator& world) {
+      try {
+        if (run_rank(world, argc, argv) != EXIT_SUCCESS) status = EXIT_FAILURE;
+      } catch (const cg::agreed_error& error) {
+        if (world.rank() == 0) std::fprintf(stderr, "cg: %s\n", error.what());
+        status = EXIT_FAILURE;
+      }
+    });
+    return status;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cg: %s\n", error.what());
+    return EXIT_FAILURE;
+  }
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Runs the solver as a job, from the command line to the exit status.
+#   test_cg.sh WEFT CG
+set -uo pipefail
+
+weft=$1
+cg=$2
+directory=$(mktemp -d)
+trap 'rm -r "$directory"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $1"
+  sed 's/^/  out: /' "$directory/out"
+  sed 's/^/  err: /' "$directory/err"
+  failures=$((failures + 1))
+}
+
+# job RANKS STATUS ARGUMENT...: runs cg and checks its exit status; RANKS may be followed by options of weft run.
+job() {
+  local ranks=$1 expected=$2 status=0
+  shift 2
+  name="cg $* on $ranks ranks"
+  # shellcheck disable=SC2086  # options, to be split
+  timeout 60 "$weft" run --oversubscribe -n $ranks "$cg" "$@" >"$directory/out" 2>"$directory/err" || status=$?
+  ((status == expected)) || fail "$name: exit status $status, not $expected"
+}
+
+prints() { grep -qE -- "$1" "$directory/out" || fail "$name: prints no \"$1\""; }
+
+# The message comes once, whatever the launcher adds.
+complains() {
+  [[ $(grep -cF -- "$1" "$directory/err") == 1 ]] || fail "$name: does not say once \"$1\""
+}
+
+# A membrane with stiff and soft parts, some hundred unknowns.
+membrane() {
+  awk 'BEGIN {
+    n = 300; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, n + (n - 1) + (n - 20)
+    for (i = 1; i <= n; i++) {
+      s = 1 + (i % 7) * (i % 11)
+      printf "%d %d %.15g\n", i, i, 200 + 4 * s
+      if (i > 1) printf "%d %d %.15g\n", i, i - 1, -60
+      if (i > 20) printf "%d %d %.15g\n", i, i - 20, -40 - i % 3
+    }
+  }'
+}
+membrane >"$directory/membrane.mtx"
+
+for ranks in 1 2 3 4 7 "8 --ranks-per-process 4" "6 --ranks-per-process 6"; do
+  job "$ranks" 0 --stencil 12 --check
+  prints "converged in [0-9]+ iterations"
+  prints "check: +passed"
+  job "$ranks" 0 "$directory/membrane.mtx" --check --json --tolerance 1e-10
+  prints "\"ranks\":${ranks%% *},\"unknowns\":300,"
+  prints "\"converged\":true"
+  prints "\"check_passed\":true"
+  [[ $(wc -l <"$directory/out") == 1 ]] || fail "$name: prints more than one object"
+done
+job 5 0 --stencil 1 --check    # ranks without rows
+job 3 1 --stencil 8 --max-iterations 2
+prints "NOT CONVERGED after 2 iterations"
+job 2 0 --help
+prints "--max-iterations"
+
+for ranks in 1 3 "4 --ranks-per-process 2"; do
+  job "$ranks" 1 "$directory/missing.mtx"
+  complains "missing.mtx: No such file"
+  sed '$d' "$directory/membrane.mtx" >"$directory/truncated.mtx"
+  job "$ranks" 1 "$directory/truncated.mtx" --json
+  complains "truncated.mtx:880: the file ends here, after 878 of 879 entries"
+  # Only the ranks that own the row see that it is a duplicate.
+  { sed '$d' "$directory/membrane.mtx"; echo "300 299 -60"; } >"$directory/duplicate.mtx"
+  job "$ranks" 1 "$directory/duplicate.mtx"
+  complains "duplicate.mtx:881: this entry is there already, in line 880"
+  job "$ranks" 1 --stencil none
+  complains "\"none\" is not an integer"
+  job "$ranks" 1 --frobnicate
+  complains "not expected: --frobnicate"
+done
+
+((failures == 0)) && echo "all passed"
+exit $((failures != 0))
