@@ -18,8 +18,11 @@
 #include <string>
 #include <vector>
 #include <weft/fabric/process_record.hpp>
+#include <weft/runtime/socket.hpp>
 
 namespace weft::fabric {
+
+class job_news;
 
 struct monitor_options {
   std::string address = "127.0.0.1";  ///< the local IP address, numeric, that the other processes can reach
@@ -41,8 +44,8 @@ struct monitor_events {
   std::function<void(int origin, std::span<const std::byte> note)> note;
 };
 
-/// One process's part in the watch. Has one thread, which sleeps but for what happens and a heartbeat a second. Members
-/// may be called from any thread, `leave`, `stop` and the destructor by one at a time.
+/// One process's part in the watch. Has one thread, which sleeps but for what happens and a heartbeat a second. Once
+/// `start` has returned, members may be called from any thread, `leave`, `stop` and the destructor by one at a time.
 class monitor {
  public:
   /// Most bytes in a note.
@@ -70,8 +73,8 @@ class monitor {
 
   /// Whether `process` is known to be lost, and to have left. Never blocks; true from just before the event is
   /// reported.
-  bool lost(int process) const noexcept;
-  bool left(int process) const noexcept;
+  bool lost(int process) const;
+  bool left(int process) const;
 
   /// How the loss of `process` was noticed; empty if it is not lost.
   std::string reason(int process) const;
@@ -79,7 +82,7 @@ class monitor {
   /// Sends `note`, at most `maximum_note` bytes, to every other process that lives, to each exactly once, notes of one
   /// origin in their order. Does not block. If this process dies meanwhile, all survivors get the note or none. (A
   /// process that lost all its connections at once gets up to the last 1 MiB of notes repeated.) Throws
-  /// errc::invalid_argument for a longer note or before `start`; after `leave` or `stop` it does nothing.
+  /// errc::invalid_argument for a longer note; after `leave` or `stop` it does nothing.
   void flood(std::span<const std::byte> note);
 
   /// Says goodbye to everyone and ends the watch; the end of this process is no loss any more. Returns when those that
@@ -87,11 +90,18 @@ class monitor {
   /// returned.
   void leave();
 
-  /// Ends the watch without a word. Nothing is reported after it has returned. Does nothing after `leave`.
+  /// Ends the watch without a word. Nothing is reported after it has returned. Does nothing after `leave` or before
+  /// `start`.
   void stop() noexcept;
 
  private:
-  class watch;  // everything that the thread needs
+  class watch;  // the thread, and everything that it needs
+  watch& started() const;
+  const job_news& news_about(int process) const;
+
+  monitor_options options_;
+  file_descriptor listener_;
+  std::string control_address_;
   std::unique_ptr<watch> watch_;
 };
 

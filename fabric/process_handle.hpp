@@ -1,0 +1,13 @@
+// A descriptor that tells the end of a process on the same host.
+#pragma once
+
+#include <weft/fabric/process_record.hpp>
+#include <weft/runtime/socket.hpp>
+
+namespace weft::fabric {
+
+/// A pidfd of the process that `record` speaks of, readable once it has ended. Empty if that process is not on the host
+/// of `own`, is the same process, or cannot be told apart from a later one with its number.
+file_descriptor open_process(const process_record& record, const process_record& own);
+
+}  // namespace weft::fabric

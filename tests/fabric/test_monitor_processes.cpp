@@ -1,0 +1,236 @@
+// Real processes, killed and stopped: how soon do all the others know?
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <thread>
+#include <weft/fabric/monitor.hpp>
+
+#include "catch.hpp"
+#include "monitor_job.hpp"
+
+using namespace std::chrono_literals;
+using weft::file_descriptor;
+using weft::fabric::monitor;
+using weft::fabric::process_record;
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+struct report {
+  int by, process;
+  char kind;  // 'r' a record follows, 'l' lost, 'L' left, 'n' a note
+  clock_type::time_point when;
+  std::uint32_t size;
+  char text[2000];
+};
+
+/// A process of a job, forked from the test: says its record, takes everyone's, and reports what its monitor reports.
+class child {
+ public:
+  child(int number, int processes, weft::fabric::monitor_options options) {
+    int ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
+    process_ = ::fork();
+    REQUIRE(process_ >= 0);
+    channel_ = file_descriptor(ends[process_ == 0 ? 1 : 0]);
+    ::close(ends[process_ == 0 ? 0 : 1]);
+    if (process_ == 0) live(number, processes, options);
+  }
+  child(child&& other) noexcept : process_(std::exchange(other.process_, 0)), channel_(std::move(other.channel_)) {}
+  ~child() {
+    if (process_ <= 0) return;
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
+
+  pid_t process() const { return process_; }
+  const file_descriptor& channel() const { return channel_; }
+
+  void say(const std::vector<std::byte>& bytes) const {
+    REQUIRE(::send(channel_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()));
+  }
+  void command(char what) const { ::send(channel_.get(), &what, 1, MSG_NOSIGNAL); }
+
+  /// The next report, if one comes in time.
+  std::unique_ptr<report> next(std::chrono::milliseconds most = 20s) const {
+    auto result = std::make_unique<report>();
+    if (!weft::wait_for(channel_, POLLIN, clock_type::now() + most)) return nullptr;
+    return ::recv(channel_.get(), result.get(), sizeof *result, 0) == sizeof *result ? std::move(result) : nullptr;
+  }
+
+ private:
+  void tell(int by, int about, char kind, std::span<const std::byte> bytes) const {
+    report one{by, about, kind, clock_type::now(), static_cast<std::uint32_t>(bytes.size()), {}};
+    std::copy_n(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), sizeof one.text), one.text);
+    ::send(channel_.get(), &one, sizeof one, MSG_NOSIGNAL);
+  }
+
+  [[noreturn]] void live(int number, int processes, const weft::fabric::monitor_options& options) const {
+    monitor watch(options);
+    process_record own = weft::fabric::local_record();
+    own.control = watch.control_address();
+    tell(number, number, 'r', encode(own));
+    std::vector<process_record> all;
+    std::vector<std::byte> buffer(4096);
+    for (int i = 0; i < processes; ++i) {
+      const auto size = ::recv(channel_.get(), buffer.data(), buffer.size(), 0);
+      if (size <= 0) ::_exit(1);
+      all.push_back(weft::fabric::decode(std::span(buffer).first(static_cast<std::size_t>(size)), i));
+    }
+    watch.start(
+        number, all, 7, weft_test::bytes_of(weft_test::secret_of_the_job),
+        {.lost = [&](int process, const std::string& why) { tell(number, process, 'l', weft_test::bytes_of(why)); },
+         .left = [&](int process) { tell(number, process, 'L', {}); },
+         .note = [&](int origin, std::span<const std::byte> note) { tell(number, origin, 'n', note); }});
+    for (char what; ::recv(channel_.get(), &what, 1, 0) == 1;) {
+      if (what == 'n') watch.flood({});
+      if (what == 'l') {
+        watch.leave();
+        ::_exit(0);
+      }
+      if (what == 'f' && ::fork() == 0) {  // holds on to the sockets of a parent that dies
+        ::close(channel_.get());
+        std::this_thread::sleep_for(2s);
+        ::_exit(0);
+      }
+    }
+    ::_exit(0);
+  }
+
+  pid_t process_ = 0;
+  file_descriptor channel_;
+};
+
+/// Children that know each other and are all connected.
+std::vector<child> start_job(int processes, const weft::fabric::monitor_options& options = {}) {
+  std::vector<child> job;
+  job.reserve(static_cast<std::size_t>(processes));
+  for (int i = 0; i < processes; ++i) job.emplace_back(i, processes, options);
+  std::vector<std::vector<std::byte>> records;
+  for (const child& one : job) {
+    const auto hello = one.next();
+    REQUIRE(hello);
+    const auto bytes = std::as_bytes(std::span(hello->text)).first(hello->size);
+    records.emplace_back(bytes.begin(), bytes.end());
+  }
+  for (const child& one : job)
+    for (const auto& record : records) one.say(record);
+  for (const child& one : job) one.command('n');
+  for (const child& one : job)
+    for (int i = 1; i < processes; ++i) {
+      const auto note = one.next();
+      REQUIRE(note);
+      REQUIRE(note->kind == 'n');
+    }
+  return job;
+}
+
+double milliseconds(clock_type::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+}  // namespace
+
+TEST_CASE("all know of a process killed by SIGKILL within milliseconds") {
+  const int processes = GENERATE(2, 8, 33);
+  std::vector<double> times;
+  for (int round = 0; round < 40 / processes + 2; ++round) {
+    auto job = start_job(processes);
+    const std::size_t victim = static_cast<std::size_t>(round) % job.size();
+    const auto begin = clock_type::now();
+    ::kill(job[victim].process(), SIGKILL);
+    double slowest = 0;
+    for (std::size_t i = 0; i < job.size(); ++i) {
+      if (i == victim) continue;
+      const auto lost = job[i].next();
+      REQUIRE(lost);
+      REQUIRE(lost->kind == 'l');
+      REQUIRE(lost->process == static_cast<int>(victim));
+      slowest = std::max(slowest, milliseconds(lost->when - begin));
+    }
+    times.push_back(slowest);
+  }
+  std::ranges::sort(times);
+  std::printf("%d processes: all know of a SIGKILL within %.2f ms (median), %.2f ms (worst of %zu)\n", processes,
+              times[times.size() / 2], times.back(), times.size());
+  CHECK(times.back() < 1000);
+}
+
+TEST_CASE("several processes killed at once are all known") {
+  auto job = start_job(16);
+  for (std::size_t i = 0; i < 16; ++i)
+    if (i % 4 != 0) ::kill(job[i].process(), SIGKILL);
+  for (std::size_t i = 0; i < 16; i += 4) {
+    std::set<int> lost;
+    while (lost.size() < 12) {
+      const auto report = job[i].next();
+      REQUIRE(report);
+      REQUIRE(report->kind == 'l');
+      REQUIRE(report->process % 4 != 0);
+      REQUIRE(lost.insert(report->process).second);
+    }
+  }
+}
+
+TEST_CASE("a killed process whose child holds its sockets is noticed by its pidfd") {
+  auto job = start_job(3);
+  job[1].command('f');
+  std::this_thread::sleep_for(100ms);
+  ::kill(job[1].process(), SIGKILL);
+  for (const std::size_t i : {0, 2}) {
+    const auto lost = job[i].next(1500ms);
+    REQUIRE(lost);
+    CHECK(lost->process == 1);
+    CHECK(std::string(lost->text).find("its process ended") != std::string::npos);
+  }
+}
+
+TEST_CASE("a process that leaves and ends is not lost") {
+  auto job = start_job(9);
+  job[4].command('l');
+  for (std::size_t i = 0; i < 9; ++i) {
+    if (i == 4) continue;
+    const auto left = job[i].next();
+    REQUIRE(left);
+    CHECK(left->kind == 'L');
+    CHECK(left->process == 4);
+  }
+  for (std::size_t i = 0; i < 9; ++i)
+    if (i != 4) CHECK_FALSE(job[i].next(20ms));
+}
+
+TEST_CASE("a stopped process is lost after the timeout, and learns that it was given up") {
+  constexpr auto timeout = 1500ms;
+  auto job = start_job(5, {.peer_timeout = timeout});
+  const auto begin = clock_type::now();
+  ::kill(job[2].process(), SIGSTOP);
+  for (const std::size_t i : {0, 1, 3, 4}) {
+    const auto lost = job[i].next();
+    REQUIRE(lost);
+    CHECK(lost->kind == 'l');
+    CHECK(lost->process == 2);
+    CHECK(std::string(lost->text).find("silent for 1500 ms") != std::string::npos);
+    CHECK(milliseconds(lost->when - begin) > 1000);
+    CHECK(milliseconds(lost->when - begin) < 10'000);
+  }
+  ::kill(job[2].process(), SIGCONT);
+  const auto own = job[2].next();
+  REQUIRE(own);
+  CHECK(own->process == 2);
+  CHECK_FALSE(job[2].next(50ms));
+}
+
+TEST_CASE("processes that were all stopped for longer than the timeout lose nobody") {
+  auto job = start_job(3, {.peer_timeout = 1000ms});
+  for (const child& one : job) ::kill(one.process(), SIGSTOP);
+  std::this_thread::sleep_for(1500ms);
+  for (const child& one : job) ::kill(one.process(), SIGCONT);
+  for (const child& one : job) CHECK_FALSE(one.next(400ms));
+}
