@@ -41,7 +41,7 @@ bool libfabric_ring::try_post(slot& next) {
   message.addr = FI_ADDR_UNSPEC;
   message.context = &next.context;
   const ssize_t result = fi_recvmsg(endpoint_.get(), &message, FI_MULTI_RECV);
-  if (result == -FI_EAGAIN) return false;
+  if (result == -FI_EAGAIN || result == -FI_ENOMEM) return false;  // shm says the latter when its queue is full
   check_fabric(result, endpoint_.limits().provider, "fi_recvmsg FI_MULTI_RECV");
   return true;
 }

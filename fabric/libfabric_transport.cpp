@@ -26,7 +26,8 @@ class libfabric_transport final : public transport {
   libfabric_transport(const provider_choice& chosen, const libfabric_options& options)
       : endpoint_(chosen, options.frame),
         registration_(endpoint_, options.force_local_registration),
-        ring_(endpoint_, registration_) {}
+        ring_(endpoint_, registration_),
+        receives_left_(endpoint_.info().rx_attr->size / 2) {}
 
   ~libfabric_transport() override { endpoint_.close(); }  // before the ring and the registrations that it uses
 
@@ -45,20 +46,27 @@ class libfabric_transport final : public transport {
 
   bool send(int peer, std::span<const std::byte> frame, transfer& context) override {
     void* const descriptor = registration_.add(frame, FI_SEND, context);
+    context.receiving = false;
     return begun(fi_send(endpoint_.get(), frame.data(), frame.size(), descriptor, peers_[peer], &context), "fi_send",
                  context);
   }
 
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) override {
     void* const descriptor = registration_.add(bytes, FI_SEND, context);
+    context.receiving = false;
     return begun(fi_tsend(endpoint_.get(), bytes.data(), bytes.size(), descriptor, peers_[peer], tag, &context),
                  "fi_tsend", context);
   }
 
   bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) override {
+    if (receives_left_ == 0) return false;  // shm needs an entry of the same queue for each frame that arrives
     void* const descriptor = registration_.add(bytes, FI_RECV, context);
-    return begun(fi_trecv(endpoint_.get(), bytes.data(), bytes.size(), descriptor, peers_[peer], tag, 0, &context),
-                 "fi_trecv", context);
+    const ssize_t result =
+        fi_trecv(endpoint_.get(), bytes.data(), bytes.size(), descriptor, peers_[peer], tag, 0, &context);
+    if (!begun(result == -FI_ENOMEM ? -FI_EAGAIN : result, "fi_trecv", context)) return false;
+    context.receiving = true;
+    --receives_left_;
+    return true;
   }
 
   void cancel(transfer& context) override {
@@ -81,7 +89,7 @@ class libfabric_transport final : public transport {
   }
 
  private:
-  static constexpr std::size_t batch = 16;
+  static constexpr std::size_t batch = 64;
 
   bool accepted(ssize_t result, const char* call) const {
     if (result == 0) [[likely]]
@@ -99,17 +107,14 @@ class libfabric_transport final : public transport {
 
   void report(const fi_cq_data_entry& entry, receiver& to) {
     if (libfabric_ring::slot* const slot = ring_.slot_of(entry.op_context)) {
-      // Some providers tell the release of a buffer with its last frame, some in an entry of its own, without
-      // FI_RECV's.
-      if (entry.buf != nullptr && (entry.flags & FI_RECV) != 0) {
+      // Some providers tell the release of a buffer with its last frame, some in an entry of its own, without bytes.
+      if (entry.len != 0) {
         to.arrived({static_cast<const std::byte*>(entry.buf), entry.len});
       }
       if ((entry.flags & FI_MULTI_RECV) != 0) ring_.released(*slot);
       return;
     }
-    transfer& ended = *static_cast<transfer*>(entry.op_context);
-    registration_.remove(ended);
-    to.done(ended, entry.len, {});
+    finish(*static_cast<transfer*>(entry.op_context), entry.len, {}, to);
   }
 
   std::size_t report_error(receiver& to) {
@@ -124,15 +129,20 @@ class libfabric_transport final : public transport {
       if (!ring_.whole()) ring_.repost();
       return 1;
     }
-    transfer& ended = *static_cast<transfer*>(failed.op_context);
-    registration_.remove(ended);
-    to.done(ended, 0, code_of(failed.err));
+    finish(*static_cast<transfer*>(failed.op_context), 0, code_of(failed.err), to);
     return 1;
+  }
+
+  void finish(transfer& ended, std::size_t bytes, std::error_code error, receiver& to) {
+    registration_.remove(ended);
+    if (ended.receiving) ++receives_left_;
+    to.done(ended, bytes, error);
   }
 
   libfabric_endpoint endpoint_;
   libfabric_registration registration_;
   libfabric_ring ring_;
+  std::size_t receives_left_;  // that may still be posted
   std::vector<fi_addr_t> peers_;
 };
 

@@ -65,13 +65,13 @@ class loopback_endpoint final : public transport {
   }
 
   bool inject(int peer, std::span<const std::byte> frame) override {
-    require(frame.size() <= limits_.inject, "an injected frame is longer than limits().inject");
+    require(!frame.empty() && frame.size() <= limits_.inject, "an injected frame is empty or above limits().inject");
     loopback_mailbox& box = box_of(peer);
     return !shaken() && box.put_frame(index_, frame, nullptr) != loopback_post::busy;
   }
 
   bool send(int peer, std::span<const std::byte> frame, transfer& context) override {
-    require(frame.size() <= limits_.frame, "a frame is longer than limits().frame");
+    require(!frame.empty() && frame.size() <= limits_.frame, "a frame is empty or longer than limits().frame");
     loopback_mailbox& box = box_of(peer);
     return !shaken() && accepted(box.put_frame(index_, frame, &context), frame.size(), context);
   }

@@ -56,8 +56,9 @@ TEST_CASE("loopback refuses what breaks the transport's contract", "[loopback]")
     bytes large(65);
     CHECK_THROWS_AS(at[1].link->receive_payload(0, 7, large, received), std::logic_error);
     CHECK_THROWS_AS(at[1].link->receive_payload(0, ~std::uint64_t{0}, space, received), std::logic_error);
-    CHECK_THROWS_AS(at[0].link->inject(2, {}), std::logic_error);
-    CHECK_THROWS_AS(at[0].link->inject(-1, {}), std::logic_error);
+    CHECK_THROWS_AS(at[0].link->inject(1, {}), std::logic_error);
+    CHECK_THROWS_AS(at[0].link->inject(2, payload), std::logic_error);
+    CHECK_THROWS_AS(at[0].link->inject(-1, payload), std::logic_error);
   }
   SECTION("endpoints that do not exist") {
     CHECK_THROWS_AS(network.endpoint(2), weft::error);

@@ -15,9 +15,10 @@ namespace weft::fabric {
 /// One transfer in flight. Its owner keeps it, and the memory that it moves, alive and in place until `receiver::done`.
 struct transfer {
   alignas(16) std::byte provider_space[64];  ///< the provider's while the transfer is in flight (fi_context2)
+  bool receiving;                            ///< the transport's
 };
 
-/// What `transport::poll` reports to. Called on the thread that polls.
+/// What `transport::poll` reports to. Called on the thread that polls; may post and cancel, but neither poll nor throw.
 class receiver {
  public:
   virtual ~receiver() = default;
@@ -53,7 +54,9 @@ class transport {
   /// This endpoint's address, for the others' `start`.
   virtual address local_address() const = 0;
   /// Names the peers (the index is what every other call means by `peer`; one of them may be this endpoint itself) and
-  /// posts a ring of at least `ring_bytes` for their frames, each of `limits().frame` bytes at the most.
+  /// posts a ring of at least `ring_bytes` for their frames, each of 1 to `limits().frame` bytes. All senders together
+  /// never have more than that on the way (sent, but not reported by a poll): the caller's credits see to it. Beyond it
+  /// most providers hold their senders up, but shm may stop for ever.
   virtual void start(std::span<const address> peers, std::size_t ring_bytes) = 0;
 
   /// Sends a frame of at most `limits().inject` bytes; the bytes are copied before this returns.
@@ -62,7 +65,8 @@ class transport {
   virtual bool send(int peer, std::span<const std::byte> frame, transfer& context) = 0;
   /// Sends a payload into the receive that the peer has posted under `tag`.
   virtual bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) = 0;
-  /// Posts memory for the payload that `peer` will send under `tag`.
+  /// Posts memory for the payload that `peer` will send under `tag`. False also while as many are posted as the
+  /// provider's queue bears beside the ring (128 on net, 512 on shm).
   virtual bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) = 0;
   /// Asks for a posted payload receive back. It ends by `done` all the same: with std::errc::operation_canceled, or as if
   /// nothing had been asked where the payload was quicker.
