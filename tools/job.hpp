@@ -1,0 +1,33 @@
+// Runs a job on this machine: starts its processes, serves their rendezvous, forwards what they write, and ends them
+// all when it is time.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+#include <weft/topology/placement.hpp>
+
+namespace weft::tools {
+
+struct job_settings {
+  int ranks = 1;
+  int ranks_per_process = 1;
+  std::string provider;                      ///< empty: not said
+  std::string progress;                      ///< caller, thread; empty: not said
+  std::optional<topology::binding> bind_to;  ///< nothing: as fits
+  std::vector<std::string> exports;          ///< "NAME=VALUE" or "NAME"
+  bool tag_output = false;
+  std::optional<std::chrono::milliseconds> timeout;
+  bool oversubscribe = false;
+  bool continue_on_failure = false;
+  std::vector<std::string> program;  ///< its name and arguments
+};
+
+/// Runs the job to its end and returns the launcher's exit status: that of the rank that failed first in time (128 and
+/// the signal's number where a signal killed it), 124 after a timeout, 128 and the number of the signal that ended the
+/// launcher. Blocks signals and stays so; call it once, from the main thread, before others are made. Throws
+/// launch_failure when nothing could be started.
+int run_job(const job_settings& settings);
+
+}  // namespace weft::tools

@@ -1,0 +1,24 @@
+// The `weft` command: each subcommand is a file of its own.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "run.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app("weft: fibers over a fabric, for programs of many ranks", "weft");
+  app.set_version_flag("--version", "weft " WEFT_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(40);
+  int status = 0;
+  weft::tools::add_run(app, status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& failure) {
+    return app.exit(failure) == 0 ? 0 : 2;
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "weft: %s\n", failure.what());
+    return 1;
+  }
+  return status;
+}

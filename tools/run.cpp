@@ -1,0 +1,97 @@
+#include "run.hpp"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+#include "job.hpp"
+#include "program.hpp"
+
+namespace weft::tools {
+namespace {
+
+std::string check_count(const std::string& text) {
+  int count = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (failure == std::errc{} && end == text.data() + text.size() && count >= 1 && count <= 1'000'000) return "";
+  return "\"" + text + "\" is not a whole number from 1 to 1000000";
+}
+
+std::string check_seconds(const std::string& text) {
+  double seconds = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (failure == std::errc{} && end == text.data() + text.size() && seconds > 0 && seconds <= 1e8) return "";
+  return "\"" + text + "\" is not a number of seconds above 0";
+}
+
+std::string check_export(const std::string& text) {
+  return text.empty() || text.front() == '=' ? "\"" + text + "\" does not begin with a variable's name" : "";
+}
+
+/// One of the words "A|B", which is also how the help shows it.
+void choose(CLI::Option* option, const std::string& words) {
+  const std::vector<std::string> valid = CLI::detail::split(words, '|');
+  option->check(CLI::IsMember(valid).description(""))->type_name(words);
+}
+
+struct command_line {
+  job_settings settings;
+  std::string bind_to, on_failure = "end";
+  double timeout = 0;
+};
+
+int run(command_line& line, const std::vector<std::string>& program) {
+  job_settings& settings = line.settings;
+  settings.program = program;
+  if (settings.program.empty()) throw CLI::RequiredError("PROGRAM");
+  // A program whose name begins with a dash can be given with a path.
+  if (settings.program.front().starts_with('-')) throw CLI::ExtrasError({settings.program.front()});
+  if (!line.bind_to.empty())
+    settings.bind_to = line.bind_to == "core"   ? topology::binding::core
+                       : line.bind_to == "numa" ? topology::binding::numa
+                                                : topology::binding::none;
+  if (line.timeout > 0) settings.timeout = std::chrono::milliseconds(std::llround(std::ceil(line.timeout * 1000)));
+  settings.continue_on_failure = line.on_failure == "continue";
+  try {
+    return run_job(settings);
+  } catch (const launch_failure& failure) {
+    std::fprintf(stderr, "weft run: %s\n", failure.what());
+    return failure.status();
+  }
+}
+
+}  // namespace
+
+void add_run(CLI::App& weft, int& status) {
+  CLI::App* const app = weft.add_subcommand(
+      "run", "Run a program on several ranks of this machine:\n  weft run -n RANKS [OPTIONS] PROGRAM [ARGUMENTS...]");
+  app->footer(
+      "Everything after PROGRAM belongs to it. Rank 0 reads the standard input, the others read nothing.\n"
+      "The exit status is that of the rank that failed first (128 and the signal's number where a signal\n"
+      "killed it), 124 after a timeout, 126 or 127 for a program that cannot be executed or does not exist.");
+  app->prefix_command();
+  const auto line = std::make_shared<command_line>();
+  job_settings& s = line->settings;
+  app->add_option("-n,--ranks", s.ranks, "How many ranks")->required()->check(check_count)->type_name("RANKS");
+  app->add_option("--ranks-per-process", s.ranks_per_process, "Ranks that each process hosts, each on a fiber")
+      ->check(check_count)
+      ->envname("WEFT_RANKS_PER_PROCESS")
+      ->type_name("RANKS");
+  app->add_option("--provider", s.provider, "libfabric provider (`weft info` lists them)")->type_name("PROVIDER");
+  choose(app->add_option("--progress", s.progress, "Who moves operations on"), "caller|thread");
+  choose(app->add_option("--bind-to", line->bind_to, "What confines each process; core where the cores suffice"),
+         "core|numa|none");
+  app->add_option("-x", s.exports, "Set an environment variable, or pass on one")
+      ->allow_extra_args(false)
+      ->check(check_export)
+      ->type_name("VAR[=VALUE]");
+  app->add_flag("--tag-output", s.tag_output, "Begin each line of output with its [rank]");
+  app->add_option("--timeout", line->timeout, "End the job after so long")->check(check_seconds)->type_name("SECONDS");
+  app->add_flag("--oversubscribe", s.oversubscribe, "More ranks than cores are meant so: say nothing");
+  choose(app->add_option("--on-failure", line->on_failure, "What happens to the others when a rank fails; end"),
+         "end|continue");
+  app->callback([app, line, &status] { status = run(*line, app->remaining()); });
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,78 @@
+#include "start.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <weft/runtime/error.hpp>
+
+namespace weft::tools {
+namespace {
+
+void add_exports(std::map<std::string, std::string>& variables, const std::vector<std::string>& exports) {
+  for (const std::string& text : exports) {
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    if (equals != std::string::npos)
+      variables[name] = text.substr(equals + 1);
+    else if (!variables.contains(name))
+      std::fprintf(stderr, "weft run: -x %s: no such variable is set here, so none is passed on\n", name.c_str());
+  }
+}
+
+bool caller_progresses(const job_settings& settings) {
+  const char* const variable = std::getenv("WEFT_PROGRESS");
+  const std::string progress = settings.progress.empty() && variable != nullptr ? variable : settings.progress;
+  return progress != "thread";
+}
+
+}  // namespace
+
+int count_processes(const job_settings& settings) {
+  return settings.ranks / settings.ranks_per_process + (settings.ranks % settings.ranks_per_process != 0 ? 1 : 0);
+}
+
+std::string ranks_of(const job_settings& settings, int process, const char* between) {
+  const int first = process * settings.ranks_per_process;
+  const int count = std::min(settings.ranks - first, settings.ranks_per_process);
+  return std::to_string(first) + (count == 1 ? "" : between + std::to_string(first + count - 1));
+}
+
+std::vector<std::string> environment_of(const job_settings& settings, const store_job& job, const std::string& address,
+                                        int process) {
+  std::map<std::string, std::string> variables;
+  for (char** line = environ; *line != nullptr; ++line)
+    if (const char* const equals = std::strchr(*line, '=')) variables[std::string(static_cast<const char*>(*line), equals)] = equals + 1;
+  add_exports(variables, settings.exports);
+  if (!settings.provider.empty()) variables["WEFT_PROVIDER"] = settings.provider;
+  if (!settings.progress.empty()) variables["WEFT_PROGRESS"] = settings.progress;
+  variables["WEFT_RANKS"] = std::to_string(settings.ranks);
+  variables["WEFT_RANKS_PER_PROCESS"] = std::to_string(settings.ranks_per_process);
+  variables["WEFT_ON_FAILURE"] = settings.continue_on_failure ? "continue" : "end";
+  variables["WEFT_JOB"] = std::to_string(job.number);
+  variables["WEFT_PROCESS"] = std::to_string(process);
+  variables["WEFT_PROCESSES"] = std::to_string(job.processes);
+  variables["WEFT_STORE"] = address;
+  variables["WEFT_SECRET"] = job.secret;
+  variables["IPATH_NO_BACKTRACE"] = "1";  // libinfinipath, which libfabric loads, would hook signals before main
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
+  return lines;
+}
+
+std::vector<topology::cpu_set> bindings(const job_settings& settings) {
+  const topology::machine machine = topology::discover();
+  const auto cores = static_cast<int>(topology::cores_within(machine, machine.given).size());
+  if (settings.ranks > cores && !settings.oversubscribe)
+    std::fprintf(stderr, "weft run: %d ranks share %d core%s and will take turns (--oversubscribe: it is meant so)\n",
+                 settings.ranks, cores, cores == 1 ? "" : "s");
+  const bool room = settings.ranks <= cores && caller_progresses(settings);
+  const auto by = settings.bind_to.value_or(room ? topology::binding::core : topology::binding::none);
+  if (by == topology::binding::none || !machine.this_system) return {};
+  return topology::place(machine, count_processes(settings), by, settings.ranks_per_process).cpus;
+}
+
+}  // namespace weft::tools
