@@ -37,10 +37,15 @@ bool engine::poll() {
     ~release_at_end() { held.release(); }
   } release{token_};
   take_submissions();
-  const std::size_t events = network_->poll(*this);
-  if (!unflushed_.empty()) flush_all();
-  if (!blocked_departures_.empty() || !blocked_landings_.empty()) retry_payloads();
-  if (!doomed_.empty()) give_up_doomed();
+  std::size_t events = 0;
+  try {
+    events = network_->poll(*this);
+    if (!unflushed_.empty()) flush_all();
+    if (!blocked_departures_.empty() || !blocked_landings_.empty()) retry_payloads();
+    if (!doomed_.empty()) give_up_doomed();
+  } catch (...) {
+    break_everything(std::current_exception());
+  }
   finish_ended();
   return events != 0;
 }
@@ -117,6 +122,18 @@ void engine::end(operation& ended) noexcept {
 void engine::fail(operation& failed, std::exception_ptr failure) noexcept {
   failed.failure = std::move(failure);
   end(failed);
+  participant& member = *failed.at;
+  if (!failed.collective || member.failure != nullptr) return;
+  // Without its part the others' parts of a collective would wait for ever.
+  std::string why = "unknown error";
+  try {
+    std::rethrow_exception(failed.failure);
+  } catch (const std::exception& e) {
+    why = e.what();
+  } catch (...) {
+  }
+  break_communicator(member.members->communicator, errc::operation_failed,
+                     "a collective failed on rank " + std::to_string(member.rank) + ": " + why, true);
 }
 
 void engine::begin(operation& begun) noexcept {

@@ -100,6 +100,7 @@ class engine final : private receiver {
   void lose(int process, const std::string& why);
   void break_communicator(std::uint64_t communicator, errc code, const std::string& text, bool tell);
   void take_note(std::span<const std::byte> note);
+  void break_participant(participant& member, const std::exception_ptr& failure) noexcept;
 
  private:
   // engine.cpp
@@ -166,7 +167,7 @@ class engine final : private receiver {
   }
 
   // engine_failure.cpp
-  void break_participant(participant& member, const std::exception_ptr& failure) noexcept;
+  void break_everything(const std::exception_ptr& failure) noexcept;
   void cancel(operation& cancelled, const std::exception_ptr& failure) noexcept;
   void suspect(int process, std::error_code error);
   void report_mismatch(participant& member, std::uint64_t mine, int source, std::uint64_t theirs);

@@ -81,6 +81,11 @@ void engine::take_note(std::span<const std::byte> note) {
   break_communicator(fixed.communicator, static_cast<errc>(fixed.code), text, false);
 }
 
+void engine::break_everything(const std::exception_ptr& failure) noexcept {
+  for (auto& [key, each] : rooms_)
+    if (each->owner != nullptr && each->owner->failure == nullptr) break_participant(*each->owner, failure);
+}
+
 void engine::break_participant(participant& member, const std::exception_ptr& failure) noexcept {
   member.failure = failure;
   for (auto each = member.active.begin(); each != member.active.end();) {

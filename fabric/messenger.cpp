@@ -79,6 +79,11 @@ void messenger::lose(int process, const std::string& why) {
 void messenger::break_communicator(std::uint64_t communicator, errc code, const std::string& text) {
   while_held([&] { engine_->break_communicator(communicator, code, text, true); });
 }
+void messenger::break_here(participant& member) {
+  while_held([&] {
+    if (member.failure == nullptr) engine_->break_participant(member, std::make_exception_ptr(error(errc::revoked, "the rank has left")));
+  });
+}
 void messenger::take_note(std::span<const std::byte> note) {
   engine_->call_later([this, copy = std::vector<std::byte>(note.begin(), note.end())] { engine_->take_note(copy); });
 }

@@ -143,6 +143,7 @@ const std::vector<entry>& table() {
       bytes_option("unexpected-limit", "bytes of unmatched messages kept for one peer", &options::unexpected_limit, 0),
       bytes_option("send-buffer-limit", "bytes of short messages kept for peers that do not take them yet",
                    &options::send_buffer_limit, 0),
+      bytes_option("plan-cache", "bytes of plans that each rank keeps for each communicator", &options::plan_cache, 0),
       bytes_option("piece", "longest payload transfer", &options::piece, 4 << 10, 1 << 30),
       bytes_option("window", "payload bytes that one peer may have on the way", &options::window, 4 << 10, 1 << 30),
       switch_option("force-registration", "register local memory even where the provider does not ask", &options::force_registration),

@@ -25,6 +25,7 @@ struct options {
   std::size_t credit = 256 << 10;            ///< bytes that one peer may have in our ring
   std::size_t unexpected_limit = 4 << 20;    ///< bytes of unmatched messages kept for one peer before it sends envelopes only
   std::size_t send_buffer_limit = 64 << 20;  ///< bytes of short messages kept for peers that do not take them yet
+  std::size_t plan_cache = 64 << 20;         ///< bytes of plans that each rank keeps for each communicator
   std::size_t piece = 256 << 10;             ///< longest payload transfer, bytes
   std::size_t window = 1 << 20;              ///< payload bytes that one peer may have on the way to us
   bool force_registration = false;           ///< register local memory even where the provider does not ask (a test mode)
