@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/scheduler.hpp>

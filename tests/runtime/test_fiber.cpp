@@ -55,12 +55,12 @@ std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE))
 
 const char* fiber_frame = nullptr;
 
-/// Ends the process with 42 when the fault lies just below the fiber's stack.
+/// Ends the process with 42 when the fault lies just below the fiber's stack, in the upper half of the guard page.
 void judge_fault(int, siginfo_t* fault, void*) {
   const auto depth = fiber_frame - static_cast<const char*>(fault->si_addr);
   const auto size = static_cast<std::ptrdiff_t>(weft::stack::default_size);
   const auto page = static_cast<std::ptrdiff_t>(page_size());
-  _exit(depth > size - page && depth <= size + page ? 42 : 43);
+  _exit(depth > size - page / 2 && depth <= size + page / 2 ? 42 : 43);
 }
 
 __attribute__((noinline)) int recurse(int depth) {

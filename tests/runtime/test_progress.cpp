@@ -107,6 +107,33 @@ TEST_CASE("the destructor ends a sleeping thread") {
   std::this_thread::sleep_for(20ms);
 }
 
+TEST_CASE("a notification is not lost between any poll and the sleep") {
+  constexpr int last = weft::backoff::spins + weft::backoff::yields + 2;  // polls before it sleeps
+  for (int asked = last - 5; asked <= last; ++asked) {
+    // Notified by the end of a poll that found nothing, as if by a caller that came just too late for it.
+    struct late_caller final : weft::pollable {
+      bool poll() override {
+        if (queued) done.set();
+        if (++polls == asked) {
+          queued = true;
+          by->notify();
+        }
+        return false;
+      }
+      bool idle() const noexcept override { return true; }
+      weft::event done;
+      weft::progress* by = nullptr;
+      int polls = 0, asked = 0;
+      bool queued = false;
+    } caller;
+    weft::progress progress(caller);
+    caller.by = &progress;
+    caller.asked = asked;
+    progress.start();
+    while (!caller.done.ready()) std::this_thread::yield();
+  }
+}
+
 TEST_CASE("no notification is lost, whenever the thread falls asleep") {
   queue_of_events queue(true);
   weft::progress progress(queue);

@@ -197,7 +197,10 @@ TEST_CASE("the busy hook is called although fibers never stop being runnable") {
   long turns = 0;
   for (int i = 0; i < 2; ++i) {
     fibers.spawn([&] {
-      for (; !stop; ++turns) scheduler::yield();
+      while (!stop) {
+        ++turns;
+        scheduler::yield();
+      }
     });
   }
   fibers.run();
