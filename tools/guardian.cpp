@@ -16,7 +16,6 @@
 #include <csignal>
 #include <filesystem>
 #include <string>
-#include <thread>
 #include <weft/runtime/error.hpp>
 
 namespace weft::tools {
@@ -25,6 +24,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr pid_t dismissal = 0;
+
+file_descriptor open_process(pid_t pid) { return file_descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
 /// The process number in a region's name "PID:UID:ENDPOINT", or -1 for another name.
 pid_t maker(const std::string& name) {
@@ -40,25 +41,34 @@ pid_t maker(const std::string& name) {
   return from == end ? static_cast<pid_t>(numbers[0]) : -1;
 }
 
-void end_groups(const std::vector<pid_t>& groups) {
-  for (const pid_t group : groups) ::kill(-group, SIGKILL);
+struct ward {
+  pid_t group;
+  file_descriptor leader;  ///< its pidfd; none if it has gone already
+};
+
+void wait_for_end(const std::vector<ward>& wards) {
   const auto deadline = std::chrono::steady_clock::now() + 2s;
-  while (std::any_of(groups.begin(), groups.end(), group_exists) && std::chrono::steady_clock::now() < deadline)
-    std::this_thread::sleep_for(5ms);
+  for (const ward& w : wards)
+    if (w.leader) wait_for(w.leader, POLLIN, deadline);
 }
 
 [[noreturn]] void stand_guard(int line) {
   ::prctl(PR_SET_NAME, "weft-guardian");
-  std::vector<pid_t> groups;
+  std::vector<ward> wards;
   pid_t word;
   for (;;) {
     const ssize_t received = ::read(line, &word, sizeof word);
     if (received < 0 && errno == EINTR) continue;
     if (received != sizeof word) break;  // the launcher is gone and has not dismissed us
     if (word == dismissal) ::_exit(0);
-    groups.push_back(word);
+    wards.push_back({word, open_process(word)});
   }
-  end_groups(groups);
+  std::vector<pid_t> groups;
+  for (const ward& w : wards) {
+    ::kill(-w.group, SIGKILL);
+    groups.push_back(w.group);
+  }
+  wait_for_end(wards);
   sweep_regions(groups);
   ::_exit(0);
 }
@@ -89,8 +99,6 @@ void sweep_regions(const std::vector<pid_t>& processes) {
   for (const auto& path : mine) std::filesystem::remove(path, failure);
 }
 
-bool group_exists(pid_t group) { return ::kill(-group, 0) == 0; }
-
 guardian::guardian() {
   std::array<int, 2> ends, report;
   if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::pipe2(report.data(), O_CLOEXEC) != 0)
@@ -110,14 +118,13 @@ guardian::guardian() {
   if (::read(number.get(), &pid, sizeof pid) != sizeof pid || pid < 0)
     throw error(std::make_error_code(std::errc::resource_unavailable_try_again),
                 "starting the guardian: no process for it");
-  handle_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  handle_ = open_process(pid);
 }
 
 guardian::~guardian() {
   tell(dismissal);
   line_.reset();
-  pollfd gone{handle_.get(), POLLIN, 0};
-  ::poll(&gone, 1, 1000);
+  if (handle_) wait_for(handle_, POLLIN, std::chrono::steady_clock::now() + 1s);
 }
 
 void guardian::watch_over(pid_t group) noexcept { tell(group); }

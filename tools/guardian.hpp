@@ -13,9 +13,6 @@ namespace weft::tools {
 /// /dev/shm, if they belong to this user. The processes must have ended.
 void sweep_regions(const std::vector<pid_t>& processes);
 
-/// Whether some process of the group is there, ended and not yet reaped ones included.
-bool group_exists(pid_t group);
-
 class guardian {
  public:
   /// Starts the guardian, in a session of its own and nobody's child. Before any thread is made, and before descriptors

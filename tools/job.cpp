@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "child.hpp"
 #include "event_loop.hpp"
 #include "guardian.hpp"
+#include "orphans.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "standard_input.hpp"
@@ -43,7 +45,7 @@ std::string host_name() {
 file_descriptor take_signals() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGCONT}) ::sigaddset(&set, number);
+  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGCONT, SIGCHLD}) ::sigaddset(&set, number);
   struct sigaction hangup {};
   ::sigaction(SIGHUP, nullptr, &hangup);
   if (hangup.sa_handler != SIG_IGN) ::sigaddset(&set, SIGHUP);           // nohup keeps its meaning
@@ -75,7 +77,9 @@ class job {
       : settings_(settings),
         identity_{random_number(), count_processes(settings), make_secret()},
         signals_(take_signals()),
-        server_(identity_) {}
+        server_(identity_) {
+    adopt_orphans();
+  }
 
   int run(const std::string& path, const std::vector<topology::cpu_set>& cpus);
 
@@ -90,6 +94,7 @@ class job {
   void start_one(int number, const child_settings& settings);
   void handle_end(int number);
   void handle_signals();
+  void handle_child(pid_t pid);
   void handle_signal(int number);
   void handle_timeout();
   void signal_all(int number);
@@ -149,8 +154,8 @@ void job::start_all(const std::string& path, const std::vector<topology::cpu_set
       if (number == 0) input_->started();
     }
   } catch (...) {
+    ending_ = true;
     signal_all(SIGKILL);
-    running_ = 0;
     finish();
     throw;
   }
@@ -172,9 +177,8 @@ void job::start_one(int number, const child_settings& settings) {
 std::string job::name_of(int number) const {
   const std::string ranks = ranks_of(settings_, number, " to ");
   const bool several = ranks.find(' ') != std::string::npos;
-  return (several ? "ranks " : "rank ") + ranks + " (" + (several ? "process " + std::to_string(number) + ", " : "") +
-         "pid " + std::to_string(members_[static_cast<std::size_t>(number)].process.pid) + ", host " + host_name() +
-         ")";
+  return (several ? "the process of ranks " : "rank ") + ranks + " (pid " +
+         std::to_string(members_[static_cast<std::size_t>(number)].process.pid) + ", host " + host_name() + ")";
 }
 
 void job::handle_end(int number) {
@@ -196,7 +200,19 @@ void job::handle_end(int number) {
 
 void job::handle_signals() {
   signalfd_siginfo info;
-  while (::read(signals_.get(), &info, sizeof info) == sizeof info) handle_signal(static_cast<int>(info.ssi_signo));
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info)
+    if (info.ssi_signo == SIGCHLD)
+      handle_child(static_cast<pid_t>(info.ssi_pid));
+    else
+      handle_signal(static_cast<int>(info.ssi_signo));
+}
+
+/// Orphans are reaped here (several deaths may come as one signal: `finish` gets the rest); members have their own
+/// handles.
+void job::handle_child(pid_t pid) {
+  const bool ours =
+      std::any_of(members_.begin(), members_.end(), [&](const member& m) { return m.process.pid == pid; });
+  if (!ours) ::waitpid(pid, nullptr, WNOHANG);
 }
 
 void job::handle_signal(int number) {
@@ -242,29 +258,31 @@ std::optional<clock_type::time_point> job::next_moment() const {
   return std::min(*kill_at_, *timeout_at_);
 }
 
-/// Every process of ours has ended; what they started themselves may live on in their groups.
+/// Every process of ours has ended; what they started themselves may live on, in their groups or as orphans of ours.
 void job::finish() {
   const auto begin = clock_type::now();
+  const auto kill_at = ending_ ? kill_at_.value_or(begin) : begin + grace;
   signal_all(SIGTERM);
   std::vector<pid_t> processes;
   for (member& m : members_) {
     if (m.process.pid <= 0) continue;
     processes.push_back(m.process.pid);
+    loop_.forget(m.process.handle.get());
     reap(m.process);
     m.process.pid = -1;
   }
   // A group keeps its number as long as somebody is in it, so that this number means nobody else.
   std::vector<pid_t> groups = processes;
-  bool killed = false;
-  for (;;) {
+  signal_orphans(SIGTERM);
+  while (clock_type::now() < std::max(kill_at, begin) + after_kill) {
+    const bool orphans = reap_orphans();
     std::erase_if(groups, [](pid_t group) { return !group_exists(group); });
-    const auto elapsed = clock_type::now() - begin;
-    if (groups.empty() || elapsed > grace + after_kill) break;
-    if (!killed && (elapsed > grace || (ending_ && !kill_at_) || (kill_at_ && clock_type::now() >= *kill_at_))) {
+    if (groups.empty() && !orphans) break;
+    if (clock_type::now() >= kill_at) {
       for (const pid_t group : groups) ::kill(-group, SIGKILL);
-      killed = true;
+      signal_orphans(SIGKILL);
     }
-    loop_.wait(clock_type::now() + 5ms);
+    loop_.wait(clock_type::now() + 2ms);
   }
   for (member& m : members_)
     for (auto* stream : {&m.output, &m.error})

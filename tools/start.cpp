@@ -45,7 +45,8 @@ std::vector<std::string> environment_of(const job_settings& settings, const stor
                                         int process) {
   std::map<std::string, std::string> variables;
   for (char** line = environ; *line != nullptr; ++line)
-    if (const char* const equals = std::strchr(*line, '=')) variables[std::string(static_cast<const char*>(*line), equals)] = equals + 1;
+    if (const char* const equals = std::strchr(*line, '='))
+      variables[std::string(static_cast<const char*>(*line), equals)] = equals + 1;
   add_exports(variables, settings.exports);
   if (!settings.provider.empty()) variables["WEFT_PROVIDER"] = settings.provider;
   if (!settings.progress.empty()) variables["WEFT_PROGRESS"] = settings.progress;

@@ -1,0 +1,48 @@
+// Runs the `weft` command as a user would, and sees what it leaves behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace weft_test {
+
+struct outcome {
+  int status = -1;  ///< as a shell has it
+  std::string output, error;
+  std::chrono::milliseconds time{};
+};
+
+/// A `weft` command that runs. What it writes goes to files without a name.
+class launcher {
+ public:
+  /// `arguments` of weft; "PROGRAM" among them stands for the program that obeys commands.
+  explicit launcher(std::vector<std::string> arguments, const std::string& input = "");
+  ~launcher();
+  launcher(const launcher&) = delete;
+  launcher& operator=(const launcher&) = delete;
+
+  pid_t pid() const noexcept { return pid_; }
+  void signal(int number) const;
+  outcome wait();
+
+  /// Waits until the processes of the job have written `text` to standard output.
+  bool said(const std::string& text) const;
+
+ private:
+  std::string read(int fd) const;
+
+  pid_t pid_ = -1;
+  int output_ = -1, error_ = -1;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+outcome run(std::vector<std::string> arguments, const std::string& input = "");
+
+/// Processes, zombies apart, whose environment bears this test's mark: all that it has started. Waits up to a second
+/// for them to go.
+std::vector<pid_t> left_behind();
+
+}  // namespace weft_test

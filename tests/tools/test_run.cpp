@@ -1,0 +1,247 @@
+// `weft run`, end to end. Times allow for a loaded machine and for sanitizers: what must be done within a second is
+// given the time of starting the processes on top.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "catch.hpp"
+#include "launcher_under_test.hpp"
+
+using namespace std::chrono_literals;
+using weft_test::ContainsSubstring;
+using weft_test::launcher;
+using weft_test::left_behind;
+using weft_test::outcome;
+using weft_test::run;
+
+namespace {
+
+using words = std::vector<std::string>;
+
+words job(const words& options, const words& commands) {
+  words all{"run", "--oversubscribe"};
+  all.insert(all.end(), options.begin(), options.end());
+  all.push_back("PROGRAM");
+  all.insert(all.end(), commands.begin(), commands.end());
+  return all;
+}
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+std::set<std::string> shared_files() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) names.insert(entry.path());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("every rank's process is told who it is") {
+  const outcome all =
+      run(job({"-n", "5", "--ranks-per-process", "2", "--provider", "net", "--progress", "thread", "-x",
+               "WEFT_TEST_ONE=1", "-x", "WEFT_TEST_LIST=[a,b]"},
+              {"variable", "WEFT_RANKS", "variable", "WEFT_RANKS_PER_PROCESS", "variable", "WEFT_PROVIDER", "variable",
+               "WEFT_PROGRESS", "variable", "WEFT_PROCESSES", "variable", "IPATH_NO_BACKTRACE", "variable",
+               "WEFT_TEST_ONE", "variable", "WEFT_TEST_LIST", "variable", "WEFT_PROCESS"}));
+  CHECK(all.status == 0);
+  CHECK(all.error.empty());
+  const auto lines = sorted_lines(all.output);
+  REQUIRE(lines.size() == 27);
+  CHECK(std::count(lines.begin(), lines.end(), "WEFT_RANKS=5") == 3);
+  CHECK(std::count(lines.begin(), lines.end(), "WEFT_RANKS_PER_PROCESS=2") == 3);
+  CHECK(std::count(lines.begin(), lines.end(), "WEFT_PROCESSES=3") == 3);
+  CHECK(std::count(lines.begin(), lines.end(), "WEFT_PROVIDER=net") == 3);
+  CHECK(std::count(lines.begin(), lines.end(), "WEFT_PROGRESS=thread") == 3);
+  CHECK(std::count(lines.begin(), lines.end(), "IPATH_NO_BACKTRACE=1") == 3);
+  CHECK(std::count(lines.begin(), lines.end(), "WEFT_TEST_ONE=1") == 3);
+  CHECK(std::count(lines.begin(), lines.end(), "WEFT_TEST_LIST=[a,b]") == 3);
+  CHECK(std::count(lines.begin(), lines.end(), "WEFT_PROCESS=2") == 1);
+}
+
+TEST_CASE("processes meet in the launcher's store") {
+  const outcome met = run(job({"-n", "9"}, {"join", "join", "say", "met"}));
+  CHECK_THAT(met.error, ContainsSubstring("joined already"));  // the second time, while the first lasts
+  CHECK(run(job({"-n", "9"}, {"join", "say", "met"})).output == "met\nmet\nmet\nmet\nmet\nmet\nmet\nmet\nmet\n");
+}
+
+TEST_CASE("the exit status is that of the rank that failed first in time") {
+  CHECK(run(job({"-n", "3"}, {"exit", "0"})).status == 0);
+  CHECK(run(job({"-n", "1"}, {"exit", "3"})).status == 3);
+  const outcome later = run(job({"-n", "2", "--on-failure", "continue"}, {"only", "1", "exit", "4"}));
+  CHECK(later.status == 4);
+  // The higher rank fails first; the lower ones only when they learn of that.
+  const outcome both = run({"run", "--oversubscribe", "-n", "3", "--on-failure", "continue", "sh", "-c",
+                            "p=\"$WEFT_TEST_PROGRAM\"; if [ $WEFT_PROCESS = 2 ]; then exec \"$p\" join exit 7; "
+                            "else exec \"$p\" join lost 2 exit 1; fi"});
+  CHECK(both.status == 7);
+  CHECK(sorted_lines(both.error).size() == 3);
+}
+
+TEST_CASE("when a rank fails the others are ended within a second") {
+  for (const bool stubborn : {false, true}) {
+    const outcome ended = run({"run", "--oversubscribe", "-n", "3", "sh", "-c",
+                               std::string(stubborn ? "trap '' TERM; " : "") +
+                                   "if [ $WEFT_PROCESS = 1 ]; then sleep 0.3; exit 5; fi; sleep 60; sleep 60"});
+    CHECK(ended.status == 5);
+    CHECK(ended.time < 5s);
+    CHECK_THAT(ended.error, ContainsSubstring("rank 1 (pid "));
+    CHECK_THAT(ended.error, ContainsSubstring("exited with status 5; ending the job"));
+    CHECK(sorted_lines(ended.error).size() == 1);
+    CHECK(left_behind().empty());
+  }
+}
+
+TEST_CASE("a rank killed by a signal is named with it") {
+  const outcome killed = run(job({"-n", "2"}, {"say", "before", "join", "only", "1", "signal", "9"}));
+  CHECK(killed.status == 137);
+  CHECK_THAT(killed.error, ContainsSubstring("rank 1 (pid "));
+  CHECK_THAT(killed.error, ContainsSubstring(", host "));
+  CHECK_THAT(killed.error, ContainsSubstring("was killed by signal 9, SIGKILL (Killed)"));
+  const outcome several = run(job({"-n", "4", "--ranks-per-process", "2"}, {"join", "only", "1", "signal", "9"}));
+  CHECK_THAT(several.error, ContainsSubstring("the process of ranks 2 to 3 (pid "));
+}
+
+TEST_CASE("with --on-failure continue the others go on and learn of the loss") {
+  const outcome survived = run({"run", "--oversubscribe", "-n", "3", "--on-failure", "continue", "sh", "-c",
+                                "p=\"$WEFT_TEST_PROGRAM\"; if [ $WEFT_PROCESS = 1 ]; then exec \"$p\" join signal 9; "
+                                "else exec \"$p\" join lost 1; fi"});
+  CHECK(survived.status == 137);
+  CHECK_THAT(survived.error, ContainsSubstring("rank 1 (pid "));
+  CHECK_THAT(survived.error, ContainsSubstring("the others go on"));
+  CHECK(survived.output == "process 1 is lost\nprocess 1 is lost\n");
+  const outcome told = run({"run", "--oversubscribe", "-n", "2", "--on-failure", "continue", "sh", "-c",
+                            "if [ $WEFT_PROCESS = 1 ]; then kill -9 $$; fi; exec \"$WEFT_TEST_PROGRAM\" join"});
+  CHECK(told.status == 137);
+  CHECK_THAT(told.error, ContainsSubstring("process 1 of the job died"));
+}
+
+TEST_CASE("output comes in whole lines") {
+  const outcome mixed = run(job({"-n", "3", "--tag-output"}, {"flood", "3000", "a"}));
+  CHECK(mixed.status == 0);
+  const auto lines = sorted_lines(mixed.output);
+  REQUIRE(lines.size() == 9000);
+  const std::string text(200, 'a');
+  for (int rank = 0; rank < 3; ++rank)
+    CHECK(std::count(lines.begin(), lines.end(), "[" + std::to_string(rank) + "] " + text) == 3000);
+  CHECK(sorted_lines(run(job({"-n", "2"}, {"part", "no newline"})).output) == words{"no newline", "no newline"});
+  CHECK(run(job({"-n", "1"}, {"part", "no newline"})).output == "no newline");
+  const outcome streams =
+      run(job({"-n", "2", "--ranks-per-process", "2", "--tag-output"}, {"say", "out", "complain", "err"}));
+  CHECK(streams.output == "[0-1] out\n");
+  CHECK(streams.error == "[0-1] err\n");
+}
+
+TEST_CASE("rank 0 reads the standard input, the others nothing") {
+  const outcome echoed = run(job({"-n", "3", "--tag-output"}, {"echo"}), "one\ntwo\n");
+  CHECK(echoed.status == 0);
+  CHECK(echoed.output == "[0] one\n[0] two\n");
+}
+
+TEST_CASE("a program that cannot be started is an error before anything starts") {
+  const outcome missing = run({"run", "-n", "2", "no-such-program"});
+  CHECK(missing.status == 127);
+  CHECK_THAT(missing.error, ContainsSubstring("no-such-program"));
+  CHECK(run({"run", "-n", "2", "./no-such-program"}).status == 127);
+  CHECK(run({"run", "-n", "2", "/etc/passwd"}).status == 126);
+  CHECK_THAT(run({"run", "-n", "2", "/tmp"}).error, ContainsSubstring("a directory"));
+  CHECK(run({"run", "-n", "1", "weft", "--version"}).status == 0);  // itself, though PATH does not have it
+}
+
+TEST_CASE("bad options are named, with what is right") {
+  const auto refusal = [](const words& options) {
+    const outcome refused = run(job(options, {}));
+    CHECK(refused.status == 2);
+    CHECK(refused.output.empty());
+    return refused.error;
+  };
+  for (const char* count : {"0", "-3", "two", "1.5", "99999999999", ""})
+    CHECK_THAT(refusal({"-n", count}), ContainsSubstring("is not a whole number from 1"));
+  CHECK_THAT(refusal({}), ContainsSubstring("--ranks is required"));
+  CHECK_THAT(refusal({"-n", "1", "--bind-to", "socket"}), ContainsSubstring("core"));
+  CHECK_THAT(refusal({"-n", "1", "--timeout", "-1"}), ContainsSubstring("above 0"));
+  CHECK_THAT(refusal({"-n", "1", "--ranks-per-process", "0"}), ContainsSubstring("whole number"));
+  CHECK_THAT(refusal({"-n", "1", "--no-such-option"}), ContainsSubstring("--no-such-option"));
+  CHECK(run({"run", "-n", "1"}).status == 2);
+  CHECK(run({"run", "--help"}).status == 0);
+}
+
+TEST_CASE("the program's own options are its own") {
+  CHECK(run({"run", "-n", "1", "echo", "-n", "3", "--tag-output", "--", "[a,b]"}).output == "3 --tag-output -- [a,b]");
+}
+
+TEST_CASE("too many ranks are mentioned once") {
+  const outcome told = run({"run", "-n", "70", "true"});
+  CHECK(told.status == 0);
+  CHECK_THAT(told.error, ContainsSubstring("70 ranks share"));
+  CHECK(sorted_lines(told.error).size() == 1);
+  CHECK(run({"run", "-n", "70", "--oversubscribe", "true"}).error.empty());
+}
+
+TEST_CASE("processes are bound to cores of their own") {
+  CHECK_THAT(run(job({"-n", "1", "--bind-to", "core"}, {"mask"})).output, ContainsSubstring("cpus "));
+  CHECK(run(job({"-n", "1", "--bind-to", "none"}, {"mask"})).output ==
+        "cpus " + std::to_string(std::thread::hardware_concurrency()) + "\n");
+}
+
+TEST_CASE("a timeout ends the job") {
+  const outcome late = run(job({"-n", "2", "--timeout", "0.5"}, {"ignore", "15", "sleep", "60000"}));
+  CHECK(late.status == 124);
+  CHECK(late.time < 10s);
+  CHECK_THAT(late.error, ContainsSubstring("did not end within 0.5 s (--timeout)"));
+  CHECK(left_behind().empty());
+}
+
+TEST_CASE("a signal to the launcher ends everything") {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    launcher running(job({"-n", "2"}, {"say", "ready", "fork", "escape", "sleep", "60000"}));
+    REQUIRE(running.said("ready\nready"));
+    running.signal(number);
+    const auto begin = std::chrono::steady_clock::now();
+    const outcome ended = running.wait();
+    CHECK(ended.status == 128 + number);
+    CHECK(std::chrono::steady_clock::now() - begin < 2s);
+    CHECK(left_behind().empty());
+  }
+}
+
+TEST_CASE("a launcher that is killed takes the job with it") {
+  const auto before = shared_files();
+  launcher running(job({"-n", "2"}, {"region", "fork", "say", "ready", "sleep", "60000"}));
+  REQUIRE(running.said("ready\nready"));
+  CHECK(shared_files().size() >= before.size() + 2);
+  running.signal(SIGKILL);
+  CHECK(running.wait().status == 137);
+  CHECK(left_behind().empty());
+  CHECK(shared_files() == before);
+}
+
+TEST_CASE("nothing is left behind") {
+  const auto before = shared_files();
+  CHECK(run(job({"-n", "2"}, {"region", "fork", "escape", "say", "x"})).status == 0);
+  CHECK(left_behind().empty());
+  CHECK(shared_files() == before);
+  CHECK(run(job({"-n", "2"}, {"region", "join", "only", "1", "signal", "9"})).status == 137);
+  CHECK(shared_files() == before);
+}
+
+TEST_CASE("regions of other processes stay") {
+  const std::string other = "/dev/shm/1:" + std::to_string(::getuid()) + ":0";
+  if (std::filesystem::exists(other)) return;
+  ::close(::creat(other.c_str(), 0600));
+  CHECK(run(job({"-n", "2"}, {"region"})).status == 0);
+  CHECK(std::filesystem::exists(other));
+  std::filesystem::remove(other);
+}
