@@ -29,9 +29,10 @@ topology_handle new_topology() {
   topology_handle topology(raw);
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-  // Drivers of graphics devices may take seconds to wake up, and nothing here asks about them. Fails for those that
-  // this hwloc was built without, which is just as well.
-  for (const char* component : {"cuda", "gl", "levelzero", "nvml", "opencl", "rsmi"}) {
+  // Drivers of graphics devices may take seconds to wake up, and nothing here asks about them; without the component
+  // pci, whose library leaks, hwloc reads the same from /sys. Fails for what this hwloc was built without, which is as
+  // well.
+  for (const char* component : {"cuda", "gl", "levelzero", "nvml", "opencl", "pci", "rsmi"}) {
     hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
   }
   return topology;

@@ -170,8 +170,18 @@ TEST_CASE("a cpuset that the administrator cut is seen, and the machine stays wh
   CHECK_FALSE(p.oversubscribed);
 }
 
+// hwloc's own XML parser, in use where libxml2's is not installed, leaks what it had read of a file that it then
+// refuses.
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+using hwloc_may_leak = __lsan::ScopedDisabler;
+#else
+struct [[maybe_unused]] hwloc_may_leak {};
+#endif
+
 TEST_CASE("a description that ends too early is refused wherever it ends") {
   const std::string text = text_of(path_of(twelve));
+  [[maybe_unused]] const hwloc_may_leak until_the_end;
   for (std::size_t part = 1; part < 25; ++part) {
     INFO("part " << part << " of 25");
     CHECK_THROWS_AS(load_text(text.substr(0, text.size() * part / 25)), weft::error);
