@@ -1,0 +1,59 @@
+#include <weft/schedules/schedule_sink.hpp>
+
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace weft::schedules {
+namespace {
+
+/// Where the `count` entries about to be appended to a table of `size` will lie.
+table_range appended(std::size_t size, std::size_t count) {
+  if (size + count > std::numeric_limits<std::uint32_t>::max())
+    throw std::length_error("a schedule has at most 2^32 - 1 sources and dependencies");
+  return {static_cast<std::uint32_t>(size), static_cast<std::uint32_t>(count)};
+}
+
+}  // namespace
+
+void schedule_sink::begin(const layout& cut) {
+  take();
+  built_.cut = cut;
+}
+
+step_index schedule_sink::emit(step_kind kind, std::int32_t peer, std::span<const segment> sources, const segment& target,
+                               std::span<const step_index> after) {
+  if (built_.steps.size() >= std::numeric_limits<step_index>::max())
+    throw std::length_error("a schedule has at most 2^32 - 1 steps");
+  const auto index = static_cast<step_index>(built_.steps.size());
+  for (const step_index before : after)
+    if (before >= index)
+      throw std::invalid_argument("step " + std::to_string(index) + " cannot depend on step " + std::to_string(before) +
+                                  ": only on earlier ones");
+  const table_range reads = appended(built_.sources.size(), sources.size());
+  const table_range waits = appended(built_.dependencies.size(), after.size());
+  built_.sources.insert(built_.sources.end(), sources.begin(), sources.end());
+  built_.dependencies.insert(built_.dependencies.end(), after.begin(), after.end());
+  built_.steps.push_back({kind, peer, next_ordinal(kind, peer), reads, target, waits});
+  return index;
+}
+
+schedule schedule_sink::take() {
+  outgoing_.clear();
+  incoming_.clear();
+  return std::exchange(built_, {});
+}
+
+std::uint32_t schedule_sink::next_ordinal(step_kind kind, std::int32_t peer) {
+  switch (kind) {
+    case step_kind::send:
+    case step_kind::notify: return outgoing_[peer]++;
+    case step_kind::receive:
+    case step_kind::await: return incoming_[peer]++;
+    case step_kind::copy:
+    case step_kind::combine: break;
+  }
+  return 0;
+}
+
+}  // namespace weft::schedules

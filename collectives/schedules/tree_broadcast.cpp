@@ -1,0 +1,29 @@
+#include <weft/schedules/tree_broadcast.hpp>
+
+#include "arguments.hpp"
+#include "emitter.hpp"
+
+#include <algorithm>
+
+namespace weft::schedules {
+
+void tree_broadcast(const tree_position& place, const pipeline& by, sink& to) {
+  check_pipeline(by);
+  const bool root = place.parent == -1;
+  const block_range vector{0, by.segments};
+  emitter emit(to, {1, by.segments, root ? vector : block_range{}, vector, 0, 0});
+  std::vector<step_index> received(by.segments, no_step);
+  const auto receive = [&](std::uint32_t j) {
+    const step_index earlier = j >= by.window ? received[j - by.window] : no_step;
+    received[j] = emit.receive(place.parent, in_output({j, 1}), {earlier});
+  };
+  for (std::uint32_t j = 0; !root && j < std::min(by.window, by.segments); ++j) receive(j);
+  for (std::uint32_t j = 0; j < by.segments; ++j) {
+    for (auto child = place.children.rbegin(); child != place.children.rend(); ++child)
+      emit.send(*child, root ? in_input({j, 1}) : in_output({j, 1}), {received[j]});
+    if (!root && by.window < by.segments - j) receive(j + by.window);
+  }
+  if (root) emit.copy(in_input(vector), in_output(vector), {});
+}
+
+}  // namespace weft::schedules
