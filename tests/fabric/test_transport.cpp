@@ -32,7 +32,7 @@ const std::vector<medium>& media() {
   static const std::vector<medium> all = [] {
     std::vector<medium> found = {{"loopback"}, {"loopback, shaken"}};
     for (const std::string& name : known_providers()) {
-      if (name == "sockets") continue;  // loses frames now and then when its receiver polls late on a loaded machine
+      if (name == "sockets") continue;  // stalls now and then when its receiver polls late
       try {
         choose_provider(name, "");
         found.push_back({name});
