@@ -7,27 +7,28 @@
 // Buffers are contiguous ranges (std::span, std::vector, std::array) of trivially copyable elements, for reductions of
 // `weft::combinable` ones; counts are elements of std::size_t. In place is the same span twice.
 //
-// Blocking calls park the fiber that makes them, or poll on a plain thread. Every call throws weft::error on bad arguments
-// (before anything is sent), peer_lost once a member of the communicator is lost, and errc::revoked after `abort`.
-// A communicator is used by its rank alone: by one thread or fiber at a time.
+// Blocking calls park the fiber that makes them, or poll on a plain thread. Every call throws weft::error on bad
+// arguments (before anything is sent), peer_lost once a member of the communicator is lost, and errc::revoked after
+// `abort`. A communicator is used by its rank alone: by one thread or fiber at a time.
 #pragma once
-
-#include <weft/kernels/combine.hpp>
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <weft/kernels/combine.hpp>
 
 namespace weft {
 
 namespace detail {
 struct communicator_state;
 class pending;
+enum class collective : std::uint8_t { barrier, broadcast, reduce, allreduce };
 }  // namespace detail
 
 /// From any rank of the communicator; with any tag.
@@ -52,7 +53,8 @@ template <class T>
 concept carriable = std::is_trivially_copyable_v<T>;
 
 template <class R>
-concept message_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && carriable<std::ranges::range_value_t<R>>;
+concept message_range =
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && carriable<std::ranges::range_value_t<R>>;
 template <class R>
 concept reduction_range = message_range<R> && combinable<std::ranges::range_value_t<R>>;
 
@@ -63,11 +65,13 @@ struct status {
   std::size_t bytes = 0;
   /// Whole elements of type T in the message.
   template <carriable T>
-  std::size_t count() const noexcept { return bytes / sizeof(T); }
+  std::size_t count() const noexcept {
+    return bytes / sizeof(T);
+  }
 };
 
-/// An operation in flight, with sole use of its buffers until it is done. Movable. Destroying one in flight waits for it;
-/// where an exception is unwinding, it aborts the communicator first so that the wait ends.
+/// An operation in flight, with sole use of its buffers until it is done. Movable. Destroying one in flight waits for
+/// it; where an exception is unwinding, it aborts the communicator first so that the wait ends.
 class handle {
  public:
   handle() noexcept;
@@ -80,8 +84,8 @@ class handle {
   bool valid() const noexcept { return operation_ != nullptr; }
   /// Polls once; true when the operation is done, and then throws what it failed with. Does not block.
   bool test();
-  /// Blocks until the operation is done; throws what it failed with. Afterwards the handle is not valid. For receives the
-  /// status says what came. Throws errc::invalid_argument on a handle that is not valid.
+  /// Blocks until the operation is done; throws what it failed with. Afterwards the handle is not valid. For receives
+  /// the status says what came. Throws errc::invalid_argument on a handle that is not valid.
   status wait();
   /// Blocks until the operation is done (true) or the deadline has passed (false: still in flight, the handle valid).
   bool wait_until(std::chrono::steady_clock::time_point deadline);
@@ -96,6 +100,7 @@ void wait_all(std::span<handle> handles);
 /// An ordered set of ranks with its own matching space.
 class communicator {
  public:
+  /// Made by weft::runtime, `split` and `dup`; does not outlive its runtime.
   explicit communicator(std::shared_ptr<detail::communicator_state> state) noexcept;
   communicator(communicator&&) noexcept;
   communicator& operator=(communicator&&) noexcept;
@@ -108,18 +113,24 @@ class communicator {
 
   /// Blocks until `data` may be reused. A short message never waits for its receiver.
   template <message_range R>
-  void send(const R& data, int to, int tag = 0) { send_bytes(bytes_of(data), to, tag); }
-  /// Blocks until a message is in `data`; a longer one than fits is refused on both sides, the buffer untouched
-  /// (errc::truncated with both lengths).
+  void send(const R& data, int to, int tag = 0) {
+    send_bytes(bytes_of(data), to, tag);
+  }
+  /// Blocks until a message is in `data`. One longer than `data` leaves the buffer untouched and throws errc::truncated
+  /// with both lengths; its sender too, unless the message was short enough to be sent without asking.
   template <message_range R>
-  status recv(R&& data, int from = any_source, int tag = any_tag) { return receive_bytes(writable_bytes_of(data), from, tag); }
+  status recv(R&& data, int from = any_source, int tag = any_tag) {
+    return receive_bytes(writable_bytes_of(data), from, tag);
+  }
   /// Sends and receives at the same time; the buffers do not overlap.
   template <message_range R, message_range S>
   status sendrecv(const R& data, int to, int send_tag, S&& into, int from, int receive_tag) {
     return exchange_bytes(bytes_of(data), to, send_tag, writable_bytes_of(into), from, receive_tag);
   }
   template <message_range R>
-  [[nodiscard]] handle isend(const R& data, int to, int tag = 0) { return start_send(bytes_of(data), to, tag); }
+  [[nodiscard]] handle isend(const R& data, int to, int tag = 0) {
+    return start_send(bytes_of(data), to, tag);
+  }
   template <message_range R>
   [[nodiscard]] handle irecv(R&& data, int from = any_source, int tag = any_tag) {
     return start_receive(writable_bytes_of(data), from, tag);
@@ -132,35 +143,37 @@ class communicator {
   // Collectives: every rank of the communicator calls the same ones in the same order, with the same operator, type,
   // count and root. The forms that begin with i start the operation and return.
 
-  void barrier() { start_barrier().wait(); }
-  [[nodiscard]] handle ibarrier() { return start_barrier(); }
+  void barrier() { run(barrier_request()); }
+  [[nodiscard]] handle ibarrier() { return start(barrier_request()); }
 
   /// `data` of rank `root` to everybody's `data`.
   template <message_range R>
-  void bcast(R&& data, int root) { run_broadcast(writable_bytes_of(data), sizeof(std::ranges::range_value_t<R>), root); }
+  void bcast(R&& data, int root) {
+    run(broadcast_request(data, root));
+  }
   template <message_range R>
   [[nodiscard]] handle ibcast(R&& data, int root) {
-    return start_broadcast(writable_bytes_of(data), sizeof(std::ranges::range_value_t<R>), root);
+    return start(broadcast_request(data, root));
   }
 
   /// Everybody's `in`, combined element by element, into `out` of rank `root`; other ranks may give an empty `out`.
   template <reduction_range R, reduction_range S>
   void reduce(const R& in, S&& out, reduction_operator op, int root) {
-    ireduce(in, out, op, root).wait();
+    run(reduction_request(collective::reduce, in, out, op, root));
   }
   template <reduction_range R, reduction_range S>
   [[nodiscard]] handle ireduce(const R& in, S&& out, reduction_operator op, int root) {
-    return start_reduce(elements_of<R, S>(in, out), op.operation, root);
+    return start(reduction_request(collective::reduce, in, out, op, root));
   }
 
   /// Everybody's `in`, combined element by element, into everybody's `out`; the same bits on every rank.
   template <reduction_range R, reduction_range S>
   void allreduce(const R& in, S&& out, reduction_operator op) {
-    run_allreduce(elements_of<R, S>(in, out), op.operation);
+    run(reduction_request(collective::allreduce, in, out, op, 0));
   }
   template <reduction_range R, reduction_range S>
   [[nodiscard]] handle iallreduce(const R& in, S&& out, reduction_operator op) {
-    return start_allreduce(elements_of<R, S>(in, out), op.operation);
+    return start(reduction_request(collective::allreduce, in, out, op, 0));
   }
 
   // Communicators. Collective over this communicator, blocking.
@@ -170,17 +183,24 @@ class communicator {
   /// The same ranks with a matching space of their own.
   communicator dup();
 
-  /// Revokes the communicator on every rank: pending and later calls on it throw errc::revoked. Returns when neither the
-  /// network nor a peer touches this rank's buffers any more. Not collective; any rank may call it.
+  /// Revokes the communicator on every rank: pending and later calls on it throw errc::revoked. Returns when neither
+  /// the network nor a peer touches this rank's buffers any more. Not collective; any rank may call it.
   void abort();
 
  private:
-  struct elements {
-    const void* in;
-    std::size_t in_count;
-    void* out;
-    std::size_t out_count;
-    kernels::type type;
+  using collective = detail::collective;
+
+  /// A collective call without its types.
+  struct request {
+    collective what = collective::barrier;
+    const void* in = nullptr;
+    std::size_t in_count = 0;
+    void* out = nullptr;
+    std::size_t out_count = 0;
+    std::size_t element_bytes = 1;
+    kernels::type type = kernels::type::float32;
+    kernels::operation op = kernels::operation::sum;
+    int root = 0;
   };
 
   template <class R>
@@ -189,28 +209,49 @@ class communicator {
   }
   template <class R>
   static std::span<std::byte> writable_bytes_of(R& data) {
-    static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>, "weft: this buffer is written to, but its elements are const");
+    static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>,
+                  "weft: this buffer is written to, but its elements are const");
     return std::as_writable_bytes(std::span(std::ranges::data(data), std::ranges::size(data)));
   }
+  static request barrier_request() { return {}; }
+  template <class R>
+  static request broadcast_request(R& data, int root) {
+    const auto bytes = writable_bytes_of(data);
+    const std::size_t count = std::ranges::size(data);
+    return {collective::broadcast,
+            bytes.data(),
+            count,
+            bytes.data(),
+            count,
+            sizeof(std::ranges::range_value_t<R>),
+            {},
+            {},
+            root};
+  }
   template <class R, class S>
-  static elements elements_of(const R& in, std::remove_reference_t<S>& out) {
+  static request reduction_request(collective what, const R& in, S& out, reduction_operator op, int root) {
     using value = std::ranges::range_value_t<R>;
-    static_assert(std::is_same_v<value, std::ranges::range_value_t<S>>, "weft: input and output are of different types");
-    static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<S>>>, "weft: this buffer is written to, but its elements are const");
-    return {std::ranges::data(in), std::ranges::size(in), std::ranges::data(out), std::ranges::size(out), kernels::type_of<value>};
+    static_assert(std::is_same_v<value, std::ranges::range_value_t<S>>,
+                  "weft: input and output are of different types");
+    return {what,
+            std::ranges::data(in),
+            std::ranges::size(in),
+            writable_bytes_of(out).data(),
+            std::ranges::size(out),
+            sizeof(value),
+            kernels::type_of<value>,
+            op.operation,
+            root};
   }
 
   void send_bytes(std::span<const std::byte> data, int to, int tag);
   status receive_bytes(std::span<std::byte> data, int from, int tag);
-  status exchange_bytes(std::span<const std::byte> data, int to, int send_tag, std::span<std::byte> into, int from, int receive_tag);
+  status exchange_bytes(std::span<const std::byte> data, int to, int send_tag, std::span<std::byte> into, int from,
+                        int receive_tag);
   handle start_send(std::span<const std::byte> data, int to, int tag);
   handle start_receive(std::span<std::byte> data, int from, int tag);
-  handle start_barrier();
-  void run_broadcast(std::span<std::byte> data, std::size_t element_bytes, int root);
-  handle start_broadcast(std::span<std::byte> data, std::size_t element_bytes, int root);
-  handle start_reduce(const elements& e, kernels::operation op, int root);
-  void run_allreduce(const elements& e, kernels::operation op);
-  handle start_allreduce(const elements& e, kernels::operation op);
+  void run(const request& call);
+  handle start(const request& call);
 
   std::shared_ptr<detail::communicator_state> state_;
 };

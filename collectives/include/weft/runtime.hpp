@@ -9,8 +9,8 @@
 namespace weft {
 
 namespace detail {
-class process;
 struct membership;
+struct runtime_state;
 }  // namespace detail
 
 /// Joins the job when it is made and leaves it when it is destroyed, together with the others. Not a global: several may
@@ -36,7 +36,7 @@ class runtime {
   void run(const std::function<void(communicator& world)>& program);
 
  private:
-  std::unique_ptr<detail::process> process_;
+  std::unique_ptr<detail::runtime_state> state_;
 };
 
 }  // namespace weft

@@ -1,0 +1,77 @@
+// A schedule bound to a communicator's rank, an element type and a count: every segment an offset, every message a length.
+#pragma once
+
+#include <weft/kernels/combine.hpp>
+#include <weft/schedules/schedule.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace weft::detail {
+
+/// Elements in a memory whose base is known when the schedule runs.
+struct bound_segment {
+  schedules::buffer in = schedules::buffer::input;
+  std::size_t offset = 0;  ///< bytes from the base
+  std::size_t count = 0;   ///< elements
+};
+
+struct bound_step {
+  schedules::step_kind kind = schedules::step_kind::copy;
+  std::int32_t peer = -1;
+  std::uint32_t ordinal = 0;
+  std::size_t bytes = 0;  ///< of the message, or of the target
+  bound_segment target;
+  schedules::table_range sources;     ///< in bound_schedule::sources
+  schedules::table_range after;       ///< in bound_schedule::dependencies
+  schedules::table_range successors;  ///< in bound_schedule::successors: the steps that depend on this one
+};
+
+/// Never changed once made; any number of executions may share it.
+struct bound_schedule {
+  /// `combine` may be null where no step combines.
+  bound_schedule(const schedules::schedule& unbound, std::size_t elements, std::size_t element_bytes, kernels::combine_function combine);
+
+  std::vector<bound_step> steps;
+  std::vector<bound_segment> sources;
+  std::vector<schedules::step_index> dependencies;
+  std::vector<schedules::step_index> successors;
+  std::size_t element_bytes = 1;
+  std::size_t scratch_bytes = 0;
+  kernels::combine_function combine = nullptr;
+
+  std::span<const bound_segment> sources_of(const bound_step& s) const { return {sources.data() + s.sources.first, s.sources.count}; }
+  std::span<const schedules::step_index> after(const bound_step& s) const { return {dependencies.data() + s.after.first, s.after.count}; }
+  std::span<const schedules::step_index> successors_of(const bound_step& s) const {
+    return {successors.data() + s.successors.first, s.successors.count};
+  }
+  /// What this costs in memory, bytes, roughly.
+  std::size_t footprint() const noexcept;
+};
+
+/// Where the segments of one execution lie.
+struct bases {
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;
+  std::byte* scratch = nullptr;
+
+  const std::byte* read(const bound_segment& s) const noexcept { return base(s.in) + s.offset; }
+  std::byte* write(const bound_segment& s) const noexcept { return const_cast<std::byte*>(base(s.in)) + s.offset; }
+
+ private:
+  const std::byte* base(schedules::buffer in) const noexcept {
+    switch (in) {
+      case schedules::buffer::input: return input;
+      case schedules::buffer::output: return output;
+      case schedules::buffer::scratch: break;
+    }
+    return scratch;
+  }
+};
+
+/// Runs a copy or combine step.
+void run_local(const bound_schedule& plan, const bound_step& step, const bases& memory) noexcept;
+
+}  // namespace weft::detail

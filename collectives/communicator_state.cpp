@@ -1,0 +1,45 @@
+#include "communicator_state.hpp"
+
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/scheduler.hpp>
+
+#include <algorithm>
+
+namespace weft::detail {
+
+communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_identity> own, std::shared_ptr<const fabric::group> members, int rank)
+    : host(hosting), self(std::move(own)), member(std::move(members), rank), plans(hosting.settings().plan_cache) {
+  host.messages().join(member);
+  host.messages().while_held([this] { self->communicators.push_back(id()); });
+}
+
+communicator_state::~communicator_state() {
+  host.messages().leave(member);
+  host.messages().while_held([this] { std::erase(self->communicators, id()); });
+}
+
+std::string where(const communicator_state& state, const char* operation) {
+  return std::string(operation) + " on rank " + std::to_string(state.member.rank) + " of communicator " + std::to_string(state.id());
+}
+
+void rethrow(const communicator_state& state, const char* operation, const std::exception_ptr& failure) {
+  const std::string prefix = where(state, operation) + ": ";
+  try {
+    std::rethrow_exception(failure);
+  } catch (const peer_lost& e) {
+    throw peer_lost(e.rank(), prefix + e.what());
+  } catch (const error& e) {
+    throw error(e.code(), prefix + e.what());
+  }
+}
+
+void patience::wait() {
+  if (by_.poll()) return pause_.reset();
+  pause_.pause([this](backoff::duration time) {
+    event never;
+    never.wait_until(by_, by_.time().now() + time);
+  });
+  if (fiber::current() != nullptr) scheduler::yield();
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,83 @@
+// One rank of one communicator.
+#pragma once
+
+#include "plan_cache.hpp"
+#include "process.hpp"
+
+#include <weft/communicator.hpp>
+#include <weft/runtime/backoff.hpp>
+
+#include <exception>
+#include <memory>
+#include <vector>
+
+namespace weft::detail {
+
+/// What all communicators of one rank of this process share. Used by that rank alone, but for `communicators`, which the
+/// messenger's token guards.
+struct rank_identity {
+  int world_rank = 0;
+  std::uint32_t next_communicator = 1;  ///< for the id of the next communicator that this rank leads
+  std::vector<std::uint64_t> communicators;  ///< ids of those that it is in
+};
+
+struct communicator_state {
+  communicator_state(process& host, std::shared_ptr<rank_identity> self, std::shared_ptr<const fabric::group> members, int rank);
+  ~communicator_state();
+  communicator_state(const communicator_state&) = delete;
+  communicator_state& operator=(const communicator_state&) = delete;
+
+  int size() const noexcept { return member.members->size(); }
+  std::uint64_t id() const noexcept { return member.members->communicator; }
+
+  process& host;
+  std::shared_ptr<rank_identity> self;
+  fabric::participant member;
+  plan_cache plans;
+  std::uint32_t sequence = 0;  ///< of the next collective
+};
+
+/// "allreduce on rank 2 of communicator 0"
+std::string where(const communicator_state& state, const char* operation);
+
+/// Throws what an operation failed with, its message behind "OPERATION on rank R of communicator C: ".
+[[noreturn]] void rethrow(const communicator_state& state, const char* operation, const std::exception_ptr& failure);
+
+/// What a handle holds.
+class pending {
+ public:
+  pending(std::shared_ptr<communicator_state> state, const char* operation) : state_(std::move(state)), operation_(operation) {}
+  virtual ~pending() = default;
+  virtual event& done() noexcept = 0;
+  /// What it failed with, or null. Once done.
+  virtual const std::exception_ptr& failure() const noexcept = 0;
+  /// What came. Once done.
+  virtual status result() const noexcept { return {}; }
+
+  communicator_state& state() const noexcept { return *state_; }
+  /// The result, or throws what it failed with.
+  status finish() const {
+    if (failure() != nullptr) rethrow(*state_, operation_, failure());
+    return result();
+  }
+  /// Whether an exception is unwinding that was not when this began.
+  bool unwinding() const noexcept { return std::uncaught_exceptions() > exceptions_; }
+
+ private:
+  std::shared_ptr<communicator_state> state_;
+  const char* operation_;
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+/// Blocks a little, while something is awaited that no event tells of: lets others run, and polls.
+class patience {
+ public:
+  explicit patience(progress& by) noexcept : by_(by) {}
+  void wait();
+
+ private:
+  progress& by_;
+  backoff pause_;
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,109 @@
+// One run of a bound schedule: its transfers and its scratch.
+#pragma once
+
+#include "bound_schedule.hpp"
+
+#include <weft/fabric/messenger.hpp>
+#include <weft/runtime/event.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+
+namespace weft::detail {
+
+/// What a run is given each time it starts.
+struct run_arguments {
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;
+  std::uint32_t sequence = 0;     ///< of the collective on its communicator
+  std::uint64_t fingerprint = 0;  ///< what all ranks must agree on
+};
+
+/// Everything that the two executors share. May run again and again, once at a time.
+class execution {
+ public:
+  execution(fabric::messenger& messages, fabric::participant& member, std::shared_ptr<const bound_schedule> plan);
+  execution(const execution&) = delete;
+  execution& operator=(const execution&) = delete;
+  virtual ~execution();
+
+  const bound_schedule& plan() const noexcept { return *plan_; }
+  /// The first error of the last run, or null.
+  const std::exception_ptr& failure() const noexcept { return failure_; }
+
+ protected:
+  /// A send or receive step has ended. Called with the token held.
+  virtual void transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept = 0;
+
+  void arm(const run_arguments& arguments);
+  static bool is_transfer(const bound_step& step) noexcept {
+    return step.kind != schedules::step_kind::copy && step.kind != schedules::step_kind::combine;
+  }
+  static bool is_send(const bound_step& step) noexcept {
+    return step.kind == schedules::step_kind::send || step.kind == schedules::step_kind::notify;
+  }
+  /// The operation of a transfer step, ready to be posted.
+  fabric::operation& transfer(schedules::step_index step) noexcept;
+
+  fabric::messenger& messages_;
+  bases memory_;
+  std::exception_ptr failure_;
+
+ private:
+  struct send;
+  struct receive;
+
+  fabric::participant& member_;
+  std::shared_ptr<const bound_schedule> plan_;
+  std::unique_ptr<std::byte[], void (*)(std::byte*)> scratch_;
+  std::unique_ptr<std::uint32_t[]> index_;  // of each step in sends_ or receives_
+  std::unique_ptr<send[]> sends_;
+  std::unique_ptr<receive[]> receives_;
+  run_arguments arguments_;
+};
+
+/// Runs the steps in their order on the caller's thread or fiber, for short messages: it never waits in a send, only for
+/// what a step depends on. Receives that depend on nothing are posted before all else.
+class in_order_execution final : public execution {
+ public:
+  in_order_execution(fabric::messenger& messages, fabric::participant& member, std::shared_ptr<const bound_schedule> plan);
+  /// Blocks until every step is done, or one has failed and no transfer is in flight any more (`failure`).
+  void run(const run_arguments& arguments, progress& by);
+
+ private:
+  void transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept override;
+  bool wait_for(schedules::step_index step, progress& by);
+  bool run_steps(progress& by);
+  void post(schedules::step_index step);
+
+  std::unique_ptr<event[]> done_;          // of each step
+  std::unique_ptr<std::exception_ptr[]> failures_;
+  std::unique_ptr<bool[]> posted_;
+};
+
+/// Runs each step as soon as what it depends on is done, on whichever thread polls: for everything that overlaps.
+class dataflow_execution final : public execution {
+ public:
+  dataflow_execution(fabric::messenger& messages, fabric::participant& member, std::shared_ptr<const bound_schedule> plan);
+  /// Starts and returns. `finished()` is set when every step is done, or one has failed and no transfer is in flight any
+  /// more (`failure`).
+  void start(const run_arguments& arguments);
+  event& finished() noexcept { return finished_; }
+
+ private:
+  void transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept override;
+  void step_done(schedules::step_index step) noexcept;
+  void run_ready() noexcept;
+
+  event finished_;
+  std::unique_ptr<std::uint32_t[]> waiting_for_;  // how many dependencies of each step are not done
+  std::unique_ptr<schedules::step_index[]> ready_;  // steps in the order in which they became ready
+  std::size_t ready_first_ = 0;
+  std::size_t ready_last_ = 0;
+  std::size_t done_ = 0;
+  std::size_t in_flight_ = 0;
+};
+
+}  // namespace weft::detail

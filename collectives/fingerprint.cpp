@@ -1,0 +1,65 @@
+#include "fingerprint.hpp"
+
+namespace weft::detail {
+namespace {
+
+//   63..60  59..56  55..52  51..48  47    46..20  19..0
+//   what    how     op      type    long  count   root
+// Counts up to 2^27 - 2 travel as they are, longer ones as the remainder to a prime, marked as long.
+constexpr std::uint64_t count_mask = (std::uint64_t{1} << 27) - 1;
+constexpr std::uint64_t prime = 134217689;  // the largest below 2^27
+constexpr std::uint64_t root_mask = (std::uint64_t{1} << 20) - 1;
+
+bool has_operator(collective what) { return what == collective::reduce || what == collective::allreduce; }
+bool has_root(collective what) { return what == collective::reduce || what == collective::broadcast; }
+
+}  // namespace
+
+const char* name(collective what) noexcept {
+  switch (what) {
+    case collective::barrier: return "barrier";
+    case collective::broadcast: return "bcast";
+    case collective::reduce: return "reduce";
+    case collective::allreduce: return "allreduce";
+  }
+  return "?";
+}
+
+const char* name(algorithm how) noexcept {
+  switch (how) {
+    case algorithm::dissemination: return "dissemination";
+    case algorithm::binomial: return "binomial";
+    case algorithm::greedy: return "greedy";
+    case algorithm::recursive_doubling: return "recursive_doubling";
+    case algorithm::ring: return "ring";
+  }
+  return "?";
+}
+
+std::uint64_t fingerprint(const collective_call& call) noexcept {
+  // A broadcast moves bytes: ranks may see them as different types of elements as long as the bytes are as many.
+  const std::uint64_t count = has_operator(call.what) ? call.count : call.count * call.element_bytes;
+  const bool is_long = count >= prime;
+  return static_cast<std::uint64_t>(call.what) << 60 | static_cast<std::uint64_t>(call.how) << 56 |
+         static_cast<std::uint64_t>(call.op) << 52 | static_cast<std::uint64_t>(call.type) << 48 | static_cast<std::uint64_t>(is_long) << 47 |
+         (is_long ? count % prime : count) << 20 | (static_cast<std::uint64_t>(call.root) & root_mask);
+}
+
+std::string describe_fingerprint(std::uint64_t fingerprint) {
+  const auto what = static_cast<collective>(fingerprint >> 60);
+  const std::uint64_t count = fingerprint >> 20 & count_mask;
+  const bool is_long = (fingerprint >> 47 & 1) != 0;
+  std::string text = std::string(name(what)) + "(";
+  if (has_operator(what)) {
+    text += kernels::name(static_cast<kernels::operation>(fingerprint >> 52 & 15));
+    text += ", ";
+    text += kernels::name(static_cast<kernels::type>(fingerprint >> 48 & 15));
+    text += ", ";
+  }
+  if (what != collective::barrier)
+    text += (is_long ? "a count of 2^27 or more" : "count " + std::to_string(count)) + (has_operator(what) ? " elements" : " bytes");
+  if (has_root(what)) text += ", root " + std::to_string(fingerprint & root_mask);
+  return text + ") by " + name(static_cast<algorithm>(fingerprint >> 56 & 15));
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,28 @@
+// What a process brings along to join a job: for launchers, plugins and tests. Programs need only weft::runtime's
+// constructor from argc and argv.
+#pragma once
+
+#include <weft/fabric/transport.hpp>
+#include <weft/runtime/options.hpp>
+#include <weft/runtime/store.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace weft::detail {
+
+struct membership {
+  options settings;
+  std::unique_ptr<store> rendezvous;             ///< says which process of how many this is
+  std::unique_ptr<fabric::transport> network;    ///< an endpoint that has not been started
+  std::uint64_t job = 0;                         ///< the same for all processes of the job
+  std::string secret;                            ///< likewise; control connections prove that they know it
+  int ranks = 1;                                 ///< that this process hosts
+};
+
+/// What the launcher and the environment say; argc and argv as in weft::runtime's constructor. Warnings go to stderr.
+membership join_by_environment(int& argc, char** argv);
+
+}  // namespace weft::detail

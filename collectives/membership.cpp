@@ -1,0 +1,75 @@
+#include <weft/membership.hpp>
+
+#include <weft/fabric/libfabric_transport.hpp>
+#include <weft/fabric/loopback.hpp>
+#include <weft/fabric/provider.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/launch.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+namespace weft::detail {
+namespace {
+
+/// What `weft run -n N` says: the ranks of the whole job. 0 when nobody said.
+int ranks_of_job() {
+  const char* const text = std::getenv("WEFT_RANKS");
+  if (text == nullptr) return 0;
+  int ranks = 0;
+  const auto [end, failure] = std::from_chars(text, text + std::strlen(text), ranks);
+  if (failure != std::errc{} || *end != '\0' || ranks < 1)
+    throw error(errc::invalid_argument, "WEFT_RANKS=" + std::string(text) + ": not a number of ranks; `weft run -n N` sets it");
+  return ranks;
+}
+
+/// The ranks that process `process` hosts: the last of a job may have fewer.
+int local_ranks(int process, int processes, int each) {
+  const int all = ranks_of_job();
+  if (all == 0) return each;
+  const int mine = std::min(each, all - process * each);
+  if (mine < 1 || processes != (all + each - 1) / each)
+    throw error(errc::invalid_argument, std::to_string(all) + " ranks, " + std::to_string(each) + " a process, do not make " + std::to_string(processes) +
+                                            " processes: WEFT_RANKS and WEFT_RANKS_PER_PROCESS are set by `weft run`; do not change them");
+  return mine;
+}
+
+/// An endpoint for a process that is alone: it has nobody to send to.
+std::unique_ptr<fabric::transport> lonely_network() { return fabric::loopback_network(1).endpoint(0); }
+
+}  // namespace
+
+membership join_by_environment(int& argc, char** argv) {
+  membership member;
+  std::vector<std::string> warnings;
+  member.settings = parse_options(argc, argv, environ, warnings);
+  for (const std::string& warning : warnings) std::fprintf(stderr, "%s\n", warning.c_str());
+
+  const auto deadline = std::chrono::steady_clock::now() + member.settings.join_timeout;
+  const auto launcher = launched();
+  member.rendezvous = rendezvous(deadline);
+  if (launcher) {
+    member.job = launcher->job;
+    member.secret = launcher->secret;
+  }
+  const int processes = member.rendezvous->processes();
+  member.ranks = local_ranks(member.rendezvous->process(), processes, member.settings.ranks_per_process);
+  if (processes == 1 && member.settings.provider.empty()) {
+    member.network = lonely_network();
+    return member;
+  }
+  const auto chosen = fabric::choose_provider(member.settings.provider, member.settings.address);
+  if (!chosen.warning.empty() && member.rendezvous->process() == 0) std::fprintf(stderr, "weft: warning: %s\n", chosen.warning.c_str());
+  fabric::libfabric_options how;
+  how.frame = member.settings.eager_limit + 64;
+  how.force_local_registration = member.settings.force_registration;
+  member.network = fabric::open_libfabric_transport(chosen, how);
+  return member;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,37 @@
+#include "plan_cache.hpp"
+
+namespace weft::detail {
+
+std::shared_ptr<plan_cache::entry> plan_cache::find(const collective_call& call) {
+  if (!recent_.empty() && recent_.front()->call == call) return recent_.front();
+  const auto found = entries_.find(call);
+  if (found == entries_.end()) return nullptr;
+  recent_.splice(recent_.begin(), recent_, found->second);
+  return recent_.front();
+}
+
+std::shared_ptr<plan_cache::entry> plan_cache::add(const collective_call& call, std::shared_ptr<const bound_schedule> plan) {
+  auto made = std::make_shared<entry>();
+  made->call = call;
+  made->bytes = plan->footprint();
+  made->plan = std::move(plan);
+  recent_.push_front(made);
+  entries_[call] = recent_.begin();
+  used_ += made->bytes;
+  shrink();
+  return made;
+}
+
+void plan_cache::shrink() {
+  while (used_ > limit_ && recent_.size() > 1) {
+    const std::shared_ptr<entry> last = recent_.back();
+    used_ -= last->bytes;
+    last->in_order.clear();
+    last->dataflow.clear();
+    last->dropped = true;
+    entries_.erase(last->call);
+    recent_.pop_back();
+  }
+}
+
+}  // namespace weft::detail

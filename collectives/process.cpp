@@ -1,0 +1,187 @@
+#include "process.hpp"
+
+#include "execution.hpp"
+#include "fingerprint.hpp"
+#include "schedule_builder.hpp"
+
+#include <weft/fabric/process_record.hpp>
+#include <weft/runtime/backoff.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/topology/affinity.hpp>
+#include <weft/topology/placement.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace weft::detail {
+namespace {
+
+/// The options that every rank must have alike: those of process 0 hold for all.
+constexpr std::array<std::string_view, 7> agreed_options{"eager-limit", "allreduce", "reduce", "ring-threshold", "segment", "transfer-cost", "compute-cost"};
+
+/// Ids of communicators begin with the leader's world rank, which is never this.
+constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
+
+/// How long the last frames may take to leave.
+constexpr std::chrono::seconds leaving_time{2};
+
+std::span<const std::byte> as_bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+std::string agreed_text(const options& settings) {
+  std::string text;
+  for (const option_listing& each : list_options(settings))
+    if (std::find(agreed_options.begin(), agreed_options.end(), each.name) != agreed_options.end()) text += each.name + "=" + each.value + "\n";
+  return text;
+}
+
+void take_agreed(options& settings, std::string_view text) {
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const auto equals = line.find('=');
+    if (equals != std::string_view::npos) set_option(settings, line.substr(0, equals), line.substr(equals + 1), "process 0");
+  }
+}
+
+schedules::selection_parameters selection_of(const options& settings) {
+  using parameters = schedules::selection_parameters;
+  parameters agreed;
+  if (settings.allreduce == "ring") agreed.allreduce = parameters::allreduce_choice::ring;
+  if (settings.allreduce == "recursive_doubling") agreed.allreduce = parameters::allreduce_choice::recursive_doubling;
+  if (settings.reduce == "binomial") agreed.reduce = parameters::reduce_choice::binomial;
+  if (settings.reduce == "greedy") agreed.reduce = parameters::reduce_choice::greedy;
+  agreed.ring_threshold = settings.ring_threshold;
+  agreed.segment = settings.segment;
+  agreed.in_order_limit = settings.eager_limit;
+  return agreed;
+}
+
+/// Binds a progress thread to a core outside of those that this process was given to compute on, if there is one.
+std::function<void()> bind_progress_thread() {
+  const auto machine = topology::discover();
+  const auto chosen = topology::choose_progress_core(machine, topology::this_thread_binding());
+  if (chosen.core < 0) return {};
+  return [cpus = chosen.cpus] { topology::bind_this_thread(cpus); };
+}
+
+}  // namespace
+
+process::process(membership member) : settings_(std::move(member.settings)), local_ranks_(member.ranks), rendezvous_(std::move(member.rendezvous)) {
+  connect(member);
+  if (settings_.progress == progress_mode::thread) progress_->start(bind_progress_thread());
+}
+
+void process::connect(membership& member) {
+  const auto deadline = steady_clock_source().now() + settings_.join_timeout;
+  const int processes = rendezvous_->processes();
+  const int me = rendezvous_->process();
+  fabric::process_record mine = fabric::local_record();
+  mine.endpoints = {{member.network->limits().provider, member.network->local_address()}};
+  mine.ranks = local_ranks_;
+  if (processes > 1) {
+    monitor_ = std::make_unique<fabric::monitor>(fabric::monitor_options{settings_.address, settings_.peer_timeout, std::min<std::chrono::milliseconds>(std::chrono::seconds(1), settings_.peer_timeout / 4)});
+    mine.control = monitor_->control_address();
+  }
+  if (me == 0) rendezvous_->put("weft/options", as_bytes(agreed_text(settings_)));
+  const auto gathered = rendezvous_->gather("weft/process", fabric::encode(mine), deadline);
+  std::vector<fabric::process_record> records;
+  for (int i = 0; i < processes; ++i) records.push_back(fabric::decode(gathered[static_cast<std::size_t>(i)], i));
+  if (me != 0) {
+    const auto text = rendezvous_->get("weft/options", deadline);
+    take_agreed(settings_, {reinterpret_cast<const char*>(text.data()), text.size()});
+  }
+  selection_ = selection_of(settings_);
+
+  auto world = std::make_shared<fabric::group>();
+  auto all = std::make_shared<fabric::group>();
+  all->communicator = processes_communicator;
+  fabric::messenger_settings how;
+  std::vector<fabric::address> addresses;
+  for (int i = 0; i < processes; ++i) {
+    const auto& record = records[static_cast<std::size_t>(i)];
+    if (record.endpoints.empty() || record.endpoints[0].provider != mine.endpoints[0].provider)
+      throw error(errc::incompatible, "process " + std::to_string(i) + " uses provider " + (record.endpoints.empty() ? "none" : record.endpoints[0].provider) +
+                                          ", this one " + mine.endpoints[0].provider + ": give every process the same --provider");
+    if (i == me) first_rank_ = world->size();
+    how.first_rank.push_back(world->size());
+    how.incarnations.push_back(static_cast<std::uint16_t>(record.incarnation));
+    all->world.push_back(world->size());
+    all->process.push_back(i);
+    for (int r = 0; r < record.ranks; ++r) {
+      world->world.push_back(world->size());
+      world->process.push_back(i);
+    }
+    addresses.push_back(record.endpoints[0].bytes);
+  }
+  world_ = world;
+  processes_ = all;
+
+  how.job = static_cast<std::uint32_t>(member.job ^ (member.job >> 32));
+  how.process = me;
+  how.eager_limit = settings_.eager_limit;
+  how.credit = settings_.credit;
+  how.unexpected_limit = settings_.unexpected_limit;
+  how.send_buffer_limit = settings_.send_buffer_limit;
+  how.piece = settings_.piece;
+  how.window = settings_.window;
+  how.describe = describe_fingerprint;
+  how.broadcast = [this](std::span<const std::byte> note) {
+    if (monitor_ != nullptr) monitor_->flood(note);
+  };
+  messages_ = std::make_unique<fabric::messenger>(std::move(member.network), std::move(how));
+  progress_ = std::make_unique<progress>(*messages_);
+  if (monitor_ != nullptr) watch(member, std::move(records));
+  messages_->connect(addresses, deadline, [this] {
+    if (const int gone = lost_.load(); gone >= 0)
+      throw peer_lost(world_->world[static_cast<std::size_t>(processes_->world[static_cast<std::size_t>(gone)])], "process " + std::to_string(gone) + " was lost while the job started: " + monitor_->reason(gone));
+  });
+  among_processes_ = std::make_unique<fabric::participant>(processes_, me);
+  messages_->join(*among_processes_);
+}
+
+void process::watch(const membership& member, std::vector<fabric::process_record> records) {
+  fabric::monitor_events events;
+  events.lost = [this](int gone, const std::string& why) {
+    int nobody = -1;
+    lost_.compare_exchange_strong(nobody, gone);
+    messages_->lose(gone, why);
+    progress_->notify();
+  };
+  events.left = [this](int) { somebody_left_.store(true); };
+  events.note = [this](int, std::span<const std::byte> note) {
+    messages_->take_note(note);
+    progress_->notify();
+  };
+  monitor_->start(rendezvous_->process(), std::move(records), member.job, as_bytes(member.secret), std::move(events));
+}
+
+void process::leave() noexcept {
+  if (monitor_ == nullptr) return;
+  try {
+    // Once somebody has left everybody has come this far, whatever became of the last frames of the barrier.
+    schedules::schedule barrier = build_schedule({}, rendezvous_->process(), rendezvous_->processes(), settings_);
+    dataflow_execution together(*messages_, *among_processes_, std::make_shared<bound_schedule>(barrier, 0, 1, nullptr));
+    together.start({});
+    for (backoff pause; !together.finished().ready() && !somebody_left_.load();) {
+      if (progress_->poll())
+        pause.reset();
+      else
+        pause.pause();
+    }
+    if (!together.finished().ready()) messages_->break_here(*among_processes_);
+    together.finished().wait(*progress_);
+    messages_->drain(steady_clock_source().now() + leaving_time);
+    monitor_->leave();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "weft: leaving the job failed: %s\n", e.what());
+  }
+}
+
+process::~process() {
+  if (monitor_ != nullptr) monitor_->stop();
+  if (progress_ != nullptr) progress_->stop();
+  if (among_processes_ != nullptr) messages_->leave(*among_processes_);
+}
+
+}  // namespace weft::detail

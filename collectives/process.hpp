@@ -1,0 +1,59 @@
+// A process of a job: its connections to the others, and the ranks that it hosts.
+#pragma once
+
+#include <weft/membership.hpp>
+
+#include <weft/fabric/messenger.hpp>
+#include <weft/fabric/monitor.hpp>
+#include <weft/runtime/event.hpp>
+#include <weft/runtime/progress.hpp>
+#include <weft/schedules/selection.hpp>
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+namespace weft::detail {
+
+/// Joins the job in its constructor, which blocks until every process has; see weft::runtime.
+class process {
+ public:
+  explicit process(membership member);
+  process(const process&) = delete;
+  process& operator=(const process&) = delete;
+  /// Without `leave` the others are told of a loss.
+  ~process();
+
+  /// Waits for every other process to get here, and says goodbye. Blocks.
+  void leave() noexcept;
+
+  const options& settings() const noexcept { return settings_; }
+  const schedules::selection_parameters& selection() const noexcept { return selection_; }
+  fabric::messenger& messages() noexcept { return *messages_; }
+  progress& moved_by() noexcept { return *progress_; }
+
+  /// The ranks of the world, and those of them that live here.
+  const std::shared_ptr<const fabric::group>& world() const noexcept { return world_; }
+  int first_rank() const noexcept { return first_rank_; }
+  int local_ranks() const noexcept { return local_ranks_; }
+
+ private:
+  void connect(membership& member);
+  void watch(const membership& member, std::vector<fabric::process_record> records);
+
+  options settings_;
+  schedules::selection_parameters selection_;
+  std::shared_ptr<const fabric::group> world_;
+  int first_rank_ = 0;
+  int local_ranks_ = 1;
+  std::unique_ptr<store> rendezvous_;
+  std::unique_ptr<fabric::messenger> messages_;
+  std::unique_ptr<progress> progress_;
+  std::shared_ptr<const fabric::group> processes_;       ///< one rank a process, for leaving together
+  std::unique_ptr<fabric::participant> among_processes_;
+  std::atomic<bool> somebody_left_{false};
+  std::atomic<int> lost_{-1};                            ///< the first process that was lost
+  std::unique_ptr<fabric::monitor> monitor_;  // last: its thread uses the others
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,97 @@
+#include <weft/runtime.hpp>
+
+#include "communicator_state.hpp"
+#include "process.hpp"
+
+#include <weft/runtime/backoff.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/scheduler.hpp>
+
+#include <exception>
+#include <vector>
+
+namespace weft {
+namespace detail {
+
+/// The runtime's own: the process, and the world as each rank here sees it.
+struct runtime_state {
+  explicit runtime_state(membership member) : host(std::move(member)) {
+    for (int i = 0; i < host.local_ranks(); ++i) {
+      auto self = std::make_shared<rank_identity>();
+      self->world_rank = host.first_rank() + i;
+      worlds.emplace_back(std::make_shared<communicator_state>(host, self, host.world(), self->world_rank));
+      identities.push_back(std::move(self));
+    }
+  }
+
+  process host;
+  std::vector<std::shared_ptr<rank_identity>> identities;
+  std::vector<communicator> worlds;
+  const int exceptions = std::uncaught_exceptions();
+};
+
+namespace {
+
+/// A rank's program threw: every rank that waits for it is told.
+void break_communicators_of(process& host, rank_identity& self, const std::string& why) {
+  std::vector<std::uint64_t> ids;
+  host.messages().while_held([&] { ids = self.communicators; });
+  for (const std::uint64_t id : ids)
+    host.messages().break_communicator(id, errc::operation_failed, "the program of rank " + std::to_string(self.world_rank) + " ended with an error: " + why);
+}
+
+std::string message_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "not a std::exception";
+  }
+}
+
+}  // namespace
+}  // namespace detail
+
+runtime::runtime(int& argc, char** argv) : runtime(detail::join_by_environment(argc, argv)) {}
+runtime::runtime(detail::membership member) : state_(std::make_unique<detail::runtime_state>(std::move(member))) {}
+
+runtime::~runtime() {
+  if (std::uncaught_exceptions() > state_->exceptions) return;
+  state_->host.leave();
+}
+
+communicator& runtime::world() {
+  if (state_->worlds.size() != 1)
+    throw error(errc::invalid_argument, "world(): this process hosts " + std::to_string(state_->worlds.size()) + " ranks; use run([](weft::communicator& world) { ... })");
+  return state_->worlds[0];
+}
+
+void runtime::run(const std::function<void(communicator& world)>& program) {
+  detail::process& host = state_->host;
+  scheduler fibers(host.settings().fiber_stack);
+  backoff pause;
+  fibers.set_idle([&] {
+    if (host.moved_by().poll())
+      pause.reset();
+    else
+      pause.pause([&](backoff::duration time) { fibers.sleep(time); });
+  });
+  fibers.set_busy([&] { host.moved_by().poll(); });
+  std::exception_ptr first;
+  for (std::size_t i = 0; i < state_->worlds.size(); ++i) {
+    fibers.spawn([&, i] {
+      try {
+        program(state_->worlds[i]);
+      } catch (...) {
+        const std::exception_ptr failure = std::current_exception();
+        if (first == nullptr) first = failure;
+        detail::break_communicators_of(host, *state_->identities[i], detail::message_of(failure));
+      }
+    });
+  }
+  fibers.run();
+  if (first != nullptr) std::rethrow_exception(first);
+}
+
+}  // namespace weft
