@@ -101,7 +101,9 @@ std::string local_address(const file_descriptor& socket) {
   const int failure =
       getnameinfo(generic, length, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
   if (failure != 0) throw error(errc::invalid_argument, std::string("local address: ") + gai_strerror(failure));
-  return address.ss_family == AF_INET6 ? "[" + std::string(host) + "]:" + port : std::string(host) + ":" + port;
+  std::string text(host);
+  if (address.ss_family == AF_INET6) text.insert(0, 1, '[').push_back(']');
+  return text.append(1, ':').append(port);
 }
 
 file_descriptor accept_from(const file_descriptor& listener) {

@@ -108,7 +108,7 @@ bool all_met(weft::store& store) {
   const int processes = store.processes();
   const std::string me = std::to_string(store.process());
   for (int round = 0; round < 5; ++round) {
-    const std::string key = "r" + std::to_string(round) + "/";
+    const std::string key = std::to_string(round).append("/");
     store.put(key + me, from_text(key + me));
     store.fence(soon());
     const int other = (store.process() + round + 1) % processes;
