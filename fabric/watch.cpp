@@ -117,10 +117,12 @@ void monitor::watch::wait_until(clock::time_point deadline) {
   const int ready = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                  static_cast<int>(std::clamp<std::int64_t>(rest, 0, INT_MAX)));
   // What connections say comes before the ends of processes: a goodbye may be among it.
-  for (const bool processes : {false, true})
+  for (const bool processes : {false, true}) {
     for (int i = 0; i < ready; ++i)
       if (const std::uint64_t id = events[static_cast<std::size_t>(i)].data.u64; ((id & process_bit) != 0) == processes)
         dispatch(id, events[static_cast<std::size_t>(i)].events);
+    serve_ends();
+  }
 }
 
 void monitor::watch::dispatch(std::uint64_t id, unsigned events) {

@@ -85,6 +85,7 @@ class monitor::watch {
   std::uint64_t add_link(std::unique_ptr<control_link> link, unsigned events);
   void update_polling(std::uint64_t id, control_link& link);
   void serve(std::uint64_t id, control_link& link, unsigned events);
+  void serve_ends();
   void finish_connecting(control_link& link);
   void understand(control_link& link);
   bool understand_next(control_link& link);
@@ -123,6 +124,7 @@ class monitor::watch {
   // the thread's own
   std::map<std::uint64_t, std::unique_ptr<control_link>> links_;
   std::map<int, watched> targets_;
+  std::vector<std::uint64_t> ended_;  // links, during one round of events
   std::uint64_t next_link_;
   std::size_t strangers_ = 0;  // accepted links that do not stand yet
   bool listening_ = false;     // the listener is polled

@@ -98,10 +98,26 @@ void monitor::watch::serve(std::uint64_t id, control_link& link, unsigned events
     if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0) {
       const bool open = link.receive();
       understand(link);
-      if (!open) connection_ended(link, link.failure().empty() ? "its control connection ended" : link.failure());
+      if (!open) ended_.push_back(id);
     }
   }
   update_polling(id, link);
+}
+
+/// Ends come after all that was said before them on any connection: that this process was given up, for one, explains
+/// them, and it may have been stopped between two reads.
+void monitor::watch::serve_ends() {
+  if (ended_.empty()) return;
+  for (const auto& [id, link] : links_) {
+    if (link->at != stage::standing || std::ranges::find(ended_, id) != ended_.end()) continue;
+    if (!link->receive()) ended_.push_back(id);
+    understand(*link);
+  }
+  for (const std::uint64_t id : ended_) {
+    control_link& link = *links_.at(id);
+    connection_ended(link, link.failure().empty() ? "its control connection ended" : link.failure());
+  }
+  ended_.clear();
 }
 
 void monitor::watch::finish_connecting(control_link& link) {

@@ -216,13 +216,16 @@ TEST_CASE("a stopped process is lost after the timeout, and learns that it was g
     REQUIRE(lost);
     CHECK(lost->kind == 'l');
     CHECK(lost->process == 2);
-    CHECK(std::string(lost->text).find("silent for 1500 ms") != std::string::npos);
+    // It may be stopped with one of its connections still in the making.
+    CHECK_THAT(std::string(lost->text),
+               weft_test::ContainsSubstring("silent for 1500 ms") || weft_test::ContainsSubstring("does not answer"));
     CHECK(milliseconds(lost->when - begin) > 1000);
     CHECK(milliseconds(lost->when - begin) < 10'000);
   }
   ::kill(job[2].process(), SIGCONT);
   const auto own = job[2].next();
   REQUIRE(own);
+  INFO(own->text);
   CHECK(own->process == 2);
   CHECK_FALSE(job[2].next(50ms));
 }
