@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <thread>
 
 namespace weft_test {
@@ -97,13 +98,15 @@ outcome launcher::wait() {
           std::chrono::duration_cast<std::chrono::milliseconds>(clock_type::now() - begin_)};
 }
 
-bool launcher::said(const std::string& text) const {
+bool launcher::said(const std::string& text, int times) const {
   const auto deadline = clock_type::now() + 60s;
-  while (read(output_).find(text) == std::string::npos) {
-    if (clock_type::now() > deadline) return false;
+  for (;;) {
+    std::istringstream lines(read(output_));
+    int found = 0;
+    for (std::string line; std::getline(lines, line);) found += line == text ? 1 : 0;
+    if (found >= times || clock_type::now() > deadline) return found >= times;
     std::this_thread::sleep_for(5ms);
   }
-  return true;
 }
 
 outcome run(std::vector<std::string> arguments, const std::string& input) {

@@ -28,8 +28,8 @@ class launcher {
   void signal(int number) const;
   outcome wait();
 
-  /// Waits until the processes of the job have written `text` to standard output.
-  bool said(const std::string& text) const;
+  /// Waits until the job has written the line `text` to standard output so many times.
+  bool said(const std::string& text, int times) const;
 
  private:
   std::string read(int fd) const;

@@ -52,6 +52,8 @@ void print_mask() {
 void make_region() {
   const std::string name = "/dev/shm/" + std::to_string(::getpid()) + ":" + std::to_string(::getuid()) + ":0";
   std::ofstream(name) << "region";
+  std::printf("%s\n", name.c_str());
+  std::fflush(stdout);
 }
 
 /// Carries out the command at argv[0] and returns how many arguments it took.
