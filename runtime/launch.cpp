@@ -61,6 +61,30 @@ constexpr std::array<sign, 5> presences{{{"PMIx", "PMIX_NAMESPACE"},
                                          {"PMI", "PMI_FD"},
                                          {"PMI", "PMI_PORT"}}};
 
+struct foreign {
+  std::string name;  ///< empty: none
+  int tasks = 0;     ///< 0: it does not say
+};
+
+foreign find_foreign(const environment& variables) {
+  bool counted = false;
+  const auto several = [&](const char* variable) {
+    const auto tasks = variable == nullptr ? std::nullopt : count(variables, variable);
+    counted = counted || tasks.has_value();
+    return tasks.value_or(1) > 1;
+  };
+  const auto found = [&](const char* launcher, const char* variable) {
+    return foreign{named(launcher, variable, variables), count(variables, variable).value_or(0)};
+  };
+  for (const auto& [launcher, variable] : sizes)
+    if (several(variable)) return found(launcher, variable);
+  if (const char* const variable = slurm_count(variables); several(variable)) return found("Slurm", variable);
+  if (counted) return {};
+  for (const auto& [launcher, variable] : presences)
+    if (variables(variable) != nullptr) return {named(launcher, variable, variables), 0};
+  return {};
+}
+
 }  // namespace
 
 environment process_environment() {
@@ -87,22 +111,7 @@ std::optional<job_environment> launched(const environment& variables) {
   return result;
 }
 
-std::string foreign_launcher(const environment& variables) {
-  bool counted = false;
-  const auto several = [&](const char* variable) {
-    const auto tasks = variable == nullptr ? std::nullopt : count(variables, variable);
-    counted = counted || tasks.has_value();
-    return tasks.value_or(1) > 1;
-  };
-  for (const auto& [launcher, variable] : sizes)
-    if (several(variable)) return named(launcher, variable, variables);
-  if (const char* const variable = slurm_count(variables); several(variable))
-    return named("Slurm", variable, variables);
-  if (counted) return "";
-  for (const auto& [launcher, variable] : presences)
-    if (variables(variable) != nullptr) return named(launcher, variable, variables);
-  return "";
-}
+std::string foreign_launcher(const environment& variables) { return find_foreign(variables).name; }
 
 std::unique_ptr<store> rendezvous(store::clock::time_point deadline, const environment& variables) {
   if (const auto job = launched(variables)) try {
@@ -113,11 +122,11 @@ std::unique_ptr<store> rendezvous(store::clock::time_point deadline, const envir
                   std::string("process ") + std::to_string(job->process) + " of a job started by `weft run`: " +
                       failure.what() + "; start the program again with `weft run`, or unset WEFT_STORE to run alone");
     }
-  const std::string other = foreign_launcher(variables);
-  if (!other.empty())
-    throw error(errc::no_rendezvous, "started by " + other +
+  const foreign other = find_foreign(variables);
+  if (!other.name.empty())
+    throw error(errc::no_rendezvous, "started by " + other.name +
                                          ", whose rendezvous this build cannot speak: start with `weft run -n " +
-                                         "RANKS PROGRAM`");
+                                         (other.tasks > 0 ? std::to_string(other.tasks) : "RANKS") + " PROGRAM`");
   return std::move(memory_stores(1).front());
 }
 

@@ -76,6 +76,7 @@ TEST_CASE("other launchers are recognised when they started several processes") 
 TEST_CASE("nobody is silently alone") {
   const auto deadline = weft::store::clock::now() + 1s;
   CHECK(weft::rendezvous(deadline, lookup({}))->processes() == 1);
-  CHECK_THROWS_WITH(weft::rendezvous(deadline, lookup({{"PMI_SIZE", "4"}})), ContainsSubstring("PMI (PMI_SIZE=4)"));
+  CHECK_THROWS_WITH(weft::rendezvous(deadline, lookup({{"PMI_SIZE", "4"}})),
+                    ContainsSubstring("PMI (PMI_SIZE=4)") && ContainsSubstring("weft run -n 4 "));
   CHECK_THROWS_WITH(weft::rendezvous(deadline, lookup(complete)), ContainsSubstring("start the program again"));
 }
