@@ -18,7 +18,7 @@ namespace weft::detail {
 namespace {
 
 /// The options that every rank must have alike: those of process 0 hold for all.
-constexpr std::array<std::string_view, 7> agreed_options{"eager-limit", "allreduce", "reduce", "ring-threshold", "segment", "transfer-cost", "compute-cost"};
+constexpr std::array<std::string_view, 8> agreed_options{"eager-limit", "allreduce", "reduce", "ring-threshold", "ring-threshold-pair", "segment", "transfer-cost", "compute-cost"};
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
@@ -52,6 +52,7 @@ schedules::selection_parameters selection_of(const options& settings) {
   if (settings.reduce == "binomial") agreed.reduce = parameters::reduce_choice::binomial;
   if (settings.reduce == "greedy") agreed.reduce = parameters::reduce_choice::greedy;
   agreed.ring_threshold = settings.ring_threshold;
+  agreed.ring_threshold_pair = settings.ring_threshold_pair;
   agreed.segment = settings.segment;
   agreed.in_order_limit = settings.eager_limit;
   return agreed;

@@ -150,6 +150,7 @@ const std::vector<entry>& table() {
       word_option("allreduce", "algorithm of all-reduce", &options::allreduce, {"auto", "recursive_doubling", "ring"}),
       word_option("reduce", "algorithm of reduce", &options::reduce, {"auto", "binomial", "greedy"}),
       bytes_option("ring-threshold", "all-reduces of at least so many bytes take the ring", &options::ring_threshold, 0),
+      bytes_option("ring-threshold-pair", "the same between two ranks", &options::ring_threshold_pair, 0),
       bytes_option("segment", "bytes in which a chunk is pipelined", &options::segment, 64),
       cost_option("transfer-cost", "time to transfer an operand, for the greedy tree", &options::transfer_cost),
       cost_option("compute-cost", "time to combine an operand, for the greedy tree", &options::compute_cost),

@@ -20,7 +20,8 @@ selected_tree select_tree(const selection_parameters& agreed, std::size_t bytes)
 
 selected_allreduce select_allreduce(const selection_parameters& agreed, int ranks, std::size_t bytes) {
   using choice = selection_parameters::allreduce_choice;
-  const bool ring = agreed.allreduce == choice::ring || (agreed.allreduce == choice::by_size && bytes >= agreed.ring_threshold);
+  const std::size_t threshold = ranks == 2 ? agreed.ring_threshold_pair : agreed.ring_threshold;
+  const bool ring = agreed.allreduce == choice::ring || (agreed.allreduce == choice::by_size && bytes >= threshold);
   if (!ring) return {false, 1, bytes <= agreed.in_order_limit};
   const std::size_t chunk = bytes / static_cast<std::size_t>(std::max(ranks, 1));
   return {true, segments_for(chunk, agreed.segment), false};

@@ -13,9 +13,10 @@ struct selection_parameters {
   enum class reduce_choice : std::uint8_t { by_size, binomial, greedy };
   allreduce_choice allreduce = allreduce_choice::by_size;
   reduce_choice reduce = reduce_choice::by_size;
-  std::size_t ring_threshold = 64 << 10;  ///< all-reduces of at least so many bytes take the ring
-  std::size_t segment = 64 << 10;         ///< bytes in which a chunk is pipelined
-  std::size_t in_order_limit = 8 << 10;   ///< messages up to so many bytes run in order on the caller's thread
+  std::size_t ring_threshold = 64 << 10;      ///< all-reduces of at least so many bytes take the ring,
+  std::size_t ring_threshold_pair = 1 << 20;  ///< between two ranks, where both algorithms send as much
+  std::size_t segment = 256 << 10;            ///< bytes in which a chunk is pipelined
+  std::size_t in_order_limit = 8 << 10;       ///< messages up to so many bytes run in order on the caller's thread
 };
 
 struct selected_allreduce {
