@@ -3,15 +3,17 @@
 #include "arguments.hpp"
 #include "emitter.hpp"
 
+#include <vector>
+
 namespace weft::schedules {
 
 void dissemination_barrier(int ranks, int rank, sink& to) {
   check_rank(ranks, rank, "rank");
   emitter emit(to, {});
-  step_index heard = no_step;
+  std::vector<step_index> heard;
   for (long long distance = 1; distance < ranks; distance *= 2) {
-    emit.notify(static_cast<int>((rank + distance) % ranks), {heard});
-    heard = emit.await(static_cast<int>((rank + ranks - distance) % ranks), {});
+    emit.notify(static_cast<int>((rank + distance) % ranks), heard);
+    heard.push_back(emit.await(static_cast<int>((rank + ranks - distance) % ranks)));
   }
 }
 

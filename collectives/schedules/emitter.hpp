@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace weft::schedules {
@@ -34,8 +35,8 @@ class emitter {
     const segment sources[] = {first, second};
     return emit(step_kind::combine, -1, sources, target, after);
   }
-  step_index notify(int peer, steps after) { return emit(step_kind::notify, peer, {}, {}, after); }
-  step_index await(int peer, steps after) { return emit(step_kind::await, peer, {}, {}, after); }
+  step_index notify(int peer, std::span<const step_index> after) { return to_.emit(step_kind::notify, peer, {}, {}, after); }
+  step_index await(int peer) { return to_.emit(step_kind::await, peer, {}, {}, {}); }
 
  private:
   step_index emit(step_kind kind, std::int32_t peer, std::span<const segment> sources, const segment& target, steps after) {

@@ -1,0 +1,58 @@
+// Whether messages match pair by pair.
+#include "verifier_job.hpp"
+
+#include <map>
+#include <utility>
+
+namespace weft::schedules {
+namespace {
+
+/// The messages of one rank with one peer in one direction, by ordinal.
+using channel = std::map<std::uint32_t, job_step>;
+
+}  // namespace
+
+job::job(const purpose& meant, std::span<const schedule> ranks) : ranks_(ranks) {
+  check_form(meant, ranks);
+  for (int rank = 0; rank < this->ranks(); ++rank) {
+    first_.push_back(rank_of_.size());
+    rank_of_.insert(rank_of_.end(), of(rank).steps.size(), rank);
+  }
+  match_messages();
+}
+
+void job::match_messages() {
+  partner_.assign(steps(), no_partner);
+  std::map<std::pair<int, int>, channel> sent, awaited;  // by sender and receiver
+  for (job_step s = 0; s < steps(); ++s) {
+    const step& message = at(s);
+    if (is_local(message.kind)) continue;
+    const int rank = rank_of(s);
+    auto& through = is_outgoing(message.kind) ? sent[{rank, message.peer}] : awaited[{message.peer, rank}];
+    if (!through.emplace(message.ordinal, s).second)
+      fail(rank, index_of(s), message, "a second message with ordinal " + std::to_string(message.ordinal));
+  }
+  for (const auto& [pair, messages] : sent)
+    for (const auto& [ordinal, from] : messages) {
+      const auto& peers = awaited[pair];
+      const auto found = peers.find(ordinal);
+      if (found == peers.end()) fail(rank_of(from), index_of(from), at(from), "nothing receives message " + std::to_string(ordinal));
+      partner_[from] = found->second;
+      partner_[found->second] = from;
+    }
+  for (job_step s = 0; s < steps(); ++s) {
+    if (!is_incoming(at(s).kind)) continue;
+    const auto wrong = [&](const std::string& what) { fail(rank_of(s), index_of(s), at(s), what); };
+    const job_step from = partner(s);
+    if (from == no_partner) wrong("nothing sends message " + std::to_string(at(s).ordinal));
+    if ((at(s).kind == step_kind::await) != (at(from).kind == step_kind::notify))
+      wrong("matches " + name_of(index_of(from), at(from)) + " of rank " + std::to_string(rank_of(from)));
+    if (at(s).kind == step_kind::await) continue;
+    const block_range carried = of(rank_of(from)).sources_of(at(from))[0].elements;
+    if (carried != at(s).target.elements)
+      wrong("expects " + name_of(at(s).target.elements) + ", is sent " + name_of(carried) + " by " +
+            name_of(index_of(from), at(from)) + " of rank " + std::to_string(rank_of(from)));
+  }
+}
+
+}  // namespace weft::schedules
