@@ -10,7 +10,7 @@ namespace weft {
 namespace {
 
 [[noreturn]] void throw_lost(int process, const std::string& what) {
-  throw error(errc::peer_lost, what + ": process " + std::to_string(process) + " of the job died before it came");
+  throw error(errc::peer_lost, what + ": process " + std::to_string(process) + " of the job ended before it came");
 }
 
 rendezvous_table::answer pack(const std::vector<std::optional<rendezvous_table::bytes>>& records) {
@@ -84,19 +84,23 @@ rendezvous_table::answer rendezvous_table::gathered(const wait& w) {
 }
 
 void rendezvous_table::check_fence(std::uint64_t round) const {
-  for (const int process : lost_)
+  for (const int process : gone_)
     if (fences_[static_cast<std::size_t>(process)] < round) throw_lost(process, "fence");
 }
 
 void rendezvous_table::check_gather(const std::string& key, const gathering& g) const {
-  for (const int process : lost_)
+  for (const int process : gone_)
     if (!g.records[static_cast<std::size_t>(process)]) throw_lost(process, "gathering \"" + key + "\"");
 }
 
 void rendezvous_table::lose(int process, std::string_view how) {
   const auto text = as_bytes(how);
   put("lost/" + std::to_string(process), bytes(text.begin(), text.end()));
-  if (std::find(lost_.begin(), lost_.end(), process) == lost_.end()) lost_.push_back(process);
+  leave(process);
+}
+
+void rendezvous_table::leave(int process) {
+  if (std::find(gone_.begin(), gone_.end(), process) == gone_.end()) gone_.push_back(process);
 }
 
 std::vector<std::vector<std::byte>> unpack(std::span<const std::byte> packed, int processes) {

@@ -38,12 +38,15 @@ class rendezvous_table {
   wait contribute(int process, std::string_view key, bytes record);
 
   /// The answer to `w`, or null as long as there is none; ask no more after it was given. Empty for a fence; for a
-  /// gather every record behind its length (`unpack`). Throws errc::peer_lost for what a lost process will never
+  /// gather every record behind its length (`unpack`). Throws errc::peer_lost for what a process that has ended will never
   /// complete.
   answer answer_to(const wait& w);
 
   /// Process `process` died and will arrive nowhere any more. `how` becomes the value of "lost/PROCESS".
   void lose(int process, std::string_view how);
+
+  /// The same for a process that ended as it should: nobody finds it under "lost/".
+  void leave(int process);
 
  private:
   struct gathering {
@@ -66,7 +69,7 @@ class rendezvous_table {
   std::map<std::uint64_t, int> fence_arrivals_;  ///< by round, for rounds that not everybody arrived at
   std::uint64_t fences_complete_ = 0;
   std::map<std::string, gather_key, std::less<>> gathers_;
-  std::vector<int> lost_;
+  std::vector<int> gone_;
 };
 
 /// Reads the answer to a gather of `processes` records. Throws errc::protocol when it is not one.

@@ -95,6 +95,7 @@ struct tcp_store_server::state {
   void handle_request(connection& c, std::span<const std::byte> message);
   void answer(connection& c);
   void answer_all();
+  void tell_all();
   void write(connection& c);
   void erase_closed();
 
@@ -297,6 +298,12 @@ void tcp_store_server::state::answer_all() {
     }
 }
 
+void tcp_store_server::state::tell_all() {
+  table_changed = true;
+  answer_all();
+  erase_closed();
+}
+
 void tcp_store_server::state::write(connection& c) {
   while (c.sent < c.output.size()) {
     const std::ptrdiff_t sent = send_now(c.socket, std::span<const std::byte>(c.output).subspan(c.sent));
@@ -347,9 +354,12 @@ void tcp_store_server::serve() {
 
 void tcp_store_server::lose(int process, std::string_view how) {
   state_->table.lose(process, how);
-  state_->table_changed = true;
-  state_->answer_all();
-  state_->erase_closed();
+  state_->tell_all();
+}
+
+void tcp_store_server::leave(int process) {
+  state_->table.leave(process);
+  state_->tell_all();
 }
 
 }  // namespace weft

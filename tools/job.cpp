@@ -188,7 +188,8 @@ void job::handle_end(int number) {
   --running_;
   if (number == 0) input_->close();
   const ending how = ending_of(m.process);
-  if (!how.failed() || ending_) return;
+  if (ending_) return;
+  if (!how.failed()) return server_.leave(number);
   for (auto* stream : {&m.output, &m.error}) (*stream)->drain();  // its last words come before ours
   const std::string what = name_of(number) + " " + describe(how);
   if (!settings_.continue_on_failure) return end(how.exit_status(), what);

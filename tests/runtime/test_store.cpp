@@ -196,8 +196,8 @@ TEST_CASE("a lost process fails those who wait for it, and them only") {
   server.lose(2);
   waits_in_fence.join();
   waits_in_gather.join();
-  CHECK(in_fence == "fence: process 2 of the job died before it came");
-  CHECK(in_gather == "gathering \"g\": process 2 of the job died before it came");
+  CHECK(in_fence == "fence: process 2 of the job ended before it came");
+  CHECK(in_gather == "gathering \"g\": process 2 of the job ended before it came");
   CHECK(to_text(*stores[0]->find("k")) == "before");
   CHECK(to_text(stores[1]->get("lost/2", soon())) == "killed by SIGKILL");
 }

@@ -126,7 +126,15 @@ TEST_CASE("with --on-failure continue the others go on and learn of the loss") {
   const outcome told = run({"run", "--oversubscribe", "-n", "2", "--on-failure", "continue", "sh", "-c",
                             "if [ $WEFT_PROCESS = 1 ]; then kill -9 $$; fi; exec \"$WEFT_TEST_PROGRAM\" join"});
   CHECK(told.status == 137);
-  CHECK_THAT(told.error, ContainsSubstring("process 1 of the job died"));
+  CHECK_THAT(told.error, ContainsSubstring("process 1 of the job ended"));
+}
+
+TEST_CASE("a process that ends without joining is not waited for") {
+  const outcome told = run({"run", "--oversubscribe", "-n", "2", "sh", "-c",
+                            "if [ $WEFT_PROCESS = 0 ]; then exec \"$WEFT_TEST_PROGRAM\" join; fi"});
+  CHECK(told.status == 134);
+  CHECK(told.time < 10s);
+  CHECK_THAT(told.error, ContainsSubstring("process 1 of the job ended before it came"));
 }
 
 TEST_CASE("output comes in whole lines") {

@@ -45,7 +45,7 @@ class store {
   virtual std::optional<bytes> find(std::string_view key) = 0;
 
   /// Blocks until every process of the job has called it as often as this one. Puts before it are visible after it, in
-  /// every process. Throws errc::peer_lost when a process is known to have died.
+  /// every process. Throws errc::peer_lost when a process ended without doing so.
   virtual void fence(clock::time_point deadline) = 0;
 
   /// Puts this process's record under `key`, waits for everyone's, and returns them all, in the order of processes,

@@ -44,6 +44,9 @@ class tcp_store_server {
   /// `how`.
   void lose(int process, std::string_view how);
 
+  /// Tells those who wait for process `process` that it ended, as it should, and will not come any more.
+  void leave(int process);
+
  private:
   struct state;
   std::unique_ptr<state> state_;

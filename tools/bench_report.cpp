@@ -1,0 +1,65 @@
+#include "bench_report.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace weft::tools {
+namespace {
+
+void print(const std::string& line) {
+  std::puts(line.c_str());
+  std::fflush(stdout);
+}
+
+std::string fixed(const char* format, double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+}  // namespace
+
+bench_report::bench_report(const bench_settings& settings, std::string provider, int ranks)
+    : settings_(settings), provider_(std::move(provider)), ranks_(ranks) {
+  if (settings_.json) return;
+  std::printf("%s, %s", settings_.collective.c_str(), provider_.c_str());
+  std::printf(", %d rank%s", ranks_, ranks_ == 1 ? "" : "s");
+  const bool reduces = settings_.collective == "allreduce" || settings_.collective == "reduce";
+  if (reduces || settings_.collective == "bcast") std::printf(", %s", std::string(kernels::name(settings_.type)).c_str());
+  if (reduces) std::printf(", %s", std::string(kernels::name(settings_.op)).c_str());
+  std::printf("%s\n", settings_.check ? ", every sample checked" : "");
+  std::printf("%12s  %-18s %8s %12s %12s %12s %8s\n", "bytes", "algorithm", "samples", "min us", "median us", "p99 us",
+              "wrong");
+  std::fflush(stdout);
+}
+
+/// Nothing in it needs escaping: the names are weft's own.
+std::string bench_report::json(const measurement& m) const {
+  return "{\"peer\": \"weft-" + provider_ + "\", \"collective\": \"" + settings_.collective +
+         "\", \"ranks\": " + std::to_string(ranks_) + ", \"bytes\": " + std::to_string(m.bytes) +
+         ", \"samples\": " + std::to_string(m.samples) + fixed(", \"min_us\": %.3f", m.min_us) +
+         fixed(", \"median_us\": %.3f", m.median_us) + fixed(", \"p99_us\": %.3f", m.p99_us) + ", \"algorithm\": \"" +
+         m.algorithm + "\", \"provider\": \"" + provider_ + "\", \"wrong\": " + std::to_string(m.wrong);
+}
+
+void bench_report::add(const measurement& m) const {
+  if (settings_.json) return print(json(m) + "}");
+  std::printf("%12zu  %-18s %8zu %12.3f %12.3f %12.3f %8lld\n", m.bytes, m.algorithm.c_str(), m.samples, m.min_us,
+              m.median_us, m.p99_us, static_cast<long long>(m.wrong));
+  std::fflush(stdout);
+}
+
+void bench_report::add_latency(const measurement& idle, const measurement& loaded, std::size_t stream_bytes) const {
+  const double median_ratio = loaded.median_us / idle.median_us, p99_ratio = loaded.p99_us / idle.p99_us;
+  if (settings_.json) {
+    print(json(idle) + ", \"stream_bytes\": 0}");
+    return print(json(loaded) + ", \"stream_bytes\": " + std::to_string(stream_bytes) +
+                 fixed(", \"median_ratio\": %.3f", median_ratio) + fixed(", \"p99_ratio\": %.3f}", p99_ratio));
+  }
+  add(idle);
+  add(loaded);
+  std::printf("under a stream of %zu MiB, the median is %.2f times the idle one, the p99 %.2f times\n",
+              stream_bytes >> 20, median_ratio, p99_ratio);
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,31 @@
+// What `weft bench` prints: a table, or one JSON object a line.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bench_measurement.hpp"
+#include "bench_settings.hpp"
+
+namespace weft::tools {
+
+/// On the rank that prints.
+class bench_report {
+ public:
+  bench_report(const bench_settings& settings, std::string provider, int ranks);
+
+  /// Prints a line, at once.
+  void add(const measurement& measured) const;
+
+  /// Prints the two lines of `weft bench latency`: the second is what was measured behind a stream of so many bytes.
+  void add_latency(const measurement& idle, const measurement& loaded, std::size_t stream_bytes) const;
+
+ private:
+  std::string json(const measurement& measured) const;
+
+  const bench_settings& settings_;
+  std::string provider_;
+  int ranks_;
+};
+
+}  // namespace weft::tools

@@ -1,0 +1,29 @@
+// One collective on one rank: its buffers, its call, and whether the result was right.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <weft/communicator.hpp>
+
+#include "bench_settings.hpp"
+
+namespace weft::tools {
+
+class workload {
+ public:
+  virtual ~workload() = default;
+
+  /// Fills the inputs with what every rank can compute from `seed`, and the outputs with what no result is.
+  virtual void prepare(std::uint64_t seed) = 0;
+  /// Calls the collective once.
+  virtual void call() = 0;
+  /// How many elements on this rank differ from the exact result, after `prepare(seed)` and `call`. Collective for the
+  /// barrier only.
+  virtual std::int64_t count_wrong(std::uint64_t seed) = 0;
+};
+
+/// Buffers for `bytes` of `settings.type`, at least one element, on each rank; root 0. `world` outlives it.
+std::unique_ptr<workload> make_workload(communicator& world, const bench_settings& settings, std::size_t bytes);
+
+}  // namespace weft::tools
