@@ -143,8 +143,7 @@ TEST_CASE("output comes in whole lines") {
   const auto lines = sorted_lines(mixed.output);
   REQUIRE(lines.size() == 9000);
   const std::string text(200, 'a');
-  for (int rank = 0; rank < 3; ++rank)
-    CHECK(std::count(lines.begin(), lines.end(), "[" + std::to_string(rank) + "] " + text) == 3000);
+  for (const char* tag : {"[0] ", "[1] ", "[2] "}) CHECK(std::count(lines.begin(), lines.end(), tag + text) == 3000);
   CHECK(sorted_lines(run(job({"-n", "2"}, {"part", "no newline"})).output) == words{"no newline", "no newline"});
   CHECK(run(job({"-n", "1"}, {"part", "no newline"})).output == "no newline");
   const outcome streams =
