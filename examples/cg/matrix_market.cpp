@@ -30,7 +30,7 @@ bool before(const entry& a, const entry& b) {
 
 /// As the file numbers them, from 1.
 std::string place(std::int64_t row, std::int64_t column) {
-  return "(" + std::to_string(row + 1) + ", " + std::to_string(column + 1) + ")";
+  return std::string("(") + std::to_string(row + 1) + ", " + std::to_string(column + 1) + ")";
 }
 
 std::string quoted(std::string_view text) {
