@@ -25,7 +25,8 @@ bench_report::bench_report(const bench_settings& settings, std::string provider,
   std::printf("%s, %s", settings_.collective.c_str(), provider_.c_str());
   std::printf(", %d rank%s", ranks_, ranks_ == 1 ? "" : "s");
   const bool reduces = settings_.collective == "allreduce" || settings_.collective == "reduce";
-  if (reduces || settings_.collective == "bcast") std::printf(", %s", std::string(kernels::name(settings_.type)).c_str());
+  if (reduces || settings_.collective == "bcast")
+    std::printf(", %s", std::string(kernels::name(settings_.type)).c_str());
   if (reduces) std::printf(", %s", std::string(kernels::name(settings_.op)).c_str());
   std::printf("%s\n", settings_.check ? ", every sample checked" : "");
   std::printf("%12s  %-18s %8s %12s %12s %12s %8s\n", "bytes", "algorithm", "samples", "min us", "median us", "p99 us",

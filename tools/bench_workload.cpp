@@ -33,10 +33,14 @@ std::uint64_t stream_of(std::uint64_t seed, int rank) { return mixed(mixed(seed)
 
 int combined(kernels::operation op, int a, int b) {
   switch (op) {
-    case kernels::operation::sum: return a + b;
-    case kernels::operation::product: return a * b;
-    case kernels::operation::min: return std::min(a, b);
-    case kernels::operation::max: return std::max(a, b);
+    case kernels::operation::sum:
+      return a + b;
+    case kernels::operation::product:
+      return a * b;
+    case kernels::operation::min:
+      return std::min(a, b);
+    case kernels::operation::max:
+      return std::max(a, b);
   }
   throw std::logic_error("an operator without a meaning here");
 }
@@ -65,7 +69,10 @@ template <class T>
 class reduction final : public workload {
  public:
   reduction(communicator& world, const bench_settings& settings, std::size_t count)
-      : world_(world), op_(settings.op), to_all_(settings.collective == "allreduce"), in_(count),
+      : world_(world),
+        op_(settings.op),
+        to_all_(settings.collective == "allreduce"),
+        in_(count),
         out_(to_all_ || world.rank() == root ? count : 0) {}
 
   void prepare(std::uint64_t seed) override {
@@ -153,7 +160,9 @@ class barrier final : public workload {
   }
 
  private:
-  static std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
+  static std::int64_t now() {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  }
 
   communicator& world_;
   std::int64_t entered_ = 0;
@@ -172,10 +181,14 @@ std::unique_ptr<workload> make_workload(communicator& world, const bench_setting
   if (settings.collective == "barrier") return std::make_unique<barrier>(world);
   try {
     switch (settings.type) {
-      case kernels::type::float32: return make<float>(world, settings, bytes);
-      case kernels::type::float64: return make<double>(world, settings, bytes);
-      case kernels::type::int32: return make<std::int32_t>(world, settings, bytes);
-      case kernels::type::int64: return make<std::int64_t>(world, settings, bytes);
+      case kernels::type::float32:
+        return make<float>(world, settings, bytes);
+      case kernels::type::float64:
+        return make<double>(world, settings, bytes);
+      case kernels::type::int32:
+        return make<std::int32_t>(world, settings, bytes);
+      case kernels::type::int64:
+        return make<std::int64_t>(world, settings, bytes);
     }
   } catch (const std::exception&) {
     throw std::runtime_error("no memory for buffers of " + std::to_string(bytes) + " bytes on each rank");

@@ -3,6 +3,9 @@
 #include <cstdio>
 #include <exception>
 
+#include "bench.hpp"
+#include "info.hpp"
+#include "plan.hpp"
 #include "run.hpp"
 
 int main(int argc, char** argv) {
@@ -12,6 +15,9 @@ int main(int argc, char** argv) {
   app.get_formatter()->column_width(40);
   int status = 0;
   weft::tools::add_run(app, status);
+  weft::tools::add_bench(app, status);
+  weft::tools::add_info(app, status);
+  weft::tools::add_plan(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& failure) {

@@ -1,0 +1,191 @@
+#include "bench.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <weft/fabric/provider.hpp>
+#include <weft/runtime/launch.hpp>
+
+#include "bench_settings.hpp"
+#include "bench_worker.hpp"
+#include "job.hpp"
+#include "program.hpp"
+#include "weft_arguments.hpp"
+
+namespace weft::tools {
+namespace {
+
+struct command_line {
+  bench_settings settings;
+  std::string from = "8", to = "16M";
+  std::string type = "float", op = "sum";
+  std::size_t factor = 2, budget = 200;
+  int ranks = 2, ranks_per_process = 0;  ///< 0: as the environment says
+  std::string provider, progress, bind_to;
+  std::vector<CLI::Option*> launching;  ///< what says how the job is started
+};
+
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  return CLI::Validator(
+      [least, most](std::string& text) {
+        std::int64_t number = 0;
+        const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+        const bool right =
+            failure == std::errc{} && end == text.data() + text.size() && number >= least && number <= most;
+        return right ? std::string()
+                     : "\"" + text + "\" is not a whole number from " + std::to_string(least) + " to " +
+                           std::to_string(most);
+      },
+      "");
+}
+
+std::string check_size(const std::string& text) {
+  try {
+    parse_size(text);
+  } catch (const std::invalid_argument& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+void choose(CLI::Option* option, const std::vector<std::string>& valid) {
+  option->check(CLI::IsMember(valid).description(""))->type_name(CLI::detail::join(valid, "|"));
+}
+
+/// The names of `Enum`'s values.
+template <class Enum>
+std::vector<std::string> names(std::initializer_list<Enum> values) {
+  std::vector<std::string> all;
+  for (const Enum value : values) all.emplace_back(kernels::name(value));
+  return all;
+}
+
+void finish_settings(command_line& line) {
+  bench_settings& s = line.settings;
+  s.from = parse_size(line.from);
+  s.to = parse_size(line.to);
+  if (s.from > s.to) throw CLI::ValidationError("-b", line.from + " is more than -e " + line.to);
+  s.factor = line.factor;
+  s.budget = std::chrono::milliseconds(line.budget);
+  s.type = kernels::find_type(line.type).value();
+  s.op = kernels::find_operation(line.op).value();
+  const auto valid = bench_algorithms(s.collective);
+  if (std::find(valid.begin(), valid.end(), s.algorithm) == valid.end())
+    throw CLI::ValidationError("--algorithm",
+                               s.algorithm + " not in {" + CLI::detail::join(valid, ",") + "} of " + s.collective);
+  if (s.collective == "latency" && line.ranks < 2)
+    throw CLI::ValidationError("--ranks", "latency takes at least 2 ranks");
+  const auto& providers = fabric::known_providers();
+  if (!line.provider.empty() && std::find(providers.begin(), providers.end(), line.provider) == providers.end())
+    throw CLI::ValidationError("--provider", line.provider + " not in {" + CLI::detail::join(providers, ",") + "}");
+}
+
+/// The options, those of weft itself apart, as a process of the job is to have them.
+std::vector<std::string> worker_arguments(const command_line& line) {
+  const bench_settings& s = line.settings;
+  std::vector<std::string> arguments{std::filesystem::read_symlink("/proc/self/exe"),
+                                     "bench",
+                                     s.collective,
+                                     "-b",
+                                     line.from,
+                                     "-e",
+                                     line.to,
+                                     "-f",
+                                     std::to_string(s.factor),
+                                     "--budget",
+                                     std::to_string(line.budget),
+                                     "--type",
+                                     line.type,
+                                     "--op",
+                                     line.op,
+                                     "--algorithm",
+                                     s.algorithm};
+  if (s.check) arguments.push_back("--check");
+  if (s.json) arguments.push_back("--json");
+  return arguments;
+}
+
+int launch(const command_line& line, const options& parsed, const std::vector<std::string>& weft_arguments) {
+  job_settings job;
+  job.ranks = line.ranks;
+  job.ranks_per_process = line.ranks_per_process != 0 ? line.ranks_per_process : parsed.ranks_per_process;
+  job.provider = line.provider;
+  job.progress = line.progress;
+  if (!line.bind_to.empty())
+    job.bind_to = line.bind_to == "core"   ? topology::binding::core
+                  : line.bind_to == "numa" ? topology::binding::numa
+                                           : topology::binding::none;
+  job.program = worker_arguments(line);
+  job.program.insert(job.program.end(), weft_arguments.begin(), weft_arguments.end());
+  try {
+    return run_job(job);
+  } catch (const launch_failure& failure) {
+    std::fprintf(stderr, "weft bench: %s\n", failure.what());
+    return failure.status();
+  }
+}
+
+int bench(command_line& line, const std::vector<std::string>& weft_arguments) {
+  finish_settings(line);
+  const options parsed = parse_weft_arguments(weft_arguments);  // checked before a job is started
+  if (!launched()) return launch(line, parsed, weft_arguments);
+  for (const CLI::Option* option : line.launching)
+    if (option->count() > 0)
+      throw CLI::ValidationError(option->get_name(), "this process belongs to a job already; give it to `weft run`");
+  return run_bench_worker(line.settings, weft_arguments);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& weft, int& status) {
+  CLI::App* const app = weft.add_subcommand("bench", "Time a collective, or the latency of a short message");
+  app->footer(
+      "A sample is one call, timed on every rank after a barrier; its value is the slowest rank's time. As a\n"
+      "command of its own it starts a job on this machine; `weft run -n RANKS weft bench ...` does the same.\n"
+      "latency: half the round trip of 16 bytes between the first and the last rank, alone and while 64 MiB go\n"
+      "the same way; it and barrier take no sizes. --weft-NAME=VALUE sets any option (`weft info` lists them).\n"
+      "The exit status is 1 when a result was wrong.");
+  app->allow_extras();
+  const auto line = std::make_shared<command_line>();
+  bench_settings& s = line->settings;
+  choose(app->add_option("COLLECTIVE", s.collective, "What to time")->required(), bench_collectives());
+  app->add_option("-b,--from", line->from, "Bytes of the first size, such as 8, 64k or 1M [8]")
+      ->check(check_size)
+      ->type_name("BYTES");
+  app->add_option("-e,--to", line->to, "Bytes that no size exceeds [16M]")->check(check_size)->type_name("BYTES");
+  app->add_option("-f,--factor", line->factor, "From a size to the next [2]")
+      ->check(whole_number(2, 1 << 20))
+      ->type_name("FACTOR");
+  app->add_option("--budget", line->budget, "Time for the samples of a size, in ms [200]")
+      ->check(whole_number(1, 3'600'000))
+      ->type_name("MS");
+  using kernels::operation, kernels::type;
+  choose(app->add_option("--type", line->type, "Type of the elements [float]"),
+         names({type::float32, type::float64, type::int32, type::int64}));
+  choose(app->add_option("--op", line->op, "What combines them [sum]"),
+         names({operation::sum, operation::product, operation::min, operation::max}));
+  app->add_option("--algorithm", s.algorithm,
+                  "allreduce: recursive_doubling or ring; reduce: binomial or greedy [auto]")
+      ->type_name("NAME");
+  app->add_flag("--check", s.check, "Change the inputs for every sample, and check its result");
+  app->add_flag("--json", s.json, "Print one JSON object a line");
+  line->launching = {
+      app->add_option("-n,--ranks", line->ranks, "How many ranks [2]")
+          ->check(whole_number(1, 1'000'000))
+          ->type_name("RANKS"),
+      app->add_option("--ranks-per-process", line->ranks_per_process, "Ranks that each process hosts [1]")
+          ->check(whole_number(1, 1'000'000))
+          ->type_name("RANKS"),
+      app->add_option("--provider", line->provider, "libfabric provider (`weft info` lists them)")
+          ->type_name("PROVIDER"),
+      app->add_option("--progress", line->progress, "Who moves operations on"),
+      app->add_option("--bind-to", line->bind_to, "What confines each process; core where the cores suffice")};
+  choose(line->launching[3], {"caller", "thread"});
+  choose(line->launching[4], {"core", "numa", "none"});
+  app->callback([app, line, &status] { status = bench(*line, app->remaining()); });
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,19 @@
+// Times one collective over a range of sizes.
+#pragma once
+
+#include <functional>
+#include <weft/communicator.hpp>
+
+#include "bench_measurement.hpp"
+#include "bench_settings.hpp"
+
+namespace weft::tools {
+
+/// On every rank of `world`, for each size in turn, by this method: ten calls to warm up; five to estimate; then as
+/// many samples as the budget has room for. A sample is one call, timed on every rank after a barrier; its value is the
+/// slowest rank's time. Rank 0 hands each result, but for its algorithm, to `report`. Returns how many elements were
+/// wrong, on every rank the same.
+std::int64_t sweep(communicator& world, const bench_settings& settings,
+                   const std::function<void(const measurement&)>& report);
+
+}  // namespace weft::tools

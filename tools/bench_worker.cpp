@@ -1,0 +1,89 @@
+#include "bench_worker.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+#include <weft/membership.hpp>
+#include <weft/runtime.hpp>
+#include <weft/schedules/selection.hpp>
+
+#include "bench_latency.hpp"
+#include "bench_report.hpp"
+#include "bench_sweep.hpp"
+
+namespace weft::tools {
+namespace {
+
+detail::membership join(const bench_settings& settings, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "weft");
+  if (settings.algorithm != "auto") arguments.push_back("--weft-" + settings.collective + "=" + settings.algorithm);
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(arguments.size());
+  return detail::join_by_environment(argc, argv.data());
+}
+
+/// The algorithm that a collective of so many bytes takes under these options.
+std::string algorithm_of(const options& o, const std::string& collective, int ranks, std::size_t bytes) {
+  schedules::selection_parameters agreed;
+  agreed.ring_threshold = o.ring_threshold;
+  agreed.segment = o.segment;
+  agreed.in_order_limit = o.eager_limit;
+  if (collective == "barrier") return "dissemination";
+  if (collective == "bcast") return schedules::select_broadcast(agreed, ranks, bytes).greedy ? "greedy" : "binomial";
+  if (collective == "reduce")
+    return o.reduce != "auto"                                      ? o.reduce
+           : schedules::select_reduce(agreed, ranks, bytes).greedy ? "greedy"
+                                                                   : "binomial";
+  if (o.allreduce != "auto") return o.allreduce;
+  return schedules::select_allreduce(agreed, ranks, bytes).ring ? "ring" : "recursive_doubling";
+}
+
+struct rank_program {
+  const bench_settings& settings;
+  const options& runtime_options;
+  const std::string& provider;
+
+  std::int64_t operator()(communicator& world) const {
+    if (settings.collective == "latency") return latency(world);
+    std::optional<bench_report> report;
+    if (world.rank() == 0) report.emplace(settings, provider, world.size());
+    return sweep(world, settings, [&](measurement measured) {
+      measured.algorithm = algorithm_of(runtime_options, settings.collective, world.size(), measured.bytes);
+      report->add(measured);
+    });
+  }
+
+  std::int64_t latency(communicator& world) const {
+    if (world.size() < 2) throw std::runtime_error("weft bench latency: at least 2 ranks are needed (-n 2)");
+    const latencies measured = measure_latency(world, settings.budget);
+    if (world.rank() == 0)
+      bench_report(settings, provider, world.size()).add_latency(measured.idle, measured.loaded, stream_bytes);
+    return measured.idle.wrong + measured.loaded.wrong;
+  }
+};
+
+}  // namespace
+
+int run_bench_worker(const bench_settings& settings, const std::vector<std::string>& weft_arguments) {
+  detail::membership member = join(settings, weft_arguments);
+  const options used = member.settings;
+  const std::string provider = member.network->limits().provider;
+  const int ranks = member.ranks;
+  const rank_program program{settings, used, provider};
+  std::atomic<std::int64_t> wrong = 0;
+  {
+    runtime job(std::move(member));
+    if (ranks == 1)
+      wrong = program(job.world());
+    else
+      job.run([&](communicator& world) { wrong += program(world); });
+  }
+  if (wrong == 0) return 0;
+  std::fprintf(stderr, "weft bench: wrong results (column or field \"wrong\")\n");
+  return 1;
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,91 @@
+#include "info_report.hpp"
+
+#include <rdma/fabric.h>
+
+#include <cctype>
+#include <weft/kernels/combine.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/launch.hpp>
+#include <weft/topology/affinity.hpp>
+
+namespace weft::tools {
+namespace {
+
+std::string compiler() {
+#if defined(__clang__)
+  return "Clang " __clang_version__;
+#elif defined(__GNUC__)
+  return "GCC " __VERSION__;
+#else
+  return "unknown";
+#endif
+}
+
+void find_provider(info_report& report, const options& parsed) {
+  try {
+    auto choice = fabric::choose_provider(parsed.provider, parsed.address);
+    report.provider = choice.provider;
+    report.provider_reason = choice.reason;
+    report.provider_warning = choice.warning;
+    report.candidates = std::move(choice.candidates);
+  } catch (const error& failure) {
+    report.provider_failure = failure.what();
+  }
+}
+
+void find_launcher(info_report& report) {
+  try {
+    if (const auto job = launched()) {
+      report.launcher = "weft run";
+      report.launcher_detail = "this is process " + std::to_string(job->process) + " of " +
+                               std::to_string(job->processes) + "; rendezvous at " + job->store_address;
+      return;
+    }
+    report.launcher = foreign_launcher();
+    report.launcher_detail = report.launcher.empty() ? "a program started like this is a job of one"
+                                                     : "its rendezvous is one that this build cannot speak";
+  } catch (const error& failure) {
+    report.launcher = "weft run";
+    report.launcher_detail = failure.what();
+  }
+}
+
+}  // namespace
+
+info_report collect_info(const options& parsed) {
+  info_report report;
+  report.version = WEFT_VERSION;
+  report.compiler = compiler();
+  report.build_type = WEFT_BUILD_TYPE;
+  report.instruction_set = kernels::instruction_set();
+  const auto libfabric = fi_version();
+  report.libfabric = std::to_string(FI_MAJOR(libfabric)) + "." + std::to_string(FI_MINOR(libfabric));
+  report.machine = topology::discover();
+  report.progress = topology::choose_progress_core(report.machine, topology::this_thread_binding());
+  find_provider(report, parsed);
+  find_launcher(report);
+  report.options = list_options(parsed);
+  return report;
+}
+
+std::string name(topology::network_kind kind) {
+  switch (kind) {
+    case topology::network_kind::ethernet:
+      return "ethernet";
+    case topology::network_kind::infiniband:
+      return "infiniband";
+    case topology::network_kind::verbs:
+      return "verbs";
+    case topology::network_kind::other:
+      break;
+  }
+  return "other";
+}
+
+std::string variable_of(const std::string& option) {
+  std::string name = "WEFT_";
+  for (const unsigned char c : option) name += c == '-' ? '_' : static_cast<char>(std::toupper(c));
+  return name;
+}
+
+}  // namespace weft::tools

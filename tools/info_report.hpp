@@ -1,0 +1,48 @@
+// What `weft info` prints, as values.
+#pragma once
+
+#include <string>
+#include <vector>
+#include <weft/fabric/provider.hpp>
+#include <weft/runtime/options.hpp>
+#include <weft/topology/machine.hpp>
+#include <weft/topology/placement.hpp>
+
+namespace weft::tools {
+
+struct info_report {
+  std::string version;
+  std::string compiler;         ///< "GCC 12.2.0"
+  std::string build_type;       ///< Meson's: "release"
+  std::string instruction_set;  ///< of the kernels
+  std::string libfabric;        ///< "1.17"
+
+  std::string provider, provider_reason, provider_warning;
+  std::string provider_failure;  ///< why there is no provider; empty: there is one
+  std::vector<fabric::provider_candidate> candidates;
+
+  topology::machine machine;
+  topology::progress_core progress;  ///< where a progress thread of a process bound like this one goes
+
+  std::string launcher;  ///< "weft run", another one's name; empty: none
+  std::string launcher_detail;
+
+  std::vector<option_listing> options;
+};
+
+/// Finds all of it out: loads libfabric's providers, reads the machine. Some ten milliseconds.
+info_report collect_info(const options& parsed);
+
+/// For people.
+std::string to_text(const info_report& report);
+
+/// One JSON object, indented.
+std::string to_json(const info_report& report);
+
+/// "infiniband"
+std::string name(topology::network_kind kind);
+
+/// WEFT_EAGER_LIMIT of "eager-limit".
+std::string variable_of(const std::string& option);
+
+}  // namespace weft::tools
