@@ -27,6 +27,9 @@ engine::~engine() {
   blocked_landings_.clear();
   for (auto& each : peers_) each->waiting.clear();
   network_.reset();  // ends every transfer before what it belongs to goes away
+  for (auto& [key, each] : rooms_)
+    if (each->owner != nullptr) each->owner->active.clear();
+  rooms_.clear();
   flying_.clear();
 }
 
@@ -43,7 +46,7 @@ bool engine::poll() {
     if (!unflushed_.empty()) flush_all();
     if (!blocked_departures_.empty() || !blocked_landings_.empty()) retry_payloads();
     if (!doomed_.empty()) give_up_doomed();
-  } catch (...) {
+  } catch (const error&) {
     break_everything(std::current_exception());
   }
   finish_ended();
@@ -99,7 +102,9 @@ void engine::take_submissions() noexcept {
 }
 
 void engine::finish_ended() noexcept {
-  while (!ended_.empty()) {
+  while (!ended_.empty() || !suspects_.empty()) {
+    if (!suspects_.empty()) lose_suspects();
+    if (ended_.empty()) continue;
     operation& first = ended_.front();
     ended_.pop_front();
     first.now = operation::stage::idle;
@@ -149,7 +154,7 @@ void engine::begin(operation& begun) noexcept {
     else
       begin_receive(static_cast<receive_operation&>(begun));
   } catch (...) {
-    if (begun.now != operation::stage::ended) fail(begun, std::current_exception());
+    if (begun.now != operation::stage::ended) cancel(begun, std::current_exception());
   }
 }
 
@@ -187,7 +192,7 @@ void engine::send_home(send_operation& send) {
   room& there = *found;
   if (receive_operation* receive = there.messages.take_posted(send.at->rank, send.tag, send.collective)) {
     if (send.collective && !agrees(*receive, send.at->rank, send.fingerprint)) return;
-    if (!fits(*receive, send.at->rank, send.bytes)) return fail(send, receive->failure);
+    if (!fits(*receive, send.at->rank, send.bytes)) return fail_with(send, *receive);
     deliver(*receive, send.at->rank, send.tag, send.data, send.bytes);
     return end(send);
   }
@@ -224,11 +229,16 @@ void engine::deliver(receive_operation& receive, int source, std::uint64_t tag, 
   end(receive);
 }
 
+void engine::fail_with(send_operation& send, const receive_operation& receive) noexcept {
+  if (send.now != operation::stage::ended) fail(send, receive.failure);  // else the communicator has failed with the receive
+}
+
 void engine::consume(receive_operation& receive, std::unique_ptr<unexpected_message> message) {
   note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
+  if (message->at_home != nullptr) message->at_home->transfer_state = nullptr;  // no longer in the mailbox
   if (message->collective && !agrees(receive, message->source, message->fingerprint)) return;
   if (!fits(receive, message->source, message->bytes)) {
-    if (message->at_home != nullptr) return fail(*message->at_home, receive.failure);
+    if (message->at_home != nullptr) return fail_with(*message->at_home, receive);
     if (!message->announced) return;
     header h = head_for(message_kind::refuse, receive);
     h.length = receive.bytes;
@@ -264,13 +274,15 @@ void engine::leave(participant& member) {
   room& here = *member.here;
   while (auto message = here.messages.take_any_unexpected()) {
     note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
-    if (message->at_home != nullptr) end(*message->at_home);  // nobody will ever take it
+    if (message->at_home != nullptr)
+      end(*message->at_home);  // nobody will ever take it
+    else if (message->announced)
+      answer_dropped(message->process, message->sender_name);
   }
-  departures_.for_each([&](departure& d) {
-    if (d.early_in == &here) remove(d);
-  });
+  const bool alone = member.failure == nullptr || member.failed_alone;
+  drop_early_grants(here, alone);
   rooms_.erase(key);
-  left_.insert(key);
+  left_.emplace(key, !alone);
   last_room_ = nullptr;
   member.here = nullptr;
 }
@@ -291,6 +303,8 @@ room* engine::find_room(std::uint64_t communicator, std::int32_t rank) {
 bool engine::fits(receive_operation& receive, int source, std::size_t bytes) {
   const bool right = receive.collective ? bytes == receive.bytes : bytes <= receive.bytes;
   if (right) return true;
+  // Granted as a long message, sent as a short one: ends as every receive of a communicator that fails.
+  if (receive.now == operation::stage::landing) return report_mismatch(*receive.at, receive.fingerprint, source, receive.fingerprint), false;
   fail(receive, std::make_exception_ptr(error(
                     errc::truncated, "receive on rank " + std::to_string(receive.at->rank) + " from rank " + std::to_string(source) +
                                          " of communicator " + std::to_string(receive.at->members->communicator) + ": the message has " +

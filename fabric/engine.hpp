@@ -12,7 +12,6 @@
 #include <deque>
 #include <mutex>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace weft::fabric {
 
@@ -100,7 +99,8 @@ class engine final : private receiver {
   void lose(int process, const std::string& why);
   void break_communicator(std::uint64_t communicator, errc code, const std::string& text, bool tell);
   void take_note(std::span<const std::byte> note);
-  void break_participant(participant& member, const std::exception_ptr& failure) noexcept;
+  /// `alone`: the other ranks do not hear of it by themselves.
+  void break_participant(participant& member, const std::exception_ptr& failure, bool alone) noexcept;
 
  private:
   // engine.cpp
@@ -109,6 +109,7 @@ class engine final : private receiver {
   void send_home(send_operation& send);
   void deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message, std::size_t bytes) noexcept;
   void consume(receive_operation& receive, std::unique_ptr<unexpected_message> message);
+  void fail_with(send_operation& send, const receive_operation& receive) noexcept;
   void end(operation& ended) noexcept;
   void fail(operation& failed, std::exception_ptr failure) noexcept;
 
@@ -125,6 +126,16 @@ class engine final : private receiver {
   // engine_flow.cpp
   header head_for(message_kind kind, const operation& about) const noexcept;
   bool try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve);
+  /// A post that the provider refuses with an error costs us the peer, once nothing is in the middle of something.
+  template <class Post>
+  bool post_to_provider(int process, Post post) {
+    try {
+      return post();
+    } catch (const error& failed) {
+      suspect(process, failed.what());
+      return false;
+    }
+  }
   void send_control(peer& to, header& h, const std::byte* body = nullptr, std::size_t bytes = 0);
   void send_eager(peer& to, send_operation& send);
   void send_envelope(peer& to, departure& announced, header h);
@@ -150,16 +161,19 @@ class engine final : private receiver {
   void post_pieces(landing& arriving);
   void share_window(peer& from);
   void remove(landing& gone) noexcept;
-  void piece_landed(landing& arriving, std::size_t bytes, bool cancelled);
-  void piece_departed(departure& leaving);
+  void piece_landed(landing& arriving, std::size_t bytes, bool whole);
+  void piece_departed(departure& leaving, bool failed);
   void take_refusal(const header& h);
   void take_withdrawal(peer& from, const header& h);
   void take_withdrawn(peer& from, const header& h);
   void settle(departure& stopped);
   void withdraw(landing& arriving);
+  void stop(landing& stopped) noexcept;
   void settle(landing& withdrawn);
   void cancel_pieces(landing& withdrawn);
-  void answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent);
+  void answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent, bool alone);
+  void answer_dropped(int process, std::uint64_t sender_name);
+  void take_dropped(const header& h);
   void retry_payloads();
   void give_up_doomed();
   static std::uint64_t remote_key(int process, std::uint32_t id) noexcept {
@@ -169,7 +183,11 @@ class engine final : private receiver {
   // engine_failure.cpp
   void break_everything(const std::exception_ptr& failure) noexcept;
   void cancel(operation& cancelled, const std::exception_ptr& failure) noexcept;
-  void suspect(int process, std::error_code error);
+  void suspect(int process, const std::string& why);
+  void lose_suspects() noexcept;
+  void doom_payloads(int process);
+  void drop_early_grants(room& of, bool alone);
+  bool failed_alone(const header& grant) const noexcept;
   void report_mismatch(participant& member, std::uint64_t mine, int source, std::uint64_t theirs);
   std::exception_ptr lost_error(int process) const;
 
@@ -186,7 +204,7 @@ class engine final : private receiver {
   std::vector<std::unique_ptr<peer>> peers_;
   std::vector<peer*> unflushed_;
   std::unordered_map<room_key, std::unique_ptr<room>, room_hash> rooms_;
-  std::unordered_set<room_key, room_hash> left_;
+  std::unordered_map<room_key, bool, room_hash> left_;  // whether the others hear of its failure, if any, by themselves
   room_key last_key_;
   room* last_room_ = nullptr;  // of last_key_
   std::unordered_map<std::uint64_t, std::exception_ptr> broken_;  // communicators that failed, for ranks that join later
@@ -199,11 +217,20 @@ class engine final : private receiver {
   boost::intrusive::list<departure, boost::intrusive::member_hook<departure, boost::intrusive::list_member_hook<>, &departure::blocked>, boost::intrusive::constant_time_size<false>> blocked_departures_;
   boost::intrusive::list<landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::blocked>, boost::intrusive::constant_time_size<false>> blocked_landings_;
 
-  struct doomed_landing {
+  /// A landing or departure whose other side is lost: waited for until the provider gives its memory back.
+  struct doomed_payload {
+    bool arriving;
     std::uint32_t id;
     clock::time_point until;
   };
-  std::vector<doomed_landing> doomed_;  // whose sender is lost: waited for until the provider gives their memory back
+  std::vector<doomed_payload> doomed_;
+  std::vector<std::unique_ptr<std::byte[]>> abandoned_;  // messages to lost processes that the provider has not given back
+
+  struct suspicion {
+    int process;
+    std::string why;
+  };
+  std::vector<suspicion> suspects_;  // whose connection failed in the middle of something else
 
   std::vector<std::unique_ptr<transfer_slot>> slots_;
   transfer_slot* free_slots_ = nullptr;

@@ -31,6 +31,7 @@ void engine::arrived(std::span<const std::byte> frame) {
     case message_kind::refuse: return take_refusal(h);
     case message_kind::withdraw: return take_withdrawal(from, h);
     case message_kind::withdrawn: return take_withdrawn(from, h);
+    case message_kind::dropped: return take_dropped(h);
     case message_kind::credit: from.envelopes_only = h.source != 0; return want_flush(from);
   }
   lose(from.process, "it sent a frame of unknown kind " + std::to_string(static_cast<int>(h.kind)));
@@ -51,8 +52,6 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
   if (there == nullptr) return;
   const bool collective = h.matching == space::collective;
   if (receive_operation* receive = there->messages.take_posted(h.source, h.tag, collective)) {
-    if (collective && receive->now == operation::stage::landing && receive->fingerprint == h.detail)
-      return lose(from.process, "it sent as a short message what is a long one here");
     if (collective && !agrees(*receive, h.source, h.detail)) return;
     if (fits(*receive, h.source, body.size())) deliver(*receive, h.source, h.tag, body.data(), body.size());
     return;
@@ -73,7 +72,7 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
 }
 
 void engine::take_envelope(peer& from, const header& h, std::span<const std::byte> body) {
-  if (body.size() < sizeof(envelope_body)) return lose(from.process, "it sent an envelope that is cut short");
+  if (body.size() < sizeof(envelope_body) || h.length == 0) return lose(from.process, "it sent an envelope that is cut short or empty");
   auto message = std::make_unique<unexpected_message>();
   message->source = h.source;
   message->tag = h.tag;
@@ -84,7 +83,7 @@ void engine::take_envelope(peer& from, const header& h, std::span<const std::byt
   message->announced = true;
   message->sender_name = read_part<envelope_body>(body, 0).sender_name;
   room* const there = find_room(h.communicator, h.destination);
-  if (there == nullptr) return;
+  if (there == nullptr) return answer_dropped(from.process, message->sender_name);
   if (receive_operation* receive = there->messages.take_posted(h.source, h.tag, message->collective))
     consume(*receive, std::move(message));
   else
@@ -97,13 +96,15 @@ void engine::done(transfer& ended, std::size_t bytes, std::error_code error) {
   void* const owner = slot.owner;
   const int process = slot.process;
   const bool cancelled = error == std::errc::operation_canceled;
-  if (use == transfer_slot::purpose::landing && owner != nullptr && !error && bytes != slot.bytes)
-    lose(process, "a payload of " + std::to_string(bytes) + " bytes came where " + std::to_string(slot.bytes) + " were granted");
+  const std::size_t expected = slot.bytes;
   give_back(slot);
-  if (owner != nullptr && use == transfer_slot::purpose::landing)
-    piece_landed(*static_cast<landing*>(owner), error ? 0 : bytes, cancelled || error);
-  if (owner != nullptr && use == transfer_slot::purpose::departure) piece_departed(*static_cast<departure*>(owner));
-  if (error && !cancelled) suspect(process, error);
+  if (error && !cancelled) suspect(process, "its connection failed: " + error.message());
+  if (owner == nullptr) return;
+  if (use == transfer_slot::purpose::departure) return piece_departed(*static_cast<departure*>(owner), static_cast<bool>(error));
+  const bool whole = !error && bytes == expected;
+  if (!error && !whole)
+    suspect(process, "a payload of " + std::to_string(bytes) + " bytes came where " + std::to_string(expected) + " were granted");
+  piece_landed(*static_cast<landing*>(owner), whole ? bytes : 0, whole);
 }
 
 }  // namespace weft::fabric

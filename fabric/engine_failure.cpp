@@ -30,7 +30,7 @@ std::exception_ptr engine::lost_error(int process) const {
 
 void engine::lose(int process, const std::string& why) {
   peer& gone = *peers_[static_cast<std::size_t>(process)];
-  if (gone.lost || process == settings_.process) return;
+  if (gone.lost) return;
   gone.lost = true;
   gone.why = why;
   const std::exception_ptr failure = lost_error(process);
@@ -38,23 +38,40 @@ void engine::lose(int process, const std::string& why) {
     participant* member = each->owner;
     if (member == nullptr || member->failure != nullptr) continue;
     const auto& processes = member->members->process;
-    if (std::find(processes.begin(), processes.end(), process) != processes.end()) break_participant(*member, failure);
+    if (std::find(processes.begin(), processes.end(), process) != processes.end()) break_participant(*member, failure, false);
   }
-  // Receives from it that a broken communicator has withdrawn already wait for an answer that will not come.
-  landings_.for_each([&](landing& each) {
-    if (each.process == process && each.withdrawing && !each.last_known) withdraw(each);
-  });
-  departures_.for_each([&](departure& each) {
-    if (each.process == process && each.operation == nullptr) remove(each);
-  });
+  doom_payloads(process);
   for (const outgoing& each : gone.messages)
     if (each.operation == nullptr && each.head.kind == message_kind::eager) buffered_ -= each.bytes;
   gone.control.clear();
   gone.messages.clear();
+  if (process != settings_.process) return;
+  for (const auto& other : peers_) lose(other->process, "it has given this process up: " + why);
 }
 
-void engine::suspect(int process, std::error_code error) {
-  lose(process, "its connection failed: " + error.message());
+void engine::suspect(int process, const std::string& why) {
+  if (!peers_[static_cast<std::size_t>(process)]->lost) suspects_.push_back({process, why});
+}
+
+void engine::lose_suspects() noexcept {
+  std::vector<suspicion> suspects;
+  suspects.swap(suspects_);
+  for (const suspicion& each : suspects) lose(each.process, each.why);
+}
+
+void engine::drop_early_grants(room& of, bool alone) {
+  departures_.for_each([&](departure& each) {
+    if (each.early_in != &of) return;
+    answer_withdrawn(*peers_[static_cast<std::size_t>(each.process)], each.remote_id, 0, alone);
+    remove(each);
+  });
+}
+
+bool engine::failed_alone(const header& grant) const noexcept {
+  const room_key key{grant.communicator, grant.source};
+  if (const auto left = left_.find(key); left != left_.end()) return !left->second;
+  const auto found = rooms_.find(key);
+  return found != rooms_.end() && found->second->owner != nullptr && found->second->owner->failed_alone;
 }
 
 void engine::break_communicator(std::uint64_t communicator, errc code, const std::string& text, bool tell) {
@@ -69,7 +86,7 @@ void engine::break_communicator(std::uint64_t communicator, errc code, const std
   }
   for (auto& [key, each] : rooms_)
     if (key.communicator == communicator && each->owner != nullptr && each->owner->failure == nullptr)
-      break_participant(*each->owner, failure);
+      break_participant(*each->owner, failure, false);
 }
 
 void engine::take_note(std::span<const std::byte> note) {
@@ -83,16 +100,18 @@ void engine::take_note(std::span<const std::byte> note) {
 
 void engine::break_everything(const std::exception_ptr& failure) noexcept {
   for (auto& [key, each] : rooms_)
-    if (each->owner != nullptr && each->owner->failure == nullptr) break_participant(*each->owner, failure);
+    if (each->owner != nullptr && each->owner->failure == nullptr) break_participant(*each->owner, failure, true);
 }
 
-void engine::break_participant(participant& member, const std::exception_ptr& failure) noexcept {
+void engine::break_participant(participant& member, const std::exception_ptr& failure, bool alone) noexcept {
   member.failure = failure;
+  member.failed_alone = alone;
   for (auto each = member.active.begin(); each != member.active.end();) {
     operation& pending = *each;
     ++each;  // `cancel` may end, and so unlink, this one and no other
     cancel(pending, failure);
   }
+  if (alone && member.here != nullptr) drop_early_grants(*member.here, true);
 }
 
 void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noexcept {
@@ -100,7 +119,11 @@ void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noe
   const auto process = [&] { return cancelled.at->members->process[static_cast<std::size_t>(cancelled.peer)]; };
   auto* leaving = static_cast<departure*>(cancelled.transfer_state);
   switch (cancelled.now) {
-    case operation::stage::landing: return withdraw(*static_cast<landing*>(cancelled.transfer_state));
+    case operation::stage::landing: {
+      auto& arriving = *static_cast<landing*>(cancelled.transfer_state);
+      if (cancelled.at->failure == nullptr) arriving.told_why = false;
+      return withdraw(arriving);
+    }
     case operation::stage::waiting_for_room:
       std::erase_if(peers_[static_cast<std::size_t>(process())]->messages, [&](const outgoing& each) { return each.operation == &cancelled; });
       break;
@@ -114,12 +137,14 @@ void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noe
       break;
     case operation::stage::departing:
       leaving->stopped = true;
-      if (leaving->in_flight != 0 && !peers_[static_cast<std::size_t>(leaving->process)]->lost) return;  // settle() ends it
-      leaving->operation = nullptr;
-      if (leaving->withdrawn) remove(*leaving);
-      break;
+      if (cancelled.at->failed_alone && !leaving->withdrawn) {  // else the receiver, which fails too, asks
+        leaving->withdrawn = true;
+        answer_withdrawn(*peers_[static_cast<std::size_t>(leaving->process)], leaving->remote_id, leaving->sent, true);
+      }
+      return settle(*leaving);
     case operation::stage::waiting_at_home: {
       auto* message = static_cast<unexpected_message*>(cancelled.transfer_state);
+      if (message == nullptr) break;  // just taken by a receive that failed
       find_room(cancelled.at->members->communicator, cancelled.peer)->messages.remove_unexpected(*message);
       break;
     }

@@ -86,13 +86,13 @@ bool engine::try_transmit(peer& to, header& h, const std::byte* body, std::size_
     alignas(64) std::array<std::byte, 4096> frame;
     write_part(frame.data(), 0, h);
     if (bytes != 0) std::memcpy(frame.data() + sizeof h, body, bytes);
-    if (!network_->inject(to.process, {frame.data(), size})) return false;
+    if (!post_to_provider(to.process, [&] { return network_->inject(to.process, {frame.data(), size}); })) return false;
   } else {
     transfer_slot& slot = take_slot(transfer_slot::purpose::frame, nullptr, to.process);
     if (slot.frame == nullptr) slot.frame = std::make_unique_for_overwrite<std::byte[]>(frame_limit_);
     write_part(slot.frame.get(), 0, h);
     if (bytes != 0) std::memcpy(slot.frame.get() + sizeof h, body, bytes);
-    if (!network_->send(to.process, {slot.frame.get(), size}, slot)) return give_back(slot), false;
+    if (!post_to_provider(to.process, [&] { return network_->send(to.process, {slot.frame.get(), size}, slot); })) return give_back(slot), false;
   }
   ++to.sent_frames;
   to.owed = 0;

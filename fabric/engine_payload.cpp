@@ -58,7 +58,8 @@ void engine::pump(departure& leaving) {
   while (!leaving.stopped && leaving.sent < leaving.granted) {
     const std::size_t bytes = std::min<std::size_t>(leaving.piece, leaving.bytes - leaving.sent);
     transfer_slot& slot = take_slot(transfer_slot::purpose::departure, &leaving, leaving.process);
-    if (!network_->send_payload(leaving.process, leaving.remote_id, {leaving.data + leaving.sent, bytes}, slot)) {
+    const auto post = [&] { return network_->send_payload(leaving.process, leaving.remote_id, {leaving.data + leaving.sent, bytes}, slot); };
+    if (!post_to_provider(leaving.process, post)) {
       give_back(slot);
       if (!leaving.blocked.is_linked()) blocked_departures_.push_back(leaving);
       return;
@@ -74,19 +75,22 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
   if (const auto known = granted_.find(remote_key(from.process, grant.id)); known != granted_.end()) {
     departure& leaving = *known->second;
     leaving.granted = std::min<std::size_t>(grant.granted, leaving.bytes);
+    if (leaving.early_in != nullptr) return lose(from.process, "it granted more of a message that has not begun");
     return pump(leaving);
   }
   if (grant.piece == 0) return lose(from.process, "it granted pieces of 0 bytes");
   departure* leaving = nullptr;
   if (grant.sender_name != 0) {
     leaving = departures_.find(static_cast<std::uint32_t>(grant.sender_name));
-    if (leaving == nullptr || leaving->process != from.process || leaving->stopped) {
+    if (leaving != nullptr && leaving->process != from.process) leaving = nullptr;
+    if (leaving == nullptr || leaving->stopped) {
       if (leaving != nullptr) remove(*leaving);
-      return answer_withdrawn(from, grant.id, 0);
+      return answer_withdrawn(from, grant.id, 0, failed_alone(h));
     }
   } else {
     room* const here = find_room(h.communicator, h.source);
-    if (here == nullptr || (here->owner != nullptr && here->owner->failure != nullptr)) return answer_withdrawn(from, grant.id, 0);
+    if (here == nullptr || (here->owner != nullptr && here->owner->failure != nullptr))
+      return answer_withdrawn(from, grant.id, 0, failed_alone(h));
     leaving = &depart(from.process, h.length);
     leaving->fingerprint = h.detail;
     leaving->early_in = here;
@@ -126,8 +130,9 @@ void engine::attach(departure& granted, send_operation& send) {
   pump(granted);
 }
 
-void engine::piece_departed(departure& leaving) {
+void engine::piece_departed(departure& leaving, bool failed) {
   --leaving.in_flight;
+  if (failed) leaving.stopped = true;  // and its receiver is being lost
   if (leaving.stopped) return settle(leaving);
   if (leaving.sent < leaving.bytes || leaving.in_flight != 0) return;
   if (leaving.operation != nullptr) end(*leaving.operation);
@@ -154,6 +159,8 @@ void engine::begin_landing(receive_operation& receive, int process, std::size_t 
   arriving.in_flight = 0;
   arriving.active = !early;
   arriving.withdrawing = arriving.last_known = false;
+  arriving.told_why = true;
+  arriving.doomed = false;
   receive.now = operation::stage::landing;
   receive.transfer_state = &arriving;
   if (early) {
@@ -188,7 +195,8 @@ void engine::post_pieces(landing& arriving) {
     const std::size_t bytes = std::min<std::size_t>(arriving.piece, arriving.bytes - arriving.posted);
     transfer_slot& slot = take_slot(transfer_slot::purpose::landing, &arriving, arriving.process);
     slot.bytes = bytes;
-    if (!network_->receive_payload(arriving.process, arriving.id, {receive.data + arriving.posted, bytes}, slot)) {
+    const auto post = [&] { return network_->receive_payload(arriving.process, arriving.id, {receive.data + arriving.posted, bytes}, slot); };
+    if (!post_to_provider(arriving.process, post)) {
       give_back(slot);
       if (!arriving.blocked.is_linked()) blocked_landings_.push_back(arriving);
       break;
@@ -216,7 +224,7 @@ void engine::remove(landing& gone) noexcept {
   landings_.remove(gone);
 }
 
-void engine::piece_landed(landing& arriving, std::size_t bytes, bool cancelled) {
+void engine::piece_landed(landing& arriving, std::size_t bytes, bool whole) {
   peer& from = *peers_[static_cast<std::size_t>(arriving.process)];
   --arriving.in_flight;
   arriving.landed += bytes;
@@ -226,7 +234,7 @@ void engine::piece_landed(landing& arriving, std::size_t bytes, bool cancelled) 
     arriving.active = true;
     from.window_used += arriving.target - arriving.landed;
   }
-  if (arriving.withdrawing || cancelled) return settle(arriving);
+  if (arriving.withdrawing || !whole) return settle(arriving);
   if (arriving.landed == arriving.bytes) {
     receive_operation& receive = *arriving.operation;
     receive.received = arriving.bytes;
@@ -239,21 +247,29 @@ void engine::piece_landed(landing& arriving, std::size_t bytes, bool cancelled) 
   share_window(from);
 }
 
+void engine::stop(landing& stopped) noexcept {
+  stopped.withdrawing = true;
+  peer& from = *peers_[static_cast<std::size_t>(stopped.process)];
+  if (stopped.waiting.is_linked()) from.waiting.erase(from.waiting.iterator_to(stopped));
+  if (stopped.blocked.is_linked()) blocked_landings_.erase(blocked_landings_.iterator_to(stopped));
+  receive_operation& receive = *stopped.operation;
+  if (receive.in_mailbox) receive.at->here->messages.remove_posted(receive);
+}
+
 void engine::withdraw(landing& arriving) {
-  arriving.withdrawing = true;
+  const bool first = !arriving.withdrawing;
+  stop(arriving);
   peer& from = *peers_[static_cast<std::size_t>(arriving.process)];
-  if (arriving.waiting.is_linked()) from.waiting.erase(from.waiting.iterator_to(arriving));
-  if (arriving.blocked.is_linked()) blocked_landings_.erase(blocked_landings_.iterator_to(arriving));
   if (from.lost) {
-    arriving.last_known = true;
-    arriving.last = 0;
-    doomed_.push_back({arriving.id, steady_clock_source().now() + doomed_time});
+    if (arriving.doomed) return settle(arriving);
+    arriving.doomed = arriving.last_known = true;
+    doomed_.push_back({true, arriving.id, steady_clock_source().now() + doomed_time});
     cancel_pieces(arriving);
   } else if (arriving.announced == 0) {
     arriving.last_known = true;  // the sender has no grant, so nothing comes
-    arriving.last = 0;
+    if (first && arriving.sender_name != 0) answer_dropped(arriving.process, arriving.sender_name);
     cancel_pieces(arriving);
-  } else {
+  } else if (first) {
     header h = head_for(message_kind::withdraw, *arriving.operation);
     h.detail = arriving.id;
     send_control(from, h);
@@ -269,6 +285,7 @@ void engine::cancel_pieces(landing& withdrawn) {
 void engine::settle(landing& withdrawn) {
   if (!withdrawn.withdrawing || !withdrawn.last_known || withdrawn.in_flight != 0) return;
   receive_operation& receive = *withdrawn.operation;
+  if (receive.at->failure == nullptr && withdrawn.told_why) return;  // the reason is on its way
   remove(withdrawn);
   if (receive.at->failure != nullptr) return fail(receive, receive.at->failure);
   fail(receive, std::make_exception_ptr(error(errc::operation_failed, "rank " + std::to_string(receive.source) + " of communicator " +
@@ -277,7 +294,7 @@ void engine::settle(landing& withdrawn) {
 
 void engine::take_refusal(const header& h) {
   departure* leaving = departures_.find(static_cast<std::uint32_t>(h.detail));
-  if (leaving == nullptr || leaving->process != static_cast<int>(h.process)) return;
+  if (leaving == nullptr || leaving->process != static_cast<int>(h.process) || leaving->remote_id != 0) return;
   if (send_operation* send = leaving->operation)
     fail(*send, std::make_exception_ptr(error(errc::truncated, "send on rank " + std::to_string(send->at->rank) + " to rank " + std::to_string(send->peer) +
                                                                    " of communicator " + std::to_string(send->at->members->communicator) + ": the message has " +
@@ -285,20 +302,35 @@ void engine::take_refusal(const header& h) {
   remove(*leaving);
 }
 
-void engine::answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent) {
+void engine::answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent, bool alone) {
   header h;
   h.kind = message_kind::withdrawn;
+  h.source = alone ? 1 : 0;
   h.detail = id;
   h.length = sent;
   send_control(to, h);
 }
 
+void engine::answer_dropped(int process, std::uint64_t sender_name) {
+  header h;
+  h.kind = message_kind::dropped;
+  h.detail = sender_name;
+  send_control(*peers_[static_cast<std::size_t>(process)], h);
+}
+
+void engine::take_dropped(const header& h) {
+  departure* leaving = departures_.find(static_cast<std::uint32_t>(h.detail));
+  if (leaving == nullptr || leaving->process != static_cast<int>(h.process) || leaving->remote_id != 0) return;
+  if (leaving->operation != nullptr) end(*leaving->operation);  // as a short message to that rank would have
+  remove(*leaving);
+}
+
 void engine::take_withdrawal(peer& from, const header& h) {
   const auto id = static_cast<std::uint32_t>(h.detail);
   const auto known = granted_.find(remote_key(from.process, id));
-  if (known == granted_.end()) return answer_withdrawn(from, id, ~std::uint64_t{0});  // all of it has been sent
+  if (known == granted_.end()) return answer_withdrawn(from, id, ~std::uint64_t{0}, false);  // all of it has been sent
   departure& leaving = *known->second;
-  answer_withdrawn(from, id, leaving.sent);
+  answer_withdrawn(from, id, leaving.sent, false);
   leaving.stopped = leaving.withdrawn = true;
   settle(leaving);
 }
@@ -306,8 +338,10 @@ void engine::take_withdrawal(peer& from, const header& h) {
 void engine::take_withdrawn(peer& from, const header& h) {
   landing* withdrawn = landings_.find(static_cast<std::uint32_t>(h.detail));
   if (withdrawn == nullptr || withdrawn->process != from.process || withdrawn->last_known) return;
-  if (!withdrawn->withdrawing) withdraw(*withdrawn);  // the sender gave up first
-  if (withdrawn->operation == nullptr || withdrawn->last_known) return;
+  if (!withdrawn->withdrawing) {  // the sender gave up first
+    stop(*withdrawn);
+    withdrawn->told_why = h.source == 0;
+  }
   withdrawn->last_known = true;
   withdrawn->last = std::min<std::size_t>(h.length, withdrawn->bytes);
   // What has been sent lands; pieces land in order, so the others are the last ones posted.
@@ -335,17 +369,45 @@ void engine::retry_payloads() {
   }
 }
 
+void engine::doom_payloads(int process) {
+  // Receives from it that a broken communicator has withdrawn already wait for an answer, or for pieces, that will not come.
+  landings_.for_each([&](landing& each) {
+    if (each.process == process && each.withdrawing) withdraw(each);
+  });
+  departures_.for_each([&](departure& each) {
+    if (each.process != process) return;
+    each.stopped = each.withdrawn = true;
+    if (each.in_flight != 0) doomed_.push_back({false, each.id, steady_clock_source().now() + doomed_time});
+    settle(each);
+  });
+}
+
 void engine::give_up_doomed() {
   const auto now = steady_clock_source().now();
-  std::erase_if(doomed_, [&](const doomed_landing& each) {
-    landing* lost = landings_.find(each.id);
-    if (lost == nullptr) return true;
-    if (now < each.until) return false;
-    // Its sender is dead and everything that it had sent has been read: nothing can come into this memory any more.
+  const auto disown = [this](const void* owner) {
     for (transfer_slot& slot : flying_)
-      if (slot.owner == lost) slot.owner = nullptr;
-    lost->in_flight = 0;
-    settle(*lost);
+      if (slot.owner == owner) slot.owner = nullptr;
+  };
+  std::erase_if(doomed_, [&](const doomed_payload& each) {
+    landing* const arriving = each.arriving ? landings_.find(each.id) : nullptr;
+    departure* const leaving = each.arriving ? nullptr : departures_.find(each.id);
+    if (arriving == nullptr && leaving == nullptr) return true;
+    if (now < each.until) return false;
+    if (arriving != nullptr) {
+      // Its sender is dead and everything that it had sent has been read: nothing can come into this memory any more.
+      disown(arriving);
+      arriving->in_flight = 0;
+      settle(*arriving);
+    } else {
+      // What the provider still reads goes nowhere.
+      disown(leaving);
+      leaving->in_flight = 0;
+      if (leaving->kept != nullptr) {
+        abandoned_.push_back(std::move(leaving->kept));
+        buffered_ -= leaving->bytes;
+      }
+      settle(*leaving);
+    }
     return true;
   });
 }

@@ -81,7 +81,7 @@ void messenger::break_communicator(std::uint64_t communicator, errc code, const 
 }
 void messenger::break_here(participant& member) {
   while_held([&] {
-    if (member.failure == nullptr) engine_->break_participant(member, std::make_exception_ptr(error(errc::revoked, "the rank has left")));
+    if (member.failure == nullptr) engine_->break_participant(member, std::make_exception_ptr(error(errc::revoked, "the rank has left")), true);
   });
 }
 void messenger::take_note(std::span<const std::byte> note) {

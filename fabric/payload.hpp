@@ -34,7 +34,7 @@ struct departure {
   std::size_t sent = 0;
   int in_flight = 0;       ///< pieces
   bool stopped = false;    ///< nothing more is sent
-  bool withdrawn = false;  ///< and the receiver knows
+  bool withdrawn = false;  ///< and the receiver knows, or is lost
 
   room* early_in = nullptr;  ///< where a grant waits for its send, under this key
   match_key early_key;
@@ -63,6 +63,8 @@ struct landing {
   bool withdrawing = false;
   std::size_t last = 0;    ///< withdrawing: how much the sender has sent in all, once it has said so
   bool last_known = false;
+  bool doomed = false;     ///< its sender is lost
+  bool told_why = true;    ///< what ended it comes, or has come, to this process by itself
   boost::intrusive::list_member_hook<> waiting;  ///< for a share of the peer's window
   boost::intrusive::list_member_hook<> blocked;  ///< waits for the provider to take more
 };

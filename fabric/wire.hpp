@@ -6,7 +6,9 @@
 //   refuse    header                 the message that its sender calls header.detail is longer than the receiver's buffer,
 //                                    which has header.length bytes
 //   withdraw  header                 the receiver gives up the message that it calls header.detail
-//   withdrawn header                 the sender has stopped after header.length bytes of what the receiver calls header.detail
+//   withdrawn header                 the sender has stopped after header.length bytes of what the receiver calls header.detail;
+//                                    source 1: for a reason that the receiver does not hear of otherwise
+//   dropped   header                 nobody will ever receive the message that its sender calls header.detail
 //   credit    header                 gives credit back; source 1: send envelopes only, 0: send eagerly again
 //   hello     header                 opens a connection and gives header.length units of credit; source 1: asks for an answer
 #pragma once
@@ -20,7 +22,7 @@ namespace weft::fabric {
 
 inline constexpr std::uint8_t wire_version = 1;
 
-enum class message_kind : std::uint8_t { hello = 1, eager, envelope, grant, refuse, withdraw, withdrawn, credit };
+enum class message_kind : std::uint8_t { hello = 1, eager, envelope, grant, refuse, withdraw, withdrawn, credit, dropped };
 
 /// Matching space within a communicator: messages by source and tag, or a collective's by source and ordinal.
 enum class space : std::uint16_t { message = 0, collective = 1 };

@@ -40,8 +40,8 @@ struct messenger_settings {
   std::size_t credit = 256 << 10;
   std::size_t unexpected_limit = 4 << 20;
   std::size_t send_buffer_limit = 64 << 20;
-  std::size_t piece = 256 << 10;
-  std::size_t window = 1 << 20;
+  std::size_t piece = 128 << 10;
+  std::size_t window = 512 << 10;
   /// Says what a collective's fingerprint stands for, for errors.
   std::string (*describe)(std::uint64_t fingerprint) = nullptr;
   /// Tells every other process of the job (they hand it to `take_note`). Called with the token held; must not block.
@@ -60,6 +60,8 @@ struct probed_message {
 class messenger final : public pollable {
  public:
   messenger(std::unique_ptr<transport> network, messenger_settings settings);
+  /// Forgets what is still in flight: neither those operations nor their memory are touched any more, and they do not
+  /// finish. The operations and their participants must outlive the call.
   ~messenger() override;
 
   /// Connects to all processes of the job, whose endpoints' addresses these are; of two processes the lower one opens the

@@ -26,6 +26,7 @@ class participant {
   // The messenger's, under its token.
   room* here = nullptr;        ///< what waits for it
   std::exception_ptr failure;  ///< once set, every operation ends with it
+  bool failed_alone = false;   ///< and the other ranks do not hear of it by themselves
   boost::intrusive::list<operation, boost::intrusive::member_hook<operation, boost::intrusive::list_member_hook<>, &operation::active>,
                          boost::intrusive::constant_time_size<false>>
       active;

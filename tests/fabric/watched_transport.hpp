@@ -1,0 +1,112 @@
+// A transport in front of another: counts what passes, and refuses posts on request.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <weft/fabric/transport.hpp>
+#include <weft/runtime/error.hpp>
+
+#include "../../fabric/wire.hpp"
+
+namespace weft_test {
+
+/// What one process has sent, and where its provider held it up. Read it where the messenger is not being polled.
+struct traffic_counts {
+  std::size_t kinds[16] = {};           ///< frames by kind
+  std::size_t short_envelopes = 0;      ///< for messages that eager sends would have taken
+  std::size_t envelopes_wanted = 0;     ///< requests for envelopes only
+  std::size_t payloads = 0;
+  std::size_t blocked_landings = 0;
+  std::size_t blocked_departures = 0;
+  std::size_t blocked_frames = 0;
+  std::size_t of(weft::fabric::message_kind kind) const { return kinds[static_cast<int>(kind)]; }
+  void add(const traffic_counts& other) {
+    for (int i = 0; i < 16; ++i) kinds[i] += other.kinds[i];
+    short_envelopes += other.short_envelopes;
+    envelopes_wanted += other.envelopes_wanted;
+    payloads += other.payloads;
+    blocked_landings += other.blocked_landings;
+    blocked_departures += other.blocked_departures;
+    blocked_frames += other.blocked_frames;
+  }
+};
+
+class watched_transport final : public weft::fabric::transport {
+ public:
+  watched_transport(std::unique_ptr<transport> inner, traffic_counts& counts, std::size_t eager_limit)
+      : inner_(std::move(inner)), counts_(counts), eager_limit_(eager_limit) {}
+
+  const weft::fabric::transport_limits& limits() const noexcept override { return inner_->limits(); }
+  weft::fabric::address local_address() const override { return inner_->local_address(); }
+  void start(std::span<const weft::fabric::address> peers, std::size_t ring_bytes) override { inner_->start(peers, ring_bytes); }
+
+  bool inject(int peer, std::span<const std::byte> frame) override {
+    check_failure();
+    return counted(frame, inner_->inject(peer, frame));
+  }
+  bool send(int peer, std::span<const std::byte> frame, weft::fabric::transfer& context) override {
+    check_failure();
+    return counted(frame, inner_->send(peer, frame, context));
+  }
+  bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, weft::fabric::transfer& context) override {
+    check_failure();
+    const bool posted = inner_->send_payload(peer, tag, bytes, context);
+    ++(posted ? counts_.payloads : counts_.blocked_departures);
+    return posted;
+  }
+  bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, weft::fabric::transfer& context) override {
+    check_failure();
+    const bool posted = (most_receives == 0 || receives_ < most_receives) && inner_->receive_payload(peer, tag, bytes, context);
+    if (posted)
+      ++receives_;
+    else
+      ++counts_.blocked_landings;
+    context.receiving = true;
+    return posted;
+  }
+  void cancel(weft::fabric::transfer& context) override { inner_->cancel(context); }
+
+  std::size_t poll(weft::fabric::receiver& to) override {
+    if (frozen) return 0;
+    struct counting final : weft::fabric::receiver {
+      weft::fabric::receiver& to;
+      watched_transport& self;
+      counting(weft::fabric::receiver& to, watched_transport& self) : to(to), self(self) {}
+      void arrived(std::span<const std::byte> frame) override { to.arrived(frame); }
+      void done(weft::fabric::transfer& ended, std::size_t bytes, std::error_code error) override {
+        if (ended.receiving) --self.receives_;
+        ended.receiving = false;
+        to.done(ended, bytes, error);
+      }
+    } between(to, *this);
+    return inner_->poll(between);
+  }
+
+  std::size_t most_receives = 0;  ///< payload receives posted at a time; 0: as the inner transport says
+  bool failing = false;           ///< every post throws errc::provider_failed
+  bool frozen = false;            ///< polls report nothing
+
+ private:
+  void check_failure() const {
+    if (failing) throw weft::error(weft::errc::provider_failed, "the provider failed because the test wants it");
+  }
+  bool counted(std::span<const std::byte> frame, bool posted) {
+    if (!posted) return ++counts_.blocked_frames, false;
+    const auto head = weft::fabric::read_part<weft::fabric::header>(frame, 0);
+    ++counts_.kinds[static_cast<int>(head.kind) & 15];
+    using weft::fabric::message_kind;
+    if (head.kind == message_kind::envelope && head.length <= eager_limit_) ++counts_.short_envelopes;
+    if (head.kind == message_kind::credit && head.source == 1) ++counts_.envelopes_wanted;
+    return true;
+  }
+
+  std::unique_ptr<transport> inner_;
+  traffic_counts& counts_;
+  std::size_t eager_limit_;
+  std::size_t receives_ = 0;
+};
+
+}  // namespace weft_test
