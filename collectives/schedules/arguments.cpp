@@ -20,7 +20,8 @@ void check_pipeline(const pipeline& by) {
 
 void check_cost(double cost, const char* name) {
   if (!std::isfinite(cost) || cost < 0)
-    throw std::invalid_argument(std::string(name) + " cost " + std::to_string(cost) + " is not a finite time of at least 0");
+    throw std::invalid_argument(std::string(name) + " cost " + std::to_string(cost) +
+                                " is not a finite time of at least 0");
 }
 
 }  // namespace weft::schedules

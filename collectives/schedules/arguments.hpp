@@ -5,8 +5,8 @@
 
 namespace weft::schedules {
 
-/// Throws std::invalid_argument unless there is a rank at all and `rank` is one of them. `name` is what the caller calls
-/// it: "rank" or "root".
+/// Throws std::invalid_argument unless there is a rank at all and `rank` is one of them. `name` is what the caller
+/// calls it: "rank" or "root".
 void check_rank(int ranks, int rank, const char* name);
 
 /// Throws std::invalid_argument unless segments and window are at least 1.

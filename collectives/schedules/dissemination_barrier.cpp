@@ -1,9 +1,8 @@
+#include <vector>
 #include <weft/schedules/dissemination_barrier.hpp>
 
 #include "arguments.hpp"
 #include "emitter.hpp"
-
-#include <vector>
 
 namespace weft::schedules {
 

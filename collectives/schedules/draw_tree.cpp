@@ -21,7 +21,8 @@ std::string draw_tree(const tree& of, const std::function<std::string(int rank)>
     }
     text += label(next.rank) + '\n';
     const auto children = of.children(next.rank);
-    for (std::size_t i = children.size(); i-- > 0;) to_draw.push_back({children[i], next.depth + 1, i + 1 == children.size()});
+    for (std::size_t i = children.size(); i-- > 0;)
+      to_draw.push_back({children[i], next.depth + 1, i + 1 == children.size()});
   }
   return text;
 }

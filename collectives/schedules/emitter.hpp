@@ -1,12 +1,11 @@
 // What every builder needs to say its steps briefly.
 #pragma once
 
-#include <weft/schedules/schedule.hpp>
-
 #include <initializer_list>
 #include <limits>
 #include <span>
 #include <vector>
+#include <weft/schedules/schedule.hpp>
 
 namespace weft::schedules {
 
@@ -24,7 +23,9 @@ class emitter {
 
   emitter(sink& to, const layout& cut) : to_(to) { to_.begin(cut); }
 
-  step_index send(int peer, const segment& source, steps after) { return emit(step_kind::send, peer, {&source, 1}, {}, after); }
+  step_index send(int peer, const segment& source, steps after) {
+    return emit(step_kind::send, peer, {&source, 1}, {}, after);
+  }
   step_index receive(int peer, const segment& target, steps after) {
     return emit(step_kind::receive, peer, {}, target, after);
   }
@@ -35,11 +36,14 @@ class emitter {
     const segment sources[] = {first, second};
     return emit(step_kind::combine, -1, sources, target, after);
   }
-  step_index notify(int peer, std::span<const step_index> after) { return to_.emit(step_kind::notify, peer, {}, {}, after); }
+  step_index notify(int peer, std::span<const step_index> after) {
+    return to_.emit(step_kind::notify, peer, {}, {}, after);
+  }
   step_index await(int peer) { return to_.emit(step_kind::await, peer, {}, {}, {}); }
 
  private:
-  step_index emit(step_kind kind, std::int32_t peer, std::span<const segment> sources, const segment& target, steps after) {
+  step_index emit(step_kind kind, std::int32_t peer, std::span<const segment> sources, const segment& target,
+                  steps after) {
     after_.clear();
     for (const step_index before : after)
       if (before != no_step) after_.push_back(before);

@@ -1,10 +1,9 @@
+#include <algorithm>
+#include <deque>
 #include <weft/schedules/timing.hpp>
 #include <weft/schedules/tree.hpp>
 
 #include "arguments.hpp"
-
-#include <algorithm>
-#include <deque>
 
 namespace weft::schedules {
 namespace {
@@ -18,8 +17,8 @@ struct receiver {
 
 bool before(const receiver& a, const receiver& b) { return a.free < b.free || (a.free == b.free && a.since < b.since); }
 
-/// Algorithm 1: whom each rank, in the order of visits, sends to. The times of new ranks never fall from one iteration to
-/// the next, nor do those of ranks used again: two queues hold them sorted, and no heap is needed.
+/// Algorithm 1: whom each rank, in the order of visits, sends to. The times of new ranks never fall from one iteration
+/// to the next, nor do those of ranks used again: two queues hold them sorted, and no heap is needed.
 std::vector<std::size_t> receivers(int ranks, double transfer, double compute) {
   std::vector<std::size_t> chosen(static_cast<std::size_t>(ranks));
   std::deque<receiver> fresh, again{{0, 0, 0}};
@@ -35,7 +34,8 @@ std::vector<std::size_t> receivers(int ranks, double transfer, double compute) {
 }
 
 /// The children of each rank as the times of Proposition 3 order them, those visited last first where they are equal.
-std::vector<std::vector<std::size_t>> by_readiness(const std::vector<std::size_t>& receiver_of, double transfer, double compute) {
+std::vector<std::vector<std::size_t>> by_readiness(const std::vector<std::size_t>& receiver_of, double transfer,
+                                                   double compute) {
   std::vector<std::vector<std::size_t>> children(receiver_of.size());
   std::vector<double> ready(receiver_of.size());
   std::vector<double> times;

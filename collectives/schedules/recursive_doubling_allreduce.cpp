@@ -1,19 +1,18 @@
+#include <algorithm>
+#include <bit>
 #include <weft/schedules/recursive_doubling_allreduce.hpp>
 
 #include "arguments.hpp"
 #include "emitter.hpp"
-
-#include <algorithm>
-#include <bit>
 
 namespace weft::schedules {
 namespace {
 
 constexpr block_range vector{0, 1};
 
-/// Operands received and combined one after another. Each lands in a slot of its own, in which the sum is then made and from
-/// which it is sent, so that no combine waits for a send. A slot serves again when its sum has been sent and combined
-/// further: by then the partner of that round has long posted its receive.
+/// Operands received and combined one after another. Each lands in a slot of its own, in which the sum is then made and
+/// from which it is sent, so that no combine waits for a send. A slot serves again when its sum has been sent and
+/// combined further: by then the partner of that round has long posted its receive.
 constexpr std::size_t slots = 4;
 
 struct exchange {

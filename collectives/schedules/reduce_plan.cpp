@@ -1,11 +1,10 @@
-#include <weft/schedules/reduce_plan.hpp>
-
-#include "draw_tree.hpp"
-
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
+#include <weft/schedules/reduce_plan.hpp>
+
+#include "draw_tree.hpp"
 
 namespace weft::schedules {
 namespace {
@@ -13,7 +12,8 @@ namespace {
 tree tree_of(std::string_view algorithm, int ranks, int root, double transfer, double compute) {
   if (algorithm == "greedy") return greedy_tree(ranks, root, transfer, compute);
   if (algorithm == "binomial") return binomial_tree(ranks, root);
-  throw std::invalid_argument("no reduction is called \"" + std::string(algorithm) + "\": there are greedy and binomial");
+  throw std::invalid_argument("no reduction is called \"" + std::string(algorithm) +
+                              "\": there are greedy and binomial");
 }
 
 }  // namespace
@@ -31,8 +31,8 @@ std::string draw(const reduce_plan& plan) {
     transfer_of.at(static_cast<std::size_t>(edge.from)) = &edge;
   }
   const tree drawn(plan.ranks, plan.root, receptions);
-  return plan.algorithm + " reduction, ranks " + std::to_string(plan.ranks) + ", root " + std::to_string(plan.root) + ", length " +
-         time_text(plan.length) + "; in brackets, when a rank's transfer starts and ends\n" +
+  return plan.algorithm + " reduction, ranks " + std::to_string(plan.ranks) + ", root " + std::to_string(plan.root) +
+         ", length " + time_text(plan.length) + "; in brackets, when a rank's transfer starts and ends\n" +
          draw_tree(drawn, [&](int rank) {
            const timed_edge* const edge = transfer_of[static_cast<std::size_t>(rank)];
            if (edge == nullptr) return std::to_string(rank);

@@ -1,10 +1,10 @@
 #include "ring_phases.hpp"
 
-#include "arguments.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+
+#include "arguments.hpp"
 
 namespace weft::schedules {
 namespace {
@@ -19,11 +19,13 @@ std::vector<int> checked_order(const ring& around) {
   std::vector<bool> seen(ranks, false);
   for (const int rank : order) {
     check_rank(around.ranks, rank, "ring member");
-    if (seen[static_cast<std::size_t>(rank)]) throw std::invalid_argument("rank " + std::to_string(rank) + " is on the ring twice");
+    if (seen[static_cast<std::size_t>(rank)])
+      throw std::invalid_argument("rank " + std::to_string(rank) + " is on the ring twice");
     seen[static_cast<std::size_t>(rank)] = true;
   }
   if (order.size() != ranks)
-    throw std::invalid_argument("a ring of " + std::to_string(ranks) + " ranks cannot hold " + std::to_string(order.size()));
+    throw std::invalid_argument("a ring of " + std::to_string(ranks) + " ranks cannot hold " +
+                                std::to_string(order.size()));
   return order;
 }
 
@@ -46,12 +48,15 @@ block_range ring_place::block(std::size_t item, std::size_t back) const {
 }
 
 std::uint32_t reduce_scatter_slots(const ring_place& at, partial_sums home) {
-  return static_cast<std::uint32_t>(std::min(at.items, at.window + (home == partial_sums::in_scratch ? at.segments : 0)));
+  return static_cast<std::uint32_t>(
+      std::min(at.items, at.window + (home == partial_sums::in_scratch ? at.segments : 0)));
 }
 
 reduce_scatter_steps emit_reduce_scatter(const ring_place& at, partial_sums home, emitter& emit) {
   const std::size_t slots = reduce_scatter_slots(at, home);
-  const auto slot = [&](std::size_t item) { return in_scratch(static_cast<std::uint32_t>(item % slots), at.block(item, 2)); };
+  const auto slot = [&](std::size_t item) {
+    return in_scratch(static_cast<std::uint32_t>(item % slots), at.block(item, 2));
+  };
   reduce_scatter_steps done{std::vector<step_index>(at.items), {}};
   std::vector<step_index> received(at.items);
   for (std::size_t i = 0; i < std::min<std::size_t>(at.segments, at.items); ++i)
@@ -67,7 +72,8 @@ reduce_scatter_steps emit_reduce_scatter(const ring_place& at, partial_sums home
     } else {
       const step_index sent = emit.send(at.next, sum, {slot_read});
       done.sent[i + at.segments] = sent;
-      // The next rank receives this item when it has sent items before it, so that nobody waits for himself around the ring.
+      // The next rank receives this item when it has sent items before it, so that nobody waits for himself around the
+      // ring.
       if (home == partial_sums::in_scratch) slot_read = sent;
     }
     if (i + slots < at.items) received[i + slots] = emit.receive(at.previous, slot(i + slots), {slot_read});

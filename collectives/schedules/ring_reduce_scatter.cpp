@@ -5,7 +5,8 @@ namespace weft::schedules {
 void ring_reduce_scatter(const ring& around, int rank, sink& to) {
   const ring_place at(around, rank);
   const std::uint32_t slots = reduce_scatter_slots(at, partial_sums::in_scratch);
-  emitter emit(to, {static_cast<std::uint32_t>(around.ranks), at.segments, at.vector(), at.own_chunk(), slots, slots == 0 ? 0u : 1u});
+  emitter emit(to, {static_cast<std::uint32_t>(around.ranks), at.segments, at.vector(), at.own_chunk(), slots,
+                    slots == 0 ? 0u : 1u});
   if (at.items == 0)
     emit.copy(in_input(at.vector()), in_output(at.vector()), {});
   else

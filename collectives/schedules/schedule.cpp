@@ -1,6 +1,5 @@
-#include <weft/schedules/schedule.hpp>
-
 #include <algorithm>
+#include <weft/schedules/schedule.hpp>
 
 namespace weft::schedules {
 namespace {

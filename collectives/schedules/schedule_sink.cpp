@@ -1,8 +1,7 @@
-#include <weft/schedules/schedule_sink.hpp>
-
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <weft/schedules/schedule_sink.hpp>
 
 namespace weft::schedules {
 namespace {
@@ -21,8 +20,8 @@ void schedule_sink::begin(const layout& cut) {
   built_.cut = cut;
 }
 
-step_index schedule_sink::emit(step_kind kind, std::int32_t peer, std::span<const segment> sources, const segment& target,
-                               std::span<const step_index> after) {
+step_index schedule_sink::emit(step_kind kind, std::int32_t peer, std::span<const segment> sources,
+                               const segment& target, std::span<const step_index> after) {
   if (built_.steps.size() >= std::numeric_limits<step_index>::max())
     throw std::length_error("a schedule has at most 2^32 - 1 steps");
   const auto index = static_cast<step_index>(built_.steps.size());
@@ -47,11 +46,14 @@ schedule schedule_sink::take() {
 std::uint32_t schedule_sink::next_ordinal(step_kind kind, std::int32_t peer) {
   switch (kind) {
     case step_kind::send:
-    case step_kind::notify: return outgoing_[peer]++;
+    case step_kind::notify:
+      return outgoing_[peer]++;
     case step_kind::receive:
-    case step_kind::await: return incoming_[peer]++;
+    case step_kind::await:
+      return incoming_[peer]++;
     case step_kind::copy:
-    case step_kind::combine: break;
+    case step_kind::combine:
+      break;
   }
   return 0;
 }

@@ -1,9 +1,8 @@
+#include <algorithm>
+#include <tuple>
 #include <weft/schedules/timing.hpp>
 
 #include "arguments.hpp"
-
-#include <algorithm>
-#include <tuple>
 
 namespace weft::schedules {
 
@@ -43,8 +42,9 @@ reduce_timing timing(const tree& of, double transfer, double compute) {
     ready_at(*node) = combined_at(times, transfer, compute);
   }
   result.length = ready_at(of.root());
-  std::sort(result.edges.begin(), result.edges.end(),
-            [](const timed_edge& a, const timed_edge& b) { return std::tie(a.start, a.from) < std::tie(b.start, b.from); });
+  std::sort(result.edges.begin(), result.edges.end(), [](const timed_edge& a, const timed_edge& b) {
+    return std::tie(a.start, a.from) < std::tie(b.start, b.from);
+  });
   return result;
 }
 

@@ -1,9 +1,8 @@
+#include <stdexcept>
 #include <weft/schedules/tree.hpp>
 
 #include "arguments.hpp"
 #include "draw_tree.hpp"
-
-#include <stdexcept>
 
 namespace weft::schedules {
 namespace {

@@ -1,9 +1,8 @@
+#include <algorithm>
 #include <weft/schedules/tree_broadcast.hpp>
 
 #include "arguments.hpp"
 #include "emitter.hpp"
-
-#include <algorithm>
 
 namespace weft::schedules {
 

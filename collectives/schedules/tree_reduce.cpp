@@ -1,10 +1,9 @@
+#include <algorithm>
+#include <cstddef>
 #include <weft/schedules/tree_reduce.hpp>
 
 #include "arguments.hpp"
 #include "emitter.hpp"
-
-#include <algorithm>
-#include <cstddef>
 
 namespace weft::schedules {
 namespace {
@@ -41,7 +40,8 @@ class reduction {
  private:
   layout cut() const {
     const block_range vector{0, segments_};
-    return {1, segments_, vector, place_.parent == -1 ? vector : block_range{}, window_ + sums_, operands_ == 0 ? 0u : 1u};
+    return {
+        1, segments_, vector, place_.parent == -1 ? vector : block_range{}, window_ + sums_, operands_ == 0 ? 0u : 1u};
   }
 
   segment slot(std::size_t operand) const {
@@ -57,7 +57,8 @@ class reduction {
     received_[operand] = to_.receive(place_.children[operand % place_.children.size()], slot(operand), {slot_read});
   }
 
-  /// Combines all operands of a block, the first one when the sum's memory is free, and posts receives into the slots read.
+  /// Combines all operands of a block, the first one when the sum's memory is free, and posts receives into the slots
+  /// read.
   step_index sum(std::uint32_t block, step_index memory_free) {
     const std::size_t children = place_.children.size();
     step_index last = memory_free;

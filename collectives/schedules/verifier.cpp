@@ -1,7 +1,7 @@
-#include "verifier_job.hpp"
-
 #include <algorithm>
 #include <stdexcept>
+
+#include "verifier_job.hpp"
 
 namespace weft::schedules {
 
@@ -15,12 +15,24 @@ std::string name_of(step_index index, const step& of) {
   const auto peer = " rank " + std::to_string(of.peer);
   std::string kind;
   switch (of.kind) {
-    case step_kind::send: kind = "send to" + peer; break;
-    case step_kind::receive: kind = "receive from" + peer; break;
-    case step_kind::copy: kind = "copy"; break;
-    case step_kind::combine: kind = "combine"; break;
-    case step_kind::notify: kind = "notify" + peer; break;
-    case step_kind::await: kind = "await" + peer; break;
+    case step_kind::send:
+      kind = "send to" + peer;
+      break;
+    case step_kind::receive:
+      kind = "receive from" + peer;
+      break;
+    case step_kind::copy:
+      kind = "copy";
+      break;
+    case step_kind::combine:
+      kind = "combine";
+      break;
+    case step_kind::notify:
+      kind = "notify" + peer;
+      break;
+    case step_kind::await:
+      kind = "await" + peer;
+      break;
   }
   return "step " + std::to_string(index) + " (" + kind + ")";
 }
@@ -34,9 +46,12 @@ std::string name_of(block_range elements) {
 std::string name_of(const segment& memory) {
   const std::string whose = memory.owner == me ? "" : "rank " + std::to_string(memory.owner) + "'s ";
   switch (memory.in) {
-    case buffer::input: return whose + "input " + name_of(memory.elements);
-    case buffer::output: return whose + "output " + name_of(memory.elements);
-    case buffer::scratch: break;
+    case buffer::input:
+      return whose + "input " + name_of(memory.elements);
+    case buffer::output:
+      return whose + "output " + name_of(memory.elements);
+    case buffer::scratch:
+      break;
   }
   return whose + "scratch slot " + std::to_string(memory.slot);
 }
@@ -58,7 +73,8 @@ std::optional<fault> verify(const purpose& meant, std::span<const schedule> rank
 }
 
 bool keeps_rank_order(const purpose& meant, std::span<const schedule> ranks) {
-  if (const auto wrong = verify(meant, ranks)) throw std::invalid_argument("not a schedule that verifies: " + wrong->what);
+  if (const auto wrong = verify(meant, ranks))
+    throw std::invalid_argument("not a schedule that verifies: " + wrong->what);
   const job all(meant, ranks);
   const auto blocks = run_symbolically(all, check_progress(all, execution_order::dataflow), placing::separate);
   return std::all_of(blocks.begin(), blocks.end(), [](const output_block& block) {

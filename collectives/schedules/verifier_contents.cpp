@@ -1,8 +1,8 @@
 // What the outputs hold in the end.
-#include "verifier_memory.hpp"
-
 #include <algorithm>
 #include <numeric>
+
+#include "verifier_memory.hpp"
 
 namespace weft::schedules {
 namespace {
@@ -14,7 +14,8 @@ constexpr value_number nothing = std::numeric_limits<value_number>::max();
 
 class symbolic_run {
  public:
-  symbolic_run(const job& all, placing where) : all_(all), cells_(all, where), held_(cells_.size(), nothing), slots_(cells_.size()), sent_(all.steps()) {
+  symbolic_run(const job& all, placing where)
+      : all_(all), cells_(all, where), held_(cells_.size(), nothing), slots_(cells_.size()), sent_(all.steps()) {
     for (int rank = 0; rank < all.ranks(); ++rank) {
       values_.push_back({rank});
       const block_range input = all.of(rank).cut.input;
@@ -27,12 +28,19 @@ class symbolic_run {
     if (at.kind == step_kind::send && !e.end) sent_[e.step] = read(e.step, source(e.step, 0));
     if (!e.end) return;
     switch (at.kind) {
-      case step_kind::receive: write(e.step, sent_[all_.partner(e.step)]); break;
-      case step_kind::copy: write(e.step, read(e.step, source(e.step, 0))); break;
-      case step_kind::combine: write(e.step, combined(e.step)); break;
+      case step_kind::receive:
+        write(e.step, sent_[all_.partner(e.step)]);
+        break;
+      case step_kind::copy:
+        write(e.step, read(e.step, source(e.step, 0)));
+        break;
+      case step_kind::combine:
+        write(e.step, combined(e.step));
+        break;
       case step_kind::send:
       case step_kind::notify:
-      case step_kind::await: break;
+      case step_kind::await:
+        break;
     }
   }
 
@@ -55,8 +63,12 @@ class symbolic_run {
     std::vector<value_number> held;
   };
 
-  const segment& source(job_step s, std::size_t operand) const { return all_.of(all_.rank_of(s)).sources_of(all_.at(s))[operand]; }
-  [[noreturn]] void wrong(job_step s, const std::string& what) const { fail(all_.rank_of(s), all_.index_of(s), all_.at(s), what); }
+  const segment& source(job_step s, std::size_t operand) const {
+    return all_.of(all_.rank_of(s)).sources_of(all_.at(s))[operand];
+  }
+  [[noreturn]] void wrong(job_step s, const std::string& what) const {
+    fail(all_.rank_of(s), all_.index_of(s), all_.at(s), what);
+  }
 
   std::vector<value_number> read(job_step s, const segment& memory) const {
     const auto [first, count] = memory.elements;
@@ -94,7 +106,8 @@ class symbolic_run {
     std::vector<value> sums(all_.at(s).target.elements.count);
     for (std::size_t operand = 0; operand < operands; ++operand) {
       const auto next = read(s, source(s, operand));
-      for (std::size_t i = 0; i < sums.size(); ++i) sums[i].insert(sums[i].end(), values_[next[i]].begin(), values_[next[i]].end());
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        sums[i].insert(sums[i].end(), values_[next[i]].begin(), values_[next[i]].end());
     }
     std::vector<value_number> result;
     for (value& sum : sums) {
@@ -137,7 +150,8 @@ void check_outputs(const purpose& meant, const job& all, std::span<const output_
     std::sort(found.begin(), found.end());
     if (found == expected) continue;
     value differing;
-    std::set_symmetric_difference(found.begin(), found.end(), expected.begin(), expected.end(), std::back_inserter(differing));
+    std::set_symmetric_difference(found.begin(), found.end(), expected.begin(), expected.end(),
+                                  std::back_inserter(differing));
     const int rank = differing.front();
     const bool lacking = !std::binary_search(found.begin(), found.end(), rank);
     fail(block.rank, "rank " + std::to_string(block.rank) + ": output block " + std::to_string(block.block) +
@@ -170,7 +184,8 @@ void check_all_heard(const job& all, std::span<const step_event> order) {
   for (std::size_t rank = 0; rank < ranks; ++rank)
     for (std::size_t other = 0; other < ranks; ++other)
       if (!heard[rank][other])
-        fail(static_cast<int>(rank), "rank " + std::to_string(rank) + " may leave before rank " + std::to_string(other) + " has come");
+        fail(static_cast<int>(rank),
+             "rank " + std::to_string(rank) + " may leave before rank " + std::to_string(other) + " has come");
 }
 
 }  // namespace weft::schedules

@@ -44,12 +44,24 @@ class form_check {
     const block_range own{static_cast<std::uint32_t>(rank) * cut.segments, cut.segments};
     const bool root = rank == meant_.root;
     switch (meant_.kind) {
-      case collective::reduce: check_buffers(rank, all, root ? all : none); break;
-      case collective::broadcast: check_buffers(rank, root ? all : none, all); break;
-      case collective::allreduce: check_buffers(rank, all, all); break;
-      case collective::reduce_scatter: check_buffers(rank, all, own); break;
-      case collective::allgather: check_buffers(rank, own, all); break;
-      case collective::barrier: check_buffers(rank, none, none); break;
+      case collective::reduce:
+        check_buffers(rank, all, root ? all : none);
+        break;
+      case collective::broadcast:
+        check_buffers(rank, root ? all : none, all);
+        break;
+      case collective::allreduce:
+        check_buffers(rank, all, all);
+        break;
+      case collective::reduce_scatter:
+        check_buffers(rank, all, own);
+        break;
+      case collective::allgather:
+        check_buffers(rank, own, all);
+        break;
+      case collective::barrier:
+        check_buffers(rank, none, none);
+        break;
     }
     const bool shared_out = meant_.kind == collective::reduce_scatter || meant_.kind == collective::allgather;
     if (shared_out && cut.chunks != ranks_.size()) fail(rank, who + "has not one chunk a rank");
@@ -59,15 +71,19 @@ class form_check {
     const auto same = [](block_range a, block_range b) { return a == b || (a.count == 0 && b.count == 0); };
     const layout& cut = of(rank).cut;
     const std::string who = "rank " + std::to_string(rank) + ": ";
-    if (!same(cut.input, input)) fail(rank, who + "the input should be " + name_of(input) + ", not " + name_of(cut.input));
-    if (!same(cut.output, output)) fail(rank, who + "the output should be " + name_of(output) + ", not " + name_of(cut.output));
+    if (!same(cut.input, input))
+      fail(rank, who + "the input should be " + name_of(input) + ", not " + name_of(cut.input));
+    if (!same(cut.output, output))
+      fail(rank, who + "the output should be " + name_of(output) + ", not " + name_of(cut.output));
   }
 
   void check_step(int rank, step_index index) const {
     const schedule& its = of(rank);
     const step& at = its.steps[index];
     const auto wrong = [&](const std::string& what) { fail(rank, index, at, what); };
-    const auto outside = [](table_range part, std::size_t size) { return part.first > size || part.count > size - part.first; };
+    const auto outside = [](table_range part, std::size_t size) {
+      return part.first > size || part.count > size - part.first;
+    };
     if (outside(at.sources, its.sources.size()) || outside(at.after, its.dependencies.size()))
       wrong("its sources or dependencies lie outside of the schedule");
     for (const step_index before : its.after(at))
@@ -91,7 +107,8 @@ class form_check {
     const auto wrong = [&](const std::string& what) { fail(rank, index, of(rank).steps[index], what); };
     if (memory.owner != me && !is_rank(memory.owner)) wrong("names memory of rank " + std::to_string(memory.owner));
     const layout& cut = of(job::owner(rank, memory)).cut;
-    if (!inside(memory.elements, {0, cut.chunks * cut.segments})) wrong(name_of(memory.elements) + " are not in the vector");
+    if (!inside(memory.elements, {0, cut.chunks * cut.segments}))
+      wrong(name_of(memory.elements) + " are not in the vector");
     switch (memory.in) {
       case buffer::input:
         if (!inside(memory.elements, cut.input)) wrong("the input does not hold " + name_of(memory.elements));
@@ -101,7 +118,8 @@ class form_check {
         break;
       case buffer::scratch:
         if (memory.slot >= cut.scratch_slots) wrong("there is no " + name_of(memory));
-        if (memory.elements.count > cut.slot_blocks) wrong("a slot of scratch does not hold " + name_of(memory.elements));
+        if (memory.elements.count > cut.slot_blocks)
+          wrong("a slot of scratch does not hold " + name_of(memory.elements));
         break;
     }
   }

@@ -36,7 +36,8 @@ void job::match_messages() {
     for (const auto& [ordinal, from] : messages) {
       const auto& peers = awaited[pair];
       const auto found = peers.find(ordinal);
-      if (found == peers.end()) fail(rank_of(from), index_of(from), at(from), "nothing receives message " + std::to_string(ordinal));
+      if (found == peers.end())
+        fail(rank_of(from), index_of(from), at(from), "nothing receives message " + std::to_string(ordinal));
       partner_[from] = found->second;
       partner_[found->second] = from;
     }

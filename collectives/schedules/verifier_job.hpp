@@ -1,12 +1,11 @@
 // The schedules of all ranks as one numbering of steps, and what the verifier's parts share.
 #pragma once
 
-#include <weft/schedules/verifier.hpp>
-
 #include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
+#include <weft/schedules/verifier.hpp>
 
 namespace weft::schedules {
 
@@ -42,7 +41,9 @@ class job {
   std::size_t steps() const { return rank_of_.size(); }
 
   int rank_of(job_step s) const { return rank_of_[s]; }
-  step_index index_of(job_step s) const { return static_cast<step_index>(s - first_[static_cast<std::size_t>(rank_of_[s])]); }
+  step_index index_of(job_step s) const {
+    return static_cast<step_index>(s - first_[static_cast<std::size_t>(rank_of_[s])]);
+  }
   job_step number(int rank, step_index index) const { return first_[static_cast<std::size_t>(rank)] + index; }
   const step& at(job_step s) const { return of(rank_of(s)).steps[index_of(s)]; }
   job_step partner(job_step s) const { return partner_[s]; }  ///< of a message; no_partner for local steps

@@ -10,7 +10,8 @@ using cell = std::size_t;
 
 class cell_map {
  public:
-  cell_map(const job& all, placing where) : where_(where), blocks_(std::size_t{all.of(0).cut.chunks} * all.of(0).cut.segments) {
+  cell_map(const job& all, placing where)
+      : where_(where), blocks_(std::size_t{all.of(0).cut.chunks} * all.of(0).cut.segments) {
     for (int rank = 0; rank < all.ranks(); ++rank) {
       first_.push_back(size_);
       size_ += 2 * blocks_ + all.of(rank).cut.scratch_slots;
@@ -20,7 +21,9 @@ class cell_map {
   std::size_t size() const { return size_; }
   /// In place, an output block is the input block of the same elements.
   cell input(int rank, std::uint32_t block) const { return first(rank) + block; }
-  cell output(int rank, std::uint32_t block) const { return first(rank) + (where_ == placing::in_place ? 0 : blocks_) + block; }
+  cell output(int rank, std::uint32_t block) const {
+    return first(rank) + (where_ == placing::in_place ? 0 : blocks_) + block;
+  }
   cell slot(int rank, std::uint32_t number) const { return first(rank) + 2 * blocks_ + number; }
   /// Of a block that lies in `memory`, named by a step of `rank`: not for scratch.
   cell of(int rank, const segment& memory, std::uint32_t block) const {

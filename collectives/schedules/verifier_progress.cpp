@@ -7,7 +7,8 @@ namespace {
 /// Kahn's algorithm on the begins and ends of all steps.
 class progress_check {
  public:
-  progress_check(const job& all, execution_order by) : all_(all), in_order_(by == execution_order::in_order), missing_(2 * all.steps()) {
+  progress_check(const job& all, execution_order by)
+      : all_(all), in_order_(by == execution_order::in_order), missing_(2 * all.steps()) {
     count_missing();
   }
 
@@ -16,7 +17,8 @@ class progress_check {
     order.reserve(missing_.size());
     for (job_step s = 0; s < all_.steps(); ++s)
       if (missing_[begin(s)] == 0) order.push_back({s, false});
-    for (std::size_t i = 0; i < order.size(); ++i) for_each_next(order[i], [&](step_event next) {
+    for (std::size_t i = 0; i < order.size(); ++i)
+      for_each_next(order[i], [&](step_event next) {
         if (--missing_[event(next)] == 0) order.push_back(next);
       });
     if (order.size() != missing_.size()) report_stuck();
@@ -29,7 +31,8 @@ class progress_check {
 
   void count_missing() {
     dependents_.resize(all_.steps());
-    for (job_step s = 0; s < all_.steps(); ++s) all_.for_each_before(s, [&](job_step before) { dependents_[before].push_back(s); });
+    for (job_step s = 0; s < all_.steps(); ++s)
+      all_.for_each_before(s, [&](job_step before) { dependents_[before].push_back(s); });
     for (job_step s = 0; s < all_.steps(); ++s)
       for (const bool end : {false, true}) for_each_next({s, end}, [&](step_event next) { ++missing_[event(next)]; });
   }

@@ -1,11 +1,10 @@
 // What a reduction will do and when, for people and programs to look at.
 #pragma once
 
-#include <weft/schedules/timing.hpp>
-
 #include <string>
 #include <string_view>
 #include <vector>
+#include <weft/schedules/timing.hpp>
 
 namespace weft::schedules {
 

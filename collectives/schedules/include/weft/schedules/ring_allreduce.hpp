@@ -1,10 +1,9 @@
 // All-reduce for long vectors, and its two phases.
 #pragma once
 
+#include <vector>
 #include <weft/schedules/pipeline.hpp>
 #include <weft/schedules/schedule.hpp>
-
-#include <vector>
 
 namespace weft::schedules {
 
@@ -16,11 +15,11 @@ struct ring {
   pipeline by;
 };
 
-// The ring algorithms of Patarasuk and Yuan 2009 with balanced chunks, one a rank: chunk r ends up at rank r. A rank talks to
-// the ranks before and after it only, and sends 2 (N - 1) / N of the vector in an all-reduce, which is the least
-// possible. Each chunk travels in segments, so that combining one overlaps the transfer of the next. At most `window` receives
-// are posted at a time. Input and output may be the same memory. All throw std::invalid_argument for a bad rank or pipeline and
-// for an order that does not hold every rank once.
+// The ring algorithms of Patarasuk and Yuan 2009 with balanced chunks, one a rank: chunk r ends up at rank r. A rank
+// talks to the ranks before and after it only, and sends 2 (N - 1) / N of the vector in an all-reduce, which is the
+// least possible. Each chunk travels in segments, so that combining one overlaps the transfer of the next. At most
+// `window` receives are posted at a time. Input and output may be the same memory. All throw std::invalid_argument for
+// a bad rank or pipeline and for an order that does not hold every rank once.
 
 /// Emits `rank`'s steps. Partial sums go once around; below for 4 ranks, s the step, (abc) the operands summed:
 ///
@@ -29,17 +28,18 @@ struct ring {
 ///     1    chunk 2 (30) chunk 3 (01) chunk 0 (12) chunk 1 (23)
 ///     2    chunk 1 ...  chunk 2      chunk 3      chunk 0        then rank 0 completes chunk 0, and so on
 ///
-/// The input is the whole vector, the output chunk `rank`; in place, the output is that chunk of the input. Scratch is a chunk
-/// and `window` segments: what has been combined and is being sent, and what is being received.
+/// The input is the whole vector, the output chunk `rank`; in place, the output is that chunk of the input. Scratch is
+/// a chunk and `window` segments: what has been combined and is being sent, and what is being received.
 void ring_reduce_scatter(const ring& around, int rank, sink& to);
 
-/// Emits `rank`'s steps. Each chunk goes once around: in step t a rank passes on the chunk that it received in step t - 1.
-/// The input is chunk `rank`, the output the whole vector; in place, the input is that chunk of the output. No scratch.
+/// Emits `rank`'s steps. Each chunk goes once around: in step t a rank passes on the chunk that it received in step t
+/// - 1. The input is chunk `rank`, the output the whole vector; in place, the input is that chunk of the output. No
+/// scratch.
 void ring_allgather(const ring& around, int rank, sink& to);
 
-/// Emits `rank`'s steps: the two phases, segment after segment. Input and output are the whole vector. Partial sums are made in
-/// the output, so that scratch is `window` segments alone. Each chunk is summed once, and all ranks get the same bits; operators must
-/// commute, since every chunk starts elsewhere on the ring.
+/// Emits `rank`'s steps: the two phases, segment after segment. Input and output are the whole vector. Partial sums are
+/// made in the output, so that scratch is `window` segments alone. Each chunk is summed once, and all ranks get the
+/// same bits; operators must commute, since every chunk starts elsewhere on the ring.
 void ring_allreduce(const ring& around, int rank, sink& to);
 
 }  // namespace weft::schedules

@@ -1,21 +1,20 @@
 // A sink that keeps one rank's schedule in memory.
 #pragma once
 
-#include <weft/schedules/schedule.hpp>
-
 #include <span>
 #include <unordered_map>
 #include <utility>
+#include <weft/schedules/schedule.hpp>
 
 namespace weft::schedules {
 
-/// Builds a `schedule`. The k-th send or notify to a peer gets ordinal k, and so does the k-th receive or await from it.
-/// For one thread at a time.
+/// Builds a `schedule`. The k-th send or notify to a peer gets ordinal k, and so does the k-th receive or await from
+/// it. For one thread at a time.
 class schedule_sink final : public sink {
  public:
   void begin(const layout& cut) override;
-  /// Throws std::invalid_argument when `after` names a step that is not earlier, std::length_error for more steps than a
-  /// step_index can count.
+  /// Throws std::invalid_argument when `after` names a step that is not earlier, std::length_error for more steps than
+  /// a step_index can count.
   step_index emit(step_kind kind, std::int32_t peer, std::span<const segment> sources, const segment& target,
                   std::span<const step_index> after) override;
 

@@ -1,9 +1,8 @@
 // When the transfers of a reduction over a tree take place.
 #pragma once
 
-#include <weft/schedules/tree.hpp>
-
 #include <vector>
+#include <weft/schedules/tree.hpp>
 
 namespace weft::schedules {
 
@@ -23,9 +22,9 @@ struct reduce_timing {
 /// another: Canon and Antoniu 2012, Proposition 3, where t_i^j is the j-th smallest of these times. 0 without children.
 double combined_at(std::vector<double> ready, double transfer, double compute);
 
-/// The reduction over `of` when a transfer takes `transfer` and a combine `compute` (finite, at least 0, in any unit), a receiver
-/// takes one transfer at a time, in the order in which its children are ready, and combines one operand while it receives
-/// the next. O(ranks log ranks). Sums of whole numbers are exact up to 2^53.
+/// The reduction over `of` when a transfer takes `transfer` and a combine `compute` (finite, at least 0, in any unit),
+/// a receiver takes one transfer at a time, in the order in which its children are ready, and combines one operand
+/// while it receives the next. O(ranks log ranks). Sums of whole numbers are exact up to 2^53.
 reduce_timing timing(const tree& of, double transfer, double compute);
 
 }  // namespace weft::schedules

@@ -7,24 +7,24 @@
 
 namespace weft::schedules {
 
-/// Emits the steps of the rank at `place` of a reduction that climbs a tree, in segments (Canon and Antoniu 2012, section 3.1: the
-/// combine of one child's operand overlaps the transfer of the next one's):
+/// Emits the steps of the rank at `place` of a reduction that climbs a tree, in segments (Canon and Antoniu 2012,
+/// section 3.1: the combine of one child's operand overlaps the transfer of the next one's):
 ///
 ///     for each segment       child 0   child 1   child 2        receives into `window` slots of scratch in turn
 ///                               |         |         |
 ///               input -----> combine > combine > combine ---> output at the root; else scratch, and on to the parent
 ///
-/// The vector is one chunk. The input is all of it, and so is the root's output; the other ranks have none. Input and output may
-/// be the same memory. Each rank combines its own operand first, then its children's as the tree orders them.
-/// Throws std::invalid_argument for a bad pipeline.
+/// The vector is one chunk. The input is all of it, and so is the root's output; the other ranks have none. Input and
+/// output may be the same memory. Each rank combines its own operand first, then its children's as the tree orders
+/// them. Throws std::invalid_argument for a bad pipeline.
 void tree_reduce(const tree_position& place, const pipeline& by, sink& to);
 
 /// tree_reduce over the binomial tree. Operators that do not commute are right for root 0.
 void binomial_reduce(int ranks, int root, int rank, const pipeline& by, sink& to);
 
-/// tree_reduce over the greedy tree (Canon and Antoniu 2012, Algorithm 1) for a transfer that takes `transfer` and a combine that takes
-/// `compute`. Operators that do not commute are right for root 0. Builds the whole tree: who wants several ranks' steps
-/// builds it once and calls tree_reduce.
+/// tree_reduce over the greedy tree (Canon and Antoniu 2012, Algorithm 1) for a transfer that takes `transfer` and a
+/// combine that takes `compute`. Operators that do not commute are right for root 0. Builds the whole tree: who wants
+/// several ranks' steps builds it once and calls tree_reduce.
 void greedy_reduce(int ranks, int root, double transfer, double compute, int rank, const pipeline& by, sink& to);
 
 }  // namespace weft::schedules

@@ -1,12 +1,11 @@
 // Proves, symbolically, that the schedules of all ranks together are a collective operation.
 #pragma once
 
-#include <weft/schedules/schedule.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <weft/schedules/schedule.hpp>
 
 namespace weft::schedules {
 
@@ -29,9 +28,10 @@ struct fault {
 ///  - each step is well formed, and the layouts are those of the purpose;
 ///  - messages match pair by pair, by ordinal, in kind and in the elements that they carry;
 ///  - every step ends though no message is buffered anywhere (a send ends when its receive has begun, a notify when its
-///    await has), both when steps begin as soon as what they depend on is done, and when they begin in their order, local
-///    ones ending before the next begins;
-///  - two accesses to one memory, of which one writes, are ordered by dependencies and messages: of a send from its begin to its
+///    await has), both when steps begin as soon as what they depend on is done, and when they begin in their order,
+///    local ones ending before the next begins;
+///  - two accesses to one memory, of which one writes, are ordered by dependencies and messages: of a send from its
+///  begin to its
 ///    end, of a receive likewise; both for an output of its own and for one that is the input's memory;
 ///  - nothing is read before it is written, and the input is not written (unless the output is the same memory);
 ///  - each output block holds each contribution that it should exactly once, and no other; after a barrier, every rank

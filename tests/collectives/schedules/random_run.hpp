@@ -1,0 +1,24 @@
+// Runs the schedules of all ranks on numbers, in one thread, in an order drawn at random from those that can happen.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+#include <weft/schedules/verifier.hpp>
+
+namespace weft_test {
+
+struct run_options {
+  weft::schedules::purpose meant;
+  std::size_t elements = 0;
+  bool in_place = false;
+  bool in_order = false;  ///< steps begin in their order
+  bool buffered = false;  ///< some sends end before their receives begin; else none
+};
+
+/// The operator is addition, each element of each rank a number of its own. True when every step ended, the inputs are
+/// what they were (unless in place) and the outputs are right.
+bool runs_right(const run_options& options, std::span<const weft::schedules::schedule> ranks, std::mt19937_64& random);
+
+}  // namespace weft_test

@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <weft/schedules/dissemination_barrier.hpp>
+#include <weft/schedules/recursive_doubling_allreduce.hpp>
+#include <weft/schedules/ring_allreduce.hpp>
+#include <weft/schedules/tree_broadcast.hpp>
+#include <weft/schedules/tree_reduce.hpp>
+
+#include "catch.hpp"
+#include "jobs.hpp"
+#include "random_run.hpp"
+#include "seed.hpp"
+
+using namespace weft::schedules;
+using weft_test::fault_in;
+using weft_test::schedules_of;
+
+namespace {
+
+constexpr int most_ranks = 40;
+constexpr std::uint32_t most_segments = 4;
+
+std::vector<int> roots(int ranks) {
+  if (ranks > 9) return {0, 1, ranks / 2, ranks - 1};
+  std::vector<int> all(static_cast<std::size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+/// Calls `each` with every number of ranks and segments and several windows.
+template <class Each>
+void for_each_size(Each&& each) {
+  for (int ranks = 1; ranks <= most_ranks; ++ranks)
+    for (std::uint32_t segments = 1; segments <= most_segments; ++segments)
+      for (const std::uint32_t window : {1u, 2u, 4u}) each(ranks, pipeline{segments, window});
+}
+
+std::vector<int> shuffled(int ranks, std::mt19937_64& random) {
+  std::vector<int> order(static_cast<std::size_t>(ranks));
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), random);
+  return order;
+}
+
+std::vector<schedule> ring_allreduces(const ring& around) {
+  return schedules_of(around.ranks, [&](int rank, sink& to) { ring_allreduce(around, rank, to); });
+}
+std::vector<schedule> ring_reduce_scatters(const ring& around) {
+  return schedules_of(around.ranks, [&](int rank, sink& to) { ring_reduce_scatter(around, rank, to); });
+}
+std::vector<schedule> ring_allgathers(const ring& around) {
+  return schedules_of(around.ranks, [&](int rank, sink& to) { ring_allgather(around, rank, to); });
+}
+
+std::size_t elements_sent(const schedule& of, std::size_t elements) {
+  std::size_t sum = 0;
+  for (const step& s : of.steps)
+    if (s.kind == step_kind::send) sum += elements_of(of.cut, elements, of.sources_of(s)[0].elements).count;
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("tree reductions verify") {
+  for_each_size([](int ranks, pipeline by) {
+    for (const int root : roots(ranks)) {
+      CAPTURE(ranks, root, by.segments, by.window);
+      const auto binomial =
+          schedules_of(ranks, [&](int rank, sink& to) { binomial_reduce(ranks, root, rank, by, to); });
+      REQUIRE(fault_in({collective::reduce, root}, binomial) == "");
+      const tree greedy = greedy_tree(ranks, root, 7, 4);
+      REQUIRE(fault_in({collective::reduce, root}, schedules_of(ranks, [&](int rank, sink& to) {
+                         tree_reduce(greedy.position(rank), by, to);
+                       })) == "");
+    }
+  });
+}
+
+TEST_CASE("greedy_reduce is a reduction over the greedy tree") {
+  const auto all = schedules_of(13, [](int rank, sink& to) { greedy_reduce(13, 4, 1, 2, rank, {3, 4}, to); });
+  REQUIRE(fault_in({collective::reduce, 4}, all) == "");
+  for (int rank = 0; rank < 13; ++rank)
+    for (const step& s : all[static_cast<std::size_t>(rank)].steps)
+      if (s.kind == step_kind::send) REQUIRE(s.peer == greedy_tree(13, 4, 1, 2).parent(rank));
+}
+
+TEST_CASE("broadcasts verify") {
+  for_each_size([](int ranks, pipeline by) {
+    for (const int root : roots(ranks)) {
+      CAPTURE(ranks, root, by.segments, by.window);
+      const auto all = schedules_of(ranks, [&](int rank, sink& to) { binomial_broadcast(ranks, root, rank, by, to); });
+      REQUIRE(fault_in({collective::broadcast, root}, all) == "");
+    }
+  });
+}
+
+TEST_CASE("recursive doubling verifies, and combines in the order of the ranks") {
+  for (int ranks = 1; ranks <= 130; ++ranks) {
+    CAPTURE(ranks);
+    const auto all = schedules_of(ranks, [&](int rank, sink& to) { recursive_doubling_allreduce(ranks, rank, to); });
+    REQUIRE(fault_in({collective::allreduce}, all) == "");
+    REQUIRE(keeps_rank_order({collective::allreduce}, all));
+    for (const schedule& one : all) REQUIRE(one.cut.scratch_slots <= 4);
+  }
+}
+
+TEST_CASE("barriers verify") {
+  for (int ranks = 1; ranks <= 130; ++ranks) {
+    CAPTURE(ranks);
+    const auto all = schedules_of(ranks, [&](int rank, sink& to) { dissemination_barrier(ranks, rank, to); });
+    REQUIRE(fault_in({collective::barrier}, all) == "");
+  }
+}
+
+TEST_CASE("ring all-reduces verify") {
+  for_each_size([](int ranks, pipeline by) {
+    CAPTURE(ranks, by.segments, by.window);
+    const auto all = ring_allreduces({ranks, {}, by});
+    REQUIRE(fault_in({collective::allreduce}, all) == "");
+    for (const schedule& one : all) REQUIRE(one.cut.scratch_slots <= by.window);
+  });
+}
+
+TEST_CASE("the phases of the ring verify") {
+  for_each_size([](int ranks, pipeline by) {
+    CAPTURE(ranks, by.segments, by.window);
+    const auto scattered = ring_reduce_scatters({ranks, {}, by});
+    REQUIRE(fault_in({collective::reduce_scatter}, scattered) == "");
+    for (const schedule& one : scattered) REQUIRE(one.cut.scratch_slots <= by.window + by.segments);
+    REQUIRE(fault_in({collective::allgather}, ring_allgathers({ranks, {}, by})) == "");
+  });
+}
+
+TEST_CASE("rings of any order verify") {
+  const auto seed = weft_test::test_seed();
+  INFO("WEFT_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  for (int ranks = 2; ranks <= 16; ++ranks) {
+    const ring around{ranks, shuffled(ranks, random), {3, 2}};
+    CAPTURE(ranks, around.order);
+    REQUIRE(fault_in({collective::allreduce}, ring_allreduces(around)) == "");
+    REQUIRE(fault_in({collective::reduce_scatter}, ring_reduce_scatters(around)) == "");
+    REQUIRE(fault_in({collective::allgather}, ring_allgathers(around)) == "");
+    const auto all = ring_allreduces(around);
+    for (std::size_t place = 0; place < around.order.size(); ++place)
+      for (const step& s : all[static_cast<std::size_t>(around.order[place])].steps)
+        if (s.kind == step_kind::send) REQUIRE(s.peer == around.order[(place + 1) % around.order.size()]);
+  }
+}
+
+TEST_CASE("a ring moves 2 (N - 1) / N of the vector from each process, the least there is") {
+  for (int ranks = 1; ranks <= most_ranks; ++ranks)
+    for (const std::uint32_t segments : {1u, 3u}) {
+      CAPTURE(ranks, segments);
+      const auto n = static_cast<std::size_t>(ranks);
+      const std::size_t elements = 12 * n;
+      std::size_t uneven = 0;
+      for (const schedule& one : ring_allreduces({ranks, {}, {segments, 4}})) {
+        REQUIRE(elements_sent(one, elements) * n == 2 * (n - 1) * elements);
+        uneven += elements_sent(one, 1001);
+      }
+      REQUIRE(uneven == 2 * (n - 1) * 1001);
+    }
+}
+
+TEST_CASE("whether operators must commute is a property of the schedule") {
+  const auto reduces = [](int root) {
+    return schedules_of(9, [root](int rank, sink& to) { greedy_reduce(9, root, 1, 1, rank, {2, 4}, to); });
+  };
+  REQUIRE(keeps_rank_order({collective::reduce, 0}, reduces(0)));
+  REQUIRE_FALSE(keeps_rank_order({collective::reduce, 3}, reduces(3)));
+  REQUIRE_FALSE(keeps_rank_order({collective::allreduce}, ring_allreduces({4, {}, {}})));
+  REQUIRE_THROWS_AS(keeps_rank_order({collective::reduce, 1}, reduces(0)), std::invalid_argument);
+}
+
+TEST_CASE("schedules run right in any order that can happen, for any count of elements") {
+  const auto seed = weft_test::test_seed();
+  INFO("WEFT_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  for (int ranks = 1; ranks <= 9; ++ranks)
+    for (const std::uint32_t segments : {1u, 2u, 3u}) {
+      const pipeline by{segments, 1 + static_cast<std::uint32_t>(random() % 4)};
+      const ring around{ranks, shuffled(ranks, random), by};
+      const int root = static_cast<int>(random() % static_cast<unsigned>(ranks));
+      const std::pair<purpose, std::vector<schedule>> jobs[] = {
+          {{collective::allreduce}, ring_allreduces(around)},
+          {{collective::reduce_scatter}, ring_reduce_scatters(around)},
+          {{collective::allgather}, ring_allgathers(around)},
+          {{collective::allreduce},
+           schedules_of(ranks, [&](int rank, sink& to) { recursive_doubling_allreduce(ranks, rank, to); })},
+          {{collective::broadcast, root},
+           schedules_of(ranks, [&](int rank, sink& to) { binomial_broadcast(ranks, root, rank, by, to); })},
+          {{collective::reduce, root},
+           schedules_of(ranks, [&](int rank, sink& to) { binomial_reduce(ranks, root, rank, by, to); })},
+          {{collective::reduce, root},
+           schedules_of(ranks, [&](int rank, sink& to) { greedy_reduce(ranks, root, 7, 4, rank, by, to); })},
+          {{collective::barrier},
+           schedules_of(ranks, [&](int rank, sink& to) { dissemination_barrier(ranks, rank, to); })}};
+      for (const auto& [meant, all] : jobs)
+        for (const std::size_t elements : {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{64}})
+          for (const bool in_place : {false, true})
+            for (const bool in_order : {false, true})
+              for (const bool buffered : {false, true}) {
+                CAPTURE(ranks, segments, by.window, root, static_cast<int>(meant.kind), elements, in_place, in_order,
+                        buffered);
+                REQUIRE(weft_test::runs_right({meant, elements, in_place, in_order, buffered}, all, random));
+              }
+    }
+}
+
+TEST_CASE("builders refuse what makes no sense") {
+  schedule_sink to;
+  REQUIRE_THROWS_AS(ring_allreduce({4, {}, {}}, 4, to), std::invalid_argument);
+  REQUIRE_THROWS_AS(ring_allreduce({4, {0, 1, 2, 2}, {}}, 0, to), std::invalid_argument);
+  REQUIRE_THROWS_AS(ring_allreduce({4, {0, 1, 2}, {}}, 0, to), std::invalid_argument);
+  REQUIRE_THROWS_AS(ring_allreduce({4, {0, 1, 2, 4}, {}}, 0, to), std::invalid_argument);
+  REQUIRE_THROWS_AS(ring_allgather({4, {}, {0, 4}}, 0, to), std::invalid_argument);
+  REQUIRE_THROWS_AS(ring_reduce_scatter({0, {}, {}}, 0, to), std::invalid_argument);
+  REQUIRE_THROWS_AS(recursive_doubling_allreduce(3, -1, to), std::invalid_argument);
+  REQUIRE_THROWS_AS(dissemination_barrier(3, 3, to), std::invalid_argument);
+  REQUIRE_THROWS_AS(binomial_reduce(3, 3, 0, {}, to), std::invalid_argument);
+  REQUIRE_THROWS_AS(greedy_reduce(3, 0, 1, 1, 3, {}, to), std::invalid_argument);
+  REQUIRE_THROWS_AS(binomial_broadcast(3, 0, 0, {1, 0}, to), std::invalid_argument);
+}

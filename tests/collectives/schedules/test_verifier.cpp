@@ -1,0 +1,311 @@
+#include <functional>
+#include <weft/schedules/dissemination_barrier.hpp>
+#include <weft/schedules/recursive_doubling_allreduce.hpp>
+#include <weft/schedules/ring_allreduce.hpp>
+#include <weft/schedules/tree_broadcast.hpp>
+#include <weft/schedules/tree_reduce.hpp>
+
+#include "catch.hpp"
+#include "jobs.hpp"
+#include "random_run.hpp"
+#include "seed.hpp"
+
+using namespace weft::schedules;
+using weft_test::ContainsSubstring;
+using weft_test::fault_in;
+using weft_test::schedules_of;
+
+namespace {
+
+struct whole_job {
+  std::string name;
+  purpose meant;
+  std::vector<schedule> ranks;
+};
+
+std::vector<whole_job> jobs() {
+  const ring five{5, {}, {2, 2}};
+  return {{"ring all-reduce",
+           {collective::allreduce},
+           schedules_of(5, [&](int rank, sink& to) { ring_allreduce(five, rank, to); })},
+          {"ring reduce-scatter",
+           {collective::reduce_scatter},
+           schedules_of(5, [&](int rank, sink& to) { ring_reduce_scatter(five, rank, to); })},
+          {"ring all-gather",
+           {collective::allgather},
+           schedules_of(5, [&](int rank, sink& to) { ring_allgather(five, rank, to); })},
+          {"recursive doubling",
+           {collective::allreduce},
+           schedules_of(7, [](int rank, sink& to) { recursive_doubling_allreduce(7, rank, to); })},
+          {"reduction",
+           {collective::reduce, 2},
+           schedules_of(8,
+                        [](int rank, sink& to) {
+                          greedy_reduce(8, 2, 1, 1, rank, {5, 2}, to);
+                        })},
+          {"broadcast",
+           {collective::broadcast, 2},
+           schedules_of(8,
+                        [](int rank, sink& to) {
+                          binomial_broadcast(8, 2, rank, {3, 2}, to);
+                        })},
+          {"barrier", {collective::barrier}, schedules_of(7, [](int rank, sink& to) {
+             dissemination_barrier(7, rank, to);
+           })}};
+}
+
+/// A step as a builder says it.
+struct said_step {
+  step_kind kind;
+  std::int32_t peer;
+  std::vector<segment> sources;
+  segment target;
+  std::vector<step_index> after;
+};
+
+std::vector<said_step> said(const schedule& of) {
+  std::vector<said_step> all;
+  for (const step& s : of.steps) {
+    const auto sources = of.sources_of(s);
+    const auto after = of.after(s);
+    all.push_back({s.kind, s.peer, {sources.begin(), sources.end()}, s.target, {after.begin(), after.end()}});
+  }
+  return all;
+}
+
+schedule built(const layout& cut, const std::vector<said_step>& steps) {
+  schedule_sink into;
+  into.begin(cut);
+  for (const said_step& s : steps) into.emit(s.kind, s.peer, s.sources, s.target, s.after);
+  return into.take();
+}
+
+/// Without step `gone`; what depended on it depends on what it depended on.
+std::vector<said_step> without(std::vector<said_step> steps, step_index gone) {
+  const auto inherited = steps[gone].after;
+  steps.erase(steps.begin() + gone);
+  for (step_index i = gone; i < steps.size(); ++i) {
+    std::vector<step_index> after;
+    for (const step_index before : steps[i].after) {
+      if (before == gone)
+        after.insert(after.end(), inherited.begin(), inherited.end());
+      else
+        after.push_back(before > gone ? before - 1 : before);
+    }
+    steps[i].after = after;
+  }
+  return steps;
+}
+
+/// Step `again` twice.
+std::vector<said_step> with_twice(std::vector<said_step> steps, step_index again) {
+  steps.insert(steps.begin() + again + 1, steps[again]);
+  for (step_index i = again + 2; i < steps.size(); ++i)
+    for (step_index& before : steps[i].after)
+      if (before > again) ++before;
+  return steps;
+}
+
+/// Calls `check` with each job, changed by `mutate` (which says whether it changed anything) at each step of each rank.
+void for_each_mutant(const std::function<bool(std::vector<said_step>& steps, step_index at, int ranks)>& mutate,
+                     const std::function<void(const whole_job& mutant)>& check) {
+  for (const whole_job& original : jobs())
+    for (std::size_t rank = 0; rank < original.ranks.size(); ++rank)
+      for (step_index at = 0; at < original.ranks[rank].steps.size(); ++at) {
+        whole_job mutant = original;
+        auto steps = said(original.ranks[rank]);
+        if (!mutate(steps, at, static_cast<int>(original.ranks.size()))) continue;
+        mutant.ranks[rank] = built(original.ranks[rank].cut, steps);
+        CAPTURE(mutant.name, rank, at);
+        check(mutant);
+      }
+}
+
+void require_rejected(const whole_job& mutant) { REQUIRE(fault_in(mutant.meant, mutant.ranks) != ""); }
+
+}  // namespace
+
+TEST_CASE("the jobs to mutate verify") {
+  for (const whole_job& each : jobs()) REQUIRE(fault_in(each.meant, each.ranks) == "");
+}
+
+TEST_CASE("a missing step is found") {
+  for_each_mutant(
+      [](auto& steps, step_index at, int) {
+        steps = without(steps, at);
+        return true;
+      },
+      require_rejected);
+}
+
+TEST_CASE("a step too many is found") {
+  for_each_mutant(
+      [](auto& steps, step_index at, int) {
+        steps = with_twice(steps, at);
+        return true;
+      },
+      require_rejected);
+}
+
+TEST_CASE("a message to or from a wrong rank is found") {
+  for_each_mutant(
+      [](auto& steps, step_index at, int ranks) {
+        if (steps[at].peer == -1) return false;
+        steps[at].peer = (steps[at].peer + 1) % ranks;
+        return true;
+      },
+      require_rejected);
+}
+
+TEST_CASE("wrong elements are found") {
+  const auto shifted = [](bool sources, bool target) {
+    return [=](auto& steps, step_index at, int) {
+      said_step& s = steps[at];
+      if (s.kind == step_kind::notify || s.kind == step_kind::await) return false;
+      if (target && s.kind == step_kind::send) return false;
+      if (sources && s.sources.empty()) return false;
+      for (segment& source : s.sources) source.elements.first += sources ? 1 : 0;
+      s.target.elements.first += target ? 1 : 0;
+      return true;
+    };
+  };
+  for_each_mutant(shifted(true, false), require_rejected);
+  for_each_mutant(shifted(false, true), require_rejected);
+  for_each_mutant(shifted(true, true), require_rejected);
+}
+
+TEST_CASE("a missing dependency is found when it matters") {
+  const auto seed = weft_test::test_seed();
+  INFO("WEFT_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  std::size_t found = 0, harmless = 0;
+  for (std::size_t which = 0; which < 3; ++which)
+    for_each_mutant(
+        [=](auto& steps, step_index at, int) {
+          if (which >= steps[at].after.size()) return false;
+          steps[at].after.erase(steps[at].after.begin() + static_cast<std::ptrdiff_t>(which));
+          return true;
+        },
+        [&](const whole_job& mutant) {
+          if (fault_in(mutant.meant, mutant.ranks) != "") {
+            ++found;
+            return;
+          }
+          ++harmless;  // so it must run right, whatever happens first
+          for (int i = 0; i < 8; ++i)
+            REQUIRE(weft_test::runs_right({mutant.meant, 23, i % 2 == 0, i % 4 < 2, i % 8 < 4}, mutant.ranks, random));
+        });
+  CAPTURE(found, harmless);
+  REQUIRE(found > 4 * harmless);  // all but those that only bound how much is received at a time
+}
+
+TEST_CASE("a fault names rank, step and reason") {
+  auto all = schedules_of(4, [](int rank, sink& to) { ring_allreduce({4, {}, {2, 2}}, rank, to); });
+  auto steps = said(all[2]);
+  step_index first_overwrite = 0;  // the first receive into the output waits for the send that reads what it overwrites
+  while (steps[first_overwrite].kind != step_kind::receive || steps[first_overwrite].target.in != buffer::output)
+    ++first_overwrite;
+  steps[first_overwrite].after.clear();
+  all[2] = built(all[2].cut, steps);
+  const auto found = verify({collective::allreduce}, all);
+  REQUIRE(found.has_value());
+  REQUIRE(found->rank == 2);
+  REQUIRE_THAT(found->what, ContainsSubstring("rank 2, step "));
+  REQUIRE_THAT(found->what, ContainsSubstring("(in place)"));
+  REQUIRE_THAT(found->what, ContainsSubstring("without waiting for"));
+}
+
+namespace {
+
+const layout both{1, 1, {0, 1}, {0, 1}, 1, 1};
+const segment input{me, buffer::input, 0, {0, 1}};
+const segment output{me, buffer::output, 0, {0, 1}};
+const segment slot{me, buffer::scratch, 0, {0, 1}};
+
+/// An all-reduce of two ranks that do the same.
+std::vector<schedule> two(const std::vector<said_step>& first, std::vector<said_step> second) {
+  return {built(both, first), built(both, second)};
+}
+std::vector<said_step> facing(std::vector<said_step> steps, int peer) {
+  for (said_step& s : steps)
+    if (s.peer != -1) s.peer = peer;
+  return steps;
+}
+std::string fault_in_pair(const std::vector<said_step>& steps) {
+  return fault_in({collective::allreduce}, two(facing(steps, 1), facing(steps, 0)));
+}
+
+}  // namespace
+
+TEST_CASE("two ranks that send before they receive need no buffering, unless each waits for its send") {
+  const said_step send{step_kind::send, 0, {input}, {}, {}};
+  const auto exchange = [&](std::vector<step_index> receive_after) {
+    return std::vector<said_step>{send,
+                                  {step_kind::receive, 0, {}, slot, receive_after},
+                                  {step_kind::combine, -1, {input, slot}, output, {0, 1}}};
+  };
+  REQUIRE(fault_in_pair(exchange({})) == "");
+  REQUIRE_THAT(fault_in_pair(exchange({0})), ContainsSubstring("in a circle"));
+}
+
+TEST_CASE("the in-order executor needs an order of its own") {
+  // The combine waits for what the other rank sends only after its own combine.
+  const std::vector<said_step> late{{step_kind::receive, 0, {}, slot, {}},
+                                    {step_kind::copy, -1, {slot}, output, {0}},
+                                    {step_kind::send, 0, {input}, {}, {}},
+                                    {step_kind::combine, -1, {input, output}, output, {1, 2}}};
+  REQUIRE_THAT(fault_in_pair(late), ContainsSubstring("run in order"));
+}
+
+TEST_CASE("an overwritten operand is found only where it is overwritten") {
+  // In place, the combine overwrites what is being sent.
+  const std::vector<said_step> hasty{{step_kind::receive, 0, {}, slot, {}},
+                                     {step_kind::send, 0, {input}, {}, {}},
+                                     {step_kind::combine, -1, {input, slot}, output, {0}}};
+  REQUIRE_THAT(fault_in_pair(hasty), ContainsSubstring("(in place)"));
+}
+
+TEST_CASE("reading what nobody wrote, and writing the input, are found") {
+  const said_step send{step_kind::send, 0, {input}, {}, {}};
+  REQUIRE_THAT(
+      fault_in_pair(
+          {send, {step_kind::receive, 0, {}, slot, {}}, {step_kind::combine, -1, {output, slot}, output, {0, 1}}}),
+      ContainsSubstring("before it is written"));
+  REQUIRE_THAT(fault_in_pair({send, {step_kind::receive, 0, {}, input, {0}}}), ContainsSubstring("writes the input"));
+  REQUIRE_THAT(fault_in_pair({{step_kind::copy, -1, {input}, output, {}}}),
+               ContainsSubstring("lacks the contribution"));
+  REQUIRE_THAT(fault_in_pair({{step_kind::combine, -1, {input, input}, output, {}}}),
+               ContainsSubstring("a second time"));
+}
+
+TEST_CASE(
+    "another rank's memory may be read when it has told that it is ready, and written when told that it was read") {
+  // Rank 1 reads rank 0's scratch, as ranks of one node do.
+  const segment theirs{0, buffer::scratch, 0, {0, 1}};
+  const layout root{1, 1, {0, 1}, {0, 1}, 1, 1}, leaf{1, 1, {}, {0, 1}, 1, 1};
+  const auto with = [&](bool told, bool waited) {
+    std::vector<said_step> owner{{step_kind::copy, -1, {input}, slot, {}},
+                                 {step_kind::notify, 1, {}, {}, {}},
+                                 {step_kind::await, 1, {}, {}, {}},
+                                 {step_kind::copy, -1, {input}, slot, {0}},
+                                 {step_kind::copy, -1, {input}, output, {}}};
+    if (told) owner[1].after = {0};
+    if (waited) owner[3].after = {0, 2};
+    const std::vector<said_step> reader{{step_kind::await, 0, {}, {}, {}},
+                                        {step_kind::copy, -1, {theirs}, output, {0}},
+                                        {step_kind::notify, 0, {}, {}, {1}}};
+    return fault_in({collective::broadcast, 0}, {built(root, owner), built(leaf, reader)});
+  };
+  REQUIRE(with(true, true) == "");
+  REQUIRE(with(false, true) != "");
+  REQUIRE_THAT(with(true, false), ContainsSubstring("without waiting for"));
+}
+
+TEST_CASE("layouts that do not fit the purpose are found") {
+  auto all = schedules_of(3, [](int rank, sink& to) { binomial_reduce(3, 0, rank, {}, to); });
+  REQUIRE_THAT(fault_in({collective::reduce, 1}, all), ContainsSubstring("output should be"));
+  REQUIRE_THAT(fault_in({collective::reduce, 3}, all), ContainsSubstring("none of the ranks"));
+  all[1].cut.segments = 2;
+  REQUIRE_THAT(fault_in({collective::reduce, 0}, all), ContainsSubstring("another way"));
+  REQUIRE(fault_in({collective::barrier}, {}) != "");
+}
