@@ -5,6 +5,8 @@
 #include <weft/fabric/provider.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/launch.hpp>
+#include <weft/topology/affinity.hpp>
+#include <weft/topology/placement.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -39,6 +41,25 @@ int local_ranks(int process, int processes, int each) {
   return mine;
 }
 
+/// Where the progress thread of process `process` goes: outside of the cores that `weft run` bound the ranks to, if it was
+/// given such a core. Every process of the node finds the same distinct cores for all.
+topology::cpu_set choose_progress_cpus(int process) {
+  const char* const given = std::getenv("WEFT_GIVEN_CPUS");
+  const char* const bound = std::getenv("WEFT_BOUND_CPUS");
+  topology::machine machine = topology::discover();
+  if (!machine.this_system) return {};
+  if (given == nullptr || bound == nullptr || *bound == '\0') return topology::choose_progress_core(machine, topology::this_thread_binding()).cpus;
+  machine.given = topology::cpu_set::parse(given) & machine.allowed;
+  std::vector<topology::cpu_set> all;
+  for (std::string_view list(bound); !list.empty();) {
+    const auto one = list.substr(0, list.find(';'));
+    all.push_back(topology::cpu_set::parse(one));
+    list.remove_prefix(std::min(list.size(), one.size() + 1));
+  }
+  if (static_cast<std::size_t>(process) >= all.size()) return {};
+  return topology::choose_progress_cores(machine, all)[static_cast<std::size_t>(process)].cpus;
+}
+
 /// An endpoint for a process that is alone: it has nobody to send to.
 std::unique_ptr<fabric::transport> lonely_network() { return fabric::loopback_network(1).endpoint(0); }
 
@@ -57,6 +78,7 @@ membership join_by_environment(int& argc, char** argv) {
     member.job = launcher->job;
     member.secret = launcher->secret;
   }
+  if (member.settings.progress == progress_mode::thread) member.progress_cpus = choose_progress_cpus(member.rendezvous->process());
   const int processes = member.rendezvous->processes();
   member.ranks = local_ranks(member.rendezvous->process(), processes, member.settings.ranks_per_process);
   if (processes == 1 && member.settings.provider.empty()) {

@@ -146,7 +146,7 @@ void job::start_all(const std::string& path, const std::vector<topology::cpu_set
   members_.resize(static_cast<std::size_t>(identity_.processes));
   try {
     for (int number = 0; number < identity_.processes; ++number) {
-      settings.environment = environment_of(settings_, identity_, server_.address(), number);
+      settings.environment = environment_of(settings_, identity_, server_.address(), number, cpus);
       if (!cpus.empty()) settings.cpus = cpus[static_cast<std::size_t>(number)];
       if (number == 0) input_ = std::make_unique<standard_input>(loop_);
       settings.standard_input = number == 0 ? input_->descriptor() : -1;

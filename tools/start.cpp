@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <weft/runtime/error.hpp>
+#include <weft/topology/affinity.hpp>
 
 namespace weft::tools {
 namespace {
@@ -21,6 +22,13 @@ void add_exports(std::map<std::string, std::string>& variables, const std::vecto
     else if (!variables.contains(name))
       std::fprintf(stderr, "weft run: -x %s: no such variable is set here, so none is passed on\n", name.c_str());
   }
+}
+
+/// The sets one behind the other: "0;1;2-3".
+std::string listed(const std::vector<topology::cpu_set>& cpus) {
+  std::string list;
+  for (const topology::cpu_set& each : cpus) list += (list.empty() ? "" : ";") + to_string(each);
+  return list;
 }
 
 bool caller_progresses(const job_settings& settings) {
@@ -42,7 +50,7 @@ std::string ranks_of(const job_settings& settings, int process, const char* betw
 }
 
 std::vector<std::string> environment_of(const job_settings& settings, const store_job& job, const std::string& address,
-                                        int process) {
+                                        int process, const std::vector<topology::cpu_set>& cpus) {
   std::map<std::string, std::string> variables;
   for (char** line = environ; *line != nullptr; ++line)
     if (const char* const equals = std::strchr(*line, '='))
@@ -58,6 +66,8 @@ std::vector<std::string> environment_of(const job_settings& settings, const stor
   variables["WEFT_PROCESSES"] = std::to_string(job.processes);
   variables["WEFT_STORE"] = address;
   variables["WEFT_SECRET"] = job.secret;
+  variables["WEFT_GIVEN_CPUS"] = to_string(topology::this_thread_binding());
+  variables["WEFT_BOUND_CPUS"] = listed(cpus);
   variables["IPATH_NO_BACKTRACE"] = "1";  // libinfinipath, which libfabric loads, would hook signals before main
   std::vector<std::string> lines;
   for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);

@@ -5,6 +5,7 @@
 #include <weft/fabric/transport.hpp>
 #include <weft/runtime/options.hpp>
 #include <weft/runtime/store.hpp>
+#include <weft/topology/cpu_set.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,7 @@ struct membership {
   std::uint64_t job = 0;                         ///< the same for all processes of the job
   std::string secret;                            ///< likewise; control connections prove that they know it
   int ranks = 1;                                 ///< that this process hosts
+  topology::cpu_set progress_cpus;               ///< what a progress thread is bound to; empty: to nothing
 };
 
 /// What the launcher and the environment say; argc and argv as in weft::runtime's constructor. Warnings go to stderr.
