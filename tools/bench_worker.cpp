@@ -29,6 +29,7 @@ detail::membership join(const bench_settings& settings, std::vector<std::string>
 std::string algorithm_of(const options& o, const std::string& collective, int ranks, std::size_t bytes) {
   schedules::selection_parameters agreed;
   agreed.ring_threshold = o.ring_threshold;
+  agreed.ring_threshold_pair = o.ring_threshold_pair;
   agreed.segment = o.segment;
   agreed.in_order_limit = o.eager_limit;
   if (collective == "barrier") return "dissemination";

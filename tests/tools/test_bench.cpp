@@ -1,0 +1,173 @@
+// `weft bench`, from outside and in its parts. What it measures is not tested: only that it measures, and finds errors.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <weft/runtime.hpp>
+
+#include "bench_measurement.hpp"
+#include "bench_settings.hpp"
+#include "bench_workload.hpp"
+#include "catch.hpp"
+#include "launcher_under_test.hpp"
+
+using namespace weft::tools;
+using weft_test::ContainsSubstring;
+using weft_test::outcome;
+
+namespace {
+
+using words = std::vector<std::string>;
+
+outcome bench(words arguments) {
+  arguments.insert(arguments.begin(), "bench");
+  return weft_test::run(arguments);
+}
+
+/// The objects that a bench which succeeds prints.
+std::vector<nlohmann::json> results(words arguments) {
+  CAPTURE(arguments);
+  arguments.insert(arguments.end(), {"--json", "--budget", "2"});
+  const outcome done = bench(arguments);
+  INFO(done.error);
+  CHECK(done.status == 0);
+  std::vector<nlohmann::json> objects;
+  std::istringstream lines(done.output);
+  for (std::string line; std::getline(lines, line);) objects.push_back(nlohmann::json::parse(line));
+  for (const auto& object : objects) {
+    CHECK(object.at("wrong") == 0);
+    CHECK(object.at("samples") >= 20);
+    CHECK(object.at("min_us") <= object.at("median_us"));
+    CHECK(object.at("median_us") <= object.at("p99_us"));
+  }
+  return objects;
+}
+
+}  // namespace
+
+TEST_CASE("sizes are read with their units") {
+  CHECK(parse_size("8") == 8);
+  CHECK(parse_size("64k") == 65536);
+  CHECK(parse_size("16M") == 16u << 20);
+  CHECK(parse_size("2G") == std::size_t{2} << 30);
+  for (const char* text :
+       {"", "0", "0k", "k", "-1", "1.5", "8 ", "8kB", "8T", "99999999999999999999", "99999999999999G"})
+    CHECK_THROWS_AS(parse_size(text), std::invalid_argument);
+}
+
+TEST_CASE("samples are counted and summed up as the peers do") {
+  using std::chrono::milliseconds;
+  CHECK(count_samples(milliseconds(200), 1e-3) == 200);
+  CHECK(count_samples(milliseconds(200), 1) == 20);
+  CHECK(count_samples(milliseconds(200), 0) == 20'000);
+  std::vector<double> seconds;
+  for (int i = 200; i > 0; --i) seconds.push_back(i * 1e-6);
+  const measurement result = summarize(seconds);
+  CHECK(result.samples == 200);
+  CHECK(result.min_us == weft_test::Approx(1));
+  CHECK(result.median_us == weft_test::Approx(101));
+  CHECK(result.p99_us == weft_test::Approx(199));
+}
+
+TEST_CASE("what a collective left wrong is counted") {
+  char name[] = "test";
+  char* argv[] = {name, nullptr};
+  int argc = 1;
+  weft::runtime alone(argc, argv);
+  bench_settings settings;
+  for (const char* collective : {"allreduce", "reduce"})
+    for (const auto type : {weft::kernels::type::float32, weft::kernels::type::float64, weft::kernels::type::int32,
+                            weft::kernels::type::int64}) {
+      settings.collective = collective;
+      settings.type = type;
+      const auto work = make_workload(alone.world(), settings, 80'000);
+      const auto elements = static_cast<std::int64_t>(80'000 / weft::kernels::size_of(type));
+      work->prepare(1);
+      CHECK(work->count_wrong(1) == elements);  // poisoned
+      work->call();
+      CHECK(work->count_wrong(1) == 0);
+      CHECK(work->count_wrong(2) > elements / 2);
+    }
+}
+
+TEST_CASE("every collective prints the peers' fields and its own") {
+  for (const char* collective : {"allreduce", "reduce", "bcast"}) {
+    const auto sizes = results({collective, "-n", "3", "-b", "8", "-e", "1M", "-f", "64", "--provider", "net"});
+    REQUIRE(sizes.size() == 3);
+    CHECK(sizes[2].at("bytes") == 32768);
+    for (const auto& object : sizes) {
+      CHECK(object.size() == 11);
+      CHECK(object.at("peer") == "weft-net");
+      CHECK(object.at("provider") == "net");
+      CHECK(object.at("collective") == collective);
+      CHECK(object.at("ranks") == 3);
+      CHECK(object.at("algorithm") != "auto");
+    }
+  }
+  CHECK(results({"barrier", "-n", "3", "--check"}).size() == 1);
+}
+
+TEST_CASE("every type, operator and algorithm gives exact results") {
+  const words types{"float", "double", "int32", "int64"}, operators{"sum", "product", "min", "max"};
+  const std::vector<words> algorithms{{"allreduce", "recursive_doubling"},
+                                      {"allreduce", "ring"},
+                                      {"reduce", "binomial"},
+                                      {"reduce", "greedy"},
+                                      {"bcast", "auto"}};
+  // Every algorithm meets every type and every operator, though not all of their pairs.
+  for (std::size_t i = 0; i < algorithms.size(); ++i)
+    for (std::size_t j = 0; j < types.size(); ++j) {
+      const auto sizes = results({algorithms[i][0], "--algorithm", algorithms[i][1], "--op", operators[j], "--type",
+                                  types[(i + j) % types.size()], "--check", "-n", "5", "--ranks-per-process", "2", "-b",
+                                  "4", "-e", "64k", "-f", "128"});
+      REQUIRE(sizes.size() == 3);
+      if (algorithms[i][1] != "auto") CHECK(sizes[0].at("algorithm") == algorithms[i][1]);
+    }
+}
+
+TEST_CASE("latency is measured alone and under a stream") {
+  const auto lines = results({"latency"});
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].at("bytes") == 16);
+  CHECK(lines[0].at("stream_bytes") == 0);
+  CHECK(lines[1].at("stream_bytes") == 64 << 20);
+  CHECK(lines[1].at("median_ratio") > 0);
+  CHECK(results({"latency", "-n", "3", "--ranks-per-process", "2"}).size() == 2);
+  CHECK(results({"latency", "-n", "2", "--ranks-per-process", "2"}).size() == 2);
+}
+
+TEST_CASE("a bench that belongs to a job is one of its ranks") {
+  const outcome table = weft_test::run({"run", "-n", "2", "--provider", "net", "weft", "bench", "allreduce", "-e", "16",
+                                        "--budget", "1", "--weft-allreduce=ring"});
+  CHECK(table.status == 0);
+  CHECK_THAT(table.output, ContainsSubstring("allreduce, net, 2 ranks, float, sum\n"));
+  CHECK_THAT(table.output, ContainsSubstring("          16  ring "));
+  CHECK(std::count(table.output.begin(), table.output.end(), '\n') == 4);
+  const outcome refused = weft_test::run({"run", "-n", "1", "weft", "bench", "barrier", "-n", "2"});
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.error, ContainsSubstring("give it to `weft run`"));
+}
+
+TEST_CASE("bad options of a bench are named, with what is right") {
+  const auto refusal = [](const words& arguments) {
+    const outcome refused = bench(arguments);
+    CAPTURE(arguments);
+    CHECK(refused.status == 2);
+    CHECK(refused.output.empty());
+    return refused.error;
+  };
+  CHECK_THAT(refusal({}), ContainsSubstring("COLLECTIVE is required"));
+  CHECK_THAT(refusal({"gossip"}), ContainsSubstring("{allreduce,reduce,bcast,barrier,latency}"));
+  CHECK_THAT(refusal({"reduce", "--type", "half"}), ContainsSubstring("{float,double,int32,int64}"));
+  CHECK_THAT(refusal({"reduce", "--op", "xor"}), ContainsSubstring("{sum,product,min,max}"));
+  CHECK_THAT(refusal({"reduce", "--algorithm", "ring"}), ContainsSubstring("{auto,binomial,greedy}"));
+  CHECK_THAT(refusal({"reduce", "--provider", "pigeon"}), ContainsSubstring("tcp;ofi_rxm"));
+  CHECK_THAT(refusal({"reduce", "-b", "8x"}), ContainsSubstring("such as 8, 64k or 16M"));
+  CHECK_THAT(refusal({"reduce", "-b", "32", "-e", "16"}), ContainsSubstring("more than -e 16"));
+  CHECK_THAT(refusal({"reduce", "-f", "1"}), ContainsSubstring("whole number from 2"));
+  CHECK_THAT(refusal({"reduce", "-n", "0"}), ContainsSubstring("whole number from 1"));
+  CHECK_THAT(refusal({"latency", "-n", "1"}), ContainsSubstring("at least 2 ranks"));
+  CHECK_THAT(refusal({"reduce", "--no-such-option"}), ContainsSubstring("--no-such-option"));
+  const outcome option = bench({"reduce", "--weft-segment=3"});
+  CHECK(option.status == 1);
+  CHECK_THAT(option.error, ContainsSubstring("--weft-segment=3"));
+}

@@ -1,0 +1,86 @@
+// `weft info`.
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "launcher_under_test.hpp"
+
+using nlohmann::json;
+using weft_test::ContainsSubstring;
+using weft_test::outcome;
+using weft_test::run;
+
+namespace {
+
+json option(const json& info, const std::string& name) {
+  const auto& options = info.at("options");
+  const auto found = std::find_if(options.begin(), options.end(), [&](const json& o) { return o.at("name") == name; });
+  REQUIRE(found != options.end());
+  return *found;
+}
+
+/// A variable for the commands that are started while it lives.
+struct variable {
+  const char* name;
+  variable(const char* n, const char* value) : name(n) { ::setenv(n, value, 1); }
+  ~variable() { ::unsetenv(name); }
+};
+
+}  // namespace
+
+TEST_CASE("info describes the build, the provider and the machine") {
+  const outcome text = run({"info"});
+  CHECK(text.status == 0);
+  for (const char* part : {"instruction set", "libfabric", "provider", "rejected", "NUMA node", "progress core",
+                           "launcher         none", "WEFT_EAGER_LIMIT"})
+    CHECK_THAT(text.output, ContainsSubstring(part));
+  const json info = json::parse(run({"info", "--json"}).output);
+  CHECK(!info.at("version").get<std::string>().empty());
+  CHECK(!info.at("build").at("instruction_set").get<std::string>().empty());
+  CHECK(!info.at("provider").at("chosen").get<std::string>().empty());
+  CHECK(!info.at("provider").at("reason").get<std::string>().empty());
+  CHECK(!info.at("machine").at("cores").empty());
+  CHECK(!info.at("progress_core").at("reason").get<std::string>().empty());
+  CHECK(info.at("launcher").at("found") == false);
+  for (const json& one : info.at("provider").at("rejected")) CHECK(!one.at("reason").get<std::string>().empty());
+}
+
+TEST_CASE("info says where each option comes from") {
+  const variable segment("WEFT_SEGMENT", "4k"), limit("WEFT_EAGER_LIMIT", "1k"), unknown("WEFT_NO_SUCH_THING", "1");
+  const outcome done = run({"info", "--json", "--weft-eager-limit=2k"});
+  CHECK_THAT(done.error, ContainsSubstring("WEFT_NO_SUCH_THING"));
+  const json info = json::parse(done.output);
+  CHECK(option(info, "segment").at("value") == "4096");
+  CHECK(option(info, "segment").at("origin") == "WEFT_SEGMENT");
+  CHECK(option(info, "eager-limit").at("value") == "2048");
+  CHECK(option(info, "eager-limit").at("origin") == "--weft-eager-limit");
+  CHECK(option(info, "piece").at("origin") == "default");
+}
+
+TEST_CASE("info describes what it can where there is no such provider") {
+  const variable provider("WEFT_PROVIDER", "pigeon");
+  const outcome text = run({"info"});
+  CHECK(text.status == 1);
+  CHECK_THAT(text.output, ContainsSubstring("NONE: "));
+  CHECK_THAT(text.output, ContainsSubstring("valid: "));
+  const outcome done = run({"info", "--json"});
+  CHECK(done.status == 1);
+  const json info = json::parse(done.output);
+  CHECK(info.at("provider").at("chosen").is_null());
+  CHECK(!info.at("machine").at("cores").empty());
+}
+
+TEST_CASE("info finds the launcher") {
+  const json inside = json::parse(run({"run", "-n", "1", "weft", "info", "--json"}).output);
+  CHECK(inside.at("launcher").at("name") == "weft run");
+  const variable foreign("PMI_SIZE", "4");
+  const json other = json::parse(run({"info", "--json"}).output);
+  CHECK(other.at("launcher").at("found") == true);
+  CHECK_THAT(other.at("launcher").at("name").get<std::string>(), ContainsSubstring("PMI"));
+}
+
+TEST_CASE("bad arguments of info are refused") {
+  CHECK(run({"info", "--no-such-option"}).status == 2);
+  CHECK_THAT(run({"info", "--weft-segment=x"}).error, ContainsSubstring("--weft-segment=x"));
+}
