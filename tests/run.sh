@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Sets weft up on Debian 12 or later, builds it into build/ and runs every test.
+#
+#   bash tests/run.sh                 all tests
+#   bash tests/run.sh --sanitize      then once more under ASan with UBSan (build-asan/) and under TSan (build-tsan/)
+#   bash tests/run.sh --only REGEX    those whose names match; `meson test -C build --list` lists them
+#
+# The last line says `N passed, N failed`, with `, N skipped` where some were: cases, over all builds. The exit status
+# is 0 only when all that was to run did run and nothing failed. With CI=true warnings are errors.
+set -uo pipefail
+
+usage() { sed -n '/^# Sets/,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+
+give_up() {
+  echo "$1" >&2
+  echo "0 passed, 1 failed"
+  exit 1
+}
+
+sanitize=false only=
+while (($#)); do
+  case $1 in
+    --sanitize) sanitize=true ;;
+    --only)
+      (($# > 1)) || give_up "run.sh: --only needs a regular expression"
+      only=$2
+      shift
+      ;;
+    --help)
+      usage
+      exit 0
+      ;;
+    *) give_up "run.sh: $1 is no option; there are --sanitize, --only REGEX and --help" ;;
+  esac
+  shift
+done
+
+# shellcheck source=../tools/setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../tools/setup.sh"
+cd "$weft_source" || exit 1
+install_packages || give_up "run.sh: weft cannot be built here"
+
+# run_tests BUILD_DIR [OPTION...]: configures with these Meson options, builds and tests. Leaves a log, or none.
+run_tests() {
+  local build=$1 names=()
+  shift
+  rm -f "$build"/meson-logs/testlog.json "$build"/meson-logs/sanitizer.*
+  configure "$build" "$@" && build "$build" || return
+  if [[ $only ]]; then
+    mapfile -t names < <(meson test -C "$build" --no-rebuild --list | sed -n 's|^.* / ||p' | grep -E -- "$only")
+    if ((${#names[@]} == 0)); then
+      echo "run.sh: no test's name matches $only" >&2
+      return
+    fi
+  fi
+  meson test -C "$build" --no-rebuild --print-errorlogs "${names[@]}"
+}
+
+builds=(build)
+run_tests build
+if $sanitize; then
+  builds+=(build-asan build-tsan)
+  run_tests build-asan -Dbuildtype=debugoptimized -Db_sanitize=address,undefined
+  run_tests build-tsan -Dbuildtype=debugoptimized -Db_sanitize=thread
+fi
+exec python3 tests/count.py "${builds[@]}"
