@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Installs weft into a folder of its own and uses it as the README says.
+#   test_install.sh SOURCE BUILD MESON PREFIX LIBDIR
+set -euo pipefail
+
+source=$1 build=$2 meson=$3 prefix=$4 libdir=$5
+stage=$(mktemp -d)
+trap 'rm -r "$stage"' EXIT
+
+fail() {
+  echo "FAILED: $1"
+  exit 1
+}
+
+"$meson" install -C "$build" --no-rebuild --destdir "$stage" >"$stage/log" || { cat "$stage/log"; exit 1; }
+root=$stage$prefix
+
+# What is public, and nothing else; each header can be included alone.
+public="communicator.hpp kernels/combine.hpp runtime.hpp runtime/error.hpp weft.hpp"
+found=$(cd "$root/include/weft" && find . -type f -printf '%P\n' | LC_ALL=C sort | paste -sd ' ')
+[[ $found == "$public" ]] || fail "installed are the headers $found, not $public"
+for header in $public; do
+  g++ -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$root/include" -include "weft/$header" -x c++ /dev/null
+done
+
+# The README's program, compiled by the README's command.
+export PKG_CONFIG_PATH=$root/$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+pkg-config() { command pkg-config --define-variable=prefix="$root" "$@"; }
+readme_block() { awk -v begin="\`\`\`$1" '$0 == "```" { inside = 0 } inside; $0 == begin { inside = 1 }' "$source/README.md"; }
+readme_block cpp >"$stage/hello.cpp"
+diff "$source/examples/hello.cpp" "$stage/hello.cpp" || fail "the README's program is not examples/hello.cpp"
+compile=$(readme_block sh | grep pkg-config) || fail "the README does not say how to compile by pkg-config"
+cd "$stage"
+echo "$compile"
+eval "$compile"
+
+export LD_LIBRARY_PATH=$root/$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+says() {
+  echo "$*"
+  "$@" | LC_ALL=C sort | tee output
+  diff - output || fail "$* says something else"
+}
+says ./hello <<<"rank 0 of 1: 1 ranks, whose numbers add up to 0"
+for ranks_per_process in 1 2; do
+  says "$root/bin/weft" run -n 2 --oversubscribe --ranks-per-process $ranks_per_process ./hello <<'END'
+rank 0 of 2: 2 ranks, whose numbers add up to 1
+rank 1 of 2: 2 ranks, whose numbers add up to 1
+END
+done
