@@ -97,7 +97,10 @@ int run_rank(weft::communicator& world, int argc, char** argv) {
         world, solution, given.stop, [&] { return rows_of(given, 0, 1); },
         [&](const cg::sparse_rows& all) { return right_hand_side_of(given, all); });
   }
-  if (speaks) given.json ? cg::print_json(result) : cg::print_text(result);
+  if (speaks) {
+    given.json ? cg::print_json(result) : cg::print_text(result);
+    std::fflush(stdout);  // a rank whose status is a failure may exit first, and then the launcher ends the others
+  }
   return result.good() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
