@@ -50,9 +50,9 @@ def count_build(build):
         counts += outcomes
         if outcomes["failed"]:
             name = test["name"].rpartition(" / ")[2]
-            print(f"{test['result']}: {name}; again:  meson test -C {build} {shlex.quote(name)}")
+            print(f"failed: {name} ({test['result']}); again:  meson test -C {build} -v {shlex.quote(name)}")
             if cases(test.get("stdout") or ""):
-                print(f"  one case alone:  {shlex.join(test['command'])} 'NAME OF THE CASE'")
+                print("  and one case alone with  --test-args \"'NAME OF THE CASE'\"")
     if not tests:
         print(f"{build}: no test ran")
         counts["failed"] += 1
