@@ -43,7 +43,11 @@ def count_test(test):
 
 def count_build(build):
     log = build / "meson-logs" / "testlog.json"
-    tests = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    try:
+        tests = [json.loads(line) for line in log.read_text().splitlines()]
+    except (OSError, ValueError) as unreadable:
+        print(unreadable)
+        tests = []
     counts = Counter()
     for test in tests:
         outcomes = count_test(test)
