@@ -8,11 +8,11 @@
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/topology/affinity.hpp>
-#include <weft/topology/placement.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
 namespace weft::detail {
 namespace {
@@ -22,6 +22,9 @@ constexpr std::array<std::string_view, 8> agreed_options{"eager-limit", "allredu
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
+
+/// What a process floods that has come to its end after a loss.
+constexpr std::array<std::byte, 1> ready_note{std::byte{'r'}};
 
 /// How long the last frames may take to leave.
 constexpr std::chrono::seconds leaving_time{2};
@@ -58,19 +61,14 @@ schedules::selection_parameters selection_of(const options& settings) {
   return agreed;
 }
 
-/// Binds a progress thread to a core outside of those that this process was given to compute on, if there is one.
-std::function<void()> bind_progress_thread() {
-  const auto machine = topology::discover();
-  const auto chosen = topology::choose_progress_core(machine, topology::this_thread_binding());
-  if (chosen.core < 0) return {};
-  return [cpus = chosen.cpus] { topology::bind_this_thread(cpus); };
-}
-
 }  // namespace
 
 process::process(membership member) : settings_(std::move(member.settings)), local_ranks_(member.ranks), rendezvous_(std::move(member.rendezvous)) {
   connect(member);
-  if (settings_.progress == progress_mode::thread) progress_->start(bind_progress_thread());
+  if (settings_.progress != progress_mode::thread) return;
+  progress_->start([cpus = std::move(member.progress_cpus)] {
+    if (!cpus.empty()) topology::bind_this_thread(cpus);
+  });
 }
 
 void process::connect(membership& member) {
@@ -132,6 +130,7 @@ void process::connect(membership& member) {
   };
   messages_ = std::make_unique<fabric::messenger>(std::move(member.network), std::move(how));
   progress_ = std::make_unique<progress>(*messages_);
+  still_missing_.store(processes - 1);
   if (monitor_ != nullptr) watch(member, std::move(records));
   messages_->connect(addresses, deadline, [this] {
     if (const int gone = lost_.load(); gone >= 0)
@@ -147,31 +146,50 @@ void process::watch(const membership& member, std::vector<fabric::process_record
     int nobody = -1;
     lost_.compare_exchange_strong(nobody, gone);
     messages_->lose(gone, why);
+    come(gone);
+    if (gone == messages_->process()) somebody_left_.store(true);  // the others do not wait for this one any more
     progress_->notify();
   };
   events.left = [this](int) { somebody_left_.store(true); };
-  events.note = [this](int, std::span<const std::byte> note) {
+  events.note = [this](int origin, std::span<const std::byte> note) {
+    if (std::ranges::equal(note, ready_note)) return come(origin);
     messages_->take_note(note);
     progress_->notify();
   };
+  came_.assign(records.size(), false);
   monitor_->start(rendezvous_->process(), std::move(records), member.job, as_bytes(member.secret), std::move(events));
+}
+
+void process::come(int who) {
+  std::vector<bool>::reference came = came_[static_cast<std::size_t>(who)];
+  if (came) return;
+  came = true;
+  still_missing_.fetch_sub(1);
+}
+
+void process::await_all() {
+  schedules::schedule barrier = build_schedule({}, rendezvous_->process(), rendezvous_->processes(), settings_);
+  dataflow_execution together(*messages_, *among_processes_, std::make_shared<bound_schedule>(barrier, 0, 1, nullptr));
+  together.start({});
+  bool told = false;
+  for (backoff pause; !somebody_left_.load() && still_missing_.load() > 0;) {
+    if (together.finished().ready()) {
+      if (together.failure() == nullptr) break;
+      if (!std::exchange(told, true)) monitor_->flood(ready_note);
+    }
+    if (progress_->poll())
+      pause.reset();
+    else
+      pause.pause();
+  }
+  if (!together.finished().ready()) messages_->break_here(*among_processes_);
+  together.finished().wait(*progress_);
 }
 
 void process::leave() noexcept {
   if (monitor_ == nullptr) return;
   try {
-    // Once somebody has left everybody has come this far, whatever became of the last frames of the barrier.
-    schedules::schedule barrier = build_schedule({}, rendezvous_->process(), rendezvous_->processes(), settings_);
-    dataflow_execution together(*messages_, *among_processes_, std::make_shared<bound_schedule>(barrier, 0, 1, nullptr));
-    together.start({});
-    for (backoff pause; !together.finished().ready() && !somebody_left_.load();) {
-      if (progress_->poll())
-        pause.reset();
-      else
-        pause.pause();
-    }
-    if (!together.finished().ready()) messages_->break_here(*among_processes_);
-    together.finished().wait(*progress_);
+    await_all();
     messages_->drain(steady_clock_source().now() + leaving_time);
     monitor_->leave();
   } catch (const std::exception& e) {

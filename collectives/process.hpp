@@ -40,6 +40,12 @@ class process {
  private:
   void connect(membership& member);
   void watch(const membership& member, std::vector<fabric::process_record> records);
+  /// Blocks until every other process has come to its end, or is lost: whoever left earlier could not answer those who
+  /// take back what they granted it. Once one has left, all have come this far. A barrier over the network, and where a
+  /// loss broke that, notes of the monitor.
+  void await_all();
+  /// On the monitor's thread: process `who` need not be waited for any more.
+  void come(int who);
 
   options settings_;
   schedules::selection_parameters selection_;
@@ -51,7 +57,9 @@ class process {
   std::unique_ptr<progress> progress_;
   std::shared_ptr<const fabric::group> processes_;       ///< one rank a process, for leaving together
   std::unique_ptr<fabric::participant> among_processes_;
-  std::atomic<bool> somebody_left_{false};
+  std::atomic<bool> somebody_left_{false};               ///< or this process has been given up
+  std::vector<bool> came_;                               ///< of each process; the monitor's thread alone uses it
+  std::atomic<int> still_missing_{0};                    ///< how many processes have not come
   std::atomic<int> lost_{-1};                            ///< the first process that was lost
   std::unique_ptr<fabric::monitor> monitor_;  // last: its thread uses the others
 };
