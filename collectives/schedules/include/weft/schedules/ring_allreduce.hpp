@@ -32,9 +32,8 @@ struct ring {
 /// a chunk and `window` segments: what has been combined and is being sent, and what is being received.
 void ring_reduce_scatter(const ring& around, int rank, sink& to);
 
-/// Emits `rank`'s steps. Each chunk goes once around: in step t a rank passes on the chunk that it received in step t
-/// - 1. The input is chunk `rank`, the output the whole vector; in place, the input is that chunk of the output. No
-/// scratch.
+/// Emits `rank`'s steps. Each chunk goes once around: in each step a rank passes on the chunk that it received last.
+/// The input is chunk `rank`, the output the whole vector; in place, the input is that chunk of the output. No scratch.
 void ring_allgather(const ring& around, int rank, sink& to);
 
 /// Emits `rank`'s steps: the two phases, segment after segment. Input and output are the whole vector. Partial sums are
