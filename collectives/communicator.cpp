@@ -4,6 +4,7 @@
 #include "schedule_builder.hpp"
 
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/scheduler.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -128,6 +129,8 @@ chosen choose(const communicator_state& state, collective what, kernels::operati
     case collective::broadcast: {
       const auto tree = schedules::select_broadcast(agreed, state.size(), bytes);
       c.call.how = algorithm::binomial;
+      c.call.count = bytes;  // ranks may see them as elements of different sizes
+      c.call.element_bytes = 1;
       c.call.segments = tree.segments;
       c.in_order = tree.in_order;
       break;
@@ -161,12 +164,11 @@ std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const col
   return state.plans.add(call, std::make_shared<bound_schedule>(schedule, call.count, call.element_bytes, combines ? kernels::combine(call.op, call.type) : nullptr));
 }
 
+/// An execution of `plan`: one at rest, or a new one.
 template <class Execution>
-std::unique_ptr<Execution> take(communicator_state& state, plan_cache::entry& plan, std::vector<std::unique_ptr<Execution>>& at_rest) {
-  if (at_rest.empty()) return std::make_unique<Execution>(state.host.messages(), state.member, plan.plan);
-  auto taken = std::move(at_rest.back());
-  at_rest.pop_back();
-  return taken;
+std::unique_ptr<Execution> take(communicator_state& state, plan_cache::entry& plan) {
+  if (auto at_rest = state.plans.take<Execution>(plan)) return at_rest;
+  return std::make_unique<Execution>(state.host.messages(), state.member, plan.plan);
 }
 
 }  // namespace
@@ -196,6 +198,7 @@ bool handle::test() {
   if (operation_ == nullptr) throw error(errc::invalid_argument, "test of a handle that holds no operation: it was waited for already, or never began");
   if (!operation_->done().ready()) {
     operation_->state().host.moved_by().poll();
+    if (!operation_->done().ready()) scheduler::yield();  // it may be another fiber's turn to do its part
     if (!operation_->done().ready()) return false;
   }
   if (operation_->failure() != nullptr) wait();
@@ -285,7 +288,10 @@ std::optional<status> communicator::iprobe(int from, int tag) {
   const int source = from == any_source ? fabric::any_peer : from;
   try {
     const auto found = state_->host.messages().probe(state_->member, source, detail::wire_tag(tag));
-    if (!found) return std::nullopt;
+    if (!found) {
+      scheduler::yield();  // it may be another fiber that is to send
+      return std::nullopt;
+    }
     return status{found->source, static_cast<int>(found->tag), found->bytes};
   } catch (const error&) {
     detail::rethrow(*state_, "probe", std::current_exception());
@@ -332,7 +338,7 @@ void communicator::run(const request& call) {
     return;
   }
   const auto plan = detail::plan_for(*state_, how.call);
-  auto execution = detail::take(*state_, *plan, plan->in_order);
+  auto execution = detail::take<detail::in_order_execution>(*state_, *plan);
   execution->run(detail::arguments_of(*state_, call, how.call), state_->host.moved_by());
   const std::exception_ptr failure = execution->failure();
   state_->plans.put_back(plan, std::move(execution));
@@ -343,7 +349,7 @@ handle communicator::start(const request& call) {
   detail::check(*state_, call);
   const auto how = detail::choose(*state_, call.what, call.op, call.type, call.root, call.in_count, call.element_bytes);
   auto plan = detail::plan_for(*state_, how.call);
-  auto execution = detail::take(*state_, *plan, plan->dataflow);
+  auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
   detail::dataflow_execution& started = *execution;
   auto begun = std::make_unique<detail::pending_collective>(state_, detail::name(call.what), std::move(plan), std::move(execution));
   started.start(detail::arguments_of(*state_, call, how.call));
@@ -358,8 +364,12 @@ std::optional<communicator> communicator::split(int colour, int key) {
   const auto entry = [&](int rank) { return std::span(table).subspan(each * static_cast<std::size_t>(rank), each); };
   entry(rank())[0] = colour;
   entry(rank())[1] = key;
-  entry(rank())[2] = state_->self->next_communicator;
-  allreduce(table, table, sum);
+  entry(rank())[2] = state_->self->next_communicator++;  // used or not: where this fails, others may have got that far
+  try {
+    allreduce(table, table, sum);
+  } catch (const error&) {
+    detail::rethrow(*state_, "split", std::current_exception());
+  }
   if (colour < 0) return std::nullopt;
 
   std::vector<int> ranks;
@@ -374,7 +384,6 @@ std::optional<communicator> communicator::split(int colour, int key) {
     members->process.push_back(state_->member.members->process[static_cast<std::size_t>(r)]);
   }
   members->communicator = static_cast<std::uint64_t>(members->world[0]) << 32 | static_cast<std::uint64_t>(entry(ranks[0])[2]);
-  if (mine == 0) ++state_->self->next_communicator;
   return communicator(std::make_shared<communicator_state>(state_->host, state_->self, std::move(members), mine));
 }
 

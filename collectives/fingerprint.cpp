@@ -5,7 +5,7 @@ namespace {
 
 //   63..60  59..56  55..52  51..48  47    46..20  19..0
 //   what    how     op      type    long  count   root
-// Counts up to 2^27 - 2 travel as they are, longer ones as the remainder to a prime, marked as long.
+// Counts below `prime` travel as they are, the others as the remainder to it, marked as long. A broadcast counts bytes.
 constexpr std::uint64_t count_mask = (std::uint64_t{1} << 27) - 1;
 constexpr std::uint64_t prime = 134217689;  // the largest below 2^27
 constexpr std::uint64_t root_mask = (std::uint64_t{1} << 20) - 1;
@@ -37,8 +37,7 @@ const char* name(algorithm how) noexcept {
 }
 
 std::uint64_t fingerprint(const collective_call& call) noexcept {
-  // A broadcast moves bytes: ranks may see them as different types of elements as long as the bytes are as many.
-  const std::uint64_t count = has_operator(call.what) ? call.count : call.count * call.element_bytes;
+  const std::uint64_t count = call.count;
   const bool is_long = count >= prime;
   return static_cast<std::uint64_t>(call.what) << 60 | static_cast<std::uint64_t>(call.how) << 56 |
          static_cast<std::uint64_t>(call.op) << 52 | static_cast<std::uint64_t>(call.type) << 48 | static_cast<std::uint64_t>(is_long) << 47 |

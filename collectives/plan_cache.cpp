@@ -22,7 +22,7 @@ std::shared_ptr<plan_cache::entry> plan_cache::add(const collective_call& call, 
   return made;
 }
 
-void plan_cache::shrink() {
+void plan_cache::shrink() noexcept {
   while (used_ > limit_ && recent_.size() > 1) {
     const std::shared_ptr<entry> last = recent_.back();
     used_ -= last->bytes;
@@ -32,6 +32,11 @@ void plan_cache::shrink() {
     entries_.erase(last->call);
     recent_.pop_back();
   }
+  if (used_ <= limit_ || recent_.empty()) return;
+  // The plan itself stays: the next call is likely to be of its shape. What more than one call at a time needs does not.
+  entry& only = *recent_.front();
+  for (; used_ > limit_ && only.in_order.size() > 1; count(only, -only.bytes_of_each())) only.in_order.pop_back();
+  for (; used_ > limit_ && only.dataflow.size() > 1; count(only, -only.bytes_of_each())) only.dataflow.pop_back();
 }
 
 }  // namespace weft::detail

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <list>
 #include <memory>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -30,6 +31,18 @@ class plan_cache {
     std::vector<std::unique_ptr<dataflow_execution>> dataflow;  ///< at rest
     std::size_t bytes = 0;                                      ///< of the plan and what is at rest
     bool dropped = false;                                       ///< is in no cache any more
+
+    template <class Execution>
+    std::vector<std::unique_ptr<Execution>>& at_rest() noexcept {
+      if constexpr (std::is_same_v<Execution, in_order_execution>)
+        return in_order;
+      else
+        return dataflow;
+    }
+    /// What one execution takes, roughly.
+    std::ptrdiff_t bytes_of_each() const noexcept {
+      return static_cast<std::ptrdiff_t>(plan->scratch_bytes + plan->steps.size() * sizeof(fabric::receive_operation));
+    }
   };
 
   explicit plan_cache(std::size_t limit) : limit_(limit) {}
@@ -38,21 +51,34 @@ class plan_cache {
   std::shared_ptr<entry> find(const collective_call& call);
   std::shared_ptr<entry> add(const collective_call& call, std::shared_ptr<const bound_schedule> plan);
 
-  /// Gives an execution back for the next call of that shape. Frees it when its entry has been dropped.
-  void put_back(const std::shared_ptr<entry>& to, std::unique_ptr<in_order_execution> at_rest) { keep(to, to->in_order, std::move(at_rest)); }
-  void put_back(const std::shared_ptr<entry>& to, std::unique_ptr<dataflow_execution> at_rest) { keep(to, to->dataflow, std::move(at_rest)); }
-
- private:
+  /// An execution of that entry that is at rest; null when there is none.
   template <class Execution>
-  void keep(const std::shared_ptr<entry>& to, std::vector<std::unique_ptr<Execution>>& list, std::unique_ptr<Execution> at_rest) {
+  std::unique_ptr<Execution> take(entry& from) noexcept {
+    auto& list = from.at_rest<Execution>();
+    if (list.empty()) return nullptr;
+    auto taken = std::move(list.back());
+    list.pop_back();
+    count(from, -from.bytes_of_each());
+    return taken;
+  }
+  /// Gives an execution back for the next call of that shape. Frees it when its entry has been dropped.
+  template <class Execution>
+  void put_back(const std::shared_ptr<entry>& to, std::unique_ptr<Execution> ended) {
     if (to->dropped) return;
-    const std::size_t bytes = to->plan->scratch_bytes + to->plan->steps.size() * sizeof(fabric::receive_operation);
-    list.push_back(std::move(at_rest));
-    to->bytes += bytes;
-    used_ += bytes;
+    to->at_rest<Execution>().push_back(std::move(ended));
+    count(*to, to->bytes_of_each());
     shrink();
   }
-  void shrink();
+
+  /// Bytes of all plans and executions at rest.
+  std::size_t used() const noexcept { return used_; }
+
+ private:
+  void count(entry& of, std::ptrdiff_t bytes) noexcept {
+    of.bytes += static_cast<std::size_t>(bytes);
+    used_ += static_cast<std::size_t>(bytes);
+  }
+  void shrink() noexcept;
 
   using order = std::list<std::shared_ptr<entry>>;
   std::size_t limit_;

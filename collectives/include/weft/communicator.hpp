@@ -82,7 +82,8 @@ class handle {
 
   /// Whether there is an operation that has not been waited for.
   bool valid() const noexcept { return operation_ != nullptr; }
-  /// Polls once; true when the operation is done, and then throws what it failed with. Does not block.
+  /// Polls once; true when the operation is done, and throws what it failed with. Does not block, but lets other fibers
+  /// run when it is not done.
   bool test();
   /// Blocks until the operation is done; throws what it failed with. Afterwards the handle is not valid. For receives
   /// the status says what came. Throws errc::invalid_argument on a handle that is not valid.
@@ -137,7 +138,7 @@ class communicator {
   }
   /// Blocks until a message that matches could be received, and says which.
   status probe(int from = any_source, int tag = any_tag);
-  /// The same without blocking; empty when there is none yet.
+  /// The same without blocking; empty, after other fibers had their turn, when there is none yet.
   std::optional<status> iprobe(int from = any_source, int tag = any_tag);
 
   // Collectives: every rank of the communicator calls the same ones in the same order, with the same operator, type,
@@ -146,7 +147,7 @@ class communicator {
   void barrier() { run(barrier_request()); }
   [[nodiscard]] handle ibarrier() { return start(barrier_request()); }
 
-  /// `data` of rank `root` to everybody's `data`.
+  /// `data` of rank `root` to everybody's `data`, of as many bytes.
   template <message_range R>
   void bcast(R&& data, int root) {
     run(broadcast_request(data, root));
