@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <atomic>
 #include <cstring>
 #include <deque>
 #include <exception>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -112,7 +114,7 @@ class messenger_job {
       }
       mine.broadcast = [this, index](std::span<const std::byte> note) {
         for (int other = 0; other < processes(); ++other)
-          if (other != index && alive(other) && alive(index)) messengers_[static_cast<std::size_t>(other)]->take_note(note);
+          if (other != index) notes_.push_back({other, {note.begin(), note.end()}});
       };
       messengers_.push_back(std::make_unique<fabric::messenger>(std::move(watched), std::move(mine)));
     }
@@ -161,18 +163,29 @@ class messenger_job {
 
   bool alive(int process) const { return messengers_[static_cast<std::size_t>(process)] != nullptr && !links_[static_cast<std::size_t>(process)]->frozen; }
   void poll() {
+    if (!hold_notes) deliver_notes();
     for (int i = 0; i < processes(); ++i)
       if (alive(i)) (*this)[i].poll();
   }
+  /// Hands over what processes have broadcast since the last call.
+  void deliver_notes() {
+    for (const note& each : std::exchange(notes_, {}))
+      if (alive(each.to)) (*this)[each.to].take_note(each.contents);
+  }
+  bool hold_notes = false;  ///< polls do not do that by themselves
   template <class Condition>
   void poll_until(Condition condition, const char* what) {
-    until([&] { return poll(), condition(); }, what);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(120);
+    for (poll(); !condition(); poll())  // yields nothing: there is no other thread to wait for
+      if (std::chrono::steady_clock::now() > end) throw std::runtime_error(std::string("waited in vain for ") + what);
   }
   /// Polls until nothing has happened for a while.
   void settle() {
-    for (int quiet = 0; quiet < 60; ++quiet)
+    for (int quiet = 0; quiet < 60; ++quiet) {
+      if (!hold_notes) deliver_notes();
       for (int i = 0; i < processes(); ++i)
         if (alive(i) && (*this)[i].poll()) quiet = 0;
+    }
   }
 
   /// The process dies as by SIGKILL; nobody is told.
@@ -192,7 +205,13 @@ class messenger_job {
     });
   }
 
+  struct note {
+    int to;
+    weft_test::bytes contents;
+  };
+
   job_shape shape_;
+  std::vector<note> notes_;
   fabric::loopback_network network_;
   std::vector<traffic_counts> counts_;
   std::vector<watched_transport*> links_;

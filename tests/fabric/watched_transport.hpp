@@ -49,10 +49,12 @@ class watched_transport final : public weft::fabric::transport {
   }
   bool send(int peer, std::span<const std::byte> frame, weft::fabric::transfer& context) override {
     check_failure();
+    context.receiving = false;
     return counted(frame, inner_->send(peer, frame, context));
   }
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, weft::fabric::transfer& context) override {
     check_failure();
+    context.receiving = false;
     const bool posted = inner_->send_payload(peer, tag, bytes, context);
     ++(posted ? counts_.payloads : counts_.blocked_departures);
     return posted;
@@ -64,7 +66,7 @@ class watched_transport final : public weft::fabric::transport {
       ++receives_;
     else
       ++counts_.blocked_landings;
-    context.receiving = true;
+    context.receiving = posted;
     return posted;
   }
   void cancel(weft::fabric::transfer& context) override { inner_->cancel(context); }

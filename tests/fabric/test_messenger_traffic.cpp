@@ -1,0 +1,402 @@
+// Random traffic, checked against the rules of matching.
+#include <map>
+#include <set>
+#include <thread>
+
+#include "catch.hpp"
+#include "fabric/messenger_job.hpp"
+
+using namespace weft_test;
+using weft::fabric::any_message_tag;
+using weft::fabric::any_peer;
+using weft::fabric::message_kind;
+using stage = weft::fabric::operation::stage;
+
+namespace {
+
+/// Tags from here on are of one message alone: those too short to say who they are.
+constexpr std::uint64_t own_tags = 1000;
+
+/// Random messages and receives between the ranks of a job, and who must have got what.
+class traffic {
+ public:
+  traffic(messenger_job& job, std::mt19937_64& random, std::vector<std::size_t> sizes)
+      : job_(job), random_(random), world_(job.world()), sizes_(std::move(sizes)), receives_(world_.size()) {}
+
+  void send_something() {
+    const int from = pick(), to = pick();
+    const std::size_t size = sizes_[random_() % sizes_.size()];
+    send(from, to, size < 8 ? own_tags + sent_.size() : random_() % 4, size);
+  }
+
+  /// A receive for something that has been sent, or may be.
+  void receive_something() {
+    const int to = pick();
+    int from = pick();
+    std::uint64_t tag = random_() % 4;
+    if (!sent_.empty() && random_() % 2) {
+      const message& wanted = sent_[random_() % sent_.size()];
+      if (wanted.to == to) from = wanted.from, tag = wanted.tag;
+    }
+    if (random_() % 4 == 0) from = any_peer;
+    if (random_() % 4 == 0) tag = any_message_tag;
+    receive(to, from, tag);
+  }
+
+  void poll_something() { job_[static_cast<int>(random_() % static_cast<std::size_t>(job_.processes()))].poll(); }
+
+  /// Sends what the receives that still wait want, then receives what is left, and checks all of it.
+  void finish() {
+    job_.settle();
+    for (std::size_t rank = 0; rank < receives_.size(); ++rank)
+      for (std::size_t i = 0; i < receives_[rank].size(); ++i) {
+        const test_receive& waiting = *receives_[rank][i];
+        if (waiting.now != stage::posted) continue;
+        send(waiting.peer == any_peer ? pick() : waiting.peer, static_cast<int>(rank), waiting.tag == any_message_tag ? 0 : waiting.tag, 100);
+        job_.settle();
+      }
+    std::vector<std::size_t> expected(world_.size());
+    for (const message& each : sent_) ++expected[static_cast<std::size_t>(each.to)];
+    for (std::size_t rank = 0; rank < receives_.size(); ++rank)
+      while (receives_[rank].size() < expected[rank]) receive(static_cast<int>(rank), any_peer, any_message_tag);
+    job_.poll_until([&] { return std::all_of(job_.sends.begin(), job_.sends.end(), [](const auto& each) { return each.done.load(); }) &&
+                                 std::all_of(job_.receives.begin(), job_.receives.end(), [](const auto& each) { return each.done.load(); }); },
+                    "all messages");
+    job_.settle();
+    check();
+  }
+
+  std::size_t held_up() const { return held_up_; }
+  std::size_t buffered() const { return buffered_; }
+
+ private:
+  struct message {
+    int from, to;
+    std::uint64_t tag;
+    std::size_t size;
+    std::size_t receive = 0;  // by number, once it is known
+    bool received = false;
+  };
+
+  int pick() { return static_cast<int>(random_() % world_.size()); }
+
+  bytes contents(std::size_t number) const {
+    bytes made = pattern(sent_[number].size, number);
+    if (made.size() >= 8) std::memcpy(made.data(), &number, 8);
+    return made;
+  }
+
+  void send(int from, int to, std::uint64_t tag, std::size_t size) {
+    sent_.push_back({from, to, tag, size});
+    const traffic_counts before = job_.counts(job_.process_of(from));
+    test_send& begun = job_.sends.emplace_back(*world_[static_cast<std::size_t>(from)], to, tag, contents(sent_.size() - 1));
+    job_.of_rank(from).post(begun);
+    held_up_ += begun.now == stage::waiting_for_room;
+    const traffic_counts& after = job_.counts(job_.process_of(from));
+    buffered_ += begun.done && job_.process_of(from) != job_.process_of(to) && after.of(message_kind::eager) == before.of(message_kind::eager);
+  }
+
+  void receive(int to, int from, std::uint64_t tag) {
+    test_receive& begun = job_.receives.emplace_back(*world_[static_cast<std::size_t>(to)], from, tag, std::size_t{1} << 20);
+    receives_[static_cast<std::size_t>(to)].push_back(&begun);
+    job_.of_rank(to).post(begun);
+  }
+
+  void check() {
+    std::size_t wrong = 0;
+    for (auto& of_rank : receives_)
+      for (std::size_t i = 0; i < of_rank.size(); ++i) {
+        const test_receive& each = *of_rank[i];
+        REQUIRE(each.failure == nullptr);
+        std::size_t number = each.received_tag - own_tags;
+        if (each.message.size() >= 8) std::memcpy(&number, each.message.data(), 8);
+        REQUIRE(number < sent_.size());
+        message& got = sent_[number];
+        wrong += got.received || got.from != each.source || got.tag != each.received_tag || each.message != contents(number);
+        got.received = true;
+        got.receive = i;
+      }
+    CHECK(wrong == 0);
+    CHECK(overtakings() == 0);
+    CHECK(std::all_of(sent_.begin(), sent_.end(), [](const message& each) { return each.received; }));
+  }
+
+  /// A receive must not get a message while an earlier one of the same sender, which it matches too, went to a later receive.
+  std::size_t overtakings() const {
+    std::size_t found = 0;
+    for (std::size_t later = 0; later < sent_.size(); ++later) {
+      const message& got = sent_[later];
+      const test_receive& by = *receives_[static_cast<std::size_t>(got.to)][got.receive];
+      for (std::size_t earlier = 0; earlier < later; ++earlier) {
+        const message& other = sent_[earlier];
+        const bool candidate = other.from == got.from && other.to == got.to && (by.tag == any_message_tag || by.tag == other.tag);
+        found += candidate && other.receive > got.receive;
+      }
+    }
+    return found;
+  }
+
+  messenger_job& job_;
+  std::mt19937_64& random_;
+  std::vector<weft::fabric::participant*> world_;
+  std::vector<std::size_t> sizes_;
+  std::vector<message> sent_;
+  std::vector<std::vector<test_receive*>> receives_;
+  std::size_t held_up_ = 0, buffered_ = 0;
+};
+
+job_shape random_shape(std::mt19937_64& random) {
+  const auto one_of = [&](std::initializer_list<std::size_t> choices) { return choices.begin()[random() % choices.size()]; };
+  job_shape shape;
+  shape.processes = 2 + static_cast<int>(random() % 4);
+  shape.ranks_each = 1 + static_cast<int>(random() % 3);
+  shape.settings.eager_limit = one_of({64, 300, 4096});
+  shape.settings.credit = one_of({1, 4096, 65536});
+  shape.settings.unexpected_limit = one_of({0, 3000, 100000});
+  shape.settings.send_buffer_limit = one_of({0, 2000, 100000});
+  shape.settings.piece = one_of({100, 1000, 65536});
+  shape.settings.window = one_of({1, 3000, 1 << 20});
+  shape.network.queue = one_of({1, 4, 256});
+  shape.network.inject = one_of({64, 128, 4096});
+  if (random() % 4 != 0) shape.network.jitter_seed = random() | 1;
+  return shape;
+}
+
+std::vector<std::size_t> sizes_around(const weft::fabric::messenger_settings& settings, std::mt19937_64& random) {
+  const std::size_t limit = settings.eager_limit, piece = settings.piece;
+  std::vector<std::size_t> sizes = {0, 1, 7, 8, 9, 64, 65, limit - 1, limit, limit + 1, piece, piece + 1, 2 * piece - 1, 2 * piece, 2 * piece + 1, 3 * piece + 5};
+  for (int i = 0; i < 6; ++i) sizes.push_back(random() % 5000);
+  if (piece > 10000) sizes.push_back(1 << 20);
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("random traffic is matched as MPI orders it, whatever the limits", "[messenger][traffic]") {
+  const std::uint64_t seed = test_seed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  traffic_counts sum;
+  std::size_t held_up = 0, buffered = 0;
+  for (int run = 0; run < 60; ++run) {
+    CAPTURE(run);
+    const job_shape shape = random_shape(random);
+    messenger_job job(shape);
+    for (int i = 0; i < job.processes(); ++i) job.link(i).most_receives = random() % 2 ? 1 + random() % 5 : 0;
+    traffic between(job, random, sizes_around(shape.settings, random));
+    const unsigned polls = 1 + random() % 8;
+    for (int i = 0; i < 300; ++i) {
+      // Senders are ahead for a while, then receivers.
+      if (random() % 8 < (i / 100 % 2 ? 3u : 5u))
+        between.send_something();
+      else
+        between.receive_something();
+      if (random() % 8 < polls) between.poll_something();
+    }
+    between.finish();
+    for (int i = 0; i < job.processes(); ++i) CHECK(job[i].idle());
+    sum.add(job.total());
+    held_up += between.held_up();
+    buffered += between.buffered();
+  }
+  // Every way that a message can take has been taken.
+  CHECK(held_up > 0);
+  CHECK(buffered > 0);
+  CHECK(sum.short_envelopes > 0);
+  CHECK(sum.envelopes_wanted > 0);
+  CHECK(sum.blocked_landings > 0);
+  CHECK(sum.blocked_departures > 0);
+  CHECK(sum.blocked_frames > 0);
+  CHECK(sum.payloads > 0);
+}
+
+TEST_CASE("many threads post to messengers that threads poll", "[messenger][threads]") {
+  const std::uint64_t seed = test_seed();
+  CAPTURE(seed);
+  job_shape shape;
+  shape.settings.eager_limit = 256;
+  shape.settings.piece = 1024;
+  shape.settings.credit = 4096;
+  shape.settings.unexpected_limit = 20000;
+  shape.settings.send_buffer_limit = 20000;
+  shape.network.queue = 16;
+  messenger_job job(shape);
+  const auto world = job.world();
+  constexpr int threads = 4;
+  constexpr std::size_t messages = 400;
+  std::atomic<bool> stop{false};
+  std::atomic<std::size_t> wrong{0};
+  std::vector<std::jthread> running;
+  for (int process : {0, 1})
+    running.emplace_back([&, process] {
+      while (!stop.load(std::memory_order_relaxed))  // carries nothing but itself
+        if (!job[process].poll()) std::this_thread::yield();
+    });
+  std::vector<std::jthread> posting;
+  for (int index = 0; index < threads; ++index)
+    for (const bool sending : {true, false})
+      posting.emplace_back([&, index, sending] {
+        const auto tag = static_cast<std::uint64_t>(index);
+        std::mt19937_64 random(seed + tag);
+        std::deque<test_send> sends;
+        std::deque<test_receive> receives;
+        for (std::size_t i = 0; i < messages; ++i) {
+          const std::size_t size = random() % 5 ? random() % 200 : random() % 5000;
+          if (sending)
+            job[0].post(sends.emplace_back(*world[0], 1, tag, pattern(size, i)));
+          else
+            job[1].post(receives.emplace_back(*world[1], 0, tag, size));  // a message out of order would not fit, or be another
+          if (i % 32 == 0) std::this_thread::yield();
+        }
+        std::mt19937_64 again(seed + tag);
+        for (std::size_t i = 0; i < messages; ++i) {
+          const std::size_t size = again() % 5 ? again() % 200 : again() % 5000;
+          if (sending) {
+            until([&] { return sends[i].done.load(std::memory_order_acquire); }, "a send");  // pairs with finished()
+          } else {
+            until([&] { return receives[i].done.load(std::memory_order_acquire); }, "a receive");  // pairs with finished()
+            if (receives[i].failure != nullptr || receives[i].message != pattern(size, i)) wrong.fetch_add(1);
+          }
+        }
+      });
+  posting.clear();
+  stop = true;
+  running.clear();
+  CHECK(wrong == 0);
+}
+
+namespace {
+
+/// A network of two whose payloads move no bytes: for lengths that no test machine has the memory for.
+struct weightless_network {
+  struct event {
+    std::vector<std::byte> frame;
+    weft::fabric::transfer* ended = nullptr;
+    std::size_t bytes = 0;
+  };
+  struct posted {
+    std::uint64_t tag;
+    const std::byte* memory;
+    std::size_t bytes;
+    weft::fabric::transfer* context;
+  };
+  std::deque<event> events[2];
+  std::deque<posted> receives[2];
+  std::vector<std::pair<const std::byte*, std::size_t>> sent, landed;
+};
+
+class weightless_transport final : public weft::fabric::transport {
+ public:
+  weightless_transport(weightless_network& network, int index) : network_(network), index_(index) {
+    limits_ = {"weightless", 256, 4096, std::size_t{1} << 30, ~std::uint64_t{0} >> 1};
+  }
+  const weft::fabric::transport_limits& limits() const noexcept override { return limits_; }
+  weft::fabric::address local_address() const override { return {std::byte(index_)}; }
+  void start(std::span<const weft::fabric::address>, std::size_t) override {}
+  bool inject(int peer, std::span<const std::byte> frame) override {
+    network_.events[peer].push_back({{frame.begin(), frame.end()}});
+    return true;
+  }
+  bool send(int peer, std::span<const std::byte> frame, weft::fabric::transfer& context) override {
+    inject(peer, frame);
+    network_.events[index_].push_back({{}, &context, frame.size()});
+    return true;
+  }
+  bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, weft::fabric::transfer& context) override {
+    auto& receives = network_.receives[peer];
+    const auto found = std::find_if(receives.begin(), receives.end(), [&](const auto& each) { return each.tag == tag; });
+    if (found == receives.end() || found->bytes < bytes.size()) throw std::logic_error("a payload without memory");
+    network_.sent.emplace_back(bytes.data(), bytes.size());
+    network_.landed.emplace_back(found->memory, bytes.size());
+    network_.events[peer].push_back({{}, found->context, bytes.size()});
+    network_.events[index_].push_back({{}, &context, bytes.size()});
+    receives.erase(found);
+    return true;
+  }
+  bool receive_payload(int, std::uint64_t tag, std::span<std::byte> bytes, weft::fabric::transfer& context) override {
+    network_.receives[index_].push_back({tag, bytes.data(), bytes.size(), &context});
+    return true;
+  }
+  void cancel(weft::fabric::transfer&) override {}
+  std::size_t poll(weft::fabric::receiver& to) override {
+    std::size_t count = 0;
+    for (; !network_.events[index_].empty(); ++count) {
+      const auto event = std::move(network_.events[index_].front());
+      network_.events[index_].pop_front();
+      event.ended != nullptr ? to.done(*event.ended, event.bytes, {}) : to.arrived(event.frame);
+    }
+    return count;
+  }
+
+ private:
+  weightless_network& network_;
+  int index_;
+  weft::fabric::transport_limits limits_;
+};
+
+struct weightless_send final : weft::fabric::send_operation {
+  void finished() noexcept override { done = true; }
+  bool done = false;
+};
+struct weightless_receive final : weft::fabric::receive_operation {
+  void finished() noexcept override { done = true; }
+  bool done = false;
+};
+
+}  // namespace
+
+TEST_CASE("messages of more than 4 GiB are cut and counted right", "[messenger]") {
+  const bool collective = GENERATE(false, true);
+  const std::size_t piece = GENERATE(std::size_t{1} << 30, std::size_t{3} << 28);
+  const std::size_t size = (std::size_t{5} << 32) + 12345;
+  CAPTURE(collective, piece);
+  weightless_network network;
+  weightless_send send;
+  weightless_receive receive;
+  auto group = std::make_shared<weft::fabric::group>();
+  group->communicator = 1;
+  group->world = group->process = {0, 1};
+  weft::fabric::participant sender(group, 0), receiver(group, 1);
+  std::vector<std::unique_ptr<weft::fabric::messenger>> both;
+  for (int index : {0, 1}) {
+    weft::fabric::messenger_settings settings;
+    settings.process = index;
+    settings.first_rank = {0, 1};
+    settings.incarnations = {0, 0};
+    settings.piece = piece;
+    settings.window = piece * 4;
+    both.push_back(std::make_unique<weft::fabric::messenger>(std::make_unique<weightless_transport>(network, index), settings));
+  }
+  const auto deadline = weft::steady_clock_source().now() + std::chrono::seconds(60);
+  const std::vector<weft::fabric::address> addresses(2);
+  bool second = false;
+  both[0]->connect(addresses, deadline, [&] {
+    if (!std::exchange(second, true)) both[1]->connect(addresses, deadline, [&] { both[0]->poll(); });
+    both[1]->poll();
+  });
+  both[0]->join(sender);
+  both[1]->join(receiver);
+  // Addresses alone, never read or written.
+  send.data = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 40);
+  receive.data = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 41);
+  send.at = &sender;
+  receive.at = &receiver;
+  send.peer = 1;
+  receive.peer = 0;
+  send.tag = receive.tag = 3;
+  send.bytes = size;
+  receive.bytes = collective ? size : size + 1;
+  send.collective = receive.collective = collective;
+  both[0]->post(send);
+  both[1]->post(receive);
+  until([&] { return both[0]->poll(), both[1]->poll(), send.done && receive.done; }, "the message");
+  CHECK(receive.received == size);
+  CHECK(network.sent.size() == (size + piece - 1) / piece);
+  std::size_t at = 0, wrong = 0;
+  for (std::size_t i = 0; i < network.sent.size(); ++i) {
+    wrong += network.sent[i].first != send.data + at || network.landed[i].first != receive.data + at;
+    at += network.sent[i].second;
+  }
+  CHECK(wrong == 0);
+  CHECK(at == size);
+}
