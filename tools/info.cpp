@@ -17,7 +17,7 @@ void add_info(CLI::App& weft, int& status) {
   app->add_flag("--json", *as_json, "Print one JSON object");
   app->callback([app, as_json, &status] {
     const info_report report = collect_info(parse_weft_arguments(app->remaining()));
-    std::puts((*as_json ? to_json(report) : to_text(report)).c_str());
+    std::fputs((*as_json ? to_json(report) : to_text(report)).c_str(), stdout);
     status = report.provider_failure.empty() ? 0 : 1;
   });
 }

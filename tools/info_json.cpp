@@ -81,7 +81,7 @@ std::string to_json(const info_report& report) {
       {"options", options},
   };
   // Names that the system gives need not be UTF-8.
-  return all.dump(2, ' ', false, json::error_handler_t::replace);
+  return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace weft::tools

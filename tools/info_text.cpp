@@ -34,8 +34,11 @@ void write_provider(std::ostream& out, const info_report& report) {
   if (!report.provider_warning.empty()) out << label("") << "warning: " << report.provider_warning << '\n';
   for (const auto& one : report.candidates) {
     const std::string where = one.domain + (one.address.empty() ? "" : " " + one.address);
-    out << label(one.rejected.empty() ? "  taken" : "  rejected") << padded(one.provider, 14) << ' '
-        << padded(where, 30) << (one.rejected.empty() ? "" : "  " + one.rejected) << '\n';
+    if (one.rejected.empty())
+      out << label("  taken") << padded(one.provider, 14) << ' ' << where << '\n';
+    else
+      out << label("  rejected") << padded(one.provider, 14) << ' ' << padded(where, 30) << "  " << one.rejected
+          << '\n';
   }
 }
 
