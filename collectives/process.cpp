@@ -197,6 +197,17 @@ void process::leave() noexcept {
   }
 }
 
+void process::abandon() noexcept {
+  if (monitor_ == nullptr) return;
+  monitor_->stop();
+  try {
+    for (int p = 0; p < messages_->processes(); ++p) messages_->lose(p, "this process left the job in the middle of it");
+    messages_->while_held([] {});  // now
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "weft: abandoning the job failed: %s\n", e.what());
+  }
+}
+
 process::~process() {
   if (monitor_ != nullptr) monitor_->stop();
   if (progress_ != nullptr) progress_->stop();

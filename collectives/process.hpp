@@ -26,6 +26,9 @@ class process {
 
   /// Waits for every other process to get here, and says goodbye. Blocks.
   void leave() noexcept;
+  /// Ends all that connects it to the others without a word, so that they see a loss and not, first, what a process
+  /// says that frees its communicators one by one.
+  void abandon() noexcept;
 
   const options& settings() const noexcept { return settings_; }
   const schedules::selection_parameters& selection() const noexcept { return selection_; }

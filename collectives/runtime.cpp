@@ -57,8 +57,10 @@ runtime::runtime(int& argc, char** argv) : runtime(detail::join_by_environment(a
 runtime::runtime(detail::membership member) : state_(std::make_unique<detail::runtime_state>(std::move(member))) {}
 
 runtime::~runtime() {
-  if (std::uncaught_exceptions() > state_->exceptions) return;
-  state_->host.leave();
+  if (std::uncaught_exceptions() > state_->exceptions)
+    state_->host.abandon();
+  else
+    state_->host.leave();
 }
 
 communicator& runtime::world() {
