@@ -233,6 +233,25 @@ TEST_CASE("collectives' long messages are granted before they are sent", "[messe
     }
 }
 
+TEST_CASE("a provider that takes one receive at a time grants a collective's message piece by piece", "[messenger]") {
+  messenger_job job(small_job(2));
+  const auto world = job.world();
+  job.link(1).most_receives = 1;
+  test_receive first(*world[1], 0, 1, 20000, true, 1), second(*world[1], 0, 2, 20000, true, 1);
+  job[1].post(first);
+  job[1].post(second);
+  job.settle();
+  job.link(1).most_receives = 3;
+  job.settle();  // the rest of what is granted early, before either send has begun
+  CHECK(job.counts(1).of(message_kind::grant) == 3);
+  test_send other(*world[0], 1, 2, pattern(20000, 2), true, 1), one(*world[0], 1, 1, pattern(20000, 1), true, 1);
+  job[0].post(other);
+  job[0].post(one);
+  job.poll_until([&] { return all_done(first, second, one, other); }, "both messages");
+  CHECK(first.message == pattern(20000, 1));
+  CHECK(second.message == pattern(20000, 2));
+}
+
 TEST_CASE("calls that differ break the communicator on every process and name both sides", "[messenger]") {
   // Who meets whom: sizes as the sender and the receiver see them, and who comes first.
   struct meeting {
