@@ -1,0 +1,211 @@
+// Jobs of many ranks in this process: one runtime a thread, over the loopback network and a store in memory.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+#include <weft/fabric/loopback.hpp>
+#include <weft/membership.hpp>
+#include <weft/runtime.hpp>
+#include <weft/runtime/error.hpp>
+
+#include "catch.hpp"
+
+namespace weft_test {
+
+/// What a rank's program throws when something is not as it must be. (Catch2's own assertions take one thread.)
+struct expectation_failed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <class... Parts>
+void expect(bool right, const Parts&... what) {
+  if (right) return;
+  std::ostringstream text;
+  (text << ... << what);
+  throw expectation_failed("expected: " + text.str());
+}
+
+/// The weft::error that `call` throws; it must have `code`.
+template <class Call>
+std::string expect_error(weft::errc code, Call&& call) {
+  try {
+    call();
+  } catch (const weft::error& e) {
+    expect(e.code() == code, weft::make_error_code(code).message(), ", not ", e.code().message(), ": ", e.what());
+    return e.what();
+  }
+  throw expectation_failed("expected an error (" + weft::make_error_code(code).message() + "), got none");
+}
+
+inline void expect_text(const std::string& text, const std::string& part) {
+  expect(text.find(part) != std::string::npos, "\"", part, "\" in \"", text, "\"");
+}
+
+inline std::string text_of(const std::exception_ptr& failure) {
+  if (failure == nullptr) return "no error";
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "not a std::exception";
+  }
+}
+
+/// The seed of this run's random choices: WEFT_TEST_SEED, or another one every time.
+inline std::uint64_t seed_of_this_run() {
+  static const std::uint64_t seed = [] {
+    const char* const given = std::getenv("WEFT_TEST_SEED");
+    if (given != nullptr) return static_cast<std::uint64_t>(std::strtoull(given, nullptr, 10));
+    return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % 1'000'000'007;
+  }();
+  return seed;
+}
+
+struct job {
+  int processes = 1;
+  int ranks_per_process = 1;
+  weft::options settings;
+  weft::fabric::loopback_options network;
+  std::chrono::seconds patience{60};  ///< after which the job hangs: the test program says so and ends
+
+  int ranks() const { return processes * ranks_per_process; }
+};
+
+/// Ends the test program, saying why, unless it is destroyed in time. Not before time under a sanitizer.
+class watchdog {
+ public:
+  watchdog(std::chrono::seconds most, std::function<std::string()> what)
+      : thread_([this, most, what = std::move(what)] {
+          std::unique_lock lock(mutex_);
+          if (changed_.wait_for(lock, most, [this] { return over_; })) return;
+          std::fprintf(stderr, "HANG: after %lld s %s\n", static_cast<long long>(most.count()), what().c_str());
+          std::fflush(stderr);
+          std::abort();
+        }) {}
+  ~watchdog() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+/// Runs `body(process, runtime)` on a thread a process, each with a runtime of its own, which is destroyed where `body`
+/// ends, by whatever it throws too. What each process threw, in order.
+inline std::vector<std::exception_ptr> run_processes(const job& what,
+                                                     const std::function<void(int, weft::runtime&)>& body) {
+  const auto count = static_cast<std::size_t>(what.processes);
+  weft::fabric::loopback_network network(what.processes, what.network);
+  auto stores = weft::memory_stores(what.processes);
+  std::vector<std::exception_ptr> failures(count);
+  std::vector<std::atomic<bool>> ended(count);
+  const watchdog guard(what.patience, [&] {
+    std::string text = "these processes of " + std::to_string(count) + " have not ended:";
+    for (std::size_t p = 0; p < count; ++p)
+      if (!ended[p]) text.append(1, ' ').append(std::to_string(p));
+    return text + " (seed " + std::to_string(seed_of_this_run()) + ")";
+  });
+  std::vector<std::thread> threads;
+  for (std::size_t p = 0; p < count; ++p) {
+    threads.emplace_back([&, p] {
+      try {
+        weft::detail::membership member;
+        member.settings = what.settings;
+        member.rendezvous = std::move(stores[p]);
+        member.network = network.endpoint(static_cast<int>(p));
+        member.job = 0x1234'5678'9abc'def0;
+        member.secret = "known to the job alone";
+        member.ranks = what.ranks_per_process;
+        weft::runtime runtime(std::move(member));
+        body(static_cast<int>(p), runtime);
+      } catch (...) {
+        failures[p] = std::current_exception();
+      }
+      ended[p] = true;
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return failures;
+}
+
+/// Runs `program` on every rank and lets every process leave in order, whatever the ranks throw. What each rank threw.
+inline std::vector<std::exception_ptr> outcomes_of(const job& what,
+                                                   const std::function<void(weft::communicator&)>& program) {
+  std::vector<std::exception_ptr> outcomes(static_cast<std::size_t>(what.ranks()));
+  const auto failures = run_processes(what, [&](int, weft::runtime& runtime) {
+    const auto noted = [&](weft::communicator& world) {
+      try {
+        program(world);
+      } catch (...) {
+        outcomes[static_cast<std::size_t>(world.rank())] = std::current_exception();
+        throw;
+      }
+    };
+    try {
+      runtime.run(noted);
+    } catch (...) {  // is among the outcomes
+    }
+  });
+  for (const auto& failure : failures)
+    if (failure != nullptr) std::rethrow_exception(failure);
+  return outcomes;
+}
+
+/// Runs `program` on every rank; the test fails with what the ranks threw.
+inline void run_ranks(const job& what, const std::function<void(weft::communicator&)>& program) {
+  const auto outcomes = outcomes_of(what, program);
+  std::string text;
+  for (std::size_t r = 0; r < outcomes.size(); ++r)
+    if (outcomes[r] != nullptr) text += "rank " + std::to_string(r) + ": " + text_of(outcomes[r]) + "\n";
+  INFO("seed " << seed_of_this_run() << ", " << what.processes << " processes of " << what.ranks_per_process
+               << " ranks");
+  if (!text.empty()) FAIL(text);
+  SUCCEED();
+}
+
+inline void run_ranks(int processes, int ranks_per_process, const weft::options& settings,
+                      const std::function<void(weft::communicator&)>& program) {
+  job what;
+  what.processes = processes;
+  what.ranks_per_process = ranks_per_process;
+  what.settings = settings;
+  run_ranks(what, program);
+}
+
+/// Limits so small that short vectors take every path: granted messages, pieces, windows, segments.
+inline weft::options small_limits() {
+  weft::options settings;
+  settings.eager_limit = 512;
+  settings.credit = 8 << 10;
+  settings.unexpected_limit = 16 << 10;
+  settings.piece = 4 << 10;
+  settings.window = 8 << 10;
+  settings.segment = 8 << 10;
+  settings.ring_threshold = 2 << 10;
+  settings.fiber_stack = 128 << 10;
+  return settings;
+}
+
+}  // namespace weft_test

@@ -1,0 +1,154 @@
+// Programs that throw, communicators that are aborted, processes that disappear.
+#include <thread>
+
+#include "run_ranks.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+job of(int processes, int ranks_per_process = 1) {
+  job what;
+  what.processes = processes;
+  what.ranks_per_process = ranks_per_process;
+  what.settings = small_limits();
+  return what;
+}
+
+struct vanished {};
+
+using pending_call = void (*)(weft::communicator&);
+
+/// Calls that wait for the last rank, for ever.
+const pending_call pending_calls[] = {
+    [](weft::communicator& c) { c.barrier(); },
+    [](weft::communicator& c) {
+      std::vector<double> data(5000, 1);
+      c.allreduce(data, data, weft::sum);
+    },
+    [](weft::communicator& c) {
+      std::vector<double> data(5000, 1);
+      c.bcast(data, c.size() - 1);
+    },
+    [](weft::communicator& c) {
+      std::vector<double> data(5000);
+      c.recv(data, c.size() - 1);
+    },
+    [](weft::communicator& c) {
+      std::vector<double> data(5000);
+      c.recv(data);
+    },
+    [](weft::communicator& c) { c.send(std::vector<double>(5000), c.size() - 1); },
+    [](weft::communicator& c) { c.probe(c.size() - 1); },
+    [](weft::communicator& c) {
+      std::vector<double> data(5000), one(1);
+      auto waiting = c.irecv(data, c.size() - 1);
+      auto other = c.iallreduce(one, one, weft::sum);
+      other.wait();
+    },
+};
+
+}  // namespace
+
+TEST_CASE("a program that throws ends the others' calls", "[failures]") {
+  const auto what = GENERATE(0, 1) == 0 ? of(3) : of(2, 2);
+  for (const pending_call call : pending_calls) {
+    const auto outcomes = outcomes_of(what, [&](weft::communicator& world) {
+      if (world.rank() == world.size() - 1) throw std::runtime_error("out of luck");
+      const auto text = expect_error(weft::errc::operation_failed, [&] { call(world); });
+      expect_text(text, "out of luck");
+      expect_text(text, std::to_string(world.size() - 1));
+    });
+    for (std::size_t r = 0; r + 1 < outcomes.size(); ++r) CHECK(text_of(outcomes[r]) == "no error");
+    CHECK(text_of(outcomes.back()) == "out of luck");
+  }
+}
+
+TEST_CASE("run throws what the first rank threw", "[failures]") {
+  std::string thrown;
+  run_processes(of(1, 3), [&](int, weft::runtime& runtime) {
+    try {
+      runtime.run([](weft::communicator& world) {
+        if (world.rank() == 1) throw std::runtime_error("the first");
+        world.barrier();
+      });
+    } catch (const std::runtime_error& e) {
+      thrown = e.what();
+    }
+  });
+  CHECK(thrown == "the first");
+}
+
+TEST_CASE("abort revokes pending and later calls everywhere", "[failures]") {
+  const auto what = GENERATE(0, 1) == 0 ? of(3) : of(1, 3);
+  for (const pending_call call : pending_calls) {
+    run_ranks(what, [&](weft::communicator& world) {
+      auto inner = world.dup();
+      if (inner.rank() == inner.size() - 1) {
+        auto data = std::make_unique<std::vector<double>>(5000);
+        auto waiting = inner.irecv(*data, 0, 77);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        inner.abort();
+        data.reset();  // nobody touches it any more
+        expect_error(weft::errc::revoked, [&] { waiting.wait(); });
+      } else {
+        expect_text(expect_error(weft::errc::revoked, [&] { call(inner); }), "aborted communicator");
+      }
+      for (int i = 0; i < 2; ++i) expect_error(weft::errc::revoked, [&] { inner.barrier(); });
+      std::vector<int> one(3000, 1);
+      world.allreduce(one, one, weft::sum);
+      expect(one[2999] == 3, "other communicators to go on");
+    });
+  }
+}
+
+TEST_CASE("a process that disappears is named within a second", "[failures]") {
+  auto what = GENERATE(0, 1) == 0 ? of(3) : of(2, 2);
+  what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+  for (const pending_call call : pending_calls) {
+    std::atomic<std::int64_t> when{0};
+    const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };
+    const auto failures = run_processes(what, [&](int process, weft::runtime& runtime) {
+      if (process == what.processes - 1) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        when = now();
+        throw vanished{};
+      }
+      const int lost = (what.processes - 1) * what.ranks_per_process;
+      runtime.run([&](weft::communicator& world) {
+        try {
+          call(world);
+          expect(false, "the call to fail");
+        } catch (const weft::peer_lost& e) {
+          expect(e.rank() == lost, "rank ", lost, " to be lost, not ", e.rank());
+          expect_text(e.what(), std::to_string(lost));
+        }
+        const auto took = std::chrono::nanoseconds(now() - when);
+        expect(took < std::chrono::seconds(1), "less than a second, not ", took.count(), " ns");
+        expect_error(weft::errc::peer_lost, [&] { world.barrier(); });
+      });
+    });
+    for (std::size_t p = 0; p + 1 < failures.size(); ++p) CHECK(text_of(failures[p]) == "no error");
+  }
+}
+
+TEST_CASE("early leavers wait, and leaving in order is no loss", "[failures]") {
+  std::atomic<bool> last_done{false};
+  std::atomic<int> left_early{0};
+  const auto failures = run_processes(of(3), [&](int process, weft::runtime& runtime) {
+    runtime.run([&](weft::communicator& world) {
+      std::vector<int> data(5000, 1);
+      if (process == 2) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        world.recv(data, 0);
+        world.recv(data, 1);
+        last_done = true;
+      } else {
+        world.isend(data, 2).wait();
+      }
+    });
+    if (!last_done && process == 2) ++left_early;
+  });
+  CHECK(left_early == 0);
+  for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
+}

@@ -1,0 +1,219 @@
+// Messages between ranks, by the public calls.
+#include <numeric>
+#include <random>
+
+#include "run_ranks.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+job of(int processes, int ranks_per_process = 1) {
+  job what;
+  what.processes = processes;
+  what.ranks_per_process = ranks_per_process;
+  what.settings = small_limits();
+  return what;
+}
+
+/// Two ranks in one process, in two, and in two with progress threads.
+job pair_of_ranks(int form) {
+  job what = form == 0 ? of(1, 2) : of(2);
+  if (form == 2) what.settings.progress = weft::progress_mode::thread;
+  return what;
+}
+
+std::vector<int> counted(std::size_t count, int first) {
+  std::vector<int> data(count);
+  std::iota(data.begin(), data.end(), first);
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("messages of any length arrive", "[messages]") {
+  const int form = GENERATE(0, 1, 2);
+  run_ranks(pair_of_ranks(form), [](weft::communicator& world) {
+    for (const std::size_t count : {0, 1, 127, 128, 129, 1000, 1024, 5000, 300'000}) {
+      std::vector<int> data(count + 3, -1);
+      if (world.rank() == 0) {
+        world.send(counted(count, 7), 1, 3);
+        const auto what = world.recv(data, 1, 4);
+        expect(what.source == 1 && what.tag == 4 && what.bytes == count * sizeof(int), "the status of ", count);
+      } else {
+        const auto what = world.recv(data, 0, 3);
+        expect(what.count<int>() == count, "a length of ", count, ", found ", what.count<int>());
+        world.send(std::span(data).first(count), 0, 4);
+      }
+      for (std::size_t i = 0; i < count; ++i) expect(data[i] == static_cast<int>(i) + 7, "element ", i, " of ", count);
+      for (std::size_t i = count; i < data.size(); ++i) expect(data[i] == -1, "nothing beyond the message");
+    }
+  });
+}
+
+TEST_CASE("receives match any source and any tag in order", "[messages]") {
+  const auto what = GENERATE(0, 1) == 0 ? of(4) : of(2, 2);
+  run_ranks(what, [](weft::communicator& world) {
+    const int each = 50;
+    if (world.rank() != 0) {
+      for (int i = 0; i < each; ++i) {
+        const std::vector<int> data(i % 5 == 0 ? 1000 : 1, 100 * world.rank() + i);
+        world.send(data, 0, i % 3);
+      }
+      return;
+    }
+    std::vector<std::vector<int>> last(4, std::vector<int>(3, -1));
+    std::vector<int> data(1000);
+    for (int i = 0; i < 3 * each; ++i) {
+      const int tag = i % 2 == 0 ? weft::any_tag : -2;
+      const auto found = tag == weft::any_tag ? world.recv(data) : world.recv(data, weft::any_source, weft::any_tag);
+      const int number = data[0] - 100 * found.source;
+      expect(found.source >= 1 && found.source <= 3 && number % 3 == found.tag, "source and tag of what came");
+      int& before = last[static_cast<std::size_t>(found.source)][static_cast<std::size_t>(found.tag)];
+      expect(before < number, "messages of rank ", found.source, " and tag ", found.tag, " in order");
+      before = number;
+    }
+  });
+}
+
+TEST_CASE("probes say what a receive would get", "[messages]") {
+  const int form = GENERATE(0, 1, 2);
+  run_ranks(pair_of_ranks(form), [](weft::communicator& world) {
+    if (world.rank() == 0) {
+      expect(!world.iprobe(1, 99), "nothing of tag 99");
+      for (int i = 0; i < 20; ++i) {
+        const auto found = world.probe();
+        expect(found.source == 1 && found.tag == i, "the first message");
+        const auto again = world.iprobe(1, i);
+        expect(again && again->bytes == found.bytes, "the same message again");
+        std::vector<int> data(found.count<int>());
+        world.recv(data, found.source, found.tag);
+        expect(data.size() == static_cast<std::size_t>(i * 40) && (data.empty() || data.back() == i), "message ", i);
+      }
+    } else {
+      for (int i = 0; i < 20; ++i) world.send(std::vector<int>(static_cast<std::size_t>(i) * 40, i), 0, i);
+    }
+  });
+}
+
+TEST_CASE("rings of sendrecv go round", "[messages]") {
+  const auto what = GENERATE(0, 1, 2, 3) == 0 ? of(5) : of(2, 3);
+  run_ranks(what, [](weft::communicator& world) {
+    const int n = world.size();
+    for (const std::size_t count : {0, 1, 5000}) {
+      std::vector<int> out = counted(count, world.rank());
+      std::vector<int> in(count);
+      for (int round = 0; round < n; ++round) {
+        world.sendrecv(out, (world.rank() + 1) % n, round, in, (world.rank() + n - 1) % n, round);
+        out.swap(in);
+      }
+      expect(out == counted(count, world.rank()), "the own message back after a round");
+    }
+  });
+}
+
+TEST_CASE("a rank sends to itself", "[messages]") {
+  const int form = GENERATE(0, 1, 2);
+  run_ranks(pair_of_ranks(form), [](weft::communicator& world) {
+    const int me = world.rank();
+    for (const std::size_t count : {0, 10, 5000}) {
+      std::vector<int> in(count);
+      const auto out = counted(count, 3);
+      auto sending = world.isend(out, me, 1);
+      world.recv(in, me, 1);
+      sending.wait();
+      expect(in == out, "sent first, ", count);
+      std::vector<int> again(count);
+      auto receiving = world.irecv(again, me, 2);
+      world.send(out, me, 2);
+      receiving.wait();
+      expect(again == out, "received first, ", count);
+      std::vector<int> both(count);
+      world.sendrecv(out, me, 3, both, me, 3);
+      expect(both == out, "both at once, ", count);
+    }
+  });
+}
+
+TEST_CASE("a message that is too long is refused and harms nothing", "[messages]") {
+  const int form = GENERATE(0, 1, 2);
+  const bool posted_first = GENERATE(true, false);
+  run_ranks(pair_of_ranks(form), [&](weft::communicator& world) {
+    for (const std::size_t length : {100, 2000, 50'000}) {
+      if (world.rank() == 0) {
+        std::vector<unsigned char> around(64 + 64, 0xAB);
+        const auto buffer = std::span(around).subspan(32, 64);
+        std::string text;
+        if (posted_first) {
+          auto waiting = world.irecv(buffer, 1, 1);
+          world.barrier();
+          text = expect_error(weft::errc::truncated, [&] { waiting.wait(); });
+        } else {
+          world.barrier();
+          while (!world.iprobe(1, 1)) {
+          }
+          text = expect_error(weft::errc::truncated, [&] { world.recv(buffer, 1, 1); });
+        }
+        expect_text(text, std::to_string(length) + " bytes");
+        expect_text(text, "64");
+        for (const auto byte : around) expect(byte == 0xAB, "the buffer and what is beside it untouched");
+      } else {
+        world.barrier();
+        auto sending = world.isend(std::string(length, 'x'), 0, 1);
+        try {
+          sending.wait();
+          expect(length <= 512, "the sender of ", length, " bytes to be told");
+        } catch (const weft::error& e) {
+          expect(e.code() == weft::errc::truncated, "truncated");
+          expect_text(e.what(), std::to_string(length) + " bytes");
+        }
+      }
+      int one = 1;
+      int all = 0;
+      world.allreduce(std::span(&one, 1), std::span(&all, 1), weft::sum);
+      expect(all == 2, "the communicator to be usable");
+    }
+  });
+}
+
+TEST_CASE("10,000 sends and receives are outstanding at once", "[messages]") {
+  const int form = GENERATE(0, 1, 2);
+  run_ranks(pair_of_ranks(form), [](weft::communicator& world) {
+    const int many = 10'000;
+    const int other = 1 - world.rank();
+    std::vector<std::vector<int>> in, out;
+    std::vector<weft::handle> all;
+    for (int i = 0; i < many; ++i) {
+      const auto count = static_cast<std::size_t>(i % 100 == 0 ? 500 : i % 4);
+      out.push_back(counted(count, i));
+      in.emplace_back(count);
+    }
+    for (int i = 0; i < many; ++i) {
+      all.push_back(world.isend(out[static_cast<std::size_t>(i)], other, i % 17));
+      if (i % 2 == world.rank()) world.iprobe(other, 99);
+    }
+    for (int i = 0; i < many; ++i) all.push_back(world.irecv(in[static_cast<std::size_t>(i)], other, i % 17));
+    weft::wait_all(all);
+    expect(in == out, "every message in its place");
+  });
+}
+
+TEST_CASE("a receive takes the message of its tag past 10,000 others", "[messages]") {
+  const int form = GENERATE(0, 1, 2);
+  run_ranks(pair_of_ranks(form), [](weft::communicator& world) {
+    std::vector<int> one(20);
+    if (world.rank() == 0) {
+      for (int i = 0; i < 10'000; ++i) world.send(counted(20, i), 1, 1);
+      world.send(counted(20, -5), 1, 2);
+      world.barrier();
+    } else {
+      world.recv(one, 0, 2);
+      expect(one[0] == -5, "the message of tag 2");
+      world.barrier();
+      for (int i = 0; i < 10'000; ++i) {
+        world.recv(one, 0, 1);
+        expect(one[0] == i && one[19] == i + 19, "message ", i, " of tag 1");
+      }
+    }
+  });
+}
