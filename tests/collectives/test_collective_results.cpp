@@ -246,7 +246,7 @@ TEST_CASE("a progress thread moves collectives on", "[results]") {
   });
 }
 
-TEST_CASE("collectives over a network of irregular timing give the serial result", "[.irregular]") {
+TEST_CASE("collectives over a network of irregular timing give the serial result", "[results]") {
   job what;
   what.processes = 4;
   what.settings = small_limits();
