@@ -1,0 +1,124 @@
+// compute: every collective on sub-communicators of 1 to N ranks, counts around their sizes and beyond, compared
+// element by element. Which algorithms run is up to the options.
+#include <cstdint>
+#include <cstdio>
+#include <numeric>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+#include <weft/weft.hpp>
+
+#include "jobs.hpp"
+
+namespace weft_test {
+namespace {
+
+std::int64_t value(int rank, std::size_t at) { return static_cast<std::int64_t>(at % 1009) * (rank + 3) + rank; }
+
+struct total {
+  std::int64_t slope = 0, start = 0;
+  explicit total(int ranks) {
+    for (int r = 0; r < ranks; ++r) slope += r + 3, start += r;
+  }
+  std::int64_t operator()(std::size_t at) const { return static_cast<std::int64_t>(at % 1009) * slope + start; }
+};
+
+class checks {
+ public:
+  checks(weft::communicator& on, std::size_t count) : on_(on), count_(count), expected_(on.size()) {}
+
+  void run() {
+    sum<std::int64_t>();
+    sum<double>();
+    extremes();
+    rooted(0);
+    rooted(on_.size() - 1);
+    rooted(on_.size() / 2);
+    on_.barrier();
+  }
+
+ private:
+  template <class T>
+  std::vector<T> mine() const {
+    std::vector<T> all(count_);
+    for (std::size_t i = 0; i < count_; ++i) all[i] = static_cast<T>(value(on_.rank(), i));
+    return all;
+  }
+
+  template <class T, class Expected>
+  void compare(const std::vector<T>& got, Expected expected, const char* what) const {
+    for (std::size_t i = 0; i < got.size(); ++i)
+      if (got[i] != static_cast<T>(expected(i)))
+        throw std::logic_error(std::string(what) + ": element " + std::to_string(i) + " of " + std::to_string(count_) +
+                               " on rank " + std::to_string(on_.rank()) + " of " + std::to_string(on_.size()));
+  }
+
+  template <class T>
+  void sum() {
+    const std::vector<T> in = mine<T>();
+    std::vector<T> out(count_, T{-1}), started(count_, T{-1}), in_place = in;
+    on_.allreduce(in, out, weft::sum);
+    compare(out, expected_, "allreduce");
+    auto running = on_.iallreduce(in, started, weft::sum);
+    on_.allreduce(in_place, in_place, weft::sum);
+    running.wait();
+    compare(started, expected_, "iallreduce");
+    compare(in_place, expected_, "allreduce in place");
+    compare(
+        in, [&](std::size_t i) { return value(on_.rank(), i); }, "the input of allreduce");
+  }
+
+  void extremes() {
+    const std::vector<std::int32_t> in = mine<std::int32_t>();
+    std::vector<std::int32_t> least(count_), most(count_);
+    auto first = on_.iallreduce(in, least, weft::min);
+    auto second = on_.iallreduce(in, most, weft::max);
+    second.wait();
+    first.wait();
+    compare(
+        least, [&](std::size_t i) { return value(0, i); }, "min");
+    compare(
+        most, [&](std::size_t i) { return value(on_.size() - 1, i); }, "max");
+  }
+
+  void rooted(int root) {
+    const std::vector<std::int64_t> in = mine<std::int64_t>();
+    std::vector<std::int64_t> out(on_.rank() == root ? count_ : 0, -1), data = in;
+    on_.reduce(in, out, weft::sum, root);
+    compare(out, expected_, "reduce");
+    on_.bcast(data, root);
+    compare(
+        data, [&](std::size_t i) { return value(root, i); }, "bcast");
+  }
+
+  weft::communicator& on_;
+  std::size_t count_;
+  total expected_;
+};
+
+}  // namespace
+
+int compute(int argc, char** argv) try {
+  weft::runtime runtime(argc, argv);
+  int cases = 0;
+  weft::communicator& world = runtime.world();
+  for (int ranks = 1; ranks <= world.size(); ++ranks) {
+    auto part = world.split(world.rank() < ranks ? 0 : -1);
+    if (!part) continue;
+    const auto n = static_cast<std::size_t>(ranks);
+    for (const std::size_t count : std::set<std::size_t>{0, 1, n - 1, n, n + 1, 1000, 65'537, 300'000}) {
+      checks(*part, count).run();
+      ++cases;
+    }
+  }
+  world.barrier();
+  if (world.rank() == 0) std::printf("%d cases\n", cases);
+  return 0;
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "compute: %s\n", e.what());
+  return 3;
+}
+
+}  // namespace weft_test

@@ -1,0 +1,19 @@
+// What the rank program does, by the name in its first argument. Each gets the arguments behind that, and returns the
+// process's exit status.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace weft_test {
+
+using words = std::vector<std::string>;
+
+int survive(int argc, char** argv);
+int exchange(int argc, char** argv);
+int compute(int argc, char** argv);
+int give_up(int argc, char** argv);
+int move_much(int argc, char** argv);
+int meet(int argc, char** argv);
+
+}  // namespace weft_test

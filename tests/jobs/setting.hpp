@@ -1,0 +1,42 @@
+// What the environment says about how much is to be tested.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace weft_test {
+
+/// The number in WEFT_TEST_NAME.
+inline int setting(const char* name, int otherwise) {
+  const char* const text = std::getenv((std::string("WEFT_TEST_") + name).c_str());
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+/// Ends the whole program as one that could not be tried here; each of these tests runs in a process of its own.
+[[noreturn]] inline void skip(const std::string& why) {
+  std::printf("skipped: %s\n", why.c_str());
+  std::exit(77);
+}
+
+/// WEFT_TEST_SEED alone, or `count` seeds from WEFT_TEST_FIRST_SEED on.
+inline std::vector<std::uint64_t> seeds(int count) {
+  if (const char* const one = std::getenv("WEFT_TEST_SEED")) return {std::strtoull(one, nullptr, 10)};
+  std::vector<std::uint64_t> all;
+  for (int i = 0; i < count; ++i) all.push_back(static_cast<std::uint64_t>(setting("FIRST_SEED", 1) + i));
+  return all;
+}
+
+/// WEFT_TEST_PROVIDERS, or `otherwise`: names with a comma between.
+inline std::vector<std::string> providers_of(const char* otherwise) {
+  const char* const chosen = std::getenv("WEFT_TEST_PROVIDERS");
+  std::istringstream list(chosen == nullptr ? otherwise : chosen);
+  std::vector<std::string> all;
+  for (std::string name; std::getline(list, name, ',');) all.push_back(name);
+  return all;
+}
+
+}  // namespace weft_test

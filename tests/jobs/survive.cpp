@@ -1,0 +1,153 @@
+// survive SCENARIO SEED BOARD: ranks under load, some of which die. SCENARIO: kill, two, exit, throw, start, leave,
+// stop.
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+#include "draw.hpp"
+#include "jobs.hpp"
+#include "load.hpp"
+
+namespace weft_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct script {
+  std::string_view scenario;
+  std::uint64_t seed = 0;
+  int ranks = 0;
+
+  int first_victim() const { return static_cast<int>(draw(seed, 1, static_cast<std::uint64_t>(ranks))); }
+  bool dies(int rank) const {
+    return rank == first_victim() ||
+           (scenario == "two" &&
+            rank ==
+                (first_victim() + 1 + static_cast<int>(draw(seed, 2, static_cast<std::uint64_t>(ranks - 1)))) % ranks);
+  }
+  std::chrono::microseconds delay() const {
+    return std::chrono::microseconds(draw(seed, 3,
+                                          scenario == "start"   ? 40'000
+                                          : scenario == "leave" ? 6'000
+                                                                : 150'000));
+  }
+  std::int64_t last_round() const { return scenario == "leave" ? 3 : static_cast<std::int64_t>(draw(seed, 4, 60)); }
+};
+
+/// Ends or stops this process a while from now, whatever it is in the middle of.
+void strike_later(const script& what, board_line& line) {
+  line.pid = ::getpid();
+  std::thread([delay = what.delay(), number = what.scenario == "stop" ? SIGSTOP : SIGKILL, &line] {
+    std::this_thread::sleep_for(delay);
+    line.struck_at = common_clock();
+    ::kill(::getpid(), number);
+  }).detach();
+}
+
+/// Every later call must throw the same, and at once.
+template <class Call>
+void refuse(board_line& line, const char* name, Call call) {
+  const std::int64_t begin = common_clock();
+  try {
+    call();
+  } catch (const weft::peer_lost& e) {
+    if (e.rank() != line.lost_rank) throw wrong_result(std::string(name) + " named another rank: " + e.what());
+    line.slowest_refusal = std::max(line.slowest_refusal.load(), common_clock() - begin);
+    return;
+  }
+  throw wrong_result(std::string(name) + " did not throw after a loss");
+}
+
+void see_refusals(const script& what, weft::communicator& world, load& work, board_line& line) {
+  std::vector<std::byte> memory(100'000);
+  const int other = (world.rank() + 1) % world.size();
+  refuse(line, "barrier", [&] { world.barrier(); });
+  refuse(line, "send", [&] { world.send(std::span(memory).first(8), other, 1); });
+  refuse(line, "a long send", [&] { world.send(memory, what.first_victim(), 1); });
+  refuse(line, "recv", [&] { world.recv(memory); });
+  refuse(line, "probe", [&] { world.probe(); });
+  refuse(line, "iallreduce",
+         [&] { world.iallreduce(std::vector<double>(30'000), std::vector<double>(30'000), weft::sum).wait(); });
+  bool whole = true;
+  for (int rank = world.rank() % 2; rank < world.size(); rank += 2) whole = whole && !what.dies(rank);
+  if (!whole || what.scenario == "stop" || what.scenario == "start") return;
+  std::vector<std::int64_t> ones(40'000, 1), sums(40'000);
+  work.half().allreduce(ones, sums, weft::sum);  // nobody of this one is lost
+  if (sums.front() != work.half().size() || sums.back() != sums.front())
+    throw wrong_result("the communicator of survivors");
+}
+
+void wake_victim(const script& what, const board& shared) {
+  std::this_thread::sleep_for(300ms);
+  ::kill(static_cast<pid_t>(shared[what.first_victim()].pid), SIGCONT);
+}
+
+/// Under load until somebody is lost. Writes down when it noticed, and whom.
+void work_until_loss(const script& what, weft::communicator& world, const board& shared) {
+  board_line& line = shared[world.rank()];
+  const bool victim = what.dies(world.rank());
+  load work(world, what.seed, line);
+  try {
+    world.barrier();
+    if (victim && (what.scenario == "kill" || what.scenario == "two" || what.scenario == "stop"))
+      strike_later(what, line);
+    for (std::int64_t round = 0;; ++round) {
+      if (victim && round == what.last_round() && (what.scenario == "exit" || what.scenario == "throw")) {
+        line.struck_at = common_clock();
+        if (what.scenario == "exit") std::exit(1);
+        throw std::runtime_error("thrown out of main");
+      }
+      if (what.scenario == "leave" && round == what.last_round()) return;
+      work.round(round);
+    }
+  } catch (const weft::peer_lost& e) {
+    line.noticed_at = common_clock();
+    line.lost_rank = e.rank();
+    line.say(verdict::lost, e.what());
+  }
+  if (what.scenario == "leave") return;  // the others may have gone
+  if (what.scenario == "stop" && world.rank() == (what.first_victim() + 1) % world.size()) wake_victim(what, shared);
+  see_refusals(what, world, work, line);
+}
+
+void live(const script& what, board_line& line, const board& shared, int argc, char** argv) {
+  std::optional<weft::runtime> runtime;
+  try {
+    runtime.emplace(argc, argv);
+  } catch (const weft::error& e) {
+    if (what.scenario != "start" || e.code() != weft::errc::peer_lost) throw;
+    line.noticed_at = common_clock();
+    line.say(verdict::lost, e.what());
+    line.lost_rank = what.first_victim();  // in the message only
+    return;
+  }
+  work_until_loss(what, runtime->world(), shared);
+  if (what.scenario == "leave" && what.dies(runtime->world().rank())) strike_later(what, line);
+}
+
+}  // namespace
+
+int survive(int argc, char** argv) {
+  script what{argv[2], std::strtoull(argv[3], nullptr, 10), std::atoi(std::getenv("WEFT_RANKS"))};
+  const board shared(argv[4]);
+  const int rank = std::atoi(std::getenv("WEFT_PROCESS"));
+  board_line& line = shared[rank];
+  if (what.scenario == "start" && what.dies(rank)) strike_later(what, line);
+  try {
+    live(what, line, shared, argc, argv);
+  } catch (const std::exception& e) {
+    if (what.scenario == "throw" && what.dies(rank)) throw;
+    line.say(verdict::wrong, e.what());
+    return 3;
+  }
+  line.ended_at = common_clock();
+  if (line.what == verdict::silent) line.say(verdict::done, "");
+  return 0;
+}
+
+}  // namespace weft_test

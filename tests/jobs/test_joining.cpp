@@ -1,0 +1,129 @@
+// How jobs come together, and when they must not.
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <weft/runtime/socket.hpp>
+
+#include "../tools/launcher_under_test.hpp"
+#include "catch.hpp"
+#include "setting.hpp"
+
+using namespace std::chrono_literals;
+using namespace weft_test;
+
+namespace {
+
+using words = std::vector<std::string>;
+
+words job(int ranks, const words& options, const words& arguments) {
+  words command{"run", "-n", std::to_string(ranks), "--oversubscribe", "--timeout", "60"};
+  command.insert(command.end(), options.begin(), options.end());
+  command.push_back("PROGRAM");
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+/// A rank that `weft run` did not start, with `variables` in its environment.
+outcome alone(const words& variables) {
+  words command{"run", "-n",         "1",  "--timeout",    "60", "env",
+                "-u",  "WEFT_JOB",   "-u", "WEFT_PROCESS", "-u", "WEFT_PROCESSES",
+                "-u",  "WEFT_STORE", "-u", "WEFT_SECRET",  "-u", "WEFT_RANKS"};
+  command.insert(command.end(), variables.begin(), variables.end());
+  command.insert(command.end(), {"PROGRAM", "meet"});
+  return run(command);
+}
+
+words other_launcher(const std::string& address) {
+  return {"WEFT_JOB=5",
+          "WEFT_PROCESS=0",
+          "WEFT_PROCESSES=2",
+          "WEFT_STORE=" + address,
+          "WEFT_SECRET=0123456789abcdef0123456789abcdef",
+          "WEFT_JOIN_TIMEOUT=1500"};
+}
+
+}  // namespace
+
+TEST_CASE("incompatible builds refuse each other by name", "[joining]") {
+  for (const std::string stranger : {"0", "2"}) {
+    const outcome refused = run(job(3, {"--on-failure", "continue"}, {"meet", "other-wire", stranger}));
+    INFO(refused.error);
+    CHECK(refused.status == 4);
+    CHECK_THAT(refused.error, ContainsSubstring("process " + stranger + " on host "));
+    CHECK_THAT(refused.error, ContainsSubstring("runs weft 9.9.9 (wire 2), this one weft "));
+    CHECK(refused.time < 10s);
+  }
+  const outcome refused = run(job(2, {"--on-failure", "continue"}, {"meet", "not-weft", "1"}));
+  CHECK(refused.status == 4);
+  CHECK_THAT(refused.error, ContainsSubstring("process 1 is not weft"));
+}
+
+TEST_CASE("a launcher that does not answer is an error, never a job of one", "[joining]") {
+  std::string closed;
+  {
+    const weft::file_descriptor listener = weft::listen_on("127.0.0.1");
+    closed = weft::local_address(listener);
+  }
+  const outcome nobody = alone(other_launcher(closed));
+  INFO(nobody.error << nobody.output);
+  CHECK(nobody.status == 4);
+  CHECK_THAT(nobody.error, ContainsSubstring(closed));
+  const weft::file_descriptor silent = weft::listen_on("127.0.0.1");  // the kernel accepts, nobody speaks
+  const outcome mute = alone(other_launcher(weft::local_address(silent)));
+  INFO(mute.error << mute.output);
+  CHECK(mute.status == 4);
+  CHECK_THAT(mute.error, ContainsSubstring(weft::local_address(silent)));
+  CHECK(mute.time < 15s);
+  for (const words& foreign : {words{"PMI_SIZE=4", "PMI_RANK=0", "PMI_FD=7"},
+                               words{"SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=3"}, words{"OMPI_COMM_WORLD_SIZE=2"}}) {
+    const outcome other = alone(foreign);
+    INFO(other.error << other.output);
+    CHECK(other.status == 4);
+    CHECK_THAT(other.error, ContainsSubstring("whose rendezvous this build cannot speak"));
+  }
+  const outcome single = alone({"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1"});
+  CHECK(single.status == 0);
+  CHECK(single.output == "1 ranks\n");
+}
+
+TEST_CASE("large jobs start, and small ones again and again", "[starts]") {
+  for (const int ranks : {16, 32}) {
+    const outcome started = run(job(ranks, {}, {"meet"}));
+    INFO(started.error);
+    CHECK(started.output == std::to_string(ranks) + " ranks\n");
+    std::printf("%d processes: %.2f s\n", ranks, static_cast<double>(started.time.count()) / 1e3);
+  }
+  const int times = setting("STARTS", 30);
+  double total = 0, longest = 0;
+  for (int i = 0; i < times; ++i) {
+    const outcome started = run(job(2, {}, {"meet"}));
+    INFO("start " << i << ": " << started.error);
+    REQUIRE(started.output == "2 ranks\n");
+    total += static_cast<double>(started.time.count());
+    longest = std::max(longest, static_cast<double>(started.time.count()));
+  }
+  std::printf("%d starts of two processes: %.0f ms each, %.0f ms the longest\n", times, total / times, longest);
+  CHECK(left_behind().empty());
+}
+
+TEST_CASE("an aborted communicator lets go of its memory at once", "[abort]") {
+  for (const words& options : {words{}, words{"--progress", "thread"}, words{"--ranks-per-process", "2"}}) {
+    const outcome given_up =
+        run(job(4, options, {"give_up", std::to_string(setting("SEED", 1)), std::to_string(setting("ABORTS", 40))}));
+    INFO(given_up.error << given_up.output);
+    CHECK(given_up.status == 0);
+    std::printf("aborts: %.1f s, %s", static_cast<double>(given_up.time.count()) / 1e3, given_up.output.c_str());
+  }
+}
+
+TEST_CASE("more than 4 GiB at once", "[much]") {
+  if (setting("LARGE", 0) == 0) skip("takes 10 GiB of memory; WEFT_TEST_LARGE=1 runs it");
+  for (const words& what : {words{"move_much", "message", "4831838208"}, words{"move_much", "sum", "2147487748"}}) {
+    const outcome moved = run(job(2, {}, what));
+    INFO(moved.error);
+    CHECK(moved.status == 0);
+    std::printf("%s of %s bytes: %.1f s\n", what[1].c_str(), what[2].c_str(),
+                static_cast<double>(moved.time.count()) / 1e3);
+  }
+}

@@ -1,0 +1,177 @@
+// Ranks that die while the job is busy: every call of every other rank must throw peer_lost that names one of the dead,
+// within a second, and the others must end in order. WEFT_TEST_KILLS says how many of each kind, WEFT_TEST_SEED which
+// seed to try alone, WEFT_TEST_PROVIDERS (a comma between) over what.
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <sstream>
+
+#include "../tools/launcher_under_test.hpp"
+#include "board.hpp"
+#include "catch.hpp"
+#include "draw.hpp"
+#include "setting.hpp"
+
+using namespace std::chrono_literals;
+using namespace weft_test;
+
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;
+
+struct trial {
+  std::string scenario;
+  std::uint64_t seed;
+  std::string provider;
+  int ranks;
+  board shared;
+  launcher running;
+
+  trial(const std::string& name, std::uint64_t number, const std::string& by)
+      : scenario(name),
+        seed(number),
+        provider(by),
+        ranks(4 + static_cast<int>(draw(number, 5, 5))),
+        running(command()) {}
+
+  std::vector<std::string> command() const {
+    std::vector<std::string> words{"run",
+                                   "-n",
+                                   std::to_string(ranks),
+                                   "--oversubscribe",
+                                   "--on-failure",
+                                   "continue",
+                                   "--provider",
+                                   provider,
+                                   "--progress",
+                                   draw(seed, 6, 3) == 0 ? "thread" : "caller",
+                                   "--timeout",
+                                   "60"};
+    if (scenario == "stop") words.insert(words.end(), {"-x", "WEFT_PEER_TIMEOUT=1000"});
+    words.insert(words.end(), {"PROGRAM", "survive", scenario, std::to_string(seed), shared.path()});
+    return words;
+  }
+};
+
+struct figures {
+  std::vector<double> noticed, refused, ended;  // milliseconds
+
+  static std::string row(std::vector<double>& of) {
+    if (of.empty()) return "none";
+    std::sort(of.begin(), of.end());
+    char text[80];
+    std::snprintf(text, sizeof text, "median %.1f ms, worst %.1f ms of %zu", of[of.size() / 2], of.back(), of.size());
+    return text;
+  }
+};
+
+/// The status that `weft run` is to return.
+int expected_status(const std::string& scenario) {
+  if (scenario == "exit") return 1;
+  if (scenario == "throw") return 128 + SIGABRT;
+  return scenario == "stop" ? 0 : 128 + SIGKILL;
+}
+
+std::string state_of(const trial& one, int rank) {
+  const board_line& line = one.shared[rank];
+  std::ostringstream text;
+  text << "\n  rank " << rank << (line.struck_at != 0 ? " (struck)" : "") << ": verdict "
+       << static_cast<int>(line.what.load()) << ", round " << line.round << " of kind " << line.kind << ", lost rank "
+       << line.lost_rank << ", " << line.text.data();
+  return text.str();
+}
+
+void judge(trial& one, figures& seen) {
+  const outcome ended = one.running.wait();
+  std::int64_t struck_at = 0;
+  std::string states;
+  for (int rank = 0; rank < one.ranks; ++rank) {
+    struck_at = std::max(struck_at, one.shared[rank].struck_at.load());
+    states += state_of(one, rank);
+  }
+  INFO("scenario " << one.scenario << ", seed " << one.seed << ", " << one.ranks << " ranks over " << one.provider
+                   << ", status " << ended.status << ", " << ended.time.count() << " ms" << states << "\n"
+                   << ended.error);
+  if (one.scenario == "leave" && ended.status == 0) return;  // it had left before
+  CHECK(ended.status == expected_status(one.scenario));
+  REQUIRE(struck_at != 0);
+  for (int rank = 0; rank < one.ranks; ++rank) {
+    const board_line& line = one.shared[rank];
+    if (line.struck_at != 0 && one.scenario != "stop") continue;
+    CAPTURE(rank);
+    if (one.scenario == "leave") {
+      CHECK((line.what == verdict::done || line.what == verdict::lost));
+    } else {
+      CHECK(line.what == verdict::lost);
+      CHECK(one.shared[std::max(0, line.lost_rank.load())].struck_at != 0);
+      if (one.scenario == "start" && line.round == 0 && line.kind == 0)
+        CHECK_THAT(line.text.data(), ContainsSubstring("process " + std::to_string(line.lost_rank.load())));
+      // Stopped ranks are noticed by their silence; those that start may not have come far when one dies.
+      const std::int64_t grace = one.scenario == "stop" ? 3 * second : one.scenario == "start" ? 10 * second : second;
+      CHECK(line.noticed_at - struck_at < grace);
+      seen.noticed.push_back(static_cast<double>(line.noticed_at - struck_at) / 1e6);
+      seen.refused.push_back(static_cast<double>(line.slowest_refusal) / 1e6);
+    }
+    seen.ended.push_back(static_cast<double>(line.ended_at - struck_at) / 1e6);
+  }
+}
+
+void try_all(const std::string& scenario, int count, int at_once = 3) {
+  for (const std::string& provider : providers_of("net")) {
+    figures seen;
+    std::deque<std::unique_ptr<trial>> running;
+    const auto finish_first = [&] {
+      judge(*running.front(), seen);
+      running.pop_front();
+    };
+    for (const std::uint64_t seed : seeds(count)) {
+      if (static_cast<int>(running.size()) == at_once) finish_first();
+      running.push_back(std::make_unique<trial>(scenario, seed, provider));
+    }
+    while (!running.empty()) finish_first();
+    std::printf("%s over %s: noticed %s; later calls %s; ended %s\n", scenario.c_str(), provider.c_str(),
+                figures::row(seen.noticed).c_str(), figures::row(seen.refused).c_str(),
+                figures::row(seen.ended).c_str());
+    std::fflush(stdout);
+    CHECK(left_behind().empty());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a rank killed under load is lost to every other one within a second", "[kill]") {
+  try_all("kill", setting("KILLS", 40));
+}
+TEST_CASE("two ranks killed at once", "[two]") { try_all("two", setting("KILLS", 40) / 4); }
+TEST_CASE("a rank that exits in the middle is lost", "[exit]") { try_all("exit", setting("KILLS", 40) / 8); }
+TEST_CASE("a rank that throws out of main is lost", "[throw]") { try_all("throw", setting("KILLS", 40) / 8); }
+TEST_CASE("a rank killed while the job starts is lost", "[start]") { try_all("start", setting("KILLS", 40) / 4); }
+TEST_CASE("a rank killed while it leaves disturbs nobody", "[leave]") { try_all("leave", setting("KILLS", 40) / 4); }
+TEST_CASE("a rank that is stopped is lost by its silence, to itself too", "[stop]") {
+  try_all("stop", setting("KILLS", 40) / 10);
+}
+
+TEST_CASE("with --on-failure end a death ends the others within a second", "[ending]") {
+  double longest = 0;
+  for (const std::uint64_t seed : seeds(8)) {
+    const bool kill = seed % 2 == 0;
+    const board shared;
+    launcher running({"run", "-n", "5", "--oversubscribe", "--timeout", "60", "PROGRAM", "survive",
+                      kill ? "kill" : "exit", std::to_string(seed), shared.path()});
+    const outcome ended = running.wait();
+    const std::int64_t now = common_clock();
+    const auto victim = draw(seed, 1, 5);
+    INFO("seed " << seed << "\n" << ended.error);
+    CHECK(ended.status == expected_status(kill ? "kill" : "exit"));
+    CHECK_THAT(ended.error, ContainsSubstring("rank " + std::to_string(victim) + " (pid "));
+    CHECK_THAT(ended.error, ContainsSubstring(kill ? "was killed by signal 9, SIGKILL" : "exited with status 1"));
+    REQUIRE(shared[static_cast<int>(victim)].struck_at != 0);
+    const double seconds = static_cast<double>(now - shared[static_cast<int>(victim)].struck_at) / 1e9;
+    CHECK(seconds < 1.5);  // a second, and the end of the launcher itself
+    longest = std::max(longest, seconds);
+  }
+  std::printf("the others were gone after %.2f s at the longest\n", longest);
+  CHECK(left_behind().empty());
+}

@@ -1,0 +1,63 @@
+// What must work over every provider: messages that arrive long before they are wanted, and every schedule.
+#include <cstdio>
+
+#include "../tools/launcher_under_test.hpp"
+#include "catch.hpp"
+#include "setting.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+using words = std::vector<std::string>;
+
+void succeed(const std::string& provider, int ranks, const words& options, const std::string& job) {
+  words command{"run", "-n", std::to_string(ranks), "--oversubscribe", "--timeout", "240", "--provider", provider};
+  command.insert(command.end(), options.begin(), options.end());
+  command.insert(command.end(), {"PROGRAM", job});
+  const outcome ended = run(command);
+  if (ended.status != 0 && ended.error.find("is not to be had here") != std::string::npos)
+    skip("no provider " + provider);
+  std::string shown;
+  for (const std::string& each : options) shown += each + " ";
+  INFO(job << " by " << ranks << " ranks over " << provider << " " << shown << "\n" << ended.output << ended.error);
+  CHECK(ended.status == 0);
+  std::printf("%s, %d ranks over %s %s: %.1f s\n", job.c_str(), ranks, provider.c_str(), shown.c_str(),
+              static_cast<double>(ended.time.count()) / 1e3);
+  std::fflush(stdout);
+}
+
+void exchange_over(const std::string& provider) {
+  succeed(provider, 2, {}, "exchange");
+  succeed(provider, 2, {"--progress", "thread"}, "exchange");
+  succeed(provider, 4, {"--ranks-per-process", "2"}, "exchange");
+  succeed(provider, 6, {"--ranks-per-process", "3", "--progress", "thread"}, "exchange");
+  CHECK(left_behind().empty());
+}
+
+void compute_over(const std::string& provider) {
+  const words force{"-x", "WEFT_FORCE_REGISTRATION=on"};
+  const words small{"-x", "WEFT_EAGER_LIMIT=256", "-x", "WEFT_PIECE=4096", "-x", "WEFT_WINDOW=8192",
+                    "-x", "WEFT_SEGMENT=4096",    "-x", "WEFT_CREDIT=4096"};
+  succeed(provider, 8, {}, "compute");
+  succeed(provider, 5, {"--progress", "thread"}, "compute");
+  succeed(provider, 7, {"-x", "WEFT_ALLREDUCE=ring", "-x", "WEFT_REDUCE=greedy"}, "compute");
+  succeed(provider, 7, {"-x", "WEFT_ALLREDUCE=recursive_doubling", "-x", "WEFT_REDUCE=binomial"}, "compute");
+  succeed(provider, 3, force, "compute");
+  succeed(provider, 4, small, "compute");
+  CHECK(left_behind().empty());
+}
+
+}  // namespace
+
+TEST_CASE("messages that arrive long before they are wanted, over net", "[messages-net]") { exchange_over("net"); }
+TEST_CASE("messages that arrive long before they are wanted, over rxm", "[messages-rxm]") {
+  exchange_over("tcp;ofi_rxm");
+}
+TEST_CASE("messages that arrive long before they are wanted, over shm", "[messages-shm]") { exchange_over("shm"); }
+TEST_CASE("messages that arrive long before they are wanted, over rxd", "[messages-rxd]") {
+  exchange_over("udp;ofi_rxd");
+}
+TEST_CASE("every schedule over net", "[schedules-net]") { compute_over("net"); }
+TEST_CASE("every schedule over rxm", "[schedules-rxm]") { compute_over("tcp;ofi_rxm"); }
+TEST_CASE("every schedule over shm", "[schedules-shm]") { compute_over("shm"); }
