@@ -59,6 +59,7 @@ struct peer {
   bool credit_due = false;         ///< it is to be told of its credit soon
   bool flush_wanted = false;       ///< is in engine::unflushed_
   std::size_t window_used = 0;     ///< payload bytes granted to senders that are sending
+  int shared_pieces = 0;           ///< so many more pieces are short ones: short messages pass between them
   boost::intrusive::list<landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::waiting>, boost::intrusive::constant_time_size<false>> waiting;
   bool connected = false;
   bool lost = false;
@@ -154,12 +155,18 @@ class engine final : private receiver {
   departure& depart(int process, std::size_t bytes);
   void remove(departure& gone) noexcept;
   void pump(departure& leaving);
+  static bool add_grant(departure& leaving, const grant_body& grant) noexcept;
   void take_grant(peer& from, const header& h, std::span<const std::byte> body);
   void begin_collective_departure(send_operation& send, room& from);
   void attach(departure& granted, send_operation& send);
   void begin_landing(receive_operation& receive, int process, std::size_t bytes, std::uint32_t sender_name, bool early);
   void post_pieces(landing& arriving);
   void share_window(peer& from);
+  std::size_t next_piece(const peer& from) const noexcept;
+  std::size_t window(const peer& from) const noexcept;
+  static void raise(landing& arriving, std::size_t piece) noexcept;
+  void send_grant(const landing& arriving, std::uint32_t piece);
+  static void note_short_message(peer& passing) noexcept;
   void remove(landing& gone) noexcept;
   void piece_landed(landing& arriving, std::size_t bytes, bool whole);
   void piece_departed(departure& leaving, bool failed);

@@ -50,6 +50,7 @@ void engine::take_hello(peer& from, const header& h) {
 void engine::take_eager(peer& from, const header& h, std::span<const std::byte> body) {
   room* const there = find_room(h.communicator, h.destination);
   if (there == nullptr) return;
+  note_short_message(from);
   const bool collective = h.matching == space::collective;
   if (receive_operation* receive = there->messages.take_posted(h.source, h.tag, collective)) {
     if (collective && !agrees(*receive, h.source, h.detail)) return;

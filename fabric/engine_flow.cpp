@@ -115,6 +115,7 @@ void engine::send_control(peer& to, header& h, const std::byte* body, std::size_
 }
 
 void engine::send_eager(peer& to, send_operation& send) {
+  note_short_message(to);
   header h = head_for(message_kind::eager, send);
   const bool as_envelope = to.envelopes_only && send.bytes > smaller_than_an_envelope;
   if (!as_envelope && to.messages.empty() && try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8)) return end(send);

@@ -6,8 +6,9 @@
 //             ---piece--->                landed: the next is posted
 //             <--grant (1 more)-------    ...
 //
-// At most two pieces of a message are on the way, and at most a window of pieces from one peer, so that short messages pass
-// between them. A collective's first two pieces are granted before its sender is ready and count against no window:
+// At most two pieces of a message are on the way, and at most a window of pieces from one peer. Long pieces cost least (over
+// net, pieces of 128 KiB take a third longer than pieces of 1 MiB); but while short messages pass between the same two
+// processes pieces are short, since each such message waits for those before it. A collective's first two pieces are granted before its sender is ready and count against no window:
 // otherwise one that is late could keep up messages that it waits for itself.
 #include "engine.hpp"
 
@@ -19,8 +20,14 @@
 namespace weft::fabric {
 namespace {
 
-/// Pieces of one message that are on the way at a time: while one travels the next is granted.
-constexpr std::size_t pieces_ahead = 2;
+/// A window holds so many pieces, of one message or of several.
+constexpr std::size_t pieces_in_window = 4;
+
+/// Pieces shorter than this cost more than they save.
+constexpr std::size_t shortest_shared_piece = 4 << 10;
+
+/// A short message that passes while a payload arrives keeps the next pieces short.
+constexpr int pieces_after_short_message = 8;
 
 /// How long the provider gets to give back memory that a lost process was to fill.
 constexpr std::chrono::milliseconds doomed_time{500};
@@ -34,8 +41,9 @@ departure& engine::depart(int process, std::size_t bytes) {
   leaving.kept.reset();
   leaving.data = nullptr;
   leaving.bytes = bytes;
-  leaving.remote_id = leaving.piece = 0;
-  leaving.granted = leaving.sent = 0;
+  leaving.remote_id = 0;
+  leaving.grant_count = 0;
+  leaving.sent = 0;
   leaving.in_flight = 0;
   leaving.stopped = leaving.withdrawn = false;
   leaving.early_in = nullptr;
@@ -55,8 +63,9 @@ void engine::remove(departure& gone) noexcept {
 }
 
 void engine::pump(departure& leaving) {
-  while (!leaving.stopped && leaving.sent < leaving.granted) {
-    const std::size_t bytes = std::min<std::size_t>(leaving.piece, leaving.bytes - leaving.sent);
+  while (!leaving.stopped && leaving.grant_count != 0) {
+    const granted_range& granted = leaving.grants[0];
+    const std::size_t bytes = std::min<std::size_t>(granted.piece, granted.end - leaving.sent);
     transfer_slot& slot = take_slot(transfer_slot::purpose::departure, &leaving, leaving.process);
     const auto post = [&] { return network_->send_payload(leaving.process, leaving.remote_id, {leaving.data + leaving.sent, bytes}, slot); };
     if (!post_to_provider(leaving.process, post)) {
@@ -66,7 +75,17 @@ void engine::pump(departure& leaving) {
     }
     leaving.sent += bytes;
     ++leaving.in_flight;
+    if (leaving.sent != granted.end) continue;
+    std::shift_left(leaving.grants.begin(), leaving.grants.end(), 1);
+    --leaving.grant_count;
   }
+}
+
+bool engine::add_grant(departure& leaving, const grant_body& grant) noexcept {
+  const std::size_t before = leaving.grant_count == 0 ? leaving.sent : leaving.grants[leaving.grant_count - 1].end;
+  if (grant.piece == 0 || grant.granted <= before || grant.granted > leaving.bytes || leaving.grant_count == pieces_ahead) return false;
+  leaving.grants[leaving.grant_count++] = {grant.granted, grant.piece};
+  return true;
 }
 
 void engine::take_grant(peer& from, const header& h, std::span<const std::byte> body) {
@@ -74,11 +93,10 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
   const auto grant = read_part<grant_body>(body, 0);
   if (const auto known = granted_.find(remote_key(from.process, grant.id)); known != granted_.end()) {
     departure& leaving = *known->second;
-    leaving.granted = std::min<std::size_t>(grant.granted, leaving.bytes);
+    if (!add_grant(leaving, grant)) return lose(from.process, "it sent a grant that grants nothing, or too much");
     if (leaving.early_in == nullptr) pump(leaving);  // else its send has not begun
     return;
   }
-  if (grant.piece == 0) return lose(from.process, "it granted pieces of 0 bytes");
   departure* leaving = nullptr;
   if (grant.sender_name != 0) {
     leaving = departures_.find(static_cast<std::uint32_t>(grant.sender_name));
@@ -98,8 +116,7 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
     here->early_grants.push(leaving->early_key, *leaving);
   }
   leaving->remote_id = grant.id;
-  leaving->piece = grant.piece;
-  leaving->granted = std::min<std::size_t>(grant.granted, leaving->bytes);
+  if (!add_grant(*leaving, grant)) return lose(from.process, "it sent a grant that grants nothing, or too much");
   granted_[remote_key(from.process, grant.id)] = leaving;
   if (leaving->early_in == nullptr) {
     if (leaving->operation != nullptr) leaving->operation->now = operation::stage::departing;
@@ -154,8 +171,8 @@ void engine::begin_landing(receive_operation& receive, int process, std::size_t 
   arriving.operation = &receive;
   arriving.bytes = bytes;
   arriving.sender_name = sender_name;
-  arriving.piece = static_cast<std::uint32_t>(settings_.piece);
-  arriving.posted = arriving.announced = arriving.landed = arriving.target = 0;
+  arriving.next_count = 0;
+  arriving.posted = arriving.landed = arriving.target = 0;
   arriving.in_flight = 0;
   arriving.active = !early;
   arriving.withdrawing = arriving.last_known = false;
@@ -163,56 +180,87 @@ void engine::begin_landing(receive_operation& receive, int process, std::size_t 
   arriving.doomed = false;
   receive.now = operation::stage::landing;
   receive.transfer_state = &arriving;
+  peer& from = *peers_[static_cast<std::size_t>(process)];
   if (early) {
     receive.source = receive.peer;
     receive.received_tag = receive.tag;
-    arriving.target = std::min<std::size_t>(bytes, pieces_ahead * arriving.piece);
+    while (arriving.next_count < pieces_ahead && arriving.target < bytes) raise(arriving, next_piece(from));
     return post_pieces(arriving);
   }
-  peer& from = *peers_[static_cast<std::size_t>(process)];
   from.waiting.push_back(arriving);
   share_window(from);
+}
+
+void engine::note_short_message(peer& passing) noexcept {
+  if (passing.window_used != 0) passing.shared_pieces = pieces_after_short_message;
+}
+
+std::size_t engine::next_piece(const peer& from) const noexcept {
+  if (from.shared_pieces == 0) return settings_.piece;
+  return std::min(settings_.piece, std::max(settings_.window / pieces_in_window, shortest_shared_piece));
+}
+
+std::size_t engine::window(const peer& from) const noexcept {
+  return from.shared_pieces == 0 ? pieces_in_window * settings_.piece : settings_.window;
+}
+
+void engine::raise(landing& arriving, std::size_t piece) noexcept {
+  const std::size_t bytes = std::min(piece, arriving.bytes - arriving.target);
+  arriving.next_pieces[arriving.next_count++] = static_cast<std::uint32_t>(bytes);
+  arriving.target += bytes;
 }
 
 void engine::share_window(peer& from) {
   while (!from.waiting.empty()) {
     landing& first = from.waiting.front();
-    if (first.target == first.bytes || first.target - first.landed >= pieces_ahead * first.piece) {
+    if (first.target == first.bytes || first.next_count + static_cast<std::size_t>(first.in_flight) >= pieces_ahead) {
       from.waiting.pop_front();
       continue;
     }
-    if (from.window_used != 0 && from.window_used + first.piece > settings_.window) return;
-    const std::size_t more = std::min<std::size_t>(first.piece, first.bytes - first.target);
-    first.target += more;
-    from.window_used += more;
+    const std::size_t piece = next_piece(from);
+    if (from.window_used != 0 && from.window_used + piece > window(from)) return;
+    const std::size_t before = first.target;
+    raise(first, piece);
+    from.window_used += first.target - before;
+    if (from.shared_pieces != 0) --from.shared_pieces;
     post_pieces(first);
   }
 }
 
 void engine::post_pieces(landing& arriving) {
-  receive_operation& receive = *arriving.operation;
-  while (arriving.posted < arriving.target) {
-    const std::size_t bytes = std::min<std::size_t>(arriving.piece, arriving.bytes - arriving.posted);
+  std::uint32_t piece = 0;  // of those posted and not granted yet
+  while (arriving.next_count != 0) {
+    const std::uint32_t bytes = arriving.next_pieces[0];
     transfer_slot& slot = take_slot(transfer_slot::purpose::landing, &arriving, arriving.process);
     slot.bytes = bytes;
-    const auto post = [&] { return network_->receive_payload(arriving.process, arriving.id, {receive.data + arriving.posted, bytes}, slot); };
+    const auto post = [&] {
+      return network_->receive_payload(arriving.process, arriving.id, {arriving.operation->data + arriving.posted, bytes}, slot);
+    };
     if (!post_to_provider(arriving.process, post)) {
       give_back(slot);
       if (!arriving.blocked.is_linked()) blocked_landings_.push_back(arriving);
       break;
     }
+    const bool last = arriving.posted + bytes == arriving.bytes;
+    if (piece != 0 && bytes != piece && !(last && bytes < piece)) send_grant(arriving, std::exchange(piece, 0));
+    if (piece == 0) piece = bytes;
     arriving.posted += bytes;
     ++arriving.in_flight;
+    std::shift_left(arriving.next_pieces.begin(), arriving.next_pieces.end(), 1);
+    --arriving.next_count;
   }
-  if (arriving.posted == arriving.announced) return;
-  arriving.announced = arriving.posted;
+  if (piece != 0) send_grant(arriving, piece);
+}
+
+void engine::send_grant(const landing& arriving, std::uint32_t piece) {
+  const receive_operation& receive = *arriving.operation;
   header h = head_for(message_kind::grant, receive);
   h.destination = receive.at->rank;  // source and destination are the message's, not the grant's
   h.source = receive.source;
   h.tag = receive.received_tag;
   h.length = arriving.bytes;
   std::array<std::byte, sizeof(grant_body)> body;
-  write_part(body.data(), 0, grant_body{arriving.announced, arriving.sender_name, arriving.id, arriving.piece});
+  write_part(body.data(), 0, grant_body{arriving.posted, arriving.sender_name, arriving.id, piece});
   send_control(*peers_[static_cast<std::size_t>(arriving.process)], h, body.data(), body.size());
 }
 
@@ -265,7 +313,7 @@ void engine::withdraw(landing& arriving) {
     arriving.doomed = arriving.last_known = true;
     doomed_.push_back({true, arriving.id, steady_clock_source().now() + doomed_time});
     cancel_pieces(arriving);
-  } else if (arriving.announced == 0) {
+  } else if (arriving.posted == 0) {
     arriving.last_known = true;  // the sender has no grant, so nothing comes
     if (first && arriving.sender_name != 0) answer_dropped(arriving.process, arriving.sender_name);
     cancel_pieces(arriving);

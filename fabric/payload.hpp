@@ -8,6 +8,7 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,6 +16,15 @@
 namespace weft::fabric {
 
 struct room;
+
+/// Pieces of one message that are on the way at a time: while one travels the next is granted.
+inline constexpr std::size_t pieces_ahead = 2;
+
+/// Up to there a message may be sent, in pieces of so many bytes but for the last.
+struct granted_range {
+  std::size_t end = 0;
+  std::uint32_t piece = 0;
+};
 
 /// A message that leaves in pieces, as the receiver grants it.
 struct departure {
@@ -27,8 +37,8 @@ struct departure {
 
   // From the receiver's grants.
   std::uint32_t remote_id = 0;  ///< the receiver's name for it; 0: no grant yet
-  std::uint32_t piece = 0;
-  std::size_t granted = 0;
+  std::array<granted_range, pieces_ahead> grants{};  ///< the first ones first
+  std::size_t grant_count = 0;
   std::uint64_t fingerprint = 0;
 
   std::size_t sent = 0;
@@ -44,18 +54,18 @@ struct departure {
 
 /// A message that arrives in pieces.
 ///
-///     0 ... landed ... announced ... posted ... bytes
+///     0 ... landed ... posted ... target ... bytes
 ///
-/// Memory is posted first and granted to the sender afterwards, so a payload never comes unexpected.
+/// Memory is posted first and then granted to the sender, piece by piece, so a payload never comes unexpected.
 struct landing {
   std::uint32_t id = 0;  ///< our name for it, and the tag of its pieces
   int process = -1;
   receive_operation* operation = nullptr;
   std::size_t bytes = 0;
   std::uint32_t sender_name = 0;  ///< from its envelope; 0 in a collective
-  std::uint32_t piece = 0;
+  std::array<std::uint32_t, pieces_ahead> next_pieces{};  ///< bytes of the pieces to be posted next
+  std::size_t next_count = 0;
   std::size_t posted = 0;
-  std::size_t announced = 0;
   std::size_t landed = 0;
   std::size_t target = 0;  ///< what may be posted by now
   int in_flight = 0;       ///< pieces posted

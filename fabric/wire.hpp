@@ -55,7 +55,7 @@ struct grant_body {
   std::uint64_t granted = 0;      ///< bytes of the message that may be sent so far
   std::uint64_t sender_name = 0;  ///< from the envelope; 0 where there was none
   std::uint32_t id = 0;           ///< the receiver's name for the message, and the tag of its payload
-  std::uint32_t piece = 0;        ///< bytes of each payload transfer but the last
+  std::uint32_t piece = 0;        ///< bytes of each payload transfer since the grant before, but the last
 };
 static_assert(sizeof(grant_body) == 24);
 

@@ -145,7 +145,7 @@ const std::vector<entry>& table() {
                    &options::send_buffer_limit, 0),
       bytes_option("plan-cache", "bytes of plans that each rank keeps for each communicator", &options::plan_cache, 0),
       bytes_option("piece", "longest payload transfer", &options::piece, 4 << 10, 1 << 30),
-      bytes_option("window", "payload bytes that one peer may have on the way", &options::window, 4 << 10, 1 << 30),
+      bytes_option("window", "payload bytes on the way from a peer while short messages pass between", &options::window, 4 << 10, 1 << 30),
       switch_option("force-registration", "register local memory even where the provider does not ask", &options::force_registration),
       word_option("allreduce", "algorithm of all-reduce", &options::allreduce, {"auto", "recursive_doubling", "ring"}),
       word_option("reduce", "algorithm of reduce", &options::reduce, {"auto", "binomial", "greedy"}),

@@ -40,8 +40,8 @@ struct messenger_settings {
   std::size_t credit = 256 << 10;
   std::size_t unexpected_limit = 4 << 20;
   std::size_t send_buffer_limit = 64 << 20;
-  std::size_t piece = 128 << 10;
-  std::size_t window = 512 << 10;
+  std::size_t piece = 1 << 20;
+  std::size_t window = 512 << 10;  ///< on the way from one peer while short messages pass between the same two processes
   /// Says what a collective's fingerprint stands for, for errors.
   std::string (*describe)(std::uint64_t fingerprint) = nullptr;
   /// Tells every other process of the job (they hand it to `take_note`). Called with the token held; must not block.
