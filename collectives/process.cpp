@@ -82,6 +82,8 @@ void process::connect(membership& member) {
     monitor_ = std::make_unique<fabric::monitor>(fabric::monitor_options{settings_.address, settings_.peer_timeout, std::min<std::chrono::milliseconds>(std::chrono::seconds(1), settings_.peer_timeout / 4)});
     mine.control = monitor_->control_address();
   }
+  const std::size_t longest_eager = member.network->limits().frame - fabric::messenger::frame_overhead;
+  settings_.eager_limit = std::min(settings_.eager_limit, longest_eager);
   if (me == 0) rendezvous_->put("weft/options", as_bytes(agreed_text(settings_)));
   const auto gathered = rendezvous_->gather("weft/process", fabric::encode(mine), deadline);
   std::vector<fabric::process_record> records;
@@ -89,6 +91,9 @@ void process::connect(membership& member) {
   if (me != 0) {
     const auto text = rendezvous_->get("weft/options", deadline);
     take_agreed(settings_, {reinterpret_cast<const char*>(text.data()), text.size()});
+    if (settings_.eager_limit > longest_eager)
+      throw error(errc::incompatible, "this process takes messages of " + std::to_string(longest_eager) + " bytes without asking, process 0 sends " +
+                                          std::to_string(settings_.eager_limit) + ": give every process the same WEFT_EAGER_LIMIT");
   }
   selection_ = selection_of(settings_);
 

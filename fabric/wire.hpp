@@ -13,6 +13,9 @@
 //   hello     header                 opens a connection and gives header.length units of credit; source 1: asks for an answer
 #pragma once
 
+#include <weft/fabric/messenger.hpp>
+#include <weft/fabric/process_record.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,7 +23,7 @@
 
 namespace weft::fabric {
 
-inline constexpr std::uint8_t wire_version = 1;
+inline constexpr std::uint8_t wire_version = build_identity::current_wire;
 
 enum class message_kind : std::uint8_t { hello = 1, eager, envelope, grant, refuse, withdraw, withdrawn, credit, dropped };
 
@@ -45,7 +48,7 @@ struct header {
   std::uint64_t length = 0;       ///< of the message, bytes
   std::uint64_t detail = 0;       ///< eager, envelope, grant: a collective's fingerprint; else a name of the message
 };
-static_assert(sizeof(header) == 64);
+static_assert(sizeof(header) == messenger::frame_overhead);
 
 struct envelope_body {
   std::uint32_t sender_name = 0;  ///< what the sender calls the message

@@ -59,6 +59,9 @@ struct probed_message {
 /// its work for its holder.
 class messenger final : public pollable {
  public:
+  /// What a frame holds beside its message, bytes: the longest message sent without asking is as much shorter.
+  static constexpr std::size_t frame_overhead = 64;
+
   messenger(std::unique_ptr<transport> network, messenger_settings settings);
   /// Forgets what is still in flight: neither those operations nor their memory are touched any more, and they do not
   /// finish. The operations and their participants must outlive the call.
