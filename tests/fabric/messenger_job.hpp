@@ -2,8 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <exception>
@@ -41,7 +41,8 @@ inline described_failure describe(const std::exception_ptr& failure) {
 
 /// A send of memory of its own, which is freed as soon as it has finished.
 struct test_send final : fabric::send_operation {
-  test_send(fabric::participant& from, int to, std::uint64_t its_tag, const weft_test::bytes& message, bool in_collective = false, std::uint64_t its_fingerprint = 0)
+  test_send(fabric::participant& from, int to, std::uint64_t its_tag, const weft_test::bytes& message,
+            bool in_collective = false, std::uint64_t its_fingerprint = 0)
       : memory(std::make_unique<std::byte[]>(message.size())) {
     at = &from;
     peer = to;
@@ -64,7 +65,8 @@ struct test_send final : fabric::send_operation {
 
 /// A receive into memory of its own, of exactly its capacity: copied out when it finishes, then freed.
 struct test_receive final : fabric::receive_operation {
-  test_receive(fabric::participant& to, int from, std::uint64_t its_tag, std::size_t capacity, bool in_collective = false, std::uint64_t its_fingerprint = 0)
+  test_receive(fabric::participant& to, int from, std::uint64_t its_tag, std::size_t capacity,
+               bool in_collective = false, std::uint64_t its_fingerprint = 0)
       : memory(std::make_unique<std::byte[]>(capacity)) {
     at = &to;
     peer = from;
@@ -94,14 +96,18 @@ struct job_shape {
 };
 
 /// A message's name in errors, for tests that break fingerprints.
-inline std::string describe_fingerprint(std::uint64_t fingerprint) { return "call number " + std::to_string(fingerprint); }
+inline std::string describe_fingerprint(std::uint64_t fingerprint) {
+  return "call number " + std::to_string(fingerprint);
+}
 
 class messenger_job {
  public:
-  explicit messenger_job(const job_shape& shape) : shape_(shape), network_(shape.processes, shape.network), counts_(static_cast<std::size_t>(shape.processes)) {
+  explicit messenger_job(const job_shape& shape)
+      : shape_(shape), network_(shape.processes, shape.network), counts_(static_cast<std::size_t>(shape.processes)) {
     std::vector<fabric::address> addresses;
     for (int index = 0; index < shape.processes; ++index) {
-      auto watched = std::make_unique<watched_transport>(network_.endpoint(index), counts_[static_cast<std::size_t>(index)], shape.settings.eager_limit);
+      auto watched = std::make_unique<watched_transport>(
+          network_.endpoint(index), counts_[static_cast<std::size_t>(index)], shape.settings.eager_limit);
       addresses.push_back(watched->local_address());
       links_.push_back(watched.get());
       fabric::messenger_settings mine = shape.settings;
@@ -151,7 +157,8 @@ class messenger_job {
     std::vector<fabric::participant*> members;
     for (int i = 0; i < group->size(); ++i) {
       members.push_back(&participants_.emplace_back(group, i));
-      if (alive(process_of(world[static_cast<std::size_t>(i)]))) of_rank(world[static_cast<std::size_t>(i)]).join(*members.back());
+      if (alive(process_of(world[static_cast<std::size_t>(i)])))
+        of_rank(world[static_cast<std::size_t>(i)]).join(*members.back());
     }
     return members;
   }
@@ -161,7 +168,10 @@ class messenger_job {
     return communicator(id, all);
   }
 
-  bool alive(int process) const { return messengers_[static_cast<std::size_t>(process)] != nullptr && !links_[static_cast<std::size_t>(process)]->frozen; }
+  bool alive(int process) const {
+    return messengers_[static_cast<std::size_t>(process)] != nullptr &&
+           !links_[static_cast<std::size_t>(process)]->frozen;
+  }
   void poll() {
     if (!hold_notes) deliver_notes();
     for (int i = 0; i < processes(); ++i)

@@ -1,4 +1,5 @@
 #include <deque>
+#include <algorithm>
 #include <random>
 #include <vector>
 #include <weft/fabric/mailbox.hpp>
@@ -40,7 +41,8 @@ TEST_CASE("the mailbox matches as two plain lists would", "[mailbox]") {
     const std::uint64_t tag = random() % 6;
     // Phases in which receives, and in which messages, are in the majority.
     if (random() % 16 < (number / 1000 % 2 ? 9 : 7)) {
-      const auto expected = std::find_if(posted.begin(), posted.end(), [&](const auto* each) { return matches(*each, source, tag); });
+      const auto expected =
+          std::find_if(posted.begin(), posted.end(), [&](const auto* each) { return matches(*each, source, tag); });
       receive_operation* const found = box.take_posted(source, tag, false);
       wrong += found != (expected == posted.end() ? nullptr : *expected);
       if (found != nullptr) {
@@ -58,7 +60,8 @@ TEST_CASE("the mailbox matches as two plain lists would", "[mailbox]") {
       plain_receive& receive = receives.emplace_back();
       receive.peer = random() % 3 ? source : any_peer;
       receive.tag = random() % 3 ? tag : any_message_tag;
-      const auto expected = std::find_if(unexpected.begin(), unexpected.end(), [&](const waiting& each) { return matches(receive, each.source, each.tag); });
+      const auto expected = std::find_if(unexpected.begin(), unexpected.end(),
+                                         [&](const waiting& each) { return matches(receive, each.source, each.tag); });
       const unexpected_message* const probed = box.find_unexpected(receive.peer, receive.tag);
       wrong += (probed == nullptr) != (expected == unexpected.end());
       const auto found = box.take_unexpected(receive);

@@ -114,7 +114,8 @@ TEST_CASE("10,000 messages wait while one of another tag is received", "[messeng
     }
     CHECK(wrong == 0);
     job.settle();
-    CHECK(std::all_of(sends.begin(), sends.end(), [](const test_send& each) { return each.done && each.failure == nullptr; }));
+    CHECK(std::all_of(sends.begin(), sends.end(),
+                      [](const test_send& each) { return each.done && each.failure == nullptr; }));
     CHECK(job[0].idle());
   }
 }
@@ -161,8 +162,12 @@ TEST_CASE("messages of one source and tag stay in order, short and long", "[mess
     if (random() % 4 == 0) job.poll();
   }
   while (receives.size() < expected.size()) job[1].post(receives.emplace_back(*world[1], 0, any_message_tag, 9000));
-  job.poll_until([&] { return std::all_of(receives.begin(), receives.end(), [](const auto& each) { return each.done.load(); }); }, "all messages");
-  job.poll_until([&] { return std::all_of(sends.begin(), sends.end(), [](const auto& each) { return each.done.load(); }); }, "all sends");
+  job.poll_until(
+      [&] { return std::all_of(receives.begin(), receives.end(), [](const auto& each) { return each.done.load(); }); },
+      "all messages");
+  job.poll_until(
+      [&] { return std::all_of(sends.begin(), sends.end(), [](const auto& each) { return each.done.load(); }); },
+      "all sends");
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) wrong += receives[i].message != expected[i];
   CHECK(wrong == 0);
@@ -176,7 +181,8 @@ TEST_CASE("a receive that is too short names both lengths and harms nothing", "[
         messenger_job job(small_job(2, 2));
         const auto world = job.world();
         test_send send(*world[0], to, 7, pattern(size, 1)), next(*world[0], to, 7, pattern(size, 2));
-        test_receive shorter(*world[static_cast<std::size_t>(to)], 0, 7, size - 1), right(*world[static_cast<std::size_t>(to)], 0, 7, size);
+        test_receive shorter(*world[static_cast<std::size_t>(to)], 0, 7, size - 1),
+            right(*world[static_cast<std::size_t>(to)], 0, 7, size);
         const auto receive_both = [&] {
           job.of_rank(to).post(shorter);
           job.of_rank(to).post(right);
@@ -190,11 +196,13 @@ TEST_CASE("a receive that is too short names both lengths and harms nothing", "[
         REQUIRE(shorter.failure != nullptr);
         const described_failure failure = describe(shorter.failure);
         CHECK(failure.code == errc::truncated);
-        CHECK_THAT(failure.text, ContainsSubstring(std::to_string(size) + " bytes") && ContainsSubstring("buffer " + std::to_string(size - 1)));
+        CHECK_THAT(failure.text, ContainsSubstring(std::to_string(size) + " bytes") &&
+                                     ContainsSubstring("buffer " + std::to_string(size - 1)));
         if (size > 256 || (to == 1 && early)) {
           REQUIRE(send.failure != nullptr);
           CHECK(describe(send.failure).code == errc::truncated);
-          CHECK_THAT(describe(send.failure).text, ContainsSubstring(std::to_string(size)) && ContainsSubstring(std::to_string(size - 1)));
+          CHECK_THAT(describe(send.failure).text,
+                     ContainsSubstring(std::to_string(size)) && ContainsSubstring(std::to_string(size - 1)));
         }
         CHECK(right.failure == nullptr);
         CHECK(right.message == pattern(size, 2));
@@ -211,7 +219,8 @@ TEST_CASE("collectives' long messages are granted before they are sent", "[messe
       std::deque<test_send> sends;
       std::deque<test_receive> receives;
       const auto send_all = [&] {
-        for (std::uint64_t i = 0; i < 12; ++i) job[0].post(sends.emplace_back(*world[0], 1 + static_cast<int>(i) % 2, 100 + i, pattern(size, i), true, 6));
+        for (std::uint64_t i = 0; i < 12; ++i)
+          job[0].post(sends.emplace_back(*world[0], 1 + static_cast<int>(i) % 2, 100 + i, pattern(size, i), true, 6));
       };
       const auto receive_all = [&] {
         for (std::uint64_t i = 0; i < 12; ++i)
@@ -221,7 +230,11 @@ TEST_CASE("collectives' long messages are granted before they are sent", "[messe
       job.settle();
       if (receiver_first) CHECK(job.counts(1).of(message_kind::grant) == 6);
       receiver_first ? send_all() : receive_all();
-      job.poll_until([&] { return std::all_of(receives.begin(), receives.end(), [](const auto& each) { return each.done.load(); }); }, "the messages");
+      job.poll_until(
+          [&] {
+            return std::all_of(receives.begin(), receives.end(), [](const auto& each) { return each.done.load(); });
+          },
+          "the messages");
       job.settle();
       for (std::uint64_t i = 0; i < 12; ++i) {
         CHECK(receives[i].message == pattern(size, i));
@@ -260,8 +273,15 @@ TEST_CASE("calls that differ break the communicator on every process and name bo
     std::uint64_t theirs;
   };
   for (const bool early : {false, true})
-    for (const meeting how : {meeting{2, 100, 100, 2}, {2, 100, 5000, 2}, {2, 5000, 5000, 2}, {2, 5000, 6000, 1}, {2, 100, 5000, 1}, {2, 100, 90, 1},
-                              {1, 100, 100, 2}, {1, 5000, 5000, 2}, {1, 5000, 6000, 1}}) {
+    for (const meeting how : {meeting{2, 100, 100, 2},
+                              {2, 100, 5000, 2},
+                              {2, 5000, 5000, 2},
+                              {2, 5000, 6000, 1},
+                              {2, 100, 5000, 1},
+                              {2, 100, 90, 1},
+                              {1, 100, 100, 2},
+                              {1, 5000, 5000, 2},
+                              {1, 5000, 6000, 1}}) {
       CAPTURE(early, how.to, how.sent, how.expected, how.theirs);
       messenger_job job(small_job(3, 2));
       const auto world = job.world();
@@ -277,14 +297,16 @@ TEST_CASE("calls that differ break the communicator on every process and name bo
       job.settle();
       if (!early) job.of_rank(how.to).post(receive);
       job.poll_until([&] { return all_done(send, receive, bystander, distant); }, "the end of everything");
-      for (const weft::fabric::operation* each : {static_cast<weft::fabric::operation*>(&receive), static_cast<weft::fabric::operation*>(&bystander),
-                                                   static_cast<weft::fabric::operation*>(&distant)}) {
+      for (const weft::fabric::operation* each :
+           {static_cast<weft::fabric::operation*>(&receive), static_cast<weft::fabric::operation*>(&bystander),
+            static_cast<weft::fabric::operation*>(&distant)}) {
         REQUIRE(each->failure != nullptr);
         const described_failure failure = describe(each->failure);
         CAPTURE(failure.text);
         if (how.theirs == 2) {
           CHECK(failure.code == errc::mismatched_call);
-          CHECK_THAT(failure.text, ContainsSubstring("call number 1") && ContainsSubstring("call number 2") && ContainsSubstring("rank 0") &&
+          CHECK_THAT(failure.text, ContainsSubstring("call number 1") && ContainsSubstring("call number 2") &&
+                                       ContainsSubstring("rank 0") &&
                                        ContainsSubstring("rank " + std::to_string(how.to)));
         }
       }
@@ -432,9 +454,11 @@ TEST_CASE("messengers go away with things in flight", "[messenger]") {
       const std::size_t size = random() % 4000;
       const bool collective = random() % 2;
       if (random() % 2)
-        job.of_rank(static_cast<int>(from)).post(job.sends.emplace_back(*world[from], static_cast<int>(to), i / 4, pattern(size, 1), collective, 1));
+        job.of_rank(static_cast<int>(from))
+            .post(job.sends.emplace_back(*world[from], static_cast<int>(to), i / 4, pattern(size, 1), collective, 1));
       else
-        job.of_rank(static_cast<int>(to)).post(job.receives.emplace_back(*world[to], static_cast<int>(from), i / 4, size, collective, 1));
+        job.of_rank(static_cast<int>(to))
+            .post(job.receives.emplace_back(*world[to], static_cast<int>(from), i / 4, size, collective, 1));
       if (random() % 3 == 0) job.poll();
     }
     job.destroy(static_cast<int>(random() % 3));

@@ -1,5 +1,5 @@
-// Processes that die and communicators that break in the middle of traffic. Operations free their memory as they finish,
-// so that AddressSanitizer sees whatever touches it later.
+// Processes that die and communicators that break in the middle of traffic. Operations free their memory as they
+// finish, so that AddressSanitizer sees whatever touches it later.
 #include "catch.hpp"
 #include "fabric/messenger_job.hpp"
 
@@ -38,13 +38,16 @@ class disturbed_traffic {
     const std::uint64_t tag = collective ? ++collectives_ : random_() % 3;
     const auto send = [&] {
       if (!alive(from)) return;
-      sends_.push_back({&job_.sends.emplace_back(*members_[from], static_cast<int>(to), tag, pattern(size, collective ? tag : 0), collective, 1), from});
+      sends_.push_back({&job_.sends.emplace_back(*members_[from], static_cast<int>(to), tag,
+                                                 pattern(size, collective ? tag : 0), collective, 1),
+                        from});
       job_.of_rank(ranks_[from]).post(*sends_.back().operation);
     };
     const auto receive = [&] {
       if (!alive(to)) return;
       const bool wild = !collective && random_() % 3 == 0;
-      receives_.push_back({&job_.receives.emplace_back(*members_[to], wild ? any_peer : static_cast<int>(from), wild ? any_message_tag : tag,
+      receives_.push_back({&job_.receives.emplace_back(*members_[to], wild ? any_peer : static_cast<int>(from),
+                                                       wild ? any_message_tag : tag,
                                                        collective ? size : std::size_t{9000}, collective, 1),
                            to});
       job_.of_rank(ranks_[to]).post(*receives_.back().operation);
@@ -73,7 +76,8 @@ class disturbed_traffic {
     for (const auto& each : receives_) {
       right(each);
       if (each.operation->done && each.operation->failure == nullptr)
-        CHECK(each.operation->message == pattern(each.operation->message.size(), each.operation->collective ? each.operation->tag : 0));
+        CHECK(each.operation->message ==
+              pattern(each.operation->message.size(), each.operation->collective ? each.operation->tag : 0));
     }
   }
 
@@ -111,12 +115,18 @@ void check_that_it_works(messenger_job& job, const std::vector<int>& ranks, std:
     for (std::size_t to = 0; to < ranks.size(); ++to)
       for (const bool collective : {false, true})
         for (const std::size_t size : {10, 20000}) {
-          job.of_rank(ranks[from]).post(job.sends.emplace_back(*members[from], static_cast<int>(to), size, pattern(size, from), collective, 1));
-          receives.push_back(&job.receives.emplace_back(*members[to], static_cast<int>(from), size, size, collective, 1));
+          job.of_rank(ranks[from])
+              .post(job.sends.emplace_back(*members[from], static_cast<int>(to), size, pattern(size, from), collective,
+                                           1));
+          receives.push_back(
+              &job.receives.emplace_back(*members[to], static_cast<int>(from), size, size, collective, 1));
           job.of_rank(ranks[to]).post(*receives.back());
         }
-  job.poll_until([&] { return std::all_of(receives.begin(), receives.end(), [](const auto* each) { return each->done.load(); }); }, "messages of the living");
-  for (const test_receive* each : receives) CHECK(each->message == pattern(each->bytes, static_cast<std::size_t>(each->peer)));
+  job.poll_until(
+      [&] { return std::all_of(receives.begin(), receives.end(), [](const auto* each) { return each->done.load(); }); },
+      "messages of the living");
+  for (const test_receive* each : receives)
+    CHECK(each->message == pattern(each->bytes, static_cast<std::size_t>(each->peer)));
 }
 
 }  // namespace

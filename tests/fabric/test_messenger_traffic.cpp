@@ -21,7 +21,12 @@ constexpr std::uint64_t own_tags = 1000;
 class traffic {
  public:
   traffic(messenger_job& job, std::mt19937_64& random, std::vector<std::size_t> sizes)
-      : job_(job), random_(random), world_(job.world()), sizes_(std::move(sizes)), receives_(world_.size()) {}
+      : job_(job),
+        random_(random),
+        world_(job.world()),
+        sizes_(std::move(sizes)),
+        longest_(std::max(*std::max_element(sizes_.begin(), sizes_.end()), std::size_t{100})),
+        receives_(world_.size()) {}
 
   void send_something() {
     const int from = pick(), to = pick();
@@ -52,16 +57,21 @@ class traffic {
       for (std::size_t i = 0; i < receives_[rank].size(); ++i) {
         const test_receive& waiting = *receives_[rank][i];
         if (waiting.now != stage::posted) continue;
-        send(waiting.peer == any_peer ? pick() : waiting.peer, static_cast<int>(rank), waiting.tag == any_message_tag ? 0 : waiting.tag, 100);
+        send(waiting.peer == any_peer ? pick() : waiting.peer, static_cast<int>(rank),
+             waiting.tag == any_message_tag ? 0 : waiting.tag, 100);
         job_.settle();
       }
     std::vector<std::size_t> expected(world_.size());
     for (const message& each : sent_) ++expected[static_cast<std::size_t>(each.to)];
     for (std::size_t rank = 0; rank < receives_.size(); ++rank)
       while (receives_[rank].size() < expected[rank]) receive(static_cast<int>(rank), any_peer, any_message_tag);
-    job_.poll_until([&] { return std::all_of(job_.sends.begin(), job_.sends.end(), [](const auto& each) { return each.done.load(); }) &&
-                                 std::all_of(job_.receives.begin(), job_.receives.end(), [](const auto& each) { return each.done.load(); }); },
-                    "all messages");
+    job_.poll_until(
+        [&] {
+          return std::all_of(job_.sends.begin(), job_.sends.end(), [](const auto& each) { return each.done.load(); }) &&
+                 std::all_of(job_.receives.begin(), job_.receives.end(),
+                             [](const auto& each) { return each.done.load(); });
+        },
+        "all messages");
     job_.settle();
     check();
   }
@@ -89,15 +99,17 @@ class traffic {
   void send(int from, int to, std::uint64_t tag, std::size_t size) {
     sent_.push_back({from, to, tag, size});
     const traffic_counts before = job_.counts(job_.process_of(from));
-    test_send& begun = job_.sends.emplace_back(*world_[static_cast<std::size_t>(from)], to, tag, contents(sent_.size() - 1));
+    test_send& begun =
+        job_.sends.emplace_back(*world_[static_cast<std::size_t>(from)], to, tag, contents(sent_.size() - 1));
     job_.of_rank(from).post(begun);
     held_up_ += begun.now == stage::waiting_for_room;
     const traffic_counts& after = job_.counts(job_.process_of(from));
-    buffered_ += begun.done && job_.process_of(from) != job_.process_of(to) && after.of(message_kind::eager) == before.of(message_kind::eager);
+    buffered_ += begun.done && job_.process_of(from) != job_.process_of(to) &&
+                 after.of(message_kind::eager) == before.of(message_kind::eager);
   }
 
   void receive(int to, int from, std::uint64_t tag) {
-    test_receive& begun = job_.receives.emplace_back(*world_[static_cast<std::size_t>(to)], from, tag, std::size_t{1} << 20);
+    test_receive& begun = job_.receives.emplace_back(*world_[static_cast<std::size_t>(to)], from, tag, longest_);
     receives_[static_cast<std::size_t>(to)].push_back(&begun);
     job_.of_rank(to).post(begun);
   }
@@ -112,7 +124,8 @@ class traffic {
         if (each.message.size() >= 8) std::memcpy(&number, each.message.data(), 8);
         REQUIRE(number < sent_.size());
         message& got = sent_[number];
-        wrong += got.received || got.from != each.source || got.tag != each.received_tag || each.message != contents(number);
+        wrong +=
+            got.received || got.from != each.source || got.tag != each.received_tag || each.message != contents(number);
         got.received = true;
         got.receive = i;
       }
@@ -121,7 +134,8 @@ class traffic {
     CHECK(std::all_of(sent_.begin(), sent_.end(), [](const message& each) { return each.received; }));
   }
 
-  /// A receive must not get a message while an earlier one of the same sender, which it matches too, went to a later receive.
+  /// A receive must not get a message while an earlier one of the same sender, which it matches too, went to a later
+  /// receive.
   std::size_t overtakings() const {
     std::size_t found = 0;
     for (std::size_t later = 0; later < sent_.size(); ++later) {
@@ -129,7 +143,8 @@ class traffic {
       const test_receive& by = *receives_[static_cast<std::size_t>(got.to)][got.receive];
       for (std::size_t earlier = 0; earlier < later; ++earlier) {
         const message& other = sent_[earlier];
-        const bool candidate = other.from == got.from && other.to == got.to && (by.tag == any_message_tag || by.tag == other.tag);
+        const bool candidate =
+            other.from == got.from && other.to == got.to && (by.tag == any_message_tag || by.tag == other.tag);
         found += candidate && other.receive > got.receive;
       }
     }
@@ -140,13 +155,16 @@ class traffic {
   std::mt19937_64& random_;
   std::vector<weft::fabric::participant*> world_;
   std::vector<std::size_t> sizes_;
+  std::size_t longest_;
   std::vector<message> sent_;
   std::vector<std::vector<test_receive*>> receives_;
   std::size_t held_up_ = 0, buffered_ = 0;
 };
 
 job_shape random_shape(std::mt19937_64& random) {
-  const auto one_of = [&](std::initializer_list<std::size_t> choices) { return choices.begin()[random() % choices.size()]; };
+  const auto one_of = [&](std::initializer_list<std::size_t> choices) {
+    return choices.begin()[random() % choices.size()];
+  };
   job_shape shape;
   shape.processes = 2 + static_cast<int>(random() % 4);
   shape.ranks_each = 1 + static_cast<int>(random() % 3);
@@ -164,7 +182,22 @@ job_shape random_shape(std::mt19937_64& random) {
 
 std::vector<std::size_t> sizes_around(const weft::fabric::messenger_settings& settings, std::mt19937_64& random) {
   const std::size_t limit = settings.eager_limit, piece = settings.piece;
-  std::vector<std::size_t> sizes = {0, 1, 7, 8, 9, 64, 65, limit - 1, limit, limit + 1, piece, piece + 1, 2 * piece - 1, 2 * piece, 2 * piece + 1, 3 * piece + 5};
+  std::vector<std::size_t> sizes = {0,
+                                    1,
+                                    7,
+                                    8,
+                                    9,
+                                    64,
+                                    65,
+                                    limit - 1,
+                                    limit,
+                                    limit + 1,
+                                    piece,
+                                    piece + 1,
+                                    2 * piece - 1,
+                                    2 * piece,
+                                    2 * piece + 1,
+                                    3 * piece + 5};
   for (int i = 0; i < 6; ++i) sizes.push_back(random() % 5000);
   if (piece > 10000) sizes.push_back(1 << 20);
   return sizes;
@@ -245,7 +278,8 @@ TEST_CASE("many threads post to messengers that threads poll", "[messenger][thre
           if (sending)
             job[0].post(sends.emplace_back(*world[0], 1, tag, pattern(size, i)));
           else
-            job[1].post(receives.emplace_back(*world[1], 0, tag, size));  // a message out of order would not fit, or be another
+            job[1].post(
+                receives.emplace_back(*world[1], 0, tag, size));  // a message out of order would not fit, or be another
           if (i % 32 == 0) std::this_thread::yield();
         }
         std::mt19937_64 again(seed + tag);
@@ -254,7 +288,8 @@ TEST_CASE("many threads post to messengers that threads poll", "[messenger][thre
           if (sending) {
             until([&] { return sends[i].done.load(std::memory_order_acquire); }, "a send");  // pairs with finished()
           } else {
-            until([&] { return receives[i].done.load(std::memory_order_acquire); }, "a receive");  // pairs with finished()
+            until([&] { return receives[i].done.load(std::memory_order_acquire); },
+                  "a receive");  // pairs with finished()
             if (receives[i].failure != nullptr || receives[i].message != pattern(size, i)) wrong.fetch_add(1);
           }
         }
@@ -302,9 +337,11 @@ class weightless_transport final : public weft::fabric::transport {
     network_.events[index_].push_back({{}, &context, frame.size()});
     return true;
   }
-  bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, weft::fabric::transfer& context) override {
+  bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes,
+                    weft::fabric::transfer& context) override {
     auto& receives = network_.receives[peer];
-    const auto found = std::find_if(receives.begin(), receives.end(), [&](const auto& each) { return each.tag == tag; });
+    const auto found =
+        std::find_if(receives.begin(), receives.end(), [&](const auto& each) { return each.tag == tag; });
     if (found == receives.end() || found->bytes < bytes.size()) throw std::logic_error("a payload without memory");
     network_.sent.emplace_back(bytes.data(), bytes.size());
     network_.landed.emplace_back(found->memory, bytes.size());
@@ -365,7 +402,8 @@ TEST_CASE("messages of more than 4 GiB are cut and counted right", "[messenger]"
     settings.incarnations = {0, 0};
     settings.piece = piece;
     settings.window = piece * 4;
-    both.push_back(std::make_unique<weft::fabric::messenger>(std::make_unique<weightless_transport>(network, index), settings));
+    both.push_back(
+        std::make_unique<weft::fabric::messenger>(std::make_unique<weightless_transport>(network, index), settings));
   }
   const auto deadline = weft::steady_clock_source().now() + std::chrono::seconds(60);
   const std::vector<weft::fabric::address> addresses(2);

@@ -15,9 +15,9 @@ namespace weft_test {
 
 /// What one process has sent, and where its provider held it up. Read it where the messenger is not being polled.
 struct traffic_counts {
-  std::size_t kinds[16] = {};           ///< frames by kind
-  std::size_t short_envelopes = 0;      ///< for messages that eager sends would have taken
-  std::size_t envelopes_wanted = 0;     ///< requests for envelopes only
+  std::size_t kinds[16] = {};        ///< frames by kind
+  std::size_t short_envelopes = 0;   ///< for messages that eager sends would have taken
+  std::size_t envelopes_wanted = 0;  ///< requests for envelopes only
   std::size_t payloads = 0;
   std::size_t blocked_landings = 0;
   std::size_t blocked_departures = 0;
@@ -41,7 +41,9 @@ class watched_transport final : public weft::fabric::transport {
 
   const weft::fabric::transport_limits& limits() const noexcept override { return inner_->limits(); }
   weft::fabric::address local_address() const override { return inner_->local_address(); }
-  void start(std::span<const weft::fabric::address> peers, std::size_t ring_bytes) override { inner_->start(peers, ring_bytes); }
+  void start(std::span<const weft::fabric::address> peers, std::size_t ring_bytes) override {
+    inner_->start(peers, ring_bytes);
+  }
 
   bool inject(int peer, std::span<const std::byte> frame) override {
     check_failure();
@@ -52,16 +54,19 @@ class watched_transport final : public weft::fabric::transport {
     context.receiving = false;
     return counted(frame, inner_->send(peer, frame, context));
   }
-  bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, weft::fabric::transfer& context) override {
+  bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes,
+                    weft::fabric::transfer& context) override {
     check_failure();
     context.receiving = false;
     const bool posted = inner_->send_payload(peer, tag, bytes, context);
     ++(posted ? counts_.payloads : counts_.blocked_departures);
     return posted;
   }
-  bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, weft::fabric::transfer& context) override {
+  bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes,
+                       weft::fabric::transfer& context) override {
     check_failure();
-    const bool posted = (most_receives == 0 || receives_ < most_receives) && inner_->receive_payload(peer, tag, bytes, context);
+    const bool posted =
+        (most_receives == 0 || receives_ < most_receives) && inner_->receive_payload(peer, tag, bytes, context);
     if (posted)
       ++receives_;
     else
