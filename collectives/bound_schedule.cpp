@@ -23,9 +23,15 @@ class binder {
     const auto range = schedules::elements_of(cut_, elements_, s.elements);
     bound_segment bound{s.in, 0, range.count};
     switch (s.in) {
-      case schedules::buffer::input: bound.offset = (range.first - schedules::first_element(cut_, elements_, cut_.input.first)) * element_bytes_; break;
-      case schedules::buffer::output: bound.offset = (range.first - schedules::first_element(cut_, elements_, cut_.output.first)) * element_bytes_; break;
-      case schedules::buffer::scratch: bound.offset = s.slot * slot_bytes_; break;
+      case schedules::buffer::input:
+        bound.offset = (range.first - schedules::first_element(cut_, elements_, cut_.input.first)) * element_bytes_;
+        break;
+      case schedules::buffer::output:
+        bound.offset = (range.first - schedules::first_element(cut_, elements_, cut_.output.first)) * element_bytes_;
+        break;
+      case schedules::buffer::scratch:
+        bound.offset = s.slot * slot_bytes_;
+        break;
     }
     if (range.count == 0) bound.offset = 0;  // never outside of an empty buffer
     return bound;
@@ -40,7 +46,8 @@ class binder {
 
 }  // namespace
 
-bound_schedule::bound_schedule(const schedules::schedule& unbound, std::size_t elements, std::size_t bytes_each, kernels::combine_function function)
+bound_schedule::bound_schedule(const schedules::schedule& unbound, std::size_t elements, std::size_t bytes_each,
+                               kernels::combine_function function)
     : dependencies(unbound.dependencies), element_bytes(bytes_each), combine(function) {
   const binder bind(unbound.cut, elements, bytes_each);
   scratch_bytes = bind.scratch_bytes();
@@ -67,7 +74,8 @@ bound_schedule::bound_schedule(const schedules::schedule& unbound, std::size_t e
   }
   successors.resize(first);
   for (schedules::step_index i = 0; i < steps.size(); ++i)
-    for (const auto before : after(steps[i])) successors[steps[before].successors.first + steps[before].successors.count++] = i;
+    for (const auto before : after(steps[i]))
+      successors[steps[before].successors.first + steps[before].successors.count++] = i;
 }
 
 std::size_t bound_schedule::footprint() const noexcept {

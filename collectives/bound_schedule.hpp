@@ -1,13 +1,13 @@
-// A schedule bound to a communicator's rank, an element type and a count: every segment an offset, every message a length.
+// A schedule bound to a communicator's rank, an element type and a count: every segment an offset, every message a
+// length.
 #pragma once
-
-#include <weft/kernels/combine.hpp>
-#include <weft/schedules/schedule.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+#include <weft/kernels/combine.hpp>
+#include <weft/schedules/schedule.hpp>
 
 namespace weft::detail {
 
@@ -32,7 +32,8 @@ struct bound_step {
 /// Never changed once made; any number of executions may share it.
 struct bound_schedule {
   /// `combine` may be null where no step combines.
-  bound_schedule(const schedules::schedule& unbound, std::size_t elements, std::size_t element_bytes, kernels::combine_function combine);
+  bound_schedule(const schedules::schedule& unbound, std::size_t elements, std::size_t element_bytes,
+                 kernels::combine_function combine);
 
   std::vector<bound_step> steps;
   std::vector<bound_segment> sources;
@@ -42,8 +43,12 @@ struct bound_schedule {
   std::size_t scratch_bytes = 0;
   kernels::combine_function combine = nullptr;
 
-  std::span<const bound_segment> sources_of(const bound_step& s) const { return {sources.data() + s.sources.first, s.sources.count}; }
-  std::span<const schedules::step_index> after(const bound_step& s) const { return {dependencies.data() + s.after.first, s.after.count}; }
+  std::span<const bound_segment> sources_of(const bound_step& s) const {
+    return {sources.data() + s.sources.first, s.sources.count};
+  }
+  std::span<const schedules::step_index> after(const bound_step& s) const {
+    return {dependencies.data() + s.after.first, s.after.count};
+  }
   std::span<const schedules::step_index> successors_of(const bound_step& s) const {
     return {successors.data() + s.successors.first, s.successors.count};
   }
@@ -63,9 +68,12 @@ struct bases {
  private:
   const std::byte* base(schedules::buffer in) const noexcept {
     switch (in) {
-      case schedules::buffer::input: return input;
-      case schedules::buffer::output: return output;
-      case schedules::buffer::scratch: break;
+      case schedules::buffer::input:
+        return input;
+      case schedules::buffer::output:
+        return output;
+      case schedules::buffer::scratch:
+        break;
     }
     return scratch;
   }

@@ -1,13 +1,11 @@
+#include <algorithm>
+#include <utility>
 #include <weft/communicator.hpp>
-
-#include "communicator_state.hpp"
-#include "schedule_builder.hpp"
-
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/scheduler.hpp>
 
-#include <algorithm>
-#include <utility>
+#include "communicator_state.hpp"
+#include "schedule_builder.hpp"
 
 namespace weft {
 namespace detail {
@@ -28,7 +26,9 @@ class pending_send final : public pending {
   awaited<fabric::send_operation> operation;
 };
 
-status status_of(const fabric::receive_operation& ended) { return {ended.source, static_cast<int>(ended.received_tag), ended.received}; }
+status status_of(const fabric::receive_operation& ended) {
+  return {ended.source, static_cast<int>(ended.received_tag), ended.received};
+}
 
 class pending_receive final : public pending {
  public:
@@ -41,8 +41,8 @@ class pending_receive final : public pending {
 
 class pending_collective final : public pending {
  public:
-  pending_collective(std::shared_ptr<communicator_state> state, const char* operation, std::shared_ptr<plan_cache::entry> plan,
-                     std::unique_ptr<dataflow_execution> run)
+  pending_collective(std::shared_ptr<communicator_state> state, const char* operation,
+                     std::shared_ptr<plan_cache::entry> plan, std::unique_ptr<dataflow_execution> run)
       : pending(std::move(state), operation), plan_(std::move(plan)), run_(std::move(run)) {}
   ~pending_collective() override { state().plans.put_back(plan_, std::move(run_)); }
   event& done() noexcept override { return run_->finished(); }
@@ -59,23 +59,27 @@ class pending_collective final : public pending {
 
 void check_rank(const communicator_state& state, const char* operation, const char* role, int rank, bool or_any) {
   if ((rank >= 0 && rank < state.size()) || (or_any && rank == any_source)) return;
-  refuse(state, operation, std::string(role) + " " + std::to_string(rank) + " is not a rank of the communicator: valid are 0 to " + std::to_string(state.size() - 1) +
-                               (or_any ? " and any_source" : ""));
+  refuse(state, operation,
+         std::string(role) + " " + std::to_string(rank) + " is not a rank of the communicator: valid are 0 to " +
+             std::to_string(state.size() - 1) + (or_any ? " and any_source" : ""));
 }
 
 void check_tag(const communicator_state& state, const char* operation, int tag, bool or_any) {
   if (tag >= 0 || (or_any && tag == any_tag)) return;
-  refuse(state, operation, "tag " + std::to_string(tag) + " is not valid: tags are 0 to 2147483647" + (or_any ? ", or any_tag" : ""));
+  refuse(state, operation,
+         "tag " + std::to_string(tag) + " is not valid: tags are 0 to 2147483647" + (or_any ? ", or any_tag" : ""));
 }
 
 /// `data` is null only where there is nothing to read or write.
 void check_memory(const communicator_state& state, const char* operation, const void* data, std::size_t bytes) {
-  if (data == nullptr && bytes != 0) refuse(state, operation, "a buffer of " + std::to_string(bytes) + " bytes at address 0");
+  if (data == nullptr && bytes != 0)
+    refuse(state, operation, "a buffer of " + std::to_string(bytes) + " bytes at address 0");
 }
 
 std::uint64_t wire_tag(int tag) { return tag == any_tag ? fabric::any_message_tag : static_cast<std::uint64_t>(tag); }
 
-void prepare(fabric::send_operation& send, communicator_state& state, const char* operation, std::span<const std::byte> data, int to, int tag) {
+void prepare(fabric::send_operation& send, communicator_state& state, const char* operation,
+             std::span<const std::byte> data, int to, int tag) {
   check_rank(state, operation, "destination", to, false);
   check_tag(state, operation, tag, false);
   check_memory(state, operation, data.data(), data.size());
@@ -86,7 +90,8 @@ void prepare(fabric::send_operation& send, communicator_state& state, const char
   send.bytes = data.size();
 }
 
-void prepare(fabric::receive_operation& receive, communicator_state& state, const char* operation, std::span<std::byte> data, int from, int tag) {
+void prepare(fabric::receive_operation& receive, communicator_state& state, const char* operation,
+             std::span<std::byte> data, int from, int tag) {
   check_rank(state, operation, "source", from, true);
   check_tag(state, operation, tag, true);
   check_memory(state, operation, data.data(), data.size());
@@ -116,7 +121,8 @@ struct chosen {
   bool in_order = true;
 };
 
-chosen choose(const communicator_state& state, collective what, kernels::operation op, kernels::type type, int root, std::size_t count, std::size_t element_bytes) {
+chosen choose(const communicator_state& state, collective what, kernels::operation op, kernels::type type, int root,
+              std::size_t count, std::size_t element_bytes) {
   chosen c;
   c.call.what = what;
   c.call.count = count;
@@ -125,7 +131,8 @@ chosen choose(const communicator_state& state, collective what, kernels::operati
   const std::size_t bytes = count * element_bytes;
   const auto& agreed = state.host.selection();
   switch (what) {
-    case collective::barrier: break;
+    case collective::barrier:
+      break;
     case collective::broadcast: {
       const auto tree = schedules::select_broadcast(agreed, state.size(), bytes);
       c.call.how = algorithm::binomial;
@@ -161,7 +168,9 @@ std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const col
   if (auto known = state.plans.find(call)) return known;
   const auto schedule = build_schedule(call, state.member.rank, state.size(), state.host.settings());
   const bool combines = call.what == collective::reduce || call.what == collective::allreduce;
-  return state.plans.add(call, std::make_shared<bound_schedule>(schedule, call.count, call.element_bytes, combines ? kernels::combine(call.op, call.type) : nullptr));
+  return state.plans.add(call,
+                         std::make_shared<bound_schedule>(schedule, call.count, call.element_bytes,
+                                                          combines ? kernels::combine(call.op, call.type) : nullptr));
 }
 
 /// An execution of `plan`: one at rest, or a new one.
@@ -176,59 +185,6 @@ std::unique_ptr<Execution> take(communicator_state& state, plan_cache::entry& pl
 
 using detail::collective;
 using detail::communicator_state;
-
-handle::handle() noexcept = default;
-handle::handle(std::unique_ptr<detail::pending> operation) noexcept : operation_(std::move(operation)) {}
-handle::handle(handle&&) noexcept = default;
-handle& handle::operator=(handle&& other) noexcept {
-  handle old(std::move(*this));  // waits as the destructor does
-  operation_ = std::move(other.operation_);
-  return *this;
-}
-
-handle::~handle() {
-  if (operation_ == nullptr) return;
-  communicator_state& state = operation_->state();
-  if (operation_->unwinding() && !operation_->done().ready())
-    state.host.messages().break_communicator(state.id(), errc::revoked, "rank " + std::to_string(state.member.rank) + " dropped an operation while an exception unwound");
-  operation_->done().wait(state.host.moved_by());
-}
-
-bool handle::test() {
-  if (operation_ == nullptr) throw error(errc::invalid_argument, "test of a handle that holds no operation: it was waited for already, or never began");
-  if (!operation_->done().ready()) {
-    operation_->state().host.moved_by().poll();
-    if (!operation_->done().ready()) scheduler::yield();  // it may be another fiber's turn to do its part
-    if (!operation_->done().ready()) return false;
-  }
-  if (operation_->failure() != nullptr) wait();
-  return true;
-}
-
-status handle::wait() {
-  if (operation_ == nullptr) throw error(errc::invalid_argument, "wait for a handle that holds no operation: it was waited for already, or never began");
-  operation_->done().wait(operation_->state().host.moved_by());
-  const auto ended = std::move(operation_);
-  return ended->finish();
-}
-
-bool handle::wait_until(std::chrono::steady_clock::time_point deadline) {
-  if (operation_ == nullptr) throw error(errc::invalid_argument, "wait for a handle that holds no operation: it was waited for already, or never began");
-  return operation_->done().wait_until(operation_->state().host.moved_by(), deadline);
-}
-
-void wait_all(std::span<handle> handles) {
-  std::exception_ptr first;
-  for (handle& each : handles) {
-    if (!each.valid()) continue;
-    try {
-      each.wait();
-    } catch (...) {
-      if (first == nullptr) first = std::current_exception();
-    }
-  }
-  if (first != nullptr) std::rethrow_exception(first);
-}
 
 communicator::communicator(std::shared_ptr<communicator_state> state) noexcept : state_(std::move(state)) {}
 communicator::communicator(communicator&&) noexcept = default;
@@ -253,7 +209,8 @@ status communicator::receive_bytes(std::span<std::byte> data, int from, int tag)
   return detail::status_of(receive);
 }
 
-status communicator::exchange_bytes(std::span<const std::byte> data, int to, int send_tag, std::span<std::byte> into, int from, int receive_tag) {
+status communicator::exchange_bytes(std::span<const std::byte> data, int to, int send_tag, std::span<std::byte> into,
+                                    int from, int receive_tag) {
   detail::awaited<fabric::receive_operation> receive;
   detail::awaited<fabric::send_operation> send;
   detail::prepare(receive, *state_, "sendrecv", into, from, receive_tag);
@@ -310,21 +267,26 @@ namespace {
 template <class Request>
 void check(const communicator_state& state, const Request& call) {
   const char* const operation = name(call.what);
-  if (call.what == collective::broadcast || call.what == collective::reduce) check_rank(state, operation, "root", call.root, false);
+  if (call.what == collective::broadcast || call.what == collective::reduce)
+    check_rank(state, operation, "root", call.root, false);
   const bool has_output = call.what != collective::reduce || call.root == state.member.rank;
   if (has_output && call.in_count != call.out_count)
-    refuse(state, operation, "the input has " + std::to_string(call.in_count) + " elements, the output " + std::to_string(call.out_count));
+    refuse(
+        state, operation,
+        "the input has " + std::to_string(call.in_count) + " elements, the output " + std::to_string(call.out_count));
   check_memory(state, operation, call.in, call.in_count * call.element_bytes);
   if (has_output) check_memory(state, operation, call.out, call.out_count * call.element_bytes);
   const auto* const in = static_cast<const std::byte*>(call.in);
   const auto* const out = static_cast<const std::byte*>(call.out);
   const std::size_t bytes = call.in_count * call.element_bytes;
-  if (has_output && in != out && in < out + bytes && out < in + bytes) refuse(state, operation, "input and output overlap: they must be the same or apart");
+  if (has_output && in != out && in < out + bytes && out < in + bytes)
+    refuse(state, operation, "input and output overlap: they must be the same or apart");
 }
 
 template <class Request>
 run_arguments arguments_of(communicator_state& state, const Request& call, const collective_call& how) {
-  return {static_cast<const std::byte*>(call.in), static_cast<std::byte*>(call.out), state.sequence++, fingerprint(how)};
+  return {static_cast<const std::byte*>(call.in), static_cast<std::byte*>(call.out), state.sequence++,
+          fingerprint(how)};
 }
 
 }  // namespace
@@ -351,7 +313,8 @@ handle communicator::start(const request& call) {
   auto plan = detail::plan_for(*state_, how.call);
   auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
   detail::dataflow_execution& started = *execution;
-  auto begun = std::make_unique<detail::pending_collective>(state_, detail::name(call.what), std::move(plan), std::move(execution));
+  auto begun = std::make_unique<detail::pending_collective>(state_, detail::name(call.what), std::move(plan),
+                                                            std::move(execution));
   started.start(detail::arguments_of(*state_, call, how.call));
   if (state_->host.moved_by().threaded()) state_->host.moved_by().notify();
   return handle(std::move(begun));
@@ -383,7 +346,8 @@ std::optional<communicator> communicator::split(int colour, int key) {
     members->world.push_back(state_->member.members->world[static_cast<std::size_t>(r)]);
     members->process.push_back(state_->member.members->process[static_cast<std::size_t>(r)]);
   }
-  members->communicator = static_cast<std::uint64_t>(members->world[0]) << 32 | static_cast<std::uint64_t>(entry(ranks[0])[2]);
+  members->communicator =
+      static_cast<std::uint64_t>(members->world[0]) << 32 | static_cast<std::uint64_t>(entry(ranks[0])[2]);
   return communicator(std::make_shared<communicator_state>(state_->host, state_->self, std::move(members), mine));
 }
 
@@ -391,7 +355,9 @@ communicator communicator::dup() { return *split(0, rank()); }
 
 void communicator::abort() {
   fabric::messenger& messages = state_->host.messages();
-  messages.break_communicator(state_->id(), errc::revoked, "rank " + std::to_string(rank()) + " aborted communicator " + std::to_string(state_->id()));
+  messages.break_communicator(
+      state_->id(), errc::revoked,
+      "rank " + std::to_string(rank()) + " aborted communicator " + std::to_string(state_->id()));
   for (detail::patience until_it_ends(state_->host.moved_by());; until_it_ends.wait()) {
     bool quiet = false;
     messages.while_held([&] { quiet = state_->member.active.empty(); });

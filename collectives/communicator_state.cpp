@@ -1,13 +1,13 @@
 #include "communicator_state.hpp"
 
+#include <algorithm>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/scheduler.hpp>
 
-#include <algorithm>
-
 namespace weft::detail {
 
-communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_identity> own, std::shared_ptr<const fabric::group> members, int rank)
+communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_identity> own,
+                                       std::shared_ptr<const fabric::group> members, int rank)
     : host(hosting), self(std::move(own)), member(std::move(members), rank), plans(hosting.settings().plan_cache) {
   host.messages().join(member);
   host.messages().while_held([this] { self->communicators.push_back(id()); });
@@ -19,7 +19,8 @@ communicator_state::~communicator_state() {
 }
 
 std::string where(const communicator_state& state, const char* operation) {
-  return std::string(operation) + " on rank " + std::to_string(state.member.rank) + " of communicator " + std::to_string(state.id());
+  return std::string(operation) + " on rank " + std::to_string(state.member.rank) + " of communicator " +
+         std::to_string(state.id());
 }
 
 void rethrow(const communicator_state& state, const char* operation, const std::exception_ptr& failure) {

@@ -1,28 +1,28 @@
 // One rank of one communicator.
 #pragma once
 
-#include "plan_cache.hpp"
-#include "process.hpp"
-
-#include <weft/communicator.hpp>
-#include <weft/runtime/backoff.hpp>
-
 #include <exception>
 #include <memory>
 #include <vector>
+#include <weft/communicator.hpp>
+#include <weft/runtime/backoff.hpp>
+
+#include "plan_cache.hpp"
+#include "process.hpp"
 
 namespace weft::detail {
 
-/// What all communicators of one rank of this process share. Used by that rank alone, but for `communicators`, which the
-/// messenger's token guards.
+/// What all communicators of one rank of this process share. Used by that rank alone, but for `communicators`, which
+/// the messenger's token guards.
 struct rank_identity {
   int world_rank = 0;
-  std::uint32_t next_communicator = 1;  ///< for the id of the next communicator that this rank leads
+  std::uint32_t next_communicator = 1;       ///< for the id of the next communicator that this rank leads
   std::vector<std::uint64_t> communicators;  ///< ids of those that it is in
 };
 
 struct communicator_state {
-  communicator_state(process& host, std::shared_ptr<rank_identity> self, std::shared_ptr<const fabric::group> members, int rank);
+  communicator_state(process& host, std::shared_ptr<rank_identity> self, std::shared_ptr<const fabric::group> members,
+                     int rank);
   ~communicator_state();
   communicator_state(const communicator_state&) = delete;
   communicator_state& operator=(const communicator_state&) = delete;
@@ -46,7 +46,8 @@ std::string where(const communicator_state& state, const char* operation);
 /// What a handle holds.
 class pending {
  public:
-  pending(std::shared_ptr<communicator_state> state, const char* operation) : state_(std::move(state)), operation_(operation) {}
+  pending(std::shared_ptr<communicator_state> state, const char* operation)
+      : state_(std::move(state)), operation_(operation) {}
   virtual ~pending() = default;
   virtual event& done() noexcept = 0;
   /// What it failed with, or null. Once done.

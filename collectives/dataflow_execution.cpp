@@ -2,7 +2,8 @@
 
 namespace weft::detail {
 
-dataflow_execution::dataflow_execution(fabric::messenger& messages, fabric::participant& member, std::shared_ptr<const bound_schedule> bound)
+dataflow_execution::dataflow_execution(fabric::messenger& messages, fabric::participant& member,
+                                       std::shared_ptr<const bound_schedule> bound)
     : execution(messages, member, std::move(bound)),
       waiting_for_(std::make_unique<std::uint32_t[]>(plan().steps.size())),
       ready_(std::make_unique<schedules::step_index[]>(plan().steps.size())) {}

@@ -17,8 +17,12 @@ struct execution::receive final : fabric::receive_operation {
   schedules::step_index step = 0;
 };
 
-execution::execution(fabric::messenger& messages, fabric::participant& member, std::shared_ptr<const bound_schedule> plan)
-    : messages_(messages), member_(member), plan_(std::move(plan)), scratch_(nullptr, [](std::byte* memory) { std::free(memory); }) {
+execution::execution(fabric::messenger& messages, fabric::participant& member,
+                     std::shared_ptr<const bound_schedule> plan)
+    : messages_(messages),
+      member_(member),
+      plan_(std::move(plan)),
+      scratch_(nullptr, [](std::byte* memory) { std::free(memory); }) {
   if (plan_->scratch_bytes != 0) {
     const std::size_t pages = (plan_->scratch_bytes + 4095) / 4096 * 4096;
     scratch_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, pages)));

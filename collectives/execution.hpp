@@ -1,15 +1,14 @@
 // One run of a bound schedule: its transfers and its scratch.
 #pragma once
 
-#include "bound_schedule.hpp"
-
-#include <weft/fabric/messenger.hpp>
-#include <weft/runtime/event.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <weft/fabric/messenger.hpp>
+#include <weft/runtime/event.hpp>
+
+#include "bound_schedule.hpp"
 
 namespace weft::detail {
 
@@ -64,11 +63,12 @@ class execution {
   run_arguments arguments_;
 };
 
-/// Runs the steps in their order on the caller's thread or fiber, for short messages: it never waits in a send, only for
-/// what a step depends on. Receives that depend on nothing are posted before all else.
+/// Runs the steps in their order on the caller's thread or fiber, for short messages: it never waits in a send, only
+/// for what a step depends on. Receives that depend on nothing are posted before all else.
 class in_order_execution final : public execution {
  public:
-  in_order_execution(fabric::messenger& messages, fabric::participant& member, std::shared_ptr<const bound_schedule> plan);
+  in_order_execution(fabric::messenger& messages, fabric::participant& member,
+                     std::shared_ptr<const bound_schedule> plan);
   /// Blocks until every step is done, or one has failed and no transfer is in flight any more (`failure`).
   void run(const run_arguments& arguments, progress& by);
 
@@ -78,7 +78,7 @@ class in_order_execution final : public execution {
   bool run_steps(progress& by);
   void post(schedules::step_index step);
 
-  std::unique_ptr<event[]> done_;          // of each step
+  std::unique_ptr<event[]> done_;  // of each step
   std::unique_ptr<std::exception_ptr[]> failures_;
   std::unique_ptr<bool[]> posted_;
 };
@@ -86,9 +86,10 @@ class in_order_execution final : public execution {
 /// Runs each step as soon as what it depends on is done, on whichever thread polls: for everything that overlaps.
 class dataflow_execution final : public execution {
  public:
-  dataflow_execution(fabric::messenger& messages, fabric::participant& member, std::shared_ptr<const bound_schedule> plan);
-  /// Starts and returns. `finished()` is set when every step is done, or one has failed and no transfer is in flight any
-  /// more (`failure`).
+  dataflow_execution(fabric::messenger& messages, fabric::participant& member,
+                     std::shared_ptr<const bound_schedule> plan);
+  /// Starts and returns. `finished()` is set when every step is done, or one has failed and no transfer is in flight
+  /// any more (`failure`).
   void start(const run_arguments& arguments);
   event& finished() noexcept { return finished_; }
 
@@ -98,7 +99,7 @@ class dataflow_execution final : public execution {
   void run_ready() noexcept;
 
   event finished_;
-  std::unique_ptr<std::uint32_t[]> waiting_for_;  // how many dependencies of each step are not done
+  std::unique_ptr<std::uint32_t[]> waiting_for_;    // how many dependencies of each step are not done
   std::unique_ptr<schedules::step_index[]> ready_;  // steps in the order in which they became ready
   std::size_t ready_first_ = 0;
   std::size_t ready_last_ = 0;

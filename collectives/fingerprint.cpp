@@ -17,21 +17,30 @@ bool has_root(collective what) { return what == collective::reduce || what == co
 
 const char* name(collective what) noexcept {
   switch (what) {
-    case collective::barrier: return "barrier";
-    case collective::broadcast: return "bcast";
-    case collective::reduce: return "reduce";
-    case collective::allreduce: return "allreduce";
+    case collective::barrier:
+      return "barrier";
+    case collective::broadcast:
+      return "bcast";
+    case collective::reduce:
+      return "reduce";
+    case collective::allreduce:
+      return "allreduce";
   }
   return "?";
 }
 
 const char* name(algorithm how) noexcept {
   switch (how) {
-    case algorithm::dissemination: return "dissemination";
-    case algorithm::binomial: return "binomial";
-    case algorithm::greedy: return "greedy";
-    case algorithm::recursive_doubling: return "recursive_doubling";
-    case algorithm::ring: return "ring";
+    case algorithm::dissemination:
+      return "dissemination";
+    case algorithm::binomial:
+      return "binomial";
+    case algorithm::greedy:
+      return "greedy";
+    case algorithm::recursive_doubling:
+      return "recursive_doubling";
+    case algorithm::ring:
+      return "ring";
   }
   return "?";
 }
@@ -40,8 +49,9 @@ std::uint64_t fingerprint(const collective_call& call) noexcept {
   const std::uint64_t count = call.count;
   const bool is_long = count >= prime;
   return static_cast<std::uint64_t>(call.what) << 60 | static_cast<std::uint64_t>(call.how) << 56 |
-         static_cast<std::uint64_t>(call.op) << 52 | static_cast<std::uint64_t>(call.type) << 48 | static_cast<std::uint64_t>(is_long) << 47 |
-         (is_long ? count % prime : count) << 20 | (static_cast<std::uint64_t>(call.root) & root_mask);
+         static_cast<std::uint64_t>(call.op) << 52 | static_cast<std::uint64_t>(call.type) << 48 |
+         static_cast<std::uint64_t>(is_long) << 47 | (is_long ? count % prime : count) << 20 |
+         (static_cast<std::uint64_t>(call.root) & root_mask);
 }
 
 std::string describe_fingerprint(std::uint64_t fingerprint) {
@@ -56,7 +66,8 @@ std::string describe_fingerprint(std::uint64_t fingerprint) {
     text += ", ";
   }
   if (what != collective::barrier)
-    text += (is_long ? "a count of 2^27 or more" : "count " + std::to_string(count)) + (has_operator(what) ? " elements" : " bytes");
+    text += (is_long ? "a count of 2^27 or more" : "count " + std::to_string(count)) +
+            (has_operator(what) ? " elements" : " bytes");
   if (has_root(what)) text += ", root " + std::to_string(fingerprint & root_mask);
   return text + ") by " + name(static_cast<algorithm>(fingerprint >> 56 & 15));
 }

@@ -2,7 +2,8 @@
 
 namespace weft::detail {
 
-in_order_execution::in_order_execution(fabric::messenger& messages, fabric::participant& member, std::shared_ptr<const bound_schedule> bound)
+in_order_execution::in_order_execution(fabric::messenger& messages, fabric::participant& member,
+                                       std::shared_ptr<const bound_schedule> bound)
     : execution(messages, member, std::move(bound)),
       done_(std::make_unique<event[]>(plan().steps.size())),
       failures_(std::make_unique<std::exception_ptr[]>(plan().steps.size())),

@@ -1,12 +1,4 @@
-#include <weft/membership.hpp>
-
-#include <weft/fabric/libfabric_transport.hpp>
-#include <weft/fabric/loopback.hpp>
-#include <weft/fabric/provider.hpp>
-#include <weft/runtime/error.hpp>
-#include <weft/runtime/launch.hpp>
-#include <weft/topology/affinity.hpp>
-#include <weft/topology/placement.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,7 +6,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <unistd.h>
+#include <weft/fabric/libfabric_transport.hpp>
+#include <weft/fabric/loopback.hpp>
+#include <weft/fabric/provider.hpp>
+#include <weft/membership.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/launch.hpp>
+#include <weft/topology/affinity.hpp>
+#include <weft/topology/placement.hpp>
 
 namespace weft::detail {
 namespace {
@@ -26,7 +25,8 @@ int ranks_of_job() {
   int ranks = 0;
   const auto [end, failure] = std::from_chars(text, text + std::strlen(text), ranks);
   if (failure != std::errc{} || *end != '\0' || ranks < 1)
-    throw error(errc::invalid_argument, "WEFT_RANKS=" + std::string(text) + ": not a number of ranks; `weft run -n N` sets it");
+    throw error(errc::invalid_argument,
+                "WEFT_RANKS=" + std::string(text) + ": not a number of ranks; `weft run -n N` sets it");
   return ranks;
 }
 
@@ -36,19 +36,22 @@ int local_ranks(int process, int processes, int each) {
   if (all == 0) return each;
   const int mine = std::min(each, all - process * each);
   if (mine < 1 || processes != (all + each - 1) / each)
-    throw error(errc::invalid_argument, std::to_string(all) + " ranks, " + std::to_string(each) + " a process, do not make " + std::to_string(processes) +
-                                            " processes: WEFT_RANKS and WEFT_RANKS_PER_PROCESS are set by `weft run`; do not change them");
+    throw error(errc::invalid_argument,
+                std::to_string(all) + " ranks, " + std::to_string(each) + " a process, do not make " +
+                    std::to_string(processes) +
+                    " processes: WEFT_RANKS and WEFT_RANKS_PER_PROCESS are set by `weft run`; do not change them");
   return mine;
 }
 
-/// Where the progress thread of process `process` goes: outside of the cores that `weft run` bound the ranks to, if it was
-/// given such a core. Every process of the node finds the same distinct cores for all.
+/// Where the progress thread of process `process` goes: outside of the cores that `weft run` bound the ranks to, if it
+/// was given such a core. Every process of the node finds the same distinct cores for all.
 topology::cpu_set choose_progress_cpus(int process) {
   const char* const given = std::getenv("WEFT_GIVEN_CPUS");
   const char* const bound = std::getenv("WEFT_BOUND_CPUS");
   topology::machine machine = topology::discover();
   if (!machine.this_system) return {};
-  if (given == nullptr || bound == nullptr || *bound == '\0') return topology::choose_progress_core(machine, topology::this_thread_binding()).cpus;
+  if (given == nullptr || bound == nullptr || *bound == '\0')
+    return topology::choose_progress_core(machine, topology::this_thread_binding()).cpus;
   machine.given = topology::cpu_set::parse(given) & machine.allowed;
   std::vector<topology::cpu_set> all;
   for (std::string_view list(bound); !list.empty();) {
@@ -78,7 +81,8 @@ membership join_by_environment(int& argc, char** argv) {
     member.job = launcher->job;
     member.secret = launcher->secret;
   }
-  if (member.settings.progress == progress_mode::thread) member.progress_cpus = choose_progress_cpus(member.rendezvous->process());
+  if (member.settings.progress == progress_mode::thread)
+    member.progress_cpus = choose_progress_cpus(member.rendezvous->process());
   const int processes = member.rendezvous->processes();
   member.ranks = local_ranks(member.rendezvous->process(), processes, member.settings.ranks_per_process);
   if (processes == 1 && member.settings.provider.empty()) {
@@ -86,7 +90,8 @@ membership join_by_environment(int& argc, char** argv) {
     return member;
   }
   const auto chosen = fabric::choose_provider(member.settings.provider, member.settings.address);
-  if (!chosen.warning.empty() && member.rendezvous->process() == 0) std::fprintf(stderr, "weft: warning: %s\n", chosen.warning.c_str());
+  if (!chosen.warning.empty() && member.rendezvous->process() == 0)
+    std::fprintf(stderr, "weft: warning: %s\n", chosen.warning.c_str());
   fabric::libfabric_options how;
   how.frame = member.settings.eager_limit + 64;
   how.force_local_registration = member.settings.force_registration;

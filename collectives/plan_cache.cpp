@@ -10,7 +10,8 @@ std::shared_ptr<plan_cache::entry> plan_cache::find(const collective_call& call)
   return recent_.front();
 }
 
-std::shared_ptr<plan_cache::entry> plan_cache::add(const collective_call& call, std::shared_ptr<const bound_schedule> plan) {
+std::shared_ptr<plan_cache::entry> plan_cache::add(const collective_call& call,
+                                                   std::shared_ptr<const bound_schedule> plan) {
   auto made = std::make_shared<entry>();
   made->call = call;
   made->bytes = plan->footprint();
@@ -33,7 +34,8 @@ void plan_cache::shrink() noexcept {
     recent_.pop_back();
   }
   if (used_ <= limit_ || recent_.empty()) return;
-  // The plan itself stays: the next call is likely to be of its shape. What more than one call at a time needs does not.
+  // The plan itself stays: the next call is likely to be of its shape. What more than one call at a time needs does
+  // not.
   entry& only = *recent_.front();
   for (; used_ > limit_ && only.in_order.size() > 1; count(only, -only.bytes_of_each())) only.in_order.pop_back();
   for (; used_ > limit_ && only.dataflow.size() > 1; count(only, -only.bytes_of_each())) only.dataflow.pop_back();

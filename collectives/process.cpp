@@ -1,24 +1,25 @@
 #include "process.hpp"
 
-#include "execution.hpp"
-#include "fingerprint.hpp"
-#include "schedule_builder.hpp"
-
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/topology/affinity.hpp>
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
-#include <utility>
+#include "execution.hpp"
+#include "fingerprint.hpp"
+#include "schedule_builder.hpp"
 
 namespace weft::detail {
 namespace {
 
 /// The options that every rank must have alike: those of process 0 hold for all.
-constexpr std::array<std::string_view, 8> agreed_options{"eager-limit", "allreduce", "reduce", "ring-threshold", "ring-threshold-pair", "segment", "transfer-cost", "compute-cost"};
+constexpr std::array<std::string_view, 8> agreed_options{"eager-limit",    "allreduce",           "reduce",
+                                                         "ring-threshold", "ring-threshold-pair", "segment",
+                                                         "transfer-cost",  "compute-cost"};
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
@@ -34,7 +35,8 @@ std::span<const std::byte> as_bytes(const std::string& text) { return std::as_by
 std::string agreed_text(const options& settings) {
   std::string text;
   for (const option_listing& each : list_options(settings))
-    if (std::find(agreed_options.begin(), agreed_options.end(), each.name) != agreed_options.end()) text += each.name + "=" + each.value + "\n";
+    if (std::find(agreed_options.begin(), agreed_options.end(), each.name) != agreed_options.end())
+      text += each.name + "=" + each.value + "\n";
   return text;
 }
 
@@ -43,7 +45,8 @@ void take_agreed(options& settings, std::string_view text) {
     const auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     const auto equals = line.find('=');
-    if (equals != std::string_view::npos) set_option(settings, line.substr(0, equals), line.substr(equals + 1), "process 0");
+    if (equals != std::string_view::npos)
+      set_option(settings, line.substr(0, equals), line.substr(equals + 1), "process 0");
   }
 }
 
@@ -63,7 +66,8 @@ schedules::selection_parameters selection_of(const options& settings) {
 
 }  // namespace
 
-process::process(membership member) : settings_(std::move(member.settings)), local_ranks_(member.ranks), rendezvous_(std::move(member.rendezvous)) {
+process::process(membership member)
+    : settings_(std::move(member.settings)), local_ranks_(member.ranks), rendezvous_(std::move(member.rendezvous)) {
   connect(member);
   if (settings_.progress != progress_mode::thread) return;
   progress_->start([cpus = std::move(member.progress_cpus)] {
@@ -79,7 +83,9 @@ void process::connect(membership& member) {
   mine.endpoints = {{member.network->limits().provider, member.network->local_address()}};
   mine.ranks = local_ranks_;
   if (processes > 1) {
-    monitor_ = std::make_unique<fabric::monitor>(fabric::monitor_options{settings_.address, settings_.peer_timeout, std::min<std::chrono::milliseconds>(std::chrono::seconds(1), settings_.peer_timeout / 4)});
+    monitor_ = std::make_unique<fabric::monitor>(fabric::monitor_options{
+        settings_.address, settings_.peer_timeout,
+        std::min<std::chrono::milliseconds>(std::chrono::seconds(1), settings_.peer_timeout / 4)});
     mine.control = monitor_->control_address();
   }
   const std::size_t longest_eager = member.network->limits().frame - fabric::messenger::frame_overhead;
@@ -92,8 +98,10 @@ void process::connect(membership& member) {
     const auto text = rendezvous_->get("weft/options", deadline);
     take_agreed(settings_, {reinterpret_cast<const char*>(text.data()), text.size()});
     if (settings_.eager_limit > longest_eager)
-      throw error(errc::incompatible, "this process takes messages of " + std::to_string(longest_eager) + " bytes without asking, process 0 sends " +
-                                          std::to_string(settings_.eager_limit) + ": give every process the same WEFT_EAGER_LIMIT");
+      throw error(errc::incompatible, "this process takes messages of " + std::to_string(longest_eager) +
+                                          " bytes without asking, process 0 sends " +
+                                          std::to_string(settings_.eager_limit) +
+                                          ": give every process the same WEFT_EAGER_LIMIT");
   }
   selection_ = selection_of(settings_);
 
@@ -105,8 +113,10 @@ void process::connect(membership& member) {
   for (int i = 0; i < processes; ++i) {
     const auto& record = records[static_cast<std::size_t>(i)];
     if (record.endpoints.empty() || record.endpoints[0].provider != mine.endpoints[0].provider)
-      throw error(errc::incompatible, "process " + std::to_string(i) + " uses provider " + (record.endpoints.empty() ? "none" : record.endpoints[0].provider) +
-                                          ", this one " + mine.endpoints[0].provider + ": give every process the same --provider");
+      throw error(errc::incompatible, "process " + std::to_string(i) + " uses provider " +
+                                          (record.endpoints.empty() ? "none" : record.endpoints[0].provider) +
+                                          ", this one " + mine.endpoints[0].provider +
+                                          ": give every process the same --provider");
     if (i == me) first_rank_ = world->size();
     how.first_rank.push_back(world->size());
     how.incarnations.push_back(static_cast<std::uint16_t>(record.incarnation));
@@ -139,7 +149,8 @@ void process::connect(membership& member) {
   if (monitor_ != nullptr) watch(member, std::move(records));
   messages_->connect(addresses, deadline, [this] {
     if (const int gone = lost_.load(); gone >= 0)
-      throw peer_lost(world_->world[static_cast<std::size_t>(processes_->world[static_cast<std::size_t>(gone)])], "process " + std::to_string(gone) + " was lost while the job started: " + monitor_->reason(gone));
+      throw peer_lost(world_->world[static_cast<std::size_t>(processes_->world[static_cast<std::size_t>(gone)])],
+                      "process " + std::to_string(gone) + " was lost while the job started: " + monitor_->reason(gone));
   });
   among_processes_ = std::make_unique<fabric::participant>(processes_, me);
   messages_->join(*among_processes_);
@@ -206,7 +217,8 @@ void process::abandon() noexcept {
   if (monitor_ == nullptr) return;
   monitor_->stop();
   try {
-    for (int p = 0; p < messages_->processes(); ++p) messages_->lose(p, "this process left the job in the middle of it");
+    for (int p = 0; p < messages_->processes(); ++p)
+      messages_->lose(p, "this process left the job in the middle of it");
     messages_->while_held([] {});  // now
   } catch (const std::exception& e) {
     std::fprintf(stderr, "weft: abandoning the job failed: %s\n", e.what());

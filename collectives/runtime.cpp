@@ -1,14 +1,12 @@
+#include <exception>
+#include <vector>
 #include <weft/runtime.hpp>
-
-#include "communicator_state.hpp"
-#include "process.hpp"
-
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/scheduler.hpp>
 
-#include <exception>
-#include <vector>
+#include "communicator_state.hpp"
+#include "process.hpp"
 
 namespace weft {
 namespace detail {
@@ -37,7 +35,9 @@ void break_communicators_of(process& host, rank_identity& self, const std::strin
   std::vector<std::uint64_t> ids;
   host.messages().while_held([&] { ids = self.communicators; });
   for (const std::uint64_t id : ids)
-    host.messages().break_communicator(id, errc::operation_failed, "the program of rank " + std::to_string(self.world_rank) + " ended with an error: " + why);
+    host.messages().break_communicator(
+        id, errc::operation_failed,
+        "the program of rank " + std::to_string(self.world_rank) + " ended with an error: " + why);
 }
 
 std::string message_of(const std::exception_ptr& failure) {
@@ -65,7 +65,8 @@ runtime::~runtime() {
 
 communicator& runtime::world() {
   if (state_->worlds.size() != 1)
-    throw error(errc::invalid_argument, "world(): this process hosts " + std::to_string(state_->worlds.size()) + " ranks; use run([](weft::communicator& world) { ... })");
+    throw error(errc::invalid_argument, "world(): this process hosts " + std::to_string(state_->worlds.size()) +
+                                            " ranks; use run([](weft::communicator& world) { ... })");
   return state_->worlds[0];
 }
 

@@ -1,10 +1,9 @@
 #include "engine.hpp"
 
-#include <weft/runtime/error.hpp>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
+#include <weft/runtime/error.hpp>
 
 namespace weft::fabric {
 engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
@@ -179,8 +178,8 @@ void engine::begin_receive(receive_operation& receive) {
   here.messages.add_posted(receive);
   receive.now = operation::stage::posted;
   if (!receive.collective || receive.bytes <= settings_.eager_limit) return;
-  // A long message of a collective comes without an envelope: it is granted now. The receive stays posted too, so that a
-  // sender that takes it for a short one is found out.
+  // A long message of a collective comes without an envelope: it is granted now. The receive stays posted too, so that
+  // a sender that takes it for a short one is found out.
   const int process = receive.at->members->process[static_cast<std::size_t>(receive.peer)];
   if (process != settings_.process) begin_landing(receive, process, receive.bytes, 0, true);
 }
@@ -204,7 +203,8 @@ void engine::send_home(send_operation& send) {
   message->bytes = send.bytes;
   message->process = settings_.process;
   peer& home = *peers_[static_cast<std::size_t>(settings_.process)];
-  const bool copied = send.bytes <= settings_.eager_limit && home.stored + send.bytes <= settings_.unexpected_limit + settings_.send_buffer_limit;
+  const bool copied = send.bytes <= settings_.eager_limit &&
+                      home.stored + send.bytes <= settings_.unexpected_limit + settings_.send_buffer_limit;
   if (copied && send.bytes != 0) {
     message->data = std::make_unique_for_overwrite<std::byte[]>(send.bytes);
     std::memcpy(message->data.get(), send.data, send.bytes);
@@ -221,7 +221,8 @@ void engine::send_home(send_operation& send) {
   there.messages.add_unexpected(std::move(message));
 }
 
-void engine::deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message, std::size_t bytes) noexcept {
+void engine::deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message,
+                     std::size_t bytes) noexcept {
   if (bytes != 0) std::memcpy(receive.data, message, bytes);
   receive.source = source;
   receive.received_tag = tag;
@@ -230,7 +231,8 @@ void engine::deliver(receive_operation& receive, int source, std::uint64_t tag, 
 }
 
 void engine::fail_with(send_operation& send, const receive_operation& receive) noexcept {
-  if (send.now != operation::stage::ended) fail(send, receive.failure);  // else the communicator has failed with the receive
+  if (send.now != operation::stage::ended)
+    fail(send, receive.failure);  // else the communicator has failed with the receive
 }
 
 void engine::consume(receive_operation& receive, std::unique_ptr<unexpected_message> message) {
@@ -260,13 +262,16 @@ void engine::consume(receive_operation& receive, std::unique_ptr<unexpected_mess
 void engine::join(participant& member) {
   const auto& members = *member.members;
   room* const found = find_room(members.communicator, member.rank);
-  if (found == nullptr) throw error(errc::invalid_argument, "weft: a rank joins communicator " + std::to_string(members.communicator) + ", which it has left");
+  if (found == nullptr)
+    throw error(errc::invalid_argument,
+                "weft: a rank joins communicator " + std::to_string(members.communicator) + ", which it has left");
   room& here = *found;
   here.owner = &member;
   member.here = &here;
   if (const auto broken = broken_.find(members.communicator); broken != broken_.end()) member.failure = broken->second;
   for (const std::int32_t process : members.process)
-    if (member.failure == nullptr && peers_[static_cast<std::size_t>(process)]->lost) member.failure = lost_error(process);
+    if (member.failure == nullptr && peers_[static_cast<std::size_t>(process)]->lost)
+      member.failure = lost_error(process);
 }
 
 void engine::leave(participant& member) {
@@ -304,11 +309,13 @@ bool engine::fits(receive_operation& receive, int source, std::size_t bytes) {
   const bool right = receive.collective ? bytes == receive.bytes : bytes <= receive.bytes;
   if (right) return true;
   // Granted as a long message, sent as a short one: ends as every receive of a communicator that fails.
-  if (receive.now == operation::stage::landing) return report_mismatch(*receive.at, receive.fingerprint, source, receive.fingerprint), false;
+  if (receive.now == operation::stage::landing)
+    return report_mismatch(*receive.at, receive.fingerprint, source, receive.fingerprint), false;
   fail(receive, std::make_exception_ptr(error(
-                    errc::truncated, "receive on rank " + std::to_string(receive.at->rank) + " from rank " + std::to_string(source) +
-                                         " of communicator " + std::to_string(receive.at->members->communicator) + ": the message has " +
-                                         std::to_string(bytes) + " bytes, the buffer " + std::to_string(receive.bytes))));
+                    errc::truncated,
+                    "receive on rank " + std::to_string(receive.at->rank) + " from rank " + std::to_string(source) +
+                        " of communicator " + std::to_string(receive.at->members->communicator) + ": the message has " +
+                        std::to_string(bytes) + " bytes, the buffer " + std::to_string(receive.bytes))));
   return false;
 }
 

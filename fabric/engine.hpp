@@ -1,17 +1,16 @@
 // Inside the messenger: everything that the token guards.
 #pragma once
 
-#include "payload.hpp"
-#include "wire.hpp"
-
-#include <weft/fabric/mailbox.hpp>
-#include <weft/fabric/messenger.hpp>
-#include <weft/fabric/slot_map.hpp>
-
 #include <atomic>
 #include <deque>
 #include <mutex>
 #include <unordered_map>
+#include <weft/fabric/mailbox.hpp>
+#include <weft/fabric/messenger.hpp>
+#include <weft/fabric/slot_map.hpp>
+
+#include "payload.hpp"
+#include "wire.hpp"
 
 namespace weft::fabric {
 
@@ -49,18 +48,21 @@ struct peer {
   int process = -1;
   std::uint32_t sent_frames = 0;
   std::uint32_t taken_frames = 0;
-  std::int64_t credit = 0;         ///< what we may still put into its ring, in units
-  std::uint32_t owed = 0;          ///< what we have taken out of ours and not told it yet
-  bool envelopes_only = false;     ///< it has asked us to
+  std::int64_t credit = 0;      ///< what we may still put into its ring, in units
+  std::uint32_t owed = 0;       ///< what we have taken out of ours and not told it yet
+  bool envelopes_only = false;  ///< it has asked us to
   bool asked_for_envelopes = false;
-  std::size_t stored = 0;          ///< bytes of its messages that nothing matches yet
-  std::deque<outgoing> control;    ///< grants and the like go before messages
+  std::size_t stored = 0;        ///< bytes of its messages that nothing matches yet
+  std::deque<outgoing> control;  ///< grants and the like go before messages
   std::deque<outgoing> messages;
-  bool credit_due = false;         ///< it is to be told of its credit soon
-  bool flush_wanted = false;       ///< is in engine::unflushed_
-  std::size_t window_used = 0;     ///< payload bytes granted to senders that are sending
-  int shared_pieces = 0;           ///< so many more pieces are short ones: short messages pass between them
-  boost::intrusive::list<landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::waiting>, boost::intrusive::constant_time_size<false>> waiting;
+  bool credit_due = false;      ///< it is to be told of its credit soon
+  bool flush_wanted = false;    ///< is in engine::unflushed_
+  std::size_t window_used = 0;  ///< payload bytes granted to senders that are sending
+  int shared_pieces = 0;        ///< so many more pieces are short ones: short messages pass between them
+  boost::intrusive::list<
+      landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::waiting>,
+      boost::intrusive::constant_time_size<false>>
+      waiting;
   bool connected = false;
   bool lost = false;
   std::string why;
@@ -108,7 +110,8 @@ class engine final : private receiver {
   void begin_send(send_operation& send);
   void begin_receive(receive_operation& receive);
   void send_home(send_operation& send);
-  void deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message, std::size_t bytes) noexcept;
+  void deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message,
+               std::size_t bytes) noexcept;
   void consume(receive_operation& receive, std::unique_ptr<unexpected_message> message);
   void fail_with(send_operation& send, const receive_operation& receive) noexcept;
   void end(operation& ended) noexcept;
@@ -151,7 +154,7 @@ class engine final : private receiver {
   transfer_slot& take_slot(transfer_slot::purpose use, void* owner, int process);
   void give_back(transfer_slot& slot) noexcept;
 
-  // engine_payload.cpp
+  // engine_departure.cpp, engine_landing.cpp, engine_doomed.cpp: long messages
   departure& depart(int process, std::size_t bytes);
   void remove(departure& gone) noexcept;
   void pump(departure& leaving);
@@ -198,8 +201,9 @@ class engine final : private receiver {
   void report_mismatch(participant& member, std::uint64_t mine, int source, std::uint64_t theirs);
   std::exception_ptr lost_error(int process) const;
 
-  using operations = boost::intrusive::list<operation, boost::intrusive::member_hook<operation, boost::intrusive::list_member_hook<>, &operation::queued>,
-                                            boost::intrusive::constant_time_size<false>>;
+  using operations = boost::intrusive::list<
+      operation, boost::intrusive::member_hook<operation, boost::intrusive::list_member_hook<>, &operation::queued>,
+      boost::intrusive::constant_time_size<false>>;
 
   token token_;
   std::unique_ptr<transport> network_;
@@ -214,15 +218,22 @@ class engine final : private receiver {
   std::unordered_map<room_key, bool, room_hash> left_;  // whether the others hear of its failure, if any, by themselves
   room_key last_key_;
   room* last_room_ = nullptr;  // of last_key_
-  std::unordered_map<std::uint64_t, std::exception_ptr> broken_;  // communicators that failed, for ranks that join later
+  std::unordered_map<std::uint64_t, std::exception_ptr>
+      broken_;  // communicators that failed, for ranks that join later
   operations ended_;
   std::size_t buffered_ = 0;  // bytes of messages whose send has ended and that have not left
 
   slot_map<departure> departures_;
   std::unordered_map<std::uint64_t, departure*> granted_;  // by remote_key
   slot_map<landing> landings_;
-  boost::intrusive::list<departure, boost::intrusive::member_hook<departure, boost::intrusive::list_member_hook<>, &departure::blocked>, boost::intrusive::constant_time_size<false>> blocked_departures_;
-  boost::intrusive::list<landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::blocked>, boost::intrusive::constant_time_size<false>> blocked_landings_;
+  boost::intrusive::list<
+      departure, boost::intrusive::member_hook<departure, boost::intrusive::list_member_hook<>, &departure::blocked>,
+      boost::intrusive::constant_time_size<false>>
+      blocked_departures_;
+  boost::intrusive::list<
+      landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::blocked>,
+      boost::intrusive::constant_time_size<false>>
+      blocked_landings_;
 
   /// A landing or departure whose other side is lost: waited for until the provider gives its memory back.
   struct doomed_payload {
@@ -231,7 +242,8 @@ class engine final : private receiver {
     clock::time_point until;
   };
   std::vector<doomed_payload> doomed_;
-  std::vector<std::unique_ptr<std::byte[]>> abandoned_;  // messages to lost processes that the provider has not given back
+  std::vector<std::unique_ptr<std::byte[]>>
+      abandoned_;  // messages to lost processes that the provider has not given back
 
   struct suspicion {
     int process;
@@ -241,13 +253,17 @@ class engine final : private receiver {
 
   std::vector<std::unique_ptr<transfer_slot>> slots_;
   transfer_slot* free_slots_ = nullptr;
-  boost::intrusive::list<transfer_slot, boost::intrusive::member_hook<transfer_slot, boost::intrusive::list_member_hook<>, &transfer_slot::flying>, boost::intrusive::constant_time_size<false>> flying_;
+  boost::intrusive::list<
+      transfer_slot,
+      boost::intrusive::member_hook<transfer_slot, boost::intrusive::list_member_hook<>, &transfer_slot::flying>,
+      boost::intrusive::constant_time_size<false>>
+      flying_;
 
   alignas(64) std::atomic<operation*> submitted_{nullptr};  // last first
   std::atomic<bool> calls_waiting_{false};
   std::mutex calls_lock_;
   std::vector<std::function<void()>> calls_;
-  std::size_t in_flight_ = 0;       // operations begun and not ended
+  std::size_t in_flight_ = 0;      // operations begun and not ended
   std::atomic<bool> busy_{false};  // whether polling can do anything for the ranks of this process
 };
 

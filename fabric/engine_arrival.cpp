@@ -1,9 +1,8 @@
 // What comes from the transport.
-#include "engine.hpp"
-
+#include <cstring>
 #include <weft/runtime/error.hpp>
 
-#include <cstring>
+#include "engine.hpp"
 
 namespace weft::fabric {
 bool engine::is_ours(const header& h) const noexcept {
@@ -18,21 +17,32 @@ void engine::arrived(std::span<const std::byte> frame) {
   peer& from = *peers_[h.process];
   if (from.lost) return;
   if (h.sequence != from.taken_frames)
-    return lose(from.process, "frame " + std::to_string(from.taken_frames) + " of its connection is missing (frame " + std::to_string(h.sequence) + " came)");
+    return lose(from.process, "frame " + std::to_string(from.taken_frames) + " of its connection is missing (frame " +
+                                  std::to_string(h.sequence) + " came)");
   ++from.taken_frames;
   take_credit(from, h);
   if (h.kind != message_kind::credit && h.kind != message_kind::hello) owe_credit(from, frame.size());
   const auto body = frame.subspan(sizeof(header));
   switch (h.kind) {
-    case message_kind::hello: return take_hello(from, h);
-    case message_kind::eager: return take_eager(from, h, body);
-    case message_kind::envelope: return take_envelope(from, h, body);
-    case message_kind::grant: return take_grant(from, h, body);
-    case message_kind::refuse: return take_refusal(h);
-    case message_kind::withdraw: return take_withdrawal(from, h);
-    case message_kind::withdrawn: return take_withdrawn(from, h);
-    case message_kind::dropped: return take_dropped(h);
-    case message_kind::credit: from.envelopes_only = h.source != 0; return want_flush(from);
+    case message_kind::hello:
+      return take_hello(from, h);
+    case message_kind::eager:
+      return take_eager(from, h, body);
+    case message_kind::envelope:
+      return take_envelope(from, h, body);
+    case message_kind::grant:
+      return take_grant(from, h, body);
+    case message_kind::refuse:
+      return take_refusal(h);
+    case message_kind::withdraw:
+      return take_withdrawal(from, h);
+    case message_kind::withdrawn:
+      return take_withdrawn(from, h);
+    case message_kind::dropped:
+      return take_dropped(h);
+    case message_kind::credit:
+      from.envelopes_only = h.source != 0;
+      return want_flush(from);
   }
   lose(from.process, "it sent a frame of unknown kind " + std::to_string(static_cast<int>(h.kind)));
 }
@@ -73,7 +83,8 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
 }
 
 void engine::take_envelope(peer& from, const header& h, std::span<const std::byte> body) {
-  if (body.size() < sizeof(envelope_body) || h.length == 0) return lose(from.process, "it sent an envelope that is cut short or empty");
+  if (body.size() < sizeof(envelope_body) || h.length == 0)
+    return lose(from.process, "it sent an envelope that is cut short or empty");
   auto message = std::make_unique<unexpected_message>();
   message->source = h.source;
   message->tag = h.tag;
@@ -101,10 +112,12 @@ void engine::done(transfer& ended, std::size_t bytes, std::error_code error) {
   give_back(slot);
   if (error && !cancelled) suspect(process, "its connection failed: " + error.message());
   if (owner == nullptr) return;
-  if (use == transfer_slot::purpose::departure) return piece_departed(*static_cast<departure*>(owner), static_cast<bool>(error));
+  if (use == transfer_slot::purpose::departure)
+    return piece_departed(*static_cast<departure*>(owner), static_cast<bool>(error));
   const bool whole = !error && bytes == expected;
   if (!error && !whole)
-    suspect(process, "a payload of " + std::to_string(bytes) + " bytes came where " + std::to_string(expected) + " were granted");
+    suspect(process, "a payload of " + std::to_string(bytes) + " bytes came where " + std::to_string(expected) +
+                         " were granted");
   piece_landed(*static_cast<landing*>(owner), whole ? bytes : 0, whole);
 }
 

@@ -1,12 +1,11 @@
 // Lost processes, communicators that failed, and how what is in flight ends then.
-#include "engine.hpp"
-
-#include <weft/runtime/error.hpp>
-
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <utility>
+#include <weft/runtime/error.hpp>
+
+#include "engine.hpp"
 
 namespace weft::fabric {
 namespace {
@@ -24,8 +23,8 @@ constexpr std::size_t longest_text = 900;
 std::exception_ptr engine::lost_error(int process) const {
   const int rank = settings_.first_rank[static_cast<std::size_t>(process)];
   const peer& gone = *peers_[static_cast<std::size_t>(process)];
-  return std::make_exception_ptr(
-      peer_lost(rank, "rank " + std::to_string(rank) + " of the world (process " + std::to_string(process) + ") is lost: " + gone.why));
+  return std::make_exception_ptr(peer_lost(rank, "rank " + std::to_string(rank) + " of the world (process " +
+                                                     std::to_string(process) + ") is lost: " + gone.why));
 }
 
 void engine::lose(int process, const std::string& why) {
@@ -38,7 +37,8 @@ void engine::lose(int process, const std::string& why) {
     participant* member = each->owner;
     if (member == nullptr || member->failure != nullptr) continue;
     const auto& processes = member->members->process;
-    if (std::find(processes.begin(), processes.end(), process) != processes.end()) break_participant(*member, failure, false);
+    if (std::find(processes.begin(), processes.end(), process) != processes.end())
+      break_participant(*member, failure, false);
   }
   doom_payloads(process);
   for (const outgoing& each : gone.messages)
@@ -80,7 +80,9 @@ void engine::break_communicator(std::uint64_t communicator, errc code, const std
   if (tell && settings_.broadcast) {
     const std::string_view shortened = std::string_view(text).substr(0, longest_text);
     std::vector<std::byte> note(sizeof(failure_note) + shortened.size());
-    write_part(note.data(), 0, failure_note{communicator, static_cast<std::int32_t>(code), static_cast<std::uint32_t>(shortened.size())});
+    write_part(
+        note.data(), 0,
+        failure_note{communicator, static_cast<std::int32_t>(code), static_cast<std::uint32_t>(shortened.size())});
     std::memcpy(note.data() + sizeof(failure_note), shortened.data(), shortened.size());
     settings_.broadcast(note);
   }
@@ -125,7 +127,8 @@ void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noe
       return withdraw(arriving);
     }
     case operation::stage::waiting_for_room:
-      std::erase_if(peers_[static_cast<std::size_t>(process())]->messages, [&](const outgoing& each) { return each.operation == &cancelled; });
+      std::erase_if(peers_[static_cast<std::size_t>(process())]->messages,
+                    [&](const outgoing& each) { return each.operation == &cancelled; });
       break;
     case operation::stage::waiting_for_grant:
       if (leaving == nullptr) {
@@ -150,7 +153,8 @@ void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noe
     }
     case operation::stage::idle:
     case operation::stage::posted:
-    case operation::stage::ended: break;
+    case operation::stage::ended:
+      break;
   }
   fail(cancelled, failure);
 }
@@ -161,8 +165,9 @@ void engine::report_mismatch(participant& member, std::uint64_t mine, int source
   };
   const std::string what = mine == theirs ? " with other counts" : "";
   break_communicator(member.members->communicator, errc::mismatched_call,
-                     "rank " + std::to_string(member.rank) + " called " + name(mine) + " where rank " + std::to_string(source) + " called " + name(theirs) +
-                         what + " (communicator " + std::to_string(member.members->communicator) + ")",
+                     "rank " + std::to_string(member.rank) + " called " + name(mine) + " where rank " +
+                         std::to_string(source) + " called " + name(theirs) + what + " (communicator " +
+                         std::to_string(member.members->communicator) + ")",
                      true);
 }
 

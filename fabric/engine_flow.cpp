@@ -2,16 +2,15 @@
 //
 // Each frame costs the credit of its bytes, given back when the receiver has taken it out of its ring, which every poll
 // does: so credit always comes back while the peer polls, whatever its ranks do. Frames that give credit and open
-// connections cost nothing; there is never more than one of them for half a peer's credit. The last eighth of the credit
-// is kept for control frames.
-#include "engine.hpp"
-
-#include <weft/runtime/error.hpp>
-
+// connections cost nothing; there is never more than one of them for half a peer's credit. The last eighth of the
+// credit is kept for control frames.
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
+#include <weft/runtime/error.hpp>
+
+#include "engine.hpp"
 
 namespace weft::fabric {
 namespace {
@@ -56,8 +55,9 @@ std::string engine::missing() const {
 }
 
 bool engine::drained() const noexcept {
-  return unflushed_.empty() &&
-         std::none_of(flying_.begin(), flying_.end(), [](const transfer_slot& slot) { return slot.use == transfer_slot::purpose::frame; });
+  return unflushed_.empty() && std::none_of(flying_.begin(), flying_.end(), [](const transfer_slot& slot) {
+           return slot.use == transfer_slot::purpose::frame;
+         });
 }
 
 header engine::head_for(message_kind kind, const operation& about) const noexcept {
@@ -92,7 +92,8 @@ bool engine::try_transmit(peer& to, header& h, const std::byte* body, std::size_
     if (slot.frame == nullptr) slot.frame = std::make_unique_for_overwrite<std::byte[]>(frame_limit_);
     write_part(slot.frame.get(), 0, h);
     if (bytes != 0) std::memcpy(slot.frame.get() + sizeof h, body, bytes);
-    if (!post_to_provider(to.process, [&] { return network_->send(to.process, {slot.frame.get(), size}, slot); })) return give_back(slot), false;
+    if (!post_to_provider(to.process, [&] { return network_->send(to.process, {slot.frame.get(), size}, slot); }))
+      return give_back(slot), false;
   }
   ++to.sent_frames;
   to.owed = 0;
@@ -118,7 +119,8 @@ void engine::send_eager(peer& to, send_operation& send) {
   note_short_message(to);
   header h = head_for(message_kind::eager, send);
   const bool as_envelope = to.envelopes_only && send.bytes > smaller_than_an_envelope;
-  if (!as_envelope && to.messages.empty() && try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8)) return end(send);
+  if (!as_envelope && to.messages.empty() && try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8))
+    return end(send);
   outgoing later;
   later.head = h;
   later.bytes = send.bytes;
@@ -233,7 +235,8 @@ void engine::note_stored(int process, std::ptrdiff_t bytes) {
   peer& from = *peers_[static_cast<std::size_t>(process)];
   from.stored = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(from.stored) + bytes);
   if (process == settings_.process) return;
-  const bool ask = from.asked_for_envelopes ? from.stored > settings_.unexpected_limit / 2 : from.stored > settings_.unexpected_limit;
+  const bool ask = from.asked_for_envelopes ? from.stored > settings_.unexpected_limit / 2
+                                            : from.stored > settings_.unexpected_limit;
   if (ask == from.asked_for_envelopes) return;
   from.asked_for_envelopes = ask;
   from.credit_due = true;

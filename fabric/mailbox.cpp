@@ -1,6 +1,5 @@
-#include <weft/fabric/mailbox.hpp>
-
 #include <initializer_list>
+#include <weft/fabric/mailbox.hpp>
 
 namespace weft::fabric {
 namespace {
@@ -19,7 +18,8 @@ receive_operation* mailbox::take_posted(int source, std::uint64_t tag, bool coll
   receives& index = collective ? collective_posted_ : posted_;
   auto* first = static_cast<receive_operation*>(index.front({source, tag}));
   if (!collective && wildcards_ != 0) {
-    for (const match_key& key : {match_key{any_peer, tag}, match_key{source, any_message_tag}, match_key{any_peer, any_message_tag}}) {
+    for (const match_key& key :
+         {match_key{any_peer, tag}, match_key{source, any_message_tag}, match_key{any_peer, any_message_tag}}) {
       auto* candidate = static_cast<receive_operation*>(index.front(key));
       if (candidate != nullptr && (first == nullptr || candidate->order < first->order)) first = candidate;
     }
@@ -49,11 +49,14 @@ unexpected_message* mailbox::match(int source, std::uint64_t tag) noexcept {
 }
 
 std::unique_ptr<unexpected_message> mailbox::take_unexpected(const receive_operation& receive) noexcept {
-  unexpected_message* found = receive.collective ? collective_unexpected_.front(key_of(receive)) : match(receive.peer, receive.tag);
+  unexpected_message* found =
+      receive.collective ? collective_unexpected_.front(key_of(receive)) : match(receive.peer, receive.tag);
   return found == nullptr ? nullptr : remove_unexpected(*found);
 }
 
-const unexpected_message* mailbox::find_unexpected(int source, std::uint64_t tag) noexcept { return match(source, tag); }
+const unexpected_message* mailbox::find_unexpected(int source, std::uint64_t tag) noexcept {
+  return match(source, tag);
+}
 
 void mailbox::add_unexpected(std::unique_ptr<unexpected_message> message) {
   unexpected_message& added = *message.release();  // owned by the lists from here, until remove_unexpected

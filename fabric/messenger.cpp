@@ -1,9 +1,8 @@
 #include <weft/fabric/messenger.hpp>
-
-#include "engine.hpp"
-
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/error.hpp>
+
+#include "engine.hpp"
 
 namespace weft::fabric {
 namespace {
@@ -25,7 +24,8 @@ messenger::messenger(std::unique_ptr<transport> network, messenger_settings sett
     : engine_(std::make_unique<engine>(std::move(network), std::move(settings))) {}
 messenger::~messenger() = default;
 
-void messenger::connect(std::span<const address> endpoints, clock::time_point deadline, const std::function<void()>& interrupted) {
+void messenger::connect(std::span<const address> endpoints, clock::time_point deadline,
+                        const std::function<void()>& interrupted) {
   while_held([&] { engine_->start(endpoints); });
   backoff pause;
   for (bool done = false; !done;) {
@@ -36,7 +36,8 @@ void messenger::connect(std::span<const address> endpoints, clock::time_point de
     while_held([&] { done = engine_->connected(); });
     if (interrupted) interrupted();
     if (!done && steady_clock_source().now() > deadline)
-      throw error(errc::timed_out, "no connection over " + limits().provider + " to the processes " + engine_->missing());
+      throw error(errc::timed_out,
+                  "no connection over " + limits().provider + " to the processes " + engine_->missing());
   }
 }
 
@@ -81,7 +82,8 @@ void messenger::break_communicator(std::uint64_t communicator, errc code, const 
 }
 void messenger::break_here(participant& member) {
   while_held([&] {
-    if (member.failure == nullptr) engine_->break_participant(member, std::make_exception_ptr(error(errc::revoked, "the rank has left")), true);
+    if (member.failure == nullptr)
+      engine_->break_participant(member, std::make_exception_ptr(error(errc::revoked, "the rank has left")), true);
   });
 }
 void messenger::take_note(std::span<const std::byte> note) {

@@ -9,6 +9,7 @@
 #include <boost/intrusive/list.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,6 +20,9 @@ struct room;
 
 /// Pieces of one message that are on the way at a time: while one travels the next is granted.
 inline constexpr std::size_t pieces_ahead = 2;
+
+/// How long the provider gets to give back memory that a lost process was to fill or was to read.
+inline constexpr std::chrono::milliseconds doomed_time{500};
 
 /// Up to there a message may be sent, in pieces of so many bytes but for the last.
 struct granted_range {

@@ -3,29 +3,41 @@
 //   eager     header | the message
 //   envelope  header | envelope_body a message of header.length bytes waits at its sender
 //   grant     header | grant_body    the receiver has posted memory for `granted` bytes of it
-//   refuse    header                 the message that its sender calls header.detail is longer than the receiver's buffer,
+//   refuse    header                 the message that its sender calls header.detail is longer than the receiver's
+//   buffer,
 //                                    which has header.length bytes
 //   withdraw  header                 the receiver gives up the message that it calls header.detail
-//   withdrawn header                 the sender has stopped after header.length bytes of what the receiver calls header.detail;
+//   withdrawn header                 the sender has stopped after header.length bytes of what the receiver calls
+//   header.detail;
 //                                    source 1: for a reason that the receiver does not hear of otherwise
 //   dropped   header                 nobody will ever receive the message that its sender calls header.detail
 //   credit    header                 gives credit back; source 1: send envelopes only, 0: send eagerly again
-//   hello     header                 opens a connection and gives header.length units of credit; source 1: asks for an answer
+//   hello     header                 opens a connection and gives header.length units of credit; source 1: asks for an
+//   answer
 #pragma once
-
-#include <weft/fabric/messenger.hpp>
-#include <weft/fabric/process_record.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <weft/fabric/messenger.hpp>
+#include <weft/fabric/process_record.hpp>
 
 namespace weft::fabric {
 
 inline constexpr std::uint8_t wire_version = build_identity::current_wire;
 
-enum class message_kind : std::uint8_t { hello = 1, eager, envelope, grant, refuse, withdraw, withdrawn, credit, dropped };
+enum class message_kind : std::uint8_t {
+  hello = 1,
+  eager,
+  envelope,
+  grant,
+  refuse,
+  withdraw,
+  withdrawn,
+  credit,
+  dropped
+};
 
 /// Matching space within a communicator: messages by source and tag, or a collective's by source and ordinal.
 enum class space : std::uint16_t { message = 0, collective = 1 };
@@ -34,19 +46,19 @@ enum class space : std::uint16_t { message = 0, collective = 1 };
 struct header {
   std::uint8_t version = wire_version;
   message_kind kind = message_kind::eager;
-  std::uint16_t epoch = 0;        ///< of the communicator
+  std::uint16_t epoch = 0;  ///< of the communicator
   std::uint32_t job = 0;
   std::uint32_t process = 0;      ///< who sends
   std::uint16_t incarnation = 0;  ///< which start of that process
   space matching = space::message;
-  std::uint32_t sequence = 0;     ///< counts the frames from this process to that one
-  std::uint32_t credit = 0;       ///< gives back so many units of credit
+  std::uint32_t sequence = 0;  ///< counts the frames from this process to that one
+  std::uint32_t credit = 0;    ///< gives back so many units of credit
   std::uint64_t communicator = 0;
-  std::int32_t source = 0;        ///< ranks of the communicator
+  std::int32_t source = 0;  ///< ranks of the communicator
   std::int32_t destination = 0;
   std::uint64_t tag = 0;
-  std::uint64_t length = 0;       ///< of the message, bytes
-  std::uint64_t detail = 0;       ///< eager, envelope, grant: a collective's fingerprint; else a name of the message
+  std::uint64_t length = 0;  ///< of the message, bytes
+  std::uint64_t detail = 0;  ///< eager, envelope, grant: a collective's fingerprint; else a name of the message
 };
 static_assert(sizeof(header) == messenger::frame_overhead);
 

@@ -1,6 +1,3 @@
-#include <weft/runtime/error.hpp>
-#include <weft/runtime/options.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -8,6 +5,8 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/options.hpp>
 
 namespace weft {
 namespace {
@@ -31,10 +30,18 @@ bool parse_bytes(std::string_view text, std::size_t& bytes) {
   int shift = 0;
   if (!text.empty()) {
     switch (text.back()) {
-      case 'k': case 'K': shift = 10; break;
-      case 'M': shift = 20; break;
-      case 'G': shift = 30; break;
-      default: break;
+      case 'k':
+      case 'K':
+        shift = 10;
+        break;
+      case 'M':
+        shift = 20;
+        break;
+      case 'G':
+        shift = 30;
+        break;
+      default:
+        break;
     }
   }
   if (shift != 0) text.remove_suffix(1);
@@ -51,14 +58,15 @@ std::string join(std::initializer_list<const char*> words) {
 }
 
 entry text_option(const char* name, const char* help, std::string options::*member) {
-  return {name, help,
-          [member](options& o, std::string_view value) { return o.*member = value, std::string(); },
+  return {name, help, [member](options& o, std::string_view value) { return o.*member = value, std::string(); },
           [member](const options& o) { return o.*member; }};
 }
 
-entry word_option(const char* name, const char* help, std::string options::*member, std::initializer_list<const char*> words) {
+entry word_option(const char* name, const char* help, std::string options::*member,
+                  std::initializer_list<const char*> words) {
   return {name, help,
-          [member, valid = std::vector<std::string>(words.begin(), words.end()), list = join(words)](options& o, std::string_view value) {
+          [member, valid = std::vector<std::string>(words.begin(), words.end()), list = join(words)](
+              options& o, std::string_view value) {
             if (std::find(valid.begin(), valid.end(), value) == valid.end()) return "one of " + list;
             return o.*member = value, std::string();
           },
@@ -71,7 +79,8 @@ entry bytes_option(const char* name, const char* help, std::size_t options::*mem
           [member, least, most](options& o, std::string_view value) {
             std::size_t bytes = 0;
             if (!parse_bytes(value, bytes) || bytes < least || bytes > most)
-              return "bytes from " + std::to_string(least) + " to " + std::to_string(most) + ", such as 4096, 64k or 1M";
+              return "bytes from " + std::to_string(least) + " to " + std::to_string(most) +
+                     ", such as 4096, 64k or 1M";
             return o.*member = bytes, std::string();
           },
           [member](const options& o) { return std::to_string(o.*member); }};
@@ -116,7 +125,8 @@ entry ranks_option() {
   return {"ranks-per-process", "ranks that each process hosts, each on a fiber",
           [](options& o, std::string_view value) {
             int ranks = 0;
-            if (!parse_number(value, ranks) || ranks < 1 || ranks > 1'000'000) return std::string("a number from 1 to 1000000");
+            if (!parse_number(value, ranks) || ranks < 1 || ranks > 1'000'000)
+              return std::string("a number from 1 to 1000000");
             return o.ranks_per_process = ranks, std::string();
           },
           [](const options& o) { return std::to_string(o.ranks_per_process); }};
@@ -145,17 +155,21 @@ const std::vector<entry>& table() {
                    &options::send_buffer_limit, 0),
       bytes_option("plan-cache", "bytes of plans that each rank keeps for each communicator", &options::plan_cache, 0),
       bytes_option("piece", "longest payload transfer", &options::piece, 4 << 10, 1 << 30),
-      bytes_option("window", "payload bytes on the way from a peer while short messages pass between", &options::window, 4 << 10, 1 << 30),
-      switch_option("force-registration", "register local memory even where the provider does not ask", &options::force_registration),
+      bytes_option("window", "payload bytes on the way from a peer while short messages pass between", &options::window,
+                   4 << 10, 1 << 30),
+      switch_option("force-registration", "register local memory even where the provider does not ask",
+                    &options::force_registration),
       word_option("allreduce", "algorithm of all-reduce", &options::allreduce, {"auto", "recursive_doubling", "ring"}),
       word_option("reduce", "algorithm of reduce", &options::reduce, {"auto", "binomial", "greedy"}),
-      bytes_option("ring-threshold", "all-reduces of at least so many bytes take the ring", &options::ring_threshold, 0),
+      bytes_option("ring-threshold", "all-reduces of at least so many bytes take the ring", &options::ring_threshold,
+                   0),
       bytes_option("ring-threshold-pair", "the same between two ranks", &options::ring_threshold_pair, 0),
       bytes_option("segment", "bytes in which a chunk is pipelined", &options::segment, 64),
       cost_option("transfer-cost", "time to transfer an operand, for the greedy tree", &options::transfer_cost),
       cost_option("compute-cost", "time to combine an operand, for the greedy tree", &options::compute_cost),
       time_option("join-timeout", "milliseconds that starting a job may take", &options::join_timeout),
-      time_option("peer-timeout", "milliseconds of silence on a control connection that count as a loss", &options::peer_timeout),
+      time_option("peer-timeout", "milliseconds of silence on a control connection that count as a loss",
+                  &options::peer_timeout),
   };
   return entries;
 }
@@ -189,9 +203,11 @@ void read_environment(options& o, const char* const* environment, std::vector<st
     const std::string_view variable = line.substr(0, equals);
     if (is_reserved(variable)) continue;
     const auto& entries = table();
-    const auto known = std::find_if(entries.begin(), entries.end(), [&](const entry& e) { return variable_name(e.name) == variable; });
+    const auto known =
+        std::find_if(entries.begin(), entries.end(), [&](const entry& e) { return variable_name(e.name) == variable; });
     if (known == entries.end())
-      warnings.push_back("weft: warning: unknown variable " + std::string(variable) + " (`weft info` lists those that exist)");
+      warnings.push_back("weft: warning: unknown variable " + std::string(variable) +
+                         " (`weft info` lists those that exist)");
     else
       set_option(o, known->name, line.substr(equals + 1), variable);
   }
@@ -211,10 +227,12 @@ std::vector<option_listing> list_options(const options& o) {
 void set_option(options& o, std::string_view name, std::string_view value, std::string_view origin) {
   const entry* known = find_entry(name);
   if (known == nullptr)
-    throw error(errc::invalid_argument, std::string(origin) + ": weft has no option \"" + std::string(name) + "\" (`weft info` lists them)");
+    throw error(errc::invalid_argument,
+                std::string(origin) + ": weft has no option \"" + std::string(name) + "\" (`weft info` lists them)");
   const std::string valid = known->set(o, value);
   if (!valid.empty())
-    throw error(errc::invalid_argument, std::string(origin) + "=" + std::string(value) + ": not a valid value; valid: " + valid);
+    throw error(errc::invalid_argument,
+                std::string(origin) + "=" + std::string(value) + ": not a valid value; valid: " + valid);
   o.origins[std::string(name)] = origin;
 }
 
@@ -232,11 +250,14 @@ options parse_options(int& argc, char** argv, const char* const* environment, st
       continue;
     }
     const auto equals = argument.find('=');
-    const std::string_view name = argument.substr(prefix.size(), equals == std::string_view::npos ? equals : equals - prefix.size());
+    const std::string_view name =
+        argument.substr(prefix.size(), equals == std::string_view::npos ? equals : equals - prefix.size());
     if (equals != std::string_view::npos) {
       set_option(o, name, argument.substr(equals + 1), argument.substr(0, equals));
     } else {
-      if (i + 1 >= argc) throw error(errc::invalid_argument, std::string(argument) + ": a value is missing, as in " + std::string(argument) + "=VALUE");
+      if (i + 1 >= argc)
+        throw error(errc::invalid_argument,
+                    std::string(argument) + ": a value is missing, as in " + std::string(argument) + "=VALUE");
       set_option(o, name, argv[++i], argument);
     }
   }

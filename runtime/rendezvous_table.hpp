@@ -38,8 +38,8 @@ class rendezvous_table {
   wait contribute(int process, std::string_view key, bytes record);
 
   /// The answer to `w`, or null as long as there is none; ask no more after it was given. Empty for a fence; for a
-  /// gather every record behind its length (`unpack`). Throws errc::peer_lost for what a process that has ended will never
-  /// complete.
+  /// gather every record behind its length (`unpack`). Throws errc::peer_lost for what a process that has ended will
+  /// never complete.
   answer answer_to(const wait& w);
 
   /// Process `process` died and will arrive nowhere any more. `how` becomes the value of "lost/PROCESS".

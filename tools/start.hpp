@@ -13,8 +13,8 @@ namespace weft::tools {
 int count_processes(const job_settings& settings);
 std::string ranks_of(const job_settings& settings, int process, const char* between);
 
-/// The environment of process `process`: the launcher's own, under -x, under what weft itself says. `cpus` are what each
-/// process is bound to; no set at all where nothing is bound.
+/// The environment of process `process`: the launcher's own, under -x, under what weft itself says. `cpus` are what
+/// each process is bound to; no set at all where nothing is bound.
 std::vector<std::string> environment_of(const job_settings& settings, const store_job& job, const std::string& address,
                                         int process, const std::vector<topology::cpu_set>& cpus);
 

@@ -1,6 +1,5 @@
-#include <weft/schedules/selection.hpp>
-
 #include <algorithm>
+#include <weft/schedules/selection.hpp>
 
 namespace weft::schedules {
 namespace {
@@ -34,6 +33,8 @@ selected_tree select_reduce(const selection_parameters& agreed, int, std::size_t
   return chosen;
 }
 
-selected_tree select_broadcast(const selection_parameters& agreed, int, std::size_t bytes) { return select_tree(agreed, bytes); }
+selected_tree select_broadcast(const selection_parameters& agreed, int, std::size_t bytes) {
+  return select_tree(agreed, bytes);
+}
 
 }  // namespace weft::schedules

@@ -1,10 +1,9 @@
 // Options: the command line over the environment over the defaults, and what is said of bad ones.
-#include <weft/runtime/error.hpp>
-#include <weft/runtime/options.hpp>
-
 #include <algorithm>
 #include <string>
 #include <vector>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/options.hpp>
 
 #include "catch.hpp"
 
@@ -85,8 +84,10 @@ TEST_CASE("options: an unknown variable is warned about, an unknown argument ref
 }
 
 TEST_CASE("options: a bad value is refused with where it stands and what is valid") {
-  CHECK_THAT(refusal({"p"}, {"WEFT_PROGRESS=fast"}), weft_test::ContainsSubstring("WEFT_PROGRESS=fast") && weft_test::ContainsSubstring("caller, thread"));
-  CHECK_THAT(refusal({"p", "--weft-allreduce=tree"}, {}), weft_test::ContainsSubstring("--weft-allreduce=tree") && weft_test::ContainsSubstring("recursive_doubling"));
+  CHECK_THAT(refusal({"p"}, {"WEFT_PROGRESS=fast"}),
+             weft_test::ContainsSubstring("WEFT_PROGRESS=fast") && weft_test::ContainsSubstring("caller, thread"));
+  CHECK_THAT(refusal({"p", "--weft-allreduce=tree"}, {}), weft_test::ContainsSubstring("--weft-allreduce=tree") &&
+                                                              weft_test::ContainsSubstring("recursive_doubling"));
   for (const char* bytes : {"", "x", "-1", "1.5", "12q", "k", "1", "99999999999999999999", "17179869184G"})
     CHECK_THAT(refusal({"p"}, {std::string("WEFT_PIECE=") + bytes}), weft_test::ContainsSubstring("bytes from 4096"));
   CHECK_THAT(refusal({"p"}, {"WEFT_RANKS_PER_PROCESS=0"}), weft_test::ContainsSubstring("from 1"));

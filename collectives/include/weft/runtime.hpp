@@ -1,10 +1,9 @@
 // One process's membership in a job.
 #pragma once
 
-#include <weft/communicator.hpp>
-
 #include <functional>
 #include <memory>
+#include <weft/communicator.hpp>
 
 namespace weft {
 
@@ -13,8 +12,8 @@ struct membership;
 struct runtime_state;
 }  // namespace detail
 
-/// Joins the job when it is made and leaves it when it is destroyed, together with the others. Not a global: several may
-/// live in one process, each a process of a job of its own (or, in tests, of the same job).
+/// Joins the job when it is made and leaves it when it is destroyed, together with the others. Not a global: several
+/// may live in one process, each a process of a job of its own (or, in tests, of the same job).
 class runtime {
  public:
   /// Joins the job that the launcher started this process for; a job of one where there is no launcher. `--weft-*`
@@ -25,7 +24,8 @@ class runtime {
   explicit runtime(detail::membership member);
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
-  /// Blocks until every process of the job gets here; not while an exception unwinds: then the others are told of a loss.
+  /// Blocks until every process of the job gets here; not while an exception unwinds: then the others are told of a
+  /// loss.
   ~runtime();
 
   /// All ranks of the job. Throws errc::invalid_argument in a process that hosts several ranks: there, use `run`.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <boost/intrusive/list.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,9 +16,9 @@ struct match_key {
   friend bool operator==(const match_key&, const match_key&) = default;
 };
 
-/// A hash table of queues: each key's items in the order in which they were pushed. Items are linked through their member
-/// `Hook`, never copied or owned; queues are recycled, so that a steady state allocates nothing. All calls take constant
-/// time.
+/// A hash table of queues: each key's items in the order in which they were pushed. Items are linked through their
+/// member `Hook`, never copied or owned; queues are recycled, so that a steady state allocates nothing. All calls take
+/// constant time.
 template <class T, boost::intrusive::list_member_hook<> T::*Hook>
 class fifo_index {
  public:
@@ -66,7 +65,9 @@ class fifo_index {
   };
 
   static std::size_t hash(const match_key& key) noexcept {
-    std::uint64_t mixed = (key.tag ^ (static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.source)) << 32 | 0x9e3779b9u)) * 0x9e3779b97f4a7c15u;
+    std::uint64_t mixed =
+        (key.tag ^ (static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.source)) << 32 | 0x9e3779b9u)) *
+        0x9e3779b97f4a7c15u;
     return static_cast<std::size_t>(mixed ^ (mixed >> 29));
   }
   queue*& bucket(const match_key& key) noexcept { return buckets_[(hash(key) >> 3) & (buckets_.size() - 1)]; }

@@ -1,13 +1,12 @@
 // Matching: which message meets which receive, for one rank of one communicator.
 #pragma once
 
-#include <weft/fabric/fifo_index.hpp>
-#include <weft/fabric/operation.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <weft/fabric/fifo_index.hpp>
+#include <weft/fabric/operation.hpp>
 
 namespace weft::fabric {
 
@@ -18,11 +17,11 @@ struct unexpected_message {
   bool collective = false;
   std::uint64_t fingerprint = 0;
   std::size_t bytes = 0;
-  int process = -1;                    ///< who sent it
-  std::unique_ptr<std::byte[]> data;   ///< the message; null where it is empty or only announced
-  bool announced = false;              ///< it waits at its sender,
-  std::uint64_t sender_name = 0;       ///< which calls it this, in another process,
-  send_operation* at_home = nullptr;   ///< or is this operation, in our own
+  int process = -1;                   ///< who sent it
+  std::unique_ptr<std::byte[]> data;  ///< the message; null where it is empty or only announced
+  bool announced = false;             ///< it waits at its sender,
+  std::uint64_t sender_name = 0;      ///< which calls it this, in another process,
+  send_operation* at_home = nullptr;  ///< or is this operation, in our own
 
   /// What keeping it costs this process's memory, bytes, roughly.
   std::size_t cost() const noexcept { return announced ? 0 : bytes + sizeof(unexpected_message) + 64; }
@@ -30,9 +29,9 @@ struct unexpected_message {
   boost::intrusive::list_member_hook<> by_both, by_source, by_tag, in_order;
 };
 
-/// The messages and receives of one rank of one communicator that wait for each other. Messages are matched in the order
-/// in which they came, receives in the order in which they were posted; any_peer and any_message_tag match everything.
-/// Messages and collectives do not see each other.
+/// The messages and receives of one rank of one communicator that wait for each other. Messages are matched in the
+/// order in which they came, receives in the order in which they were posted; any_peer and any_message_tag match
+/// everything. Messages and collectives do not see each other.
 class mailbox {
  public:
   mailbox() = default;

@@ -4,18 +4,10 @@
 //   communicator, executors --post--> messenger --frames, payloads--> transport
 //                           <-finished--         <--arrived, done---
 //
-// Short messages go at once into the receiver's ring, under credit that each peer has there; what nothing matches yet moves
-// from the ring to memory, and gives its credit back. Long ones go when the receiver has posted memory for them: a
-// message's sender asks by an envelope, a collective's receiver grants by itself, when the operation starts.
+// Short messages go at once into the receiver's ring, under credit that each peer has there; what nothing matches yet
+// moves from the ring to memory, and gives its credit back. Long ones go when the receiver has posted memory for them:
+// a message's sender asks by an envelope, a collective's receiver grants by itself, when the operation starts.
 #pragma once
-
-#include <weft/fabric/operation.hpp>
-#include <weft/fabric/participant.hpp>
-#include <weft/fabric/token.hpp>
-#include <weft/fabric/transport.hpp>
-#include <weft/runtime/clock.hpp>
-#include <weft/runtime/error.hpp>
-#include <weft/runtime/progress.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -25,6 +17,13 @@
 #include <string>
 #include <system_error>
 #include <vector>
+#include <weft/fabric/operation.hpp>
+#include <weft/fabric/participant.hpp>
+#include <weft/fabric/token.hpp>
+#include <weft/fabric/transport.hpp>
+#include <weft/runtime/clock.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/progress.hpp>
 
 namespace weft::fabric {
 
@@ -41,7 +40,8 @@ struct messenger_settings {
   std::size_t unexpected_limit = 4 << 20;
   std::size_t send_buffer_limit = 64 << 20;
   std::size_t piece = 1 << 20;
-  std::size_t window = 512 << 10;  ///< on the way from one peer while short messages pass between the same two processes
+  std::size_t window =
+      512 << 10;  ///< on the way from one peer while short messages pass between the same two processes
   /// Says what a collective's fingerprint stands for, for errors.
   std::string (*describe)(std::uint64_t fingerprint) = nullptr;
   /// Tells every other process of the job (they hand it to `take_note`). Called with the token held; must not block.
@@ -55,8 +55,8 @@ struct probed_message {
   std::size_t bytes = 0;
 };
 
-/// One process's end of all its messages. Any thread may call what does not say otherwise; a call takes the token, or leaves
-/// its work for its holder.
+/// One process's end of all its messages. Any thread may call what does not say otherwise; a call takes the token, or
+/// leaves its work for its holder.
 class messenger final : public pollable {
  public:
   /// What a frame holds beside its message, bytes: the longest message sent without asking is as much shorter.
@@ -67,10 +67,11 @@ class messenger final : public pollable {
   /// finish. The operations and their participants must outlive the call.
   ~messenger() override;
 
-  /// Connects to all processes of the job, whose endpoints' addresses these are; of two processes the lower one opens the
-  /// connection. Blocks. Throws errc::timed_out naming who is missing; what `interrupted`, called now and then, throws
-  /// goes through.
-  void connect(std::span<const address> endpoints, clock::time_point deadline, const std::function<void()>& interrupted = {});
+  /// Connects to all processes of the job, whose endpoints' addresses these are; of two processes the lower one opens
+  /// the connection. Blocks. Throws errc::timed_out naming who is missing; what `interrupted`, called now and then,
+  /// throws goes through.
+  void connect(std::span<const address> endpoints, clock::time_point deadline,
+               const std::function<void()>& interrupted = {});
 
   /// Makes a rank of a communicator known. Messages for it that came earlier are kept.
   void join(participant& member);

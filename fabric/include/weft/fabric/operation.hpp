@@ -2,7 +2,6 @@
 #pragma once
 
 #include <boost/intrusive/list_hook.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -21,9 +20,9 @@ struct operation {
   /// access to the operation.
   virtual void finished() noexcept = 0;
 
-  participant* at = nullptr;      ///< whose operation this is
-  int peer = -1;                  ///< rank of the other side; any_peer in receives of messages
-  std::uint64_t tag = 0;          ///< of the message, or any_message_tag in receives; in a collective sequence << 32 | ordinal
+  participant* at = nullptr;  ///< whose operation this is
+  int peer = -1;              ///< rank of the other side; any_peer in receives of messages
+  std::uint64_t tag = 0;  ///< of the message, or any_message_tag in receives; in a collective sequence << 32 | ordinal
   bool collective = false;        ///< which matching space; a collective's receives name peer, tag and exact length
   std::uint64_t fingerprint = 0;  ///< collectives: what both sides must agree on
   std::size_t bytes = 0;          ///< length of the message; capacity of a receive
@@ -32,9 +31,9 @@ struct operation {
   /// The messenger's own.
   enum class stage : std::uint8_t {
     idle,
-    posted,           ///< a receive that nothing has matched
-    landing,          ///< a receive whose payload arrives in pieces
-    waiting_for_room, ///< a send behind others in its peer's queue
+    posted,            ///< a receive that nothing has matched
+    landing,           ///< a receive whose payload arrives in pieces
+    waiting_for_room,  ///< a send behind others in its peer's queue
     waiting_for_grant,
     departing,        ///< a send whose payload leaves in pieces
     waiting_at_home,  ///< a send to a rank of this process that has not posted its receive
@@ -46,7 +45,7 @@ struct operation {
   boost::intrusive::list_member_hook<> active;  ///< among its participant's operations
   boost::intrusive::list_member_hook<> queued;  ///< in the index or queue that it waits in
   operation* next_submitted = nullptr;
-  void* transfer_state = nullptr;               ///< its landing, departure or unexpected message
+  void* transfer_state = nullptr;  ///< its landing, departure or unexpected message
 
  protected:
   operation() = default;

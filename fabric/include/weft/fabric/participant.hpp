@@ -1,13 +1,11 @@
 // One rank of one communicator, as the messenger knows it.
 #pragma once
 
-#include <weft/fabric/group.hpp>
-#include <weft/fabric/operation.hpp>
-
 #include <boost/intrusive/list.hpp>
-
 #include <exception>
 #include <memory>
+#include <weft/fabric/group.hpp>
+#include <weft/fabric/operation.hpp>
 
 namespace weft::fabric {
 
@@ -27,8 +25,9 @@ class participant {
   room* here = nullptr;        ///< what waits for it
   std::exception_ptr failure;  ///< once set, every operation ends with it
   bool failed_alone = false;   ///< and the other ranks do not hear of it by themselves
-  boost::intrusive::list<operation, boost::intrusive::member_hook<operation, boost::intrusive::list_member_hook<>, &operation::active>,
-                         boost::intrusive::constant_time_size<false>>
+  boost::intrusive::list<
+      operation, boost::intrusive::member_hook<operation, boost::intrusive::list_member_hook<>, &operation::active>,
+      boost::intrusive::constant_time_size<false>>
       active;
 };
 

@@ -19,7 +19,8 @@ class slot_map {
   /// An object and its new name, written to its member `id`. Throws std::length_error with 4 million in use.
   T& add() {
     if (free_.empty()) {
-      if (slots_.size() >= (std::size_t{1} << index_bits) - 1) throw std::length_error("weft: more than 4 million payloads in flight");
+      if (slots_.size() >= (std::size_t{1} << index_bits) - 1)
+        throw std::length_error("weft: more than 4 million payloads in flight");
       slots_.push_back(std::make_unique<T>());
       generations_.push_back(0);
       free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));

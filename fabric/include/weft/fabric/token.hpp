@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-
 #include <weft/runtime/backoff.hpp>
 
 namespace weft::fabric {
@@ -12,8 +11,8 @@ namespace weft::fabric {
 class token {
  public:
   bool try_acquire() noexcept {
-    // The relaxed look keeps a taken token's cache line shared; acquire pairs with release() of the last holder, so that
-    // everything it did to the endpoint is visible.
+    // The relaxed look keeps a taken token's cache line shared; acquire pairs with release() of the last holder, so
+    // that everything it did to the endpoint is visible.
     return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire);
   }
   void acquire() noexcept {

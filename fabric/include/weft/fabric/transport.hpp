@@ -24,18 +24,18 @@ class receiver {
   virtual ~receiver() = default;
   /// A frame has arrived, whole. The bytes are the transport's and gone when this returns.
   virtual void arrived(std::span<const std::byte> frame) = 0;
-  /// A transfer has ended: `bytes` landed (receives), or the memory may be reused (sends). With an error nothing is said
-  /// about the bytes, but the transport no longer touches them.
+  /// A transfer has ended: `bytes` landed (receives), or the memory may be reused (sends). With an error nothing is
+  /// said about the bytes, but the transport no longer touches them.
   virtual void done(transfer& ended, std::size_t bytes, std::error_code error) = 0;
 };
 
 /// What a transport can do; fixed once it is made.
 struct transport_limits {
-  std::string provider;       ///< as `--provider` names it
-  std::size_t inject = 0;     ///< largest frame that `inject` takes, bytes
-  std::size_t frame = 0;      ///< largest frame that `send` takes, bytes
-  std::size_t payload = 0;    ///< largest payload transfer, bytes
-  std::uint64_t tag_mask = 0; ///< the bits of a payload tag that reach the other side
+  std::string provider;        ///< as `--provider` names it
+  std::size_t inject = 0;      ///< largest frame that `inject` takes, bytes
+  std::size_t frame = 0;       ///< largest frame that `send` takes, bytes
+  std::size_t payload = 0;     ///< largest payload transfer, bytes
+  std::uint64_t tag_mask = 0;  ///< the bits of a payload tag that reach the other side
 };
 
 using address = std::vector<std::byte>;
@@ -43,10 +43,10 @@ using address = std::vector<std::byte>;
 /// An endpoint and everything it needs. Frames of one sender arrive in the order sent; payload transfers are matched by
 /// (peer, tag) with a receive that was posted before the payload was sent, which the caller guarantees.
 ///
-/// Threads: every call but the constructor's and destructor's is made by one thread at a time (whoever holds the token);
-/// nothing here blocks. `false` from a posting call means that the provider is busy (-FI_EAGAIN): the caller polls and
-/// tries again, within bounds of its own. Errors of the provider are thrown as weft::error (errc::provider_failed) that
-/// name the call and fi_strerror's text.
+/// Threads: every call but the constructor's and destructor's is made by one thread at a time (whoever holds the
+/// token); nothing here blocks. `false` from a posting call means that the provider is busy (-FI_EAGAIN): the caller
+/// polls and tries again, within bounds of its own. Errors of the provider are thrown as weft::error
+/// (errc::provider_failed) that name the call and fi_strerror's text.
 class transport {
  public:
   virtual ~transport() = default;
@@ -68,8 +68,8 @@ class transport {
   /// Posts memory for the payload that `peer` will send under `tag`. False also while as many are posted as the
   /// provider's queue bears beside the ring (128 on net, 512 on shm).
   virtual bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) = 0;
-  /// Asks for a posted payload receive back. It ends by `done` all the same: with std::errc::operation_canceled, or as if
-  /// nothing had been asked where the payload was quicker.
+  /// Asks for a posted payload receive back. It ends by `done` all the same: with std::errc::operation_canceled, or as
+  /// if nothing had been asked where the payload was quicker.
   virtual void cancel(transfer& context) = 0;
 
   /// Reports what has happened since to `to` and returns how many events that were; 0 is nothing.

@@ -1,5 +1,5 @@
-// Everything that can be set, in one struct: the command line (--weft-NAME=VALUE) over the environment (WEFT_NAME) over the
-// defaults below.
+// Everything that can be set, in one struct: the command line (--weft-NAME=VALUE) over the environment (WEFT_NAME) over
+// the defaults below.
 #pragma once
 
 #include <chrono>
@@ -15,28 +15,29 @@ namespace weft {
 enum class progress_mode { caller, thread };
 
 struct options {
-  std::string provider;  ///< libfabric provider; empty: the default of this machine
+  std::string provider;               ///< libfabric provider; empty: the default of this machine
   std::string address = "127.0.0.1";  ///< the address that endpoints and control connections bind to
   progress_mode progress = progress_mode::caller;
   int ranks_per_process = 1;
   std::size_t fiber_stack = 256 << 10;  ///< bytes
 
-  std::size_t eager_limit = 8 << 10;         ///< longest message sent without asking, bytes
-  std::size_t credit = 256 << 10;            ///< bytes that one peer may have in our ring
-  std::size_t unexpected_limit = 4 << 20;    ///< bytes of unmatched messages kept for one peer before it sends envelopes only
+  std::size_t eager_limit = 8 << 10;  ///< longest message sent without asking, bytes
+  std::size_t credit = 256 << 10;     ///< bytes that one peer may have in our ring
+  std::size_t unexpected_limit =
+      4 << 20;  ///< bytes of unmatched messages kept for one peer before it sends envelopes only
   std::size_t send_buffer_limit = 64 << 20;  ///< bytes of short messages kept for peers that do not take them yet
   std::size_t plan_cache = 64 << 20;         ///< bytes of plans that each rank keeps for each communicator
   std::size_t piece = 1 << 20;               ///< longest payload transfer, bytes
   std::size_t window = 512 << 10;            ///< payload bytes on the way from a peer while short messages pass between
-  bool force_registration = false;           ///< register local memory even where the provider does not ask (a test mode)
+  bool force_registration = false;  ///< register local memory even where the provider does not ask (a test mode)
 
-  std::string allreduce = "auto";  ///< auto, recursive_doubling or ring
-  std::string reduce = "auto";     ///< auto, binomial or greedy
-  std::size_t ring_threshold = 64 << 10;        ///< all-reduces of at least so many bytes take the ring,
-  std::size_t ring_threshold_pair = 1 << 20;    ///< between two ranks; both algorithms send as much there
-  std::size_t segment = 1 << 20;          ///< bytes in which a chunk is pipelined
-  double transfer_cost = 1;  ///< d of the greedy tree, in any unit
-  double compute_cost = 1;   ///< c of the greedy tree, in the same unit
+  std::string allreduce = "auto";             ///< auto, recursive_doubling or ring
+  std::string reduce = "auto";                ///< auto, binomial or greedy
+  std::size_t ring_threshold = 64 << 10;      ///< all-reduces of at least so many bytes take the ring,
+  std::size_t ring_threshold_pair = 1 << 20;  ///< between two ranks; both algorithms send as much there
+  std::size_t segment = 1 << 20;              ///< bytes in which a chunk is pipelined
+  double transfer_cost = 1;                   ///< d of the greedy tree, in any unit
+  double compute_cost = 1;                    ///< c of the greedy tree, in the same unit
 
   std::chrono::milliseconds join_timeout{60'000};  ///< how long starting a job may take
   std::chrono::milliseconds peer_timeout{30'000};  ///< silence on a control connection that counts as a loss
@@ -47,7 +48,7 @@ struct options {
 
 /// One option as `weft info` prints it.
 struct option_listing {
-  std::string name;    ///< as in --weft-NAME; WEFT_NAME in capitals with _ for -
+  std::string name;  ///< as in --weft-NAME; WEFT_NAME in capitals with _ for -
   std::string value;
   std::string origin;  ///< "default", or what set it
   std::string help;
@@ -58,8 +59,9 @@ std::vector<option_listing> list_options(const options& o);
 /// Sets one option by name. Throws errc::invalid_argument naming `origin`, the value and what is valid.
 void set_option(options& o, std::string_view name, std::string_view value, std::string_view origin);
 
-/// Reads `environment` ("NAME=VALUE" strings, ended by a null pointer), then takes the --weft-* arguments out of argc and
-/// argv. `warnings` gets a line for each WEFT_* variable that nobody knows. Throws as `set_option` does, and for an unknown
+/// Reads `environment` ("NAME=VALUE" strings, ended by a null pointer), then takes the --weft-* arguments out of argc
+/// and argv. `warnings` gets a line for each WEFT_* variable that nobody knows. Throws as `set_option` does, and for an
+/// unknown
 /// --weft-* argument.
 options parse_options(int& argc, char** argv, const char* const* environment, std::vector<std::string>& warnings);
 

@@ -2,9 +2,9 @@
 //
 //   builder (pure) --> sink (a schedule in memory, the verifier, the simulator, text)
 //
-// A vector is cut into `chunks` chunks (one a rank where ranks share the work), each chunk into `segments` segments; sizes
-// differ by one element at most. The segments are numbered through, chunk after chunk: these numbers, the *blocks*, are what
-// steps speak of. A plan binds them to element counts.
+// A vector is cut into `chunks` chunks (one a rank where ranks share the work), each chunk into `segments` segments;
+// sizes differ by one element at most. The segments are numbered through, chunk after chunk: these numbers, the
+// *blocks*, are what steps speak of. A plan binds them to element counts.
 #pragma once
 
 #include <cstddef>
@@ -51,10 +51,10 @@ struct segment {
 
 /// How a builder has cut the vector, which part of it the caller's buffers hold, and what scratch it needs.
 struct layout {
-  std::uint32_t chunks = 1;       ///< chunks of the vector
-  std::uint32_t segments = 1;     ///< segments of each chunk
-  block_range input;              ///< the blocks that the input buffer holds, contiguous, first block first
-  block_range output;             ///< the same of the output buffer; count 0: this rank has none
+  std::uint32_t chunks = 1;    ///< chunks of the vector
+  std::uint32_t segments = 1;  ///< segments of each chunk
+  block_range input;           ///< the blocks that the input buffer holds, contiguous, first block first
+  block_range output;          ///< the same of the output buffer; count 0: this rank has none
   std::uint32_t scratch_slots = 0;
   std::uint32_t slot_blocks = 0;  ///< the most blocks that one slot holds at a time
 };
@@ -68,8 +68,8 @@ struct table_range {
 struct step {
   step_kind kind = step_kind::copy;
   std::int32_t peer = -1;
-  /// The k-th message from a to b is b's k-th receive from a (k from 0, notifies and awaits counted alike with sends and
-  /// receives): fixed here, when it is built, so that steps may run in any order that their dependencies allow.
+  /// The k-th message from a to b is b's k-th receive from a (k from 0, notifies and awaits counted alike with sends
+  /// and receives): fixed here, when it is built, so that steps may run in any order that their dependencies allow.
   std::uint32_t ordinal = 0;
   table_range sources;  ///< in schedule::sources
   segment target;
@@ -94,8 +94,12 @@ struct schedule {
   std::vector<segment> sources;
   std::vector<step_index> dependencies;
 
-  std::span<const segment> sources_of(const step& s) const { return {sources.data() + s.sources.first, s.sources.count}; }
-  std::span<const step_index> after(const step& s) const { return {dependencies.data() + s.after.first, s.after.count}; }
+  std::span<const segment> sources_of(const step& s) const {
+    return {sources.data() + s.sources.first, s.sources.count};
+  }
+  std::span<const step_index> after(const step& s) const {
+    return {dependencies.data() + s.after.first, s.after.count};
+  }
 };
 
 /// Where a range of blocks lies in a vector of `elements` elements.
@@ -104,8 +108,8 @@ struct element_range {
   std::size_t count = 0;
 };
 
-/// First element of `block` (from 0 to chunks * segments, that is one past the last) in a vector of `elements` elements cut
-/// as `cut` says: chunks are balanced over the vector, segments over their chunk, the longer ones first.
+/// First element of `block` (from 0 to chunks * segments, that is one past the last) in a vector of `elements` elements
+/// cut as `cut` says: chunks are balanced over the vector, segments over their chunk, the longer ones first.
 std::size_t first_element(const layout& cut, std::size_t elements, std::uint32_t block);
 
 /// The elements that `blocks` stand for.

@@ -1,0 +1,74 @@
+#include <exception>
+#include <utility>
+#include <weft/communicator.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/scheduler.hpp>
+
+#include "communicator_state.hpp"
+
+namespace weft {
+
+using detail::communicator_state;
+
+handle::handle() noexcept = default;
+handle::handle(std::unique_ptr<detail::pending> operation) noexcept : operation_(std::move(operation)) {}
+handle::handle(handle&&) noexcept = default;
+handle& handle::operator=(handle&& other) noexcept {
+  handle old(std::move(*this));  // waits as the destructor does
+  operation_ = std::move(other.operation_);
+  return *this;
+}
+
+handle::~handle() {
+  if (operation_ == nullptr) return;
+  communicator_state& state = operation_->state();
+  if (operation_->unwinding() && !operation_->done().ready())
+    state.host.messages().break_communicator(
+        state.id(), errc::revoked,
+        "rank " + std::to_string(state.member.rank) + " dropped an operation while an exception unwound");
+  operation_->done().wait(state.host.moved_by());
+}
+
+bool handle::test() {
+  if (operation_ == nullptr)
+    throw error(errc::invalid_argument,
+                "test of a handle that holds no operation: it was waited for already, or never began");
+  if (!operation_->done().ready()) {
+    operation_->state().host.moved_by().poll();
+    if (!operation_->done().ready()) scheduler::yield();  // it may be another fiber's turn to do its part
+    if (!operation_->done().ready()) return false;
+  }
+  if (operation_->failure() != nullptr) wait();
+  return true;
+}
+
+status handle::wait() {
+  if (operation_ == nullptr)
+    throw error(errc::invalid_argument,
+                "wait for a handle that holds no operation: it was waited for already, or never began");
+  operation_->done().wait(operation_->state().host.moved_by());
+  const auto ended = std::move(operation_);
+  return ended->finish();
+}
+
+bool handle::wait_until(std::chrono::steady_clock::time_point deadline) {
+  if (operation_ == nullptr)
+    throw error(errc::invalid_argument,
+                "wait for a handle that holds no operation: it was waited for already, or never began");
+  return operation_->done().wait_until(operation_->state().host.moved_by(), deadline);
+}
+
+void wait_all(std::span<handle> handles) {
+  std::exception_ptr first;
+  for (handle& each : handles) {
+    if (!each.valid()) continue;
+    try {
+      each.wait();
+    } catch (...) {
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  if (first != nullptr) std::rethrow_exception(first);
+}
+
+}  // namespace weft

@@ -1,0 +1,194 @@
+// Long messages: granted, in pieces.
+//
+//   sender                                receiver
+//   departure --envelope (messages)-->    match, or a collective's start
+//             <--grant (2 pieces)-----    landing: memory posted for two pieces
+//             ---piece--->                landed: the next is posted
+//             <--grant (1 more)-------    ...
+//
+// At most two pieces of a message are on the way, and at most a window of pieces from one peer. Long pieces cost least
+// (over net, pieces of 128 KiB take a third longer than pieces of 1 MiB); but while short messages pass between the
+// same two processes pieces are short, since each such message waits for those before it. A collective's first two
+// pieces are granted before its sender is ready and count against no window: otherwise one that is late could keep up
+// messages that it waits for itself.
+#include <algorithm>
+#include <weft/runtime/error.hpp>
+
+#include "engine.hpp"
+
+namespace weft::fabric {
+
+departure& engine::depart(int process, std::size_t bytes) {
+  departure& leaving = departures_.add();
+  leaving.process = process;
+  leaving.operation = nullptr;
+  leaving.kept.reset();
+  leaving.data = nullptr;
+  leaving.bytes = bytes;
+  leaving.remote_id = 0;
+  leaving.grant_count = 0;
+  leaving.sent = 0;
+  leaving.in_flight = 0;
+  leaving.stopped = leaving.withdrawn = false;
+  leaving.early_in = nullptr;
+  return leaving;
+}
+
+void engine::remove(departure& gone) noexcept {
+  if (gone.early_in != nullptr) gone.early_in->early_grants.erase(gone.early_key, gone);
+  if (gone.blocked.is_linked()) blocked_departures_.erase(blocked_departures_.iterator_to(gone));
+  if (gone.remote_id != 0) granted_.erase(remote_key(gone.process, gone.remote_id));
+  if (gone.in_flight != 0)
+    for (transfer_slot& slot : flying_)
+      if (slot.owner == &gone) slot.owner = nullptr;
+  if (gone.kept != nullptr) buffered_ -= gone.bytes;
+  gone.kept.reset();
+  departures_.remove(gone);
+}
+
+void engine::pump(departure& leaving) {
+  while (!leaving.stopped && leaving.grant_count != 0) {
+    const granted_range& granted = leaving.grants[0];
+    const std::size_t bytes = std::min<std::size_t>(granted.piece, granted.end - leaving.sent);
+    transfer_slot& slot = take_slot(transfer_slot::purpose::departure, &leaving, leaving.process);
+    const auto post = [&] {
+      return network_->send_payload(leaving.process, leaving.remote_id, {leaving.data + leaving.sent, bytes}, slot);
+    };
+    if (!post_to_provider(leaving.process, post)) {
+      give_back(slot);
+      if (!leaving.blocked.is_linked()) blocked_departures_.push_back(leaving);
+      return;
+    }
+    leaving.sent += bytes;
+    ++leaving.in_flight;
+    if (leaving.sent != granted.end) continue;
+    std::shift_left(leaving.grants.begin(), leaving.grants.end(), 1);
+    --leaving.grant_count;
+  }
+}
+
+bool engine::add_grant(departure& leaving, const grant_body& grant) noexcept {
+  const std::size_t before = leaving.grant_count == 0 ? leaving.sent : leaving.grants[leaving.grant_count - 1].end;
+  if (grant.piece == 0 || grant.granted <= before || grant.granted > leaving.bytes ||
+      leaving.grant_count == pieces_ahead)
+    return false;
+  leaving.grants[leaving.grant_count++] = {grant.granted, grant.piece};
+  return true;
+}
+
+void engine::take_grant(peer& from, const header& h, std::span<const std::byte> body) {
+  if (body.size() < sizeof(grant_body)) return lose(from.process, "it sent a grant that is cut short");
+  const auto grant = read_part<grant_body>(body, 0);
+  if (const auto known = granted_.find(remote_key(from.process, grant.id)); known != granted_.end()) {
+    departure& leaving = *known->second;
+    if (!add_grant(leaving, grant)) return lose(from.process, "it sent a grant that grants nothing, or too much");
+    if (leaving.early_in == nullptr) pump(leaving);  // else its send has not begun
+    return;
+  }
+  departure* leaving = nullptr;
+  if (grant.sender_name != 0) {
+    leaving = departures_.find(static_cast<std::uint32_t>(grant.sender_name));
+    if (leaving != nullptr && leaving->process != from.process) leaving = nullptr;
+    if (leaving == nullptr || leaving->stopped) {
+      if (leaving != nullptr) remove(*leaving);
+      return answer_withdrawn(from, grant.id, 0, failed_alone(h));
+    }
+  } else {
+    room* const here = find_room(h.communicator, h.source);
+    if (here == nullptr || (here->owner != nullptr && here->owner->failure != nullptr))
+      return answer_withdrawn(from, grant.id, 0, failed_alone(h));
+    leaving = &depart(from.process, h.length);
+    leaving->fingerprint = h.detail;
+    leaving->early_in = here;
+    leaving->early_key = {h.destination, h.tag};
+    here->early_grants.push(leaving->early_key, *leaving);
+  }
+  leaving->remote_id = grant.id;
+  if (!add_grant(*leaving, grant)) return lose(from.process, "it sent a grant that grants nothing, or too much");
+  granted_[remote_key(from.process, grant.id)] = leaving;
+  if (leaving->early_in == nullptr) {
+    if (leaving->operation != nullptr) leaving->operation->now = operation::stage::departing;
+    return pump(*leaving);
+  }
+  if (operation* send = leaving->early_in->waiting_sends.front(leaving->early_key)) {
+    leaving->early_in->waiting_sends.erase(leaving->early_key, *send);
+    attach(*leaving, static_cast<send_operation&>(*send));
+  }
+}
+
+void engine::begin_collective_departure(send_operation& send, room& from) {
+  const match_key key{send.peer, send.tag};
+  if (departure* granted = from.early_grants.front(key)) return attach(*granted, send);
+  from.waiting_sends.push(key, send);
+  send.now = operation::stage::waiting_for_grant;
+}
+
+void engine::attach(departure& granted, send_operation& send) {
+  granted.early_in->early_grants.erase(granted.early_key, granted);
+  granted.early_in = nullptr;
+  granted.operation = &send;
+  granted.data = send.data;
+  send.now = operation::stage::departing;
+  send.transfer_state = &granted;
+  if (granted.fingerprint != send.fingerprint || granted.bytes != send.bytes)
+    return report_mismatch(*send.at, send.fingerprint, send.peer, granted.fingerprint);
+  pump(granted);
+}
+
+void engine::piece_departed(departure& leaving, bool failed) {
+  --leaving.in_flight;
+  if (failed) leaving.stopped = true;  // and its receiver is being lost
+  if (leaving.stopped) return settle(leaving);
+  if (leaving.sent < leaving.bytes || leaving.in_flight != 0) return;
+  if (leaving.operation != nullptr) end(*leaving.operation);
+  remove(leaving);
+}
+
+void engine::settle(departure& stopped) {
+  if (stopped.in_flight != 0) return;
+  if (stopped.operation != nullptr && stopped.operation->at->failure != nullptr) {
+    fail(*stopped.operation, stopped.operation->at->failure);
+    stopped.operation = nullptr;
+  }
+  if (stopped.withdrawn && stopped.operation == nullptr) remove(stopped);
+}
+
+void engine::take_refusal(const header& h) {
+  departure* leaving = departures_.find(static_cast<std::uint32_t>(h.detail));
+  if (leaving == nullptr || leaving->process != static_cast<int>(h.process) || leaving->remote_id != 0) return;
+  if (send_operation* send = leaving->operation)
+    fail(*send, std::make_exception_ptr(error(
+                    errc::truncated,
+                    "send on rank " + std::to_string(send->at->rank) + " to rank " + std::to_string(send->peer) +
+                        " of communicator " + std::to_string(send->at->members->communicator) + ": the message has " +
+                        std::to_string(send->bytes) + " bytes, the receiver's buffer " + std::to_string(h.length))));
+  remove(*leaving);
+}
+
+void engine::answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent, bool alone) {
+  header h;
+  h.kind = message_kind::withdrawn;
+  h.source = alone ? 1 : 0;
+  h.detail = id;
+  h.length = sent;
+  send_control(to, h);
+}
+
+void engine::take_dropped(const header& h) {
+  departure* leaving = departures_.find(static_cast<std::uint32_t>(h.detail));
+  if (leaving == nullptr || leaving->process != static_cast<int>(h.process) || leaving->remote_id != 0) return;
+  if (leaving->operation != nullptr) end(*leaving->operation);  // as a short message to that rank would have
+  remove(*leaving);
+}
+
+void engine::take_withdrawal(peer& from, const header& h) {
+  const auto id = static_cast<std::uint32_t>(h.detail);
+  const auto known = granted_.find(remote_key(from.process, id));
+  if (known == granted_.end()) return answer_withdrawn(from, id, ~std::uint64_t{0}, false);  // all of it has been sent
+  departure& leaving = *known->second;
+  answer_withdrawn(from, id, leaving.sent, false);
+  leaving.stopped = leaving.withdrawn = true;
+  settle(leaving);
+}
+
+}  // namespace weft::fabric

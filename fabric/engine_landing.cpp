@@ -1,0 +1,228 @@
+// Long messages on their way in (engine_departure.cpp has the drawing).
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <weft/runtime/error.hpp>
+
+#include "engine.hpp"
+
+namespace weft::fabric {
+namespace {
+
+/// A window holds so many pieces, of one message or of several.
+constexpr std::size_t pieces_in_window = 4;
+
+/// Pieces shorter than this cost more than they save.
+constexpr std::size_t shortest_shared_piece = 4 << 10;
+
+/// A short message that passes while a payload arrives keeps the next pieces short.
+constexpr int pieces_after_short_message = 8;
+
+}  // namespace
+
+void engine::begin_landing(receive_operation& receive, int process, std::size_t bytes, std::uint32_t sender_name,
+                           bool early) {
+  landing& arriving = landings_.add();
+  arriving.process = process;
+  arriving.operation = &receive;
+  arriving.bytes = bytes;
+  arriving.sender_name = sender_name;
+  arriving.next_count = 0;
+  arriving.posted = arriving.landed = arriving.target = 0;
+  arriving.in_flight = 0;
+  arriving.active = !early;
+  arriving.withdrawing = arriving.last_known = false;
+  arriving.told_why = true;
+  arriving.doomed = false;
+  receive.now = operation::stage::landing;
+  receive.transfer_state = &arriving;
+  peer& from = *peers_[static_cast<std::size_t>(process)];
+  if (early) {
+    receive.source = receive.peer;
+    receive.received_tag = receive.tag;
+    while (arriving.next_count < pieces_ahead && arriving.target < bytes) raise(arriving, next_piece(from));
+    return post_pieces(arriving);
+  }
+  from.waiting.push_back(arriving);
+  share_window(from);
+}
+
+void engine::note_short_message(peer& passing) noexcept {
+  if (passing.window_used != 0) passing.shared_pieces = pieces_after_short_message;
+}
+
+std::size_t engine::next_piece(const peer& from) const noexcept {
+  if (from.shared_pieces == 0) return settings_.piece;
+  return std::min(settings_.piece, std::max(settings_.window / pieces_in_window, shortest_shared_piece));
+}
+
+std::size_t engine::window(const peer& from) const noexcept {
+  return from.shared_pieces == 0 ? pieces_in_window * settings_.piece : settings_.window;
+}
+
+void engine::raise(landing& arriving, std::size_t piece) noexcept {
+  const std::size_t bytes = std::min(piece, arriving.bytes - arriving.target);
+  arriving.next_pieces[arriving.next_count++] = static_cast<std::uint32_t>(bytes);
+  arriving.target += bytes;
+}
+
+void engine::share_window(peer& from) {
+  while (!from.waiting.empty()) {
+    landing& first = from.waiting.front();
+    if (first.target == first.bytes || first.next_count + static_cast<std::size_t>(first.in_flight) >= pieces_ahead) {
+      from.waiting.pop_front();
+      continue;
+    }
+    const std::size_t piece = next_piece(from);
+    if (from.window_used != 0 && from.window_used + piece > window(from)) return;
+    const std::size_t before = first.target;
+    raise(first, piece);
+    from.window_used += first.target - before;
+    if (from.shared_pieces != 0) --from.shared_pieces;
+    post_pieces(first);
+  }
+}
+
+void engine::post_pieces(landing& arriving) {
+  std::uint32_t piece = 0;  // of those posted and not granted yet
+  while (arriving.next_count != 0) {
+    const std::uint32_t bytes = arriving.next_pieces[0];
+    transfer_slot& slot = take_slot(transfer_slot::purpose::landing, &arriving, arriving.process);
+    slot.bytes = bytes;
+    const auto post = [&] {
+      return network_->receive_payload(arriving.process, arriving.id,
+                                       {arriving.operation->data + arriving.posted, bytes}, slot);
+    };
+    if (!post_to_provider(arriving.process, post)) {
+      give_back(slot);
+      if (!arriving.blocked.is_linked()) blocked_landings_.push_back(arriving);
+      break;
+    }
+    const bool last = arriving.posted + bytes == arriving.bytes;
+    if (piece != 0 && bytes != piece && !(last && bytes < piece)) send_grant(arriving, std::exchange(piece, 0));
+    if (piece == 0) piece = bytes;
+    arriving.posted += bytes;
+    ++arriving.in_flight;
+    std::shift_left(arriving.next_pieces.begin(), arriving.next_pieces.end(), 1);
+    --arriving.next_count;
+  }
+  if (piece != 0) send_grant(arriving, piece);
+}
+
+void engine::send_grant(const landing& arriving, std::uint32_t piece) {
+  const receive_operation& receive = *arriving.operation;
+  header h = head_for(message_kind::grant, receive);
+  h.destination = receive.at->rank;  // source and destination are the message's, not the grant's
+  h.source = receive.source;
+  h.tag = receive.received_tag;
+  h.length = arriving.bytes;
+  std::array<std::byte, sizeof(grant_body)> body;
+  write_part(body.data(), 0, grant_body{arriving.posted, arriving.sender_name, arriving.id, piece});
+  send_control(*peers_[static_cast<std::size_t>(arriving.process)], h, body.data(), body.size());
+}
+
+void engine::remove(landing& gone) noexcept {
+  peer& from = *peers_[static_cast<std::size_t>(gone.process)];
+  if (gone.waiting.is_linked()) from.waiting.erase(from.waiting.iterator_to(gone));
+  if (gone.blocked.is_linked()) blocked_landings_.erase(blocked_landings_.iterator_to(gone));
+  if (gone.active) from.window_used -= gone.target - gone.landed;
+  landings_.remove(gone);
+}
+
+void engine::piece_landed(landing& arriving, std::size_t bytes, bool whole) {
+  peer& from = *peers_[static_cast<std::size_t>(arriving.process)];
+  --arriving.in_flight;
+  arriving.landed += bytes;
+  if (arriving.active) {
+    from.window_used -= bytes;
+  } else {
+    arriving.active = true;
+    from.window_used += arriving.target - arriving.landed;
+  }
+  if (arriving.withdrawing || !whole) return settle(arriving);
+  if (arriving.landed == arriving.bytes) {
+    receive_operation& receive = *arriving.operation;
+    receive.received = arriving.bytes;
+    if (receive.in_mailbox) receive.at->here->messages.remove_posted(receive);
+    remove(arriving);
+    end(receive);
+  } else if (arriving.target < arriving.bytes && !arriving.waiting.is_linked()) {
+    from.waiting.push_back(arriving);
+  }
+  share_window(from);
+}
+
+void engine::stop(landing& stopped) noexcept {
+  stopped.withdrawing = true;
+  peer& from = *peers_[static_cast<std::size_t>(stopped.process)];
+  if (stopped.waiting.is_linked()) from.waiting.erase(from.waiting.iterator_to(stopped));
+  if (stopped.blocked.is_linked()) blocked_landings_.erase(blocked_landings_.iterator_to(stopped));
+  receive_operation& receive = *stopped.operation;
+  if (receive.in_mailbox) receive.at->here->messages.remove_posted(receive);
+}
+
+void engine::withdraw(landing& arriving) {
+  const bool first = !arriving.withdrawing;
+  stop(arriving);
+  peer& from = *peers_[static_cast<std::size_t>(arriving.process)];
+  if (from.lost) {
+    if (arriving.doomed) return settle(arriving);
+    arriving.doomed = arriving.last_known = true;
+    doomed_.push_back({true, arriving.id, steady_clock_source().now() + doomed_time});
+    cancel_pieces(arriving);
+  } else if (arriving.posted == 0) {
+    arriving.last_known = true;  // the sender has no grant, so nothing comes
+    if (first && arriving.sender_name != 0) answer_dropped(arriving.process, arriving.sender_name);
+    cancel_pieces(arriving);
+  } else if (first) {
+    header h = head_for(message_kind::withdraw, *arriving.operation);
+    h.detail = arriving.id;
+    send_control(from, h);
+  }
+  settle(arriving);
+}
+
+void engine::cancel_pieces(landing& withdrawn) {
+  for (transfer_slot& slot : flying_)
+    if (slot.owner == &withdrawn) network_->cancel(slot);
+}
+
+void engine::settle(landing& withdrawn) {
+  if (!withdrawn.withdrawing || !withdrawn.last_known || withdrawn.in_flight != 0) return;
+  receive_operation& receive = *withdrawn.operation;
+  if (receive.at->failure == nullptr && withdrawn.told_why) return;  // the reason is on its way
+  remove(withdrawn);
+  if (receive.at->failure != nullptr) return fail(receive, receive.at->failure);
+  fail(receive, std::make_exception_ptr(
+                    error(errc::operation_failed, "rank " + std::to_string(receive.source) + " of communicator " +
+                                                      std::to_string(receive.at->members->communicator) +
+                                                      " gave up the message that it was sending")));
+}
+
+void engine::answer_dropped(int process, std::uint64_t sender_name) {
+  header h;
+  h.kind = message_kind::dropped;
+  h.detail = sender_name;
+  send_control(*peers_[static_cast<std::size_t>(process)], h);
+}
+
+void engine::take_withdrawn(peer& from, const header& h) {
+  landing* withdrawn = landings_.find(static_cast<std::uint32_t>(h.detail));
+  if (withdrawn == nullptr || withdrawn->process != from.process || withdrawn->last_known) return;
+  if (!withdrawn->withdrawing) {  // the sender gave up first
+    stop(*withdrawn);
+    withdrawn->told_why = h.source == 0;
+  }
+  withdrawn->last_known = true;
+  withdrawn->last = std::min<std::size_t>(h.length, withdrawn->bytes);
+  // What has been sent lands; pieces land in order, so the others are the last ones posted.
+  std::size_t beyond = withdrawn->posted - std::min(withdrawn->last, withdrawn->posted);
+  for (auto slot = flying_.rbegin(); slot != flying_.rend() && beyond != 0; ++slot) {
+    if (slot->owner != withdrawn) continue;
+    beyond -= std::min(beyond, slot->bytes);
+    network_->cancel(*slot);
+  }
+  settle(*withdrawn);
+}
+
+}  // namespace weft::fabric
