@@ -50,6 +50,10 @@ void take_agreed(options& settings, std::string_view text) {
   }
 }
 
+/// What keeps a short message behind a stream below ten times its idle latency: over net 16 B take 3.5 us alone and 28 us
+/// beside pieces of 128 KiB, over shm 0.7 us alone and 4.8 us beside pieces of 8 KiB (`weft bench latency`).
+std::size_t window_of(std::string_view provider) { return provider == "shm" ? 32 << 10 : 512 << 10; }
+
 schedules::selection_parameters selection_of(const options& settings) {
   using parameters = schedules::selection_parameters;
   parameters agreed;
@@ -138,7 +142,7 @@ void process::connect(membership& member) {
   how.unexpected_limit = settings_.unexpected_limit;
   how.send_buffer_limit = settings_.send_buffer_limit;
   how.piece = settings_.piece;
-  how.window = settings_.window;
+  how.window = settings_.window != 0 ? settings_.window : window_of(member.network->limits().provider);
   how.describe = describe_fingerprint;
   how.broadcast = [this](std::span<const std::byte> note) {
     if (monitor_ != nullptr) monitor_->flood(note);

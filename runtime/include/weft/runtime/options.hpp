@@ -28,7 +28,8 @@ struct options {
   std::size_t send_buffer_limit = 64 << 20;  ///< bytes of short messages kept for peers that do not take them yet
   std::size_t plan_cache = 64 << 20;         ///< bytes of plans that each rank keeps for each communicator
   std::size_t piece = 1 << 20;               ///< longest payload transfer, bytes
-  std::size_t window = 512 << 10;            ///< payload bytes on the way from a peer while short messages pass between
+  /// Payload bytes on the way from a peer while short messages pass between the same processes; 0: by the provider.
+  std::size_t window = 0;
   bool force_registration = false;  ///< register local memory even where the provider does not ask (a test mode)
 
   std::string allreduce = "auto";             ///< auto, recursive_doubling or ring
