@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <utility>
 #include <weft/fabric/process_record.hpp>
@@ -14,6 +15,14 @@
 #include "schedule_builder.hpp"
 
 namespace weft::detail {
+
+/// What processes flood; the first byte of the note says which.
+enum class note_kind : std::uint8_t {
+  ready,   ///< a process has come to its end after a loss
+  failed,  ///< a communicator has failed: the messenger's note follows
+  lost,    ///< a process cannot be reached: its number and the reason follow
+};
+
 namespace {
 
 /// The options that every rank must have alike: those of process 0 hold for all.
@@ -24,8 +33,11 @@ constexpr std::array<std::string_view, 8> agreed_options{"eager-limit",    "allr
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
 
-/// What a process floods that has come to its end after a loss.
-constexpr std::array<std::byte, 1> ready_note{std::byte{'r'}};
+std::vector<std::byte> note_of(note_kind kind, std::span<const std::byte> content) {
+  std::vector<std::byte> note(1 + content.size(), static_cast<std::byte>(kind));
+  std::copy(content.begin(), content.end(), note.begin() + 1);
+  return note;
+}
 
 /// How long the last frames may take to leave.
 constexpr std::chrono::seconds leaving_time{2};
@@ -50,8 +62,8 @@ void take_agreed(options& settings, std::string_view text) {
   }
 }
 
-/// What keeps a short message behind a stream below ten times its idle latency: over net 16 B take 3.5 us alone and 28 us
-/// beside pieces of 128 KiB, over shm 0.7 us alone and 4.8 us beside pieces of 8 KiB (`weft bench latency`).
+/// What keeps a short message behind a stream below ten times its idle latency: over net 16 B take 3.5 us alone and 28
+/// us beside pieces of 128 KiB, over shm 0.7 us alone and 4.8 us beside pieces of 8 KiB (`weft bench latency`).
 std::size_t window_of(std::string_view provider) { return provider == "shm" ? 32 << 10 : 512 << 10; }
 
 schedules::selection_parameters selection_of(const options& settings) {
@@ -75,7 +87,12 @@ process::process(membership member)
   connect(member);
   if (settings_.progress != progress_mode::thread) return;
   progress_->start([cpus = std::move(member.progress_cpus)] {
-    if (!cpus.empty()) topology::bind_this_thread(cpus);
+    if (cpus.empty()) return;
+    try {
+      topology::bind_this_thread(cpus);
+    } catch (const error& e) {  // costs speed, not correctness
+      std::fprintf(stderr, "weft: warning: the progress thread is not bound: %s\n", e.what());
+    }
   });
 }
 
@@ -144,8 +161,13 @@ void process::connect(membership& member) {
   how.piece = settings_.piece;
   how.window = settings_.window != 0 ? settings_.window : window_of(member.network->limits().provider);
   how.describe = describe_fingerprint;
+  how.refusal_limit = settings_.peer_timeout;
   how.broadcast = [this](std::span<const std::byte> note) {
-    if (monitor_ != nullptr) monitor_->flood(note);
+    if (monitor_ != nullptr) monitor_->flood(note_of(note_kind::failed, note));
+  };
+  how.suspected = [this](int gone, const std::string& why) {
+    if (monitor_ != nullptr)
+      monitor_->flood(note_of(note_kind::lost, as_bytes(std::to_string(gone) + " " + why.substr(0, 500))));
   };
   messages_ = std::make_unique<fabric::messenger>(std::move(member.network), std::move(how));
   progress_ = std::make_unique<progress>(*messages_);
@@ -165,19 +187,44 @@ void process::watch(const membership& member, std::vector<fabric::process_record
   events.lost = [this](int gone, const std::string& why) {
     int nobody = -1;
     lost_.compare_exchange_strong(nobody, gone);
-    messages_->lose(gone, why);
-    come(gone);
-    if (gone == messages_->process()) somebody_left_.store(true);  // the others do not wait for this one any more
-    progress_->notify();
+    lose(gone, why);
   };
   events.left = [this](int) { somebody_left_.store(true); };
   events.note = [this](int origin, std::span<const std::byte> note) {
-    if (std::ranges::equal(note, ready_note)) return come(origin);
-    messages_->take_note(note);
-    progress_->notify();
+    if (!note.empty()) take_note(origin, static_cast<note_kind>(note[0]), note.subspan(1));
   };
   came_.assign(records.size(), false);
   monitor_->start(rendezvous_->process(), std::move(records), member.job, as_bytes(member.secret), std::move(events));
+}
+
+void process::lose(int gone, const std::string& why) {
+  messages_->lose(gone, why);
+  come(gone);
+  if (gone == messages_->process()) somebody_left_.store(true);  // the others do not wait for this one any more
+  answer_others();
+}
+
+void process::take_note(int origin, note_kind kind, std::span<const std::byte> content) {
+  switch (kind) {
+    case note_kind::ready:
+      return come(origin);
+    case note_kind::failed:
+      messages_->take_note(content);
+      return answer_others();
+    case note_kind::lost: {
+      const std::string text(reinterpret_cast<const char*>(content.data()), content.size());
+      int gone = -1;
+      const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), gone);
+      if (failure != std::errc{} || gone < 0 || gone >= processes_->size()) return;
+      return lose(gone,
+                  std::string(end, text.data() + text.size()) + " (process " + std::to_string(origin) + " noticed)");
+    }
+  }
+}
+
+void process::answer_others() {
+  if (settings_.progress == progress_mode::caller) progress_->start();
+  progress_->notify();
 }
 
 void process::come(int who) {
@@ -195,7 +242,7 @@ void process::await_all() {
   for (backoff pause; !somebody_left_.load() && still_missing_.load() > 0;) {
     if (together.finished().ready()) {
       if (together.failure() == nullptr) break;
-      if (!std::exchange(told, true)) monitor_->flood(ready_note);
+      if (!std::exchange(told, true)) monitor_->flood(note_of(note_kind::ready, {}));
     }
     if (progress_->poll())
       pause.reset();

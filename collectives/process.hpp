@@ -15,6 +15,8 @@
 
 namespace weft::detail {
 
+enum class note_kind : std::uint8_t;
+
 /// Joins the job in its constructor, which blocks until every process has; see weft::runtime.
 class process {
  public:
@@ -47,7 +49,13 @@ class process {
   /// take back what they granted it. Once one has left, all have come this far. A barrier over the network, and where a
   /// loss broke that, notes of the monitor.
   void await_all();
-  /// On the monitor's thread: process `who` need not be waited for any more.
+  // On the monitor's thread:
+  void lose(int gone, const std::string& why);
+  void take_note(int origin, note_kind kind, std::span<const std::byte> content);
+  /// After a failure others ask this process to take back what it has granted them, or they it; they must not wait
+  /// until its program calls weft again. From now on a thread makes progress.
+  void answer_others();
+  /// Process `who` need not be waited for any more.
   void come(int who);
 
   options settings_;

@@ -6,6 +6,12 @@
 #include <weft/runtime/error.hpp>
 
 namespace weft::fabric {
+namespace {
+
+/// A look at the clock for so many polls.
+constexpr std::uint32_t polls_between_looks = 256;
+
+}  // namespace
 engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
     : network_(std::move(network)), settings_(std::move(settings)) {
   const transport_limits& limits = network_->limits();
@@ -45,6 +51,7 @@ bool engine::poll() {
     if (!unflushed_.empty()) flush_all();
     if (!blocked_departures_.empty() || !blocked_landings_.empty()) retry_payloads();
     if (!doomed_.empty()) give_up_doomed();
+    if (in_flight_ != 0 && ++polls_ % polls_between_looks == 0) inquire_now_and_then();
   } catch (const error&) {
     break_everything(std::current_exception());
   }
@@ -66,7 +73,7 @@ void engine::call_later(std::function<void()> function) {
   calls_waiting_.store(true, std::memory_order_release);  // what it announces is guarded by the lock
 }
 
-bool engine::idle() const noexcept {
+bool engine::quiet() const noexcept {
   // relaxed: a stale answer costs the progress thread one sleep, which `progress::notify` ends.
   return !busy_.load(std::memory_order_relaxed) && submitted_.load(std::memory_order_relaxed) == nullptr &&
          !calls_waiting_.load(std::memory_order_relaxed);
@@ -110,7 +117,7 @@ void engine::finish_ended() noexcept {
     first.finished();
   }
   const bool busy = in_flight_ != 0 || buffered_ != 0 || !flying_.empty() || !unflushed_.empty();
-  // relaxed: see idle().
+  // relaxed: see quiet().
   if (busy != busy_.load(std::memory_order_relaxed)) busy_.store(busy, std::memory_order_relaxed);
 }
 
@@ -146,8 +153,11 @@ void engine::begin(operation& begun) noexcept {
   begun.transfer_state = nullptr;
   member.active.push_back(begun);
   ++in_flight_;
+  begun.inquiries = 0;
   if (member.failure != nullptr) return fail(begun, member.failure);
   try {
+    if (begun.collective) note_collective(begun);
+    if (begun.now == operation::stage::ended) return;
     if (begun.is_send)
       begin_send(static_cast<send_operation&>(begun));
     else
@@ -189,6 +199,7 @@ void engine::send_home(send_operation& send) {
   room* const found = find_room(members.communicator, send.peer);
   if (found == nullptr) return end(send);
   room& there = *found;
+  if (send.collective && disagrees(there, send.tag, send.fingerprint, send.at->rank)) return;
   if (receive_operation* receive = there.messages.take_posted(send.at->rank, send.tag, send.collective)) {
     if (send.collective && !agrees(*receive, send.at->rank, send.fingerprint)) return;
     if (!fits(*receive, send.at->rank, send.bytes)) return fail_with(send, *receive);

@@ -53,6 +53,7 @@ struct peer {
   bool envelopes_only = false;  ///< it has asked us to
   bool asked_for_envelopes = false;
   std::size_t stored = 0;        ///< bytes of its messages that nothing matches yet
+  clock::time_point refused_since{};  ///< when the provider began to refuse frames to it; none: it takes them
   std::deque<outgoing> control;  ///< grants and the like go before messages
   std::deque<outgoing> messages;
   bool credit_due = false;      ///< it is to be told of its credit soon
@@ -78,7 +79,7 @@ class engine final : private receiver {
   bool poll();
   void submit(operation& begun) noexcept;
   void call_later(std::function<void()> function);
-  bool idle() const noexcept;
+  bool quiet() const noexcept;
 
   const messenger_settings& settings() const noexcept { return settings_; }
   transport& network() noexcept { return *network_; }
@@ -140,6 +141,8 @@ class engine final : private receiver {
       return false;
     }
   }
+  /// Whether the provider has accepted a post; one that refuses for too long costs us the peer.
+  bool taken(peer& by, bool accepted);
   void send_control(peer& to, header& h, const std::byte* body = nullptr, std::size_t bytes = 0);
   void send_eager(peer& to, send_operation& send);
   void send_envelope(peer& to, departure& announced, header h);
@@ -189,6 +192,12 @@ class engine final : private receiver {
   static std::uint64_t remote_key(int process, std::uint32_t id) noexcept {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(process)) << 32 | id;
   }
+
+  // engine_agreement.cpp: whether ranks call the same collectives
+  void note_collective(const operation& begun);
+  bool disagrees(room& here, std::uint64_t tag, std::uint64_t fingerprint, int source);
+  void inquire_now_and_then();
+  void inquire_about(const operation& waiting);
 
   // engine_failure.cpp
   void break_everything(const std::exception_ptr& failure) noexcept;
@@ -263,6 +272,8 @@ class engine final : private receiver {
   std::atomic<bool> calls_waiting_{false};
   std::mutex calls_lock_;
   std::vector<std::function<void()>> calls_;
+  std::uint32_t polls_ = 0;
+  clock::time_point last_inquiry_{};
   std::size_t in_flight_ = 0;      // operations begun and not ended
   std::atomic<bool> busy_{false};  // whether polling can do anything for the ranks of this process
 };

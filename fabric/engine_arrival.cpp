@@ -17,8 +17,8 @@ void engine::arrived(std::span<const std::byte> frame) {
   peer& from = *peers_[h.process];
   if (from.lost) return;
   if (h.sequence != from.taken_frames)
-    return lose(from.process, "frame " + std::to_string(from.taken_frames) + " of its connection is missing (frame " +
-                                  std::to_string(h.sequence) + " came)");
+    return suspect(from.process, "frame " + std::to_string(from.taken_frames) +
+                                     " of its connection is missing (frame " + std::to_string(h.sequence) + " came)");
   ++from.taken_frames;
   take_credit(from, h);
   if (h.kind != message_kind::credit && h.kind != message_kind::hello) owe_credit(from, frame.size());
@@ -38,6 +38,9 @@ void engine::arrived(std::span<const std::byte> frame) {
       return take_withdrawal(from, h);
     case message_kind::withdrawn:
       return take_withdrawn(from, h);
+    case message_kind::inquiry:
+      if (room* const asked = find_room(h.communicator, h.destination)) disagrees(*asked, h.tag, h.detail, h.source);
+      return;
     case message_kind::dropped:
       return take_dropped(h);
     case message_kind::credit:
@@ -62,6 +65,7 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
   if (there == nullptr) return;
   note_short_message(from);
   const bool collective = h.matching == space::collective;
+  if (collective && disagrees(*there, h.tag, h.detail, h.source)) return;
   if (receive_operation* receive = there->messages.take_posted(h.source, h.tag, collective)) {
     if (collective && !agrees(*receive, h.source, h.detail)) return;
     if (fits(*receive, h.source, body.size())) deliver(*receive, h.source, h.tag, body.data(), body.size());
@@ -84,7 +88,7 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
 
 void engine::take_envelope(peer& from, const header& h, std::span<const std::byte> body) {
   if (body.size() < sizeof(envelope_body) || h.length == 0)
-    return lose(from.process, "it sent an envelope that is cut short or empty");
+    return suspect(from.process, "it sent an envelope that is cut short or empty");
   auto message = std::make_unique<unexpected_message>();
   message->source = h.source;
   message->tag = h.tag;
@@ -96,6 +100,8 @@ void engine::take_envelope(peer& from, const header& h, std::span<const std::byt
   message->sender_name = read_part<envelope_body>(body, 0).sender_name;
   room* const there = find_room(h.communicator, h.destination);
   if (there == nullptr) return answer_dropped(from.process, message->sender_name);
+  if (message->collective && disagrees(*there, h.tag, h.detail, h.source))
+    return answer_dropped(from.process, message->sender_name);
   if (receive_operation* receive = there->messages.take_posted(h.source, h.tag, message->collective))
     consume(*receive, std::move(message));
   else

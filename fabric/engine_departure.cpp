@@ -54,7 +54,7 @@ void engine::pump(departure& leaving) {
     const auto post = [&] {
       return network_->send_payload(leaving.process, leaving.remote_id, {leaving.data + leaving.sent, bytes}, slot);
     };
-    if (!post_to_provider(leaving.process, post)) {
+    if (!taken(*peers_[static_cast<std::size_t>(leaving.process)], post_to_provider(leaving.process, post))) {
       give_back(slot);
       if (!leaving.blocked.is_linked()) blocked_departures_.push_back(leaving);
       return;
@@ -77,11 +77,11 @@ bool engine::add_grant(departure& leaving, const grant_body& grant) noexcept {
 }
 
 void engine::take_grant(peer& from, const header& h, std::span<const std::byte> body) {
-  if (body.size() < sizeof(grant_body)) return lose(from.process, "it sent a grant that is cut short");
+  if (body.size() < sizeof(grant_body)) return suspect(from.process, "it sent a grant that is cut short");
   const auto grant = read_part<grant_body>(body, 0);
   if (const auto known = granted_.find(remote_key(from.process, grant.id)); known != granted_.end()) {
     departure& leaving = *known->second;
-    if (!add_grant(leaving, grant)) return lose(from.process, "it sent a grant that grants nothing, or too much");
+    if (!add_grant(leaving, grant)) return suspect(from.process, "it sent a grant that grants nothing, or too much");
     if (leaving.early_in == nullptr) pump(leaving);  // else its send has not begun
     return;
   }
@@ -97,6 +97,7 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
     room* const here = find_room(h.communicator, h.source);
     if (here == nullptr || (here->owner != nullptr && here->owner->failure != nullptr))
       return answer_withdrawn(from, grant.id, 0, failed_alone(h));
+    if (disagrees(*here, h.tag, h.detail, h.destination)) return answer_withdrawn(from, grant.id, 0, failed_alone(h));
     leaving = &depart(from.process, h.length);
     leaving->fingerprint = h.detail;
     leaving->early_in = here;
@@ -104,7 +105,7 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
     here->early_grants.push(leaving->early_key, *leaving);
   }
   leaving->remote_id = grant.id;
-  if (!add_grant(*leaving, grant)) return lose(from.process, "it sent a grant that grants nothing, or too much");
+  if (!add_grant(*leaving, grant)) return suspect(from.process, "it sent a grant that grants nothing, or too much");
   granted_[remote_key(from.process, grant.id)] = leaving;
   if (leaving->early_in == nullptr) {
     if (leaving->operation != nullptr) leaving->operation->now = operation::stage::departing;

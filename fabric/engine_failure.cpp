@@ -56,7 +56,11 @@ void engine::suspect(int process, const std::string& why) {
 void engine::lose_suspects() noexcept {
   std::vector<suspicion> suspects;
   suspects.swap(suspects_);
-  for (const suspicion& each : suspects) lose(each.process, each.why);
+  for (const suspicion& each : suspects) {
+    if (peers_[static_cast<std::size_t>(each.process)]->lost) continue;
+    if (settings_.suspected) settings_.suspected(each.process, each.why);
+    lose(each.process, each.why);
+  }
 }
 
 void engine::drop_early_grants(room& of, bool alone) {

@@ -86,19 +86,34 @@ bool engine::try_transmit(peer& to, header& h, const std::byte* body, std::size_
     alignas(64) std::array<std::byte, 4096> frame;
     write_part(frame.data(), 0, h);
     if (bytes != 0) std::memcpy(frame.data() + sizeof h, body, bytes);
-    if (!post_to_provider(to.process, [&] { return network_->inject(to.process, {frame.data(), size}); })) return false;
+    if (!taken(to, post_to_provider(to.process, [&] { return network_->inject(to.process, {frame.data(), size}); })))
+      return false;
   } else {
     transfer_slot& slot = take_slot(transfer_slot::purpose::frame, nullptr, to.process);
     if (slot.frame == nullptr) slot.frame = std::make_unique_for_overwrite<std::byte[]>(frame_limit_);
     write_part(slot.frame.get(), 0, h);
     if (bytes != 0) std::memcpy(slot.frame.get() + sizeof h, body, bytes);
-    if (!post_to_provider(to.process, [&] { return network_->send(to.process, {slot.frame.get(), size}, slot); }))
-      return give_back(slot), false;
+    const auto post = [&] { return network_->send(to.process, {slot.frame.get(), size}, slot); };
+    if (!taken(to, post_to_provider(to.process, post))) return give_back(slot), false;
   }
   ++to.sent_frames;
   to.owed = 0;
   to.credit -= cost;
   return true;
+}
+
+bool engine::taken(peer& by, bool accepted) {
+  if (accepted) [[likely]] {
+    by.refused_since = {};
+    return true;
+  }
+  const auto now = steady_clock_source().now();
+  if (by.refused_since == clock::time_point{})
+    by.refused_since = now;
+  else if (now - by.refused_since > settings_.refusal_limit)
+    suspect(by.process, "for " + std::to_string(settings_.refusal_limit.count()) + " ms " +
+                            network_->limits().provider + " has taken nothing for it");
+  return false;
 }
 
 void engine::send_control(peer& to, header& h, const std::byte* body, std::size_t bytes) {

@@ -82,6 +82,12 @@ std::unique_ptr<unexpected_message> mailbox::remove_unexpected(unexpected_messag
   return std::unique_ptr<unexpected_message>(&message);
 }
 
+const unexpected_message* mailbox::find_disagreeing(std::uint32_t sequence, std::uint64_t fingerprint) const noexcept {
+  for (const unexpected_message& message : collective_in_order_)
+    if (message.tag >> 32 == sequence && message.fingerprint != fingerprint) return &message;
+  return nullptr;
+}
+
 std::unique_ptr<unexpected_message> mailbox::take_any_unexpected() noexcept {
   if (!in_order_.empty()) return remove_unexpected(in_order_.front());
   return collective_in_order_.empty() ? nullptr : remove_unexpected(collective_in_order_.front());

@@ -72,7 +72,8 @@ std::optional<probed_message> messenger::probe(participant& member, int source, 
 }
 
 bool messenger::poll() { return engine_->poll(); }
-bool messenger::idle() const noexcept { return engine_->idle(); }
+bool messenger::idle() const noexcept { return processes() == 1 && quiet(); }
+bool messenger::quiet() const noexcept { return engine_->quiet(); }
 
 void messenger::lose(int process, const std::string& why) {
   engine_->call_later([this, process, why] { engine_->lose(process, why); });
@@ -102,7 +103,6 @@ void messenger::drain(clock::time_point deadline) {
 }
 
 const transport_limits& messenger::limits() const noexcept { return engine_->network().limits(); }
-std::size_t messenger::eager_limit() const noexcept { return engine_->settings().eager_limit; }
 int messenger::process() const noexcept { return engine_->settings().process; }
 int messenger::processes() const noexcept { return static_cast<int>(engine_->settings().first_rank.size()); }
 

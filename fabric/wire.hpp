@@ -10,6 +10,7 @@
 //   withdrawn header                 the sender has stopped after header.length bytes of what the receiver calls
 //   header.detail;
 //                                    source 1: for a reason that the receiver does not hear of otherwise
+//   inquiry   header                 a collective waits long: its tag and fingerprint, for the other side to compare
 //   dropped   header                 nobody will ever receive the message that its sender calls header.detail
 //   credit    header                 gives credit back; source 1: send envelopes only, 0: send eagerly again
 //   hello     header                 opens a connection and gives header.length units of credit; source 1: asks for an
@@ -36,7 +37,8 @@ enum class message_kind : std::uint8_t {
   withdraw,
   withdrawn,
   credit,
-  dropped
+  dropped,
+  inquiry
 };
 
 /// Matching space within a communicator: messages by source and tag, or a collective's by source and ordinal.

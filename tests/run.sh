@@ -37,7 +37,7 @@ done
 
 # shellcheck source=../tools/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../tools/setup.sh"
-cd "$weft_source" || exit 1
+cd "$weft_source" || give_up "run.sh: no folder $weft_source"
 install_packages || give_up "run.sh: weft cannot be built here"
 
 # run_tests BUILD_DIR [OPTION...]: configures with these Meson options, builds and tests. Leaves a log, or none.

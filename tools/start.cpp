@@ -13,13 +13,13 @@
 namespace weft::tools {
 namespace {
 
-void add_exports(std::map<std::string, std::string>& variables, const std::vector<std::string>& exports) {
+void add_exports(std::map<std::string, std::string>& variables, const std::vector<std::string>& exports, bool warn) {
   for (const std::string& text : exports) {
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
     if (equals != std::string::npos)
       variables[name] = text.substr(equals + 1);
-    else if (!variables.contains(name))
+    else if (warn && !variables.contains(name))
       std::fprintf(stderr, "weft run: -x %s: no such variable is set here, so none is passed on\n", name.c_str());
   }
 }
@@ -55,12 +55,11 @@ std::vector<std::string> environment_of(const job_settings& settings, const stor
   for (char** line = environ; *line != nullptr; ++line)
     if (const char* const equals = std::strchr(*line, '='))
       variables[std::string(static_cast<const char*>(*line), equals)] = equals + 1;
-  add_exports(variables, settings.exports);
+  add_exports(variables, settings.exports, process == 0);
   if (!settings.provider.empty()) variables["WEFT_PROVIDER"] = settings.provider;
   if (!settings.progress.empty()) variables["WEFT_PROGRESS"] = settings.progress;
   variables["WEFT_RANKS"] = std::to_string(settings.ranks);
   variables["WEFT_RANKS_PER_PROCESS"] = std::to_string(settings.ranks_per_process);
-  variables["WEFT_ON_FAILURE"] = settings.continue_on_failure ? "continue" : "end";
   variables["WEFT_JOB"] = std::to_string(job.number);
   variables["WEFT_PROCESS"] = std::to_string(process);
   variables["WEFT_PROCESSES"] = std::to_string(job.processes);

@@ -27,6 +27,16 @@ void all_reduce(weft::communicator& world, std::size_t count, weft::reduction_op
   world.allreduce(data, data, op);
 }
 
+void broadcast(weft::communicator& world, std::size_t count, int root) {
+  std::vector<double> data(count, 1);
+  world.bcast(data, root);
+}
+
+void reduce_to(weft::communicator& world, std::size_t count, int root) {
+  std::vector<double> data(count, 1), sum(count);
+  world.reduce(data, sum, weft::sum, root);
+}
+
 const mismatch mismatches[] = {
     {"operator", [](auto& w, std::size_t n) { all_reduce<double>(w, n, weft::sum); },
      [](auto& w, std::size_t n) { all_reduce<double>(w, n, weft::max); }, "allreduce(sum, double",
@@ -39,6 +49,14 @@ const mismatch mismatches[] = {
      "allreduce(sum, double, count "},
     {"collective", [](auto& w, std::size_t n) { all_reduce<double>(w, n, weft::sum); },
      [](auto& w, std::size_t) { w.barrier(); }, "allreduce(sum, double", "barrier()"},
+    {"root of a broadcast", [](auto& w, std::size_t n) { broadcast(w, n, 0); },
+     [](auto& w, std::size_t n) { broadcast(w, n, 1); }, ", root 0)", ", root 1)"},
+    {"count of a broadcast", [](auto& w, std::size_t n) { broadcast(w, 10 * n, 0); },
+     [](auto& w, std::size_t n) { broadcast(w, n, 0); }, "bcast(count ", "bcast(count "},
+    {"root of a reduction", [](auto& w, std::size_t n) { reduce_to(w, n, 0); },
+     [](auto& w, std::size_t n) { reduce_to(w, n, 1); }, ", root 0)", ", root 1)"},
+    {"broadcast and reduction", [](auto& w, std::size_t n) { broadcast(w, n, 0); },
+     [](auto& w, std::size_t n) { reduce_to(w, n, 0); }, "bcast(count ", "reduce(sum, double"},
 };
 
 }  // namespace

@@ -62,8 +62,8 @@ TEST_CASE("a message of every length arrives, before its receive and after", "[m
       }
     }
     job.settle();
-    CHECK(job[0].idle());
-    CHECK(job[1].idle());
+    CHECK(job[0].quiet());
+    CHECK(job[1].quiet());
   }
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("10,000 messages wait while one of another tag is received", "[messeng
     job.settle();
     CHECK(std::all_of(sends.begin(), sends.end(),
                       [](const test_send& each) { return each.done && each.failure == nullptr; }));
-    CHECK(job[0].idle());
+    CHECK(job[0].quiet());
   }
 }
 
@@ -242,7 +242,7 @@ TEST_CASE("collectives' long messages are granted before they are sent", "[messe
         CHECK(sends[i].failure == nullptr);
       }
       CHECK(job.total().of(message_kind::envelope) == 0);
-      CHECK(job[0].idle());
+      CHECK(job[0].quiet());
     }
 }
 
@@ -343,8 +343,8 @@ TEST_CASE("messages to a rank that has left end", "[messenger]") {
       if (!before) send_all();
       job.poll_until([&] { return sends[0].done && sends[1].done; }, "sends to nobody");
       job.settle();
-      CHECK(job[0].idle());
-      CHECK(job[1].idle());
+      CHECK(job[0].quiet());
+      CHECK(job[1].quiet());
       CHECK_THROWS_AS(job[0].join(*world[1]), weft::error);
     }
 }

@@ -50,6 +50,8 @@ class mailbox {
   const unexpected_message* find_unexpected(int source, std::uint64_t tag) noexcept;
   void add_unexpected(std::unique_ptr<unexpected_message> message);
   std::unique_ptr<unexpected_message> remove_unexpected(unexpected_message& message) noexcept;
+  /// A message of collective `sequence` whose sender does not agree on `fingerprint`, or null.
+  const unexpected_message* find_disagreeing(std::uint32_t sequence, std::uint64_t fingerprint) const noexcept;
   /// Any message of those that wait, or null: for clearing.
   std::unique_ptr<unexpected_message> take_any_unexpected() noexcept;
 

@@ -9,6 +9,7 @@
 // a message's sender asks by an envelope, a collective's receiver grants by itself, when the operation starts.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,6 +45,11 @@ struct messenger_settings {
       512 << 10;  ///< on the way from one peer while short messages pass between the same two processes
   /// Says what a collective's fingerprint stands for, for errors.
   std::string (*describe)(std::uint64_t fingerprint) = nullptr;
+  /// How long the provider may refuse to take anything for a peer before that counts as a loss.
+  std::chrono::milliseconds refusal_limit{30'000};
+  /// A loss that nobody but this process may have noticed, for it to be told to the others. With the token held; must
+  /// not block.
+  std::function<void(int process, const std::string& why)> suspected;
   /// Tells every other process of the job (they hand it to `take_note`). Called with the token held; must not block.
   std::function<void(std::span<const std::byte> note)> broadcast;
 };
@@ -90,8 +96,10 @@ class messenger final : public pollable {
 
   /// Moves everything on as far as it goes now. One thread at a time does; for the others it is false at once.
   bool poll() override;
-  /// True while nothing is in flight from or to the ranks of this process.
+  /// True where polling is pointless: quiet, and nobody else may need an answer (credit, or what a failure left open).
   bool idle() const noexcept override;
+  /// True while this process has nothing in flight: no operation, no frame, nothing kept for a peer. Any thread.
+  bool quiet() const noexcept;
 
   /// A process is gone: everything that needs it ends with peer_lost. `why` becomes part of the message.
   void lose(int process, const std::string& why);
@@ -106,7 +114,6 @@ class messenger final : public pollable {
   void drain(clock::time_point deadline);
 
   const transport_limits& limits() const noexcept;
-  std::size_t eager_limit() const noexcept;
   int process() const noexcept;
   int processes() const noexcept;
 

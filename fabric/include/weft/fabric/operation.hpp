@@ -41,6 +41,7 @@ struct operation {
   };
   stage now = stage::idle;
   bool is_send = false;
+  std::uint8_t inquiries = 0;                   ///< how often it was found to wait long
   bool in_mailbox = false;                      ///< a receive that a message may still match
   boost::intrusive::list_member_hook<> active;  ///< among its participant's operations
   boost::intrusive::list_member_hook<> queued;  ///< in the index or queue that it waits in

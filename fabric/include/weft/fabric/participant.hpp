@@ -2,6 +2,8 @@
 #pragma once
 
 #include <boost/intrusive/list.hpp>
+#include <array>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <weft/fabric/group.hpp>
@@ -25,6 +27,13 @@ class participant {
   room* here = nullptr;        ///< what waits for it
   std::exception_ptr failure;  ///< once set, every operation ends with it
   bool failed_alone = false;   ///< and the other ranks do not hear of it by themselves
+  /// The collectives that it began last, by sequence: what it must agree on with the others.
+  struct begun_collective {
+    std::uint32_t sequence = 0;
+    bool valid = false;
+    std::uint64_t fingerprint = 0;
+  };
+  std::array<begun_collective, 64> begun{};
   boost::intrusive::list<
       operation, boost::intrusive::member_hook<operation, boost::intrusive::list_member_hook<>, &operation::active>,
       boost::intrusive::constant_time_size<false>>
