@@ -7,7 +7,7 @@
 //             <--grant (1 more)-------    ...
 //
 // At most two pieces of a message are on the way, and at most a window of pieces from one peer. Long pieces cost least
-// (over net, pieces of 128 KiB take a third longer than pieces of 1 MiB); but while short messages pass between the
+// (over net, pieces of 128 KiB take up to a third longer than pieces of 512 KiB); but while short messages pass between the
 // same two processes pieces are short, since each such message waits for those before it. A collective's first two
 // pieces are granted before its sender is ready and count against no window: otherwise one that is late could keep up
 // messages that it waits for itself.

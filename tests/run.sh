@@ -3,6 +3,7 @@
 #
 #   bash tests/run.sh                 all tests
 #   bash tests/run.sh --sanitize      then once more under ASan with UBSan (build-asan/) and under TSan (build-tsan/)
+#   bash tests/run.sh --sanitize=REGEX  the same, but under the sanitizers only those whose names match
 #   bash tests/run.sh --only REGEX    those whose names match; `meson test -C build --list` lists them
 #
 # The last line says `N passed, N failed`, with `, N skipped` where some were: cases, over all builds. The exit status
@@ -17,10 +18,11 @@ give_up() {
   exit 1
 }
 
-sanitize=false only=
+sanitize=false only= sanitized=
 while (($#)); do
   case $1 in
     --sanitize) sanitize=true ;;
+    --sanitize=*) sanitize=true sanitized=${1#*=} ;;
     --only)
       (($# > 1)) || give_up "run.sh: --only needs a regular expression"
       only=$2
@@ -30,7 +32,7 @@ while (($#)); do
       usage
       exit 0
       ;;
-    *) give_up "run.sh: $1 is no option; there are --sanitize, --only REGEX and --help" ;;
+    *) give_up "run.sh: $1 is no option; there are --sanitize[=REGEX], --only REGEX and --help" ;;
   esac
   shift
 done
@@ -59,6 +61,7 @@ run_tests() {
 builds=(build)
 run_tests build
 if $sanitize; then
+  only=${sanitized:-$only}
   builds+=(build-asan build-tsan)
   # GCC's warnings are those of the release: what the sanitizers put in only adds false ones.
   checked=(-Dwerror=false -Doptimization=1 -Ddebug=true)

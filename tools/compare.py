@@ -110,7 +110,11 @@ def table(results):
         heads += [f"weft, {provider}", f"Open MPI, {PEER_PATHS[provider]}", "ratio"]
         rules += ["---:"] * 3
     rows = [heads, rules]
-    sizes = sorted(set.intersection(*(set(run) for pairs in results.values() for pair in pairs for run in pair)))
+    runs = [set(run) for pairs in results.values() for pair in pairs for run in pair]
+    sizes = sorted(set.union(*runs))
+    missing = [named(count) for count in sizes if not all(count in run for run in runs)]
+    if missing:
+        sys.exit(f"compare.py: not every run reported these sizes: {', '.join(missing)}")
     for count in sizes:
         row = [named(count)]
         for pairs in results.values():

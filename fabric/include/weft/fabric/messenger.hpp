@@ -40,7 +40,7 @@ struct messenger_settings {
   std::size_t credit = 256 << 10;
   std::size_t unexpected_limit = 4 << 20;
   std::size_t send_buffer_limit = 64 << 20;
-  std::size_t piece = 1 << 20;
+  std::size_t piece = 512 << 10;
   std::size_t window =
       512 << 10;  ///< on the way from one peer while short messages pass between the same two processes
   /// Says what a collective's fingerprint stands for, for errors.

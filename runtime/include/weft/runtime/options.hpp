@@ -27,7 +27,7 @@ struct options {
       4 << 20;  ///< bytes of unmatched messages kept for one peer before it sends envelopes only
   std::size_t send_buffer_limit = 64 << 20;  ///< bytes of short messages kept for peers that do not take them yet
   std::size_t plan_cache = 64 << 20;         ///< bytes of plans that each rank keeps for each communicator
-  std::size_t piece = 1 << 20;               ///< longest payload transfer, bytes
+  std::size_t piece = 512 << 10;             ///< longest payload transfer, bytes
   /// Payload bytes on the way from a peer while short messages pass between the same processes; 0: by the provider.
   std::size_t window = 0;
   bool force_registration = false;  ///< register local memory even where the provider does not ask (a test mode)
@@ -36,7 +36,7 @@ struct options {
   std::string reduce = "auto";                ///< auto, binomial or greedy
   std::size_t ring_threshold = 64 << 10;      ///< all-reduces of at least so many bytes take the ring,
   std::size_t ring_threshold_pair = 1 << 20;  ///< between two ranks; both algorithms send as much there
-  std::size_t segment = 1 << 20;              ///< bytes in which a chunk is pipelined
+  std::size_t segment = 512 << 10;            ///< bytes in which a chunk is pipelined
   double transfer_cost = 1;                   ///< d of the greedy tree, in any unit
   double compute_cost = 1;                    ///< c of the greedy tree, in the same unit
 

@@ -15,7 +15,7 @@ struct selection_parameters {
   reduce_choice reduce = reduce_choice::by_size;
   std::size_t ring_threshold = 64 << 10;      ///< all-reduces of at least so many bytes take the ring,
   std::size_t ring_threshold_pair = 1 << 20;  ///< between two ranks, where both algorithms send as much
-  std::size_t segment = 1 << 20;              ///< bytes in which a chunk is pipelined
+  std::size_t segment = 512 << 10;            ///< bytes in which a chunk is pipelined
   std::size_t in_order_limit = 8 << 10;       ///< messages up to so many bytes run in order on the caller's thread
 };
 
