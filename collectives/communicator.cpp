@@ -276,6 +276,8 @@ void check(const communicator_state& state, const Request& call) {
         "the input has " + std::to_string(call.in_count) + " elements, the output " + std::to_string(call.out_count));
   check_memory(state, operation, call.in, call.in_count * call.element_bytes);
   if (has_output) check_memory(state, operation, call.out, call.out_count * call.element_bytes);
+  if ((call.what == collective::reduce || call.what == collective::allreduce) && !kernels::has(call.op, call.type))
+    refuse(state, operation, kernels::refusal(call.op, call.type));
   const auto* const in = static_cast<const std::byte*>(call.in);
   const auto* const out = static_cast<const std::byte*>(call.out);
   const std::size_t bytes = call.in_count * call.element_bytes;

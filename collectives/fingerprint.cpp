@@ -3,11 +3,11 @@
 namespace weft::detail {
 namespace {
 
-//   63..60  59..56  55..52  51..48  47    46..20  19..0
+//   63..60  59..54  53..50  49..45  44    43..20  19..0
 //   what    how     op      type    long  count   root
 // Counts below `prime` travel as they are, the others as the remainder to it, marked as long. A broadcast counts bytes.
-constexpr std::uint64_t count_mask = (std::uint64_t{1} << 27) - 1;
-constexpr std::uint64_t prime = 134217689;  // the largest below 2^27
+constexpr std::uint64_t count_mask = (std::uint64_t{1} << 24) - 1;
+constexpr std::uint64_t prime = 16777213;  // the largest below 2^24
 constexpr std::uint64_t root_mask = (std::uint64_t{1} << 20) - 1;
 
 bool has_operator(collective what) { return what == collective::reduce || what == collective::allreduce; }
@@ -48,28 +48,28 @@ const char* name(algorithm how) noexcept {
 std::uint64_t fingerprint(const collective_call& call) noexcept {
   const std::uint64_t count = call.count;
   const bool is_long = count >= prime;
-  return static_cast<std::uint64_t>(call.what) << 60 | static_cast<std::uint64_t>(call.how) << 56 |
-         static_cast<std::uint64_t>(call.op) << 52 | static_cast<std::uint64_t>(call.type) << 48 |
-         static_cast<std::uint64_t>(is_long) << 47 | (is_long ? count % prime : count) << 20 |
+  return static_cast<std::uint64_t>(call.what) << 60 | static_cast<std::uint64_t>(call.how) << 54 |
+         static_cast<std::uint64_t>(call.op) << 50 | static_cast<std::uint64_t>(call.type) << 45 |
+         static_cast<std::uint64_t>(is_long) << 44 | (is_long ? count % prime : count) << 20 |
          (static_cast<std::uint64_t>(call.root) & root_mask);
 }
 
 std::string describe_fingerprint(std::uint64_t fingerprint) {
   const auto what = static_cast<collective>(fingerprint >> 60);
   const std::uint64_t count = fingerprint >> 20 & count_mask;
-  const bool is_long = (fingerprint >> 47 & 1) != 0;
+  const bool is_long = (fingerprint >> 44 & 1) != 0;
   std::string text = std::string(name(what)) + "(";
   if (has_operator(what)) {
-    text += kernels::name(static_cast<kernels::operation>(fingerprint >> 52 & 15));
+    text += kernels::name(static_cast<kernels::operation>(fingerprint >> 50 & 15));
     text += ", ";
-    text += kernels::name(static_cast<kernels::type>(fingerprint >> 48 & 15));
+    text += kernels::name(static_cast<kernels::type>(fingerprint >> 45 & 31));
     text += ", ";
   }
   if (what != collective::barrier)
-    text += (is_long ? "a count of 2^27 or more" : "count " + std::to_string(count)) +
+    text += (is_long ? "a count of 2^24 - 3 or more" : "count " + std::to_string(count)) +
             (has_operator(what) ? " elements" : " bytes");
   if (has_root(what)) text += ", root " + std::to_string(fingerprint & root_mask);
-  return text + ") by " + name(static_cast<algorithm>(fingerprint >> 56 & 15));
+  return text + ") by " + name(static_cast<algorithm>(fingerprint >> 54 & 63));
 }
 
 }  // namespace weft::detail

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "combine.cpp"
@@ -132,8 +133,9 @@ combine_function choose_type(type element) {
       return &combine_arrays<Operator, typename Operator::template lane<std::int32_t>>;
     case type::int64:
       return &combine_arrays<Operator, typename Operator::template lane<std::int64_t>>;
+    default:
+      return nullptr;
   }
-  return nullptr;
 }
 
 combine_function choose(operation combined_by, type element) {
@@ -146,8 +148,9 @@ combine_function choose(operation combined_by, type element) {
       return choose_type<minimum>(element);
     case operation::max:
       return choose_type<maximum>(element);
+    default:
+      return nullptr;
   }
-  return nullptr;
 }
 
 const char* target_name() { return hwy::TargetName(HWY_TARGET); }
@@ -162,8 +165,10 @@ namespace weft::kernels {
 HWY_EXPORT(choose);
 HWY_EXPORT(target_name);
 
-combine_function combine(operation combined_by, type element) noexcept {
-  return HWY_DYNAMIC_DISPATCH(choose)(combined_by, element);
+combine_function combine(operation combined_by, type element) {
+  const combine_function function = HWY_DYNAMIC_DISPATCH(choose)(combined_by, element);
+  if (function == nullptr) throw std::invalid_argument(refusal(combined_by, element));
+  return function;
 }
 
 std::string_view instruction_set() noexcept { return HWY_DYNAMIC_DISPATCH(target_name)(); }

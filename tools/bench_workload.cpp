@@ -41,6 +41,8 @@ int combined(kernels::operation op, int a, int b) {
       return std::min(a, b);
     case kernels::operation::max:
       return std::max(a, b);
+    default:
+      break;
   }
   throw std::logic_error("an operator without a meaning here");
 }
@@ -189,6 +191,8 @@ std::unique_ptr<workload> make_workload(communicator& world, const bench_setting
         return make<std::int32_t>(world, settings, bytes);
       case kernels::type::int64:
         return make<std::int64_t>(world, settings, bytes);
+      default:
+        break;
     }
   } catch (const std::exception&) {
     throw std::runtime_error("no memory for buffers of " + std::to_string(bytes) + " bytes on each rank");

@@ -36,6 +36,8 @@ T combined(T a, T b, weft::kernels::operation op) {
       return std::min(a, b);
     case weft::kernels::operation::max:
       return std::max(a, b);
+    default:
+      break;
   }
   return a;
 }

@@ -17,7 +17,7 @@ namespace weft_test {
 
 using weft::kernels::operation;
 
-inline constexpr operation all_operations[] = {operation::sum, operation::product, operation::min, operation::max};
+inline constexpr operation tested_operations[] = {operation::sum, operation::product, operation::min, operation::max};
 
 template <std::floating_point T>
 T reference(operation combined_by, T a, T b) {

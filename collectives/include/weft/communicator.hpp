@@ -5,7 +5,7 @@
 //   world.allreduce(std::span<const double>(x), std::span<double>(sum), weft::sum);
 //
 // Buffers are contiguous ranges (std::span, std::vector, std::array) of trivially copyable elements, for reductions of
-// `weft::combinable` ones; counts are elements of std::size_t. In place is the same span twice.
+// those that the operator combines; counts are elements of std::size_t. In place is the same span twice.
 //
 // Blocking calls park the fiber that makes them, or poll on a plain thread. Every call throws weft::error on bad
 // arguments (before anything is sent), peer_lost once a member of the communicator is lost, and errc::revoked after
@@ -21,7 +21,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
-#include <weft/kernels/combine.hpp>
+#include <weft/operators.hpp>
 
 namespace weft {
 
@@ -35,28 +35,13 @@ enum class collective : std::uint8_t { barrier, broadcast, reduce, allreduce };
 inline constexpr int any_source = -1;
 inline constexpr int any_tag = -1;
 
-/// An operator of reductions.
-struct reduction_operator {
-  kernels::operation operation;
-};
-inline constexpr reduction_operator sum{kernels::operation::sum};
-inline constexpr reduction_operator product{kernels::operation::product};
-inline constexpr reduction_operator min{kernels::operation::min};
-inline constexpr reduction_operator max{kernels::operation::max};
-
-/// Elements that reductions combine.
-template <class T>
-concept combinable = kernels::combinable<T>;
-
-/// Elements that messages carry.
-template <class T>
-concept carriable = std::is_trivially_copyable_v<T>;
-
 template <class R>
 concept message_range =
     std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && carriable<std::ranges::range_value_t<R>>;
-template <class R>
-concept reduction_range = message_range<R> && combinable<std::ranges::range_value_t<R>>;
+
+/// Elements that Operator combines: for a built-in one, see weft::kernels::has.
+template <class R, class Operator>
+concept reduced_by = message_range<R> && combines<Operator, std::ranges::range_value_t<R>>;
 
 /// What a receive or a probe found.
 struct status {
@@ -158,22 +143,22 @@ class communicator {
   }
 
   /// Everybody's `in`, combined element by element, into `out` of rank `root`; other ranks may give an empty `out`.
-  template <reduction_range R, reduction_range S>
-  void reduce(const R& in, S&& out, reduction_operator op, int root) {
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  void reduce(const R& in, S&& out, const Operator& op, int root) {
     run(reduction_request(collective::reduce, in, out, op, root));
   }
-  template <reduction_range R, reduction_range S>
-  [[nodiscard]] handle ireduce(const R& in, S&& out, reduction_operator op, int root) {
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  [[nodiscard]] handle ireduce(const R& in, S&& out, const Operator& op, int root) {
     return start(reduction_request(collective::reduce, in, out, op, root));
   }
 
   /// Everybody's `in`, combined element by element, into everybody's `out`; the same bits on every rank.
-  template <reduction_range R, reduction_range S>
-  void allreduce(const R& in, S&& out, reduction_operator op) {
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  void allreduce(const R& in, S&& out, const Operator& op) {
     run(reduction_request(collective::allreduce, in, out, op, 0));
   }
-  template <reduction_range R, reduction_range S>
-  [[nodiscard]] handle iallreduce(const R& in, S&& out, reduction_operator op) {
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  [[nodiscard]] handle iallreduce(const R& in, S&& out, const Operator& op) {
     return start(reduction_request(collective::allreduce, in, out, op, 0));
   }
 
