@@ -2,99 +2,246 @@
 
 #include <array>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 namespace weft::detail {
 namespace {
 
-/// Slots of scratch begin on cache lines of their own.
-constexpr std::size_t slot_alignment = 64;
+using schedules::buffer;
+using schedules::step_index;
+using schedules::step_kind;
+
+/// Slots of scratch, work memory and packed messages begin on cache lines of their own.
+constexpr std::size_t alignment = 64;
+
+std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 class binder {
  public:
-  binder(const schedules::layout& cut, std::size_t elements, std::size_t element_bytes)
-      : cut_(cut), elements_(elements), element_bytes_(element_bytes) {
-    const std::size_t slot = schedules::most_elements(cut, elements, cut.slot_blocks) * element_bytes;
-    slot_bytes_ = (slot + slot_alignment - 1) / slot_alignment * slot_alignment;
+  binder(bound_schedule& into, const schedules::schedule& from, const schedules::partition& counts)
+      : into_(into), from_(from), cut_(from.cut), counts_(counts) {
+    slot_bytes_ = aligned(bytes(counts.most(cut_, cut_.slot_blocks)));
+    work_ = slot_bytes_ * cut_.scratch_slots;
+    into_.scratch_bytes = work_ + aligned(bytes(counts.total(cut_, cut_.work)));
   }
 
-  std::size_t scratch_bytes() const { return slot_bytes_ * cut_.scratch_slots; }
-
-  bound_segment bind(const schedules::segment& s) const {
-    const auto range = schedules::elements_of(cut_, elements_, s.elements);
-    bound_segment bound{s.in, 0, range.count};
-    switch (s.in) {
-      case schedules::buffer::input:
-        bound.offset = (range.first - schedules::first_element(cut_, elements_, cut_.input.first)) * element_bytes_;
-        break;
-      case schedules::buffer::output:
-        bound.offset = (range.first - schedules::first_element(cut_, elements_, cut_.output.first)) * element_bytes_;
-        break;
-      case schedules::buffer::scratch:
-        bound.offset = s.slot * slot_bytes_;
-        break;
+  void run() {
+    into_.steps.reserve(from_.steps.size());
+    into_.segments.reserve(from_.segments.size());
+    into_.dependencies.reserve(from_.dependencies.size());
+    for (step_index i = 0; i < from_.steps.size(); ++i) {
+      for (const step_index before : from_.after(from_.steps[i])) unpack(before);
+      add(from_.steps[i]);
     }
-    if (range.count == 0) bound.offset = 0;  // never outside of an empty buffer
-    return bound;
+    for (step_index i = 0; i < from_.steps.size(); ++i) unpack(i);
+    link_successors();
   }
 
  private:
-  schedules::layout cut_;
-  std::size_t elements_;
-  std::size_t element_bytes_;
+  static constexpr step_index none = std::numeric_limits<step_index>::max();
+
+  std::size_t bytes(std::size_t elements) const { return elements * into_.element_bytes; }
+
+  bound_segment bind(const schedules::segment& s) const {
+    bound_segment bound{s.in, 0, counts_.count(cut_, s.elements)};
+    if (bound.count == 0) return bound;  // at the base: never outside of an empty buffer
+    switch (s.in) {
+      case buffer::input:
+        bound.offset = bytes(counts_.offset(cut_, cut_.input, s.elements.first));
+        break;
+      case buffer::output:
+        bound.offset = bytes(counts_.offset(cut_, cut_.output, s.elements.first));
+        break;
+      case buffer::work:
+        bound.in = buffer::scratch;
+        bound.offset = work_ + bytes(counts_.offset(cut_, cut_.work, s.elements.first));
+        break;
+      case buffer::scratch:
+        bound.offset = s.slot * slot_bytes_;
+        break;
+    }
+    return bound;
+  }
+
+  /// The parts of a message, joined where one follows another in memory: at least one.
+  std::vector<bound_segment> joined(std::span<const schedules::segment> parts) const {
+    std::vector<bound_segment> all{bind(parts[0])};
+    for (const auto& part : parts.subspan(1)) {
+      const bound_segment next = bind(part);
+      bound_segment& last = all.back();
+      if (last.count == 0)
+        last = next;
+      else if (next.count != 0 && next.in == last.in && next.offset == last.offset + bytes(last.count))
+        last.count += next.count;
+      else if (next.count != 0)
+        all.push_back(next);
+    }
+    return all;
+  }
+
+  bound_segment packed(std::span<const bound_segment> parts) {
+    bound_segment row{buffer::scratch, into_.scratch_bytes, 0};
+    for (const auto& part : parts) row.count += part.count;
+    into_.scratch_bytes += aligned(bytes(row.count));
+    return row;
+  }
+
+  void add(const schedules::step& unbound) {
+    const auto sources = from_.sources_of(unbound);
+    const auto targets = from_.targets_of(unbound);
+    bound_step step;
+    step.kind = unbound.kind;
+    step.peer = unbound.peer;
+    step.ordinal = unbound.ordinal;
+    std::vector<step_index> after;
+    for (const step_index before : from_.after(unbound)) after.push_back(done_by_[before]);
+    std::vector<bound_segment> unpacked;
+    switch (unbound.kind) {
+      case step_kind::send: {
+        auto parts = joined(sources);
+        if (parts.size() > 1) {
+          const bound_segment row = packed(parts);
+          after = {copy(parts, {&row, 1}, after)};
+          parts = {row};
+        }
+        step.sources = append(parts);
+        step.bytes = bytes(parts[0].count);
+        break;
+      }
+      case step_kind::receive: {
+        const auto parts = joined(targets);
+        if (parts.size() > 1) unpacked = parts;
+        step.target = parts.size() > 1 ? packed(parts) : parts[0];
+        step.bytes = bytes(step.target.count);
+        break;
+      }
+      case step_kind::copy: {
+        const bound_segment from = bind(sources[0]), to = bind(targets[0]);
+        done_by_.push_back(copy({&from, 1}, {&to, 1}, after));
+        unpack_.push_back({});
+        return;
+      }
+      case step_kind::combine: {
+        std::vector<bound_segment> operands;
+        for (const auto& source : sources) operands.push_back(bind(source));
+        step.sources = append(operands);
+        step.target = bind(targets[0]);
+        step.bytes = bytes(step.target.count);
+        break;
+      }
+      case step_kind::notify:
+      case step_kind::await:
+        break;
+    }
+    done_by_.push_back(push(step, after));
+    unpack_.push_back(std::move(unpacked));
+  }
+
+  /// Emits the copy out of the row in which step `received` has landed, if that is still to be done. The steps that
+  /// depend on it then depend on the copy.
+  void unpack(step_index received) {
+    if (unpack_[received].empty()) return;
+    const auto parts = std::exchange(unpack_[received], {});
+    const step_index landed = done_by_[received];
+    const bound_segment row = into_.steps[landed].target;
+    done_by_[received] = copy({&row, 1}, parts, {landed});
+  }
+
+  step_index copy(std::span<const bound_segment> sources, std::span<const bound_segment> targets,
+                  const std::vector<step_index>& after) {
+    bound_step step;
+    step.sources = append(sources);
+    step.targets = append(targets);
+    for (const auto& target : targets) step.bytes += bytes(target.count);
+    return push(step, after);
+  }
+
+  schedules::table_range append(std::span<const bound_segment> more) {
+    const schedules::table_range range{static_cast<std::uint32_t>(into_.segments.size()),
+                                       static_cast<std::uint32_t>(more.size())};
+    into_.segments.insert(into_.segments.end(), more.begin(), more.end());
+    return range;
+  }
+
+  step_index push(bound_step step, const std::vector<step_index>& after) {
+    step.after = {static_cast<std::uint32_t>(into_.dependencies.size()), static_cast<std::uint32_t>(after.size())};
+    into_.dependencies.insert(into_.dependencies.end(), after.begin(), after.end());
+    into_.steps.push_back(step);
+    return static_cast<step_index>(into_.steps.size() - 1);
+  }
+
+  void link_successors() {
+    auto& steps = into_.steps;
+    for (const bound_step& step : steps)
+      for (const auto before : into_.after(step)) ++steps[before].successors.count;
+    std::uint32_t first = 0;
+    for (auto& step : steps) {
+      step.successors.first = first;
+      first += step.successors.count;
+      step.successors.count = 0;
+    }
+    into_.successors.resize(first);
+    for (step_index i = 0; i < steps.size(); ++i)
+      for (const auto before : into_.after(steps[i]))
+        into_.successors[steps[before].successors.first + steps[before].successors.count++] = i;
+  }
+
+  bound_schedule& into_;
+  const schedules::schedule& from_;
+  const schedules::layout& cut_;
+  const schedules::partition& counts_;
   std::size_t slot_bytes_ = 0;
+  std::size_t work_ = 0;                            // offset of the work memory
+  std::vector<step_index> done_by_;                 // of each unbound step: the bound one that ends it
+  std::vector<std::vector<bound_segment>> unpack_;  // of each receive: where its row is still to be copied to
 };
+
+/// Copies a row of bytes to several places, or several places to a row.
+void copy_parts(std::span<const bound_segment> sources, std::span<const bound_segment> targets, const bases& memory,
+                std::size_t element_bytes) noexcept {
+  const bool gathers = targets.size() == 1;
+  const std::byte* source = memory.read(sources[0]);
+  std::byte* target = memory.write(targets[0]);
+  for (const auto& part : gathers ? sources : targets) {
+    const std::size_t bytes = part.count * element_bytes;
+    if (gathers)
+      source = memory.read(part);
+    else
+      target = memory.write(part);
+    std::memcpy(target, source, bytes);
+    source += bytes;
+    target += bytes;
+  }
+}
 
 }  // namespace
 
-bound_schedule::bound_schedule(const schedules::schedule& unbound, std::size_t elements, std::size_t bytes_each,
-                               kernels::combine_function function)
-    : dependencies(unbound.dependencies), element_bytes(bytes_each), combine(function) {
-  const binder bind(unbound.cut, elements, bytes_each);
-  scratch_bytes = bind.scratch_bytes();
-  sources.reserve(unbound.sources.size());
-  for (const auto& each : unbound.sources) sources.push_back(bind.bind(each));
-  steps.reserve(unbound.steps.size());
-  for (const auto& each : unbound.steps) {
-    bound_step step{each.kind, each.peer, each.ordinal, 0, {}, each.sources, each.after, {}};
-    const bool carries = each.kind != schedules::step_kind::notify && each.kind != schedules::step_kind::await;
-    if (each.kind == schedules::step_kind::send) {
-      step.bytes = sources[each.sources.first].count * element_bytes;
-    } else if (carries) {
-      step.target = bind.bind(each.target);
-      step.bytes = step.target.count * element_bytes;
-    }
-    for (const auto before : after(step)) ++steps[before].successors.count;
-    steps.push_back(step);
-  }
-  std::uint32_t first = 0;
-  for (auto& step : steps) {
-    step.successors.first = first;
-    first += step.successors.count;
-    step.successors.count = 0;
-  }
-  successors.resize(first);
-  for (schedules::step_index i = 0; i < steps.size(); ++i)
-    for (const auto before : after(steps[i]))
-      successors[steps[before].successors.first + steps[before].successors.count++] = i;
+bound_schedule::bound_schedule(const schedules::schedule& unbound, const schedules::partition& counts,
+                               std::size_t bytes_each, kernels::combine_function function)
+    : element_bytes(bytes_each), combine(function) {
+  binder(*this, unbound, counts).run();
 }
 
 std::size_t bound_schedule::footprint() const noexcept {
-  return sizeof *this + steps.size() * sizeof(bound_step) + sources.size() * sizeof(bound_segment) +
+  return sizeof *this + steps.size() * sizeof(bound_step) + segments.size() * sizeof(bound_segment) +
          (dependencies.size() + successors.size()) * sizeof(schedules::step_index);
 }
 
 void run_local(const bound_schedule& plan, const bound_step& step, const bases& memory) noexcept {
   if (step.bytes == 0) return;
   const auto sources = plan.sources_of(step);
-  std::byte* const target = memory.write(step.target);
   if (step.kind == schedules::step_kind::copy) {
+    const auto targets = plan.targets_of(step);
+    if (sources.size() + targets.size() > 2) return copy_parts(sources, targets, memory, plan.element_bytes);
     const std::byte* const source = memory.read(sources[0]);
+    std::byte* const target = memory.write(targets[0]);
     if (source != target) std::memcpy(target, source, step.bytes);
     return;
   }
   std::array<const void*, 16> operands;
   for (std::size_t i = 0; i < sources.size(); ++i) operands[i] = memory.read(sources[i]);
-  plan.combine(operands.data(), sources.size(), target, step.target.count);
+  plan.combine(operands.data(), sources.size(), memory.write(step.target), step.target.count);
 }
 
 }  // namespace weft::detail

@@ -1,5 +1,7 @@
-// A schedule bound to a communicator's rank, an element type and a count: every segment an offset, every message a
-// length.
+// A schedule bound to a communicator's rank, an element type and counts: every segment an offset, every message a
+// length and one row of bytes. Messages of several parts that do not lie side by side pass through memory of the
+// plan's: copies that pack them come before their send, copies that unpack them before the first step that depends on
+// their receive.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +9,12 @@
 #include <span>
 #include <vector>
 #include <weft/kernels/combine.hpp>
-#include <weft/schedules/schedule.hpp>
+#include <weft/schedules/partition.hpp>
 
 namespace weft::detail {
 
-/// Elements in a memory whose base is known when the schedule runs.
+/// Elements in a memory whose base is known when the schedule runs: input, output or scratch, which is all of the
+/// plan's own.
 struct bound_segment {
   schedules::buffer in = schedules::buffer::input;
   std::size_t offset = 0;  ///< bytes from the base
@@ -22,21 +25,22 @@ struct bound_step {
   schedules::step_kind kind = schedules::step_kind::copy;
   std::int32_t peer = -1;
   std::uint32_t ordinal = 0;
-  std::size_t bytes = 0;  ///< of the message, or of the target
-  bound_segment target;
-  schedules::table_range sources;     ///< in bound_schedule::sources
+  std::size_t bytes = 0;              ///< of the message, or of the targets
+  bound_segment target;               ///< of a receive or combine
+  schedules::table_range sources;     ///< in bound_schedule::segments
+  schedules::table_range targets;     ///< of a copy: in bound_schedule::segments, one where there are several sources
   schedules::table_range after;       ///< in bound_schedule::dependencies
   schedules::table_range successors;  ///< in bound_schedule::successors: the steps that depend on this one
 };
 
 /// Never changed once made; any number of executions may share it.
 struct bound_schedule {
-  /// `combine` may be null where no step combines.
-  bound_schedule(const schedules::schedule& unbound, std::size_t elements, std::size_t element_bytes,
+  /// `combine` may be null where no step combines. Throws std::invalid_argument where `counts` do not fit the schedule.
+  bound_schedule(const schedules::schedule& unbound, const schedules::partition& counts, std::size_t element_bytes,
                  kernels::combine_function combine);
 
   std::vector<bound_step> steps;
-  std::vector<bound_segment> sources;
+  std::vector<bound_segment> segments;
   std::vector<schedules::step_index> dependencies;
   std::vector<schedules::step_index> successors;
   std::size_t element_bytes = 1;
@@ -44,7 +48,10 @@ struct bound_schedule {
   kernels::combine_function combine = nullptr;
 
   std::span<const bound_segment> sources_of(const bound_step& s) const {
-    return {sources.data() + s.sources.first, s.sources.count};
+    return {segments.data() + s.sources.first, s.sources.count};
+  }
+  std::span<const bound_segment> targets_of(const bound_step& s) const {
+    return {segments.data() + s.targets.first, s.targets.count};
   }
   std::span<const schedules::step_index> after(const bound_step& s) const {
     return {dependencies.data() + s.after.first, s.after.count};
@@ -73,6 +80,7 @@ struct bases {
       case schedules::buffer::output:
         return output;
       case schedules::buffer::scratch:
+      case schedules::buffer::work:
         break;
     }
     return scratch;

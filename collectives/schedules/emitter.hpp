@@ -27,14 +27,14 @@ class emitter {
     return emit(step_kind::send, peer, {&source, 1}, {}, after);
   }
   step_index receive(int peer, const segment& target, steps after) {
-    return emit(step_kind::receive, peer, {}, target, after);
+    return emit(step_kind::receive, peer, {}, {&target, 1}, after);
   }
   step_index copy(const segment& source, const segment& target, steps after) {
-    return emit(step_kind::copy, -1, {&source, 1}, target, after);
+    return emit(step_kind::copy, -1, {&source, 1}, {&target, 1}, after);
   }
   step_index combine(const segment& first, const segment& second, const segment& target, steps after) {
     const segment sources[] = {first, second};
-    return emit(step_kind::combine, -1, sources, target, after);
+    return emit(step_kind::combine, -1, sources, {&target, 1}, after);
   }
   step_index notify(int peer, std::span<const step_index> after) {
     return to_.emit(step_kind::notify, peer, {}, {}, after);
@@ -42,12 +42,12 @@ class emitter {
   step_index await(int peer) { return to_.emit(step_kind::await, peer, {}, {}, {}); }
 
  private:
-  step_index emit(step_kind kind, std::int32_t peer, std::span<const segment> sources, const segment& target,
+  step_index emit(step_kind kind, std::int32_t peer, std::span<const segment> sources, std::span<const segment> targets,
                   steps after) {
     after_.clear();
     for (const step_index before : after)
       if (before != no_step) after_.push_back(before);
-    return to_.emit(kind, peer, sources, target, after_);
+    return to_.emit(kind, peer, sources, targets, after_);
   }
 
   sink& to_;

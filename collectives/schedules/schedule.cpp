@@ -2,14 +2,10 @@
 #include <weft/schedules/schedule.hpp>
 
 namespace weft::schedules {
-namespace {
 
-/// First of `whole` things that part `part` of `parts` holds; the first whole % parts parts hold one more.
 std::size_t first_of_part(std::size_t whole, std::size_t parts, std::size_t part) {
   return part * (whole / parts) + std::min(part, whole % parts);
 }
-
-}  // namespace
 
 std::size_t first_element(const layout& cut, std::size_t elements, std::uint32_t block) {
   const std::size_t chunk = block / cut.segments;

@@ -6,11 +6,14 @@
 namespace weft::schedules {
 namespace {
 
-/// Where the `count` entries about to be appended to a table of `size` will lie.
-table_range appended(std::size_t size, std::size_t count) {
-  if (size + count > std::numeric_limits<std::uint32_t>::max())
-    throw std::length_error("a schedule has at most 2^32 - 1 sources and dependencies");
-  return {static_cast<std::uint32_t>(size), static_cast<std::uint32_t>(count)};
+/// Appends `more` to a table; where it lies in it.
+template <class T>
+table_range append(std::vector<T>& table, std::span<const T> more) {
+  const std::size_t size = table.size();
+  if (size + more.size() > std::numeric_limits<std::uint32_t>::max())
+    throw std::length_error("a schedule has at most 2^32 - 1 segments and dependencies");
+  table.insert(table.end(), more.begin(), more.end());
+  return {static_cast<std::uint32_t>(size), static_cast<std::uint32_t>(more.size())};
 }
 
 }  // namespace
@@ -21,7 +24,7 @@ void schedule_sink::begin(const layout& cut) {
 }
 
 step_index schedule_sink::emit(step_kind kind, std::int32_t peer, std::span<const segment> sources,
-                               const segment& target, std::span<const step_index> after) {
+                               std::span<const segment> targets, std::span<const step_index> after) {
   if (built_.steps.size() >= std::numeric_limits<step_index>::max())
     throw std::length_error("a schedule has at most 2^32 - 1 steps");
   const auto index = static_cast<step_index>(built_.steps.size());
@@ -29,11 +32,10 @@ step_index schedule_sink::emit(step_kind kind, std::int32_t peer, std::span<cons
     if (before >= index)
       throw std::invalid_argument("step " + std::to_string(index) + " cannot depend on step " + std::to_string(before) +
                                   ": only on earlier ones");
-  const table_range reads = appended(built_.sources.size(), sources.size());
-  const table_range waits = appended(built_.dependencies.size(), after.size());
-  built_.sources.insert(built_.sources.end(), sources.begin(), sources.end());
-  built_.dependencies.insert(built_.dependencies.end(), after.begin(), after.end());
-  built_.steps.push_back({kind, peer, next_ordinal(kind, peer), reads, target, waits});
+  const table_range reads = append(built_.segments, sources);
+  const table_range writes = append(built_.segments, targets);
+  const table_range waits = append(built_.dependencies, after);
+  built_.steps.push_back({kind, peer, next_ordinal(kind, peer), reads, writes, waits});
   return index;
 }
 

@@ -43,6 +43,12 @@ std::string name_of(block_range elements) {
   return std::to_string(elements.count) + " blocks from " + first;
 }
 
+std::string name_of(const block_set& held) {
+  const std::string row = name_of(block_range{held.first, held.run});
+  if (held.run == held.count) return row;
+  return row + " and every " + std::to_string(held.stride) + " further, " + std::to_string(held.count) + " in all";
+}
+
 std::string name_of(const segment& memory) {
   const std::string whose = memory.owner == me ? "" : "rank " + std::to_string(memory.owner) + "'s ";
   switch (memory.in) {
@@ -50,6 +56,8 @@ std::string name_of(const segment& memory) {
       return whose + "input " + name_of(memory.elements);
     case buffer::output:
       return whose + "output " + name_of(memory.elements);
+    case buffer::work:
+      return whose + "work " + name_of(memory.elements);
     case buffer::scratch:
       break;
   }

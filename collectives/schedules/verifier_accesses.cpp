@@ -73,8 +73,8 @@ class access_check {
     const step& at = all_.at(s);
     for (const segment& source : all_.of(rank).sources_of(at))
       cells_.for_each(rank, source, [&](cell c) { read(s, c, source); });
-    if (is_local(at.kind) || at.kind == step_kind::receive)
-      cells_.for_each(rank, at.target, [&](cell c) { write(s, c, at.target); });
+    for (const segment& target : all_.of(rank).targets_of(at))
+      cells_.for_each(rank, target, [&](cell c) { write(s, c, target); });
   }
 
   void read(job_step s, cell c, const segment& memory) {

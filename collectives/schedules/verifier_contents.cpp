@@ -18,24 +18,24 @@ class symbolic_run {
       : all_(all), cells_(all, where), held_(cells_.size(), nothing), slots_(cells_.size()), sent_(all.steps()) {
     for (int rank = 0; rank < all.ranks(); ++rank) {
       values_.push_back({rank});
-      const block_range input = all.of(rank).cut.input;
-      for (std::uint32_t i = 0; i < input.count; ++i) held_[cells_.input(rank, input.first + i)] = values_.size() - 1;
+      const block_set& input = all.of(rank).cut.input;
+      for (std::uint32_t i = 0; i < input.count; ++i) held_[cells_.input(rank, input.at(i))] = values_.size() - 1;
     }
   }
 
   void take(step_event e) {
     const step& at = all_.at(e.step);
-    if (at.kind == step_kind::send && !e.end) sent_[e.step] = read(e.step, source(e.step, 0));
+    if (at.kind == step_kind::send && !e.end) sent_[e.step] = read_message(e.step);
     if (!e.end) return;
     switch (at.kind) {
       case step_kind::receive:
-        write(e.step, sent_[all_.partner(e.step)]);
+        write_message(e.step);
         break;
       case step_kind::copy:
-        write(e.step, read(e.step, source(e.step, 0)));
+        write(e.step, target(e.step), read(e.step, source(e.step, 0)));
         break;
       case step_kind::combine:
-        write(e.step, combined(e.step));
+        write(e.step, target(e.step), combined(e.step));
         break;
       case step_kind::send:
       case step_kind::notify:
@@ -47,10 +47,10 @@ class symbolic_run {
   std::vector<output_block> outputs() const {
     std::vector<output_block> blocks;
     for (int rank = 0; rank < all_.ranks(); ++rank) {
-      const block_range output = all_.of(rank).cut.output;
+      const block_set& output = all_.of(rank).cut.output;
       for (std::uint32_t i = 0; i < output.count; ++i) {
-        const value_number held = held_[cells_.output(rank, output.first + i)];
-        blocks.push_back({rank, output.first + i, held == nothing ? value{} : values_[held]});
+        const value_number held = held_[cells_.output(rank, output.at(i))];
+        blocks.push_back({rank, output.at(i), held == nothing ? value{} : values_[held]});
       }
     }
     return blocks;
@@ -66,6 +66,7 @@ class symbolic_run {
   const segment& source(job_step s, std::size_t operand) const {
     return all_.of(all_.rank_of(s)).sources_of(all_.at(s))[operand];
   }
+  const segment& target(job_step s) const { return all_.of(all_.rank_of(s)).targets_of(all_.at(s))[0]; }
   [[noreturn]] void wrong(job_step s, const std::string& what) const {
     fail(all_.rank_of(s), all_.index_of(s), all_.at(s), what);
   }
@@ -90,8 +91,25 @@ class symbolic_run {
     return result;
   }
 
-  void write(job_step s, const std::vector<value_number>& contents) {
-    const segment& target = all_.at(s).target;
+  std::vector<value_number> read_message(job_step s) const {
+    std::vector<value_number> contents;
+    for (const segment& part : all_.of(all_.rank_of(s)).sources_of(all_.at(s))) {
+      const auto more = read(s, part);
+      contents.insert(contents.end(), more.begin(), more.end());
+    }
+    return contents;
+  }
+
+  void write_message(job_step s) {
+    auto next = sent_[all_.partner(s)].begin();
+    for (const segment& part : all_.of(all_.rank_of(s)).targets_of(all_.at(s))) {
+      const auto end = next + static_cast<std::ptrdiff_t>(part.elements.count);
+      write(s, part, {next, end});
+      next = end;
+    }
+  }
+
+  void write(job_step s, const segment& target, const std::vector<value_number>& contents) {
     const auto [first, count] = target.elements;
     if (count == 0) return;
     const int rank = all_.rank_of(s);
@@ -103,7 +121,7 @@ class symbolic_run {
 
   std::vector<value_number> combined(job_step s) {
     const std::size_t operands = all_.at(s).sources.count;
-    std::vector<value> sums(all_.at(s).target.elements.count);
+    std::vector<value> sums(target(s).elements.count);
     for (std::size_t operand = 0; operand < operands; ++operand) {
       const auto next = read(s, source(s, operand));
       for (std::size_t i = 0; i < sums.size(); ++i)
@@ -140,14 +158,49 @@ std::vector<output_block> run_symbolically(const job& all, std::span<const step_
   return run.outputs();
 }
 
-void check_outputs(const purpose& meant, const job& all, std::span<const output_block> blocks) {
-  value expected(static_cast<std::size_t>(all.ranks()));
+namespace {
+
+/// The ranks whose contributions an output block should hold, in order.
+value expected_in(const purpose& meant, const job& all, const output_block& block) {
+  const auto chunk = static_cast<int>(block.block / all.of(0).cut.segments);
+  int end = all.ranks();
+  switch (meant.kind) {
+    case collective::broadcast:
+    case collective::scatter:
+      return {meant.root};
+    case collective::allgather:
+    case collective::gather:
+      return {chunk};
+    case collective::alltoall:
+      return {chunk / all.ranks()};
+    case collective::scan:
+      end = block.rank + 1;
+      break;
+    case collective::exscan:
+      end = block.rank;
+      break;
+    case collective::reduce:
+    case collective::allreduce:
+    case collective::reduce_scatter:
+    case collective::barrier:
+      break;
+  }
+  value expected(static_cast<std::size_t>(end));
   std::iota(expected.begin(), expected.end(), 0);
+  return expected;
+}
+
+}  // namespace
+
+void check_outputs(const purpose& meant, const job& all, std::span<const output_block> blocks) {
   for (const output_block& block : blocks) {
-    if (meant.kind == collective::broadcast) expected = {meant.root};
-    if (meant.kind == collective::allgather) expected = {static_cast<int>(block.block / all.of(0).cut.segments)};
+    const value expected = expected_in(meant, all, block);
     value found = block.contributions;
     std::sort(found.begin(), found.end());
+    const bool ordered = meant.kind == collective::scan || meant.kind == collective::exscan;
+    if (found == expected && ordered && block.contributions != expected)
+      fail(block.rank, "rank " + std::to_string(block.rank) + ": output block " + std::to_string(block.block) +
+                           " is not combined in the order of the ranks");
     if (found == expected) continue;
     value differing;
     std::set_symmetric_difference(found.begin(), found.end(), expected.begin(), expected.end(),

@@ -6,19 +6,14 @@ namespace {
 
 constexpr std::uint32_t most_operands = 16;
 
-bool inside(block_range part, block_range whole) {
-  return part.count == 0 || (part.first >= whole.first && part.count <= whole.count &&
-                             part.first - whole.first <= whole.count - part.count);
-}
-
 class form_check {
  public:
   form_check(const purpose& meant, std::span<const schedule> ranks) : meant_(meant), ranks_(ranks) {}
 
   void run() const {
     if (ranks_.empty()) fail(-1, "there are no ranks");
-    const bool rooted = meant_.kind == collective::reduce || meant_.kind == collective::broadcast;
-    if (rooted && !is_rank(meant_.root)) fail(-1, "root " + std::to_string(meant_.root) + " is none of the ranks");
+    if (is_rooted(meant_.kind) && !is_rank(meant_.root))
+      fail(-1, "root " + std::to_string(meant_.root) + " is none of the ranks");
     for (int rank = 0; rank < size(); ++rank) {
       check_layout(rank);
       const schedule& its = of(rank);
@@ -40,41 +35,72 @@ class form_check {
     const std::uint64_t blocks = std::uint64_t{cut.chunks} * cut.segments;
     if (blocks == 0 || blocks > std::numeric_limits<std::uint32_t>::max())
       fail(rank, who + "cuts the vector in " + std::to_string(blocks) + " blocks");
-    const block_range none{}, all{0, static_cast<std::uint32_t>(blocks)};
-    const block_range own{static_cast<std::uint32_t>(rank) * cut.segments, cut.segments};
+    const auto n = static_cast<std::uint32_t>(ranks_.size());
+    const std::uint64_t chunks = chunks_of(meant_.kind);
+    if (chunks != 0 && cut.chunks != chunks)
+      fail(rank, who + "has not one chunk a " + (chunks == n ? "rank" : "pair of ranks"));
+    const block_set none, all(block_range{0, static_cast<std::uint32_t>(blocks)});
+    const block_range first{0, cut.segments};
+    const auto chunk = [&](std::uint32_t number) { return block_range{number * first.count, first.count}; };
+    const auto mine = static_cast<std::uint32_t>(rank);
     const bool root = rank == meant_.root;
     switch (meant_.kind) {
       case collective::reduce:
-        check_buffers(rank, all, root ? all : none);
-        break;
+        return check_buffers(rank, all, root ? all : none);
       case collective::broadcast:
-        check_buffers(rank, root ? all : none, all);
-        break;
+        return check_buffers(rank, root ? all : none, all);
       case collective::allreduce:
-        check_buffers(rank, all, all);
-        break;
+      case collective::scan:
+        return check_buffers(rank, all, all);
+      case collective::exscan:
+        return check_buffers(rank, all, rank == 0 ? none : all);
       case collective::reduce_scatter:
-        check_buffers(rank, all, own);
-        break;
+        return check_buffers(rank, all, chunk(mine));
       case collective::allgather:
-        check_buffers(rank, own, all);
-        break;
+        return check_buffers(rank, chunk(mine), all);
+      case collective::gather:
+        return check_buffers(rank, chunk(mine), root ? all : none);
+      case collective::scatter:
+        return check_buffers(rank, root ? all : none, chunk(mine));
+      case collective::alltoall:
+        return check_buffers(rank, block_range{mine * n * first.count, n * first.count},
+                             {chunk(mine), n, n * first.count});
       case collective::barrier:
-        check_buffers(rank, none, none);
-        break;
+        return check_buffers(rank, none, none);
     }
-    const bool shared_out = meant_.kind == collective::reduce_scatter || meant_.kind == collective::allgather;
-    if (shared_out && cut.chunks != ranks_.size()) fail(rank, who + "has not one chunk a rank");
   }
 
-  void check_buffers(int rank, block_range input, block_range output) const {
-    const auto same = [](block_range a, block_range b) { return a == b || (a.count == 0 && b.count == 0); };
+  /// How many chunks the purpose asks for; 0: any number.
+  std::uint64_t chunks_of(collective kind) const {
+    switch (kind) {
+      case collective::reduce_scatter:
+      case collective::allgather:
+      case collective::gather:
+      case collective::scatter:
+        return ranks_.size();
+      case collective::alltoall:
+        return std::uint64_t{ranks_.size()} * ranks_.size();
+      case collective::reduce:
+      case collective::broadcast:
+      case collective::allreduce:
+      case collective::scan:
+      case collective::exscan:
+      case collective::barrier:
+        break;
+    }
+    return 0;
+  }
+
+  void check_buffers(int rank, const block_set& input, const block_set& output) const {
     const layout& cut = of(rank).cut;
     const std::string who = "rank " + std::to_string(rank) + ": ";
-    if (!same(cut.input, input))
-      fail(rank, who + "the input should be " + name_of(input) + ", not " + name_of(cut.input));
-    if (!same(cut.output, output))
+    if (cut.input != input) fail(rank, who + "the input should be " + name_of(input) + ", not " + name_of(cut.input));
+    if (cut.output != output)
       fail(rank, who + "the output should be " + name_of(output) + ", not " + name_of(cut.output));
+    const auto work = cut.work;
+    if (work.count > 0 && (work.run == 0 || work.stride < work.run || work.count % work.run != 0 ||
+                           work.at(work.count - 1) >= cut.chunks * cut.segments))
+      fail(rank, who + "the work memory is " + name_of(work) + ", which are not in the vector");
   }
 
   void check_step(int rank, step_index index) const {
@@ -84,37 +110,67 @@ class form_check {
     const auto outside = [](table_range part, std::size_t size) {
       return part.first > size || part.count > size - part.first;
     };
-    if (outside(at.sources, its.sources.size()) || outside(at.after, its.dependencies.size()))
-      wrong("its sources or dependencies lie outside of the schedule");
+    if (outside(at.sources, its.segments.size()) || outside(at.targets, its.segments.size()) ||
+        outside(at.after, its.dependencies.size()))
+      wrong("its segments or dependencies lie outside of the schedule");
     for (const step_index before : its.after(at))
       if (before >= index) wrong("depends on step " + std::to_string(before) + ", which is not earlier");
     if (is_local(at.kind) ? at.peer != -1 : !is_rank(at.peer) || at.peer == rank) wrong("has no such peer");
-    const bool many = at.kind == step_kind::combine;
-    const bool one = at.kind == step_kind::send || at.kind == step_kind::copy;
-    if (many ? at.sources.count < 1 || at.sources.count > most_operands : at.sources.count != (one ? 1u : 0u))
-      wrong("has " + std::to_string(at.sources.count) + " sources");
+    check_parts(rank, index);
     for (const segment& source : its.sources_of(at)) check_segment(rank, index, source);
-    if (!is_local(at.kind) && at.kind != step_kind::receive) return;
-    if (at.target.owner != me) wrong("writes the memory of another rank");
-    if (at.target.in == buffer::input) wrong("writes the input");
-    check_segment(rank, index, at.target);
+    for (const segment& target : its.targets_of(at)) {
+      if (target.owner != me) wrong("writes the memory of another rank");
+      if (target.in == buffer::input) wrong("writes the input");
+      check_segment(rank, index, target);
+    }
+    if (!is_local(at.kind)) return;
+    const block_range made = its.targets_of(at)[0].elements;
     for (const segment& source : its.sources_of(at))
-      if (source.elements != at.target.elements)
-        wrong("makes " + name_of(at.target.elements) + " of " + name_of(source.elements));
+      if (source.elements != made) wrong("makes " + name_of(made) + " of " + name_of(source.elements));
+  }
+
+  /// Whether a step has as many sources and targets as its kind asks for.
+  void check_parts(int rank, step_index index) const {
+    const step& at = of(rank).steps[index];
+    const std::uint32_t sources = at.sources.count, targets = at.targets.count;
+    bool right = false;
+    switch (at.kind) {
+      case step_kind::send:
+        right = sources >= 1 && targets == 0;
+        break;
+      case step_kind::receive:
+        right = sources == 0 && targets >= 1;
+        break;
+      case step_kind::copy:
+        right = sources == 1 && targets == 1;
+        break;
+      case step_kind::combine:
+        right = sources >= 1 && sources <= most_operands && targets == 1;
+        break;
+      case step_kind::notify:
+      case step_kind::await:
+        right = sources == 0 && targets == 0;
+        break;
+    }
+    if (!right)
+      fail(rank, index, at, "has " + std::to_string(sources) + " sources and " + std::to_string(targets) + " targets");
   }
 
   void check_segment(int rank, step_index index, const segment& memory) const {
     const auto wrong = [&](const std::string& what) { fail(rank, index, of(rank).steps[index], what); };
     if (memory.owner != me && !is_rank(memory.owner)) wrong("names memory of rank " + std::to_string(memory.owner));
     const layout& cut = of(job::owner(rank, memory)).cut;
-    if (!inside(memory.elements, {0, cut.chunks * cut.segments}))
+    if (!block_set(block_range{0, cut.chunks * cut.segments}).holds(memory.elements))
       wrong(name_of(memory.elements) + " are not in the vector");
     switch (memory.in) {
       case buffer::input:
-        if (!inside(memory.elements, cut.input)) wrong("the input does not hold " + name_of(memory.elements));
+        if (!cut.input.holds(memory.elements)) wrong("the input does not hold " + name_of(memory.elements));
         break;
       case buffer::output:
-        if (!inside(memory.elements, cut.output)) wrong("the output does not hold " + name_of(memory.elements));
+        if (!cut.output.holds(memory.elements)) wrong("the output does not hold " + name_of(memory.elements));
+        break;
+      case buffer::work:
+        if (!cut.work.holds(memory.elements)) wrong("the work memory does not hold " + name_of(memory.elements));
         break;
       case buffer::scratch:
         if (memory.slot >= cut.scratch_slots) wrong("there is no " + name_of(memory));

@@ -1,6 +1,7 @@
 // Whether messages match pair by pair.
 #include "verifier_job.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -49,11 +50,22 @@ void job::match_messages() {
     if ((at(s).kind == step_kind::await) != (at(from).kind == step_kind::notify))
       wrong("matches " + name_of(index_of(from), at(from)) + " of rank " + std::to_string(rank_of(from)));
     if (at(s).kind == step_kind::await) continue;
-    const block_range carried = of(rank_of(from)).sources_of(at(from))[0].elements;
-    if (carried != at(s).target.elements)
-      wrong("expects " + name_of(at(s).target.elements) + ", is sent " + name_of(carried) + " by " +
-            name_of(index_of(from), at(from)) + " of rank " + std::to_string(rank_of(from)));
+    const auto expected = carried(s), sent = carried(from);
+    if (expected == sent) continue;
+    const auto differing = std::mismatch(expected.begin(), expected.end(), sent.begin(), sent.end());
+    const auto name = [](const auto& blocks, auto at) { return at == blocks.end() ? "no more" : name_of({*at, 1}); };
+    wrong("expects " + std::to_string(expected.size()) + " blocks, is sent " + std::to_string(sent.size()) + " by " +
+          name_of(index_of(from), at(from)) + " of rank " + std::to_string(rank_of(from)) +
+          "; the first difference is " + name(sent, differing.second) + " for " + name(expected, differing.first));
   }
+}
+
+std::vector<std::uint32_t> job::carried(job_step s) const {
+  const schedule& its = of(rank_of(s));
+  std::vector<std::uint32_t> blocks;
+  for (const segment& part : at(s).kind == step_kind::send ? its.sources_of(at(s)) : its.targets_of(at(s)))
+    for (std::uint32_t i = 0; i < part.elements.count; ++i) blocks.push_back(part.elements.first + i);
+  return blocks;
 }
 
 }  // namespace weft::schedules

@@ -21,6 +21,7 @@ std::string name_of(step_index index, const step& of);
 /// "scratch slot 2", "output block 5"
 std::string name_of(const segment& memory);
 std::string name_of(block_range elements);
+std::string name_of(const block_set& held);
 
 /// Number of a step among those of all ranks.
 using job_step = std::size_t;
@@ -47,6 +48,8 @@ class job {
   job_step number(int rank, step_index index) const { return first_[static_cast<std::size_t>(rank)] + index; }
   const step& at(job_step s) const { return of(rank_of(s)).steps[index_of(s)]; }
   job_step partner(job_step s) const { return partner_[s]; }  ///< of a message; no_partner for local steps
+  /// The blocks that the message `s`, a send or a receive, carries, in order.
+  std::vector<std::uint32_t> carried(job_step s) const;
   /// Calls `each` with the number of every step that `s` depends on.
   template <class Each>
   void for_each_before(job_step s, Each&& each) const {

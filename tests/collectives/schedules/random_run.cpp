@@ -46,7 +46,9 @@ class runner {
   enum class state { waiting, begun, ended };
 
   struct memory {
-    numbers input, output, scratch, input_before;
+    std::vector<numbers> input, output, work;  // of each block held
+    std::vector<numbers> input_before;
+    std::vector<numbers> slots;
     std::vector<state> steps;
     step_index next = 0;  // to begin, in order
   };
@@ -54,49 +56,69 @@ class runner {
   void set_up(std::size_t rank) {
     const schedule& its = ranks_[rank];
     memory& here = memories_[rank];
-    const auto [first, count] = elements_of(its.cut, options_.elements, its.cut.input);
-    for (std::size_t i = 0; i < count; ++i) here.input.push_back(contribution(rank, first + i));
+    for (std::uint32_t i = 0; i < its.cut.input.count; ++i) {
+      const auto [first, count] = elements_of(its.cut, options_.elements, {its.cut.input.at(i), 1});
+      numbers& block = here.input.emplace_back();
+      for (std::size_t e = 0; e < count; ++e) block.push_back(contribution(rank, first + e));
+    }
     here.input_before = here.input;
-    const auto output = elements_of(its.cut, options_.elements, its.cut.output);
-    const auto poisoned = [&](std::size_t size) {
-      numbers poison(size);
-      std::generate(poison.begin(), poison.end(), std::ref(random_));
-      return poison;
-    };
-    here.output = poisoned(output.count);
-    here.scratch = poisoned(most_elements(its.cut, options_.elements, its.cut.slot_blocks) * its.cut.scratch_slots);
-    if (options_.in_place)  // the larger of the two buffers is the memory of both
-      for (std::size_t i = 0; i < count; ++i)
-        if (first + i >= output.first && first + i < output.first + output.count)
-          here.output[first + i - output.first] = here.input[i];
+    for (std::uint32_t i = 0; i < its.cut.output.count; ++i)
+      here.output.push_back(poison(elements_of(its.cut, options_.elements, {its.cut.output.at(i), 1}).count));
+    for (std::uint32_t i = 0; i < its.cut.work.count; ++i)
+      here.work.push_back(poison(elements_of(its.cut, options_.elements, {its.cut.work.at(i), 1}).count));
+    for (std::uint32_t i = 0; i < its.cut.scratch_slots; ++i)
+      here.slots.push_back(poison(most_elements(its.cut, options_.elements, its.cut.slot_blocks)));
     here.steps.assign(its.steps.size(), state::waiting);
     steps_ += its.steps.size();
   }
 
-  std::uint64_t* at(std::size_t rank, const segment& where) {
-    const layout& cut = ranks_[rank].cut;
-    memory& here = memories_[rank];
-    const auto [first, count] = elements_of(cut, options_.elements, where.elements);
-    if (count == 0) return nullptr;
-    if (where.in == buffer::scratch)
-      return here.scratch.data() + where.slot * most_elements(cut, options_.elements, cut.slot_blocks);
-    const auto input = elements_of(cut, options_.elements, cut.input),
-               output = elements_of(cut, options_.elements, cut.output);
-    const auto holds = [&](element_range buffer) {
-      return first >= buffer.first && first + count <= buffer.first + buffer.count;
-    };
-    const bool use_output =
-        where.in == buffer::output ? !options_.in_place || holds(output) : options_.in_place && holds(output);
-    return use_output ? here.output.data() + (first - output.first) : here.input.data() + (first - input.first);
+  numbers poison(std::size_t count) {
+    numbers made(count);
+    std::generate(made.begin(), made.end(), std::ref(random_));
+    return made;
   }
 
-  numbers read(std::size_t rank, const segment& from) {
-    const std::size_t count = elements_of(ranks_[rank].cut, options_.elements, from.elements).count;
-    const std::uint64_t* const begin = at(rank, from);
-    return count == 0 ? numbers{} : numbers(begin, begin + count);
+  /// In place, the input is the memory of every block that both buffers hold.
+  numbers& block_at(std::size_t rank, buffer in, std::uint32_t block) {
+    const layout& cut = ranks_[rank].cut;
+    memory& here = memories_[rank];
+    if (in == buffer::work) return here.work[cut.work.position(block)];
+    const bool use_input = in == buffer::input || (options_.in_place && cut.input.holds({block, 1}));
+    return use_input ? here.input[cut.input.position(block)] : here.output[cut.output.position(block)];
   }
-  void write(std::size_t rank, const segment& to, const numbers& content) {
-    std::copy(content.begin(), content.end(), at(rank, to));
+
+  numbers read(std::size_t rank, std::span<const segment> parts) {
+    numbers all;
+    for (const segment& from : parts) {
+      if (from.in == buffer::scratch) {
+        const numbers& slot = memories_[rank].slots[from.slot];
+        all.insert(all.end(), slot.begin(), slot.begin() + count_of(rank, from));
+        continue;
+      }
+      for (std::uint32_t b = 0; b < from.elements.count; ++b) {
+        const numbers& block = block_at(rank, from.in, from.elements.first + b);
+        all.insert(all.end(), block.begin(), block.end());
+      }
+    }
+    return all;
+  }
+  void write(std::size_t rank, std::span<const segment> parts, const numbers& content) {
+    auto next = content.begin();
+    for (const segment& to : parts) {
+      if (to.in == buffer::scratch) {
+        std::copy_n(next, count_of(rank, to), memories_[rank].slots[to.slot].begin());
+        next += count_of(rank, to);
+        continue;
+      }
+      for (std::uint32_t b = 0; b < to.elements.count; ++b) {
+        numbers& block = block_at(rank, to.in, to.elements.first + b);
+        std::copy_n(next, block.size(), block.begin());
+        next += static_cast<std::ptrdiff_t>(block.size());
+      }
+    }
+  }
+  std::ptrdiff_t count_of(std::size_t rank, const segment& of) const {
+    return static_cast<std::ptrdiff_t>(elements_of(ranks_[rank].cut, options_.elements, of.elements).count);
   }
 
   bool may_begin(std::size_t rank, step_index i) const {
@@ -147,15 +169,15 @@ class runner {
         begin_receive(rank, i, messages_[{s.peer, self, s.ordinal}]);
         return;
       case step_kind::copy:
-        write(rank, s.target, read(rank, its.sources_of(s)[0]));
+        write(rank, its.targets_of(s), read(rank, its.sources_of(s)));
         break;
       case step_kind::combine: {
-        numbers sum = read(rank, its.sources_of(s)[0]);
-        for (const segment& more : its.sources_of(s).subspan(1)) {
-          const numbers operand = read(rank, more);
+        numbers sum = read(rank, its.sources_of(s).first(1));
+        for (std::size_t next = 1; next < s.sources.count; ++next) {
+          const numbers operand = read(rank, its.sources_of(s).subspan(next, 1));
           for (std::size_t e = 0; e < sum.size(); ++e) sum[e] += operand[e];
         }
-        write(rank, s.target, sum);
+        write(rank, its.targets_of(s), sum);
         break;
       }
     }
@@ -166,7 +188,7 @@ class runner {
   void begin_send(std::size_t rank, step_index i, message& through) {
     const auto capture = [this, rank, i, &through] {
       const schedule& its = ranks_[rank];
-      if (its.steps[i].kind == step_kind::send) through.content = read(rank, its.sources_of(its.steps[i])[0]);
+      if (its.steps[i].kind == step_kind::send) through.content = read(rank, its.sources_of(its.steps[i]));
       through.captured = true;
       possible_.push_back([this, rank, i] { end(rank, i); });
       if (through.receive_begun) deliver(through);
@@ -183,9 +205,9 @@ class runner {
     through.receive_begun = true;
     const step& s = ranks_[rank].steps[i];
     if (s.kind == step_kind::receive) {  // nobody may look at what is being received
-      numbers poison(elements_of(ranks_[rank].cut, options_.elements, s.target.elements).count);
-      std::generate(poison.begin(), poison.end(), std::ref(random_));
-      write(rank, s.target, poison);
+      std::ptrdiff_t count = 0;
+      for (const segment& part : ranks_[rank].targets_of(s)) count += count_of(rank, part);
+      write(rank, ranks_[rank].targets_of(s), poison(static_cast<std::size_t>(count)));
     }
     if (through.captured) deliver(through);
     const auto waiting = when_received_.find(&through);
@@ -198,30 +220,51 @@ class runner {
     possible_.push_back([this, &through] {
       const auto rank = static_cast<std::size_t>(through.receiver);
       const step& s = ranks_[rank].steps[through.receive];
-      if (s.kind == step_kind::receive) write(rank, s.target, through.content);
+      if (s.kind == step_kind::receive) write(rank, ranks_[rank].targets_of(s), through.content);
       end(rank, through.receive);
     });
   }
 
-  std::uint64_t expected(std::size_t element, std::uint32_t block) const {
-    const auto& cut = ranks_[0].cut;
-    if (options_.meant.kind == collective::broadcast)
-      return contribution(static_cast<std::size_t>(options_.meant.root), element);
-    if (options_.meant.kind == collective::allgather) return contribution(block / cut.segments, element);
-    std::uint64_t sum = 0;
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) sum += contribution(rank, element);
-    return sum;
+  std::uint64_t sum(std::size_t element, std::size_t ranks) const {
+    std::uint64_t all = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) all += contribution(rank, element);
+    return all;
+  }
+
+  std::uint64_t expected(std::size_t rank, std::size_t element, std::uint32_t block) const {
+    const std::uint32_t chunk = block / ranks_[0].cut.segments;
+    switch (options_.meant.kind) {
+      case collective::broadcast:
+      case collective::scatter:
+        return contribution(static_cast<std::size_t>(options_.meant.root), element);
+      case collective::allgather:
+      case collective::gather:
+        return contribution(chunk, element);
+      case collective::alltoall:
+        return contribution(chunk / ranks_.size(), element);
+      case collective::scan:
+        return sum(element, rank + 1);
+      case collective::exscan:
+        return sum(element, rank);
+      case collective::reduce:
+      case collective::allreduce:
+      case collective::reduce_scatter:
+      case collective::barrier:
+        break;
+    }
+    return sum(element, ranks_.size());
   }
 
   bool outputs_right() {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
       const layout& cut = ranks_[rank].cut;
       if (!options_.in_place && memories_[rank].input != memories_[rank].input_before) return false;
-      for (std::uint32_t b = cut.output.first; b < cut.output.first + cut.output.count; ++b) {
-        const auto [first, count] = elements_of(cut, options_.elements, {b, 1});
-        const std::uint64_t* const held = at(rank, {me, buffer::output, 0, {b, 1}});
-        for (std::size_t e = 0; e < count; ++e)
-          if (held[e] != expected(first + e, b)) return false;
+      for (std::uint32_t i = 0; i < cut.output.count; ++i) {
+        const std::uint32_t block = cut.output.at(i);
+        const std::size_t first = elements_of(cut, options_.elements, {block, 1}).first;
+        const numbers& held = block_at(rank, buffer::output, block);
+        for (std::size_t e = 0; e < held.size(); ++e)
+          if (held[e] != expected(rank, first + e, block)) return false;
       }
     }
     return true;

@@ -56,10 +56,11 @@ TEST_CASE("vectors beyond 32 bits are cut right") {
 
 TEST_CASE("a schedule_sink counts messages per ordered pair") {
   const segment whole{me, buffer::input, 0, {0, 1}};
+  const segment target{me, buffer::output, 0, {0, 1}};
   schedule_sink into;
-  into.begin({1, 1, {0, 1}, {0, 1}, 0, 0});
+  into.begin({1, 1, block_range{0, 1}, block_range{0, 1}, 0, 0});
   const step_index first = into.emit(step_kind::send, 1, {&whole, 1}, {}, {});
-  into.emit(step_kind::receive, 1, {}, {me, buffer::output, 0, {0, 1}}, {&first, 1});
+  into.emit(step_kind::receive, 1, {}, {&target, 1}, {&first, 1});
   into.emit(step_kind::notify, 1, {}, {}, {});
   into.emit(step_kind::send, 2, {&whole, 1}, {}, {});
   const step_index last = into.emit(step_kind::await, 1, {}, {}, {});
@@ -73,6 +74,7 @@ TEST_CASE("a schedule_sink counts messages per ordered pair") {
   REQUIRE(built.steps[3].ordinal == 0);
   REQUIRE(built.steps[4].ordinal == 1);
   REQUIRE(built.sources_of(built.steps[3])[0] == whole);
+  REQUIRE(built.targets_of(built.steps[1])[0] == target);
   REQUIRE(built.after(built.steps[1])[0] == first);
   REQUIRE(into.result().steps.empty());
 }

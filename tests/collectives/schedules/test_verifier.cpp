@@ -59,7 +59,7 @@ struct said_step {
   step_kind kind;
   std::int32_t peer;
   std::vector<segment> sources;
-  segment target;
+  std::vector<segment> targets;
   std::vector<step_index> after;
 };
 
@@ -68,7 +68,12 @@ std::vector<said_step> said(const schedule& of) {
   for (const step& s : of.steps) {
     const auto sources = of.sources_of(s);
     const auto after = of.after(s);
-    all.push_back({s.kind, s.peer, {sources.begin(), sources.end()}, s.target, {after.begin(), after.end()}});
+    const auto targets = of.targets_of(s);
+    all.push_back({s.kind,
+                   s.peer,
+                   {sources.begin(), sources.end()},
+                   {targets.begin(), targets.end()},
+                   {after.begin(), after.end()}});
   }
   return all;
 }
@@ -76,7 +81,7 @@ std::vector<said_step> said(const schedule& of) {
 schedule built(const layout& cut, const std::vector<said_step>& steps) {
   schedule_sink into;
   into.begin(cut);
-  for (const said_step& s : steps) into.emit(s.kind, s.peer, s.sources, s.target, s.after);
+  for (const said_step& s : steps) into.emit(s.kind, s.peer, s.sources, s.targets, s.after);
   return into.take();
 }
 
@@ -165,7 +170,7 @@ TEST_CASE("wrong elements are found") {
       if (target && s.kind == step_kind::send) return false;
       if (sources && s.sources.empty()) return false;
       for (segment& source : s.sources) source.elements.first += sources ? 1 : 0;
-      s.target.elements.first += target ? 1 : 0;
+      for (segment& made : s.targets) made.elements.first += target ? 1 : 0;
       return true;
     };
   };
@@ -203,7 +208,7 @@ TEST_CASE("a fault names rank, step and reason") {
   auto all = schedules_of(4, [](int rank, sink& to) { ring_allreduce({4, {}, {2, 2}}, rank, to); });
   auto steps = said(all[2]);
   step_index first_overwrite = 0;  // the first receive into the output waits for the send that reads what it overwrites
-  while (steps[first_overwrite].kind != step_kind::receive || steps[first_overwrite].target.in != buffer::output)
+  while (steps[first_overwrite].kind != step_kind::receive || steps[first_overwrite].targets[0].in != buffer::output)
     ++first_overwrite;
   steps[first_overwrite].after.clear();
   all[2] = built(all[2].cut, steps);
@@ -217,7 +222,8 @@ TEST_CASE("a fault names rank, step and reason") {
 
 namespace {
 
-const layout both{1, 1, {0, 1}, {0, 1}, 1, 1};
+const block_set one_block(block_range{0, 1});
+const layout both{1, 1, one_block, one_block, 1, 1};
 const segment input{me, buffer::input, 0, {0, 1}};
 const segment output{me, buffer::output, 0, {0, 1}};
 const segment slot{me, buffer::scratch, 0, {0, 1}};
@@ -241,8 +247,8 @@ TEST_CASE("two ranks that send before they receive need no buffering, unless eac
   const said_step send{step_kind::send, 0, {input}, {}, {}};
   const auto exchange = [&](std::vector<step_index> receive_after) {
     return std::vector<said_step>{send,
-                                  {step_kind::receive, 0, {}, slot, receive_after},
-                                  {step_kind::combine, -1, {input, slot}, output, {0, 1}}};
+                                  {step_kind::receive, 0, {}, {slot}, receive_after},
+                                  {step_kind::combine, -1, {input, slot}, {output}, {0, 1}}};
   };
   REQUIRE(fault_in_pair(exchange({})) == "");
   REQUIRE_THAT(fault_in_pair(exchange({0})), ContainsSubstring("in a circle"));
@@ -250,18 +256,18 @@ TEST_CASE("two ranks that send before they receive need no buffering, unless eac
 
 TEST_CASE("the in-order executor needs an order of its own") {
   // The combine waits for what the other rank sends only after its own combine.
-  const std::vector<said_step> late{{step_kind::receive, 0, {}, slot, {}},
-                                    {step_kind::copy, -1, {slot}, output, {0}},
+  const std::vector<said_step> late{{step_kind::receive, 0, {}, {slot}, {}},
+                                    {step_kind::copy, -1, {slot}, {output}, {0}},
                                     {step_kind::send, 0, {input}, {}, {}},
-                                    {step_kind::combine, -1, {input, output}, output, {1, 2}}};
+                                    {step_kind::combine, -1, {input, output}, {output}, {1, 2}}};
   REQUIRE_THAT(fault_in_pair(late), ContainsSubstring("run in order"));
 }
 
 TEST_CASE("an overwritten operand is found only where it is overwritten") {
   // In place, the combine overwrites what is being sent.
-  const std::vector<said_step> hasty{{step_kind::receive, 0, {}, slot, {}},
+  const std::vector<said_step> hasty{{step_kind::receive, 0, {}, {slot}, {}},
                                      {step_kind::send, 0, {input}, {}, {}},
-                                     {step_kind::combine, -1, {input, slot}, output, {0}}};
+                                     {step_kind::combine, -1, {input, slot}, {output}, {0}}};
   REQUIRE_THAT(fault_in_pair(hasty), ContainsSubstring("(in place)"));
 }
 
@@ -269,12 +275,12 @@ TEST_CASE("reading what nobody wrote, and writing the input, are found") {
   const said_step send{step_kind::send, 0, {input}, {}, {}};
   REQUIRE_THAT(
       fault_in_pair(
-          {send, {step_kind::receive, 0, {}, slot, {}}, {step_kind::combine, -1, {output, slot}, output, {0, 1}}}),
+          {send, {step_kind::receive, 0, {}, {slot}, {}}, {step_kind::combine, -1, {output, slot}, {output}, {0, 1}}}),
       ContainsSubstring("before it is written"));
-  REQUIRE_THAT(fault_in_pair({send, {step_kind::receive, 0, {}, input, {0}}}), ContainsSubstring("writes the input"));
-  REQUIRE_THAT(fault_in_pair({{step_kind::copy, -1, {input}, output, {}}}),
+  REQUIRE_THAT(fault_in_pair({send, {step_kind::receive, 0, {}, {input}, {0}}}), ContainsSubstring("writes the input"));
+  REQUIRE_THAT(fault_in_pair({{step_kind::copy, -1, {input}, {output}, {}}}),
                ContainsSubstring("lacks the contribution"));
-  REQUIRE_THAT(fault_in_pair({{step_kind::combine, -1, {input, input}, output, {}}}),
+  REQUIRE_THAT(fault_in_pair({{step_kind::combine, -1, {input, input}, {output}, {}}}),
                ContainsSubstring("a second time"));
 }
 
@@ -282,17 +288,17 @@ TEST_CASE(
     "another rank's memory may be read when it has told that it is ready, and written when told that it was read") {
   // Rank 1 reads rank 0's scratch, as ranks of one node do.
   const segment theirs{0, buffer::scratch, 0, {0, 1}};
-  const layout root{1, 1, {0, 1}, {0, 1}, 1, 1}, leaf{1, 1, {}, {0, 1}, 1, 1};
+  const layout root{1, 1, one_block, one_block, 1, 1}, leaf{1, 1, {}, one_block, 1, 1};
   const auto with = [&](bool told, bool waited) {
-    std::vector<said_step> owner{{step_kind::copy, -1, {input}, slot, {}},
+    std::vector<said_step> owner{{step_kind::copy, -1, {input}, {slot}, {}},
                                  {step_kind::notify, 1, {}, {}, {}},
                                  {step_kind::await, 1, {}, {}, {}},
-                                 {step_kind::copy, -1, {input}, slot, {0}},
-                                 {step_kind::copy, -1, {input}, output, {}}};
+                                 {step_kind::copy, -1, {input}, {slot}, {0}},
+                                 {step_kind::copy, -1, {input}, {output}, {}}};
     if (told) owner[1].after = {0};
     if (waited) owner[3].after = {0, 2};
     const std::vector<said_step> reader{{step_kind::await, 0, {}, {}, {}},
-                                        {step_kind::copy, -1, {theirs}, output, {0}},
+                                        {step_kind::copy, -1, {theirs}, {output}, {0}},
                                         {step_kind::notify, 0, {}, {}, {1}}};
     return fault_in({collective::broadcast, 0}, {built(root, owner), built(leaf, reader)});
   };

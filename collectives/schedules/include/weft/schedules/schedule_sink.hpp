@@ -15,7 +15,7 @@ class schedule_sink final : public sink {
   void begin(const layout& cut) override;
   /// Throws std::invalid_argument when `after` names a step that is not earlier, std::length_error for more steps than
   /// a step_index can count.
-  step_index emit(step_kind kind, std::int32_t peer, std::span<const segment> sources, const segment& target,
+  step_index emit(step_kind kind, std::int32_t peer, std::span<const segment> sources, std::span<const segment> targets,
                   std::span<const step_index> after) override;
 
   const schedule& result() const noexcept { return built_; }

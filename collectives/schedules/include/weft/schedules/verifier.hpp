@@ -9,12 +9,31 @@
 
 namespace weft::schedules {
 
-enum class collective : std::uint8_t { reduce, broadcast, allreduce, reduce_scatter, allgather, barrier };
+/// What an operation leaves where. Chunk r is rank r's, in an all-to-all chunk s * ranks + d what s has for d.
+enum class collective : std::uint8_t {
+  reduce,
+  broadcast,
+  allreduce,
+  reduce_scatter,
+  allgather,
+  barrier,
+  gather,    ///< every rank's chunk to the root
+  scatter,   ///< the root's chunks, one to every rank
+  alltoall,  ///< the input is row `rank` of the matrix of chunks, the output column `rank`
+  scan,      ///< each rank gets the contributions of the ranks 0 to itself, in their order
+  exscan,    ///< the same without its own; rank 0 has no output
+};
+
+/// Whether the operation has a root.
+constexpr bool is_rooted(collective kind) {
+  return kind == collective::reduce || kind == collective::broadcast || kind == collective::gather ||
+         kind == collective::scatter;
+}
 
 /// What the schedules are meant to do.
 struct purpose {
   collective kind = collective::allreduce;
-  int root = 0;  ///< of reduce and broadcast
+  int root = 0;  ///< of those that are rooted
 };
 
 /// What is wrong, in words that name ranks and steps.
@@ -26,7 +45,7 @@ struct fault {
 
 /// Checks `ranks`, the schedule of every rank, for every count of elements at once:
 ///  - each step is well formed, and the layouts are those of the purpose;
-///  - messages match pair by pair, by ordinal, in kind and in the elements that they carry;
+///  - messages match pair by pair, by ordinal, in kind and, block by block, in the elements that they carry;
 ///  - every step ends though no message is buffered anywhere (a send ends when its receive has begun, a notify when its
 ///    await has), both when steps begin as soon as what they depend on is done, and when they begin in their order,
 ///    local ones ending before the next begins;
@@ -34,7 +53,8 @@ struct fault {
 ///  begin to its
 ///    end, of a receive likewise; both for an output of its own and for one that is the input's memory;
 ///  - nothing is read before it is written, and the input is not written (unless the output is the same memory);
-///  - each output block holds each contribution that it should exactly once, and no other; after a barrier, every rank
+///  - each output block holds each contribution that it should exactly once, and no other (of scans, in the order of
+///    the ranks); after a barrier, every rank
 ///    has heard of every other one's begin.
 /// Nothing when all of this holds, else the first fault found. Blocks for about linear time in steps times ranks.
 std::optional<fault> verify(const purpose& meant, std::span<const schedule> ranks);

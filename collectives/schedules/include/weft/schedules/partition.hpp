@@ -1,0 +1,44 @@
+// How many elements the chunks of a vector have.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+#include <weft/schedules/schedule.hpp>
+
+namespace weft::schedules {
+
+/// Binds a schedule's blocks to counts of elements. In each chunk, the segments are balanced. A value.
+class partition {
+ public:
+  /// A vector of so many elements in all, balanced over its chunks, the longer ones first.
+  partition(std::size_t elements) : elements_(elements) {}
+  /// Chunk c has counts[c] elements: a count for each chunk of the layout.
+  static partition of_chunks(std::vector<std::size_t> counts);
+  /// An all-to-all as `rank` sees it: it sends sent[r] elements to rank r and receives received[r] from it. Only for
+  /// schedules in which it touches no other chunks (bound with others they throw std::invalid_argument).
+  static partition of_pairs(int rank, std::vector<std::size_t> sent, std::vector<std::size_t> received);
+
+  /// Elements of blocks in a row.
+  std::size_t count(const layout& cut, block_range blocks) const;
+  /// Elements of the blocks that come before `block` in a buffer that holds `held`, and so `block`.
+  std::size_t offset(const layout& cut, const block_set& held, std::uint32_t block) const;
+  /// Elements of a buffer that holds `held`.
+  std::size_t total(const layout& cut, const block_set& held) const;
+  /// The most elements that any `blocks` consecutive blocks have: what a slot of scratch must have room for.
+  std::size_t most(const layout& cut, std::uint32_t blocks) const;
+
+ private:
+  enum class form : std::uint8_t { balanced, chunks, pairs };
+
+  std::size_t count_of_chunk(const layout& cut, std::uint32_t chunk) const;
+  std::size_t begin_of(const layout& cut, std::uint32_t block) const;
+
+  form form_ = form::balanced;
+  std::size_t elements_ = 0;
+  std::vector<std::size_t> first_;  // of each chunk and one past the last
+  std::uint32_t rank_ = 0;
+  std::vector<std::size_t> sent_, received_;
+};
+
+}  // namespace weft::schedules
