@@ -4,15 +4,15 @@
 #include <charconv>
 #include <cstdio>
 #include <memory>
+#include <stdexcept>
 #include <weft/schedules/reduce_plan.hpp>
 
 namespace weft::tools {
 namespace {
 
 struct command_line {
-  std::string collective, algorithm = "greedy", format = "text";
-  int ranks = 0, root = 0;
-  double transfer = 1, compute = 1;
+  std::string collective, format = "text";
+  schedules::reduce_parameters reduce;
 };
 
 template <class Number>
@@ -30,6 +30,16 @@ std::string check_ranks(const std::string& text) {
 std::string check_root(const std::string& text) {
   int root = 0;
   return parse(text, root) && root >= 0 ? "" : "\"" + text + "\" is not a rank, a whole number from 0";
+}
+
+std::string check_limit(const std::string& text) {
+  int limit = 0;
+  return parse(text, limit) && limit >= 1 ? "" : "\"" + text + "\" is not a whole number from 1";
+}
+
+std::string check_degree(const std::string& text) {
+  int degree = 0;
+  return parse(text, degree) && degree >= 2 ? "" : "\"" + text + "\" is not a whole number from 2";
 }
 
 std::string check_cost(const std::string& text) {
@@ -60,10 +70,17 @@ std::string json(const std::string& collective, const schedules::reduce_plan& pl
 }
 
 void plan(const command_line& line) {
-  if (line.root >= line.ranks)
+  const schedules::reduce_parameters& wanted = line.reduce;
+  if (wanted.root >= wanted.ranks)
     throw CLI::ValidationError(
-        "--root", std::to_string(line.root) + " is none of the ranks 0 to " + std::to_string(line.ranks - 1));
-  const auto made = schedules::plan_reduce(line.algorithm, line.ranks, line.root, line.transfer, line.compute);
+        "--root", std::to_string(wanted.root) + " is none of the ranks 0 to " + std::to_string(wanted.ranks - 1));
+  const auto made = [&] {
+    try {
+      return schedules::plan_reduce(wanted);
+    } catch (const std::invalid_argument& refused) {
+      throw CLI::ValidationError("plan reduce", refused.what());
+    }
+  }();
   const std::string text = line.format == "json" ? json(line.collective, made) : schedules::draw(made);
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
@@ -78,11 +95,20 @@ void add_plan(CLI::App& weft) {
       "operand at a time, and combines it while it receives the next.");
   const auto line = std::make_shared<command_line>();
   choose(app->add_option("COLLECTIVE", line->collective, "What to plan")->required(), "reduce");
-  app->add_option("--ranks", line->ranks, "How many ranks")->required()->check(check_ranks)->type_name("RANKS");
-  choose(app->add_option("--algorithm", line->algorithm, "Which tree [greedy]"), "greedy|binomial");
-  app->add_option("--transfer", line->transfer, "Time to transfer an operand [1]")->check(check_cost)->type_name("D");
-  app->add_option("--compute", line->compute, "Time to combine an operand [1]")->check(check_cost)->type_name("C");
-  app->add_option("--root", line->root, "The rank that gets the result [0]")->check(check_root)->type_name("RANK");
+  schedules::reduce_parameters& wanted = line->reduce;
+  app->add_option("--ranks", wanted.ranks, "How many ranks")->required()->check(check_ranks)->type_name("RANKS");
+  choose(app->add_option("--algorithm", wanted.algorithm, "Which tree [greedy]"),
+         CLI::detail::join(schedules::reduce_algorithms(), "|"));
+  app->add_option("--transfer", wanted.transfer, "Time to transfer an operand [1]")->check(check_cost)->type_name("D");
+  app->add_option("--compute", wanted.compute, "Time to combine an operand [1]")->check(check_cost)->type_name("C");
+  app->add_option("--root", wanted.root, "The rank that gets the result [0]")->check(check_root)->type_name("RANK");
+  app->add_option("--max-transfers", wanted.within.transfers, "At most K transfers at a time (greedy)")
+      ->check(check_limit)
+      ->type_name("K");
+  app->add_option("--max-reducers", wanted.within.reducers, "At most K ranks that combine (greedy)")
+      ->check(check_limit)
+      ->type_name("K");
+  app->add_option("--degree", wanted.degree, "Degree of the f-nomial tree [2]")->check(check_degree)->type_name("F");
   choose(app->add_option("--format", line->format, "How to print it [text]"), "text|json");
   app->callback([line] { plan(*line); });
 }

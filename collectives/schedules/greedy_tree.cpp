@@ -1,80 +1,110 @@
 #include <algorithm>
 #include <deque>
-#include <weft/schedules/timing.hpp>
-#include <weft/schedules/tree.hpp>
+#include <stdexcept>
+#include <string>
+#include <weft/schedules/greedy_tree.hpp>
 
 #include "arguments.hpp"
+#include "reduction_run.hpp"
+#include "tree_numbering.hpp"
 
 namespace weft::schedules {
 namespace {
 
+// The paper counts visits from 1, this from 0.
+
 /// A rank that could receive next, time running backwards.
 struct receiver {
-  double free = 0;       ///< s of the paper: the soonest time at which it can compute
-  int since = 0;         ///< the iteration that gave it this time
-  std::size_t rank = 0;  ///< in the order in which the algorithm visits the ranks
+  double free = 0;  ///< s of the paper: the soonest time at which it can compute
+  int since = 0;    ///< the visit that gave it this time
+  int node = 0;     ///< the visit that added it
 };
 
 bool before(const receiver& a, const receiver& b) { return a.free < b.free || (a.free == b.free && a.since < b.since); }
 
-/// Algorithm 1: whom each rank, in the order of visits, sends to. The times of new ranks never fall from one iteration
-/// to the next, nor do those of ranks used again: two queues hold them sorted, and no heap is needed.
-std::vector<std::size_t> receivers(int ranks, double transfer, double compute) {
-  std::vector<std::size_t> chosen(static_cast<std::size_t>(ranks));
+/// What a visit decides.
+struct visit {
+  int receiver = -1;
+  double sent = 0;  ///< t of the paper: when the transfer is over, time running backwards
+};
+
+/// Algorithm 2 with Algorithm 3's limit: without limits it is Algorithm 1. The times of new ranks never fall from one
+/// visit to the next, nor do those of ranks used again: two queues hold them sorted, and no heap is needed.
+std::vector<visit> visits(int ranks, double transfer, double compute, const greedy_limits& within) {
+  std::vector<visit> made(static_cast<std::size_t>(ranks));
   std::deque<receiver> fresh, again{{0, 0, 0}};
   for (int i = 1; i < ranks; ++i) {
     auto& from = !again.empty() && (fresh.empty() || !before(fresh.front(), again.front())) ? again : fresh;
     const receiver best = from.front();
     from.pop_front();
-    chosen[static_cast<std::size_t>(i)] = best.rank;
-    fresh.push_back({best.free + compute + transfer, i, static_cast<std::size_t>(i)});
-    again.push_back({best.free + std::max(transfer, compute), i, best.rank});
+    const bool limited = within.transfers > 0 && i > within.transfers;
+    const double line_free = limited ? made[static_cast<std::size_t>(i - within.transfers)].sent : 0;
+    const double sent = std::max(best.free + compute, line_free) + transfer;
+    made[static_cast<std::size_t>(i)] = {best.node, sent};
+    if (within.reducers == 0 || i < within.reducers) fresh.push_back({sent, i, i});
+    again.push_back({std::max(best.free + compute, sent - compute), i, best.node});
   }
-  return chosen;
+  return made;
 }
 
-/// The children of each rank as the times of Proposition 3 order them, those visited last first where they are equal.
-std::vector<std::vector<std::size_t>> by_readiness(const std::vector<std::size_t>& receiver_of, double transfer,
-                                                   double compute) {
-  std::vector<std::vector<std::size_t>> children(receiver_of.size());
-  std::vector<double> ready(receiver_of.size());
-  std::vector<double> times;
-  for (std::size_t i = receiver_of.size(); i-- > 0;) {  // a sender is visited after its receiver
-    auto& senders = children[i];
-    std::stable_sort(senders.begin(), senders.end(), [&](std::size_t a, std::size_t b) { return ready[a] < ready[b]; });
-    times.clear();
-    for (const std::size_t sender : senders) times.push_back(ready[sender]);
-    ready[i] = combined_at(times, transfer, compute);
-    if (i > 0) children[receiver_of[i]].push_back(i);
+/// Nodes are called by their visits; what is received first was visited last.
+tree tree_of_visits(const std::vector<visit>& made) {
+  std::vector<tree_edge> receptions;
+  receptions.reserve(made.size() - 1);
+  for (std::size_t i = made.size() - 1; i > 0; --i) receptions.push_back({static_cast<int>(i), made[i].receiver});
+  return {static_cast<int>(made.size()), 0, receptions};
+}
+
+/// The times of Algorithm 2, for ranks called `name`.
+reduce_timing limited_timing(const std::vector<visit>& made, double transfer, const std::vector<int>& name) {
+  reduce_timing times;
+  times.length = made.back().sent;
+  times.edges.reserve(made.size() - 1);
+  for (std::size_t i = 1; i < made.size(); ++i) {
+    const double start = times.length - made[i].sent;
+    times.edges.push_back({name[i], name[static_cast<std::size_t>(made[i].receiver)], start, start + transfer});
   }
-  return children;
+  sort_by_start(times.edges);
+  return times;
+}
+
+void check(int ranks, int root, double transfer, double compute, const greedy_limits& within) {
+  check_rank(ranks, root, "root");
+  check_cost(transfer, "transfer");
+  check_cost(compute, "compute");
+  for (const int limit : {within.transfers, within.reducers})
+    if (limit < 0)
+      throw std::invalid_argument("a limit of " + std::to_string(limit) +
+                                  " lets nothing happen: at least 1, or 0 for none");
+}
+
+/// The tree named by visits, children in the order in which they are received.
+tree shape_of(const std::vector<visit>& made, double transfer, double compute, const greedy_limits& within) {
+  tree shape = tree_of_visits(made);
+  return within.transfers > 0 ? shape : in_order_of_readiness(shape, even_costs{transfer, compute});
 }
 
 }  // namespace
 
-tree greedy_tree(int ranks, int root, double transfer, double compute) {
-  check_rank(ranks, root, "root");
-  check_cost(transfer, "transfer");
-  check_cost(compute, "compute");
-  const auto children = by_readiness(receivers(ranks, transfer, compute), transfer, compute);
-
-  // Numbered in preorder: a rank, then the subtrees of its children in the order in which it receives them.
-  struct visit {
-    std::size_t node;
-    int parent;
-  };
-  std::vector<tree_edge> receptions;
-  receptions.reserve(children.size() - 1);
-  std::vector<visit> to_visit{{0, -1}};
-  for (int place = 0; !to_visit.empty(); ++place) {
-    const visit next = to_visit.back();
-    to_visit.pop_back();
-    const int rank = static_cast<int>((static_cast<long long>(place) + root) % ranks);
-    if (next.parent != -1) receptions.push_back({rank, next.parent});
-    const auto& below = children[next.node];
-    for (auto child = below.rbegin(); child != below.rend(); ++child) to_visit.push_back({*child, rank});
-  }
-  return {ranks, root, receptions};
+tree greedy_tree(int ranks, int root, double transfer, double compute, const greedy_limits& within) {
+  check(ranks, root, transfer, compute, within);
+  const tree shape = shape_of(visits(ranks, transfer, compute, within), transfer, compute, within);
+  return renamed(shape, preorder_ranks(shape, root));
 }
+
+timed_tree greedy_schedule(int ranks, int root, double transfer, double compute, const greedy_limits& within) {
+  if (within.transfers == 0) {
+    tree of = greedy_tree(ranks, root, transfer, compute, within);
+    reduce_timing times = timing(of, transfer, compute);
+    return {std::move(of), std::move(times)};
+  }
+  check(ranks, root, transfer, compute, within);
+  const auto made = visits(ranks, transfer, compute, within);
+  const tree shape = shape_of(made, transfer, compute, within);
+  const auto name = preorder_ranks(shape, root);
+  return {renamed(shape, name), limited_timing(made, transfer, name)};
+}
+
+tree fibonacci_tree(int ranks, int root) { return greedy_tree(ranks, root, 1, 1); }
 
 }  // namespace weft::schedules

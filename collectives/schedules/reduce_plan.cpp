@@ -3,24 +3,68 @@
 #include <cmath>
 #include <stdexcept>
 #include <weft/schedules/reduce_plan.hpp>
+#include <weft/schedules/regular_trees.hpp>
 
 #include "draw_tree.hpp"
 
 namespace weft::schedules {
 namespace {
 
-tree tree_of(std::string_view algorithm, int ranks, int root, double transfer, double compute) {
-  if (algorithm == "greedy") return greedy_tree(ranks, root, transfer, compute);
-  if (algorithm == "binomial") return binomial_tree(ranks, root);
-  throw std::invalid_argument("no reduction is called \"" + std::string(algorithm) +
-                              "\": there are greedy and binomial");
+timed_tree timed(tree of, const reduce_parameters& wanted) {
+  reduce_timing times = timing(of, wanted.transfer, wanted.compute);
+  return {std::move(of), std::move(times)};
+}
+
+struct algorithm {
+  const char* name;
+  timed_tree (*plan)(const reduce_parameters&);
+};
+
+constexpr algorithm algorithms[] = {
+    {"greedy",
+     [](const reduce_parameters& wanted) {
+       return greedy_schedule(wanted.ranks, wanted.root, wanted.transfer, wanted.compute, wanted.within);
+     }},
+    {"binomial",
+     [](const reduce_parameters& wanted) { return timed(binomial_tree(wanted.ranks, wanted.root), wanted); }},
+    {"fibonacci",
+     [](const reduce_parameters& wanted) { return timed(fibonacci_tree(wanted.ranks, wanted.root), wanted); }},
+    {"fnomial",
+     [](const reduce_parameters& wanted) {
+       return timed(fnomial_tree(wanted.ranks, wanted.root, wanted.degree), wanted);
+     }},
+    {"chain", [](const reduce_parameters& wanted) { return timed(chain_tree(wanted.ranks, wanted.root), wanted); }},
+};
+
+const algorithm& named(const std::string& name) {
+  for (const algorithm& one : algorithms)
+    if (name == one.name) return one;
+  std::string there_are;
+  for (const algorithm& one : algorithms) there_are += std::string(there_are.empty() ? "" : ", ") + one.name;
+  throw std::invalid_argument("no reduction is called \"" + name + "\": there are " + there_are);
+}
+
+void check_fit(const reduce_parameters& wanted) {
+  const bool limited = wanted.within.transfers != 0 || wanted.within.reducers != 0;
+  if (limited && wanted.algorithm != "greedy")
+    throw std::invalid_argument("only the greedy tree takes limits, not " + wanted.algorithm);
+  if (wanted.degree != reduce_parameters{}.degree && wanted.algorithm != "fnomial")
+    throw std::invalid_argument("only the f-nomial tree takes a degree, not " + wanted.algorithm);
 }
 
 }  // namespace
 
-reduce_plan plan_reduce(std::string_view algorithm, int ranks, int root, double transfer, double compute) {
-  reduce_timing timed = timing(tree_of(algorithm, ranks, root, transfer, compute), transfer, compute);
-  return {std::string(algorithm), ranks, root, timed.length, std::move(timed.edges)};
+std::vector<std::string> reduce_algorithms() {
+  std::vector<std::string> names;
+  for (const algorithm& one : algorithms) names.push_back(one.name);
+  return names;
+}
+
+reduce_plan plan_reduce(const reduce_parameters& wanted) {
+  const algorithm& how = named(wanted.algorithm);
+  check_fit(wanted);
+  timed_tree made = how.plan(wanted);
+  return {wanted.algorithm, wanted.ranks, wanted.root, made.times.length, std::move(made.times.edges)};
 }
 
 std::string draw(const reduce_plan& plan) {

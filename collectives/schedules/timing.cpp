@@ -1,51 +1,52 @@
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <tuple>
 #include <weft/schedules/timing.hpp>
 
 #include "arguments.hpp"
+#include "reduction_run.hpp"
 
 namespace weft::schedules {
+namespace {
 
-double combined_at(std::vector<double> ready, double transfer, double compute) {
-  std::sort(ready.begin(), ready.end());
-  const double pace = std::max(transfer, compute);
-  double latest = 0;
-  for (std::size_t j = 0; j < ready.size(); ++j) {
-    const auto following = static_cast<double>(ready.size() - 1 - j);
-    latest = std::max(latest, ready[j] + transfer + following * pace + compute);
-  }
-  return latest;
+template <class Costs>
+reduce_timing timed_with(const tree& of, const Costs& costs) {
+  reduce_timing result;
+  result.edges.reserve(static_cast<std::size_t>(of.ranks()) - 1);
+  result.length = run_reduction(of, costs, [&](const timed_edge& transfer) { result.edges.push_back(transfer); });
+  sort_by_start(result.edges);
+  return result;
+}
+
+}  // namespace
+
+void sort_by_start(std::vector<timed_edge>& edges) {
+  std::sort(edges.begin(), edges.end(), [](const timed_edge& a, const timed_edge& b) {
+    return std::tie(a.start, a.from) < std::tie(b.start, b.from);
+  });
 }
 
 reduce_timing timing(const tree& of, double transfer, double compute) {
   check_cost(transfer, "transfer");
   check_cost(compute, "compute");
-  std::vector<double> ready(static_cast<std::size_t>(of.ranks()));
-  const auto ready_at = [&](int rank) -> double& { return ready[static_cast<std::size_t>(rank)]; };
-  const auto order = of.from_root();
-  reduce_timing result;
-  result.edges.reserve(order.size() - 1);
-  std::vector<int> senders;
-  std::vector<double> times;
-  for (auto node = order.rbegin(); node != order.rend(); ++node) {
-    const auto children = of.children(*node);
-    senders.assign(children.begin(), children.end());
-    std::stable_sort(senders.begin(), senders.end(), [&](int a, int b) { return ready_at(a) < ready_at(b); });
-    double port_free = 0;
-    times.clear();
-    for (const int sender : senders) {
-      const double start = std::max(port_free, ready_at(sender));
-      port_free = start + transfer;
-      result.edges.push_back({sender, *node, start, port_free});
-      times.push_back(ready_at(sender));
-    }
-    ready_at(*node) = combined_at(times, transfer, compute);
+  return timed_with(of, even_costs{transfer, compute});
+}
+
+reduce_timing timing(const tree& of, std::span<const rank_costs> ranks) {
+  check_costs(ranks);
+  if (ranks.size() != static_cast<std::size_t>(of.ranks()))
+    throw std::invalid_argument("costs of " + std::to_string(ranks.size()) + " ranks for a tree of " +
+                                std::to_string(of.ranks()));
+  return timed_with(of, uneven_costs{ranks});
+}
+
+void check_costs(std::span<const rank_costs> ranks) {
+  for (const rank_costs& one : ranks) {
+    check_cost(one.arrival, "arrival");
+    check_cost(one.transfer, "transfer");
+    check_cost(one.compute, "compute");
   }
-  result.length = ready_at(of.root());
-  std::sort(result.edges.begin(), result.edges.end(), [](const timed_edge& a, const timed_edge& b) {
-    return std::tie(a.start, a.from) < std::tie(b.start, b.from);
-  });
-  return result;
 }
 
 }  // namespace weft::schedules

@@ -28,19 +28,19 @@ tree::tree(int ranks, int root, std::span<const tree_edge> receptions) : root_(r
   if (receptions.size() + 1 != at(ranks)) no_tree("a rank that is not the root sends nothing");
   for (std::size_t i = 0; i < at(ranks); ++i) first_child_[i + 1] += first_child_[i];
   children_.resize(receptions.size());
-  std::vector<std::size_t> next(first_child_.begin(), first_child_.end() - 1);
-  for (const tree_edge& edge : receptions) children_[next[at(edge.to)]++] = edge.from;
+  std::vector<int> next(first_child_.begin(), first_child_.end() - 1);
+  for (const tree_edge& edge : receptions) children_[at(next[at(edge.to)]++)] = edge.from;
   if (from_root().size() != at(ranks)) no_tree("some ranks send in a circle");
 }
 
 std::span<const int> tree::children(int rank) const {
-  return {children_.data() + first_child_[at(rank)], first_child_[at(rank) + 1] - first_child_[at(rank)]};
+  return {children_.data() + first_child_[at(rank)], at(first_child_[at(rank) + 1] - first_child_[at(rank)])};
 }
 
 tree_position tree::position(int rank) const {
   check_rank(ranks(), rank, "rank");
   const auto below = children(rank);
-  return {parent(rank), {below.begin(), below.end()}};
+  return {rank, parent(rank), {below.begin(), below.end()}, -1};
 }
 
 std::vector<int> tree::from_root() const {

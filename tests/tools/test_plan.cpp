@@ -45,6 +45,14 @@ TEST_CASE("a plan lists every transfer") {
   CHECK(plan_json({"--ranks", "8", "--algorithm", "binomial"}).at("length") == 6);
 }
 
+TEST_CASE("every kind of tree is planned, and greedy ones within limits") {
+  for (const char* algorithm : {"fibonacci", "fnomial", "chain"})
+    CHECK(plan_json({"--ranks", "9", "--algorithm", algorithm}).at("edges").size() == 8);
+  CHECK(plan_json({"--ranks", "8", "--algorithm", "fnomial", "--degree", "8"}).at("length") == 8);
+  CHECK(plan_json({"--ranks", "64", "--compute", "2", "--max-transfers", "4"}).at("length") == 23);
+  CHECK(plan_json({"--ranks", "64", "--compute", "2", "--max-reducers", "4"}).at("length") == 37);
+}
+
 TEST_CASE("whole times are printed as whole numbers, others exactly") {
   const json whole = plan_json({"--ranks", "3000", "--transfer", "1000000", "--compute", "250000"});
   CHECK(whole.at("length").is_number_integer());
@@ -81,7 +89,12 @@ TEST_CASE("bad arguments of a plan are named, with what is right") {
   CHECK_THAT(refusal({"--ranks", "4", "--root", "-1"}), ContainsSubstring("not a rank"));
   for (const char* cost : {"-1", "nan", "inf", "x", ""})
     CHECK_THAT(refusal({"--ranks", "4", "--transfer", cost}), ContainsSubstring("is not a time"));
-  CHECK_THAT(refusal({"--ranks", "4", "--algorithm", "ring"}), ContainsSubstring("{greedy,binomial}"));
+  CHECK_THAT(refusal({"--ranks", "4", "--algorithm", "ring"}), ContainsSubstring("{greedy,binomial,"));
   CHECK_THAT(refusal({"--ranks", "4", "--format", "xml"}), ContainsSubstring("{text,json}"));
+  CHECK_THAT(refusal({"--ranks", "4", "--max-transfers", "0"}), ContainsSubstring("is not a whole number from 1"));
+  CHECK_THAT(refusal({"--ranks", "4", "--degree", "1"}), ContainsSubstring("is not a whole number from 2"));
+  CHECK_THAT(refusal({"--ranks", "4", "--degree", "3"}), ContainsSubstring("only the f-nomial tree"));
+  CHECK_THAT(refusal({"--ranks", "4", "--algorithm", "chain", "--max-reducers", "3"}),
+             ContainsSubstring("only the greedy tree takes limits"));
   CHECK(weft_test::run({"plan", "gossip", "--ranks", "4"}).status == 2);
 }

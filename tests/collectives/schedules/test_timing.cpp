@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <functional>
-#include <limits>
-#include <map>
-#include <weft/schedules/timing.hpp>
+#include <stdexcept>
+#include <weft/schedules/greedy_tree.hpp>
+#include <weft/schedules/regular_trees.hpp>
 
 #include "catch.hpp"
 
@@ -10,125 +9,81 @@ using namespace weft::schedules;
 
 namespace {
 
-double greedy_length(int ranks, double transfer, double compute) {
-  return timing(greedy_tree(ranks, 0, transfer, compute), transfer, compute).length;
+/// Canon and Antoniu 2012, Proposition 3: when a rank has combined what its children, ready at the times `ready`, send.
+/// t_i^j is the j-th smallest of these.
+double combined_at(std::vector<double> ready, double transfer, double compute) {
+  std::sort(ready.begin(), ready.end());
+  double latest = 0;
+  for (std::size_t j = 0; j < ready.size(); ++j) {
+    const auto following = static_cast<double>(ready.size() - 1 - j);
+    latest = std::max(latest, ready[j] + transfer + following * std::max(transfer, compute) + compute);
+  }
+  return latest;
 }
 
-double binomial_length(int ranks, double transfer, double compute) {
-  return timing(binomial_tree(ranks, 0), transfer, compute).length;
-}
-
-/// The least length of all trees: every rank i > 0 hangs below any earlier one, which makes every shape there is.
-double least_length(int ranks, double transfer, double compute) {
-  double least = std::numeric_limits<double>::infinity();
-  std::vector<tree_edge> edges;
-  const std::function<void()> extend = [&] {
-    const int next = static_cast<int>(edges.size()) + 1;
-    if (next == ranks) {
-      least = std::min(least, timing(tree(ranks, 0, edges), transfer, compute).length);
-      return;
-    }
-    for (int to = 0; to < next; ++to) {
-      edges.push_back({next, to});
-      extend();
-      edges.pop_back();
-    }
-  };
-  extend();
-  return least;
-}
-
-/// When the root is done, event by event: from the edges' times alone, each rank combining in the order of arrivals.
-double simulated_length(const tree& of, const reduce_timing& timed, double compute) {
-  std::map<int, std::vector<timed_edge>> arrivals;
-  for (const timed_edge& edge : timed.edges) arrivals[edge.to].push_back(edge);
-  std::vector<double> done(static_cast<std::size_t>(of.ranks()), 0);
+double length_by_proposition_3(const tree& of, double transfer, double compute) {
+  std::vector<double> done(static_cast<std::size_t>(of.ranks()));
   auto order = of.from_root();
   std::reverse(order.begin(), order.end());
   for (const int rank : order) {
-    double port_free = 0;
-    double& busy_until = done[static_cast<std::size_t>(rank)];
-    for (const timed_edge& edge : arrivals[rank]) {
-      REQUIRE(edge.start >= port_free);                                  // one port
-      REQUIRE(edge.start >= done[static_cast<std::size_t>(edge.from)]);  // Proposition 2
-      port_free = edge.end;
-      busy_until = std::max(busy_until, edge.end) + compute;
-    }
+    std::vector<double> ready;
+    for (const int child : of.children(rank)) ready.push_back(done[static_cast<std::size_t>(child)]);
+    done[static_cast<std::size_t>(rank)] = combined_at(ready, transfer, compute);
   }
   return done[static_cast<std::size_t>(of.root())];
 }
 
+tree flat(int ranks) { return fnomial_tree(ranks, 0, std::max(ranks, 2)); }
+
 }  // namespace
 
-TEST_CASE("greedy trees are as long as the literature says") {
-  REQUIRE(greedy_length(8, 1, 1) == 5);
-  REQUIRE(greedy_length(31, 1, 1) == 8);
-  REQUIRE(greedy_length(1024, 1, 1) == 16);
-  REQUIRE(greedy_length(10000, 1, 1) == 20);
-  REQUIRE(greedy_length(8, 7, 4) == 32);
-  REQUIRE(greedy_length(64, 7, 4) == 58);
-  REQUIRE(greedy_length(1812, 7, 4) == 101);
-}
-
-TEST_CASE("binomial trees are longer than optimal ones by what the literature says") {
-  REQUIRE(5 * binomial_length(8, 1, 1) == 6 * greedy_length(8, 1, 1));
-  REQUIRE(4 * binomial_length(1024, 1, 1) == 5 * greedy_length(1024, 1, 1));
-  REQUIRE(3 * binomial_length(4096, 1, 1) == 4 * greedy_length(4096, 1, 1));
-}
-
-TEST_CASE("no tree is shorter than the greedy one") {
-  for (int ranks = 1; ranks <= 6; ++ranks)
-    for (const auto& [transfer, compute] : {std::pair{1., 1.},
-                                            {7., 4.},
-                                            {4., 7.},
-                                            {1., 2.},
-                                            {2., 1.},
-                                            {1., 0.},
-                                            {0., 1.},
-                                            {0., 0.},
-                                            {10., 1.},
-                                            {1., 10.},
-                                            {0.3, 0.7}}) {
-      CAPTURE(ranks, transfer, compute);
-      REQUIRE(greedy_length(ranks, transfer, compute) == weft_test::Approx(least_length(ranks, transfer, compute)));
-    }
-}
-
-TEST_CASE("transfers are counted from the first that is ready") {
-  REQUIRE(combined_at({0, 5}, 1, 1) == 7);
-  REQUIRE(combined_at({5, 0}, 1, 1) == 7);
-  REQUIRE(combined_at({}, 1, 1) == 0);
-  REQUIRE(combined_at({0, 0, 0}, 7, 4) == 25);  // 3 d + c
-  REQUIRE(combined_at({0, 0, 0}, 4, 7) == 25);  // d + 3 c
-}
-
-TEST_CASE("Proposition 3 is what happens event by event") {
+TEST_CASE("what happens operand by operand is Proposition 3") {
   for (int ranks = 1; ranks <= 60; ++ranks)
     for (const auto& [transfer, compute] : {std::pair{1., 1.}, {7., 4.}, {4., 7.}, {0., 3.}, {3., 0.}})
-      for (const auto& of : {greedy_tree(ranks, ranks / 3, transfer, compute), binomial_tree(ranks, ranks / 3)}) {
+      for (const auto& of : {greedy_tree(ranks, ranks / 3, transfer, compute), binomial_tree(ranks, ranks / 3),
+                             fnomial_tree(ranks, 0, 3), chain_tree(ranks, 0), flat(ranks)}) {
         CAPTURE(ranks, transfer, compute, draw(of));
-        const reduce_timing timed = timing(of, transfer, compute);
-        REQUIRE(timed.edges.size() + 1 == static_cast<std::size_t>(ranks));
-        for (const timed_edge& edge : timed.edges) {
-          REQUIRE(of.parent(edge.from) == edge.to);
-          REQUIRE(edge.end == edge.start + transfer);
-        }
-        REQUIRE(simulated_length(of, timed, compute) == timed.length);
+        REQUIRE(timing(of, transfer, compute).length == length_by_proposition_3(of, transfer, compute));
       }
 }
 
-TEST_CASE("a greedy tree's children are in the order of their transfers") {
-  for (int ranks = 1; ranks <= 200; ++ranks) {
-    const tree of = greedy_tree(ranks, 0, 7, 4);
-    std::map<int, double> start;
-    for (const timed_edge& edge : timing(of, 7, 4).edges) start[edge.from] = edge.start;
-    for (int rank = 0; rank < ranks; ++rank) {
-      const auto children = of.children(rank);
-      REQUIRE(std::is_sorted(children.begin(), children.end(), [&](int a, int b) { return start[a] < start[b]; }));
-    }
+TEST_CASE("a rank overlaps transfers and combines") {
+  REQUIRE(timing(flat(4), 7, 4).length == 25);  // 3 d + c
+  REQUIRE(timing(flat(4), 4, 7).length == 25);  // d + 3 c
+  REQUIRE(timing(flat(1), 4, 7).length == 0);
+}
+
+TEST_CASE("operands that arrive late are waited for") {
+  const auto length = [](const tree& of, std::vector<rank_costs> ranks) { return timing(of, ranks).length; };
+  REQUIRE(length(flat(3), {{0}, {0}, {5}}) == 7);  // arrivals 0 and 5: the erratum's example
+  REQUIRE(length(flat(3), {{0}, {5}, {0}}) == 7);
+  REQUIRE(length(flat(3), {{9}, {0}, {5}}) == 11);  // two combines after the root's own operand
+  REQUIRE(length(flat(1), {{3}}) == 3);
+}
+
+TEST_CASE("a transfer takes what the slower end needs, a combine what the receiver needs") {
+  const std::vector<rank_costs> ranks{{0, 2, 10}, {0, 5, 99}, {1, 1, 99}};
+  const reduce_timing timed = timing(flat(3), ranks);
+  REQUIRE(timed.edges[0].end == 5);
+  REQUIRE(timed.edges[1].start == 5);
+  REQUIRE(timed.edges[1].end == 7);
+  REQUIRE(timed.length == 25);
+}
+
+TEST_CASE("equal costs are what costs for each rank amount to") {
+  for (int ranks = 1; ranks <= 40; ++ranks) {
+    const tree of = greedy_tree(ranks, 0, 2, 3);
+    const std::vector<rank_costs> each(static_cast<std::size_t>(ranks), {0, 2, 3});
+    REQUIRE(timing(of, each).length == timing(of, 2, 3).length);
   }
 }
 
+TEST_CASE("costs that make no sense are refused") {
+  REQUIRE_THROWS_AS(timing(flat(3), -1, 1), std::invalid_argument);
+  REQUIRE_THROWS_AS(timing(flat(3), std::vector<rank_costs>(2)), std::invalid_argument);
+  REQUIRE_THROWS_AS(timing(flat(1), std::vector<rank_costs>{{-1, 0, 0}}), std::invalid_argument);
+}
+
 TEST_CASE("large trees are made and timed quickly enough to be used at once") {
-  REQUIRE(greedy_length(200000, 1, 0) == 18);  // ceil(log2)
+  REQUIRE(timing(greedy_tree(200000, 0, 1, 0), 1, 0).length == 18);  // ceil(log2)
 }

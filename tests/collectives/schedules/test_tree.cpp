@@ -1,14 +1,12 @@
-#include <limits>
 #include <stdexcept>
-#include <weft/schedules/tree.hpp>
+#include <weft/schedules/greedy_tree.hpp>
+#include <weft/schedules/regular_trees.hpp>
 
 #include "catch.hpp"
 
 using namespace weft::schedules;
 
 namespace {
-
-std::vector<int> listed(std::span<const int> ranks) { return {ranks.begin(), ranks.end()}; }
 
 /// Ranks in the order in which a reduction combines their operands: a rank's own, then its children's.
 std::vector<int> operand_order(const tree& of) {
@@ -40,32 +38,6 @@ TEST_CASE("the binomial tree of eight ranks") {
   REQUIRE(eight.parent(7) == 6);
 }
 
-TEST_CASE("the greedy tree of eight ranks and equal costs") {
-  REQUIRE(draw(greedy_tree(8, 0, 1, 1)) ==
-          "0\n"
-          "|-- 1\n"
-          "|-- 2\n"
-          "|-- 3\n"
-          "|   `-- 4\n"
-          "`-- 5\n"
-          "    |-- 6\n"
-          "    `-- 7\n");
-}
-
-TEST_CASE("a rank's place in the binomial tree is known by arithmetic") {
-  for (int ranks = 1; ranks <= 40; ++ranks)
-    for (int root = 0; root < ranks; ++root) {
-      const tree whole = binomial_tree(ranks, root);
-      REQUIRE(whole.root() == root);
-      for (int rank = 0; rank < ranks; ++rank) {
-        CAPTURE(ranks, root, rank);
-        const tree_position place = binomial_position(ranks, root, rank);
-        REQUIRE(place.parent == whole.parent(rank));
-        REQUIRE(place.children == listed(whole.children(rank)));
-      }
-    }
-}
-
 TEST_CASE("operands are combined in the order of the ranks, from the root on, around") {
   for (int ranks = 1; ranks <= 40; ++ranks)
     for (const int root : {0, ranks / 2, ranks - 1})
@@ -77,16 +49,6 @@ TEST_CASE("operands are combined in the order of the ranks, from the root on, ar
         for (int place = 0; place < ranks; ++place)
           REQUIRE(order[static_cast<std::size_t>(place)] == (root + place) % ranks);
       }
-}
-
-TEST_CASE("the greedy tree is a function of its arguments, free costs included") {
-  for (const auto& [transfer, compute] : {std::pair{1., 1.}, {0., 0.}, {0., 2.}, {3., 0.}, {0.1, 0.25}}) {
-    REQUIRE(greedy_tree(100, 3, transfer, compute) == greedy_tree(100, 3, transfer, compute));
-    REQUIRE(greedy_tree(1, 0, transfer, compute).children(0).empty());
-  }
-  // With one of the costs 0, 2^k ranks make a binomial tree: Canon and Antoniu, Theorem 14.
-  REQUIRE(greedy_tree(64, 5, 3, 0) == binomial_tree(64, 5));
-  REQUIRE(greedy_tree(64, 5, 0, 2) == binomial_tree(64, 5));
 }
 
 TEST_CASE("a deep tree takes no stack") {
@@ -107,8 +69,4 @@ TEST_CASE("what is no tree is refused") {
   REQUIRE_THROWS_AS(made(3, 0, {{1, 2}, {2, 1}}), std::invalid_argument);  // a circle
   REQUIRE_THROWS_AS(made(3, 0, {{1, 0}, {3, 0}}), std::invalid_argument);  // no such rank
   REQUIRE_THROWS_AS(made(0, 0, {}), std::invalid_argument);
-  REQUIRE_THROWS_AS(binomial_tree(4, 4), std::invalid_argument);
-  REQUIRE_THROWS_AS(binomial_position(4, 0, -1), std::invalid_argument);
-  REQUIRE_THROWS_AS(greedy_tree(4, 0, -1, 1), std::invalid_argument);
-  REQUIRE_THROWS_AS(greedy_tree(4, 0, 1, std::numeric_limits<double>::infinity()), std::invalid_argument);
 }

@@ -2,24 +2,39 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
+#include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/timing.hpp>
 
 namespace weft::schedules {
 
-/// A reduction over a tree, timed. A value.
-struct reduce_plan {
-  std::string algorithm;  ///< "greedy" or "binomial"
+/// Which reduction to plan.
+struct reduce_parameters {
+  std::string algorithm = "greedy";  ///< one of reduce_algorithms()
   int ranks = 1;
   int root = 0;
-  double length = 0;              ///< Canon and Antoniu 2012, Proposition 3; in the unit of the costs
+  double transfer = 1;   ///< what a transfer takes, in any unit
+  double compute = 1;    ///< what a combine takes, in the same
+  greedy_limits within;  ///< greedy only
+  int degree = 2;        ///< fnomial only
+};
+
+/// A reduction over a tree, timed. A value.
+struct reduce_plan {
+  std::string algorithm;
+  int ranks = 1;
+  int root = 0;
+  double length = 0;              ///< in the unit of the costs
   std::vector<timed_edge> edges;  ///< by start, then by sender
 };
 
-/// The plan of `algorithm` ("greedy" or "binomial") when a transfer takes `transfer` and a combine `compute`. Throws
-/// std::invalid_argument for another algorithm (and says which there are), a bad rank or a bad cost.
-reduce_plan plan_reduce(std::string_view algorithm, int ranks, int root, double transfer, double compute);
+/// The trees that there are: greedy, binomial, fibonacci, fnomial, chain.
+std::vector<std::string> reduce_algorithms();
+
+/// The reduction when transfers start as soon as they can (Canon and Antoniu 2012, Proposition 3), within a limit on
+/// transfers when greedy_schedule says. Throws std::invalid_argument for an algorithm that there is not (and says which
+/// there are), a bad rank, cost, limit or degree, and for a limit or a degree that the algorithm does not take.
+reduce_plan plan_reduce(const reduce_parameters& wanted);
 
 /// A heading, then the tree in ASCII, a line a rank, with the start and the end of its transfer.
 std::string draw(const reduce_plan& plan);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <weft/schedules/pipeline.hpp>
+#include <weft/schedules/regular_trees.hpp>
 #include <weft/schedules/schedule.hpp>
 #include <weft/schedules/tree.hpp>
 

@@ -1,7 +1,9 @@
 // Reduction over a tree.
 #pragma once
 
+#include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/pipeline.hpp>
+#include <weft/schedules/regular_trees.hpp>
 #include <weft/schedules/schedule.hpp>
 #include <weft/schedules/tree.hpp>
 
@@ -15,8 +17,11 @@ namespace weft::schedules {
 ///               input -----> combine > combine > combine ---> output at the root; else scratch, and on to the parent
 ///
 /// The vector is one chunk. The input is all of it, and so is the root's output; the other ranks have none. Input and
-/// output may be the same memory. Each rank combines its own operand first, then its children's as the tree orders
-/// them. Throws std::invalid_argument for a bad pipeline.
+/// output may be the same memory. Each rank starts with its own operand and combines its children's as the tree orders
+/// them, those of lower ranks in front of what it has, those of higher ranks behind: operators need not commute where
+/// the tree is in_rank_order, and for root 0 of every tree whose subtrees are rows of ranks. A root that is not the
+/// head sends its operand up like any other and receives the result at the end. Throws std::invalid_argument for a bad
+/// pipeline.
 void tree_reduce(const tree_position& place, const pipeline& by, sink& to);
 
 /// tree_reduce over the binomial tree. Operators that do not commute are right for root 0.

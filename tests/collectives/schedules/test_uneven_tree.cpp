@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <stdexcept>
+#include <weft/schedules/greedy_tree.hpp>
+#include <weft/schedules/uneven_tree.hpp>
+
+#include "all_trees.hpp"
+#include "catch.hpp"
+#include "seed.hpp"
+
+using namespace weft::schedules;
+using weft_test::for_each_ordered_tree;
+
+namespace {
+
+std::vector<rank_costs> with_arrivals(const std::vector<double>& arrivals, double transfer, double compute) {
+  std::vector<rank_costs> each;
+  for (const double arrival : arrivals) each.push_back({arrival, transfer, compute});
+  return each;
+}
+
+/// When a reduction ends that receives in the tree's order, ready or not.
+double length_in_order(const tree& of, const std::vector<rank_costs>& ranks) {
+  std::vector<double> done(ranks.size());
+  const auto at = [](int rank) { return static_cast<std::size_t>(rank); };
+  auto order = of.from_root();
+  std::reverse(order.begin(), order.end());
+  for (const int rank : order) {
+    double port_free = 0, combined = ranks[at(rank)].arrival;
+    for (const int child : of.children(rank)) {
+      const double transfer = std::max(ranks[at(child)].transfer, ranks[at(rank)].transfer);
+      port_free = std::max(port_free, done[at(child)]) + transfer;
+      combined = std::max(combined, port_free) + ranks[at(rank)].compute;
+    }
+    done[at(rank)] = combined;
+  }
+  return done[at(of.root())];
+}
+
+double least_length(const std::vector<rank_costs>& ranks) {
+  double least = std::numeric_limits<double>::infinity();
+  for_each_ordered_tree(static_cast<int>(ranks.size()),
+                        [&](const tree& of) { least = std::min(least, length_in_order(of, ranks)); });
+  return least;
+}
+
+}  // namespace
+
+TEST_CASE("with equal arrivals the tree is as short as the greedy one") {
+  for (int ranks = 1; ranks <= 100; ++ranks)
+    for (const auto& [transfer, compute] : {std::pair{1., 1.}, {7., 4.}, {4., 7.}, {0., 3.}, {3., 0.}}) {
+      CAPTURE(ranks, transfer, compute);
+      const double least = timing(greedy_tree(ranks, 0, transfer, compute), transfer, compute).length;
+      const std::vector<double> arrivals(static_cast<std::size_t>(ranks), 5);
+      const auto each = with_arrivals(arrivals, transfer, compute);
+      REQUIRE(timing(arrival_tree(arrivals, ranks / 2, transfer, compute), each).length == least + 5);
+      REQUIRE(timing(uneven_tree(each, ranks / 2), each).length == least + 5);
+    }
+}
+
+TEST_CASE("no tree of few ranks is shorter when ranks arrive at different times") {
+  const auto seed = weft_test::test_seed();
+  INFO("WEFT_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  const auto drawn = [&](int most) { return static_cast<double>(random() % static_cast<unsigned>(most)); };
+  for (int ranks = 1; ranks <= 6; ++ranks)
+    for (int trial = 0; trial < 200; ++trial) {
+      const double transfer = drawn(9), compute = drawn(9);
+      const int spread = 1 + static_cast<int>(random() % 40);
+      std::vector<double> arrivals;
+      for (int rank = 0; rank < ranks; ++rank) arrivals.push_back(drawn(spread));
+      const auto each = with_arrivals(arrivals, transfer, compute);
+      CAPTURE(transfer, compute, arrivals);
+      const double length = timing(arrival_tree(arrivals, 0, transfer, compute), each).length;
+      REQUIRE(length == least_length(each));
+    }
+}
+
+TEST_CASE("with uneven costs, trees of few ranks are little longer than the shortest") {
+  const auto seed = weft_test::test_seed();
+  INFO("WEFT_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  const auto drawn = [&](int most) { return static_cast<double>(random() % static_cast<unsigned>(most)); };
+  constexpr int trials = 1000;
+  double sum = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    const int ranks = 2 + trial % 5, spread = 1 + static_cast<int>(random() % 40);
+    std::vector<rank_costs> each;
+    for (int rank = 0; rank < ranks; ++rank) each.push_back({drawn(spread), 1 + drawn(9), drawn(9)});
+    const double ratio = timing(uneven_tree(each, 0), each).length / least_length(each);
+    REQUIRE(ratio >= 1);
+    REQUIRE(ratio < 2);
+    sum += ratio;
+  }
+  REQUIRE(sum / trials < 1.05);
+}
+
+TEST_CASE("a late rank does not hold up the others") {
+  const std::vector<double> arrivals{0, 0, 9, 0, 0};
+  const tree of = arrival_tree(arrivals, 0, 1, 1);
+  REQUIRE(timing(of, with_arrivals(arrivals, 1, 1)).length == 11);
+  REQUIRE(of.parent(2) == 0);
+  REQUIRE(of.children(2).empty());
+}
+
+TEST_CASE("with many ranks a tree for arrivals is never longer than the last arrival and the shortest tree together") {
+  const auto seed = weft_test::test_seed();
+  INFO("WEFT_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  for (const int ranks : {50, 333, 2000})
+    for (const int spread : {1, 10, 100}) {
+      std::vector<double> arrivals;
+      for (int rank = 0; rank < ranks; ++rank)
+        arrivals.push_back(static_cast<double>(random() % static_cast<unsigned>(spread)));
+      const double last = *std::max_element(arrivals.begin(), arrivals.end());
+      const double shortest = timing(greedy_tree(ranks, 0, 3, 2), 3, 2).length;
+      const double length = timing(arrival_tree(arrivals, 7, 3, 2), with_arrivals(arrivals, 3, 2)).length;
+      REQUIRE(length <= last + shortest);
+      REQUIRE(length >= std::max(last, shortest));
+    }
+}
+
+TEST_CASE("ranks of which one is slow hang it where it combines nothing") {
+  std::vector<rank_costs> each(9, {0, 1, 1});
+  each[3] = {0, 1, 50};
+  REQUIRE(uneven_tree(each, 0).children(3).empty());
+}
+
+TEST_CASE("uneven trees of nothing sensible are refused") {
+  REQUIRE_THROWS_AS(arrival_tree({}, 0, 1, 1), std::invalid_argument);
+  REQUIRE_THROWS_AS(arrival_tree(std::vector<double>{0, -1}, 0, 1, 1), std::invalid_argument);
+  REQUIRE_THROWS_AS(arrival_tree(std::vector<double>{0, 1}, 2, 1, 1), std::invalid_argument);
+  REQUIRE_THROWS_AS(uneven_tree(std::vector<rank_costs>{{0, 1, -1}}, 0), std::invalid_argument);
+}
