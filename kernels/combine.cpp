@@ -166,6 +166,8 @@ HWY_EXPORT(choose);
 HWY_EXPORT(target_name);
 
 combine_function combine(operation combined_by, type element) {
+  if (combined_by == operation::sum && element == type::reproducible_float32) return &merge_arrays<float>;
+  if (combined_by == operation::sum && element == type::reproducible_float64) return &merge_arrays<double>;
   const combine_function function = HWY_DYNAMIC_DISPATCH(choose)(combined_by, element);
   if (function == nullptr) throw std::invalid_argument(refusal(combined_by, element));
   return function;

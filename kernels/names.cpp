@@ -14,12 +14,29 @@ struct element_type {
   std::string_view name;
   std::size_t bytes;
 };
-constexpr std::array<element_type, 20> element_types{{
-    {"int8", 1},          {"int16", 2},           {"int32", 4},         {"int64", 8},
-    {"uint8", 1},         {"uint16", 2},          {"uint32", 4},        {"uint64", 8},
-    {"float16", 2},       {"bfloat16", 2},        {"float", 4},         {"double", 8},
-    {"complex_float", 8}, {"complex_double", 16}, {"located_float", 8}, {"located_double", 16},
-    {"located_int32", 8}, {"located_int64", 16},  {"bool", 1},          {"byte", 1},
+constexpr std::array<element_type, 22> element_types{{
+    {"int8", 1},
+    {"int16", 2},
+    {"int32", 4},
+    {"int64", 8},
+    {"uint8", 1},
+    {"uint16", 2},
+    {"uint32", 4},
+    {"uint64", 8},
+    {"float16", 2},
+    {"bfloat16", 2},
+    {"float", 4},
+    {"double", 8},
+    {"complex_float", 8},
+    {"complex_double", 16},
+    {"located_float", 8},
+    {"located_double", 16},
+    {"located_int32", 8},
+    {"located_int64", 16},
+    {"bool", 1},
+    {"byte", 1},
+    {"reproducible_float", 40},
+    {"reproducible_double", 56},
 }};
 
 /// The first values of an enumeration.

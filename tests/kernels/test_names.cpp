@@ -25,6 +25,7 @@ static_assert(type_of<weft::located<std::int64_t>> == type::located_int64);
 #if WEFT_HAS_FLOAT16
 static_assert(type_of<_Float16> == type::float16);
 #endif
+static_assert(type_of<weft::reproducible<double>> == type::reproducible_float64);
 static_assert(sizeof(weft::located<float>) == 8 && sizeof(weft::located<double>) == 16);
 
 TEST_CASE("operators and types are found by their names, each of which is its own") {
@@ -51,7 +52,8 @@ TEST_CASE("types know their sizes") {
        {std::pair{type::int8, sizeof(std::int8_t)}, std::pair{type::uint64, sizeof(std::uint64_t)},
         std::pair{type::float16, sizeof(weft::float16)}, std::pair{type::bfloat16, sizeof(weft::bfloat16)},
         std::pair{type::float32, sizeof(float)}, std::pair{type::complex_float64, sizeof(std::complex<double>)},
-        std::pair{type::located_float32, sizeof(weft::located<float>)}, std::pair{type::boolean, sizeof(bool)}})
+        std::pair{type::located_float32, sizeof(weft::located<float>)}, std::pair{type::boolean, sizeof(bool)},
+        std::pair{type::reproducible_float32, sizeof(weft::reproducible<float>)}})
     CHECK(size_of(element) == bytes);
 }
 

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <weft/kernels/half.hpp>
 #include <weft/kernels/located.hpp>
+#include <weft/kernels/reproducible.hpp>
 
 #if defined(__STDCPP_BFLOAT16_T__)
 #include <stdfloat>
@@ -49,7 +50,7 @@ enum class operation : std::uint8_t {
 };
 
 /// What the elements are: two's complement integers, IEEE 754 binary floats, bfloat16, complex numbers as {real,
-/// imaginary}, located values as {value, index}, C++'s bool (0 or 1), and std::byte.
+/// imaginary}, located values as {value, index}, C++'s bool (0 or 1), std::byte, and accumulators of reproducible sums.
 enum class type : std::uint8_t {
   int8,
   int16,
@@ -71,6 +72,8 @@ enum class type : std::uint8_t {
   located_int64,
   boolean,
   byte,
+  reproducible_float32,
+  reproducible_float64,
 };
 
 /// All of them, in the order of their numbers.
@@ -83,7 +86,8 @@ std::size_t size_of(type element) noexcept;
 /// "sum", "product", "min", "max", "bit_and", ..., "max_location".
 std::string_view name(operation combined_by) noexcept;
 /// "int8", ..., "uint64", "float16", "bfloat16", "float", "double", "complex_float", "complex_double",
-/// "located_float", "located_double", "located_int32", "located_int64", "bool", "byte".
+/// "located_float", "located_double", "located_int32", "located_int64", "bool", "byte", "reproducible_float",
+/// "reproducible_double".
 std::string_view name(type element) noexcept;
 
 /// The inverse of `name`; nothing for any other text.
@@ -99,11 +103,16 @@ constexpr bool is_complex(type element) noexcept {
 constexpr bool is_located(type element) noexcept {
   return element >= type::located_float32 && element <= type::located_int64;
 }
+constexpr bool is_reproducible(type element) noexcept {
+  return element == type::reproducible_float32 || element == type::reproducible_float64;
+}
 
 /// Whether the operator exists on the type.
 constexpr bool has(operation combined_by, type element) noexcept {
   switch (combined_by) {
     case operation::sum:
+      if (is_reproducible(element)) return true;
+      [[fallthrough]];
     case operation::product:
       return is_integer(element) || is_float(element) || is_complex(element);
     case operation::min:
@@ -158,6 +167,8 @@ constexpr std::optional<type> find_type_of() noexcept {
   if constexpr (std::same_as<T, located<double>>) return type::located_float64;
   if constexpr (std::same_as<T, located<std::int32_t>>) return type::located_int32;
   if constexpr (std::same_as<T, located<std::int64_t>>) return type::located_int64;
+  if constexpr (std::same_as<T, reproducible<float>>) return type::reproducible_float32;
+  if constexpr (std::same_as<T, reproducible<double>>) return type::reproducible_float64;
   return std::nullopt;
 }
 
@@ -165,7 +176,7 @@ constexpr std::optional<type> find_type_of() noexcept {
 
 /// C++ types that have a `type`: the integers of 8 to 64 bits whatever their name (char and its kin are text and no
 /// numbers), bool, std::byte, float16 and bfloat16 (weft's, and the compiler's where it has them), float, double,
-/// std::complex of float and double, weft::located.
+/// std::complex of float and double, weft::located, weft::reproducible.
 template <class T>
 concept combinable = detail::find_type_of<T>()
 .has_value();
