@@ -1,0 +1,236 @@
+#include "engine.hpp"
+
+#include <algorithm>
+
+namespace weft::simulator {
+
+engine::engine(const workload& all, const machine_model& model, const network* links, observer* to)
+    : all_(all),
+      model_(model),
+      observer_(to),
+      clock_(model.noise, all.ranks()),
+      resources_per_rank_(static_cast<std::uint32_t>(all.cpus() + 2 * all.nics())),
+      states_(all) {
+  resources_.resize(static_cast<std::size_t>(all.ranks()) * resources_per_rank_);
+  result_.ranks.resize(static_cast<std::size_t>(all.ranks()));
+  if (links != nullptr)
+    flows_ =
+        std::make_unique<fair_sharing>(*links, all.ranks(), model.gap_per_byte, model.ports == port_model::pipelined);
+}
+
+simulation engine::run() {
+  for (int rank = 0; rank < all_.ranks(); ++rank) {
+    const double entry = clock_.available(rank, 0);
+    if (entry > 0) {
+      push(entry, event_kind::enter, rank, 0, no_activity);
+    } else {
+      enter(rank);
+    }
+  }
+  for (;;) {
+    while (happen_now()) {
+    }
+    if (events_.empty()) break;
+    now_ = events_.next().time;
+  }
+  if (done_ != all_.steps()) report_deadlock(all_, states_, model_);
+  return std::move(result_);
+}
+
+/// Lets happen what happens next without time passing. False: nothing.
+bool engine::happen_now() {
+  if (!ready_.empty()) {
+    // One that becomes ready meanwhile comes after those that are: they are many, and few follow from each.
+    std::vector<ready_step> steps;
+    steps.swap(ready_);
+    for (const ready_step& next : steps) begin(next);
+    if (ready_.empty()) {
+      steps.clear();
+      ready_.swap(steps);
+    }
+    return true;
+  }
+  if (!events_.empty() && events_.next().time <= now_) {
+    handle(events_.pop());
+    return true;
+  }
+  if (!to_serve_.empty()) {
+    std::vector<std::uint32_t> numbers;
+    numbers.swap(to_serve_);
+    for (const std::uint32_t number : numbers) serve(number);
+    if (to_serve_.empty()) {
+      numbers.clear();
+      to_serve_.swap(numbers);
+    }
+    return true;
+  }
+  if (flows_ && flows_->changed()) {
+    flows_->settle(now_);
+    const double next = flows_->next_end();
+    if (next < std::numeric_limits<double>::infinity())
+      push(next, event_kind::flow_end, 0, flows_->version(), no_activity);
+    return true;
+  }
+  return false;
+}
+
+void engine::handle(const event& e) {
+  const int rank = static_cast<int>(e.rank);
+  switch (e.kind) {
+    case event_kind::enter:
+      return enter(rank);
+    case event_kind::cpu_done:
+      return cpu_done(rank, e.step, e.cause);
+    case event_kind::wake:
+      resources_[e.step].waking = false;
+      return list(e.step);
+    case event_kind::head: {
+      const std::uint32_t number = port_number(rank, e.step, port::in);
+      resources_[number].want({now_, e.sent, e.cause, e.step});
+      return list(number);
+    }
+    case event_kind::sent:
+      return complete(rank, e.step, e.cause);
+    case event_kind::arrival:
+      return arrived(rank, e.step, e.cause);
+    case event_kind::request:
+      return request_came(rank, e.step, e.cause);
+    case event_kind::grant:
+      return grant_came(rank, e.step, e.cause);
+    case event_kind::flow_end:
+      return flows_may_have_ended(e.step);
+  }
+}
+
+void engine::enter(int rank) {
+  for (const step_index step : all_.of(rank).independent) ready_.push_back({rank, step, no_activity});
+}
+
+void engine::begin(const ready_step& next) {
+  const shape& of = all_.of(next.rank);
+  const shape::step& step = of.steps[next.step];
+  states_.set(next.rank, next.step, step_states::begun);
+  release(next.rank, shape::part(of.dependents, step.begins_before), next.cause);
+  switch (step.kind) {
+    case operation_kind::send:
+      return work(next, overhead(bytes(next.rank, next.step)));
+    case operation_kind::receive:
+      return begin_receive(next);
+    case operation_kind::combine:
+      return work(next, static_cast<double>(bytes(next.rank, next.step)) * model_.compute_per_byte);
+    case operation_kind::calculate:
+      return work(next, static_cast<double>(bytes(next.rank, next.step)));
+  }
+}
+
+void engine::complete(int rank, step_index step, activity_id cause) {
+  states_.set(rank, step, step_states::done);
+  ++done_;
+  const double latest = result_.ranks[static_cast<std::size_t>(rank)].finish = now_;
+  if (latest > result_.completion || result_.last == no_activity) {
+    result_.completion = latest;
+    result_.last = cause;
+  }
+  const shape& of = all_.of(rank);
+  release(rank, shape::part(of.dependents, of.steps[step].ends_before), cause);
+}
+
+void engine::release(int rank, std::span<const step_index> dependents, activity_id cause) {
+  for (const step_index next : dependents)
+    if (may_begin(rank, next)) ready_.push_back({rank, next, cause});
+}
+
+bool engine::may_begin(int rank, step_index step) const {
+  const shape& of = all_.of(rank);
+  const shape::step& s = of.steps[step];
+  for (const step_index before : shape::part(of.before, s.ends))
+    if (!states_.is(rank, before, step_states::done)) return false;
+  for (const step_index before : shape::part(of.before, s.begins))
+    if (!states_.is(rank, before, step_states::begun)) return false;
+  return true;
+}
+
+/// Work of a step's CPU. None that takes no time takes the CPU, but it waits for noise to end.
+void engine::work(const ready_step& by, double duration) {
+  if (duration > 0) {
+    const std::uint32_t number = cpu_number(by.rank, by.step);
+    resources_[number].want({now_, 0, by.cause, by.step});
+    return list(number);
+  }
+  const double end = clock_.finish_step(by.rank, now_, 0);
+  if (end > now_) return push(end, event_kind::cpu_done, by.rank, by.step, by.cause);
+  cpu_done(by.rank, by.step, by.cause);
+}
+
+void engine::serve_cpu(resource& cpu, int rank) {
+  while (cpu.wanted() && cpu.free_at <= now_) {
+    const request next = cpu.take_next();
+    const shape::step& step = all_.of(rank).steps[next.step];
+    const std::uint64_t amount = bytes(rank, next.step);
+    const double duration = step.kind == operation_kind::combine ? static_cast<double>(amount) * model_.compute_per_byte
+                            : step.kind == operation_kind::calculate ? static_cast<double>(amount)
+                                                                     : overhead(amount);
+    const double end = clock_.finish_step(rank, now_, duration);
+    report_work(rank, next.step, end, next.time < now_ ? cpu.last : next.cause);
+    result_.ranks[static_cast<std::size_t>(rank)].busy += duration;
+    cpu.free_at = end;
+    cpu.last = work_id(rank, next.step);
+    push(end, event_kind::cpu_done, rank, next.step, cpu.last);
+  }
+}
+
+void engine::cpu_done(int rank, step_index step, activity_id cause) {
+  const std::uint32_t number = cpu_number(rank, step);
+  if (resources_[number].wanted()) list(number);
+  if (all_.of(rank).steps[step].kind == operation_kind::send) return overhead_over(rank, step, cause);
+  complete(rank, step, cause);
+}
+
+std::uint32_t engine::cpu_number(int rank, step_index step) const {
+  return static_cast<std::uint32_t>(rank) * resources_per_rank_ + all_.of(rank).steps[step].cpu;
+}
+
+std::uint32_t engine::port_number(int rank, step_index step, port which) const {
+  const auto nics = static_cast<std::uint32_t>(all_.nics());
+  return static_cast<std::uint32_t>(rank) * resources_per_rank_ + static_cast<std::uint32_t>(cpus()) +
+         (which == port::in ? nics : 0) + all_.of(rank).steps[step].nic;
+}
+
+void engine::list(std::uint32_t number) {
+  if (std::exchange(resources_[number].listed, true)) return;
+  to_serve_.push_back(number);
+}
+
+void engine::serve(std::uint32_t number) {
+  resource& next = resources_[number];
+  next.listed = false;
+  const int rank = static_cast<int>(number / resources_per_rank_);
+  const int which = static_cast<int>(number % resources_per_rank_);
+  if (which < cpus()) return serve_cpu(next, rank);
+  which < cpus() + all_.nics() ? serve_out(next, rank) : serve_in(next, rank);
+  wake_later(next, number);
+}
+
+/// An event for when a port that is wanted will be free.
+void engine::wake_later(resource& of, std::uint32_t number) {
+  if (!of.wanted() || of.waking || of.free_at == std::numeric_limits<double>::infinity()) return;
+  of.waking = true;
+  push(of.free_at, event_kind::wake, 0, number, no_activity);
+}
+
+void engine::report_work(int rank, step_index step, double end, activity_id cause) {
+  if (observer_ == nullptr) return;
+  const operation what = all_.describe(rank, step);
+  const activity_kind kind = what.kind == operation_kind::send      ? activity_kind::send_overhead
+                             : what.kind == operation_kind::receive ? activity_kind::receive_overhead
+                                                                    : activity_kind::compute;
+  observer_->happened({kind, rank, step, what.peer, what.amount, now_, now_, end, work_id(rank, step), cause});
+}
+
+simulation simulate(const workload& all, const machine_model& model, const network* links, observer* to) {
+  check(model);
+  if (links != nullptr) check(*links, all.ranks());
+  return engine(all, model, links, to).run();
+}
+
+}  // namespace weft::simulator

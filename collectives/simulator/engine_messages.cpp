@@ -1,0 +1,171 @@
+// How messages travel.
+#include <algorithm>
+
+#include "engine.hpp"
+
+namespace weft::simulator {
+
+namespace {
+
+constexpr double not_known_yet = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+void engine::begin_receive(const ready_step& next) {
+  const std::uint64_t length = bytes(next.rank, next.step);
+  const bool met = states_.is(next.rank, next.step, step_states::met);
+  if (eager(length)) {
+    if (met) work(next, overhead(length));
+    return;
+  }
+  const shape::step& step = all_.of(next.rank).steps[next.step];
+  const meeting sender = all_.other_side(next.rank, next.step);
+  if (model_.preposted) {
+    const bool ahead = step.ends.count == 0 && step.begins.count == 0;
+    push(ahead ? now_ : now_ + model_.latency, event_kind::grant, sender.rank, sender.step, next.cause);
+  } else if (met) {
+    push(now_ + model_.latency, event_kind::grant, sender.rank, sender.step, next.cause);
+  }
+}
+
+/// The sender's CPU has done its part.
+void engine::overhead_over(int rank, step_index send, activity_id cause) {
+  if (eager(bytes(rank, send))) {
+    queue_transfer(rank, send, cause);
+    return complete(rank, send, cause);
+  }
+  if (states_.is(rank, send, step_states::met)) return queue_transfer(rank, send, cause);
+  states_.set(rank, send, step_states::waiting);
+  if (model_.preposted) return;
+  const meeting receiver = all_.other_side(rank, send);
+  push(now_ + model_.latency, event_kind::request, receiver.rank, receiver.step, cause);
+}
+
+void engine::request_came(int rank, step_index receive, activity_id cause) {
+  if (!states_.is(rank, receive, step_states::begun)) return states_.set(rank, receive, step_states::met);
+  const meeting sender = all_.other_side(rank, receive);
+  push(now_ + model_.latency, event_kind::grant, sender.rank, sender.step, cause);
+}
+
+void engine::grant_came(int rank, step_index send, activity_id cause) {
+  if (states_.is(rank, send, step_states::waiting)) return queue_transfer(rank, send, cause);
+  states_.set(rank, send, step_states::met);
+}
+
+void engine::arrived(int rank, step_index receive, activity_id cause) {
+  ++result_.messages;
+  if (!states_.is(rank, receive, step_states::begun)) return states_.set(rank, receive, step_states::met);
+  work({rank, receive, cause}, overhead(bytes(rank, receive)));
+}
+
+void engine::queue_transfer(int rank, step_index send, activity_id cause) {
+  if (model_.ports == port_model::many) return start_transfer(rank, send, cause);
+  const std::uint32_t number = port_number(rank, send, port::out);
+  resources_[number].want({now_, now_, cause, send});
+  list(number);
+}
+
+void engine::serve_out(resource& out, int rank) {
+  while (out.wanted() && out.free_at <= now_) {
+    const request next = out.take_next();
+    const activity_id cause = next.time < now_ ? out.last : next.cause;
+    if (model_.ports == port_model::pipelined) {
+      out.last = transfer_id(rank, next.step);
+      start_transfer(rank, next.step, cause);
+      continue;
+    }
+    // One port: it waits with its message for the receiver's.
+    out.free_at = not_known_yet;
+    const meeting receiver = all_.other_side(rank, next.step);
+    const std::uint32_t number = port_number(receiver.rank, receiver.step, port::in);
+    resources_[number].want({now_, now_, cause, receiver.step});
+    list(number);
+  }
+}
+
+void engine::serve_in(resource& in, int rank) {
+  while (in.wanted() && in.free_at <= now_) {
+    const request next = in.take_next();
+    const meeting sender = all_.other_side(rank, next.step);
+    const bool waited = next.time < now_;
+    const activity_id cause = waited ? in.last : next.cause;
+    in.last = transfer_id(sender.rank, sender.step);
+    if (model_.ports == port_model::one) {
+      resources_[port_number(sender.rank, sender.step, port::out)].last = in.last;
+      start_transfer(sender.rank, sender.step, cause);
+      continue;
+    }
+    const double flow = flow_time(bytes(rank, next.step));
+    in.free_at = now_ + std::max(model_.gap, flow);
+    report_transfer(sender.rank, sender.step, next.sent, waited ? now_ : next.sent, now_ + flow, cause);
+    push(now_ + flow, event_kind::arrival, rank, next.step, in.last);
+  }
+}
+
+/// The first byte leaves. The ports are the message's.
+void engine::start_transfer(int rank, step_index send, activity_id cause) {
+  const std::uint64_t length = bytes(rank, send);
+  const meeting receiver = all_.other_side(rank, send);
+  const bool piped = model_.ports == port_model::pipelined;
+  if (flows_ && length > 0) {
+    if (model_.ports != port_model::many) resources_[port_number(rank, send, port::out)].free_at = not_known_yet;
+    if (model_.ports == port_model::one)
+      resources_[port_number(receiver.rank, receiver.step, port::in)].free_at = not_known_yet;
+    fair_sharing::flow flow;
+    flow.rank = static_cast<std::uint32_t>(rank);
+    flow.step = send;
+    flow.start = now_;
+    flow.cause = cause;
+    return flows_->begin(std::move(flow), receiver.rank, length);
+  }
+  const double flow = flow_time(length);
+  const double left = now_ + flow, end = now_ + (model_.latency + flow);
+  const activity_id id = transfer_id(rank, send);
+  if (!eager(length)) push(model_.ports == port_model::one ? end : left, event_kind::sent, rank, send, id);
+  if (piped) {
+    resources_[port_number(rank, send, port::out)].free_at = now_ + std::max(model_.gap, flow);
+    return push(now_ + model_.latency, event_kind::head, receiver.rank, receiver.step, cause, now_);
+  }
+  if (model_.ports == port_model::one) {
+    const std::uint32_t out = port_number(rank, send, port::out);
+    resources_[out].free_at = std::max(end, now_ + model_.gap);
+    resources_[port_number(receiver.rank, receiver.step, port::in)].free_at = resources_[out].free_at;
+    list(out);
+  }
+  report_transfer(rank, send, now_, now_, end, cause);
+  push(end, event_kind::arrival, receiver.rank, receiver.step, id);
+}
+
+void engine::flows_may_have_ended(std::uint32_t version) {
+  if (version != flows_->version()) return;
+  for (const fair_sharing::flow& ended : flows_->take_ended(now_)) flow_ended(ended);
+}
+
+void engine::flow_ended(const fair_sharing::flow& ended) {
+  const int rank = static_cast<int>(ended.rank);
+  const meeting receiver = all_.other_side(rank, ended.step);
+  const double arrival = now_ + model_.latency;
+  const activity_id id = transfer_id(rank, ended.step);
+  const std::uint32_t out = port_number(rank, ended.step, port::out);
+  const std::uint32_t in = port_number(receiver.rank, receiver.step, port::in);
+  const double gap_over = ended.start + model_.gap;
+  if (model_.ports == port_model::pipelined) resources_[out].free_at = std::max(now_, gap_over);
+  if (model_.ports == port_model::one) resources_[out].free_at = resources_[in].free_at = std::max(arrival, gap_over);
+  if (model_.ports != port_model::many) {
+    list(out);
+    list(in);
+  }
+  if (!eager(bytes(rank, ended.step)))
+    push(model_.ports == port_model::one ? arrival : now_, event_kind::sent, rank, ended.step, id);
+  report_transfer(rank, ended.step, ended.start, ended.start, arrival, ended.cause);
+  push(arrival, event_kind::arrival, receiver.rank, receiver.step, id);
+}
+
+void engine::report_transfer(int rank, step_index send, double sent, double start, double end, activity_id cause) {
+  if (observer_ == nullptr) return;
+  const operation what = all_.describe(rank, send);
+  observer_->happened(
+      {activity_kind::transfer, rank, send, what.peer, what.amount, sent, start, end, transfer_id(rank, send), cause});
+}
+
+}  // namespace weft::simulator

@@ -1,0 +1,34 @@
+// What happened in a simulation, and why it took as long as it did.
+#pragma once
+
+#include <array>
+#include <vector>
+#include <weft/simulator/simulate.hpp>
+
+namespace weft::simulator {
+
+/// Keeps every activity: about 100 bytes each.
+class timeline final : public observer {
+ public:
+  void happened(const activity& what) override { activities_.push_back(what); }
+  const std::vector<activity>& activities() const noexcept { return activities_; }
+
+ private:
+  std::vector<activity> activities_;
+};
+
+/// The activities that the completion hangs from, the first one first: each could begin only when the one before it had
+/// ended. Between two of them can lie the gap g of a port, a rendezvous's handshake, or noise.
+struct critical_path {
+  std::vector<activity> activities;
+  std::array<double, 4> time_of{};  ///< of each activity_kind, on this path
+  double other = 0;                 ///< between them
+};
+
+/// Of a simulation that `seen` has watched.
+critical_path critical_path_of(const simulation& done, const timeline& seen);
+
+/// "send overhead"
+const char* name(activity_kind kind);
+
+}  // namespace weft::simulator

@@ -1,0 +1,48 @@
+// Makes a workload, step by step and rank after rank.
+#pragma once
+
+#include <unordered_map>
+#include <weft/simulator/workload.hpp>
+
+namespace weft::simulator {
+
+class workload_builder {
+ public:
+  /// Appends a step of the current rank, rank 0 at first, and returns its index, counted from 0. `ended` and `begun`
+  /// name earlier steps that must have done so before it begins. Throws std::invalid_argument for others,
+  /// std::length_error for more steps of a rank than a step_index counts.
+  step_index add(const operation& what, std::span<const step_index> ended, std::span<const step_index> begun = {});
+  /// The current rank's steps are all there; the next rank becomes the current one.
+  void end_rank();
+  /// Hands over the workload. Throws as workload_of does where messages do not match.
+  workload finish();
+
+ private:
+  class channel_finder;
+
+  std::uint32_t channel_of(std::int32_t peer, std::uint32_t tag);
+  std::uint32_t amount_index(std::uint64_t amount);
+  schedules::table_range append_before(std::span<const step_index> steps);
+  std::uint32_t intern_shape();
+  std::uint64_t intern_amounts(std::uint8_t& width);
+  void connect_channels();
+  void check_lengths() const;
+
+  workload built_;
+  // Of the current rank:
+  shape current_;
+  std::vector<std::uint32_t> amounts_;  ///< in built_.amounts_
+  std::vector<workload::channel> channels_;
+  std::unordered_map<std::uint64_t, std::uint32_t> channel_numbers_;
+  std::vector<std::uint32_t> sends_, receives_;  ///< of each channel so far
+  // Of all ranks:
+  std::unordered_multimap<std::uint64_t, std::uint32_t> shapes_;  ///< by hash
+  struct stored_amounts {
+    std::uint64_t first, count;
+    std::uint8_t width;
+  };
+  std::unordered_multimap<std::uint64_t, stored_amounts> stored_;  ///< by hash
+  std::unordered_map<std::uint64_t, std::uint32_t> amount_numbers_;
+};
+
+}  // namespace weft::simulator

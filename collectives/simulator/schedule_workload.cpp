@@ -1,0 +1,70 @@
+// Workloads from schedule builders.
+#include <algorithm>
+#include <weft/simulator/workload_builder.hpp>
+
+namespace weft::simulator {
+namespace {
+
+/// Folds what a schedule builder emits into a workload.
+class emitted_steps final : public schedules::sink {
+ public:
+  emitted_steps(const schedules::partition& counts, std::size_t element_size, workload_builder& into)
+      : counts_(counts), element_size_(element_size), into_(into) {}
+
+  void begin(const schedules::layout& cut) override { cut_ = cut; }
+
+  step_index emit(schedules::step_kind kind, std::int32_t peer, std::span<const schedules::segment> sources,
+                  std::span<const schedules::segment> targets, std::span<const step_index> after) override {
+    operation what;
+    what.peer = peer;
+    switch (kind) {
+      case schedules::step_kind::send:
+        what.kind = operation_kind::send;
+        what.amount = bytes(sources);
+        break;
+      case schedules::step_kind::notify:
+        what.kind = operation_kind::send;
+        break;
+      case schedules::step_kind::receive:
+        what.kind = operation_kind::receive;
+        what.amount = bytes(targets);
+        break;
+      case schedules::step_kind::await:
+        what.kind = operation_kind::receive;
+        break;
+      case schedules::step_kind::copy:
+      case schedules::step_kind::combine:
+        what.kind = operation_kind::combine;
+        what.amount = bytes(targets) * std::max<std::size_t>(1, sources.size() - 1);
+        break;
+    }
+    return into_.add(what, after);
+  }
+
+ private:
+  std::uint64_t bytes(std::span<const schedules::segment> parts) const {
+    std::size_t elements = 0;
+    for (const schedules::segment& part : parts) elements += counts_.count(cut_, part.elements);
+    return elements * element_size_;
+  }
+
+  const schedules::partition& counts_;
+  std::size_t element_size_;
+  workload_builder& into_;
+  schedules::layout cut_;
+};
+
+}  // namespace
+
+workload workload_of(int ranks, const schedules::partition& counts, std::size_t element_size,
+                     const std::function<void(int rank, schedules::sink& to)>& builder) {
+  workload_builder into;
+  for (int rank = 0; rank < ranks; ++rank) {
+    emitted_steps to(counts, element_size, into);
+    builder(rank, to);
+    into.end_rank();
+  }
+  return into.finish();
+}
+
+}  // namespace weft::simulator

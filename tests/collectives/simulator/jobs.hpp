@@ -1,0 +1,52 @@
+// Workloads for tests.
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+#include <weft/schedules/tree_reduce.hpp>
+#include <weft/simulator/simulate.hpp>
+#include <weft/simulator/workload_builder.hpp>
+
+namespace weft_test {
+
+/// A step, and the earlier ones that must have ended before.
+struct written_step {
+  weft::simulator::operation what;
+  std::vector<weft::simulator::step_index> after;
+};
+
+inline written_step send(int peer, std::uint64_t bytes, std::vector<weft::simulator::step_index> after = {}) {
+  return {{weft::simulator::operation_kind::send, peer, 0, bytes}, after};
+}
+inline written_step receive(int peer, std::uint64_t bytes, std::vector<weft::simulator::step_index> after = {}) {
+  return {{weft::simulator::operation_kind::receive, peer, 0, bytes}, after};
+}
+inline written_step combine(std::uint64_t bytes, std::vector<weft::simulator::step_index> after = {}) {
+  return {{weft::simulator::operation_kind::combine, -1, 0, bytes}, after};
+}
+inline written_step calculate(std::uint64_t time, std::vector<weft::simulator::step_index> after = {}) {
+  return {{weft::simulator::operation_kind::calculate, -1, 0, time}, after};
+}
+
+inline weft::simulator::workload job_of(const std::vector<std::vector<written_step>>& ranks) {
+  weft::simulator::workload_builder made;
+  for (const auto& steps : ranks) {
+    for (const auto& [what, after] : steps) made.add(what, after);
+    made.end_rank();
+  }
+  return made.finish();
+}
+
+inline weft::simulator::workload reduction(const weft::schedules::tree& over, std::size_t bytes,
+                                           const weft::schedules::pipeline& by = {}) {
+  return weft::simulator::workload_of(over.ranks(), bytes, 1, [&](int rank, weft::schedules::sink& to) {
+    weft::schedules::tree_reduce(over.position(rank), by, to);
+  });
+}
+
+inline double completion(const weft::simulator::workload& all, const weft::simulator::machine_model& model,
+                         const weft::simulator::network* links = nullptr) {
+  return weft::simulator::simulate(all, model, links).completion;
+}
+
+}  // namespace weft_test

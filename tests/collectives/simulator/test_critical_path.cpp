@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <weft/simulator/svg.hpp>
+
+#include "catch.hpp"
+#include "jobs.hpp"
+
+using namespace weft::simulator;
+using namespace weft_test;
+
+namespace {
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("the critical path goes through what was waited for") {
+  machine_model m;
+  m.latency = 100;
+  m.overhead = 10;
+  m.compute_per_byte = 1;
+  // Rank 1's message comes while rank 0 works: the path begins with that work.
+  const workload all =
+      job_of({{calculate(500), receive(1, 8), combine(8, {1}), send(2, 8, {2})}, {send(0, 8)}, {receive(0, 8)}});
+  timeline seen;
+  const critical_path path = critical_path_of(simulate(all, m, nullptr, &seen), seen);
+  std::vector<std::pair<int, activity_kind>> names;
+  for (const activity& a : path.activities) names.emplace_back(a.rank, a.kind);
+  CHECK(names == std::vector<std::pair<int, activity_kind>>{{0, activity_kind::compute},
+                                                            {0, activity_kind::receive_overhead},
+                                                            {0, activity_kind::compute},
+                                                            {0, activity_kind::send_overhead},
+                                                            {0, activity_kind::transfer},
+                                                            {2, activity_kind::receive_overhead}});
+  CHECK(path.time_of[static_cast<std::size_t>(activity_kind::compute)] == 508);
+  CHECK(path.time_of[static_cast<std::size_t>(activity_kind::transfer)] == 100);
+  CHECK(path.other == 0);
+  CHECK(path.activities.back().end == 638);
+}
+
+TEST_CASE("the critical path adds up to the completion") {
+  for (const port_model ports : {port_model::pipelined, port_model::one, port_model::many})
+    for (const std::uint64_t eager_limit : {0, 100}) {
+      machine_model m;
+      m.latency = 100;
+      m.overhead = 7;
+      m.gap = 30;
+      m.gap_per_byte = 2;
+      m.compute_per_byte = 3;
+      m.ports = ports;
+      m.eager_limit = eager_limit;
+      timeline seen;
+      const simulation done = simulate(reduction(weft::schedules::binomial_tree(37, 5), 64, {4, 2}), m, nullptr, &seen);
+      const critical_path path = critical_path_of(done, seen);
+      double sum = path.other, end = 0;
+      for (const double time : path.time_of) sum += time;
+      CHECK(sum == done.completion);
+      CHECK(path.activities.back().end == done.completion);
+      for (const activity& a : path.activities) {
+        CHECK(a.start >= end);
+        end = a.end;
+      }
+      if (eager_limit == 100 && ports != port_model::pipelined) CHECK(path.other == 0);
+    }
+}
+
+TEST_CASE("a job in which nothing takes time has no critical path") {
+  timeline seen;
+  const simulation done = simulate(job_of({{calculate(0)}}), {}, nullptr, &seen);
+  const critical_path path = critical_path_of(done, seen);
+  CHECK(path.activities.empty());
+  CHECK(path.other == 0);
+}
+
+TEST_CASE("a drawing has a box for each activity and an arrow for each message") {
+  machine_model m;
+  m.latency = 1;
+  m.compute_per_byte = 1;
+  m.ports = port_model::one;
+  timeline seen;
+  const simulation done = simulate(reduction(weft::schedules::greedy_tree(4, 0, 1, 1), 1), m, nullptr, &seen);
+  const std::string svg = to_svg(done, seen);
+  CHECK(svg.substr(0, 4) == "<svg");
+  CHECK(svg.substr(svg.size() - 7) == "</svg>\n");
+  CHECK(count(svg, "<rect class=\"transfer\"") == 3);
+  CHECK(count(svg, "<rect class=\"compute\"") == 3);
+  CHECK(count(svg, "<line class=\"message\"") == 3);
+  CHECK(count(svg, "<line class=\"row\"") == 4);
+  CHECK(count(svg, "<rect") == count(svg, "</rect>"));
+}
+
+TEST_CASE("a drawing in which nothing could be seen is refused") {
+  timeline seen;
+  for (std::size_t i = 0; i <= most_drawn; ++i) seen.happened({});
+  CHECK_THROWS_WITH(to_svg({}, seen), ContainsSubstring("at most 100000"));
+}

@@ -1,0 +1,79 @@
+#include <weft/schedules/ring_allreduce.hpp>
+#include <weft/schedules/schedule_sink.hpp>
+
+#include "catch.hpp"
+#include "jobs.hpp"
+
+using namespace weft::simulator;
+using namespace weft_test;
+
+TEST_CASE("a workload holds what the builder emitted") {
+  const auto emit = [](int rank, weft::schedules::sink& to) {
+    const weft::schedules::ring ring{5, {3, 1, 4, 0, 2}, {3, 2}};
+    weft::schedules::ring_allreduce(ring, rank, to);
+  };
+  const workload all = workload_of(5, 103, 8, emit);
+  std::uint64_t steps = 0;
+  for (int rank = 0; rank < 5; ++rank) {
+    const auto built = weft::schedules::built_by([&](weft::schedules::sink& to) { emit(rank, to); });
+    const shape& of = all.of(rank);
+    REQUIRE(of.steps.size() == built.steps.size());
+    steps += built.steps.size();
+    for (step_index s = 0; s < built.steps.size(); ++s) {
+      const auto& step = built.steps[s];
+      const auto after = built.after(step);
+      const auto kept = shape::part(of.before, of.steps[s].ends);
+      CHECK(std::vector(after.begin(), after.end()) == std::vector(kept.begin(), kept.end()));
+      const operation what = all.describe(rank, s);
+      CHECK(what.peer == step.peer);
+      const auto touched =
+          step.kind == weft::schedules::step_kind::send ? built.sources_of(step) : built.targets_of(step);
+      CHECK(what.amount == 8 * weft::schedules::elements_of(built.cut, 103, touched[0].elements).count);
+      if (!is_message(what.kind)) continue;
+      const meeting there = all.other_side(rank, s);
+      CHECK(there.rank == step.peer);
+      const meeting back = all.other_side(there.rank, there.step);
+      CHECK(back.rank == rank);
+      CHECK(back.step == s);
+    }
+  }
+  CHECK(all.steps() == steps);
+}
+
+TEST_CASE("ranks that do alike share what they do") {
+  const weft::schedules::ring ring{64, {}, {4, 4}};
+  const auto emit = [&](int rank, weft::schedules::sink& to) { weft::schedules::ring_allreduce(ring, rank, to); };
+  CHECK(workload_of(64, 1000, 1, emit).shapes() == 1);
+  const workload tree = reduction(weft::schedules::binomial_tree(1 << 12, 0), 8);
+  CHECK(tree.shapes() == 12 + 1);  // 0 to 11 children and a parent; the root
+}
+
+TEST_CASE("more amounts than a byte counts are kept") {
+  std::vector<std::vector<written_step>> ranks(2);
+  for (std::uint64_t i = 0; i < 70'000; ++i) ranks[i % 2].push_back(calculate(i));
+  const workload all = job_of(ranks);
+  for (const step_index s : {0u, 100u, 300u, 34'999u}) {
+    CHECK(all.amount(0, s) == 2 * s);
+    CHECK(all.amount(1, s) == 2 * s + 1);
+  }
+}
+
+TEST_CASE("messages that do not match are named") {
+  CHECK_THROWS_WITH(job_of({{send(1, 8)}, {}}),
+                    ContainsSubstring("rank 0, step 0 (send of 8 bytes to rank 1): nothing receives it"));
+  CHECK_THROWS_WITH(job_of({{send(1, 8)}, {receive(0, 8), receive(0, 8)}}),
+                    ContainsSubstring("rank 1, step 1 (receive of 8 bytes from rank 0): nothing is sent to it"));
+  CHECK_THROWS_WITH(job_of({{send(1, 8)}, {receive(0, 9)}}), ContainsSubstring("its length differs"));
+  CHECK_THROWS_WITH(job_of({{send(2, 8)}, {receive(0, 8)}}), ContainsSubstring("there are ranks 0 to 1"));
+  CHECK_THROWS_WITH(job_of({{calculate(1, {0})}}), ContainsSubstring("only on earlier ones"));
+}
+
+TEST_CASE("tags keep messages apart") {
+  const operation first{operation_kind::send, 1, 1, 10}, second{operation_kind::send, 1, 2, 20};
+  operation receive_second = second, receive_first = first;
+  receive_second.kind = receive_first.kind = operation_kind::receive;
+  receive_second.peer = receive_first.peer = 0;
+  const workload all = job_of({{{first, {}}, {second, {}}}, {{receive_second, {}}, {receive_first, {}}}});
+  CHECK(all.other_side(0, 0).step == 1);
+  CHECK(all.other_side(0, 1).step == 0);
+}
