@@ -7,6 +7,7 @@
 #include "info.hpp"
 #include "plan.hpp"
 #include "run.hpp"
+#include "sim.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app("weft: fibers over a fabric, for programs of many ranks", "weft");
@@ -18,6 +19,7 @@ int main(int argc, char** argv) {
   weft::tools::add_bench(app, status);
   weft::tools::add_info(app, status);
   weft::tools::add_plan(app);
+  weft::tools::add_sim(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& failure) {

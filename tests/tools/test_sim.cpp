@@ -1,0 +1,184 @@
+// `weft sim`.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "catch.hpp"
+#include "launcher_under_test.hpp"
+
+using nlohmann::json;
+using weft_test::ContainsSubstring;
+using weft_test::outcome;
+
+namespace {
+
+outcome sim(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "sim");
+  return weft_test::run(arguments);
+}
+
+json sim_json(std::vector<std::string> arguments) {
+  arguments.push_back("--json");
+  const outcome done = sim(arguments);
+  CAPTURE(done.error);
+  CHECK(done.status == 0);
+  return json::parse(done.output);
+}
+
+/// A file that goes with its end.
+class temporary_file {
+ public:
+  explicit temporary_file(const std::string& text = "") {
+    static int files = 0;
+    const auto name = "weft-test-sim-" + std::to_string(::getpid()) + "-" + std::to_string(++files);
+    path_ = std::filesystem::temp_directory_path() / name;
+    std::ofstream(path_) << text;
+  }
+  ~temporary_file() { std::filesystem::remove(path_); }
+  temporary_file(const temporary_file&) = delete;
+  temporary_file& operator=(const temporary_file&) = delete;
+
+  std::string path() const { return path_.string(); }
+  std::string text() const {
+    std::ostringstream read;
+    read << std::ifstream(path_).rdbuf();
+    return read.str();
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("a reduction takes on one port what its plan says") {
+  const json timed = sim_json({"reduce", "--ranks", "64", "--algorithm", "greedy", "--latency", "7",
+                               "--compute-per-byte", "4", "--count", "1", "--ports", "one"});
+  CHECK(timed.at("completion") == 58);
+  CHECK(timed.at("messages") == 63);
+  CHECK(timed.at("rank_times").size() == 64);
+  const json& path = timed.at("critical_path");
+  CHECK(path.at("transfer").get<int>() + path.at("compute").get<int>() + path.at("other").get<int>() == 58);
+  const json planned = json::parse(
+      weft_test::run({"plan", "reduce", "--ranks", "64", "--transfer", "7", "--compute", "4", "--format", "json"})
+          .output);
+  CHECK(planned.at("length") == 58);
+}
+
+TEST_CASE("all of a model's parameters count") {
+  const auto barrier = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"barrier", "--ranks", "8", "--latency", "100"});
+    return sim_json(more).at("completion").get<double>();
+  };
+  CHECK(barrier({}) == 300);
+  CHECK(barrier({"--overhead", "5"}) == 330);
+  const auto pair = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"reduce", "--ranks", "2", "--count", "10", "--latency", "100"});
+    return sim_json(more).at("completion").get<double>();
+  };
+  CHECK(pair({"--gap-per-byte", "2"}) == 120);
+  CHECK(pair({"--overhead-per-byte", "0.5"}) == 110);
+  CHECK(pair({"--compute-per-byte", "3"}) == 130);
+  CHECK(pair({"--rendezvous", "9"}) == 300);
+  CHECK(pair({"--rendezvous", "9", "--preposted"}) == 100);
+  CHECK(pair({"--rendezvous", "10"}) == 100);
+}
+
+TEST_CASE("every collective and algorithm can be timed, each size in a line") {
+  for (const auto& [collective, algorithm] :
+       std::vector<std::pair<std::string, std::string>>{{"reduce", "binomial"},
+                                                        {"reduce", "greedy"},
+                                                        {"bcast", "binomial"},
+                                                        {"bcast", "greedy"},
+                                                        {"reduce", "fibonacci"},
+                                                        {"reduce", "fnomial"},
+                                                        {"bcast", "chain"},
+                                                        {"allreduce", "ring"},
+                                                        {"allreduce", "recursive_doubling"},
+                                                        {"allgather", "ring"},
+                                                        {"reduce_scatter", "ring"},
+                                                        {"barrier", "dissemination"}}) {
+    CAPTURE(collective, algorithm);
+    const outcome done =
+        sim({collective, "-n", "5", "--algorithm", algorithm, "--count", "8", "1000", "-L", "10", "-G", "1", "--json"});
+    CHECK(done.status == 0);
+    std::istringstream lines(done.output);
+    std::vector<json> found;
+    for (std::string line; std::getline(lines, line);) found.push_back(json::parse(line));
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].at("what") == collective + " " + algorithm);
+    CHECK(found[0].at("bytes") == 8);
+    CHECK(found[0].at("completion") <= found[1].at("completion"));
+  }
+}
+
+TEST_CASE("the same seed prints the same, another one something else") {
+  const auto noisy = [](const std::string& seed) {
+    return sim({"allreduce", "-n", "32", "-L", "1000", "-o", "100", "--noise", "10000:1000", "--seed", seed, "--json"})
+        .output;
+  };
+  CHECK(noisy("1") == noisy("1"));
+  CHECK(noisy("1") != noisy("2"));
+}
+
+TEST_CASE("a timeline is drawn into a file") {
+  const temporary_file drawing;
+  CHECK(sim({"reduce", "-n", "4", "-L", "1", "--svg", drawing.path()}).status == 0);
+  CHECK_THAT(drawing.text(), ContainsSubstring("<svg"));
+  CHECK_THAT(drawing.text(), ContainsSubstring("class=\"transfer\""));
+  const outcome two = sim({"reduce", "-n", "4", "--count", "1", "2", "--svg", drawing.path()});
+  CHECK(two.status == 2);
+  CHECK_THAT(sim({"reduce", "-n", "4", "-L", "1", "--svg", "/no/such/folder/x.svg"}).error,
+             ContainsSubstring("cannot be written"));
+}
+
+TEST_CASE("a GOAL file is timed, or refused with its line") {
+  const temporary_file goal(
+      "num_ranks 2\nrank 0 {\nsend 10b to 1\ncalc 500\n}\nrank 1 {\nl: recv 10b from 0\nc: calc 7\nc requires l\n}\n");
+  const json timed = sim_json({"--goal", goal.path(), "-L", "100", "-G", "2"});
+  CHECK(timed.at("completion") == 500);
+  CHECK(timed.at("rank_times").at(1).at("finish") == 127);
+  const temporary_file wrong("num_ranks 1\nrank 0 {\nwait 5\n}\n");
+  const outcome refused = sim({"--goal", wrong.path()});
+  CHECK(refused.status == 1);
+  CHECK_THAT(refused.error, ContainsSubstring("GOAL, line 3"));
+  CHECK_THAT(sim({"--goal", "/no/such/file"}).error, ContainsSubstring("cannot be read"));
+  CHECK_THAT(sim({"--goal", goal.path(), "--ranks", "2"}).error, ContainsSubstring("not with --goal"));
+}
+
+TEST_CASE("ranks that wait for one another for ever are named") {
+  const temporary_file goal(
+      "num_ranks 2\n"
+      "rank 0 {\ns: send 10b to 1\nr: recv 10b from 1\nr requires s\n}\n"
+      "rank 1 {\ns: send 10b to 0\nr: recv 10b from 0\nr requires s\n}\n");
+  CHECK(sim({"--goal", goal.path()}).status == 0);
+  const outcome stuck = sim({"--goal", goal.path(), "--rendezvous", "5"});
+  CHECK(stuck.status == 1);
+  CHECK_THAT(stuck.error, ContainsSubstring("deadlock: rank 0, step 0 (send of 10 bytes to rank 1) waits for rank 1"));
+}
+
+TEST_CASE("bad arguments of a simulation are named, with what is right") {
+  const auto refusal = [](const std::vector<std::string>& arguments) {
+    const outcome refused = sim(arguments);
+    CAPTURE(arguments);
+    CHECK(refused.status == 2);
+    CHECK(refused.output.empty());
+    return refused.error;
+  };
+  CHECK_THAT(refusal({}), ContainsSubstring("COLLECTIVE or --goal FILE is required"));
+  CHECK_THAT(refusal({"reduce"}), ContainsSubstring("--ranks is required"));
+  CHECK_THAT(refusal({"gossip", "--ranks", "2"}), ContainsSubstring("gossip"));
+  CHECK_THAT(refusal({"reduce", "--ranks", "0"}), ContainsSubstring("is not a whole number from 1"));
+  CHECK_THAT(refusal({"reduce", "--ranks", "4", "--root", "4"}), ContainsSubstring("ranks 0 to 3"));
+  CHECK_THAT(refusal({"reduce", "--ranks", "4", "--algorithm", "ring"}),
+             ContainsSubstring("{binomial,greedy,fibonacci,fnomial,chain}"));
+  for (const char* time : {"-1", "nan", "x", ""})
+    CHECK_THAT(refusal({"reduce", "--ranks", "4", "--latency", time}), ContainsSubstring("is not a time"));
+  CHECK_THAT(refusal({"reduce", "--ranks", "4", "--count", "-8"}), ContainsSubstring("is not a whole number"));
+  CHECK_THAT(refusal({"reduce", "--ranks", "4", "--ports", "two"}), ContainsSubstring("{pipelined,one,many}"));
+  for (const char* noise : {"100", "100:100", "x:1", "100:10:often", "100:10:random:1"})
+    CHECK_THAT(refusal({"reduce", "--ranks", "4", "--noise", noise}), ContainsSubstring("PERIOD:DURATION"));
+}

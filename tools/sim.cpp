@@ -1,0 +1,202 @@
+#include "sim.hpp"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <weft/simulator/goal.hpp>
+#include <weft/simulator/svg.hpp>
+
+#include "sim_report.hpp"
+#include "sim_workload.hpp"
+
+namespace weft::tools {
+namespace {
+
+/// Beyond so many steps the critical path is not kept: it needs what happened at each of them.
+constexpr std::uint64_t most_steps_kept = 1 << 22;
+
+struct command_line {
+  sim_job job;
+  std::vector<std::size_t> counts{8};
+  simulator::machine_model model;
+  std::string ports = "pipelined", noise, goal, svg;
+  bool json = false;
+  std::vector<CLI::Option*> of_collective;  ///< what does not go with --goal
+};
+
+template <class Number>
+bool parse(std::string_view text, Number& number) {
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failure == std::errc{} && end == text.data() + text.size();
+}
+
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  return CLI::Validator(
+      [least, most](std::string& text) {
+        std::int64_t number = 0;
+        if (parse(text, number) && number >= least && number <= most) return std::string();
+        return "\"" + text + "\" is not a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+      },
+      "");
+}
+
+std::string check_time(const std::string& text) {
+  double time = 0;
+  return parse(text, time) && time >= 0 && time <= 1e300 ? "" : "\"" + text + "\" is not a time, a number from 0";
+}
+
+void choose(CLI::Option* option, const std::vector<std::string>& valid) {
+  option->check(CLI::IsMember(valid).description(""))->type_name(CLI::detail::join(valid, "|"));
+}
+
+void read_noise(const std::string& text, simulator::noise_model& noise) {
+  const std::vector<std::string> parts = CLI::detail::split(text, ':');
+  const bool random = parts.size() < 3 || parts[2] == "random";
+  if (parts.size() < 2 || parts.size() > 3 || !parse(parts[0], noise.period) || !parse(parts[1], noise.duration) ||
+      !(random || parts[2] == "coscheduled") || !(noise.duration >= 0 && noise.duration < noise.period))
+    throw CLI::ValidationError("--noise", "\"" + text +
+                                              "\" is not PERIOD:DURATION, PERIOD:DURATION:random or "
+                                              "PERIOD:DURATION:coscheduled with a duration less than the period");
+  noise.phases = random ? simulator::noise_model::phase::random : simulator::noise_model::phase::coscheduled;
+}
+
+/// Checks what no option alone can know.
+void finish(command_line& line) {
+  using simulator::port_model;
+  line.model.ports = line.ports == "one"    ? port_model::one
+                     : line.ports == "many" ? port_model::many
+                                            : port_model::pipelined;
+  if (!line.noise.empty()) read_noise(line.noise, line.model.noise);
+  if (!line.goal.empty()) {
+    for (const CLI::Option* option : line.of_collective)
+      if (option->count() > 0)
+        throw CLI::ValidationError(option->get_name(), "a GOAL file says that itself: not with --goal");
+    return;
+  }
+  if (line.job.collective.empty()) throw CLI::RequiredError("COLLECTIVE or --goal FILE");
+  if (line.job.ranks == 0) throw CLI::RequiredError("--ranks");
+  if (line.job.root >= line.job.ranks)
+    throw CLI::ValidationError(
+        "--root", std::to_string(line.job.root) + " is none of the ranks 0 to " + std::to_string(line.job.ranks - 1));
+  const auto valid = sim_algorithms(line.job.collective);
+  if (line.job.algorithm.empty()) line.job.algorithm = valid.front();
+  if (std::find(valid.begin(), valid.end(), line.job.algorithm) == valid.end())
+    throw CLI::ValidationError("--algorithm", line.job.algorithm + " not in {" + CLI::detail::join(valid, ",") +
+                                                  "} of " + line.job.collective);
+  if (!line.svg.empty() && line.counts.size() > 1)
+    throw CLI::ValidationError("--svg", "one drawing holds one --count, not " + std::to_string(line.counts.size()));
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) throw CLI::ValidationError("--goal", file + " cannot be read");
+  return text.str();
+}
+
+void write(const std::string& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text << std::flush;
+  if (!out) throw CLI::ValidationError("--svg", file + " cannot be written");
+}
+
+void run(const command_line& line, sim_report report, const simulator::workload& all) {
+  report.steps = all.steps();
+  report.cpus = all.cpus();
+  simulator::timeline seen;
+  const bool keep = all.steps() <= most_steps_kept;
+  report.result = simulator::simulate(all, line.model, nullptr, keep ? &seen : nullptr);
+  if (keep) report.path = critical_path_of(report.result, seen);
+  if (!line.svg.empty()) {
+    if (!keep) throw std::invalid_argument("a drawing of " + std::to_string(all.steps()) + " steps shows none of them");
+    write(line.svg, to_svg(report.result, seen));
+  }
+  const std::string text = line.json ? to_json(report) : to_text(report);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void sim(command_line& line) {
+  finish(line);
+  if (!line.goal.empty()) return run(line, {line.goal}, simulator::parse_goal(text_of(line.goal)));
+  for (const std::size_t bytes : line.counts) {
+    line.job.bytes = bytes;
+    run(line, {line.job.collective + " " + line.job.algorithm, bytes}, workload_of(line.job, line.model));
+  }
+}
+
+void add_model_options(CLI::App& app, command_line& line) {
+  simulator::machine_model& model = line.model;
+  const auto time = [&](const char* name, double& value, const char* meaning, const char* unit = "NS") {
+    app.add_option(name, value, meaning)->check(check_time)->type_name(unit);
+  };
+  time("-L,--latency", model.latency, "L: from a byte's leaving to its arrival [0]");
+  time("-o,--overhead", model.overhead, "o: of the CPU, for a message, at each end [0]");
+  time("-g,--gap", model.gap, "g: between the begins of two messages of a port [0]");
+  time("-G,--gap-per-byte", model.gap_per_byte, "G: for each byte, of a port [0]", "NS/B");
+  time("-O,--overhead-per-byte", model.overhead_per_byte, "O: for each byte, of the CPU, at each end [0]", "NS/B");
+  time("--compute-per-byte", model.compute_per_byte, "c: for each byte combined or copied, of the CPU [0]", "NS/B");
+  app.add_option("-S,--rendezvous", model.eager_limit,
+                 "Messages of more bytes wait for their receive, at the cost of 2 L [none do]")
+      ->type_name("BYTES");
+  app.add_flag("--preposted", model.preposted, "Receivers grant ahead: a rendezvous needs no request");
+  choose(app.add_option("--ports", line.ports,
+                        "A rank's transfers: LogGP's, which latency does not keep from following one another; one in "
+                        "and one out at a time, latency included; or any number [pipelined]"),
+         {"pipelined", "one", "many"});
+  app.add_option("--noise", line.noise, "What takes CPUs away: PERIOD:DURATION[:random|coscheduled], in ns")
+      ->type_name("NOISE");
+  app.add_option("--seed", model.noise.seed, "Of the noise's phases [0]");
+  app.add_flag("--progress-thread", model.noise.progress_thread,
+               "A core of its own runs what has begun: noise only delays when a rank begins");
+}
+
+}  // namespace
+
+void add_sim(CLI::App& weft) {
+  CLI::App* const app =
+      weft.add_subcommand("sim", "Time a collective, or a GOAL file, on a machine that is described instead of there");
+  app->footer(
+      "Times are in nanoseconds (any unit will do, if it is the same everywhere), sizes in bytes. On an idle machine\n"
+      "a message of B bytes takes L + B G + 2 (o + B O). With --ports one and o = g = 0, reductions take what Canon "
+      "and\n"
+      "Antoniu compute for d = L + B G. GOAL is what LogGOPSim reads. The same arguments print the same figures.");
+  const auto line = std::make_shared<command_line>();
+  sim_job& job = line->job;
+  job.ranks = 0;
+  const auto of_collective = [&line](CLI::Option* option) {
+    line->of_collective.push_back(option);
+    return option;
+  };
+  choose(of_collective(app->add_option("COLLECTIVE", job.collective, "What to time")), sim_collectives());
+  of_collective(app->add_option("-n,--ranks", job.ranks, "How many ranks"))
+      ->check(whole_number(1, 10'000'000))
+      ->type_name("RANKS");
+  of_collective(app->add_option("--algorithm", job.algorithm, "Which algorithm [the collective's first]"))
+      ->type_name("NAME");
+  of_collective(app->add_option("--count", line->counts, "Sizes of the vector [8]"))
+      ->check(whole_number(0, std::int64_t{1} << 50))
+      ->type_name("BYTES");
+  of_collective(app->add_option("--root", job.root, "The rank that gets the result, or starts [0]"))
+      ->check(whole_number(0, 10'000'000))
+      ->type_name("RANK");
+  of_collective(app->add_option("--segments", job.by.segments, "Parts in which a chunk travels [1]"))
+      ->check(whole_number(1, 1 << 20))
+      ->type_name("PARTS");
+  of_collective(app->add_option("--degree", job.degree, "f of the f-nomial tree [2]"))
+      ->check(whole_number(2, 10'000'000))
+      ->type_name("F");
+  of_collective(app->add_option("--window", job.by.window, "Receives posted ahead [4]"))
+      ->check(whole_number(1, 1 << 20))
+      ->type_name("RECEIVES");
+  app->add_option("--goal", line->goal, "Time this GOAL file instead")->type_name("FILE");
+  add_model_options(*app, *line);
+  app->add_flag("--json", line->json, "Print one JSON object a line");
+  app->add_option("--svg", line->svg, "Draw the timeline of the ranks into a file")->type_name("FILE");
+  app->callback([line] { sim(*line); });
+}
+
+}  // namespace weft::tools

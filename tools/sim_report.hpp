@@ -1,0 +1,25 @@
+// What `weft sim` prints.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <weft/simulator/timeline.hpp>
+
+namespace weft::tools {
+
+struct sim_report {
+  std::string what;       ///< "reduce binomial", or the name of a GOAL file
+  std::size_t bytes = 0;  ///< of the vector; 0: of a GOAL file, nobody knows
+  std::uint64_t steps = 0;
+  int cpus = 1;  ///< of each rank
+  simulator::simulation result = {};
+  std::optional<simulator::critical_path> path = {};  ///< nothing: the job was too large to keep it
+};
+
+/// For people: the completion, how idle ranks were, and what it hung from.
+std::string to_text(const sim_report& report);
+
+/// One JSON object in one line, everything in it.
+std::string to_json(const sim_report& report);
+
+}  // namespace weft::tools
