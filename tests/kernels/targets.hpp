@@ -3,10 +3,14 @@
 
 #include <hwy/targets.h>
 
+#include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 #include "catch.hpp"
+#include "weft/kernels/types.hpp"
 
 namespace weft_test {
 
@@ -32,10 +36,11 @@ void on_every_target(Body body) {
 /// Calls `body` with a value of each element type.
 template <class Body>
 void with_every_type(Body body) {
-  body(float());
-  body(double());
-  body(std::int32_t());
-  body(std::int64_t());
+  const auto with = [&]<class... T>(std::tuple<T...>) { (body(T()), ...); };
+  with(std::tuple<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
+                  std::uint64_t, weft::float16, weft::bfloat16, float, double, std::complex<float>,
+                  std::complex<double>, weft::located<float>, weft::located<double>, weft::located<std::int32_t>,
+                  weft::located<std::int64_t>, bool, std::byte>());
 }
 
 }  // namespace weft_test

@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <valarray>
 #include <vector>
 
 #include "catch.hpp"
@@ -20,8 +21,8 @@ using namespace weft_test;
 namespace {
 
 constexpr std::size_t most_sources = 16;
-constexpr std::size_t longest = 4097;
-constexpr std::size_t margin = 64;  // bytes looked at on either side of the target
+constexpr std::size_t block = 4096;  // bytes that the kernels take at a time where one pass is not enough
+constexpr std::size_t margin = 64;   // bytes looked at on either side of the target
 constexpr std::byte poison{0xa5};
 
 std::uint64_t test_seed() {
@@ -29,12 +30,14 @@ std::uint64_t test_seed() {
   return given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device()();
 }
 
-/// Every length up to 300, which is several rounds of the widest loop, and some around powers of two.
-std::vector<std::size_t> lengths() {
+/// In elements of `bytes` bytes: every length up to 300, which is several rounds of the widest loop, and some around
+/// blocks.
+std::vector<std::size_t> lengths(std::size_t bytes) {
   std::vector<std::size_t> result;
   for (std::size_t i = 0; i <= 300; ++i) result.push_back(i);
-  for (const std::size_t block : {512, 1024, 4096})
-    for (const std::size_t i : {block - 1, block, block + 1}) result.push_back(i);
+  const std::size_t whole = block / bytes;
+  for (const std::size_t i : {whole - 1, whole, whole + 1, 2 * whole, 2 * whole + 1})
+    if (i > 300) result.push_back(i);
   return result;
 }
 
@@ -45,7 +48,7 @@ enum class placement { at_start, at_end, anywhere };
 class arena {
  public:
   arena() {
-    for (auto& array : arrays_) array = std::make_unique<guarded_array>(longest * 8 + 2 * margin);
+    for (auto& array : arrays_) array = std::make_unique<guarded_array>(3 * block + 2 * margin);
   }
 
   /// The place for vector `index` of `bytes` bytes.
@@ -84,24 +87,24 @@ class arena {
 
 /// Copies the first `count` elements of `values` to `places` and gives the addresses that a kernel takes.
 template <class T>
-std::array<const void*, most_sources> fill(const std::vector<std::vector<T>>& values,
+std::array<const void*, most_sources> fill(const std::vector<std::valarray<T>>& values,
                                            const std::array<std::byte*, most_sources>& places, std::size_t sources,
                                            std::size_t count) {
   std::array<const void*, most_sources> result{};
   for (std::size_t k = 0; k < sources; ++k)
-    result[k] = count == 0 ? places[k] : std::memcpy(places[k], values[k].data(), count * sizeof(T));
+    result[k] = std::memcpy(places[k], std::begin(values[k]), count * sizeof(T));
   return result;
 }
 
 template <class T>
-bool same_bits(const void* a, const std::vector<T>& b, std::size_t count) {
-  return count == 0 || std::memcmp(a, b.data(), count * sizeof(T)) == 0;
+bool holds(const void* place, const std::valarray<T>& values, std::size_t count) {
+  return std::memcmp(place, std::begin(values), count * sizeof(T)) == 0;
 }
 
 /// One call with a target of its own.
 template <class T>
-bool combines(const arena& memory, combine_function combine, const std::vector<std::vector<T>>& values,
-              std::size_t sources, const std::vector<T>& expected, std::size_t count, placement where,
+bool combines(const arena& memory, combine_function combine, const std::vector<std::valarray<T>>& values,
+              std::size_t sources, const std::valarray<T>& expected, std::size_t count, placement where,
               std::mt19937_64& random) {
   const std::size_t bytes = count * sizeof(T);
   std::array<std::byte*, most_sources> places{};
@@ -110,31 +113,31 @@ bool combines(const arena& memory, combine_function combine, const std::vector<s
   std::byte* target = memory.place(arena::target, bytes, where, random);
   memory.poison_around(target, bytes);
   combine(addresses.data(), sources, target, count);
-  return same_bits(target, expected, count) && memory.untouched_around(target, bytes);
+  return holds(target, expected, count) && memory.untouched_around(target, bytes);
 }
 
 /// One call whose target is source number `own`; the others keep their values.
 template <class T>
-bool combines_in_place(const arena& memory, combine_function combine, const std::vector<std::vector<T>>& values,
-                       std::size_t sources, const std::vector<T>& expected, std::size_t count, std::size_t own,
+bool combines_in_place(const arena& memory, combine_function combine, const std::vector<std::valarray<T>>& values,
+                       std::size_t sources, const std::valarray<T>& expected, std::size_t count, std::size_t own,
                        std::mt19937_64& random) {
   std::array<std::byte*, most_sources> places{};
   for (std::size_t k = 0; k < sources; ++k) places[k] = memory.place(k, count * sizeof(T), placement::anywhere, random);
   const auto addresses = fill(values, places, sources, count);
   combine(addresses.data(), sources, places[own], count);
   for (std::size_t k = 0; k < sources; ++k)
-    if (!same_bits(places[k], k == own ? expected : values[k], count)) return false;
+    if (!holds(places[k], k == own ? expected : values[k], count)) return false;
   return true;
 }
 
-/// `body(operation, values, sources, expected, random)` for every operator and number of sources on elements of type T.
-template <class T, class Body>
-void with_every_case(std::size_t count, std::mt19937_64& random, Body body) {
-  for (const operation op : tested_operations) {
-    const auto values = random_sources<T>(op, most_sources, count, random);
-    for (std::size_t sources = 1; sources <= most_sources; ++sources)
-      body(op, values, sources, reference(op, values, sources));
-  }
+/// `body(operation, values)` for every type and every operator that it has, on `bytes` bytes of each source.
+template <class Body>
+void with_every_pair(std::size_t bytes, std::mt19937_64& random, Body body) {
+  with_every_type([&](auto zero) {
+    using T = decltype(zero);
+    for (const operation op : all_operations())
+      if (has(op, type_of<T>)) body(op, random_sources<T>(op, most_sources, bytes / sizeof(T), random));
+  });
 }
 
 }  // namespace
@@ -144,23 +147,23 @@ TEST_CASE("every operator, type, number of sources, length and place gives the r
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   const arena memory;
-  const auto all_lengths = lengths();
-  on_every_target([&](const std::string&) {
-    with_every_type([&](auto zero) {
-      using T = decltype(zero);
-      with_every_case<T>(longest, random,
-                         [&](operation op, const auto& values, std::size_t sources, const auto& expected) {
-                           const combine_function function = combine(op, type_of<T>);
-                           for (const std::size_t count : all_lengths) {
-                             // In turn, so that every length meets every placement with several numbers of sources.
-                             const auto where = static_cast<placement>((count + sources) % 3);
-                             if (combines(memory, function, values, sources, expected, count, where, random)) continue;
-                             FAIL(name(op) << " of " << sources << " x " << count << " " << name(type_of<T>)
-                                           << ", placement " << static_cast<int>(where));
-                           }
-                         });
-    });
-  });
+  const auto check = [&]<class T>(operation op, const std::vector<std::valarray<T>>& values) {
+    const auto all_lengths = lengths(sizeof(T));
+    for (std::size_t sources = 1; sources <= most_sources; ++sources) {
+      const auto expected = reference(op, values, sources);
+      on_every_target([&](const std::string&) {
+        const combine_function function = combine(op, type_of<T>);
+        for (const std::size_t count : all_lengths) {
+          // In turn, so that every length meets every placement with several numbers of sources.
+          const auto where = static_cast<placement>((count + sources) % 3);
+          if (combines(memory, function, values, sources, expected, count, where, random)) continue;
+          FAIL(name(op) << " of " << sources << " x " << count << " " << name(type_of<T>) << ", placement "
+                        << static_cast<int>(where));
+        }
+      });
+    }
+  };
+  with_every_pair(2 * block + 16, random, check);
 }
 
 TEST_CASE("the target may be any of the sources") {
@@ -168,19 +171,26 @@ TEST_CASE("the target may be any of the sources") {
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   const arena memory;
-  on_every_target([&](const std::string&) {
-    with_every_type([&](auto zero) {
-      using T = decltype(zero);
-      with_every_case<T>(300, random, [&](operation op, const auto& values, std::size_t sources, const auto& expected) {
+  const auto check = [&]<class T>(operation op, const std::vector<std::valarray<T>>& values) {
+    for (std::size_t sources = 1; sources <= most_sources; ++sources) {
+      const auto expected = reference(op, values, sources);
+      on_every_target([&](const std::string&) {
         const combine_function function = combine(op, type_of<T>);
         for (const std::size_t count : {1, 2, 3, 5, 7, 8, 13, 16, 17, 31, 33, 64, 67, 129, 300})
           for (std::size_t own = 0; own < sources; ++own)
-            if (!combines_in_place(memory, function, values, sources, expected, count, own, random))
+            if (count <= values[0].size() &&
+                !combines_in_place(memory, function, values, sources, expected, count, own, random))
               FAIL(name(op) << " of " << sources << " x " << count << " " << name(type_of<T>) << ", in place of source "
                             << own);
+        // Several blocks.
+        const std::size_t count = values[0].size(), own = random() % sources;
+        if (!combines_in_place(memory, function, values, sources, expected, count, own, random))
+          FAIL(name(op) << " of " << sources << " x " << count << " " << name(type_of<T>) << ", in place of source "
+                        << own);
       });
-    });
-  });
+    }
+  };
+  with_every_pair(2 * block + 16, random, check);
 }
 
 TEST_CASE("one array may be several sources and the target too") {
@@ -194,6 +204,46 @@ TEST_CASE("one array may be several sources and the target too") {
         if (values[i] != 3 * (static_cast<std::int64_t>(i) - 3)) FAIL("element " << i << " of " << count);
     }
   });
+}
+
+TEST_CASE("the tree is the one that is drawn") {
+  // Which sums of 1 and 2^-53 keep the small ones, and so which were added to each other first.
+  const auto sum_of = [](std::vector<double> values) {
+    std::vector<const void*> sources;
+    for (const double& value : values) sources.push_back(&value);
+    double result = 0;
+    combine(operation::sum, type::float64)(sources.data(), sources.size(), &result, 1);
+    return result;
+  };
+  constexpr double tiny = 0x1p-53;
+  on_every_target([&](const std::string&) {
+    CHECK(sum_of({1, tiny, tiny}) == 1);                                     // (0 1) 2
+    CHECK(sum_of({1, 0, tiny, tiny}) == 1 + 2 * tiny);                       // (0 1) (2 3)
+    CHECK(sum_of({1, tiny, tiny, 0}) == 1);                                  //
+    CHECK(sum_of({1, 0, 0, 0, tiny, tiny}) == 1 + 2 * tiny);                 // (0..3) (4 5)
+    CHECK(sum_of({0, 0, 0, 0, 1, tiny, tiny}) == 1);                         // (0..3) ((4 5) 6)
+    CHECK(sum_of({1, 0, 0, 0, 0, tiny, tiny}) == 1 + 2 * tiny);              // (0..3) ((4 5) 6)
+    CHECK(sum_of({1, 0, 0, 0, 0, 0, 0, 0, tiny, 0, tiny}) == 1 + 2 * tiny);  // (0..7) ((8 9) 10)
+  });
+}
+
+TEST_CASE("random arrays give the reference's bits") {
+  const std::uint64_t seed = test_seed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const auto check = [&]<class T>(operation op, const std::vector<std::valarray<T>>& values) {
+    const std::size_t sources = 2 + random() % (most_sources - 1);
+    const auto expected = reference(op, values, sources);
+    on_every_target([&](const std::string&) {
+      std::vector<const void*> addresses;
+      for (const auto& source : values) addresses.push_back(std::begin(source));
+      std::valarray<T> result(values[0].size());
+      combine(op, type_of<T>)(addresses.data(), sources, std::begin(result), result.size());
+      if (!holds(std::begin(result), expected, result.size()))
+        FAIL(name(op) << " of " << sources << " x " << result.size() << " " << name(type_of<T>));
+    });
+  };
+  for (int round = 0; round < 3; ++round) with_every_pair(16 + random() % 50'000, random, check);
 }
 
 namespace {
@@ -259,14 +309,16 @@ void check_zeros() {
 
 template <class T>
 void check_wrap_around() {
-  constexpr T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+  using limits = std::numeric_limits<T>;
+  constexpr T least = limits::min(), most = limits::max();
+  constexpr T minus_one = static_cast<T>(-1), minus_two = static_cast<T>(-2);
   at_every_place([&](std::size_t at, std::size_t count) {
     const bool right = combine_at(operation::sum, most, T(1), at, count) == least &&
-                       combine_at(operation::sum, least, T(-1), at, count) == most &&
+                       combine_at(operation::sum, least, minus_one, at, count) == most &&
                        combine_at(operation::sum, least, least, at, count) == 0 &&
-                       combine_at(operation::product, least, T(-1), at, count) == least &&
+                       combine_at(operation::product, least, minus_one, at, count) == least &&
                        combine_at(operation::product, most, most, at, count) == 1 &&
-                       combine_at(operation::product, most, T(2), at, count) == -2 &&
+                       combine_at(operation::product, most, T(2), at, count) == minus_two &&
                        combine_at(operation::min, least, most, at, count) == least &&
                        combine_at(operation::max, least, most, at, count) == most;
     if (!right) FAIL("place " << at << " of " << count);
@@ -291,8 +343,14 @@ TEST_CASE("minus zero is less than plus zero") {
 
 TEST_CASE("integers wrap around") {
   on_every_target([](const std::string&) {
+    check_wrap_around<std::int8_t>();
+    check_wrap_around<std::int16_t>();
     check_wrap_around<std::int32_t>();
     check_wrap_around<std::int64_t>();
+    check_wrap_around<std::uint8_t>();
+    check_wrap_around<std::uint16_t>();
+    check_wrap_around<std::uint32_t>();
+    check_wrap_around<std::uint64_t>();
   });
 }
 
@@ -307,11 +365,114 @@ TEST_CASE("min and max give the same bits in whatever order the sources come") {
       for (int shuffle = 0; shuffle < 20; ++shuffle) {
         std::shuffle(values.begin(), values.end(), random);
         std::vector<const void*> sources;
-        for (const auto& source : values) sources.push_back(source.data());
+        for (const auto& source : values) sources.push_back(std::begin(source));
         std::vector<float> result(100);
         combine(op, type::float32)(sources.data(), sources.size(), result.data(), result.size());
-        if (!same_bits(result.data(), expected, result.size())) FAIL(name(op) << " depends on the order");
+        if (!holds(result.data(), expected, result.size())) FAIL(name(op) << " depends on the order");
       }
     }
   });
+}
+
+namespace {
+
+/// Two elements, in both orders, at every place: must become `expected`.
+template <class T>
+void check_both_orders(operation op, T a, T b, T expected) {
+  at_every_place([&](std::size_t at, std::size_t count) {
+    for (const auto& [left, right] : {std::pair{a, b}, std::pair{b, a}}) {
+      std::valarray<T> lefts(left, count), rights(right, count), result(count);
+      const std::array<const void*, 2> sources{std::begin(lefts), std::begin(rights)};
+      combine(op, type_of<T>)(sources.data(), 2, std::begin(result), count);
+      if (!same_bits(result[at], expected)) FAIL(name(op) << " at " << at << " of " << count);
+    }
+  });
+}
+
+template <class T>
+void check_locations() {
+  using pair = weft::located<T>;
+  constexpr auto least = std::numeric_limits<typename pair::index_type>::min();
+  check_both_orders<pair>(operation::min_location, {2, 5}, {3, 1}, {2, 5});
+  check_both_orders<pair>(operation::max_location, {2, 5}, {3, 1}, {3, 1});
+  check_both_orders<pair>(operation::min_location, {-2, 7}, {-2, 4}, {-2, 4});
+  check_both_orders<pair>(operation::max_location, {2, 7}, {2, least}, {2, least});
+  check_both_orders<pair>(operation::max_location, {2, 7}, {2, -1}, {2, -1});
+  check_both_orders<pair>(operation::min_location, {std::numeric_limits<T>::max(), 1},
+                          {std::numeric_limits<T>::lowest(), 2}, {std::numeric_limits<T>::lowest(), 2});
+}
+
+template <class T>
+void check_locations_of_floats() {
+  using pair = weft::located<T>;
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
+  for (const operation op : {operation::min_location, operation::max_location}) {
+    check_both_orders<pair>(op, {-nan, 9}, {-infinity, 1}, {nan, 9});
+    check_both_orders<pair>(op, {nan, 9}, {infinity, 1}, {nan, 9});
+    check_both_orders<pair>(op, {std::numeric_limits<T>::signaling_NaN(), 9}, {-nan, 4}, {nan, 4});
+  }
+  check_both_orders<pair>(operation::min_location, {T(0), 1}, {-T(0), 2}, {-T(0), 2});
+  check_both_orders<pair>(operation::max_location, {T(0), 2}, {-T(0), 1}, {T(0), 2});
+}
+
+template <class T>
+void check_halves() {
+  const auto half = [](float value) { return T(value); };
+  const T nan = half(std::numeric_limits<float>::quiet_NaN());
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const operation op : {operation::sum, operation::product, operation::min, operation::max}) {
+    check_both_orders(op, T::from_bits(0xffff), half(1), nan);
+    check_both_orders(op, T::from_bits(0x7fff), half(-infinity), nan);
+  }
+  check_both_orders(operation::sum, half(infinity), half(-infinity), nan);
+  check_both_orders(operation::product, half(infinity), half(0), nan);
+  check_both_orders(operation::min, half(0), half(-0.0f), half(-0.0f));
+  check_both_orders(operation::max, half(0), half(-0.0f), half(0));
+  check_both_orders(operation::max, half(-infinity), half(-3), half(-3));
+  // The smallest subnormal, which nothing flushes to zero.
+  check_both_orders(operation::sum, T::from_bits(1), T::from_bits(1), T::from_bits(2));
+  check_both_orders(operation::sum, T::from_bits(1), T::from_bits(0x8000), T::from_bits(1));
+}
+
+}  // namespace
+
+TEST_CASE("of equal values the lowest index is given, and of NaNs") {
+  on_every_target([](const std::string&) {
+    check_locations<float>();
+    check_locations<double>();
+    check_locations<std::int32_t>();
+    check_locations<std::int64_t>();
+    check_locations_of_floats<float>();
+    check_locations_of_floats<double>();
+  });
+}
+
+TEST_CASE("halves keep NaNs, zeros and subnormals, and round to the even one") {
+  on_every_target([](const std::string&) {
+    check_halves<weft::float16>();
+    check_halves<weft::bfloat16>();
+    using weft::bfloat16, weft::float16;
+    // Halfway between two: the even one.
+    check_both_orders(operation::sum, float16(2048), float16(1), float16(2048));
+    check_both_orders(operation::sum, float16(2050), float16(1), float16(2052));
+    check_both_orders(operation::sum, float16(65504), float16(16), float16(std::numeric_limits<float>::infinity()));
+    check_both_orders(operation::sum, bfloat16(256), bfloat16(1), bfloat16(256));
+    check_both_orders(operation::sum, bfloat16(258), bfloat16(1), bfloat16(260));
+  });
+}
+
+TEST_CASE("every pair of a float16 and one of some has the sum of the reference") {
+  std::valarray<weft::float16> all(65536);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = weft::float16::from_bits(static_cast<std::uint16_t>(i));
+  for (const float other : {0.0f, 1.0f, -0x1p-24f, 1023.5f, -65504.0f}) {
+    const std::vector<std::valarray<weft::float16>> values{all, {weft::float16(other), all.size()}};
+    const auto expected = reference(operation::sum, values, 2);
+    on_every_target([&](const std::string&) {
+      const std::array<const void*, 2> sources{std::begin(values[0]), std::begin(values[1])};
+      std::valarray<weft::float16> result(all.size());
+      combine(operation::sum, type::float16)(sources.data(), 2, std::begin(result), result.size());
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (!same_bits(result[i], expected[i])) FAIL(i << " + " << other << " gives " << result[i].bits());
+    });
+  }
 }

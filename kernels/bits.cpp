@@ -1,0 +1,112 @@
+// Operators on bits and truth values. Compiled once for every instruction set: foreach_target.h includes this file
+// again and again.
+#include <cstdint>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "bits.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "arrays-inl.hpp"
+#include "families.hpp"
+#include "scalar_operators.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels {
+namespace HWY_NAMESPACE {
+
+struct and_vectors {
+  template <class V>
+  static HWY_INLINE V apply(V a, V b) {
+    return hn::And(a, b);
+  }
+};
+struct or_vectors {
+  template <class V>
+  static HWY_INLINE V apply(V a, V b) {
+    return hn::Or(a, b);
+  }
+};
+struct xor_vectors {
+  template <class V>
+  static HWY_INLINE V apply(V a, V b) {
+    return hn::Xor(a, b);
+  }
+};
+
+/// Bit by bit, whatever the elements are: byte by byte.
+template <class Scalar, class Vectors>
+struct bitwise : vectors_of<std::uint8_t> {
+  using element = std::uint8_t;
+  static HWY_INLINE element one(element a, element b) { return Scalar::apply(a, b); }
+  template <class D, class V>
+  static HWY_INLINE V apply(D, V a, V b) {
+    return Vectors::apply(a, b);
+  }
+};
+
+/// On truth values, unsigned elements of which all but 0 are true: as bits, once they are 0 or 1.
+template <class T, class Scalar, class Vectors>
+struct logical : vectors_of<T> {
+  using element = T;
+  static HWY_INLINE T one(T a, T b) { return Scalar::apply(a, b); }
+#if !WEFT_KERNELS_SCALAR
+  template <class D, class V>
+  static HWY_INLINE V apply(D d, V a, V b) {
+    const auto one = hn::Set(d, T{1});
+    return Vectors::apply(hn::Min(a, one), hn::Min(b, one));
+  }
+#endif
+};
+
+template <class Scalar, class Vectors>
+combine_function choose_bitwise(std::size_t bytes) {
+  using each = bitwise<Scalar, Vectors>;
+  return bytes == 1   ? &combine_arrays<each>
+         : bytes == 2 ? &combine_parts<each, 2>
+         : bytes == 4 ? &combine_parts<each, 4>
+                      : &combine_parts<each, 8>;
+}
+
+template <class Scalar, class Vectors>
+combine_function choose_logical(std::size_t bytes) {
+  return bytes == 1   ? &combine_arrays<logical<std::uint8_t, Scalar, Vectors>>
+         : bytes == 2 ? &combine_arrays<logical<std::uint16_t, Scalar, Vectors>>
+         : bytes == 4 ? &combine_arrays<logical<std::uint32_t, Scalar, Vectors>>
+                      : &combine_arrays<logical<std::uint64_t, Scalar, Vectors>>;
+}
+
+combine_function choose_bits(operation combined_by, std::size_t bytes) {
+  switch (combined_by) {
+    case operation::bit_and:
+      return choose_bitwise<scalar::bit_and, and_vectors>(bytes);
+    case operation::bit_or:
+      return choose_bitwise<scalar::bit_or, or_vectors>(bytes);
+    case operation::bit_xor:
+      return choose_bitwise<scalar::bit_xor, xor_vectors>(bytes);
+    case operation::logical_and:
+      return choose_logical<scalar::logical_and, and_vectors>(bytes);
+    case operation::logical_or:
+      return choose_logical<scalar::logical_or, or_vectors>(bytes);
+    case operation::logical_xor:
+      return choose_logical<scalar::logical_xor, xor_vectors>(bytes);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace weft::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace weft::kernels {
+
+HWY_EXPORT(choose_bits);
+
+combine_function bits_function(operation combined_by, type element) {
+  return HWY_DYNAMIC_DISPATCH(choose_bits)(combined_by, size_of(element));
+}
+
+}  // namespace weft::kernels
+#endif

@@ -1,0 +1,81 @@
+// min and max of integers. Compiled once for every instruction set: foreach_target.h includes this file again and
+// again.
+#include <cstdint>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "integer_order.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "arrays-inl.hpp"
+#include "families.hpp"
+#include "scalar_operators.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels {
+namespace HWY_NAMESPACE {
+
+template <class T>
+struct integer_minimum : vectors_of<T> {
+  using element = T;
+  static HWY_INLINE T one(T a, T b) { return scalar::extreme<1>::apply(a, b); }
+  template <class D, class V>
+  static HWY_INLINE V apply(D, V a, V b) {
+    return hn::Min(a, b);
+  }
+};
+
+template <class T>
+struct integer_maximum : vectors_of<T> {
+  using element = T;
+  static HWY_INLINE T one(T a, T b) { return scalar::extreme<-1>::apply(a, b); }
+  template <class D, class V>
+  static HWY_INLINE V apply(D, V a, V b) {
+    return hn::Max(a, b);
+  }
+};
+
+template <template <class> class Operator>
+combine_function choose_integer(type element) {
+  switch (element) {
+    case type::int8:
+      return &combine_arrays<Operator<std::int8_t>>;
+    case type::int16:
+      return &combine_arrays<Operator<std::int16_t>>;
+    case type::int32:
+      return &combine_arrays<Operator<std::int32_t>>;
+    case type::int64:
+      return &combine_arrays<Operator<std::int64_t>>;
+    case type::uint8:
+      return &combine_arrays<Operator<std::uint8_t>>;
+    case type::uint16:
+      return &combine_arrays<Operator<std::uint16_t>>;
+    case type::uint32:
+      return &combine_arrays<Operator<std::uint32_t>>;
+    case type::uint64:
+      return &combine_arrays<Operator<std::uint64_t>>;
+    default:
+      return nullptr;
+  }
+}
+
+combine_function choose_integer_order(operation combined_by, type element) {
+  return combined_by == operation::min ? choose_integer<integer_minimum>(element)
+                                       : choose_integer<integer_maximum>(element);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace weft::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace weft::kernels {
+
+HWY_EXPORT(choose_integer_order);
+
+combine_function integer_order_function(operation combined_by, type element) {
+  return HWY_DYNAMIC_DISPATCH(choose_integer_order)(combined_by, element);
+}
+
+}  // namespace weft::kernels
+#endif
