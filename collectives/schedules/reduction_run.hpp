@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <vector>
 #include <weft/schedules/timing.hpp>
@@ -13,6 +14,7 @@ struct even_costs {
   double transfer_cost, compute_cost;
   double arrival(int) const { return 0; }
   double transfer(int, int) const { return transfer_cost; }
+  double latency() const { return 0; }
   double compute(int) const { return compute_cost; }
 };
 
@@ -22,13 +24,21 @@ struct uneven_costs {
   const rank_costs& of(int rank) const { return ranks[static_cast<std::size_t>(rank)]; }
   double arrival(int rank) const { return of(rank).arrival; }
   double transfer(int from, int to) const { return std::max(of(from).transfer, of(to).transfer); }
+  double latency() const { return 0; }
   double compute(int rank) const { return of(rank).compute; }
 };
 
-/// Calls `each` with every transfer, a rank's in the order in which it receives them; returns when the root is done.
-/// Children that are ready at the same time are received in the tree's order.
+/// In which order a rank receives from its children.
+enum class reception_order : std::uint8_t {
+  as_ready,  ///< when they are ready, those that are at the same time in the tree's order
+  as_listed  ///< the tree's order, come what may
+};
+
+/// Costs say when a rank's own operand is there, how long a transfer keeps both ports busy, how much later the operand
+/// is there (latency), and how long a combine takes. Calls `each` with every transfer, a rank's in the order in which
+/// it receives them; returns when the root is done.
 template <class Costs, class Each>
-double run_reduction(const tree& of, const Costs& costs, Each&& each) {
+double run_reduction(const tree& of, const Costs& costs, Each&& each, reception_order in = reception_order::as_ready) {
   std::vector<double> done(static_cast<std::size_t>(of.ranks()));
   const auto done_at = [&](int rank) -> double& { return done[static_cast<std::size_t>(rank)]; };
   const auto order = of.from_root();
@@ -36,13 +46,14 @@ double run_reduction(const tree& of, const Costs& costs, Each&& each) {
   for (auto node = order.rbegin(); node != order.rend(); ++node) {
     const auto children = of.children(*node);
     senders.assign(children.begin(), children.end());
-    std::stable_sort(senders.begin(), senders.end(), [&](int a, int b) { return done_at(a) < done_at(b); });
+    if (in == reception_order::as_ready)
+      std::stable_sort(senders.begin(), senders.end(), [&](int a, int b) { return done_at(a) < done_at(b); });
     double port_free = 0;
     double combined = costs.arrival(*node);
     for (const int sender : senders) {
       const double start = std::max(port_free, done_at(sender));
       port_free = start + costs.transfer(sender, *node);
-      combined = std::max(combined, port_free) + costs.compute(*node);
+      combined = std::max(combined, port_free + costs.latency()) + costs.compute(*node);
       each(timed_edge{sender, *node, start, port_free});
     }
     done_at(*node) = combined;
