@@ -1,6 +1,7 @@
 // Integers as bytes, least significant first, and text as bytes.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -23,7 +24,8 @@ void append(std::vector<std::byte>& to, T value) {
 }
 
 inline void append(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
-  to.insert(to.end(), bytes.begin(), bytes.end());
+  to.resize(to.size() + bytes.size());  // GCC 14 takes what insert copies for too long
+  std::ranges::copy(bytes, std::span(to).last(bytes.size()).begin());
 }
 
 /// Takes an integer off the front of `from`, which must be long enough.

@@ -1,4 +1,5 @@
 // Losses, goodbyes and notes reach every process of a job, however many end at once.
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <numeric>
