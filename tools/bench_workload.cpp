@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
+#include <cstddef>
+#include <span>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
@@ -56,7 +57,7 @@ void fill(std::vector<T>& values, kernels::operation op, std::uint64_t seed, int
 /// About 1.5e9 as an integer of 32 bits, far more in the other types: no result is as large.
 template <class T>
 void poison(std::vector<T>& values) {
-  std::memset(values.data(), 0x5a, values.size() * sizeof(T));
+  std::ranges::fill(std::as_writable_bytes(std::span(values)), std::byte{0x5a});
 }
 
 template <class T>
