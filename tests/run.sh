@@ -42,12 +42,13 @@ source "$(dirname "${BASH_SOURCE[0]}")/../tools/setup.sh"
 cd "$weft_source" || give_up "run.sh: no folder $weft_source"
 install_packages || give_up "run.sh: weft cannot be built here"
 
-# run_tests BUILD_DIR [OPTION...]: configures with these Meson options, builds and tests. Leaves a log, or none.
+# run_tests BUILD_DIR [OPTION...]: configures with these Meson options, builds and tests: where only some tests are to
+# run, just what these need. Leaves a log, or none.
 run_tests() {
   local build=$1 names=()
   shift
   rm -f "$build"/meson-logs/testlog.json "$build"/meson-logs/sanitizer.*
-  configure "$build" "$@" && build "$build" || return
+  configure "$build" "$@" && build "$build" ${only:+build.ninja} || return
   if [[ $only ]]; then
     mapfile -t names < <(meson test -C "$build" --no-rebuild --list | sed -n 's|^.* / ||p' | grep -E -- "$only")
     if ((${#names[@]} == 0)); then
@@ -55,7 +56,7 @@ run_tests() {
       return
     fi
   fi
-  meson test -C "$build" --no-rebuild --print-errorlogs "${names[@]}"
+  meson test -C "$build" --print-errorlogs "${names[@]}"
 }
 
 builds=(build)
