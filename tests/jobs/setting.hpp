@@ -10,6 +10,17 @@
 
 namespace weft_test {
 
+/// How many times as long as otherwise a job of this build may take to notice something: under a sanitizer eight
+/// processes that compute on two cores keep each of them waiting for seconds.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr int slowdown = 10;
+#else
+inline constexpr int slowdown = 1;
+#endif
+
+/// For `weft run --timeout`: by then a job hangs.
+inline const std::string seconds_of_a_job = slowdown == 1 ? "60" : "240";
+
 /// The number in WEFT_TEST_NAME.
 inline int setting(const char* name, int otherwise) {
   const char* const text = std::getenv((std::string("WEFT_TEST_") + name).c_str());

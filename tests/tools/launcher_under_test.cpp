@@ -71,6 +71,7 @@ launcher::launcher(std::vector<std::string> arguments, const std::string& input)
     ::dup2(output_, 1);
     ::dup2(error_, 2);
     ::putenv(variable.data());
+    ::signal(SIGHUP, SIG_DFL);  // also where nohup runs the tests
     ::execv(argv[0], argv.data());
     ::_exit(125);
   }
