@@ -52,48 +52,36 @@ std::uint32_t reduce_scatter_slots(const ring_place& at, partial_sums home) {
       std::min(at.items, at.window + (home == partial_sums::in_scratch ? at.segments : 0)));
 }
 
-reduce_scatter_steps emit_reduce_scatter(const ring_place& at, partial_sums home, emitter& emit) {
+void emit_reduce_scatter(const ring_place& at, partial_sums home, memory_emitter& emit) {
   const std::size_t slots = reduce_scatter_slots(at, home);
   const auto slot = [&](std::size_t item) {
     return in_scratch(static_cast<std::uint32_t>(item % slots), at.block(item, 2));
   };
-  reduce_scatter_steps done{std::vector<step_index>(at.items), {}};
-  std::vector<step_index> received(at.items);
+  const auto receive = [&](std::size_t item) {
+    const segment target = slot(item);
+    emit.receive(at.previous, {&target, 1});
+  };
   for (std::size_t i = 0; i < std::min<std::size_t>(at.segments, at.items); ++i)
-    done.sent[i] = emit.send(at.next, in_input(at.block(i, 1)), {});
-  for (std::size_t i = 0; i < slots; ++i) received[i] = emit.receive(at.previous, slot(i), {});
+    emit.send_value(at.next, at.block(i, 1));
+  for (std::size_t i = 0; i < slots; ++i) receive(i);
   for (std::size_t i = 0; i < at.items; ++i) {
     const block_range block = at.block(i, 2);
     const bool own = i + at.segments >= at.items;
     const segment sum = own || home == partial_sums::in_output ? in_output(block) : slot(i);
-    step_index slot_read = emit.combine(slot(i), in_input(block), sum, {received[i]});
-    if (own) {
-      done.finished.push_back(slot_read);
-    } else {
-      const step_index sent = emit.send(at.next, sum, {slot_read});
-      done.sent[i + at.segments] = sent;
-      // The next rank receives this item when it has sent items before it, so that nobody waits for himself around the
-      // ring.
-      if (home == partial_sums::in_scratch) slot_read = sent;
-    }
-    if (i + slots < at.items) received[i + slots] = emit.receive(at.previous, slot(i + slots), {slot_read});
+    emit.combine(slot(i), in_input(block), sum);
+    // Before the next receive: the next rank receives this item when it has sent items before it, so that nobody waits
+    // for himself around the ring.
+    if (!own) emit.send(at.next, {&sum, 1});
+    if (i + slots < at.items) receive(i + slots);
   }
-  return done;
 }
 
-void emit_allgather(const ring_place& at, buffer own_in, const std::vector<step_index>& own_ready,
-                    const std::vector<step_index>& free, emitter& emit) {
-  std::vector<step_index> received(at.items);
-  const auto receive = [&](std::size_t i) {
-    const step_index earlier = i < at.window ? no_step : received[i - at.window];
-    received[i] = emit.receive(at.previous, in_output(at.block(i, 1)), {free[i], earlier});
-  };
-  for (std::uint32_t j = 0; j < at.segments && at.items > 0; ++j)
-    emit.send(at.next, {me, own_in, 0, {at.own_block(j), 1}}, {own_ready[j]});
-  for (std::size_t i = 0; i < std::min(at.window, at.items); ++i) receive(i);
+void emit_allgather(const ring_place& at, memory_emitter& emit) {
+  for (std::uint32_t j = 0; j < at.segments && at.items > 0; ++j) emit.send_value(at.next, {at.own_block(j), 1});
+  for (std::size_t i = 0; i < std::min(at.window, at.items); ++i) emit.receive_value(at.previous, at.block(i, 1));
   for (std::size_t i = 0; i < at.items; ++i) {
-    if (i + at.segments < at.items) emit.send(at.next, in_output(at.block(i, 1)), {received[i]});
-    if (i + at.window < at.items) receive(i + at.window);
+    if (i + at.segments < at.items) emit.send_value(at.next, at.block(i, 1));
+    if (i + at.window < at.items) emit.receive_value(at.previous, at.block(i + at.window, 1));
   }
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 #include <weft/schedules/ring_allreduce.hpp>
 
-#include "emitter.hpp"
+#include "memory_emitter.hpp"
 
 namespace weft::schedules {
 
@@ -37,15 +37,10 @@ enum class partial_sums : std::uint8_t { in_output, in_scratch };
 
 std::uint32_t reduce_scatter_slots(const ring_place& at, partial_sums home);
 
-struct reduce_scatter_steps {
-  std::vector<step_index> sent;      ///< of each item
-  std::vector<step_index> finished;  ///< of each segment of the own chunk: it is in the output
-};
-reduce_scatter_steps emit_reduce_scatter(const ring_place& at, partial_sums home, emitter& emit);
+/// Each rank's value of its own chunk becomes combined from all; it is in the output.
+void emit_reduce_scatter(const ring_place& at, partial_sums home, memory_emitter& emit);
 
-/// `own_in` says where the own chunk lies, `own_ready` after which step each of its segments may be sent; item k may be
-/// received after step `free[k]`, when its memory is not needed any more.
-void emit_allgather(const ring_place& at, buffer own_in, const std::vector<step_index>& own_ready,
-                    const std::vector<step_index>& free, emitter& emit);
+/// Each rank's value of its own chunk becomes everyone's.
+void emit_allgather(const ring_place& at, memory_emitter& emit);
 
 }  // namespace weft::schedules

@@ -1,0 +1,322 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <weft/schedules/algorithms.hpp>
+#include <weft/schedules/binomial_scatter.hpp>
+#include <weft/schedules/bruck_allgather.hpp>
+#include <weft/schedules/bruck_alltoall.hpp>
+#include <weft/schedules/butterfly_allreduce.hpp>
+#include <weft/schedules/chain_scan.hpp>
+#include <weft/schedules/dissemination_barrier.hpp>
+#include <weft/schedules/linear_scatter.hpp>
+#include <weft/schedules/long_and_fast_networks.hpp>
+#include <weft/schedules/mst_reduce_scatter.hpp>
+#include <weft/schedules/pairwise_alltoall.hpp>
+#include <weft/schedules/recursive_doubling_allgather.hpp>
+#include <weft/schedules/recursive_doubling_allreduce.hpp>
+#include <weft/schedules/recursive_doubling_scan.hpp>
+#include <weft/schedules/recursive_halving_reduce_scatter.hpp>
+#include <weft/schedules/ring_allreduce.hpp>
+#include <weft/schedules/smp_allreduce.hpp>
+#include <weft/schedules/tree_allreduce.hpp>
+#include <weft/schedules/tree_barrier.hpp>
+#include <weft/schedules/tree_broadcast.hpp>
+#include <weft/schedules/tree_reduce.hpp>
+#include <weft/schedules/two_tree.hpp>
+#include <weft/schedules/van_de_geijn_broadcast.hpp>
+
+namespace weft::schedules {
+namespace {
+
+using arguments = algorithm_arguments;
+
+ring ring_of(const arguments& of) { return {of.ranks, of.order, of.by}; }
+
+std::vector<std::vector<int>> groups_of(const arguments& of) {
+  if (!of.groups.empty()) return of.groups;
+  std::vector<int> all(static_cast<std::size_t>(std::max(of.ranks, 0)));
+  std::iota(all.begin(), all.end(), 0);
+  return {all};
+}
+
+double rounds(double members) { return members <= 1 ? 0 : std::ceil(std::log2(members)); }
+double p(const arguments& of) { return of.ranks; }
+double share(const arguments& of) { return (p(of) - 1) / p(of); }
+double groups(const arguments& of) { return of.groups.empty() ? 1 : static_cast<double>(of.groups.size()); }
+double group_size(const arguments& of) { return std::ceil(p(of) / groups(of)); }
+
+/// A message of so many bytes, combined or not.
+double sent(const link_costs& each, double bytes) { return each.alpha + each.beta * bytes; }
+double combined(const link_costs& each, double bytes) { return sent(each, bytes) + each.gamma * bytes; }
+
+/// A pipeline of so many stages, whose stages take `stage` each for a segment.
+template <class Stage>
+double pipelined(const arguments& of, double stages, double bytes, Stage&& stage) {
+  if (stages <= 0) return 0;
+  return (stages + of.by.segments - 1) * stage(bytes / of.by.segments);
+}
+
+double chain_cost(const arguments& of, double bytes, const link_costs& each) {
+  return pipelined(of, p(of) - 1, bytes, [&](double part) { return combined(each, part); });
+}
+double chain_copy_cost(const arguments& of, double bytes, const link_costs& each) {
+  return pipelined(of, p(of) - 1, bytes, [&](double part) { return sent(each, part); });
+}
+/// A binomial tree's root serves log2 p children a segment, the first segment climbs log2 p edges.
+double binomial_cost(const arguments& of, double bytes, const link_costs& each) {
+  return rounds(p(of)) * of.by.segments * combined(each, bytes / of.by.segments);
+}
+double binomial_copy_cost(const arguments& of, double bytes, const link_costs& each) {
+  return rounds(p(of)) * of.by.segments * sent(each, bytes / of.by.segments);
+}
+double two_tree_cost(const arguments& of, double bytes, const link_costs& each) {
+  if (of.ranks == 1) return 0;
+  const double segments = 2.0 * of.by.segments;
+  return (2 * rounds(p(of)) + segments) * combined(each, bytes / segments);
+}
+double two_tree_copy_cost(const arguments& of, double bytes, const link_costs& each) {
+  return two_tree_cost(of, bytes, {each.alpha, each.beta, 0});
+}
+double halving_cost(const arguments& of, double bytes, const link_costs& each) {
+  return rounds(p(of)) * each.alpha + share(of) * bytes * (each.beta + each.gamma);
+}
+double doubling_copy_cost(const arguments& of, double bytes, const link_costs& each) {
+  return halving_cost(of, bytes, {each.alpha, each.beta, 0});
+}
+double ring_cost(const arguments& of, double bytes, const link_costs& each) {
+  return (p(of) - 1) * combined(each, bytes / p(of));
+}
+double ring_copy_cost(const arguments& of, double bytes, const link_costs& each) {
+  return (p(of) - 1) * sent(each, bytes / p(of));
+}
+double doubling_cost(const arguments& of, double bytes, const link_costs& each) {
+  return rounds(p(of)) * combined(each, bytes);
+}
+double rounds_cost(const arguments& of, double, const link_costs& each) { return rounds(p(of)) * each.alpha; }
+double nothing_scattered(const arguments& of) { return group_size(of) <= 1 ? 0 : 1; }
+
+// Matsuda's model: within a cluster start-ups do not count.
+double far_first_cost(const arguments& of, double bytes, const link_costs& each) {
+  return rounds(groups(of)) * sent(each, bytes) + 2 * nothing_scattered(of) * each.beta * bytes;
+}
+double modified_van_de_geijn_cost(const arguments& of, double bytes, const link_costs& each) {
+  const double connected = std::min<double>(of.connections, group_size(of));
+  return rounds(groups(of)) * sent(each, bytes / connected) + 2 * nothing_scattered(of) * each.beta * bytes;
+}
+double two_tier_cost(const arguments& of, double bytes, const link_costs& each) {
+  return rounds(groups(of)) * combined(each, bytes) + nothing_scattered(of) * (4 * each.beta + each.gamma) * bytes;
+}
+double modified_rabenseifner_cost(const arguments& of, double bytes, const link_costs& each) {
+  const double connected = std::min<double>(of.connections, group_size(of));
+  return rounds(groups(of)) * combined(each, bytes / connected) +
+         nothing_scattered(of) * (2 * each.beta + each.gamma) * bytes;
+}
+
+constexpr unsigned piped = takes::segments | takes::window;
+constexpr std::string_view patarasuk = "Patarasuk and Yuan 2009", heimlich = "Heimlich 2003",
+                           canon = "Canon and Antoniu 2012", matsuda = "Matsuda and others 2006",
+                           thakur = "Thakur, Rabenseifner and Gropp 2005", bruck = "Bruck and others 1997",
+                           sanders = "Sanders, Speck and Träff 2009", hillis = "Hillis and Steele 1986",
+                           folklore = "folklore";
+
+const algorithm table[] = {
+    {collective::reduce, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β + n/s γ)",
+     rank_order::kept_for_root, binomial_cost,
+     [](const arguments& of, sink& to) { binomial_reduce(of.ranks, of.root, of.rank, of.by, to); }},
+    {collective::reduce, "greedy", takes::root | piped | takes::costs, canon,
+     "s ceil(log2 p) (α + n/s β + n/s γ) at most", rank_order::kept_for_root, binomial_cost,
+     [](const arguments& of, sink& to) {
+       greedy_reduce(of.ranks, of.root, of.transfer, of.compute, of.rank, of.by, to);
+     }},
+    {collective::reduce, "chain", takes::root | piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)",
+     rank_order::kept_for_root, chain_cost,
+     [](const arguments& of, sink& to) { tree_reduce(chain_position(of.ranks, of.root, of.rank), of.by, to); }},
+    {collective::reduce, "two-tree", takes::root | piped, sanders, "(2 ceil(log2 p) + 2s) (α + n/2s β + n/2s γ)",
+     rank_order::kept_for_root, two_tree_cost,
+     [](const arguments& of, sink& to) { two_tree_reduce(of.ranks, of.root, of.rank, of.by, to); }},
+
+    {collective::broadcast, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β)", rank_order::kept,
+     binomial_copy_cost,
+     [](const arguments& of, sink& to) { binomial_broadcast(of.ranks, of.root, of.rank, of.by, to); }},
+    {collective::broadcast, "chain", takes::root | piped, folklore, "(p + s - 2) (α + n/s β)", rank_order::kept,
+     chain_copy_cost,
+     [](const arguments& of, sink& to) { tree_broadcast(chain_position(of.ranks, of.root, of.rank), of.by, to); }},
+    {collective::broadcast, "two-tree", takes::root | piped, sanders, "(2 ceil(log2 p) + 2s) (α + n/2s β)",
+     rank_order::kept, two_tree_copy_cost,
+     [](const arguments& of, sink& to) { two_tree_broadcast(of.ranks, of.root, of.rank, of.by, to); }},
+    {collective::broadcast, "van-de-geijn", takes::root | piped, matsuda, "(ceil(log2 p) + p - 1) α + 2 (p - 1)/p n β",
+     rank_order::kept,
+     [](const arguments& of, double bytes, const link_costs& each) {
+       return doubling_copy_cost(of, bytes, each) + ring_copy_cost(of, bytes, each);
+     },
+     [](const arguments& of, sink& to) {
+       van_de_geijn_broadcast(of.ranks, of.root, of.rank, gather_by::ring, of.by, to);
+     }},
+    {collective::broadcast, "scatter-doubling", takes::root | piped, thakur, "2 ceil(log2 p) α + 2 (p - 1)/p n β",
+     rank_order::kept,
+     [](const arguments& of, double bytes, const link_costs& each) { return 2 * doubling_copy_cost(of, bytes, each); },
+     [](const arguments& of, sink& to) {
+       van_de_geijn_broadcast(of.ranks, of.root, of.rank, gather_by::recursive_doubling, of.by, to);
+     }},
+    {collective::broadcast, "far-first", takes::root | piped | takes::groups, matsuda,
+     "ceil(log2 g) (α + n β) + 2 n β for g clusters", rank_order::kept, far_first_cost,
+     [](const arguments& of, sink& to) { far_first_broadcast(groups_of(of), of.root, of.rank, of.by, to); }},
+    {collective::broadcast, "modified-van-de-geijn", takes::root | piped | takes::groups | takes::connections, matsuda,
+     "ceil(log2 g) (α + n/c β) + 2 n β for g clusters, c connections", rank_order::kept, modified_van_de_geijn_cost,
+     [](const arguments& of, sink& to) {
+       modified_van_de_geijn_broadcast(groups_of(of), of.connections, of.root, of.rank, of.by, to);
+     }},
+
+    {collective::allreduce, "recursive-doubling", 0, thakur, "ceil(log2 p) (α + n β + n γ)", rank_order::kept,
+     doubling_cost, [](const arguments& of, sink& to) { recursive_doubling_allreduce(of.ranks, of.rank, to); }},
+    {collective::allreduce, "ring", piped | takes::order, patarasuk, "2 (p - 1) α + 2 (p - 1)/p n β + (p - 1)/p n γ",
+     rank_order::not_kept,
+     [](const arguments& of, double bytes, const link_costs& each) {
+       return ring_cost(of, bytes, each) + ring_copy_cost(of, bytes, each);
+     },
+     [](const arguments& of, sink& to) { ring_allreduce(ring_of(of), of.rank, to); }},
+    {collective::allreduce, "butterfly", piped, "Rabenseifner 2004",
+     "2 ceil(log2 p) α + 2 (p - 1)/p n β + (p - 1)/p n γ", rank_order::not_kept,
+     [](const arguments& of, double bytes, const link_costs& each) {
+       return halving_cost(of, bytes, each) + doubling_copy_cost(of, bytes, each);
+     },
+     [](const arguments& of, sink& to) { butterfly_allreduce(of.ranks, of.rank, of.by, to); }},
+    {collective::allreduce, "binomial", piped, folklore, "2 s ceil(log2 p) (α + n/s β) + ceil(log2 p) n γ",
+     rank_order::kept,
+     [](const arguments& of, double bytes, const link_costs& each) {
+       return binomial_cost(of, bytes, each) + binomial_copy_cost(of, bytes, each);
+     },
+     [](const arguments& of, sink& to) { tree_allreduce(binomial_position(of.ranks, 0, of.rank), of.by, to); }},
+    {collective::allreduce, "two-tree", piped, sanders, "2 (2 ceil(log2 p) + 2s) (α + n/2s β) and half of it γ",
+     rank_order::kept,
+     [](const arguments& of, double bytes, const link_costs& each) {
+       return two_tree_cost(of, bytes, each) + two_tree_copy_cost(of, bytes, each);
+     },
+     [](const arguments& of, sink& to) { two_tree_allreduce(of.ranks, of.rank, of.by, to); }},
+    {collective::allreduce, "smp-binomial", piped | takes::groups, patarasuk,
+     "2 (ceil(log2 q) + ceil(log2 g)) (α + n β) and half of it γ for g machines of q ranks", rank_order::kept_in_rows,
+     [](const arguments& of, double bytes, const link_costs& each) {
+       return (rounds(group_size(of)) + rounds(groups(of))) * (combined(each, bytes) + sent(each, bytes));
+     },
+     [](const arguments& of, sink& to) { smp_binomial_allreduce(groups_of(of), of.rank, of.by, to); }},
+    {collective::allreduce, "smp-butterfly", piped | takes::groups, patarasuk,
+     "ceil(log2 q) (2 α + 2 n β + n γ) + 2 ceil(log2 g) α + (g - 1)/g n (2 β + γ) for g machines of q ranks",
+     rank_order::not_kept,
+     [](const arguments& of, double bytes, const link_costs& each) {
+       const double g = groups(of);
+       return rounds(group_size(of)) * (combined(each, bytes) + sent(each, bytes)) + 2 * rounds(g) * each.alpha +
+              (g - 1) / g * bytes * (2 * each.beta + each.gamma);
+     },
+     [](const arguments& of, sink& to) { smp_butterfly_allreduce(groups_of(of), of.rank, of.by, to); }},
+    {collective::allreduce, "two-tier", piped | takes::groups, matsuda,
+     "ceil(log2 g) (α + n β + n γ) + 4 n β + n γ for g clusters", rank_order::not_kept, two_tier_cost,
+     [](const arguments& of, sink& to) { two_tier_allreduce(groups_of(of), of.rank, of.by, to); }},
+    {collective::allreduce, "modified-rabenseifner", piped | takes::groups | takes::connections, matsuda,
+     "ceil(log2 g) (α + n/c β + n/c γ) + 2 n β + n γ for g clusters, c connections", rank_order::not_kept,
+     modified_rabenseifner_cost,
+     [](const arguments& of, sink& to) {
+       modified_rabenseifner_allreduce(groups_of(of), of.connections, of.rank, of.by, to);
+     }},
+
+    {collective::reduce_scatter, "ring", piped | takes::order, heimlich, "(p - 1) (α + n/p β + n/p γ)",
+     rank_order::not_kept, ring_cost,
+     [](const arguments& of, sink& to) { ring_reduce_scatter(ring_of(of), of.rank, to); }},
+    {collective::reduce_scatter, "mst", piped, heimlich,
+     "2 ceil(log2 p) α + (ceil(log2 p) + (p - 1)/p) n β + ceil(log2 p) n γ", rank_order::kept,
+     [](const arguments& of, double bytes, const link_costs& each) {
+       return binomial_cost(of, bytes, each) + doubling_copy_cost(of, bytes, each);
+     },
+     [](const arguments& of, sink& to) { mst_reduce_scatter(of.ranks, of.rank, of.by, to); }},
+    {collective::reduce_scatter, "recursive-halving", piped, thakur, "ceil(log2 p) α + (p - 1)/p n (β + γ)",
+     rank_order::not_kept, halving_cost,
+     [](const arguments& of, sink& to) { recursive_halving_reduce_scatter(of.ranks, of.rank, of.by, to); }},
+
+    {collective::allgather, "ring", piped | takes::order, patarasuk, "(p - 1) (α + n/p β)", rank_order::kept,
+     ring_copy_cost, [](const arguments& of, sink& to) { ring_allgather(ring_of(of), of.rank, to); }},
+    {collective::allgather, "bruck", 0, bruck, "ceil(log2 p) α + (p - 1)/p n β", rank_order::kept, doubling_copy_cost,
+     [](const arguments& of, sink& to) { bruck_allgather(of.ranks, of.rank, to); }},
+    {collective::allgather, "recursive-doubling", piped, thakur, "ceil(log2 p) α + (p - 1)/p n β", rank_order::kept,
+     doubling_copy_cost,
+     [](const arguments& of, sink& to) { recursive_doubling_allgather(of.ranks, of.rank, of.by, to); }},
+
+    {collective::barrier, "dissemination", 0, "Hensgen, Finkel and Manber 1988", "ceil(log2 p) α", rank_order::kept,
+     rounds_cost, [](const arguments& of, sink& to) { dissemination_barrier(of.ranks, of.rank, to); }},
+    {collective::barrier, "tree", 0, folklore, "2 ceil(log2 p) α", rank_order::kept,
+     [](const arguments& of, double bytes, const link_costs& each) { return 2 * rounds_cost(of, bytes, each); },
+     [](const arguments& of, sink& to) { tree_barrier(binomial_position(of.ranks, 0, of.rank), to); }},
+
+    {collective::gather, "binomial", takes::root | takes::window, heimlich, "ceil(log2 p) α + (p - 1)/p n β",
+     rank_order::kept, doubling_copy_cost,
+     [](const arguments& of, sink& to) { binomial_gather(of.ranks, of.root, of.rank, of.by, to); }},
+    {collective::gather, "linear", takes::root | takes::window, folklore, "(p - 1) (α + n/p β)", rank_order::kept,
+     ring_copy_cost, [](const arguments& of, sink& to) { linear_gather(of.ranks, of.root, of.rank, of.by, to); }},
+
+    {collective::scatter, "binomial", takes::root, heimlich, "ceil(log2 p) α + (p - 1)/p n β", rank_order::kept,
+     doubling_copy_cost, [](const arguments& of, sink& to) { binomial_scatter(of.ranks, of.root, of.rank, to); }},
+    {collective::scatter, "linear", takes::root, folklore, "(p - 1) (α + n/p β)", rank_order::kept, ring_copy_cost,
+     [](const arguments& of, sink& to) { linear_scatter(of.ranks, of.root, of.rank, to); }},
+
+    {collective::alltoall, "pairwise", takes::window, thakur, "(p - 1) (α + n/p β)", rank_order::kept, ring_copy_cost,
+     [](const arguments& of, sink& to) { pairwise_alltoall(of.ranks, of.rank, of.by, to); }},
+    {collective::alltoall, "bruck", takes::degree, bruck,
+     "(r - 1) ceil(log_r p) α + (r - 1)/r ceil(log_r p) n β for degree r", rank_order::kept,
+     [](const arguments& of, double bytes, const link_costs& each) {
+       const double r = std::min(of.degree, std::max(of.ranks, 2));
+       const double digits = of.ranks <= 1 ? 0 : std::ceil(std::log2(p(of)) / std::log2(r) - 1e-9);
+       return (r - 1) * digits * each.alpha + (r - 1) / r * digits * bytes * each.beta;
+     },
+     [](const arguments& of, sink& to) { bruck_alltoall(of.ranks, of.rank, of.degree, to); }},
+
+    {collective::scan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + n γ)", rank_order::kept, doubling_cost,
+     [](const arguments& of, sink& to) { recursive_doubling_scan(of.ranks, of.rank, to); }},
+    {collective::scan, "chain", piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)", rank_order::kept, chain_cost,
+     [](const arguments& of, sink& to) { chain_scan(of.ranks, of.rank, of.by, to); }},
+
+    {collective::exscan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + 2 n γ)", rank_order::kept,
+     [](const arguments& of, double bytes, const link_costs& each) {
+       return doubling_cost(of, bytes, {each.alpha, each.beta, 2 * each.gamma});
+     },
+     [](const arguments& of, sink& to) { recursive_doubling_exscan(of.ranks, of.rank, to); }},
+    {collective::exscan, "chain", piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)", rank_order::kept, chain_cost,
+     [](const arguments& of, sink& to) { chain_exscan(of.ranks, of.rank, of.by, to); }},
+};
+
+}  // namespace
+
+std::span<const algorithm> algorithms() { return table; }
+
+const algorithm* find_algorithm(collective kind, std::string_view name) {
+  const auto found = std::find_if(std::begin(table), std::end(table),
+                                  [&](const algorithm& a) { return a.kind == kind && a.name == name; });
+  return found == std::end(table) ? nullptr : found;
+}
+
+std::string_view name(collective kind) {
+  switch (kind) {
+    case collective::reduce:
+      return "reduce";
+    case collective::broadcast:
+      return "broadcast";
+    case collective::allreduce:
+      return "all-reduce";
+    case collective::reduce_scatter:
+      return "reduce-scatter";
+    case collective::allgather:
+      return "all-gather";
+    case collective::barrier:
+      return "barrier";
+    case collective::gather:
+      return "gather";
+    case collective::scatter:
+      return "scatter";
+    case collective::alltoall:
+      return "all-to-all";
+    case collective::scan:
+      return "scan";
+    case collective::exscan:
+      return "exscan";
+  }
+  return "";
+}
+
+}  // namespace weft::schedules

@@ -1,0 +1,71 @@
+// Every algorithm that there is: one table, by which selection, verifier's tests, simulator and `weft plan` go.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+#include <weft/schedules/pipeline.hpp>
+#include <weft/schedules/schedule.hpp>
+#include <weft/schedules/verifier.hpp>
+
+namespace weft::schedules {
+
+/// What an algorithm's shape depends on. Each takes `ranks` and `rank`, and of the others those that `takes` names.
+struct algorithm_arguments {
+  int ranks = 1;
+  int rank = 0;
+  int root = 0;
+  pipeline by;
+  int degree = 2;                        ///< of a tree, or base of Bruck's digits
+  int connections = 1;                   ///< between clusters
+  std::vector<std::vector<int>> groups;  ///< the ranks of each machine or cluster; empty: all in one
+  std::vector<int> order;                ///< of a ring; empty: by rank
+  double transfer = 1;                   ///< of an operand, in any unit
+  double compute = 1;                    ///< of a combine, in that unit
+};
+
+/// Parameters of algorithm_arguments, as bits.
+namespace takes {
+inline constexpr unsigned root = 1, segments = 2, window = 4, degree = 8, connections = 16, groups = 32, order = 64,
+                          costs = 128;
+}
+
+/// Seconds to start a transfer, for each of its bytes, and to combine each of them.
+struct link_costs {
+  double alpha = 0;
+  double beta = 0;
+  double gamma = 0;
+};
+
+/// Whether operands are combined in the order of the ranks, as operators need that do not commute.
+enum class rank_order : std::uint8_t {
+  kept,           ///< or nothing is combined
+  kept_for_root,  ///< where the root is rank 0
+  kept_in_rows,   ///< where groups are rows of consecutive ranks, in order
+  not_kept,
+};
+
+struct algorithm {
+  collective kind;
+  std::string_view name;
+  unsigned parameters;       ///< of `takes`
+  std::string_view source;   ///< in the literature
+  std::string_view formula;  ///< what `cost` says, in words: p ranks, n bytes, s segments, α, β, γ
+  rank_order order;
+  /// Seconds for a vector of so many bytes, by the formula: of all chunks together, in an all-to-all of one rank's
+  /// input.
+  double (*cost)(const algorithm_arguments& of, double bytes, const link_costs& each);
+  /// Emits one rank's steps. Throws std::invalid_argument for arguments that make no sense.
+  void (*emit)(const algorithm_arguments& of, sink& to);
+};
+
+/// All of them, those of one collective side by side.
+std::span<const algorithm> algorithms();
+
+/// The algorithm of that name, or null.
+const algorithm* find_algorithm(collective kind, std::string_view name);
+
+/// "all-reduce", "all-to-all", ...
+std::string_view name(collective kind);
+
+}  // namespace weft::schedules

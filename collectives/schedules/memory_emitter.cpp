@@ -1,0 +1,197 @@
+#include "memory_emitter.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace weft::schedules {
+namespace {
+
+/// The cells that a segment takes in the history of its memory.
+block_range cells_of(const segment& s) { return s.in == buffer::scratch ? block_range{s.slot, 1} : s.elements; }
+
+}  // namespace
+
+void access_history::split(std::uint32_t at) {
+  auto next = uses_.upper_bound(at);
+  if (next == uses_.begin()) return;
+  const auto here = std::prev(next);
+  if (here->first == at || here->second.end <= at) return;
+  use tail = here->second;
+  here->second.end = at;
+  uses_.emplace_hint(next, at, std::move(tail));
+}
+
+std::span<access_history::use* const> access_history::pieces(block_range blocks) {
+  found_.clear();
+  if (blocks.count == 0) return found_;
+  const std::uint32_t end = blocks.first + blocks.count;
+  split(blocks.first);
+  split(end);
+  auto next = uses_.lower_bound(blocks.first);
+  for (std::uint32_t at = blocks.first; at < end; at = found_.back()->end) {
+    if (next == uses_.end() || next->first != at) {
+      const std::uint32_t gap_end = next == uses_.end() ? end : std::min(end, next->first);
+      next = uses_.emplace_hint(next, at, use{gap_end, no_step, {}});
+    }
+    found_.push_back(&next->second);
+    ++next;
+  }
+  return found_;
+}
+
+void access_history::add_reader(block_range blocks, step_index reader) {
+  for (use* const piece : pieces(blocks)) piece->readers.push_back(reader);
+}
+
+void access_history::set_writer(block_range blocks, step_index writer) {
+  if (blocks.count == 0) return;
+  pieces(blocks);
+  const auto first = uses_.find(blocks.first);
+  uses_.erase(first, uses_.lower_bound(blocks.first + blocks.count));
+  uses_[blocks.first] = {blocks.first + blocks.count, writer, {}};
+}
+
+std::pair<step_index, std::uint32_t> access_history::writer(block_range blocks) const {
+  const std::uint32_t end = blocks.first + blocks.count;
+  std::uint32_t at = blocks.first;
+  step_index found = no_step;
+  auto next = uses_.upper_bound(at);
+  if (next != uses_.begin() && std::prev(next)->second.end > at) --next;
+  while (at < end) {
+    const bool gap = next == uses_.end() || next->first > at;
+    const step_index here = gap ? no_step : next->second.writer;
+    if (at == blocks.first) found = here;
+    if (here != found) break;
+    at = !gap ? (next++)->second.end : next == uses_.end() ? end : next->first;
+  }
+  return {found, std::min(at, end) - blocks.first};
+}
+
+memory_emitter::memory_emitter(sink& to, const layout& cut, std::uint32_t window)
+    : to_(to), cut_(cut), window_(window), slot_count_(cut.scratch_slots), direct_(window, no_step) {
+  to_.begin(cut);
+}
+
+void memory_emitter::begin_beside(std::uint32_t first_slot, std::uint32_t slots) {
+  first_slot_ = first_slot;
+  slot_count_ = slots;
+  next_slot_ = 0;
+  direct_.assign(window_, no_step);
+}
+
+access_history& memory_emitter::history(buffer in) {
+  if (in == buffer::scratch) return slots_;
+  return in == buffer::work ? work_ : vector_;
+}
+
+step_index memory_emitter::emit(step_kind kind, int peer, std::span<const segment> sources,
+                                std::span<const segment> targets, step_index after) {
+  after_.clear();
+  const auto wait_for = [&](step_index before) {
+    if (before != no_step) after_.push_back(before);
+  };
+  wait_for(after);
+  for (const segment& source : sources)
+    for (const auto* const use : history(source.in).pieces(cells_of(source))) wait_for(use->writer);
+  for (const segment& target : targets)
+    for (const auto* const use : history(target.in).pieces(cells_of(target))) {
+      if (use->readers.empty()) wait_for(use->writer);  // else the readers have waited for it
+      for (const step_index reader : use->readers) wait_for(reader);
+    }
+  std::sort(after_.begin(), after_.end());
+  after_.erase(std::unique(after_.begin(), after_.end()), after_.end());
+  const step_index made = to_.emit(kind, peer, sources, targets, after_);
+  for (const segment& source : sources) history(source.in).add_reader(cells_of(source), made);
+  for (const segment& target : targets) history(target.in).set_writer(cells_of(target), made);
+  return made;
+}
+
+step_index memory_emitter::send(int peer, std::span<const segment> parts) {
+  return emit(step_kind::send, peer, parts, {}, no_step);
+}
+
+step_index memory_emitter::receive(int peer, std::span<const segment> parts, step_index after) {
+  return emit(step_kind::receive, peer, {}, parts, after);
+}
+
+void memory_emitter::copy(const segment& source, const segment& target) {
+  emit(step_kind::copy, -1, {&source, 1}, {&target, 1}, no_step);
+}
+
+void memory_emitter::combine(const segment& first, const segment& second, const segment& target) {
+  const segment sources[] = {first, second};
+  emit(step_kind::combine, -1, sources, {&target, 1}, no_step);
+}
+
+void memory_emitter::send_value(int peer, block_range blocks) {
+  if (blocks.count > 0) send(peer, value(blocks));
+}
+
+void memory_emitter::receive_value(int peer, block_range blocks) {
+  if (blocks.count == 0) return;
+  const segment target = home(blocks);
+  receive_directly(peer, {&target, 1});
+}
+
+void memory_emitter::receive_directly(int peer, std::span<const segment> parts) {
+  step_index& earlier = direct_[next_direct_++ % direct_.size()];
+  earlier = receive(peer, parts, earlier);
+}
+
+void memory_emitter::settle(block_range blocks) {
+  for (const segment& part : value(blocks))
+    if (part.in != buffer::output) copy(part, in_output(part.elements));
+}
+
+std::vector<segment> memory_emitter::value(block_range blocks) const {
+  std::vector<segment> parts;
+  while (blocks.count > 0) {
+    const auto [put_out, out_count] = vector_.writer(blocks);
+    const auto [worked, count] = work_.writer({blocks.first, out_count});
+    buffer in = buffer::input;
+    if (put_out != no_step) in = buffer::output;
+    if (worked != no_step && (put_out == no_step || worked > put_out)) in = buffer::work;
+    if (!parts.empty() && parts.back().in == in)
+      parts.back().elements.count += count;
+    else
+      parts.push_back({me, in, 0, {blocks.first, count}});
+    blocks = {blocks.first + count, blocks.count - count};
+  }
+  return parts;
+}
+
+segment memory_emitter::home(block_range blocks) const {
+  return {me, cut_.output.holds(blocks) ? buffer::output : buffer::work, 0, blocks};
+}
+
+segment memory_emitter::slot(block_range blocks) {
+  return in_scratch(first_slot_ + next_slot_++ % slot_count_, blocks);
+}
+
+void incoming_operands::post_next() {
+  operand& next = all_[posted_++];
+  next.in = emit_.slot(next.blocks);
+  emit_.receive(next.peer, {&next.in, 1});
+}
+
+void incoming_operands::post() {
+  while (posted_ < std::min<std::size_t>(all_.size(), emit_.window())) post_next();
+}
+
+void incoming_operands::combine_next() {
+  const operand& next = all_[combined_++];
+  const auto own = emit_.value(next.blocks);
+  if (own.size() != 1) throw std::logic_error("the value of an operand lies in several places");
+  const segment sum{me, home_, 0, next.blocks};
+  if (next.first)
+    emit_.combine(next.in, own[0], sum);
+  else
+    emit_.combine(own[0], next.in, sum);
+  if (posted_ < all_.size()) post_next();
+}
+
+void incoming_operands::combine_all() {
+  while (combined_ < all_.size()) combine_next();
+}
+
+}  // namespace weft::schedules

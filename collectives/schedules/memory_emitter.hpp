@@ -1,0 +1,117 @@
+// An emitter that knows which steps must wait for one another: those that use the same memory.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "emitter.hpp"
+
+namespace weft::schedules {
+
+/// Which steps used the blocks of one memory last.
+class access_history {
+ public:
+  struct use {
+    std::uint32_t end = 0;            ///< one past the last block
+    step_index writer = no_step;      ///< the last step that wrote these blocks
+    std::vector<step_index> readers;  ///< since
+  };
+
+  /// The uses of `blocks`, by first block, in pieces that end where `blocks` do; made where there were none.
+  std::span<use* const> pieces(block_range blocks);
+  void add_reader(block_range blocks, step_index reader);
+  void set_writer(block_range blocks, step_index writer);
+  /// The step that wrote the first of `blocks` last, or no_step, and how many from there on it wrote, too.
+  std::pair<step_index, std::uint32_t> writer(block_range blocks) const;
+
+ private:
+  void split(std::uint32_t at);
+
+  std::map<std::uint32_t, use> uses_;  // by first block; disjoint
+  std::vector<use*> found_;
+};
+
+/// Emits the steps of an algorithm whose phases follow one another on one vector. Each step waits for the steps before
+/// it that wrote what it reads, or used what it writes, and for nothing else; that input and output may be the same
+/// memory is allowed for. So phases written apart may be joined in any order: see phases.hpp.
+///
+/// A rank's *value* of a block is what it has of it so far: the input, until a step has made or received another.
+class memory_emitter {
+ public:
+  memory_emitter(sink& to, const layout& cut, std::uint32_t window);
+
+  step_index send(int peer, std::span<const segment> parts);
+  step_index receive(int peer, std::span<const segment> parts, step_index after = no_step);
+  void copy(const segment& source, const segment& target);
+  void combine(const segment& first, const segment& second, const segment& target);
+
+  /// Sends the value of `blocks`.
+  void send_value(int peer, block_range blocks);
+  /// Receives the value of `blocks` where it belongs, at most `window` such receives at a time.
+  void receive_value(int peer, block_range blocks);
+  /// Receives into parts named, counted to the same window.
+  void receive_directly(int peer, std::span<const segment> parts);
+  /// Makes the output hold the value of `blocks`.
+  void settle(block_range blocks);
+
+  /// From here on takes other slots, and counts receives to another window: for a phase that goes on beside those
+  /// before it.
+  void begin_beside(std::uint32_t first_slot, std::uint32_t slots);
+
+  /// Where the value of `blocks` lies.
+  std::vector<segment> value(block_range blocks) const;
+  /// Where a new value of `blocks` belongs: in the output if it holds them all, else in the work memory.
+  segment home(block_range blocks) const;
+  /// The next slot of scratch, around, for `blocks`.
+  segment slot(block_range blocks);
+
+  const layout& cut() const { return cut_; }
+  std::uint32_t window() const { return window_; }
+
+ private:
+  step_index emit(step_kind kind, int peer, std::span<const segment> sources, std::span<const segment> targets,
+                  step_index after);
+  access_history& history(buffer in);
+
+  sink& to_;
+  layout cut_;
+  std::uint32_t window_;
+  access_history vector_, work_, slots_;  // vector_: of input and output, which may be one memory
+  std::uint32_t first_slot_ = 0, slot_count_, next_slot_ = 0;
+  std::vector<step_index> direct_;  // the last receives of receive_directly, around
+  std::size_t next_direct_ = 0;
+  std::vector<step_index> after_;
+};
+
+/// Operands on their way from other ranks: at most `window` at a time, combined in the order in which they were added.
+class incoming_operands {
+ public:
+  /// Operands for `blocks` or parts of them, whose values all lie in one memory, and then all in another.
+  incoming_operands(memory_emitter& emit, block_range blocks) : emit_(emit), home_(emit.home(blocks).in) {}
+  /// `first`: it goes before this rank's value, else behind it.
+  void add(int peer, block_range blocks, bool first) { all_.push_back({peer, blocks, first, {}}); }
+  /// Posts the first receives.
+  void post();
+  /// Combines the next operand with the value, and posts a receive into the slot read.
+  void combine_next();
+  void combine_all();
+
+ private:
+  struct operand {
+    int peer;
+    block_range blocks;
+    bool first;
+    segment in;
+  };
+  void post_next();
+
+  memory_emitter& emit_;
+  buffer home_;
+  std::vector<operand> all_;
+  std::size_t posted_ = 0;
+  std::size_t combined_ = 0;
+};
+
+}  // namespace weft::schedules

@@ -1,0 +1,95 @@
+// Parts of algorithms: what some of the ranks do with some of the blocks, as steps that follow those before them. An
+// algorithm is one phase or several, over one party or several.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+#include <weft/schedules/regular_trees.hpp>
+
+#include "memory_emitter.hpp"
+
+namespace weft::schedules {
+
+/// The ranks that take part in a phase, and which of them is this one.
+struct party {
+  std::vector<int> ranks;
+  int place = 0;
+
+  int size() const { return static_cast<int>(ranks.size()); }
+  int rank(int at) const { return ranks[static_cast<std::size_t>(at)]; }
+};
+/// All ranks.
+party everybody(int ranks, int rank);
+
+/// Which blocks belong to which member of a party: member i has the blocks from bounds[i] to before bounds[i + 1], none
+/// where the two are equal.
+struct division {
+  std::vector<std::uint32_t> bounds;
+
+  block_range of(int first, int end) const {
+    const std::uint32_t begin = bounds[static_cast<std::size_t>(first)];
+    return {begin, bounds[static_cast<std::size_t>(end)] - begin};
+  }
+  block_range of(int member) const { return of(member, member + 1); }
+  block_range all() const { return of(0, static_cast<int>(bounds.size()) - 1); }
+};
+/// `chunks` chunks balanced over `members` members.
+division balanced_division(int members, std::uint32_t chunks, std::uint32_t segments);
+
+/// Cuts blocks into at most `segments` pieces.
+std::vector<block_range> pieces_of(block_range blocks, std::uint32_t segments);
+/// The blocks of the longest of these pieces.
+std::uint32_t piece_blocks(std::uint32_t blocks, std::uint32_t segments);
+
+/// Reduce-scatter by recursive halving: afterwards each member's value of its blocks is combined from all members.
+/// Any number of members; the half that is one longer has a member without a partner, which only gives.
+///
+///     0 1 2 | 3 4      5 members: 0 <-> 3, 1 <-> 4, 2 -> 4      each gives what belongs to the other half
+///     0 1 | 2   3 | 4             0 <-> 2, 1 -> 2;  3 <-> 4     and so on in each half
+///     0 | 1                       0 <-> 1
+///
+/// Scratch: `window` slots of a piece of the larger half's blocks.
+void reduce_scatter_by_halving(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments);
+
+/// All-gather by recursive doubling: the same exchanges backwards. Each member's value of its own blocks goes to all.
+void allgather_by_doubling(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments);
+
+/// What a member does in the minimum spanning tree over its party (van de Geijn's MST): each half of a row of members
+/// has a root, the root of the row one of the two; so every subtree is a row, and the tree works for any root.
+///
+///     0 1 2 3 4     root 1: it gives 3 what is for 3 and 4
+///     0 1 2 | 3 4           then 2 what is for 2; and 3 serves 4
+///     0 1 | 2               then 0
+struct spanning_round {
+  int peer;        ///< place
+  bool gives;      ///< to the peer, downwards from the root; else it gets from it
+  int first, end;  ///< the half at the far end of the edge from the root
+};
+/// From the root's first half on. O(log members).
+std::vector<spanning_round> spanning_rounds(int members, int root, int place);
+/// The same tree as a rank's position: what a reduction receives first is nearest.
+tree_position spanning_position(const party& among, int root);
+
+/// The binomial tree over a party. `root` is a place.
+tree_position binomial_in(const party& among, int root);
+
+/// From the root's value of all blocks to each member's of its own.
+void scatter_by_spanning_tree(memory_emitter& emit, const party& among, int root, const division& parts);
+/// From each member's value of its own blocks to the root's of all.
+void gather_by_spanning_tree(memory_emitter& emit, const party& among, int root, const division& parts);
+
+/// Reduction over a tree in `segments` pieces: the root's value of the blocks becomes combined from all ranks of the
+/// tree. A child's operand goes before the parent's where its rank is lower, so that trees whose subtrees are rows of
+/// consecutive ranks keep the order of the ranks.
+void reduce_over_tree(memory_emitter& emit, const tree_position& place, block_range blocks, std::uint32_t segments);
+/// Broadcast over a tree in `segments` pieces: the root's value of the blocks becomes everyone's. The last child first.
+void broadcast_over_tree(memory_emitter& emit, const tree_position& place, block_range blocks, std::uint32_t segments);
+
+/// Slots of scratch, of as many blocks as it is given, that allreduce_by_doubling needs.
+std::uint32_t doubling_slots(int members);
+/// All-reduce by recursive doubling: everyone's value of the blocks becomes combined from all members, in their order.
+/// The result is in the output. See recursive_doubling_allreduce.hpp.
+void allreduce_by_doubling(memory_emitter& emit, const party& among, block_range blocks);
+
+}  // namespace weft::schedules

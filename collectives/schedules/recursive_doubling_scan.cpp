@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <bit>
+#include <weft/schedules/recursive_doubling_scan.hpp>
+
+#include "arguments.hpp"
+#include "memory_emitter.hpp"
+
+namespace weft::schedules {
+namespace {
+
+constexpr block_range vector{0, 1};
+constexpr std::size_t most_slots = 4;
+
+/// What the two scans share: operands that come from below, and what goes up.
+class doubling_scan {
+ public:
+  doubling_scan(int ranks, int rank, bool inclusive, sink& to)
+      : ranks_(ranks),
+        rank_(rank),
+        rounds_(static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(rank)))),
+        slots_(std::min(most_slots, rounds_)),
+        inclusive_(inclusive),
+        emit_(to, cut(), 1) {}
+
+  void run() {
+    while (received_.size() < slots_) receive();
+    segment up = in_input(vector);  // what this rank and those before it, as far as known, have
+    std::size_t round = 0;
+    for (long long distance = 1; distance < ranks_; distance *= 2, ++round) {
+      if (rank_ + distance < ranks_) emit_.send(static_cast<int>(rank_ + distance), {&up, 1});
+      if (round >= rounds_) continue;
+      up = inclusive_ ? inclusive_sum(round, up) : exclusive_sum(round, up, rank_ + 2 * distance < ranks_);
+      if (round >= 1 && received_.size() < rounds_) receive();
+    }
+    if (inclusive_ && rank_ == 0) emit_.copy(in_input(vector), in_output(vector));
+  }
+
+ private:
+  layout cut() const {
+    const std::size_t sums = inclusive_ || rounds_ == 0 ? 0 : 2;
+    return {1,
+            1,
+            vector,
+            inclusive_ || rank_ > 0 ? vector : block_range{},
+            static_cast<std::uint32_t>(slots_ + sums),
+            slots_ == 0 ? 0u : 1u};
+  }
+
+  void receive() {
+    const std::size_t round = received_.size();
+    received_.push_back(in_scratch(static_cast<std::uint32_t>(round % slots_), vector));
+    emit_.receive(rank_ - (1 << round), {&received_.back(), 1});
+  }
+
+  /// The sum is made where the operand came, in the end in the output.
+  segment inclusive_sum(std::size_t round, const segment& up) {
+    const segment sum = round + 1 == rounds_ ? in_output(vector) : received_[round];
+    emit_.combine(received_[round], up, sum);
+    return sum;
+  }
+
+  /// What goes up is combined first: in place, the output overwrites the input.
+  segment exclusive_sum(std::size_t round, segment up, bool goes_up) {
+    if (goes_up) {
+      const segment sum = in_scratch(static_cast<std::uint32_t>(slots_ + round % 2), vector);
+      emit_.combine(received_[round], up, sum);
+      up = sum;
+    }
+    if (round == 0)
+      emit_.copy(received_[round], in_output(vector));
+    else
+      emit_.combine(received_[round], in_output(vector), in_output(vector));
+    return up;
+  }
+
+  int ranks_, rank_;
+  std::size_t rounds_;  // in which it receives
+  std::size_t slots_;
+  bool inclusive_;
+  memory_emitter emit_;
+  std::vector<segment> received_;
+};
+
+}  // namespace
+
+void recursive_doubling_scan(int ranks, int rank, sink& to) {
+  check_rank(ranks, rank, "rank");
+  doubling_scan(ranks, rank, true, to).run();
+}
+
+void recursive_doubling_exscan(int ranks, int rank, sink& to) {
+  check_rank(ranks, rank, "rank");
+  doubling_scan(ranks, rank, false, to).run();
+}
+
+}  // namespace weft::schedules

@@ -1,0 +1,136 @@
+#include <bit>
+#include <weft/schedules/two_tree.hpp>
+
+#include "arguments.hpp"
+#include "phases.hpp"
+
+namespace weft::schedules {
+namespace {
+
+/// A node of a tree over the nodes 1 to n, numbered from left to right. 0: none.
+struct node {
+  int parent = 0, left = 0, right = 0;
+};
+
+/// The root of the tree over the nodes after `before` up to `last`: the one with the most zeros at the end, counted
+/// from `before`. 0: there are none.
+int middle(int before, int last) {
+  return before == last ? 0 : before + static_cast<int>(std::bit_floor(static_cast<unsigned>(last - before)));
+}
+
+/// The tree in which odd nodes are leaves, but for the last one.
+node in_order_node(int nodes, int at) {
+  int before = 0, last = nodes;
+  node found;
+  for (int root = middle(before, last); root != at; root = middle(before, last)) {
+    found.parent = root;
+    (at < root ? last : before) = at < root ? root - 1 : root;
+  }
+  found.left = middle(before, at - 1);
+  found.right = middle(at, last);
+  return found;
+}
+
+node mirrored_node(int nodes, int at) {
+  const node image = in_order_node(nodes, nodes + 1 - at);
+  const auto back = [&](int other) { return other == 0 ? 0 : nodes + 1 - other; };
+  return {back(image.parent), back(image.right), back(image.left)};
+}
+
+/// The node `at` in tree 0 or 1. A mirror image swaps leaves and inner nodes where their number is even; of an odd
+/// number the last one hangs below the last but one, inner in tree 0, and is above all others in tree 1.
+node node_of(int which, int nodes, int at) {
+  const int paired = nodes - nodes % 2;
+  if (at > paired) {
+    if (which == 0) return {paired, 0, 0};
+    return {0, paired == 0 ? 0 : nodes - middle(0, paired), 0};
+  }
+  node found = which == 0 ? in_order_node(paired, at) : mirrored_node(paired, at);
+  if (paired == nodes) return found;
+  if (which == 0 && at == paired) found.right = nodes;
+  if (which == 1 && found.parent == 0) found.parent = nodes;
+  return found;
+}
+
+/// The node that hangs below the root.
+int top_of(int which, int nodes) {
+  const int paired = nodes - nodes % 2;
+  if (which == 0) return paired == 0 ? nodes : middle(0, paired);
+  return paired == nodes ? (nodes == 0 ? 0 : nodes + 1 - middle(0, nodes)) : nodes;
+}
+
+layout two_chunks(const pipeline& by, bool input, bool output, std::uint32_t slots) {
+  const block_range vector{0, 2 * by.segments}, none{};
+  return {2, by.segments, input ? vector : none, output ? vector : none, slots, slots == 0 ? 0u : 1u};
+}
+
+/// The half of the vector that a tree carries.
+block_range half(std::uint32_t which, const pipeline& by) { return {which * by.segments, by.segments}; }
+
+bool has_children(const std::array<tree_position, 2>& places) {
+  return !places[0].children.empty() || !places[1].children.empty();
+}
+
+}  // namespace
+
+std::array<tree_position, 2> two_tree_positions(int ranks, int root, int rank) {
+  check_rank(ranks, rank, "rank");
+  check_rank(ranks, root, "root");
+  const int nodes = ranks - 1;
+  const auto rank_of = [&](int at) { return at == 0 ? root : at <= root ? at - 1 : at; };
+  std::array<tree_position, 2> places;
+  for (int which = 0; which < 2; ++which) {
+    tree_position& place = places[static_cast<std::size_t>(which)];
+    place.rank = rank;
+    if (rank == root) {
+      if (nodes > 0) place.children = {rank_of(top_of(which, nodes))};
+      continue;
+    }
+    const node found = node_of(which, nodes, rank < root ? rank + 1 : rank);
+    place.parent = rank_of(found.parent);
+    for (const int child : {found.left, found.right})
+      if (child != 0) place.children.push_back(rank_of(child));
+  }
+  return places;
+}
+
+void two_tree_reduce(int ranks, int root, int rank, const pipeline& by, sink& to) {
+  check_pipeline(by);
+  const auto places = two_tree_positions(ranks, root, rank);
+  layout cut = two_chunks(by, true, rank == root, has_children(places) ? 2 * by.window : 0);
+  if (rank != root && has_children(places)) cut.work = half(places[0].children.empty() ? 1 : 0, by);
+  memory_emitter emit(to, cut, by.window);
+  for (const std::uint32_t which : {0u, 1u}) {
+    emit.begin_beside(which * by.window, by.window);
+    reduce_over_tree(emit, places[which], half(which, by), by.segments);
+  }
+  if (rank == root) emit.settle({0, 2 * by.segments});
+}
+
+void two_tree_broadcast(int ranks, int root, int rank, const pipeline& by, sink& to) {
+  check_pipeline(by);
+  const auto places = two_tree_positions(ranks, root, rank);
+  memory_emitter emit(to, two_chunks(by, rank == root, true, 0), by.window);
+  for (const std::uint32_t which : {0u, 1u}) {
+    emit.begin_beside(0, 0);
+    broadcast_over_tree(emit, places[which], half(which, by), by.segments);
+  }
+  emit.settle({0, 2 * by.segments});
+}
+
+void two_tree_allreduce(int ranks, int rank, const pipeline& by, sink& to) {
+  check_pipeline(by);
+  const auto places = two_tree_positions(ranks, 0, rank);
+  memory_emitter emit(to, two_chunks(by, true, true, has_children(places) ? 2 * by.window : 0), by.window);
+  for (const std::uint32_t which : {0u, 1u}) {
+    emit.begin_beside(which * by.window, by.window);
+    reduce_over_tree(emit, places[which], half(which, by), by.segments);
+  }
+  for (const std::uint32_t which : {0u, 1u}) {
+    emit.begin_beside(0, 0);
+    broadcast_over_tree(emit, places[which], half(which, by), by.segments);
+  }
+  emit.settle({0, 2 * by.segments});
+}
+
+}  // namespace weft::schedules

@@ -1,0 +1,221 @@
+// What the table of algorithms promises.
+#include <cmath>
+#include <random>
+#include <set>
+#include <weft/schedules/two_tree.hpp>
+
+#include "catch.hpp"
+#include "random_run.hpp"
+#include "seed.hpp"
+#include "shapes.hpp"
+
+using namespace weft::schedules;
+using namespace weft_test;
+
+namespace {
+
+constexpr int most_ranks = 40;
+
+/// Of many ranks only some shapes: every `stride`-th, so that all values of all parameters come by.
+template <class Each>
+void for_each_shape_up_to(int ranks, Each&& each) {
+  for (const algorithm& by : algorithms())
+    for (int n = 1; n <= ranks; ++n) {
+      int number = 0;
+      const int stride = n <= 12 ? 1 : 5;
+      for_each_shape(by, n, [&](const algorithm_arguments& shape) {
+        if ((number++ + n) % stride == 0) each(by, shape);
+      });
+    }
+}
+
+bool promises_order(const algorithm& by, const algorithm_arguments& shape) {
+  switch (by.order) {
+    case rank_order::kept:
+      return true;
+    case rank_order::kept_for_root:
+      return shape.root == 0;
+    case rank_order::kept_in_rows: {
+      std::vector<int> all;
+      for (const auto& members : shape.groups) all.insert(all.end(), members.begin(), members.end());
+      return std::is_sorted(all.begin(), all.end());
+    }
+    case rank_order::not_kept:
+      break;
+  }
+  return false;
+}
+
+std::size_t bytes_sent(const schedule& of, std::size_t elements) {
+  std::size_t sum = 0;
+  for (const step& s : of.steps)
+    if (s.kind == step_kind::send)
+      for (const segment& part : of.sources_of(s)) sum += elements_of(of.cut, elements, part.elements).count;
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("every algorithm verifies, in every shape, and keeps the order that it promises") {
+  for_each_shape_up_to(most_ranks, [](const algorithm& by, const algorithm_arguments& shape) {
+    const auto all = schedules_of(by, shape);
+    INFO(text_of(by, shape));
+    REQUIRE(fault_in(meant_by(by, shape), all) == "");
+    if (promises_order(by, shape) && shape.ranks <= 12) REQUIRE(keeps_rank_order(meant_by(by, shape), all));
+  });
+}
+
+TEST_CASE("every algorithm runs right in any order that can happen") {
+  const auto seed = test_seed();
+  INFO("WEFT_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  for_each_shape_up_to(9, [&](const algorithm& by, const algorithm_arguments& shape) {
+    if (random() % 4 != 0) return;
+    const auto all = schedules_of(by, shape);
+    for (const std::size_t elements : {std::size_t{0}, std::size_t{1}, std::size_t{64}}) {
+      const bool in_place = random() % 2 == 0, in_order = random() % 2 == 0, buffered = random() % 2 == 0;
+      INFO(text_of(by, shape));
+      CAPTURE(elements, in_place, in_order, buffered);
+      REQUIRE(runs_right({meant_by(by, shape), elements, in_place, in_order, buffered}, all, random));
+    }
+  });
+}
+
+TEST_CASE("names are unique, and found") {
+  std::set<std::pair<collective, std::string_view>> names;
+  for (const algorithm& by : algorithms()) {
+    REQUIRE(names.insert({by.kind, by.name}).second);
+    REQUIRE(find_algorithm(by.kind, by.name) == &by);
+    REQUIRE(name(by.kind) != "");
+  }
+  REQUIRE(find_algorithm(collective::scan, "ring") == nullptr);
+}
+
+TEST_CASE("costs grow with every price, and alone nothing costs anything") {
+  for_each_shape_up_to(most_ranks, [](const algorithm& by, const algorithm_arguments& shape) {
+    INFO(text_of(by, shape));
+    const double cost = by.cost(shape, 1e6, {1, 1e-3, 1e-4});
+    REQUIRE(std::isfinite(cost));
+    if (shape.ranks == 1) REQUIRE(cost == 0);
+    for (const link_costs dearer : {link_costs{2, 1e-3, 1e-4}, link_costs{1, 2e-3, 1e-4}, link_costs{1, 1e-3, 2e-4}})
+      REQUIRE(by.cost(shape, 1e6, dearer) >= cost);
+  });
+}
+
+TEST_CASE("Matsuda's gains with 10 connections and no latency: 1.43 and 2.38 times where only copying counts") {
+  algorithm_arguments shape;
+  shape.ranks = 64;
+  shape.connections = 10;
+  shape.groups = rows(64, 2);
+  const auto cost = [&](collective kind, const char* name) {
+    return find_algorithm(kind, name)->cost(shape, 1, {0, 1, 0});
+  };
+  REQUIRE(cost(collective::broadcast, "far-first") / cost(collective::broadcast, "modified-van-de-geijn") ==
+          Approx(3 / 2.1));
+  REQUIRE(cost(collective::allreduce, "two-tier") / cost(collective::allreduce, "modified-rabenseifner") ==
+          Approx(5 / 2.1));
+}
+
+TEST_CASE("only the connected ranks talk to other clusters, each with its share") {
+  for (const int connections : {1, 2, 3, 5})
+    for (const int clusters : {2, 3}) {
+      algorithm_arguments shape;
+      shape.ranks = 17;
+      shape.connections = connections;
+      shape.groups = dealt(17, clusters);
+      for (const char* const name : {"modified-van-de-geijn", "modified-rabenseifner"}) {
+        const collective kind = name[9] == 'v' ? collective::broadcast : collective::allreduce;
+        std::set<std::pair<int, int>> lines;
+        std::size_t rank = 0, across = 0;
+        for (const schedule& one : schedules_of(*find_algorithm(kind, name), shape)) {
+          for (const step& s : one.steps)
+            if (s.kind == step_kind::send && s.peer % clusters != static_cast<int>(rank) % clusters) {
+              lines.insert({static_cast<int>(rank), s.peer});
+              for (const segment& part : one.sources_of(s)) across += elements_of(one.cut, 3000, part.elements).count;
+            }
+          ++rank;
+        }
+        CAPTURE(name, connections, clusters);
+        const std::size_t pairs = static_cast<std::size_t>(connections) * (kind == collective::broadcast ? 1 : 2);
+        if (clusters == 2) {
+          REQUIRE(lines.size() == pairs);
+          REQUIRE(across == 3000 * (kind == collective::broadcast ? 1u : 2u));
+        }
+      }
+    }
+}
+
+TEST_CASE("no rank has children in both of the two trees") {
+  for (int ranks = 1; ranks <= 200; ++ranks)
+    for (const int root : {0, ranks / 3, ranks - 1})
+      for (int rank = 0; rank < ranks; ++rank) {
+        const auto places = two_tree_positions(ranks, root, rank);
+        CAPTURE(ranks, root, rank);
+        if (rank != root) REQUIRE((places[0].children.empty() || places[1].children.empty()));
+        for (const auto& place : places) REQUIRE(place.children.size() <= 2);
+      }
+}
+
+TEST_CASE("two trees are about as deep as one") {
+  for (int ranks = 2; ranks <= 200; ++ranks)
+    for (std::size_t which = 0; which < 2; ++which) {
+      int deepest = 0;
+      for (int rank = 0; rank < ranks; ++rank) {
+        int depth = 0;
+        for (int at = rank; at != 0; at = two_tree_positions(ranks, 0, at)[which].parent) ++depth;
+        deepest = std::max(deepest, depth);
+      }
+      CAPTURE(ranks, which);
+      REQUIRE(deepest <= std::ceil(std::log2(ranks)) + 2);
+    }
+}
+
+TEST_CASE("butterflies and halvings move as little as can be when the ranks are a power of two") {
+  for (const int ranks : {2, 4, 8, 16, 32}) {
+    algorithm_arguments shape;
+    shape.ranks = ranks;
+    const auto n = static_cast<std::size_t>(ranks);
+    const std::size_t elements = 6 * n;
+    for (const schedule& one : schedules_of(*find_algorithm(collective::allreduce, "butterfly"), shape))
+      REQUIRE(bytes_sent(one, elements) * n == 2 * (n - 1) * elements);
+    for (const schedule& one : schedules_of(*find_algorithm(collective::reduce_scatter, "recursive-halving"), shape))
+      REQUIRE(bytes_sent(one, elements) * n == (n - 1) * elements);
+  }
+}
+
+TEST_CASE("Bruck's algorithms take the fewest rounds there can be") {
+  for (int ranks = 2; ranks <= most_ranks; ++ranks) {
+    algorithm_arguments shape;
+    shape.ranks = ranks;
+    const auto rounds = static_cast<std::ptrdiff_t>(std::ceil(std::log2(ranks)));
+    for (const collective kind : {collective::allgather, collective::alltoall})
+      for (const schedule& one : schedules_of(*find_algorithm(kind, "bruck"), shape))
+        REQUIRE(std::count_if(one.steps.begin(), one.steps.end(),
+                              [](const step& s) { return s.kind == step_kind::send; }) == rounds);
+  }
+}
+
+TEST_CASE("algorithms refuse shapes that make no sense") {
+  for (const algorithm& by : algorithms()) {
+    schedule_sink to;
+    INFO(name(by.kind) << " " << by.name);
+    const auto refuses = [&](auto&& change) {
+      algorithm_arguments shape;
+      shape.ranks = 6;
+      change(shape);
+      REQUIRE_THROWS_AS(by.emit(shape, to), std::invalid_argument);
+    };
+    refuses([](auto& shape) { shape.rank = 6; });
+    refuses([](auto& shape) { shape.rank = -1; });
+    if ((by.parameters & takes::root) != 0) refuses([](auto& shape) { shape.root = 6; });
+    if ((by.parameters & takes::segments) != 0) refuses([](auto& shape) { shape.by.segments = 0; });
+    if ((by.parameters & takes::window) != 0) refuses([](auto& shape) { shape.by.window = 0; });
+    if ((by.parameters & takes::degree) != 0) refuses([](auto& shape) { shape.degree = 1; });
+    if ((by.parameters & takes::connections) != 0) refuses([](auto& shape) { shape.connections = 0; });
+    if ((by.parameters & takes::order) != 0) refuses([](auto& shape) { shape.order = {0, 1, 2, 3, 4, 4}; });
+    if ((by.parameters & takes::groups) != 0) {
+      refuses([](auto& shape) { shape.groups = {{0, 1, 2}, {2, 3, 4, 5}}; });
+      refuses([](auto& shape) { shape.groups = {{0, 1, 2, 3, 4, 5}, {}}; });
+    }
+  }
+}
