@@ -5,10 +5,13 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <weft/simulator/goal.hpp>
 #include <weft/simulator/svg.hpp>
+#include <weft/topology/ring_order.hpp>
 
+#include "sim_network.hpp"
 #include "sim_report.hpp"
 #include "sim_workload.hpp"
 
@@ -23,8 +26,12 @@ struct command_line {
   std::vector<std::size_t> counts{8};
   simulator::machine_model model;
   std::string ports = "pipelined", noise, goal, svg;
+  std::string topology, placing = "block";
+  std::optional<double> link_gap;
+  bool network_order = false;
   bool json = false;
   std::vector<CLI::Option*> of_collective;  ///< what does not go with --goal
+  std::vector<CLI::Option*> of_network;     ///< what goes with --topology only
 };
 
 template <class Number>
@@ -70,6 +77,13 @@ void finish(command_line& line) {
                      : line.ports == "many" ? port_model::many
                                             : port_model::pipelined;
   if (!line.noise.empty()) read_noise(line.noise, line.model.noise);
+  if (line.topology.empty()) {
+    for (const CLI::Option* option : line.of_network)
+      if (option->count() > 0)
+        throw CLI::ValidationError(option->get_name(), "only a network has that: --topology FILE");
+  } else if (!(line.link_gap.value_or(line.model.gap_per_byte) > 0)) {
+    throw CLI::ValidationError("--topology", "its links need a speed: give --link-gap, or -G");
+  }
   if (!line.goal.empty()) {
     for (const CLI::Option* option : line.of_collective)
       if (option->count() > 0)
@@ -104,12 +118,30 @@ void write(const std::string& file, const std::string& text) {
   if (!out) throw CLI::ValidationError("--svg", file + " cannot be written");
 }
 
-void run(const command_line& line, sim_report report, const simulator::workload& all) {
+/// The network of --topology with the ranks on it.
+struct placed_network {
+  placed_network(const command_line& line, int ranks)
+      : switches(topology::load_network(line.topology)),
+        machine_of_rank(place_ranks(switches, ranks, line.placing, line.model.noise.seed)),
+        links(network_of(switches, machine_of_rank, line.link_gap.value_or(line.model.gap_per_byte))) {}
+
+  topology::network switches;
+  std::vector<int> machine_of_rank;
+  simulator::network links;
+};
+
+std::optional<placed_network> network_for(const command_line& line, int ranks) {
+  if (line.topology.empty()) return std::nullopt;
+  return placed_network(line, ranks);
+}
+
+void run(const command_line& line, sim_report report, const simulator::workload& all,
+         const std::optional<placed_network>& on) {
   report.steps = all.steps();
   report.cpus = all.cpus();
   simulator::timeline seen;
   const bool keep = all.steps() <= most_steps_kept;
-  report.result = simulator::simulate(all, line.model, nullptr, keep ? &seen : nullptr);
+  report.result = simulator::simulate(all, line.model, on ? &on->links : nullptr, keep ? &seen : nullptr);
   if (keep) report.path = critical_path_of(report.result, seen);
   if (!line.svg.empty()) {
     if (!keep) throw std::invalid_argument("a drawing of " + std::to_string(all.steps()) + " steps shows none of them");
@@ -121,11 +153,29 @@ void run(const command_line& line, sim_report report, const simulator::workload&
 
 void sim(command_line& line) {
   finish(line);
-  if (!line.goal.empty()) return run(line, {line.goal}, simulator::parse_goal(text_of(line.goal)));
+  if (!line.goal.empty()) {
+    const simulator::workload all = simulator::parse_goal(text_of(line.goal));
+    return run(line, {line.goal}, all, network_for(line, all.ranks()));
+  }
+  const auto on = network_for(line, line.job.ranks);
+  if (line.network_order) line.job.ring_order = topology::ring_order(on->switches, on->machine_of_rank);
   for (const std::size_t bytes : line.counts) {
     line.job.bytes = bytes;
-    run(line, {line.job.collective + " " + line.job.algorithm, bytes}, workload_of(line.job, line.model));
+    run(line, {line.job.collective + " " + line.job.algorithm, bytes}, workload_of(line.job, line.model), on);
   }
+}
+
+void add_network_options(CLI::App& app, command_line& line) {
+  app.add_option("--topology", line.topology, "Slurm's topology.conf: transfers share its links, max-min fairly")
+      ->type_name("FILE");
+  line.of_network = {
+      app.add_option("--link-gap", line.link_gap, "For each byte, of a link each way [G]")
+          ->check(check_time)
+          ->type_name("NS/B"),
+      app.add_option("--placement", line.placing, "Where ranks are on its machines; random by the seed [block]"),
+      app.add_flag("--network-order", line.network_order, "Rings go round as the switches lie")};
+  choose(line.of_network[1], {"block", "cyclic", "random"});
+  line.of_collective.push_back(line.of_network[2]);
 }
 
 void add_model_options(CLI::App& app, command_line& line) {
@@ -149,7 +199,7 @@ void add_model_options(CLI::App& app, command_line& line) {
          {"pipelined", "one", "many"});
   app.add_option("--noise", line.noise, "What takes CPUs away: PERIOD:DURATION[:random|coscheduled], in ns")
       ->type_name("NOISE");
-  app.add_option("--seed", model.noise.seed, "Of the noise's phases [0]");
+  app.add_option("--seed", model.noise.seed, "Of the noise's phases and of a random placement [0]");
   app.add_flag("--progress-thread", model.noise.progress_thread,
                "A core of its own runs what has begun: noise only delays when a rank begins");
 }
@@ -194,6 +244,7 @@ void add_sim(CLI::App& weft) {
       ->type_name("RECEIVES");
   app->add_option("--goal", line->goal, "Time this GOAL file instead")->type_name("FILE");
   add_model_options(*app, *line);
+  add_network_options(*app, *line);
   app->add_flag("--json", line->json, "Print one JSON object a line");
   app->add_option("--svg", line->svg, "Draw the timeline of the ranks into a file")->type_name("FILE");
   app->callback([line] { sim(*line); });

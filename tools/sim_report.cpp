@@ -1,19 +1,25 @@
 #include "sim_report.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <weft/schedules/reduce_plan.hpp>
 
 namespace weft::tools {
 namespace {
 
-using schedules::time_text;
 using simulator::activity;
 using simulator::activity_kind;
 
 constexpr std::size_t most_lines = 40;
 constexpr std::array kinds{activity_kind::send_overhead, activity_kind::transfer, activity_kind::receive_overhead,
                            activity_kind::compute};
+
+/// A time for people: at most three digits behind the point.
+std::string time_text(double time) {
+  return schedules::time_text(std::abs(time) < 1e12 ? std::round(time * 1000) / 1000 : time);
+}
 
 /// A number that JSON writes as whole where it is.
 nlohmann::ordered_json number(double time) {

@@ -51,7 +51,8 @@ emit_rank over(const sim_job& job, const simulator::machine_model& model) {
 
 template <auto Collective>
 emit_rank around(const sim_job& job, const simulator::machine_model&) {
-  return [ring = schedules::ring{job.ranks, {}, job.by}](int rank, sink& to) { Collective(ring, rank, to); };
+  return
+      [ring = schedules::ring{job.ranks, job.ring_order, job.by}](int rank, sink& to) { Collective(ring, rank, to); };
 }
 
 /// A collective that has no parameters.

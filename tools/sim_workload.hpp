@@ -16,7 +16,8 @@ struct sim_job {
   int root = 0;
   std::size_t bytes = 8;  ///< of the vector
   schedules::pipeline by{1, 4};
-  int degree = 2;  ///< of the f-nomial tree
+  int degree = 2;               ///< of the f-nomial tree
+  std::vector<int> ring_order;  ///< the ranks as a ring goes round; empty: as they are numbered
 };
 
 /// What there is, the names as the literature has them.

@@ -12,13 +12,16 @@ critical_path critical_path_of(const simulation& done, const timeline& seen) {
   for (activity_id next = done.last; next != no_activity; next = path.activities.back().cause)
     path.activities.push_back(*by_id.at(next));
   std::reverse(path.activities.begin(), path.activities.end());
-  double end = 0;
-  for (const activity& a : path.activities) {
-    path.time_of[static_cast<std::size_t>(a.kind)] += a.end - a.start;
-    path.other += a.start - end;
-    end = a.end;
+  double reached = 0;
+  for (std::size_t i = 0; i < path.activities.size(); ++i) {
+    const activity& a = path.activities[i];
+    const bool last = i + 1 == path.activities.size();
+    const double end = last ? a.end : std::min(a.end, path.activities[i + 1].start);
+    path.time_of[static_cast<std::size_t>(a.kind)] += end - a.start;
+    path.other += a.start - reached;
+    reached = end;
   }
-  path.other += done.completion - end;
+  path.other += done.completion - reached;
   return path;
 }
 

@@ -1,6 +1,7 @@
 // `weft sim`.
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -147,6 +148,33 @@ TEST_CASE("a GOAL file is timed, or refused with its line") {
   CHECK_THAT(refused.error, ContainsSubstring("GOAL, line 3"));
   CHECK_THAT(sim({"--goal", "/no/such/file"}).error, ContainsSubstring("cannot be read"));
   CHECK_THAT(sim({"--goal", goal.path(), "--ranks", "2"}).error, ContainsSubstring("not with --goal"));
+}
+
+TEST_CASE("rings along the switches are not slowed by a network, random ones are") {
+  const temporary_file network(
+      "SwitchName=s0 Nodes=a[1-8]\nSwitchName=s1 Nodes=b[1-8]\nSwitchName=s2 Nodes=c[1-8]\nSwitchName=s3 Nodes=d[1-8]\n"
+      "SwitchName=top Switches=s[0-3]\n");
+  const auto ring = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"allreduce", "--count", "32768", "-L", "100", "-G", "1"});
+    if (std::find(more.begin(), more.end(), "-n") == more.end()) more.insert(more.end(), {"-n", "32"});
+    return sim_json(more).at("completion").get<double>();
+  };
+  const auto on_network = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--topology", network.path()});
+    return ring(more);
+  };
+  const double alone = ring({});
+  CHECK(on_network({}) == alone);
+  CHECK(on_network({"--placement", "random"}) > 2 * alone);
+  CHECK(on_network({"--placement", "random"}) != on_network({"--placement", "random", "--seed", "1"}));
+  CHECK(on_network({"--placement", "random", "--network-order"}) == alone);
+  CHECK(on_network({"--placement", "random", "--link-gap", "0.01"}) == alone);
+  // Two ranks on each machine: of a block, one sends to another machine; else both.
+  const double twice = ring({"-n", "64"});
+  CHECK(on_network({"-n", "64", "--placement", "block"}) == twice);
+  CHECK(on_network({"-n", "64", "--placement", "cyclic"}) > 1.5 * twice);
+  CHECK_THAT(sim({"allreduce", "-n", "32", "--topology", network.path()}).error, ContainsSubstring("give --link-gap"));
+  CHECK_THAT(sim({"allreduce", "-n", "32", "--network-order"}).error, ContainsSubstring("--topology FILE"));
 }
 
 TEST_CASE("ranks that wait for one another for ever are named") {

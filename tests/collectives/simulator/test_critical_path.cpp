@@ -55,16 +55,33 @@ TEST_CASE("the critical path adds up to the completion") {
       timeline seen;
       const simulation done = simulate(reduction(weft::schedules::binomial_tree(37, 5), 64, {4, 2}), m, nullptr, &seen);
       const critical_path path = critical_path_of(done, seen);
-      double sum = path.other, end = 0;
+      double sum = path.other, start = 0;
       for (const double time : path.time_of) sum += time;
       CHECK(sum == done.completion);
+      CHECK(path.other >= 0);
       CHECK(path.activities.back().end == done.completion);
       for (const activity& a : path.activities) {
-        CHECK(a.start >= end);
-        end = a.end;
+        CHECK(a.start >= start);
+        start = a.start;
       }
       if (eager_limit == 100 && ports != port_model::pipelined) CHECK(path.other == 0);
     }
+}
+
+TEST_CASE("a message that waits for its sender's port follows from the one before it") {
+  machine_model m;
+  m.latency = 100;
+  m.gap_per_byte = 3;
+  timeline seen;
+  const simulation done =
+      simulate(job_of({{send(1, 10), send(1, 20)}, {receive(0, 10), receive(0, 20)}}), m, nullptr, &seen);
+  const critical_path path = critical_path_of(done, seen);
+  REQUIRE(path.activities.size() == 2);
+  CHECK(path.activities[0].end == 130);
+  CHECK(path.activities[1].start == 30);
+  CHECK(path.activities[1].end == 190);
+  CHECK(path.time_of[static_cast<std::size_t>(activity_kind::transfer)] == 190);
+  CHECK(path.other == 0);
 }
 
 TEST_CASE("a job in which nothing takes time has no critical path") {

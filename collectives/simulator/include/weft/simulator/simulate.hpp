@@ -28,7 +28,7 @@ struct activity {
   double start = 0;          ///< of a transfer that waited at the receiver's port: when its first byte was taken
   double end = 0;            ///< what noise takes meanwhile included
   activity_id id = no_activity;
-  activity_id cause = no_activity;  ///< what ended last before it could start; none: nothing, or the rank's own begin
+  activity_id cause = no_activity;  ///< what it had to wait for last; none: nothing, or the rank's own begin
 };
 
 /// Is told of every activity that takes time, when its end is known. Ends are in no particular order.
@@ -63,9 +63,9 @@ class deadlock : public std::runtime_error {
 /// the others grow on, up to 1 / G; a rank's port in is such a link too, where ports are `pipelined`. Latency follows
 /// when the last byte has flowed.
 ///
-/// The same arguments give the same result, on every machine. Blocks for about 0.2 microseconds a step; memory: a byte
-/// for two steps, and some hundred bytes a rank. Throws std::invalid_argument for a bad model or network, deadlock,
-/// naming ranks and steps, when nothing more can happen and steps remain.
+/// The same arguments give the same result, on every machine. Blocks for a fraction of a microsecond a step; memory: a
+/// byte for two steps, and some hundred bytes a rank. Throws std::invalid_argument for a bad model or network,
+/// deadlock, naming ranks and steps, when nothing more can happen and steps remain.
 simulation simulate(const workload& all, const machine_model& model, const network* links = nullptr,
                     observer* to = nullptr);
 

@@ -18,10 +18,11 @@ class timeline final : public observer {
 };
 
 /// The activities that the completion hangs from, the first one first: each could begin only when the one before it had
-/// ended. Between two of them can lie the gap g of a port, a rendezvous's handshake, or noise.
+/// ended or, of a transfer, had left the port or the memory that it needs. Between two of them can lie the gap g of a
+/// port, a rendezvous's handshake, or noise.
 struct critical_path {
   std::vector<activity> activities;
-  std::array<double, 4> time_of{};  ///< of each activity_kind, on this path
+  std::array<double, 4> time_of{};  ///< of each activity_kind, up to where the next activity begins
   double other = 0;                 ///< between them
 };
 
