@@ -1,6 +1,7 @@
 #include "sim.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <fstream>
@@ -26,6 +27,7 @@ struct command_line {
   std::vector<std::size_t> counts{8};
   simulator::machine_model model;
   std::string ports = "pipelined", noise, goal, svg;
+  int group_size = 0;
   std::string topology, placing = "block";
   std::optional<double> link_gap;
   bool network_order = false;
@@ -91,15 +93,21 @@ void finish(command_line& line) {
     return;
   }
   if (line.job.collective.empty()) throw CLI::RequiredError("COLLECTIVE or --goal FILE");
-  if (line.job.ranks == 0) throw CLI::RequiredError("--ranks");
-  if (line.job.root >= line.job.ranks)
+  if (line.job.shape.ranks == 0) throw CLI::RequiredError("--ranks");
+  schedules::algorithm_arguments& shape = line.job.shape;
+  if (shape.root >= shape.ranks)
     throw CLI::ValidationError(
-        "--root", std::to_string(line.job.root) + " is none of the ranks 0 to " + std::to_string(line.job.ranks - 1));
-  const auto valid = sim_algorithms(line.job.collective);
-  if (line.job.algorithm.empty()) line.job.algorithm = valid.front();
-  if (std::find(valid.begin(), valid.end(), line.job.algorithm) == valid.end())
-    throw CLI::ValidationError("--algorithm", line.job.algorithm + " not in {" + CLI::detail::join(valid, ",") +
-                                                  "} of " + line.job.collective);
+        "--root", std::to_string(shape.root) + " is none of the ranks 0 to " + std::to_string(shape.ranks - 1));
+  try {
+    find_names(line.job);
+  } catch (const std::invalid_argument& failure) {
+    throw CLI::ValidationError("COLLECTIVE, --algorithm", failure.what());
+  }
+  for (int first = 0; line.group_size > 0 && first < shape.ranks; first += line.group_size) {
+    shape.groups.emplace_back();
+    for (int rank = first; rank < std::min(first + line.group_size, shape.ranks); ++rank)
+      shape.groups.back().push_back(rank);
+  }
   if (!line.svg.empty() && line.counts.size() > 1)
     throw CLI::ValidationError("--svg", "one drawing holds one --count, not " + std::to_string(line.counts.size()));
 }
@@ -157,8 +165,8 @@ void sim(command_line& line) {
     const simulator::workload all = simulator::parse_goal(text_of(line.goal));
     return run(line, {line.goal}, all, network_for(line, all.ranks()));
   }
-  const auto on = network_for(line, line.job.ranks);
-  if (line.network_order) line.job.ring_order = topology::ring_order(on->switches, on->machine_of_rank);
+  const auto on = network_for(line, line.job.shape.ranks);
+  if (line.network_order) line.job.shape.order = topology::ring_order(on->switches, on->machine_of_rank);
   for (const std::size_t bytes : line.counts) {
     line.job.bytes = bytes;
     run(line, {line.job.collective + " " + line.job.algorithm, bytes}, workload_of(line.job, line.model), on);
@@ -216,30 +224,39 @@ void add_sim(CLI::App& weft) {
       "Antoniu compute for d = L + B G. GOAL is what LogGOPSim reads. The same arguments print the same figures.");
   const auto line = std::make_shared<command_line>();
   sim_job& job = line->job;
-  job.ranks = 0;
+  job.shape.ranks = 0;
   const auto of_collective = [&line](CLI::Option* option) {
     line->of_collective.push_back(option);
     return option;
   };
-  choose(of_collective(app->add_option("COLLECTIVE", job.collective, "What to time")), sim_collectives());
-  of_collective(app->add_option("-n,--ranks", job.ranks, "How many ranks"))
+  of_collective(
+      app->add_option("COLLECTIVE", job.collective, "What to time: " + CLI::detail::join(sim_collectives(), ", ")));
+  of_collective(app->add_option("-n,--ranks", job.shape.ranks, "How many ranks"))
       ->check(whole_number(1, 10'000'000))
       ->type_name("RANKS");
   of_collective(app->add_option("--algorithm", job.algorithm, "Which algorithm [the collective's first]"))
       ->type_name("NAME");
-  of_collective(app->add_option("--count", line->counts, "Sizes of the vector [8]"))
+  of_collective(
+      app->add_option("--count", line->counts,
+                      "Sizes of the vector, all ranks' chunks together; of an all-to-all, one rank's input [8]"))
       ->check(whole_number(0, std::int64_t{1} << 50))
       ->type_name("BYTES");
-  of_collective(app->add_option("--root", job.root, "The rank that gets the result, or starts [0]"))
+  of_collective(app->add_option("--root", job.shape.root, "The rank that gets the result, or starts [0]"))
       ->check(whole_number(0, 10'000'000))
       ->type_name("RANK");
-  of_collective(app->add_option("--segments", job.by.segments, "Parts in which a chunk travels [1]"))
+  of_collective(app->add_option("--segments", job.shape.by.segments, "Parts in which a chunk travels [1]"))
       ->check(whole_number(1, 1 << 20))
       ->type_name("PARTS");
-  of_collective(app->add_option("--degree", job.degree, "f of the f-nomial tree [2]"))
+  of_collective(app->add_option("--degree", job.shape.degree, "f of the f-nomial tree, base of Bruck's digits [2]"))
       ->check(whole_number(2, 10'000'000))
       ->type_name("F");
-  of_collective(app->add_option("--window", job.by.window, "Receives posted ahead [4]"))
+  of_collective(app->add_option("--group-size", line->group_size, "Ranks of a machine or cluster [all]"))
+      ->check(whole_number(1, 10'000'000))
+      ->type_name("RANKS");
+  of_collective(app->add_option("--connections", job.shape.connections, "Between two clusters [1]"))
+      ->check(whole_number(1, 10'000'000))
+      ->type_name("N");
+  of_collective(app->add_option("--window", job.shape.by.window, "Receives posted ahead [4]"))
       ->check(whole_number(1, 1 << 20))
       ->type_name("RECEIVES");
   app->add_option("--goal", line->goal, "Time this GOAL file instead")->type_name("FILE");

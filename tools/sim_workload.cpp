@@ -1,107 +1,108 @@
 #include "sim_workload.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <stdexcept>
-#include <weft/schedules/dissemination_barrier.hpp>
-#include <weft/schedules/recursive_doubling_allreduce.hpp>
-#include <weft/schedules/ring_allreduce.hpp>
 #include <weft/schedules/tree_broadcast.hpp>
 #include <weft/schedules/tree_reduce.hpp>
 
 namespace weft::tools {
 namespace {
 
+using schedules::algorithm_arguments;
+using schedules::collective;
 using schedules::sink;
-using emit_rank = std::function<void(int rank, sink& to)>;
 
-struct algorithm {
-  const char* collective;
-  const char* name;
-  /// What emits the steps of a rank. The job and the model must outlive it.
-  emit_rank (*make)(const sim_job& job, const simulator::machine_model& model);
+/// The tables' own spelling of a name, without what people spell differently.
+std::string plain(std::string_view name) {
+  if (name == "bcast") return "broadcast";
+  std::string letters;
+  std::copy_if(name.begin(), name.end(), std::back_inserter(letters), [](char c) { return c != '-' && c != '_'; });
+  return letters;
+}
+
+/// Trees that are made whole, once for all ranks.
+struct tree_maker {
+  std::string_view name;
+  schedules::tree (*make)(const algorithm_arguments& of);
 };
 
-schedules::tree greedy(const sim_job& job, const simulator::machine_model& m) {
-  const double bytes = static_cast<double>(job.bytes) / job.by.segments;
-  const double transfer = m.latency + bytes * m.gap_per_byte + 2 * (m.overhead + bytes * m.overhead_per_byte);
-  return schedules::greedy_tree(job.ranks, job.root, transfer, bytes * m.compute_per_byte);
-}
-
-schedules::tree binomial(const sim_job& job, const simulator::machine_model&) {
-  return schedules::binomial_tree(job.ranks, job.root);
-}
-
-schedules::tree fibonacci(const sim_job& job, const simulator::machine_model&) {
-  return schedules::fibonacci_tree(job.ranks, job.root);
-}
-
-schedules::tree fnomial(const sim_job& job, const simulator::machine_model&) {
-  return schedules::fnomial_tree(job.ranks, job.root, job.degree);
-}
-
-schedules::tree chain(const sim_job& job, const simulator::machine_model&) {
-  return schedules::chain_tree(job.ranks, job.root);
-}
-
-/// A collective over the tree that `Tree` makes.
-template <auto Tree, auto Collective>
-emit_rank over(const sim_job& job, const simulator::machine_model& model) {
-  return [&job, tree = Tree(job, model)](int rank, sink& to) { Collective(tree.position(rank), job.by, to); };
-}
-
-template <auto Collective>
-emit_rank around(const sim_job& job, const simulator::machine_model&) {
-  return
-      [ring = schedules::ring{job.ranks, job.ring_order, job.by}](int rank, sink& to) { Collective(ring, rank, to); };
-}
-
-/// A collective that has no parameters.
-template <auto Collective>
-emit_rank among(const sim_job& job, const simulator::machine_model&) {
-  return [&job](int rank, sink& to) { Collective(job.ranks, rank, to); };
-}
-
-constexpr auto& reduce = schedules::tree_reduce;
-constexpr auto& broadcast = schedules::tree_broadcast;
-
-constexpr algorithm algorithms[] = {
-    {"reduce", "binomial", over<binomial, reduce>},
-    {"reduce", "greedy", over<greedy, reduce>},
-    {"reduce", "fibonacci", over<fibonacci, reduce>},
-    {"reduce", "fnomial", over<fnomial, reduce>},
-    {"reduce", "chain", over<chain, reduce>},
-    {"bcast", "binomial", over<binomial, broadcast>},
-    {"bcast", "greedy", over<greedy, broadcast>},
-    {"bcast", "fibonacci", over<fibonacci, broadcast>},
-    {"bcast", "fnomial", over<fnomial, broadcast>},
-    {"bcast", "chain", over<chain, broadcast>},
-    {"allreduce", "ring", around<schedules::ring_allreduce>},
-    {"allreduce", "recursive_doubling", among<schedules::recursive_doubling_allreduce>},
-    {"reduce_scatter", "ring", around<schedules::ring_reduce_scatter>},
-    {"allgather", "ring", around<schedules::ring_allgather>},
-    {"barrier", "dissemination", among<schedules::dissemination_barrier>},
+constexpr tree_maker trees[] = {
+    {"greedy",
+     [](const algorithm_arguments& of) { return schedules::greedy_tree(of.ranks, of.root, of.transfer, of.compute); }},
+    {"fibonacci", [](const algorithm_arguments& of) { return schedules::fibonacci_tree(of.ranks, of.root); }},
+    {"fnomial", [](const algorithm_arguments& of) { return schedules::fnomial_tree(of.ranks, of.root, of.degree); }},
 };
+
+bool over_trees(std::string_view collective_name) {
+  return collective_name == name(collective::reduce) || collective_name == name(collective::broadcast);
+}
+
+std::vector<std::string> algorithm_names(std::string_view of) {
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+  };
+  for (const auto& a : schedules::algorithms())
+    if (name(a.kind) == of) add(a.name);
+  if (over_trees(of))
+    for (const tree_maker& tree : trees) add(tree.name);
+  return names;
+}
+
+std::string spelled(const std::string& wanted, const std::vector<std::string>& names, const std::string& what) {
+  std::string there_are;
+  for (const std::string& name : names) {
+    if (plain(name) == plain(wanted)) return name;
+    there_are += (there_are.empty() ? "" : ", ") + name;
+  }
+  throw std::invalid_argument("no " + what + " is called \"" + wanted + "\": there are " + there_are);
+}
+
+/// What an operand costs, for trees that are made for it.
+void set_costs(algorithm_arguments& of, double vector_bytes, const simulator::machine_model& m) {
+  const double bytes = vector_bytes / of.by.segments;
+  of.transfer = m.latency + bytes * m.gap_per_byte + 2 * (m.overhead + bytes * m.overhead_per_byte);
+  of.compute = bytes * m.compute_per_byte;
+}
 
 }  // namespace
 
 std::vector<std::string> sim_collectives() {
   std::vector<std::string> names;
-  for (const algorithm& a : algorithms)
-    if (names.empty() || names.back() != a.collective) names.emplace_back(a.collective);
+  for (const auto& a : schedules::algorithms())
+    if (names.empty() || names.back() != name(a.kind)) names.emplace_back(name(a.kind));
   return names;
 }
 
-std::vector<std::string> sim_algorithms(const std::string& collective) {
-  std::vector<std::string> names;
-  for (const algorithm& a : algorithms)
-    if (a.collective == collective) names.emplace_back(a.name);
-  return names;
+void find_names(sim_job& job) {
+  job.collective = spelled(job.collective, sim_collectives(), "collective");
+  const auto names = algorithm_names(job.collective);
+  job.algorithm =
+      job.algorithm.empty() ? names.front() : spelled(job.algorithm, names, "algorithm of " + job.collective);
 }
 
 simulator::workload workload_of(const sim_job& job, const simulator::machine_model& model) {
-  for (const algorithm& a : algorithms)
-    if (a.collective == job.collective && (job.algorithm.empty() || a.name == job.algorithm))
-      return simulator::workload_of(job.ranks, job.bytes, 1, a.make(job, model));
+  algorithm_arguments shape = job.shape;
+  set_costs(shape, static_cast<double>(job.bytes), model);
+  const bool all_to_all = job.collective == name(collective::alltoall);
+  const std::size_t elements = job.bytes * (all_to_all ? static_cast<std::size_t>(shape.ranks) : 1);
+  const auto made_by = [&](const std::function<void(int rank, sink& to)>& emit) {
+    return simulator::workload_of(shape.ranks, elements, 1, emit);
+  };
+  if (over_trees(job.collective))
+    for (const tree_maker& maker : trees)
+      if (maker.name == job.algorithm) {
+        const auto emit =
+            job.collective == name(collective::reduce) ? schedules::tree_reduce : schedules::tree_broadcast;
+        return made_by([&, tree = maker.make(shape)](int rank, sink& to) { emit(tree.position(rank), shape.by, to); });
+      }
+  for (const auto& a : schedules::algorithms())
+    if (name(a.kind) == job.collective && a.name == job.algorithm)
+      return made_by([&](int rank, sink& to) {
+        shape.rank = rank;
+        a.emit(shape, to);
+      });
   throw std::invalid_argument("no algorithm of " + job.collective + " is called \"" + job.algorithm + "\"");
 }
 
