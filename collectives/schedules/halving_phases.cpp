@@ -14,10 +14,10 @@ struct halving {
   std::vector<int> takes_from;  ///< who gives to it: its partner, and perhaps the one without; or nobody
 };
 
-std::vector<halving> halvings(int members, int place) {
+std::vector<halving> halvings(int members, int place, int most = all_rounds) {
   std::vector<halving> all;
   int low = 0, high = members;
-  while (high - low > 1) {
+  for (int i = 0; i < most && high - low > 1; ++i) {
     const int middle = low + (high - low + 1) / 2;
     const int left = middle - low, right = high - middle;
     const bool in_left = place < middle;
@@ -35,9 +35,9 @@ std::vector<halving> halvings(int members, int place) {
 
 }  // namespace
 
-void reduce_scatter_by_halving(memory_emitter& emit, const party& among, const division& parts,
-                               std::uint32_t segments) {
-  for (const halving& round : halvings(among.size(), among.place)) {
+void reduce_scatter_by_halving(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments,
+                               int rounds) {
+  for (const halving& round : halvings(among.size(), among.place, rounds)) {
     const block_range kept = parts.of(round.first, round.end);
     incoming_operands operands(emit, kept);
     for (const block_range piece : pieces_of(kept, segments))

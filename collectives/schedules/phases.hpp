@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 #include <weft/schedules/regular_trees.hpp>
@@ -49,8 +50,11 @@ std::uint32_t piece_blocks(std::uint32_t blocks, std::uint32_t segments);
 ///     0 1 | 2   3 | 4             0 <-> 2, 1 -> 2;  3 <-> 4     and so on in each half
 ///     0 | 1                       0 <-> 1
 ///
-/// Scratch: `window` slots of a piece of the larger half's blocks.
-void reduce_scatter_by_halving(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments);
+/// Scratch: `window` slots of a piece of the larger half's blocks. After fewer rounds than that takes, each member's
+/// value of the blocks of the row that it is then in is combined from some, and all of the row together from all.
+inline constexpr int all_rounds = std::numeric_limits<int>::max();
+void reduce_scatter_by_halving(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments,
+                               int rounds = all_rounds);
 
 /// All-gather by recursive doubling: the same exchanges backwards. Each member's value of its own blocks goes to all.
 void allgather_by_doubling(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments);

@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+#include <weft/schedules/split_reduce.hpp>
+
+#include "arguments.hpp"
+#include "phases.hpp"
+#include "tree_numbering.hpp"
+
+namespace weft::schedules {
+namespace {
+
+/// More groups than 2 to this, and messages are all that a reduction does.
+constexpr int most_splits = 16;
+
+/// The first place of each group, and one past the last.
+std::vector<int> groups_of(const split_reduction& of) {
+  std::vector<int> firsts{0, of.ranks};
+  for (int i = 0; i < of.splits; ++i) {
+    std::vector<int> halves{0};
+    for (std::size_t j = 1; j < firsts.size(); ++j)
+      halves.insert(halves.end(), {firsts[j - 1] + (firsts[j] - firsts[j - 1] + 1) / 2, firsts[j]});
+    firsts = std::move(halves);
+  }
+  return firsts;
+}
+
+/// Each group's chunk, given to its first member.
+division chunks_of(const std::vector<int>& groups, std::uint32_t segments) {
+  division parts{{0}};
+  for (std::uint32_t chunk = 0; chunk + 1 < groups.size(); ++chunk)
+    parts.bounds.resize(static_cast<std::size_t>(groups[chunk + 1]) + 1, (chunk + 1) * segments);
+  return parts;
+}
+
+/// All ranks, from the root on, around.
+party from_root(const split_reduction& of, int rank) {
+  party all;
+  for (int place = 0; place < of.ranks; ++place) all.ranks.push_back(rank_at_place(of.ranks, of.root, place));
+  all.place = static_cast<int>(place_from_root(of.ranks, of.root, rank));
+  return all;
+}
+
+/// A member's place in the tree over the members `first` to `end` - 1. The groups' roots hang below the root.
+tree_position position_in_group(const party& all, int first, int end, int degree) {
+  tree_position here = fnomial_position(end - first, 0, degree, all.place - first);
+  here.rank = all.rank(all.place);
+  for (int& child : here.children) child = all.rank(first + child);
+  if (here.parent != -1)
+    here.parent = all.rank(first + here.parent);
+  else if (first != 0)
+    here.parent = all.rank(0);
+  return here;
+}
+
+}  // namespace
+
+void split_reduce(const split_reduction& of, int rank, sink& to) {
+  check_rank(of.ranks, of.root, "root");
+  check_rank(of.ranks, rank, "rank");
+  check_pipeline(of.by);
+  if (of.splits < 0 || of.splits > most_splits || (1 << of.splits) > of.ranks)
+    throw std::invalid_argument(std::to_string(of.splits) + " splits: there may be 0 to " +
+                                std::to_string(most_splits) + ", and no more groups than " + std::to_string(of.ranks) +
+                                " ranks fill");
+  const std::vector<int> groups = groups_of(of);
+  const division parts = chunks_of(groups, of.by.segments);
+  const party all = from_root(of, rank);
+  const auto group =
+      static_cast<std::size_t>(std::upper_bound(groups.begin(), groups.end(), all.place) - groups.begin() - 1);
+  const tree_position place = position_in_group(all, groups[group], groups[group + 1], of.degree);
+  const auto half = static_cast<std::size_t>((groups.size() - 1) / 2);
+  const block_range vector = parts.all(), own = parts.of(groups[group], groups[group + 1]);
+  const block_range worked_on = of.splits == 0 ? vector
+                                : group < half ? parts.of(0, groups[half])
+                                               : parts.of(groups[half], of.ranks);
+  const bool root = rank == of.root, combines = of.splits > 0 || !place.children.empty();
+
+  const auto chunks = static_cast<std::uint32_t>(groups.size() - 1);
+  memory_emitter emit(to,
+                      {chunks, of.by.segments, vector, root ? vector : block_range{}, combines ? of.by.window : 0,
+                       combines ? std::max(1u, chunks / 2) : 0, combines && !root ? worked_on : block_range{}},
+                      of.by.window);
+  reduce_scatter_by_halving(emit, all, parts, of.by.segments, of.splits);
+  reduce_over_tree(emit, place, own, of.by.segments);
+  if (!root) return;
+  for (std::size_t other = 1; other < chunks; ++other)
+    for (const block_range block : pieces_of(parts.of(groups[other], groups[other + 1]), of.by.segments))
+      emit.receive_value(all.rank(groups[other]), block);
+  emit.settle(vector);
+}
+
+}  // namespace weft::schedules
