@@ -41,8 +41,8 @@ inline std::vector<std::uint64_t> seeds(int count) {
   return all;
 }
 
-/// WEFT_TEST_PROVIDERS, or `otherwise`: names with a comma between.
-inline std::vector<std::string> providers_of(const char* otherwise) {
+/// WEFT_TEST_PROVIDERS, names with a comma between, or `otherwise`.
+inline std::vector<std::string> providers_of(const std::string& otherwise) {
   const char* const chosen = std::getenv("WEFT_TEST_PROVIDERS");
   std::istringstream list(chosen == nullptr ? otherwise : chosen);
   std::vector<std::string> all;

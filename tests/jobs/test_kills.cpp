@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <deque>
 #include <sstream>
+#include <weft/fabric/provider.hpp>
 
 #include "../tools/launcher_under_test.hpp"
 #include "board.hpp"
@@ -125,7 +126,7 @@ void judge(trial& one, figures& seen) {
 }
 
 void try_all(const std::string& scenario, int count) {
-  for (const std::string& provider : providers_of("net")) {
+  for (const std::string& provider : providers_of(weft::fabric::default_provider())) {
     figures seen;
     std::deque<std::unique_ptr<trial>> running;
     const auto finish_first = [&] {

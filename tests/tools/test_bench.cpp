@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <weft/fabric/provider.hpp>
 #include <weft/runtime.hpp>
 
 #include "bench_measurement.hpp"
@@ -17,6 +18,8 @@ using weft_test::outcome;
 namespace {
 
 using words = std::vector<std::string>;
+
+const std::string provider = weft::fabric::default_provider();
 
 outcome bench(words arguments) {
   arguments.insert(arguments.begin(), "bench");
@@ -91,13 +94,13 @@ TEST_CASE("what a collective left wrong is counted") {
 
 TEST_CASE("every collective prints the peers' fields and its own") {
   for (const char* collective : {"allreduce", "reduce", "bcast"}) {
-    const auto sizes = results({collective, "-n", "3", "-b", "8", "-e", "1M", "-f", "64", "--provider", "net"});
+    const auto sizes = results({collective, "-n", "3", "-b", "8", "-e", "1M", "-f", "64", "--provider", provider});
     REQUIRE(sizes.size() == 3);
     CHECK(sizes[2].at("bytes") == 32768);
     for (const auto& object : sizes) {
       CHECK(object.size() == 11);
-      CHECK(object.at("peer") == "weft-net");
-      CHECK(object.at("provider") == "net");
+      CHECK(object.at("peer") == "weft-" + provider);
+      CHECK(object.at("provider") == provider);
       CHECK(object.at("collective") == collective);
       CHECK(object.at("ranks") == 3);
       CHECK(object.at("algorithm") != "auto");
@@ -136,10 +139,10 @@ TEST_CASE("latency is measured alone and under a stream") {
 }
 
 TEST_CASE("a bench that belongs to a job is one of its ranks") {
-  const outcome table = weft_test::run({"run", "-n", "2", "--provider", "net", "weft", "bench", "allreduce", "-e", "16",
-                                        "--budget", "1", "--weft-allreduce=ring"});
+  const outcome table = weft_test::run({"run", "-n", "2", "--provider", provider, "weft", "bench", "allreduce", "-e",
+                                        "16", "--budget", "1", "--weft-allreduce=ring"});
   CHECK(table.status == 0);
-  CHECK_THAT(table.output, ContainsSubstring("allreduce, net, 2 ranks, float, sum\n"));
+  CHECK_THAT(table.output, ContainsSubstring("allreduce, " + provider + ", 2 ranks, float, sum\n"));
   CHECK_THAT(table.output, ContainsSubstring("          16  ring "));
   CHECK(std::count(table.output.begin(), table.output.end(), '\n') == 4);
   const outcome refused = weft_test::run({"run", "-n", "1", "weft", "bench", "barrier", "-n", "2"});
