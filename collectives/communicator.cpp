@@ -4,6 +4,7 @@
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/scheduler.hpp>
 
+#include "accumulators.hpp"
 #include "communicator_state.hpp"
 #include "schedule_builder.hpp"
 
@@ -51,6 +52,24 @@ class pending_collective final : public pending {
  private:
   std::shared_ptr<plan_cache::entry> plan_;
   std::unique_ptr<dataflow_execution> run_;
+};
+
+/// A reproducible sum: another collective, of accumulators, that ends with their values.
+class pending_reproducible final : public pending {
+ public:
+  /// `out` is null where no result is wanted.
+  pending_reproducible(std::shared_ptr<communicator_state> state, const char* operation, accumulators sums, void* out)
+      : pending(std::move(state), operation), sums_(std::move(sums)), out_(out) {}
+  event& done() noexcept override { return of_accumulators->done(); }
+  const std::exception_ptr& failure() const noexcept override { return of_accumulators->failure(); }
+  void deliver() noexcept override {
+    if (out_ != nullptr) sums_.values(std::exchange(out_, nullptr));
+  }
+  std::unique_ptr<pending> of_accumulators;
+
+ private:
+  accumulators sums_;
+  void* out_;
 };
 
 [[noreturn]] void refuse(const communicator_state& state, const char* operation, const std::string& what) {
@@ -263,26 +282,41 @@ status communicator::probe(int from, int tag) {
 namespace detail {
 namespace {
 
+bool has_output(const communicator_state& state, collective what, int root) {
+  return what != collective::reduce || root == state.member.rank;
+}
+
 /// Throws on arguments that cannot be right on this rank, whatever the others give.
 template <class Request>
 void check(const communicator_state& state, const Request& call) {
   const char* const operation = name(call.what);
   if (call.what == collective::broadcast || call.what == collective::reduce)
     check_rank(state, operation, "root", call.root, false);
-  const bool has_output = call.what != collective::reduce || call.root == state.member.rank;
-  if (has_output && call.in_count != call.out_count)
+  const bool with_output = has_output(state, call.what, call.root);
+  if (with_output && call.in_count != call.out_count)
     refuse(
         state, operation,
         "the input has " + std::to_string(call.in_count) + " elements, the output " + std::to_string(call.out_count));
   check_memory(state, operation, call.in, call.in_count * call.element_bytes);
-  if (has_output) check_memory(state, operation, call.out, call.out_count * call.element_bytes);
+  if (with_output) check_memory(state, operation, call.out, call.out_count * call.element_bytes);
   if ((call.what == collective::reduce || call.what == collective::allreduce) && !kernels::has(call.op, call.type))
     refuse(state, operation, kernels::refusal(call.op, call.type));
   const auto* const in = static_cast<const std::byte*>(call.in);
   const auto* const out = static_cast<const std::byte*>(call.out);
   const std::size_t bytes = call.in_count * call.element_bytes;
-  if (has_output && in != out && in < out + bytes && out < in + bytes)
+  if (with_output && in != out && in < out + bytes && out < in + bytes)
     refuse(state, operation, "input and output overlap: they must be the same or apart");
+}
+
+/// The same reduction of `sums` in place.
+template <class Request>
+Request of_accumulators(Request call, accumulators& sums) {
+  call.in = call.out = sums.data();
+  call.out_count = call.in_count;
+  call.type = sums.type();
+  call.element_bytes = kernels::size_of(sums.type());
+  call.reproducible = false;
+  return call;
 }
 
 template <class Request>
@@ -296,6 +330,12 @@ run_arguments arguments_of(communicator_state& state, const Request& call, const
 
 void communicator::run(const request& call) {
   detail::check(*state_, call);
+  if (call.reproducible) {
+    detail::accumulators sums(call.type, call.in, call.in_count);
+    run(detail::of_accumulators(call, sums));
+    if (detail::has_output(*state_, call.what, call.root)) sums.values(call.out);
+    return;
+  }
   const auto how = detail::choose(*state_, call.what, call.op, call.type, call.root, call.in_count, call.element_bytes);
   if (!how.in_order) {
     start(call).wait();
@@ -309,8 +349,19 @@ void communicator::run(const request& call) {
   if (failure != nullptr) detail::rethrow(*state_, detail::name(call.what), failure);
 }
 
-handle communicator::start(const request& call) {
+handle communicator::start(const request& call) { return handle(begin(call)); }
+
+std::unique_ptr<detail::pending> communicator::begin(const request& call) {
   detail::check(*state_, call);
+  if (call.reproducible) {
+    detail::accumulators sums(call.type, call.in, call.in_count);
+    const request summed = detail::of_accumulators(call, sums);
+    void* const out = detail::has_output(*state_, call.what, call.root) ? call.out : nullptr;
+    auto begun =
+        std::make_unique<detail::pending_reproducible>(state_, detail::name(call.what), std::move(sums), out);
+    begun->of_accumulators = begin(summed);
+    return begun;
+  }
   const auto how = detail::choose(*state_, call.what, call.op, call.type, call.root, call.in_count, call.element_bytes);
   auto plan = detail::plan_for(*state_, how.call);
   auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
@@ -319,7 +370,7 @@ handle communicator::start(const request& call) {
                                                             std::move(execution));
   started.start(detail::arguments_of(*state_, call, how.call));
   if (state_->host.moved_by().threaded()) state_->host.moved_by().notify();
-  return handle(std::move(begun));
+  return begun;
 }
 
 std::optional<communicator> communicator::split(int colour, int key) {

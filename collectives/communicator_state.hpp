@@ -54,11 +54,14 @@ class pending {
   virtual const std::exception_ptr& failure() const noexcept = 0;
   /// What came. Once done.
   virtual status result() const noexcept { return {}; }
+  /// Puts what is still elsewhere into the caller's buffers. Once done without a failure, by the caller's thread.
+  virtual void deliver() noexcept {}
 
   communicator_state& state() const noexcept { return *state_; }
-  /// The result, or throws what it failed with.
-  status finish() const {
+  /// The result, or throws what it failed with. Once done.
+  status finish() {
     if (failure() != nullptr) rethrow(*state_, operation_, failure());
+    deliver();
     return result();
   }
   /// Whether an exception is unwinding that was not when this began.

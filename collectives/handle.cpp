@@ -27,6 +27,7 @@ handle::~handle() {
         state.id(), errc::revoked,
         "rank " + std::to_string(state.member.rank) + " dropped an operation while an exception unwound");
   operation_->done().wait(state.host.moved_by());
+  if (operation_->failure() == nullptr) operation_->deliver();
 }
 
 bool handle::test() {
@@ -39,6 +40,7 @@ bool handle::test() {
     if (!operation_->done().ready()) return false;
   }
   if (operation_->failure() != nullptr) wait();
+  operation_->deliver();
   return true;
 }
 
@@ -55,7 +57,9 @@ bool handle::wait_until(std::chrono::steady_clock::time_point deadline) {
   if (operation_ == nullptr)
     throw error(errc::invalid_argument,
                 "wait for a handle that holds no operation: it was waited for already, or never began");
-  return operation_->done().wait_until(operation_->state().host.moved_by(), deadline);
+  if (!operation_->done().wait_until(operation_->state().host.moved_by(), deadline)) return false;
+  if (operation_->failure() == nullptr) operation_->deliver();
+  return true;
 }
 
 void wait_all(std::span<handle> handles) {

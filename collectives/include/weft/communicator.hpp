@@ -187,6 +187,7 @@ class communicator {
     kernels::type type = kernels::type::float32;
     kernels::operation op = kernels::operation::sum;
     int root = 0;
+    bool reproducible = false;  ///< float or double, by reproducible_sum
   };
 
   template <class R>
@@ -229,6 +230,12 @@ class communicator {
             op.operation,
             root};
   }
+  template <class R, class S>
+  static request reduction_request(collective what, const R& in, S& out, reproducible_sum_operator, int root) {
+    request call = reduction_request(what, in, out, reduction_operator(sum), root);
+    call.reproducible = true;
+    return call;
+  }
 
   void send_bytes(std::span<const std::byte> data, int to, int tag);
   status receive_bytes(std::span<std::byte> data, int from, int tag);
@@ -238,6 +245,7 @@ class communicator {
   handle start_receive(std::span<std::byte> data, int from, int tag);
   void run(const request& call);
   handle start(const request& call);
+  std::unique_ptr<detail::pending> begin(const request& call);
 
   std::shared_ptr<detail::communicator_state> state_;
 };

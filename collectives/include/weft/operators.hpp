@@ -42,6 +42,15 @@ struct reduction_operator {
   constexpr reduction_operator(builtin_operator<O>) noexcept : operation(O) {}
 };
 
+/// Sums of floats or doubles, element by element over the ranks, whose bits depend on the summands alone: not on the
+/// number of ranks that bring them, the algorithm, or the instruction set. Error, special values: weft::reproducible.
+/// An element travels as an accumulator, so a message is 7 (double) or 10 (float) times as long as for `sum`, and a call
+/// allocates an accumulator an element until it ends.
+/// A long sum over all ranks costs far less: each rank adds its part to one weft::reproducible, and these are reduced by
+/// `sum`, as the example there shows.
+struct reproducible_sum_operator {};
+inline constexpr reproducible_sum_operator reproducible_sum;
+
 /// Elements that messages carry.
 template <class T>
 concept carriable = std::is_trivially_copyable_v<T>;
@@ -57,5 +66,7 @@ template <combinable T>
 inline constexpr bool combines<reduction_operator, T> = true;
 template <kernels::operation O, combinable T>
 inline constexpr bool combines<builtin_operator<O>, T> = kernels::has(O, kernels::type_of<T>);
+template <kernels::summable T>
+inline constexpr bool combines<reproducible_sum_operator, T> = true;
 
 }  // namespace weft
