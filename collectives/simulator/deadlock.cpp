@@ -38,9 +38,10 @@ void report_deadlock(const workload& all, const step_states& states, const machi
       }
   // From any step that is left, what it waits for is left too: the walk comes to a circle.
   std::vector<place> walk;
-  while (std::find(walk.begin(), walk.end(), at) == walk.end()) {
+  std::vector<bool> passed(all.steps(), false);
+  for (; !passed[all.number(at.first, at.second)]; at = awaited(all, states, at).first) {
+    passed[all.number(at.first, at.second)] = true;
     walk.push_back(at);
-    at = awaited(all, states, at).first;
   }
   const auto first = std::find(walk.begin(), walk.end(), at);
   constexpr std::ptrdiff_t most = 16;

@@ -143,11 +143,13 @@ void engine::release(int rank, std::span<const step_index> dependents, activity_
 bool engine::may_begin(int rank, step_index step) const {
   const shape& of = all_.of(rank);
   const shape::step& s = of.steps[step];
-  for (const step_index before : shape::part(of.before, s.ends))
-    if (!states_.is(rank, before, step_states::done)) return false;
-  for (const step_index before : shape::part(of.before, s.begins))
-    if (!states_.is(rank, before, step_states::begun)) return false;
-  return true;
+  const auto ends = shape::part(of.before, s.ends), begins = shape::part(of.before, s.begins);
+  const auto is = [&](step_states::flag wanted) {
+    return [this, rank, wanted](step_index before) { return states_.is(rank, before, wanted); };
+  };
+  // The last ones end last, as a rule.
+  return std::all_of(ends.rbegin(), ends.rend(), is(step_states::done)) &&
+         std::all_of(begins.rbegin(), begins.rend(), is(step_states::begun));
 }
 
 /// Work of a step's CPU. None that takes no time takes the CPU, but it waits for noise to end.

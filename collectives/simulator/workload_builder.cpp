@@ -84,12 +84,14 @@ step_index workload_builder::add(const operation& what, std::span<const step_ind
 table_range workload_builder::append_before(std::span<const step_index> steps) {
   auto& before = current_.before;
   const auto first = static_cast<std::uint32_t>(before.size());
-  for (const step_index step : steps) {
+  for (const step_index step : steps)
     if (step >= current_.steps.size())
       throw std::invalid_argument("step " + std::to_string(current_.steps.size()) + " cannot depend on step " +
                                   std::to_string(step) + ": only on earlier ones");
-    if (std::find(before.begin() + first, before.end(), step) == before.end()) before.push_back(step);
-  }
+  before.insert(before.end(), steps.begin(), steps.end());
+  const auto appended = before.begin() + first;
+  if (!std::is_sorted(appended, before.end())) std::sort(appended, before.end());
+  before.erase(std::unique(appended, before.end()), before.end());
   return {first, static_cast<std::uint32_t>(before.size() - first)};
 }
 
