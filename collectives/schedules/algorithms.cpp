@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <weft/schedules/algorithms.hpp>
 #include <weft/schedules/binomial_scatter.hpp>
 #include <weft/schedules/bruck_allgather.hpp>
@@ -8,6 +9,7 @@
 #include <weft/schedules/butterfly_allreduce.hpp>
 #include <weft/schedules/chain_scan.hpp>
 #include <weft/schedules/dissemination_barrier.hpp>
+#include <weft/schedules/fnomial_model.hpp>
 #include <weft/schedules/linear_scatter.hpp>
 #include <weft/schedules/long_and_fast_networks.hpp>
 #include <weft/schedules/mst_reduce_scatter.hpp>
@@ -18,6 +20,7 @@
 #include <weft/schedules/recursive_halving_reduce_scatter.hpp>
 #include <weft/schedules/ring_allreduce.hpp>
 #include <weft/schedules/smp_allreduce.hpp>
+#include <weft/schedules/split_reduce.hpp>
 #include <weft/schedules/tree_allreduce.hpp>
 #include <weft/schedules/tree_barrier.hpp>
 #include <weft/schedules/tree_broadcast.hpp>
@@ -69,6 +72,29 @@ double binomial_cost(const arguments& of, double bytes, const link_costs& each) 
 double binomial_copy_cost(const arguments& of, double bytes, const link_costs& each) {
   return rounds(p(of)) * of.by.segments * sent(each, bytes / of.by.segments);
 }
+/// An f-nomial tree's root serves its children one after another.
+double fnomial_cost(const arguments& of, double bytes, const link_costs& each) {
+  return of.by.segments * fnomial_time(of.ranks, of.degree,
+                                       {0, sent(each, bytes / of.by.segments), each.gamma * bytes / of.by.segments, 0});
+}
+double fibonacci_cost(const arguments& of, double bytes, const link_costs& each) {
+  if (of.ranks == 1) return 0;
+  int order = 1;
+  for (long long fewer = 1, members = 2; members < of.ranks; ++order) fewer = std::exchange(members, members + fewer);
+  const double transfer = sent(each, bytes / of.by.segments), combine = each.gamma * bytes / of.by.segments;
+  return of.by.segments * (transfer + (order - 1) * std::max(transfer, combine) + combine);
+}
+double fnomial_split_cost(const arguments& of, double bytes, const link_costs& each) {
+  double cost = 0;
+  arguments group = of;
+  for (int i = 0; i < of.splits; ++i) {
+    bytes /= 2;
+    group.ranks = (group.ranks + 1) / 2;
+    cost += of.by.segments * combined(each, bytes / of.by.segments);
+  }
+  const double others = std::exp2(of.splits) - 1;
+  return cost + fnomial_cost(group, bytes, each) + others * of.by.segments * sent(each, bytes / of.by.segments);
+}
 double two_tree_cost(const arguments& of, double bytes, const link_costs& each) {
   if (of.ranks == 1) return 0;
   const double segments = 2.0 * of.by.segments;
@@ -115,9 +141,9 @@ double modified_rabenseifner_cost(const arguments& of, double bytes, const link_
 constexpr unsigned piped = takes::segments | takes::window;
 constexpr std::string_view patarasuk = "Patarasuk and Yuan 2009", heimlich = "Heimlich 2003",
                            canon = "Canon and Antoniu 2012", matsuda = "Matsuda and others 2006",
-                           thakur = "Thakur, Rabenseifner and Gropp 2005", bruck = "Bruck and others 1997",
-                           sanders = "Sanders, Speck and Träff 2009", hillis = "Hillis and Steele 1986",
-                           folklore = "folklore";
+                           moody = "Moody and others 2003", thakur = "Thakur, Rabenseifner and Gropp 2005",
+                           bruck = "Bruck and others 1997", sanders = "Sanders, Speck and Träff 2009",
+                           hillis = "Hillis and Steele 1986", folklore = "folklore";
 
 const algorithm table[] = {
     {collective::reduce, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β + n/s γ)",
@@ -127,6 +153,23 @@ const algorithm table[] = {
      "s ceil(log2 p) (α + n/s β + n/s γ) at most", rank_order::kept_for_root, binomial_cost,
      [](const arguments& of, sink& to) {
        greedy_reduce(of.ranks, of.root, of.transfer, of.compute, of.rank, of.by, to);
+     }},
+    {collective::reduce, "fibonacci", takes::root | piped, canon,
+     "s (d + (k - 1) max(d, c) + c) at most, d = α + n/s β, c = n/s γ, F(k + 2) >= p", rank_order::kept_for_root,
+     fibonacci_cost,
+     [](const arguments& of, sink& to) {
+       tree_reduce(fibonacci_tree(of.ranks, of.root).position(of.rank), of.by, to);
+     }},
+    {collective::reduce, "fnomial", takes::root | piped | takes::degree, moody,
+     "s (f - 1) ceil(log_f p) (α + n/s β + n/s γ) at most", rank_order::kept_for_root, fnomial_cost,
+     [](const arguments& of, sink& to) {
+       tree_reduce(fnomial_position(of.ranks, of.root, of.degree, of.rank), of.by, to);
+     }},
+    {collective::reduce, "fnomial-split", takes::root | piped | takes::degree | takes::splits, moody,
+     "k splits: (1 - 2^-k) n (β + γ) + s k α + fnomial(p / 2^k, n / 2^k) + (2^k - 1) (s α + n / 2^k β)",
+     rank_order::not_kept, fnomial_split_cost,
+     [](const arguments& of, sink& to) {
+       split_reduce({of.ranks, of.root, of.splits, of.degree, of.by}, of.rank, to);
      }},
     {collective::reduce, "chain", takes::root | piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)",
      rank_order::kept_for_root, chain_cost,

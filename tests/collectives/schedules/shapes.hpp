@@ -52,7 +52,8 @@ inline std::string text_of(const weft::schedules::algorithm& by, const weft::sch
   std::string text = std::string(name(by.kind)) + " " + std::string(by.name) + ", ranks " +
                      std::to_string(shape.ranks) + ", root " + std::to_string(shape.root) + ", segments " +
                      std::to_string(shape.by.segments) + ", window " + std::to_string(shape.by.window) + ", degree " +
-                     std::to_string(shape.degree) + ", connections " + std::to_string(shape.connections) + ", groups";
+                     std::to_string(shape.degree) + ", splits " + std::to_string(shape.splits) + ", connections " +
+                     std::to_string(shape.connections) + ", groups";
   for (const auto& members : shape.groups) text += " " + std::to_string(members.size());
   return text;
 }
@@ -70,18 +71,21 @@ void for_each_shape(const weft::schedules::algorithm& by, int ranks, Each&& each
     for (const int segments : if_taken(takes::segments, {1, 2, 4}))
       for (const int window : if_taken(takes::window, {4, 1, 2}))
         for (const int degree : if_taken(takes::degree, {2, 3, 5, 40}))
-          for (const int connections : if_taken(takes::connections, {1, 2, 3}))
-            for (const int grouping : if_taken(takes::groups, {0, 2, 3, -2})) {
-              weft::schedules::algorithm_arguments shape;
-              shape.ranks = ranks;
-              shape.root = root;
-              shape.by = {static_cast<std::uint32_t>(segments), static_cast<std::uint32_t>(window)};
-              shape.degree = degree;
-              shape.connections = connections;
-              if (grouping > 0) shape.groups = rows(ranks, grouping);
-              if (grouping < 0) shape.groups = dealt(ranks, -grouping);
-              each(shape);
-            }
+          for (const int splits : if_taken(takes::splits, {0, 1, 3}))
+            for (const int connections : if_taken(takes::connections, {1, 2, 3}))
+              for (const int grouping : if_taken(takes::groups, {0, 2, 3, -2})) {
+                if ((1 << splits) > ranks) continue;
+                weft::schedules::algorithm_arguments shape;
+                shape.ranks = ranks;
+                shape.root = root;
+                shape.by = {static_cast<std::uint32_t>(segments), static_cast<std::uint32_t>(window)};
+                shape.degree = degree;
+                shape.splits = splits;
+                shape.connections = connections;
+                if (grouping > 0) shape.groups = rows(ranks, grouping);
+                if (grouping < 0) shape.groups = dealt(ranks, -grouping);
+                each(shape);
+              }
 }
 
 }  // namespace weft_test

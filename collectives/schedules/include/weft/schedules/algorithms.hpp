@@ -17,6 +17,7 @@ struct algorithm_arguments {
   int root = 0;
   pipeline by;
   int degree = 2;                        ///< of a tree, or base of Bruck's digits
+  int splits = 0;                        ///< how often a vector is halved among halves of the ranks
   int connections = 1;                   ///< between clusters
   std::vector<std::vector<int>> groups;  ///< the ranks of each machine or cluster; empty: all in one
   std::vector<int> order;                ///< of a ring; empty: by rank
@@ -27,7 +28,7 @@ struct algorithm_arguments {
 /// Parameters of algorithm_arguments, as bits.
 namespace takes {
 inline constexpr unsigned root = 1, segments = 2, window = 4, degree = 8, connections = 16, groups = 32, order = 64,
-                          costs = 128;
+                          costs = 128, splits = 256;
 }
 
 /// Seconds to start a transfer, for each of its bytes, and to combine each of them.
