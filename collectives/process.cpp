@@ -8,6 +8,7 @@
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/selection_settings.hpp>
 #include <weft/topology/affinity.hpp>
 
 #include "execution.hpp"
@@ -65,20 +66,6 @@ void take_agreed(options& settings, std::string_view text) {
 /// What keeps a short message behind a stream below ten times its idle latency: over net 16 B take 3.5 us alone and 28
 /// us beside pieces of 128 KiB, over shm 0.7 us alone and 4.8 us beside pieces of 8 KiB (`weft bench latency`).
 std::size_t window_of(std::string_view provider) { return provider == "shm" ? 32 << 10 : 512 << 10; }
-
-schedules::selection_parameters selection_of(const options& settings) {
-  using parameters = schedules::selection_parameters;
-  parameters agreed;
-  if (settings.allreduce == "ring") agreed.allreduce = parameters::allreduce_choice::ring;
-  if (settings.allreduce == "recursive_doubling") agreed.allreduce = parameters::allreduce_choice::recursive_doubling;
-  if (settings.reduce == "binomial") agreed.reduce = parameters::reduce_choice::binomial;
-  if (settings.reduce == "greedy") agreed.reduce = parameters::reduce_choice::greedy;
-  agreed.ring_threshold = settings.ring_threshold;
-  agreed.ring_threshold_pair = settings.ring_threshold_pair;
-  agreed.segment = settings.segment;
-  agreed.in_order_limit = settings.eager_limit;
-  return agreed;
-}
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <weft/membership.hpp>
 #include <weft/runtime.hpp>
 #include <weft/schedules/selection.hpp>
+#include <weft/selection_settings.hpp>
 
 #include "bench_latency.hpp"
 #include "bench_report.hpp"
@@ -27,18 +28,10 @@ detail::membership join(const bench_settings& settings, std::vector<std::string>
 
 /// The algorithm that a collective of so many bytes takes under these options.
 std::string algorithm_of(const options& o, const std::string& collective, int ranks, std::size_t bytes) {
-  schedules::selection_parameters agreed;
-  agreed.ring_threshold = o.ring_threshold;
-  agreed.ring_threshold_pair = o.ring_threshold_pair;
-  agreed.segment = o.segment;
-  agreed.in_order_limit = o.eager_limit;
+  const schedules::selection_parameters agreed = detail::selection_of(o);
   if (collective == "barrier") return "dissemination";
-  if (collective == "bcast") return schedules::select_broadcast(agreed, ranks, bytes).greedy ? "greedy" : "binomial";
-  if (collective == "reduce")
-    return o.reduce != "auto"                                      ? o.reduce
-           : schedules::select_reduce(agreed, ranks, bytes).greedy ? "greedy"
-                                                                   : "binomial";
-  if (o.allreduce != "auto") return o.allreduce;
+  if (collective == "bcast") return "binomial";
+  if (collective == "reduce") return schedules::select_reduce(agreed, ranks, bytes).greedy ? "greedy" : "binomial";
   return schedules::select_allreduce(agreed, ranks, bytes).ring ? "ring" : "recursive_doubling";
 }
 

@@ -1,7 +1,9 @@
 // The `weft` command: each subcommand is a file of its own.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 #include "bench.hpp"
 #include "info.hpp"
@@ -21,7 +23,9 @@ int main(int argc, char** argv) {
   weft::tools::add_plan(app);
   weft::tools::add_sim(app);
   try {
-    app.parse(argc, argv);
+    auto arguments = weft::tools::without_marker_before_program(app, {argv + 1, argv + argc});
+    std::ranges::reverse(arguments);  // as CLI11 wants them
+    app.parse(std::move(arguments));
   } catch (const CLI::ParseError& failure) {
     return app.exit(failure) == 0 ? 0 : 2;
   } catch (const std::exception& failure) {

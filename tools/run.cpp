@@ -94,4 +94,18 @@ void add_run(CLI::App& weft, int& status) {
   app->callback([app, line, &status] { status = run(*line, app->remaining()); });
 }
 
+std::vector<std::string> without_marker_before_program(const CLI::App& weft, std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments.front() != "run") return arguments;
+  const CLI::App* const run = weft.get_subcommand("run");
+  for (std::size_t i = 1; i < arguments.size() && arguments[i].starts_with('-'); ++i) {
+    if (arguments[i] == "--") {
+      arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i));
+      break;
+    }
+    const CLI::Option* const option = run->get_option_no_throw(arguments[i]);  // null: its value is in the same word
+    if (option != nullptr && option->get_items_expected_min() > 0) ++i;
+  }
+  return arguments;
+}
+
 }  // namespace weft::tools

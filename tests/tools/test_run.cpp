@@ -190,6 +190,13 @@ TEST_CASE("the program's own options are its own") {
   CHECK(run({"run", "-n", "1", "echo", "-n", "3", "--tag-output", "--", "[a,b]"}).output == "3 --tag-output -- [a,b]");
 }
 
+TEST_CASE("the program may stand behind a --, which is not its own") {
+  CHECK(run({"run", "-n", "1", "--", "echo", "hi"}).output == "hi");
+  CHECK(run({"run", "-n1", "--tag-output", "--progress", "thread", "--timeout=60", "--", "echo", "--", "-n", "[a]"})
+            .output == "[0] -- -n [a]");
+  CHECK(run({"run", "-n", "2", "--"}).status == 2);
+}
+
 TEST_CASE("too many ranks are mentioned once") {
   const outcome told = run({"run", "-n", "70", "true"});
   CHECK(told.status == 0);
