@@ -71,7 +71,15 @@ std::size_t window_of(std::string_view provider) { return provider == "shm" ? 32
 
 process::process(membership member)
     : settings_(std::move(member.settings)), local_ranks_(member.ranks), rendezvous_(std::move(member.rendezvous)) {
-  connect(member);
+  try {
+    connect(member);
+  } catch (const peer_lost&) {
+    throw;
+  } catch (const error& failed) {
+    // The rendezvous knows processes; which ranks each hosts is not known before it has gathered that.
+    if (failed.code() == errc::peer_lost) throw peer_lost(-1, failed.what());
+    throw;
+  }
   if (settings_.progress != progress_mode::thread) return;
   progress_->start([cpus = std::move(member.progress_cpus)] {
     if (cpus.empty()) return;
@@ -156,6 +164,7 @@ void process::connect(membership& member) {
     if (monitor_ != nullptr)
       monitor_->flood(note_of(note_kind::lost, as_bytes(std::to_string(gone) + " " + why.substr(0, 500))));
   };
+  how.ended = [this](int gone) { return monitor_ != nullptr && monitor_->ended(gone); };
   messages_ = std::make_unique<fabric::messenger>(std::move(member.network), std::move(how));
   progress_ = std::make_unique<progress>(*messages_);
   still_missing_.store(processes - 1);

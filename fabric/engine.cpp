@@ -11,6 +11,9 @@ namespace {
 /// A look at the clock for so many polls.
 constexpr std::uint32_t polls_between_looks = 256;
 
+/// So many communicators can be owed a failure at a time; with more all of them fail.
+constexpr std::size_t most_owed = 64;
+
 }  // namespace
 engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
     : network_(std::move(network)), settings_(std::move(settings)) {
@@ -24,6 +27,8 @@ engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
     peers_.push_back(std::make_unique<peer>());
     peers_.back()->process = static_cast<int>(i);
   }
+  unflushed_.reserve(peers_.size());
+  owed_.reserve(most_owed);
 }
 
 engine::~engine() {
@@ -50,9 +55,10 @@ bool engine::poll() {
     events = network_->poll(*this);
     if (!unflushed_.empty()) flush_all();
     if (!blocked_departures_.empty() || !blocked_landings_.empty()) retry_payloads();
-    if (!doomed_.empty()) give_up_doomed();
+    if (any_doomed_) give_up_doomed();
+    if (frames_dropped_) check_sequences();
     if (in_flight_ != 0 && ++polls_ % polls_between_looks == 0) inquire_now_and_then();
-  } catch (const error&) {
+  } catch (...) {
     break_everything(std::current_exception());
   }
   finish_ended();
@@ -96,27 +102,36 @@ void engine::take_submissions() noexcept {
       begin(begun);
     }
   }
-  if (calls_waiting_.load(std::memory_order_acquire)) {
-    std::vector<std::function<void()>> calls;
-    {
-      const std::lock_guard lock(calls_lock_);
-      calls.swap(calls_);
-      calls_waiting_.store(false, std::memory_order_relaxed);  // under the lock
-    }
-    for (auto& call : calls) call();
+  if (calls_waiting_.load(std::memory_order_acquire)) run_calls();
+}
+
+void engine::run_calls() noexcept {
+  if (running_calls_.empty()) {
+    const std::lock_guard lock(calls_lock_);
+    running_calls_.swap(calls_);
+    std::ranges::reverse(running_calls_);
   }
+  try {
+    for (; !running_calls_.empty(); running_calls_.pop_back()) running_calls_.back()();
+  } catch (...) {
+    return;  // no memory: again when it is polled next
+  }
+  const std::lock_guard lock(calls_lock_);
+  calls_waiting_.store(!calls_.empty(), std::memory_order_relaxed);  // under the lock
 }
 
 void engine::finish_ended() noexcept {
-  while (!ended_.empty() || !suspects_.empty()) {
-    if (!suspects_.empty()) lose_suspects();
+  bool left_over = false;
+  while (troubled_ || !ended_.empty()) {
+    if (std::exchange(troubled_, false)) left_over = !face_troubles();
     if (ended_.empty()) continue;
     operation& first = ended_.front();
     ended_.pop_front();
     first.now = operation::stage::idle;
     first.finished();
   }
-  const bool busy = in_flight_ != 0 || buffered_ != 0 || !flying_.empty() || !unflushed_.empty();
+  troubled_ = left_over;
+  const bool busy = in_flight_ != 0 || buffered_ != 0 || !flying_.empty() || !unflushed_.empty() || troubled_;
   // relaxed: see quiet().
   if (busy != busy_.load(std::memory_order_relaxed)) busy_.store(busy, std::memory_order_relaxed);
 }
@@ -136,15 +151,19 @@ void engine::fail(operation& failed, std::exception_ptr failure) noexcept {
   participant& member = *failed.at;
   if (!failed.collective || member.failure != nullptr) return;
   // Without its part the others' parts of a collective would wait for ever.
-  std::string why = "unknown error";
   try {
-    std::rethrow_exception(failed.failure);
-  } catch (const std::exception& e) {
-    why = e.what();
+    std::string why = "unknown error";
+    try {
+      std::rethrow_exception(failed.failure);
+    } catch (const std::exception& e) {
+      why = e.what();
+    } catch (...) {
+    }
+    break_communicator(member.members->communicator, errc::operation_failed,
+                       "a collective failed on rank " + std::to_string(member.rank) + ": " + why, true);
   } catch (...) {
+    owe_break(member.members->communicator, failed.failure);
   }
-  break_communicator(member.members->communicator, errc::operation_failed,
-                     "a collective failed on rank " + std::to_string(member.rank) + ": " + why, true);
 }
 
 void engine::begin(operation& begun) noexcept {
@@ -220,16 +239,18 @@ void engine::send_home(send_operation& send) {
     message->data = std::make_unique_for_overwrite<std::byte[]>(send.bytes);
     std::memcpy(message->data.get(), send.data, send.bytes);
   }
-  if (copied) {
-    note_stored(settings_.process, static_cast<std::ptrdiff_t>(message->cost()));
-    end(send);
-  } else {
-    message->announced = true;
-    message->at_home = &send;
-    send.now = operation::stage::waiting_at_home;
-    send.transfer_state = message.get();
+  unexpected_message& waiting = *message;
+  if (!copied) {
+    waiting.announced = true;
+    waiting.at_home = &send;
   }
   there.messages.add_unexpected(std::move(message));
+  if (copied) {
+    note_stored(settings_.process, static_cast<std::ptrdiff_t>(waiting.cost()));
+    return end(send);
+  }
+  send.now = operation::stage::waiting_at_home;
+  send.transfer_state = &waiting;
 }
 
 void engine::deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message,
@@ -264,10 +285,16 @@ void engine::consume(receive_operation& receive, std::unique_ptr<unexpected_mess
   }
   receive.source = message->source;
   receive.received_tag = message->tag;
-  if (message->announced)
-    begin_landing(receive, message->process, message->bytes, message->sender_name, false);
-  else
+  if (message->announced) {
+    try {
+      begin_landing(receive, message->process, message->bytes, message->sender_name, false);
+    } catch (...) {
+      if (receive.now != operation::stage::landing) answer_dropped(message->process, message->sender_name);
+      throw;
+    }
+  } else {
     deliver(receive, message->source, message->tag, message->data.get(), message->bytes);
+  }
 }
 
 void engine::join(participant& member) {

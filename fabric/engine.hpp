@@ -4,6 +4,7 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 #include <weft/fabric/mailbox.hpp>
 #include <weft/fabric/messenger.hpp>
@@ -58,6 +59,8 @@ struct peer {
   std::deque<outgoing> messages;
   bool credit_due = false;      ///< it is to be told of its credit soon
   bool flush_wanted = false;    ///< is in engine::unflushed_
+  bool check_due = false;       ///< and the frame that tells it is to be one whose end the provider reports
+  int checks = 0;               ///< such frames sent
   std::size_t window_used = 0;  ///< payload bytes granted to senders that are sending
   int shared_pieces = 0;        ///< so many more pieces are short ones: short messages pass between them
   boost::intrusive::list<
@@ -65,7 +68,12 @@ struct peer {
       boost::intrusive::constant_time_size<false>>
       waiting;
   bool connected = false;
+  std::uint64_t their_end = 0;  ///< of the connection, where it opened that: for transport::cut
+  bool suspected = false;       ///< to be lost soon:
+  clock::time_point lose_at{};  ///< then, unless somebody else says first what has happened
+  std::string suspicion;
   bool lost = false;
+  clock::time_point lost_at{};
   std::string why;
 };
 
@@ -87,6 +95,7 @@ class engine final : private receiver {
   // engine.cpp: the operations of the ranks of this process
   void begin(operation& begun) noexcept;
   void take_submissions() noexcept;
+  void run_calls() noexcept;
   void finish_ended() noexcept;
   void join(participant& member);
   void leave(participant& member);
@@ -97,6 +106,8 @@ class engine final : private receiver {
   void start(std::span<const address> endpoints);
   bool connected() const noexcept;
   std::string missing() const;
+  /// Tells those that this process has connected to what they need to cut the connection.
+  void name_connections();
   bool drained() const noexcept;
 
   // engine_failure.cpp
@@ -121,7 +132,10 @@ class engine final : private receiver {
   // engine_arrival.cpp: what comes from the transport
   void arrived(std::span<const std::byte> frame) override;
   void done(transfer& ended, std::size_t bytes, std::error_code error) override;
+  void dropped() override;
+  void check_sequences();
   bool is_ours(const header& h) const noexcept;
+  void take(peer& from, const header& h, std::span<const std::byte> body);
   void take_hello(peer& from, const header& h);
   void take_eager(peer& from, const header& h, std::span<const std::byte> body);
   void take_envelope(peer& from, const header& h, std::span<const std::byte> body);
@@ -130,20 +144,22 @@ class engine final : private receiver {
 
   // engine_flow.cpp
   header head_for(message_kind kind, const operation& about) const noexcept;
+  static bool costs_credit(const header& h) noexcept;
+  bool gives_for_nothing(const peer& to) const noexcept;
   bool try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve);
   /// A post that the provider refuses with an error costs us the peer, once nothing is in the middle of something.
   template <class Post>
   bool post_to_provider(int process, Post post) {
     try {
       return post();
-    } catch (const error& failed) {
-      suspect(process, failed.what());
+    } catch (const std::exception& failed) {
+      suspect_connection(process, failed.what());
       return false;
     }
   }
   /// Whether the provider has accepted a post; one that refuses for too long costs us the peer.
   bool taken(peer& by, bool accepted);
-  void send_control(peer& to, header& h, const std::byte* body = nullptr, std::size_t bytes = 0);
+  void send_control(peer& to, header& h, const std::byte* body = nullptr, std::size_t bytes = 0) noexcept;
   void send_eager(peer& to, send_operation& send);
   void send_envelope(peer& to, departure& announced, header h);
   bool transmit_first(peer& to);
@@ -189,6 +205,7 @@ class engine final : private receiver {
   void take_dropped(const header& h);
   void retry_payloads();
   void give_up_doomed();
+  void disown_pieces(const void* owner) noexcept;
   static std::uint64_t remote_key(int process, std::uint32_t id) noexcept {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(process)) << 32 | id;
   }
@@ -200,10 +217,17 @@ class engine final : private receiver {
   void inquire_about(const operation& waiting);
 
   // engine_failure.cpp
+  void lose(peer& gone, const std::string& why);
   void break_everything(const std::exception_ptr& failure) noexcept;
   void cancel(operation& cancelled, const std::exception_ptr& failure) noexcept;
-  void suspect(int process, const std::string& why);
-  void lose_suspects() noexcept;
+  void suspect(int process, std::string_view why, std::chrono::milliseconds patience = {}) noexcept;
+  void suspect_connection(int process, std::string_view why) noexcept;
+  void owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept;
+  void frame_failed(peer& from, const header& h) noexcept;
+  void drop_first_message(peer& to) noexcept;
+  bool face_troubles() noexcept;
+  bool lose_suspects() noexcept;
+  bool break_what_is_owed() noexcept;
   void doom_payloads(int process);
   void drop_early_grants(room& of, bool alone);
   bool failed_alone(const header& grant) const noexcept;
@@ -244,21 +268,18 @@ class engine final : private receiver {
       boost::intrusive::constant_time_size<false>>
       blocked_landings_;
 
-  /// A landing or departure whose other side is lost: waited for until the provider gives its memory back.
-  struct doomed_payload {
-    bool arriving;
-    std::uint32_t id;
-    clock::time_point until;
-  };
-  std::vector<doomed_payload> doomed_;
+  bool any_doomed_ = false;  // landings or departures whose other side is lost
+  clock::time_point next_doomed_look_{};
   std::vector<std::unique_ptr<std::byte[]>>
       abandoned_;  // messages to lost processes that the provider has not given back
 
-  struct suspicion {
-    int process;
-    std::string why;
+  /// A communicator that must fail, and has not been told to yet.
+  struct owed_break {
+    std::uint64_t communicator;
+    std::exception_ptr why;
   };
-  std::vector<suspicion> suspects_;  // whose connection failed in the middle of something else
+  std::vector<owed_break> owed_;  // never grows beyond what is reserved: it is used when there is no memory
+  bool troubled_ = false;         // somebody is suspected, or something owed
 
   std::vector<std::unique_ptr<transfer_slot>> slots_;
   transfer_slot* free_slots_ = nullptr;
@@ -272,7 +293,10 @@ class engine final : private receiver {
   std::atomic<bool> calls_waiting_{false};
   std::mutex calls_lock_;
   std::vector<std::function<void()>> calls_;
+  std::vector<std::function<void()>> running_calls_;  // the last first
   std::uint32_t polls_ = 0;
+  bool frames_dropped_ = false;
+  clock::time_point next_check_{};
   clock::time_point last_inquiry_{};
   std::size_t in_flight_ = 0;      // operations begun and not ended
   std::atomic<bool> busy_{false};  // whether polling can do anything for the ranks of this process

@@ -15,14 +15,21 @@ void engine::arrived(std::span<const std::byte> frame) {
   const auto h = read_part<header>(frame, 0);
   if (!is_ours(h)) return;
   peer& from = *peers_[h.process];
-  if (from.lost) return;
+  if (from.lost || from.suspected) return;
   if (h.sequence != from.taken_frames)
     return suspect(from.process, "frame " + std::to_string(from.taken_frames) +
                                      " of its connection is missing (frame " + std::to_string(h.sequence) + " came)");
   ++from.taken_frames;
   take_credit(from, h);
-  if (h.kind != message_kind::credit && h.kind != message_kind::hello) owe_credit(from, frame.size());
-  const auto body = frame.subspan(sizeof(header));
+  if (costs_credit(h)) owe_credit(from, frame.size());
+  try {
+    take(from, h, frame.subspan(sizeof(header)));
+  } catch (...) {
+    frame_failed(from, h);
+  }
+}
+
+void engine::take(peer& from, const header& h, std::span<const std::byte> body) {
   switch (h.kind) {
     case message_kind::hello:
       return take_hello(from, h);
@@ -47,10 +54,14 @@ void engine::arrived(std::span<const std::byte> frame) {
       from.envelopes_only = h.source != 0;
       return want_flush(from);
   }
-  lose(from.process, "it sent a frame of unknown kind " + std::to_string(static_cast<int>(h.kind)));
+  suspect(from.process, "it sent a frame of unknown kind " + std::to_string(static_cast<int>(h.kind)));
 }
 
 void engine::take_hello(peer& from, const header& h) {
+  if (h.source == 2) {
+    from.their_end = h.detail;
+    return;
+  }
   from.connected = true;
   from.credit += static_cast<std::int64_t>(h.length);
   if (h.source == 0) return;
@@ -116,15 +127,19 @@ void engine::done(transfer& ended, std::size_t bytes, std::error_code error) {
   const bool cancelled = error == std::errc::operation_canceled;
   const std::size_t expected = slot.bytes;
   give_back(slot);
-  if (error && !cancelled) suspect(process, "its connection failed: " + error.message());
-  if (owner == nullptr) return;
-  if (use == transfer_slot::purpose::departure)
-    return piece_departed(*static_cast<departure*>(owner), static_cast<bool>(error));
-  const bool whole = !error && bytes == expected;
-  if (!error && !whole)
-    suspect(process, "a payload of " + std::to_string(bytes) + " bytes came where " + std::to_string(expected) +
-                         " were granted");
-  piece_landed(*static_cast<landing*>(owner), whole ? bytes : 0, whole);
+  try {
+    if (error && !cancelled) suspect_connection(process, "its connection failed: " + error.message());
+    if (owner == nullptr) return;
+    if (use == transfer_slot::purpose::departure)
+      return piece_departed(*static_cast<departure*>(owner), static_cast<bool>(error));
+    const bool whole = !error && bytes == expected;
+    if (!error && !whole)
+      suspect(process, "a payload of " + std::to_string(bytes) + " bytes came where " + std::to_string(expected) +
+                           " were granted");
+    piece_landed(*static_cast<landing*>(owner), whole ? bytes : 0, whole);
+  } catch (const std::exception& failed) {
+    suspect(process, failed.what());
+  }
 }
 
 }  // namespace weft::fabric

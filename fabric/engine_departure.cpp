@@ -29,7 +29,7 @@ departure& engine::depart(int process, std::size_t bytes) {
   leaving.grant_count = 0;
   leaving.sent = 0;
   leaving.in_flight = 0;
-  leaving.stopped = leaving.withdrawn = false;
+  leaving.stopped = leaving.withdrawn = leaving.doomed = false;
   leaving.early_in = nullptr;
   return leaving;
 }
@@ -100,9 +100,9 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
     if (disagrees(*here, h.tag, h.detail, h.destination)) return answer_withdrawn(from, grant.id, 0, failed_alone(h));
     leaving = &depart(from.process, h.length);
     leaving->fingerprint = h.detail;
-    leaving->early_in = here;
     leaving->early_key = {h.destination, h.tag};
     here->early_grants.push(leaving->early_key, *leaving);
+    leaving->early_in = here;
   }
   leaving->remote_id = grant.id;
   if (!add_grant(*leaving, grant)) return suspect(from.process, "it sent a grant that grants nothing, or too much");

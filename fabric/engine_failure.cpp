@@ -18,6 +18,10 @@ struct failure_note {
 };
 constexpr std::size_t longest_text = 900;
 
+/// A connection that fails may do so because its other side, or this one, has been given up by the others: they get so
+/// long to say it.
+constexpr std::chrono::milliseconds time_to_explain{100};
+
 }  // namespace
 
 std::exception_ptr engine::lost_error(int process) const {
@@ -29,10 +33,18 @@ std::exception_ptr engine::lost_error(int process) const {
 
 void engine::lose(int process, const std::string& why) {
   peer& gone = *peers_[static_cast<std::size_t>(process)];
-  if (gone.lost) return;
-  gone.lost = true;
+  if (!gone.lost) lose(gone, why);
+  if (process != settings_.process) return;
+  for (const auto& other : peers_)
+    if (!other->lost) lose(*other, "it has given this process up: " + why);
+}
+
+void engine::lose(peer& gone, const std::string& why) {
+  const int process = gone.process;
   gone.why = why;
   const std::exception_ptr failure = lost_error(process);
+  gone.lost = true;  // nothing throws from here on
+  gone.lost_at = steady_clock_source().now();
   for (auto& [key, each] : rooms_) {
     participant* member = each->owner;
     if (member == nullptr || member->failure != nullptr) continue;
@@ -45,22 +57,89 @@ void engine::lose(int process, const std::string& why) {
     if (each.operation == nullptr && each.head.kind == message_kind::eager) buffered_ -= each.bytes;
   gone.control.clear();
   gone.messages.clear();
-  if (process != settings_.process) return;
-  for (const auto& other : peers_) lose(other->process, "it has given this process up: " + why);
 }
 
-void engine::suspect(int process, const std::string& why) {
-  if (!peers_[static_cast<std::size_t>(process)]->lost) suspects_.push_back({process, why});
-}
-
-void engine::lose_suspects() noexcept {
-  std::vector<suspicion> suspects;
-  suspects.swap(suspects_);
-  for (const suspicion& each : suspects) {
-    if (peers_[static_cast<std::size_t>(each.process)]->lost) continue;
-    if (settings_.suspected) settings_.suspected(each.process, each.why);
-    lose(each.process, each.why);
+void engine::suspect(int process, std::string_view why, std::chrono::milliseconds patience) noexcept {
+  peer& suspected = *peers_[static_cast<std::size_t>(process)];
+  if (suspected.lost || suspected.suspected) return;
+  suspected.suspected = troubled_ = true;
+  suspected.lose_at = steady_clock_source().now() + patience;
+  try {
+    suspected.suspicion = why;
+  } catch (const std::bad_alloc&) {  // then without a reason
   }
+}
+
+void engine::suspect_connection(int process, std::string_view why) noexcept { suspect(process, why, time_to_explain); }
+
+bool engine::face_troubles() noexcept {
+  const bool none_suspected = lose_suspects();
+  return break_what_is_owed() && none_suspected;
+}
+
+bool engine::lose_suspects() noexcept {
+  bool all = true;
+  for (const auto& each : peers_) {
+    if (!each->suspected || each->lost) continue;
+    try {
+      if (steady_clock_source().now() >= each->lose_at) {
+        if (settings_.suspected) settings_.suspected(each->process, each->suspicion);
+        lose(each->process, each->suspicion);
+      }
+    } catch (...) {  // no memory: again when it is polled next
+    }
+    all = all && each->lost;
+  }
+  return all;
+}
+
+void engine::owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept {
+  for (const owed_break& each : owed_)
+    if (each.communicator == communicator) return;
+  troubled_ = true;
+  if (owed_.size() < owed_.capacity())
+    owed_.push_back({communicator, why});
+  else
+    break_everything(why);
+}
+
+bool engine::break_what_is_owed() noexcept {
+  while (!owed_.empty()) {
+    const owed_break first = owed_.back();
+    try {
+      std::string text = "a process could not go on with it";
+      try {
+        std::rethrow_exception(first.why);
+      } catch (const std::exception& e) {
+        text += std::string(": ") + e.what();
+      }
+      break_communicator(first.communicator, errc::operation_failed, text, true);
+    } catch (...) {
+      return false;
+    }
+    std::erase_if(owed_, [&](const owed_break& each) { return each.communicator == first.communicator; });
+  }
+  return true;
+}
+
+/// A frame that could not be taken in, for want of memory, is lost; so what it belongs to must fail.
+void engine::frame_failed(peer& from, const header& h) noexcept {
+  const std::exception_ptr why = std::current_exception();
+  if (h.kind == message_kind::eager || h.kind == message_kind::envelope) return owe_break(h.communicator, why);
+  try {
+    std::rethrow_exception(why);
+  } catch (const std::exception& e) {
+    suspect(from.process, e.what());
+  } catch (...) {
+    suspect(from.process, "unknown error");
+  }
+}
+
+void engine::drop_first_message(peer& to) noexcept {
+  outgoing& first = to.messages.front();
+  owe_break(first.head.communicator, std::current_exception());
+  if (first.operation == nullptr && first.head.kind == message_kind::eager) buffered_ -= first.bytes;
+  to.messages.pop_front();
 }
 
 void engine::drop_early_grants(room& of, bool alone) {
@@ -79,8 +158,8 @@ bool engine::failed_alone(const header& grant) const noexcept {
 }
 
 void engine::break_communicator(std::uint64_t communicator, errc code, const std::string& text, bool tell) {
+  if (broken_.contains(communicator)) return;
   const auto failure = std::make_exception_ptr(error(code, text));
-  if (!broken_.try_emplace(communicator, failure).second) return;
   if (tell && settings_.broadcast) {
     const std::string_view shortened = std::string_view(text).substr(0, longest_text);
     std::vector<std::byte> note(sizeof(failure_note) + shortened.size());
@@ -90,6 +169,7 @@ void engine::break_communicator(std::uint64_t communicator, errc code, const std
     std::memcpy(note.data() + sizeof(failure_note), shortened.data(), shortened.size());
     settings_.broadcast(note);
   }
+  broken_.emplace(communicator, failure);
   for (auto& [key, each] : rooms_)
     if (key.communicator == communicator && each->owner != nullptr && each->owner->failure == nullptr)
       break_participant(*each->owner, failure, false);
@@ -105,8 +185,11 @@ void engine::take_note(std::span<const std::byte> note) {
 }
 
 void engine::break_everything(const std::exception_ptr& failure) noexcept {
-  for (auto& [key, each] : rooms_)
-    if (each->owner != nullptr && each->owner->failure == nullptr) break_participant(*each->owner, failure, true);
+  for (auto& [key, each] : rooms_) {
+    if (each->owner == nullptr || each->owner->failure != nullptr) continue;
+    break_participant(*each->owner, failure, true);
+    if (owed_.size() < owed_.capacity()) owe_break(key.communicator, failure);
+  }
 }
 
 void engine::break_participant(participant& member, const std::exception_ptr& failure, bool alone) noexcept {
@@ -127,7 +210,10 @@ void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noe
   switch (cancelled.now) {
     case operation::stage::landing: {
       auto& arriving = *static_cast<landing*>(cancelled.transfer_state);
-      if (cancelled.at->failure == nullptr) arriving.told_why = false;
+      if (cancelled.at->failure == nullptr) {
+        arriving.told_why = false;
+        cancelled.failure = failure;
+      }
       return withdraw(arriving);
     }
     case operation::stage::waiting_for_room:

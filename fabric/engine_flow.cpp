@@ -1,9 +1,14 @@
 // Peers: what waits to be sent to each, and credit.
 //
 // Each frame costs the credit of its bytes, given back when the receiver has taken it out of its ring, which every poll
-// does: so credit always comes back while the peer polls, whatever its ranks do. Frames that give credit and open
-// connections cost nothing; there is never more than one of them for half a peer's credit. The last eighth of the
-// credit is kept for control frames.
+// does: so credit always comes back while the peer polls, whatever its ranks do. The last eighth of the credit is kept
+// for control frames. What costs nothing has room in the ring beside the credit, for 16 headers of each peer:
+// - frames that open connections: three at most;
+// - frames that give back at least half of a peer's credit. A peer that has taken none of them has nothing to spend but
+//   the credit that it began with, so that there are two of them at most which it has not taken. Other frames that say
+//   something of credit, as when a peer is to send envelopes only, cost as much as any; one that has to wait for credit
+//   goes at the latest when half of the peer's is to be given back, so two peers never wait for each other;
+// - frames that let a peer find a gap before them (`check_sequences`): eight at most.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -21,7 +26,8 @@ constexpr std::size_t smaller_than_an_envelope = 64;
 /// What the rings of all peers together may take, unless each would get less than four of the longest frames.
 constexpr std::size_t ring_budget = 16 << 20;
 
-bool is_free(message_kind kind) { return kind == message_kind::credit || kind == message_kind::hello; }
+constexpr int free_checks = 8;
+constexpr std::chrono::milliseconds between_checks{10};
 
 }  // namespace
 
@@ -54,6 +60,18 @@ std::string engine::missing() const {
   return list;
 }
 
+void engine::name_connections() {
+  const std::vector<std::uint64_t> ends = network_->connection_ends();
+  for (std::size_t i = static_cast<std::size_t>(settings_.process) + 1; i < ends.size(); ++i) {
+    if (ends[i] == 0) continue;
+    header name;
+    name.kind = message_kind::hello;
+    name.source = 2;
+    name.detail = ends[i];
+    send_control(*peers_[i], name);
+  }
+}
+
 bool engine::drained() const noexcept {
   return unflushed_.empty() && std::none_of(flying_.begin(), flying_.end(), [](const transfer_slot& slot) {
            return slot.use == transfer_slot::purpose::frame;
@@ -73,16 +91,26 @@ header engine::head_for(message_kind kind, const operation& about) const noexcep
   return h;
 }
 
+bool engine::costs_credit(const header& h) noexcept {
+  return h.kind != message_kind::hello && (h.kind != message_kind::credit || h.destination != 0);
+}
+
+bool engine::gives_for_nothing(const peer& to) const noexcept {
+  return to.owed >= credit_of_each_ / 2 || (to.check_due && to.checks < free_checks);
+}
+
 bool engine::try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve) {
   const std::size_t size = sizeof(header) + bytes;
-  const std::int64_t cost = is_free(h.kind) ? 0 : credit_cost(size);
+  if (h.kind == message_kind::credit) h.destination = gives_for_nothing(to) ? 0 : 1;
+  const std::int64_t cost = costs_credit(h) ? credit_cost(size) : 0;
   if (cost != 0 && to.credit - cost < reserve) return false;
   h.job = settings_.job;
   h.process = static_cast<std::uint32_t>(settings_.process);
   h.incarnation = settings_.incarnations[static_cast<std::size_t>(settings_.process)];
   h.sequence = to.sent_frames;
   h.credit = to.owed;
-  if (size <= inject_limit_ && size <= 4096) {
+  const bool check = h.kind == message_kind::credit && to.check_due;  // one whose end the provider reports
+  if (size <= inject_limit_ && size <= 4096 && !check) {
     alignas(64) std::array<std::byte, 4096> frame;
     write_part(frame.data(), 0, h);
     if (bytes != 0) std::memcpy(frame.data() + sizeof h, body, bytes);
@@ -90,7 +118,6 @@ bool engine::try_transmit(peer& to, header& h, const std::byte* body, std::size_
       return false;
   } else {
     transfer_slot& slot = take_slot(transfer_slot::purpose::frame, nullptr, to.process);
-    if (slot.frame == nullptr) slot.frame = std::make_unique_for_overwrite<std::byte[]>(frame_limit_);
     write_part(slot.frame.get(), 0, h);
     if (bytes != 0) std::memcpy(slot.frame.get() + sizeof h, body, bytes);
     const auto post = [&] { return network_->send(to.process, {slot.frame.get(), size}, slot); };
@@ -116,18 +143,22 @@ bool engine::taken(peer& by, bool accepted) {
   return false;
 }
 
-void engine::send_control(peer& to, header& h, const std::byte* body, std::size_t bytes) {
-  if (to.lost) return;
-  if (to.control.empty() && try_transmit(to, h, body, bytes, 0)) return;
-  outgoing later;
-  later.head = h;
-  later.bytes = bytes;
-  if (bytes != 0) {
-    later.body = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    std::memcpy(later.body.get(), body, bytes);
+void engine::send_control(peer& to, header& h, const std::byte* body, std::size_t bytes) noexcept {
+  if (to.lost || to.suspected) return;
+  try {
+    if (to.control.empty() && try_transmit(to, h, body, bytes, 0)) return;
+    outgoing later;
+    later.head = h;
+    later.bytes = bytes;
+    if (bytes != 0) {
+      later.body = std::make_unique_for_overwrite<std::byte[]>(bytes);
+      std::memcpy(later.body.get(), body, bytes);
+    }
+    to.control.push_back(std::move(later));
+    want_flush(to);
+  } catch (const std::exception& failed) {
+    suspect(to.process, failed.what());  // it would wait for this for ever
   }
-  to.control.push_back(std::move(later));
-  want_flush(to);
 }
 
 void engine::send_eager(peer& to, send_operation& send) {
@@ -170,6 +201,7 @@ bool engine::transmit_first(peer& to) {
   outgoing& first = to.messages.front();
   const bool eager = first.head.kind == message_kind::eager;
   if (eager && to.envelopes_only && first.bytes > smaller_than_an_envelope) {
+    auto envelope = std::make_unique<std::byte[]>(sizeof(envelope_body));
     departure& leaving = depart(to.process, first.bytes);
     leaving.kept = std::move(first.body);
     leaving.operation = first.operation;
@@ -181,7 +213,7 @@ bool engine::transmit_first(peer& to) {
     }
     first.head.kind = message_kind::envelope;
     first.bytes = sizeof(envelope_body);
-    first.body = std::make_unique<std::byte[]>(sizeof(envelope_body));
+    first.body = std::move(envelope);
     write_part(first.body.get(), 0, envelope_body{leaving.id});
     return transmit_first(to);
   }
@@ -211,7 +243,16 @@ void engine::flush_all() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < unflushed_.size(); ++i) {
     peer& to = *unflushed_[i];
-    if (to.lost || flush(to))
+    bool flushed = false;
+    try {
+      flushed = to.lost || flush(to);
+    } catch (const std::exception& failed) {
+      if (to.control.empty() && !to.messages.empty())
+        drop_first_message(to);
+      else
+        suspect(to.process, failed.what());
+    }
+    if (flushed)
       to.flush_wanted = false;
     else
       unflushed_[kept++] = &to;
@@ -242,8 +283,25 @@ bool engine::send_credit(peer& to) {
   h.kind = message_kind::credit;
   h.source = to.asked_for_envelopes ? 1 : 0;
   if (!try_transmit(to, h, nullptr, 0, 0)) return false;
+  if (std::exchange(to.check_due, false)) ++to.checks;
   to.credit_due = false;
   return true;
+}
+
+void engine::dropped() { frames_dropped_ = true; }
+
+/// The provider has lost an injected frame, and does not say whose. Whoever misses it sees that by the frame after it:
+/// so each peer gets one.
+void engine::check_sequences() {
+  const auto now = steady_clock_source().now();
+  if (now < next_check_) return;
+  next_check_ = now + between_checks;
+  frames_dropped_ = false;
+  for (const auto& each : peers_) {
+    if (each->lost || !each->connected || each->process == settings_.process) continue;
+    each->check_due = each->credit_due = true;
+    want_flush(*each);
+  }
 }
 
 void engine::note_stored(int process, std::ptrdiff_t bytes) {
@@ -260,10 +318,12 @@ void engine::note_stored(int process, std::ptrdiff_t bytes) {
 
 transfer_slot& engine::take_slot(transfer_slot::purpose use, void* owner, int process) {
   if (free_slots_ == nullptr) {
-    slots_.push_back(std::make_unique<transfer_slot>());
+    slots_.push_back(std::make_unique<transfer_slot>());  // is free, whatever happens from here on
     free_slots_ = slots_.back().get();
   }
   transfer_slot& slot = *free_slots_;
+  if (use == transfer_slot::purpose::frame && slot.frame == nullptr)
+    slot.frame = std::make_unique_for_overwrite<std::byte[]>(frame_limit_);
   free_slots_ = slot.next_free;
   slot.use = use;
   slot.owner = owner;

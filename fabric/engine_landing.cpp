@@ -167,8 +167,7 @@ void engine::withdraw(landing& arriving) {
   peer& from = *peers_[static_cast<std::size_t>(arriving.process)];
   if (from.lost) {
     if (arriving.doomed) return settle(arriving);
-    arriving.doomed = arriving.last_known = true;
-    doomed_.push_back({true, arriving.id, steady_clock_source().now() + doomed_time});
+    arriving.doomed = arriving.last_known = any_doomed_ = true;
     cancel_pieces(arriving);
   } else if (arriving.posted == 0) {
     arriving.last_known = true;  // the sender has no grant, so nothing comes
@@ -191,12 +190,14 @@ void engine::settle(landing& withdrawn) {
   if (!withdrawn.withdrawing || !withdrawn.last_known || withdrawn.in_flight != 0) return;
   receive_operation& receive = *withdrawn.operation;
   if (receive.at->failure == nullptr && withdrawn.told_why) return;  // the reason is on its way
+  std::exception_ptr why = receive.at->failure != nullptr ? receive.at->failure : receive.failure;
+  if (why == nullptr)
+    why = std::make_exception_ptr(error(errc::operation_failed, "rank " + std::to_string(receive.source) +
+                                                                    " of communicator " +
+                                                                    std::to_string(receive.at->members->communicator) +
+                                                                    " gave up the message that it was sending"));
   remove(withdrawn);
-  if (receive.at->failure != nullptr) return fail(receive, receive.at->failure);
-  fail(receive, std::make_exception_ptr(
-                    error(errc::operation_failed, "rank " + std::to_string(receive.source) + " of communicator " +
-                                                      std::to_string(receive.at->members->communicator) +
-                                                      " gave up the message that it was sending")));
+  fail(receive, std::move(why));
 }
 
 void engine::answer_dropped(int process, std::uint64_t sender_name) {

@@ -9,6 +9,7 @@
 #include "libfabric_endpoint.hpp"
 #include "libfabric_registration.hpp"
 #include "libfabric_ring.hpp"
+#include "tcp_connections.hpp"
 
 namespace weft::fabric {
 namespace {
@@ -37,6 +38,7 @@ class libfabric_transport final : public transport {
   void start(std::span<const address> peers, std::size_t ring_bytes) override {
     if (!peers_.empty()) throw std::logic_error("libfabric_transport: start was called twice");
     peers_ = endpoint_.insert(peers);
+    addresses_.assign(peers.begin(), peers.end());
     ring_.post(ring_bytes);
   }
 
@@ -74,6 +76,14 @@ class libfabric_transport final : public transport {
     fi_cancel(&endpoint_.get()->fid, &context);
   }
 
+  std::vector<std::uint64_t> connection_ends() const override {
+    return speaks_ip() ? names_of_connections_to(addresses_) : std::vector<std::uint64_t>{};
+  }
+
+  void cut(int peer, std::uint64_t their_end) noexcept override {
+    if (speaks_ip()) break_connection(endpoint_.local_address(), addresses_[static_cast<std::size_t>(peer)], their_end);
+  }
+
   std::size_t poll(receiver& to) override {
     fi_cq_data_entry entries[batch];
     const ssize_t count = fi_cq_read(endpoint_.completions(), entries, batch);
@@ -90,6 +100,11 @@ class libfabric_transport final : public transport {
 
  private:
   static constexpr std::size_t batch = 64;
+
+  bool speaks_ip() const noexcept {
+    const std::uint32_t format = endpoint_.info().addr_format;
+    return format == FI_SOCKADDR_IN || format == FI_SOCKADDR_IN6;
+  }
 
   bool accepted(ssize_t result, const char* call) const {
     if (result == 0) [[likely]]
@@ -122,7 +137,10 @@ class libfabric_transport final : public transport {
     const ssize_t count = fi_cq_readerr(endpoint_.completions(), &failed, 0);
     if (count == -FI_EAGAIN) return 0;
     if (count < 0) throw_fabric_error(limits().provider, "fi_cq_readerr", count);
-    if (failed.op_context == nullptr) return 1;  // an injected frame to a peer that is gone: others find that out
+    if (failed.op_context == nullptr) {
+      to.dropped();
+      return 1;
+    }
     if (libfabric_ring::slot* const slot = ring_.slot_of(failed.op_context)) {
       // A frame broken off by its sender's end. The rest of the buffer stays posted unless it says otherwise.
       if ((failed.flags & FI_MULTI_RECV) != 0) ring_.released(*slot);
@@ -144,6 +162,7 @@ class libfabric_transport final : public transport {
   libfabric_ring ring_;
   std::size_t receives_left_;  // that may still be posted
   std::vector<fi_addr_t> peers_;
+  std::vector<address> addresses_;
 };
 
 }  // namespace

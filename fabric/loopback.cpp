@@ -92,6 +92,11 @@ class loopback_endpoint final : public transport {
 
   void cancel(transfer& context) override { own_.cancel(context); }
 
+  void cut(int peer, std::uint64_t) noexcept override {
+    for (const loopback_event& event : own_.cut(peers_[peer]))
+      network_->boxes[event.from].put_completion(*event.sender, event.bytes, {});
+  }
+
   std::size_t poll(receiver& to) override {
     require(!polling_, "poll was called from a receiver");
     if (peers_.empty()) return 0;

@@ -145,6 +145,25 @@ void loopback_mailbox::forget(int from, bool killed) {
   }
 }
 
+std::vector<loopback_event> loopback_mailbox::cut(int from) {
+  const std::lock_guard lock(mutex_);
+  std::vector<loopback_event> sent;
+  std::erase_if(receives_, [&](const receive_entry& entry) {
+    if (entry.from != from) return false;
+    loopback_event& event = completions_.emplace_back();
+    event.ended = entry.context;
+    event.error = std::make_error_code(std::errc::connection_aborted);
+    if (entry.sender == nullptr) return true;
+    --on_the_way_[entry.from];
+    loopback_event& end = sent.emplace_back();
+    end.from = from;
+    end.sender = entry.sender;
+    end.bytes = entry.incoming.size();
+    return true;
+  });
+  return sent;
+}
+
 std::vector<loopback_event> loopback_mailbox::die() {
   const std::lock_guard lock(mutex_);
   dead_ = true;

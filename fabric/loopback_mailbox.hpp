@@ -44,6 +44,8 @@ class loopback_mailbox {
   /// Moves what has arrived into `found`, payloads into the memory posted for them. With `jitter`, a random part of it.
   void collect(std::vector<loopback_event>& found, std::mt19937_64* jitter);
 
+  /// Takes back all receives from `from`, those that a payload has been matched with too: hands out the sends of those.
+  std::vector<loopback_event> cut(int from);
   /// Drops what `from` sent and still owns the memory of. `killed`: drops its injected frames too, and all that follow.
   void forget(int from, bool killed);
   /// The owner is gone: hands its peers' sends out, to be reported done to them, and loses everything else.

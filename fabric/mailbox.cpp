@@ -30,8 +30,8 @@ receive_operation* mailbox::take_posted(int source, std::uint64_t tag, bool coll
 
 void mailbox::add_posted(receive_operation& receive) {
   receive.order = next_order_++;
-  receive.in_mailbox = true;
   (receive.collective ? collective_posted_ : posted_).push(key_of(receive), receive);
+  receive.in_mailbox = true;
   if (!receive.collective && has_wildcard(receive)) ++wildcards_;
 }
 
@@ -59,15 +59,22 @@ const unexpected_message* mailbox::find_unexpected(int source, std::uint64_t tag
 }
 
 void mailbox::add_unexpected(std::unique_ptr<unexpected_message> message) {
-  unexpected_message& added = *message.release();  // owned by the lists from here, until remove_unexpected
-  (added.collective ? collective_in_order_ : in_order_).push_back(added);
+  unexpected_message& added = *message;
   if (added.collective) {
     collective_unexpected_.push({added.source, added.tag}, added);
   } else {
-    by_both_.push({added.source, added.tag}, added);
-    by_source_.push({added.source, 0}, added);
-    by_tag_.push({0, added.tag}, added);
+    try {
+      by_both_.push({added.source, added.tag}, added);
+      by_source_.push({added.source, 0}, added);
+      by_tag_.push({0, added.tag}, added);
+    } catch (...) {
+      if (added.by_source.is_linked()) by_source_.erase({added.source, 0}, added);
+      if (added.by_both.is_linked()) by_both_.erase({added.source, added.tag}, added);
+      throw;
+    }
   }
+  (added.collective ? collective_in_order_ : in_order_).push_back(added);
+  static_cast<void>(message.release());  // owned by the lists from here, until remove_unexpected
 }
 
 std::unique_ptr<unexpected_message> mailbox::remove_unexpected(unexpected_message& message) noexcept {

@@ -39,6 +39,7 @@ void messenger::connect(std::span<const address> endpoints, clock::time_point de
       throw error(errc::timed_out,
                   "no connection over " + limits().provider + " to the processes " + engine_->missing());
   }
+  while_held([&] { engine_->name_connections(); });
 }
 
 void messenger::join(participant& member) {

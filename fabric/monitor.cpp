@@ -56,6 +56,11 @@ bool monitor::lost(int process) const { return news_about(process).lost(process)
 bool monitor::left(int process) const { return news_about(process).left(process); }
 std::string monitor::reason(int process) const { return news_about(process).reason(process); }
 
+bool monitor::ended(int process) const {
+  news_about(process);
+  return started().has_ended(process);
+}
+
 void monitor::flood(std::span<const std::byte> note) {
   if (note.size() > maximum_note)
     refuse("a note of " + std::to_string(note.size()) + " bytes; at most " + std::to_string(maximum_note) + " travel");

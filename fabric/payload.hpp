@@ -21,7 +21,8 @@ struct room;
 /// Pieces of one message that are on the way at a time: while one travels the next is granted.
 inline constexpr std::size_t pieces_ahead = 2;
 
-/// How long the provider gets to give back memory that a lost process was to fill or was to read.
+/// How long the provider gets to give back memory that a lost process was to fill or was to read, before anything else
+/// is believed.
 inline constexpr std::chrono::milliseconds doomed_time{500};
 
 /// Up to there a message may be sent, in pieces of so many bytes but for the last.
@@ -49,6 +50,7 @@ struct departure {
   int in_flight = 0;       ///< pieces
   bool stopped = false;    ///< nothing more is sent
   bool withdrawn = false;  ///< and the receiver knows, or is lost
+  bool doomed = false;     ///< its receiver is lost
 
   room* early_in = nullptr;  ///< where a grant waits for its send, under this key
   match_key early_key;

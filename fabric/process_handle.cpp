@@ -1,5 +1,6 @@
 #include "process_handle.hpp"
 
+#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -8,15 +9,30 @@
 
 namespace weft::fabric {
 
+namespace {
+
+bool can_be_told_apart(const process_record& record, const process_record& own) {
+  return record.host.shares_pids_with(own.host) && record.pid != own.pid && record.started != 0 && record.pid > 0 &&
+         record.pid <= std::numeric_limits<pid_t>::max();
+}
+
+}  // namespace
+
 file_descriptor open_process(const process_record& record, const process_record& own) {
-  if (!record.host.shares_pids_with(own.host) || record.pid == own.pid || record.started == 0 || record.pid <= 0 ||
-      record.pid > std::numeric_limits<pid_t>::max())
-    return {};
+  if (!can_be_told_apart(record, own)) return {};
   // Debian 12's glibc has a wrapper; the system call is there since Linux 5.3. It sets close-on-exec.
   file_descriptor result(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(record.pid), 0)));
   // The number's present owner is as old as the record says, so it is still the one that wrote it, and was before.
   if (result && process_start_time(record.pid) != record.started) result.reset();
   return result;
+}
+
+bool has_ended(const process_record& record, const process_record& own) {
+  if (!can_be_told_apart(record, own)) return false;
+  const file_descriptor handle = open_process(record, own);
+  if (!handle) return process_start_time(record.pid) != record.started;
+  pollfd end{handle.get(), POLLIN, 0};
+  return ::poll(&end, 1, 0) == 1;
 }
 
 }  // namespace weft::fabric

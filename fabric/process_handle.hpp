@@ -10,4 +10,8 @@ namespace weft::fabric {
 /// of `own`, is the same process, or cannot be told apart from a later one with its number.
 file_descriptor open_process(const process_record& record, const process_record& own);
 
+/// Whether the process that `record` speaks of is on the host of `own` and has ended, a zombie or gone. False where
+/// that cannot be told.
+bool has_ended(const process_record& record, const process_record& own);
+
 }  // namespace weft::fabric

@@ -12,6 +12,8 @@
 #include <climits>
 #include <weft/runtime/error.hpp>
 
+#include "process_handle.hpp"
+
 namespace weft::fabric {
 namespace {
 
@@ -60,6 +62,11 @@ void monitor::watch::flood(std::span<const std::byte> note) {
     notes_.emplace_back(note.begin(), note.end());
   }
   ::eventfd_write(wake_.get(), 1);
+}
+
+bool monitor::watch::has_ended(int process) const {
+  const auto& all = setup_.all;
+  return fabric::has_ended(all[static_cast<std::size_t>(process)], all[static_cast<std::size_t>(setup_.process)]);
 }
 
 void monitor::watch::end(request how) noexcept {

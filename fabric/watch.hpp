@@ -37,6 +37,7 @@ class monitor::watch {
   const job_news& news() const noexcept { return news_; }
 
   void flood(std::span<const std::byte> note);
+  bool has_ended(int process) const;
 
   enum class request { none, leave, stop };
   /// Asks the thread to end, and waits until it has.

@@ -12,9 +12,10 @@
 //                                    source 1: for a reason that the receiver does not hear of otherwise
 //   inquiry   header                 a collective waits long: its tag and fingerprint, for the other side to compare
 //   dropped   header                 nobody will ever receive the message that its sender calls header.detail
-//   credit    header                 gives credit back; source 1: send envelopes only, 0: send eagerly again
+//   credit    header                 gives credit back; source 1: send envelopes only, 0: send eagerly again;
+//   destination 1: it costs credit itself
 //   hello     header                 opens a connection and gives header.length units of credit; source 1: asks for an
-//   answer
+//   answer; source 2: the connection stands, and header.detail names the sender's end of it (transport::cut)
 #pragma once
 
 #include <cstddef>

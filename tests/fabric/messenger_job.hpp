@@ -54,6 +54,7 @@ struct test_send final : fabric::send_operation {
     data = memory.get();
   }
   void finished() noexcept override {
+    const allocations_that_succeed unharmed;
     memory.reset();
     ++endings;
     done.store(true, std::memory_order_release);  // pairs with whoever waits for it
@@ -77,6 +78,7 @@ struct test_receive final : fabric::receive_operation {
     data = memory.get();
   }
   void finished() noexcept override {
+    const allocations_that_succeed unharmed;
     if (failure == nullptr) message.assign(memory.get(), memory.get() + received);
     memory.reset();
     ++endings;
@@ -118,7 +120,12 @@ class messenger_job {
         mine.first_rank.push_back(other * shape.ranks_each);
         mine.incarnations.push_back(static_cast<std::uint16_t>(other + 1));
       }
+      mine.suspected = [this, index](int process, const std::string& why) {
+        const allocations_that_succeed unharmed;
+        suspicions.push_back({index, process, why});
+      };
       mine.broadcast = [this, index](std::span<const std::byte> note) {
+        const allocations_that_succeed unharmed;
         for (int other = 0; other < processes(); ++other)
           if (other != index) notes_.push_back({other, {note.begin(), note.end()}});
       };
@@ -134,6 +141,13 @@ class messenger_job {
   fabric::messenger& of_rank(int rank) { return (*this)[process_of(rank)]; }
   watched_transport& link(int process) { return *links_[static_cast<std::size_t>(process)]; }
   fabric::loopback_network& network() { return network_; }
+
+  /// What processes have said of others, to be told to everybody.
+  struct suspicion {
+    int by, process;
+    std::string why;
+  };
+  std::vector<suspicion> suspicions;
 
   /// Operations that may be in flight when the job ends.
   std::deque<test_send> sends;

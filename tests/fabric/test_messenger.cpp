@@ -465,3 +465,28 @@ TEST_CASE("messengers go away with things in flight", "[messenger]") {
     for (int i = 0; i < 20; ++i) job.poll();
   }
 }
+
+TEST_CASE("what is said of credit never takes more of a ring than it has beside the credit", "[messenger]") {
+  // Each message, however short, crosses the limit as it comes, and again as it is received; the sender takes nothing
+  // in meanwhile.
+  job_shape shape = small_job(2);
+  shape.settings.unexpected_limit = GENERATE(0, 1, 100);
+  messenger_job job(shape);
+  const auto world = job.world();
+  job.settle();
+  const std::size_t before = job.counts(1).frame_bytes;
+  std::size_t received = 0;
+  for (int i = 0; i < 500; ++i) {
+    job[0].post(job.sends.emplace_back(*world[0], 1, 1, pattern(0, 1)));
+    for (int polls = 0; polls < 3; ++polls) job[1].poll();
+    if (!job[1].probe(*world[1], 0, 1)) continue;
+    job[1].post(job.receives.emplace_back(*world[1], 0, 1, 100));
+    for (int polls = 0; polls < 3; ++polls) job[1].poll();
+    received += job.receives.back().done;
+  }
+  CHECK(received > 10);
+  CHECK(job.counts(1).frame_bytes - before <= shape.settings.credit + 16 * sizeof(weft::fabric::header));
+  for (std::size_t i = received; i < 500; ++i) job[1].post(job.receives.emplace_back(*world[1], 0, 1, 100));
+  job.poll_until([&] { return std::ranges::all_of(job.receives, [](const auto& each) { return each.done.load(); }); },
+                 "all messages");
+}

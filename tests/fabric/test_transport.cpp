@@ -494,3 +494,42 @@ TEST_CASE("an address of another kind is refused", "[transport]") {
     CHECK_THROWS_AS(links[0]->start(wrong, ring_bytes), weft::error);
   }
 }
+
+TEST_CASE("what a cut connection was bringing ends, and nothing of it lands later", "[transport]") {
+  const bool receiver_connects = GENERATE(false, true);
+  for (const medium& over : media()) {
+    if (over.provider != default_provider() && over.provider != "tcp;ofi_rxm") continue;
+    CAPTURE(over, receiver_connects);
+    std::vector<station> at = start_all(open(over, 2), ring_bytes);
+    station &receiving = at[receiver_connects ? 0 : 1], &sending = at[receiver_connects ? 1 : 0];
+    for (const int from : {0, 1})
+      until([&] { return poll_all(at), at[from].link->inject(1 - from, pattern(8, 1)); }, "a first frame's posting");
+    until([&] { return poll_all(at), !at[0].seen.frames.empty() && !at[1].seen.frames.empty(); }, "the first frames");
+
+    bytes memory(std::size_t{64} << 20);
+    const bytes message(memory.size(), std::byte{1});
+    transfer in{}, out{};
+    const int receiver = receiver_connects ? 0 : 1;
+    until([&] { return receiving.poll(), receiving.link->receive_payload(1 - receiver, 1, memory, in); }, "a receive");
+    until([&] { return sending.poll(), sending.link->send_payload(receiver, 1, message, out); }, "a send");
+    // The sender falls silent with the payload begun: nobody polls it.
+    const auto poll_receiver = [&](std::chrono::milliseconds time) {
+      for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;)
+        receiving.poll();
+    };
+    poll_receiver(std::chrono::milliseconds(100));
+    receiving.link->cancel(in);
+    poll_receiver(std::chrono::milliseconds(100));
+    REQUIRE(receiving.seen.of(in) == nullptr);  // too late for that
+
+    receiving.link->cut(1 - receiver, sending.link->connection_ends()[static_cast<std::size_t>(receiver)]);
+    until([&] { return receiving.poll(), receiving.seen.of(in) != nullptr; }, "the end of the receive");
+    CHECK(receiving.seen.of(in)->error);
+    const bytes landed = memory;
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+         std::chrono::steady_clock::now() < end;)
+      poll_all(at);
+    CHECK(memory == landed);
+    CHECK(memory != message);
+  }
+}

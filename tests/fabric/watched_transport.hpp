@@ -6,16 +6,19 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 #include <weft/fabric/transport.hpp>
 #include <weft/runtime/error.hpp>
 
 #include "../../fabric/wire.hpp"
+#include "fabric/failing_allocation.hpp"
 
 namespace weft_test {
 
 /// What one process has sent, and where its provider held it up. Read it where the messenger is not being polled.
 struct traffic_counts {
   std::size_t kinds[16] = {};        ///< frames by kind
+  std::size_t frame_bytes = 0;       ///< of all of them
   std::size_t short_envelopes = 0;   ///< for messages that eager sends would have taken
   std::size_t envelopes_wanted = 0;  ///< requests for envelopes only
   std::size_t payloads = 0;
@@ -25,6 +28,7 @@ struct traffic_counts {
   std::size_t of(weft::fabric::message_kind kind) const { return kinds[static_cast<int>(kind)]; }
   void add(const traffic_counts& other) {
     for (int i = 0; i < 16; ++i) kinds[i] += other.kinds[i];
+    frame_bytes += other.frame_bytes;
     short_envelopes += other.short_envelopes;
     envelopes_wanted += other.envelopes_wanted;
     payloads += other.payloads;
@@ -46,25 +50,38 @@ class watched_transport final : public weft::fabric::transport {
   }
 
   bool inject(int peer, std::span<const std::byte> frame) override {
+    const allocations_that_succeed unharmed;
     check_failure();
-    return counted(frame, inner_->inject(peer, frame));
+    if (drop_next) {
+      drop_next = false;
+      return dropped_ = true;
+    }
+    return counted(frame, !refusing && inner_->inject(peer, frame));
   }
   bool send(int peer, std::span<const std::byte> frame, weft::fabric::transfer& context) override {
+    const allocations_that_succeed unharmed;
     check_failure();
     context.receiving = false;
-    return counted(frame, inner_->send(peer, frame, context));
+    return counted(frame, !refusing && inner_->send(peer, frame, context));
   }
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes,
                     weft::fabric::transfer& context) override {
+    const allocations_that_succeed unharmed;
     check_failure();
     context.receiving = false;
-    const bool posted = inner_->send_payload(peer, tag, bytes, context);
+    const bool posted = !refusing && inner_->send_payload(peer, tag, bytes, context);
     ++(posted ? counts_.payloads : counts_.blocked_departures);
     return posted;
   }
   bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes,
                        weft::fabric::transfer& context) override {
+    const allocations_that_succeed unharmed;
     check_failure();
+    if (holding) {
+      held_.push_back({peer, bytes, &context});
+      context.receiving = false;
+      return true;
+    }
     const bool posted =
         (most_receives == 0 || receives_ < most_receives) && inner_->receive_payload(peer, tag, bytes, context);
     if (posted)
@@ -74,18 +91,36 @@ class watched_transport final : public weft::fabric::transport {
     context.receiving = posted;
     return posted;
   }
-  void cancel(weft::fabric::transfer& context) override { inner_->cancel(context); }
+  void cancel(weft::fabric::transfer& context) override {
+    if (!held(context)) inner_->cancel(context);
+  }
+  void cut(int peer, std::uint64_t their_end) noexcept override {
+    if (cuttable)
+      for (held_receive& each : held_)
+        if (each.peer == peer) each.ended = true;
+    if (cuttable) inner_->cut(peer, their_end);
+  }
 
   std::size_t poll(weft::fabric::receiver& to) override {
     if (frozen) return 0;
+    const allocations_that_succeed unharmed;
+    if (std::exchange(dropped_, false)) to.dropped();
+    std::erase_if(held_, [&](const held_receive& each) {
+      if (each.ended) to.done(*each.context, 0, std::make_error_code(std::errc::connection_aborted));
+      return each.ended;
+    });
     struct counting final : weft::fabric::receiver {
       weft::fabric::receiver& to;
       watched_transport& self;
       counting(weft::fabric::receiver& to, watched_transport& self) : to(to), self(self) {}
-      void arrived(std::span<const std::byte> frame) override { to.arrived(frame); }
+      void arrived(std::span<const std::byte> frame) override {
+        const allocations_that_may_fail harmed;
+        to.arrived(frame);
+      }
       void done(weft::fabric::transfer& ended, std::size_t bytes, std::error_code error) override {
         if (ended.receiving) --self.receives_;
         ended.receiving = false;
+        const allocations_that_may_fail harmed;
         to.done(ended, bytes, error);
       }
     } between(to, *this);
@@ -94,9 +129,34 @@ class watched_transport final : public weft::fabric::transport {
 
   std::size_t most_receives = 0;  ///< payload receives posted at a time; 0: as the inner transport says
   bool failing = false;           ///< every post throws errc::provider_failed
+  bool refusing = false;          ///< every post of a send is refused
+  bool drop_next = false;         ///< the next injected frame is lost, which the provider says, but not to whom
   bool frozen = false;            ///< polls report nothing
+  bool holding = false;           ///< payload receives begin to land, and go on only by `land_held`
+  bool cuttable = true;           ///< whether `cut` ends them
+
+  /// What is held fills its memory after all, as when a sender that was stopped goes on.
+  std::size_t land_held() {
+    for (held_receive& each : held_) {
+      std::memset(each.memory.data(), 0xee, each.memory.size());
+      each.ended = true;
+    }
+    return held_.size();
+  }
+  std::size_t held_receives() const { return held_.size(); }
 
  private:
+  struct held_receive {
+    int peer;
+    std::span<std::byte> memory;
+    weft::fabric::transfer* context;
+    bool ended = false;
+  };
+  bool held(const weft::fabric::transfer& context) const {
+    for (const held_receive& each : held_)
+      if (each.context == &context) return true;
+    return false;
+  }
   void check_failure() const {
     if (failing) throw weft::error(weft::errc::provider_failed, "the provider failed because the test wants it");
   }
@@ -104,6 +164,7 @@ class watched_transport final : public weft::fabric::transport {
     if (!posted) return ++counts_.blocked_frames, false;
     const auto head = weft::fabric::read_part<weft::fabric::header>(frame, 0);
     ++counts_.kinds[static_cast<int>(head.kind) & 15];
+    counts_.frame_bytes += frame.size();
     using weft::fabric::message_kind;
     if (head.kind == message_kind::envelope && head.length <= eager_limit_) ++counts_.short_envelopes;
     if (head.kind == message_kind::credit && head.source == 1) ++counts_.envelopes_wanted;
@@ -114,6 +175,8 @@ class watched_transport final : public weft::fabric::transport {
   traffic_counts& counts_;
   std::size_t eager_limit_;
   std::size_t receives_ = 0;
+  bool dropped_ = false;
+  std::vector<held_receive> held_;
 };
 
 }  // namespace weft_test

@@ -50,6 +50,9 @@ struct messenger_settings {
   /// A loss that nobody but this process may have noticed, for it to be told to the others. With the token held; must
   /// not block.
   std::function<void(int process, const std::string& why)> suspected;
+  /// Whether a lost process has ended for certain, so that nothing of it can come any more: no such claim is made of
+  /// one on another machine. With the token held; must not block.
+  std::function<bool(int process)> ended;
   /// Tells every other process of the job (they hand it to `take_note`). Called with the token held; must not block.
   std::function<void(std::span<const std::byte> note)> broadcast;
 };

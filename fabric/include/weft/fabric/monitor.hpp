@@ -79,6 +79,9 @@ class monitor {
   /// How the loss of `process` was noticed; empty if it is not lost.
   std::string reason(int process) const;
 
+  /// Whether `process` has ended for certain: it is on this host and its process is gone. Does not block.
+  bool ended(int process) const;
+
   /// Sends `note`, at most `maximum_note` bytes, to every other process that lives, to each exactly once, notes of one
   /// origin in their order. Does not block. If this process dies meanwhile, all survivors get the note or none. (A
   /// process that lost all its connections at once gets up to the last 1 MiB of notes repeated.) Throws

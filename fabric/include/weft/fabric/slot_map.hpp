@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace weft::fabric {
@@ -21,7 +22,9 @@ class slot_map {
     if (free_.empty()) {
       if (slots_.size() >= (std::size_t{1} << index_bits) - 1)
         throw std::length_error("weft: more than 4 million payloads in flight");
-      slots_.push_back(std::make_unique<T>());
+      auto made = std::make_unique<T>();
+      if (slots_.size() == slots_.capacity()) reserve(2 * slots_.size() + 16);
+      slots_.push_back(std::move(made));  // nothing throws from here on
       generations_.push_back(0);
       free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
       used_.push_back(false);
@@ -54,6 +57,14 @@ class slot_map {
   }
 
  private:
+  /// Room for so many, of which all may be free. `slots_` is last: its capacity says what all have.
+  void reserve(std::size_t count) {
+    generations_.reserve(count);
+    free_.reserve(count);
+    used_.reserve(count);
+    slots_.reserve(count);
+  }
+
   std::vector<std::unique_ptr<T>> slots_;
   std::vector<std::uint32_t> generations_;
   std::vector<std::uint32_t> free_;

@@ -27,6 +27,8 @@ class receiver {
   /// A transfer has ended: `bytes` landed (receives), or the memory may be reused (sends). With an error nothing is
   /// said about the bytes, but the transport no longer touches them.
   virtual void done(transfer& ended, std::size_t bytes, std::error_code error) = 0;
+  /// A frame that was injected is lost; to which peer, the provider does not say.
+  virtual void dropped() {}
 };
 
 /// What a transport can do; fixed once it is made.
@@ -71,6 +73,15 @@ class transport {
   /// Asks for a posted payload receive back. It ends by `done` all the same: with std::errc::operation_canceled, or as
   /// if nothing had been asked where the payload was quicker.
   virtual void cancel(transfer& context) = 0;
+
+  /// What each peer has to know for its `cut` of the connection that this endpoint opened to it, by peer; 0: nothing.
+  /// Asked once the connections stand.
+  virtual std::vector<std::uint64_t> connection_ends() const { return {}; }
+  /// Breaks the connection with a peer that is lost but may be alive, where there is one that can be broken: its
+  /// transfers in flight then end by `done` within a few polls. A posted receive that a payload has begun to fill can
+  /// end in no other way while its sender lives, since it cannot be cancelled. `their_end` is what that peer's
+  /// `connection_ends` says of this endpoint, 0 if it has not said it. Where nothing can be broken this has no effect.
+  virtual void cut([[maybe_unused]] int peer, [[maybe_unused]] std::uint64_t their_end) noexcept {}
 
   /// Reports what has happened since to `to` and returns how many events that were; 0 is nothing.
   virtual std::size_t poll(receiver& to) = 0;

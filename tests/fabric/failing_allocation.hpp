@@ -1,0 +1,44 @@
+// Allocations that fail on request: test_messenger's operator new asks here.
+#pragma once
+
+#include <cstdint>
+
+namespace weft_test {
+
+/// One thread's. Allocation number `fail_at` from now on, counted from 0, fails, and so do `failures - 1` after it.
+struct allocation_faults {
+  std::int64_t fail_at = -1;
+  std::int64_t failures = 1;
+  std::int64_t count = 0;
+  int harmless = 1;  ///< 0 in the code under test
+
+  bool next_fails() noexcept {
+    if (harmless != 0 || fail_at < 0) return false;
+    const std::int64_t number = count++;
+    return number >= fail_at && number < fail_at + failures;
+  }
+  static allocation_faults& here() noexcept {
+    static thread_local allocation_faults faults;
+    return faults;
+  }
+};
+
+/// While it lives, allocations are the test's own.
+class allocations_that_succeed {
+ public:
+  allocations_that_succeed() noexcept { ++allocation_faults::here().harmless; }
+  ~allocations_that_succeed() { --allocation_faults::here().harmless; }
+  allocations_that_succeed(const allocations_that_succeed&) = delete;
+  allocations_that_succeed& operator=(const allocations_that_succeed&) = delete;
+};
+
+/// Undoes that, in calls of the code under test.
+class allocations_that_may_fail {
+ public:
+  allocations_that_may_fail() noexcept { --allocation_faults::here().harmless; }
+  ~allocations_that_may_fail() { ++allocation_faults::here().harmless; }
+  allocations_that_may_fail(const allocations_that_may_fail&) = delete;
+  allocations_that_may_fail& operator=(const allocations_that_may_fail&) = delete;
+};
+
+}  // namespace weft_test

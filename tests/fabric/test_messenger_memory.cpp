@@ -1,0 +1,102 @@
+// Memory that runs out inside the messenger: it fails what needed it, and neither ends the program nor leaves anything
+// waiting.
+#include "catch.hpp"
+#include "fabric/messenger_job.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+/// A few messages of every kind between three processes, while one of process 0's allocations fails, or a row of them.
+/// Whether it came to that.
+bool run_short_of_memory(std::int64_t fail_at, std::int64_t failures) {
+  job_shape shape;
+  shape.processes = 3;
+  shape.ranks_each = 2;
+  shape.settings.eager_limit = 256;
+  shape.settings.credit = 2048;
+  shape.settings.unexpected_limit = 1000;
+  shape.settings.send_buffer_limit = 1000;
+  shape.settings.piece = 1024;
+  shape.settings.window = 2048;
+  shape.network.queue = 4;
+  messenger_job job(shape);
+  const auto world = job.world(), other = job.world(2);
+  allocation_faults& faults = allocation_faults::here();
+  faults = {fail_at, failures, 0, 1};
+  const auto post = [&](int rank, weft::fabric::operation& begun) {
+    if (job.process_of(rank) != 0) return job.of_rank(rank).post(begun);
+    const allocations_that_may_fail harmed;
+    job[0].post(begun);
+  };
+  const auto poll = [&] {
+    job.deliver_notes();
+    for (const auto& each : std::exchange(job.suspicions, {}))
+      for (int process = 0; process < 3; ++process) job[process].lose(each.process, each.why);
+    for (int process = 1; process < 3; ++process) job[process].poll();
+    const allocations_that_may_fail harmed;
+    job[0].poll();
+  };
+  std::uint64_t tag = 0;
+  for (const bool sends_first : {true, false})
+    for (const bool collective : {false, true})
+      for (const auto& on : {world, other})
+        for (const std::size_t size : {20, 200, 5000})
+          for (const auto& [from, to] : {std::pair{0, 2}, {2, 0}, {0, 1}, {4, 1}}) {
+            ++tag;
+            auto& send =
+                job.sends.emplace_back(*on[static_cast<std::size_t>(from)], to, tag, pattern(size, tag), collective, 1);
+            auto& receive =
+                job.receives.emplace_back(*on[static_cast<std::size_t>(to)], from, tag, size, collective, 1);
+            if (sends_first) post(from, send);
+            if (sends_first) poll();
+            post(to, receive);
+            if (!sends_first) post(from, send);
+            poll();
+          }
+  const auto all_done = [&] {
+    const auto done = [](const auto& each) { return each.done.load(); };
+    return std::ranges::all_of(job.sends, done) && std::ranges::all_of(job.receives, done);
+  };
+  for (int round = 0; round < 20000 && !all_done(); ++round) poll();
+  const bool came_to_that = faults.count > fail_at;
+  faults = {};
+  // Only a message's other half may wait: for one that failed before it met it.
+  for (std::size_t i = 0; i < job.sends.size(); ++i) {
+    const auto& send = job.sends[i];
+    const auto& receive = job.receives[i];
+    if (send.done && receive.done) continue;
+    INFO("from rank " << send.at->rank << " to " << send.peer << ", " << send.bytes << " bytes, stages "
+                      << static_cast<int>(send.now) << " and " << static_cast<int>(receive.now));
+    CHECK_FALSE(send.collective);
+    CHECK(((send.done && send.failure != nullptr) || (receive.done && receive.failure != nullptr)));
+  }
+  for (int rank = 0; rank < job.ranks(); ++rank)
+    for (const auto& on : {world, other}) job.of_rank(rank).break_here(*on[static_cast<std::size_t>(rank)]);
+  for (int round = 0; round < 2000 && !all_done(); ++round) poll();
+  for (const auto& each : job.sends) CHECK(each.endings == 1);
+  for (const auto& each : job.receives) {
+    CHECK(each.endings == 1);
+    if (each.failure == nullptr) CHECK(each.message == pattern(each.message.size(), each.tag));
+  }
+  return came_to_that;
+}
+
+}  // namespace
+
+TEST_CASE("whichever allocation fails, everything ends", "[messenger][memory]") {
+  std::int64_t number = 0;
+  for (bool more = true; more; ++number) {
+    CAPTURE(number);
+    more = run_short_of_memory(number, 1);
+  }
+  CHECK(number > 100);
+}
+
+TEST_CASE("whenever memory runs out for a while, everything ends", "[messenger][memory]") {
+  bool more = true;
+  for (std::int64_t number = 0; more; number += 7) {
+    CAPTURE(number);
+    more = run_short_of_memory(number, 30);
+  }
+}
