@@ -14,6 +14,7 @@ int exchange(int argc, char** argv);
 int compute(int argc, char** argv);
 int give_up(int argc, char** argv);
 int move_much(int argc, char** argv);
+int away(int argc, char** argv);
 int meet(int argc, char** argv);
 
 }  // namespace weft_test

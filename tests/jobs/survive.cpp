@@ -119,11 +119,11 @@ void live(const script& what, board_line& line, const board& shared, int argc, c
   std::optional<weft::runtime> runtime;
   try {
     runtime.emplace(argc, argv);
-  } catch (const weft::error& e) {
-    if (what.scenario != "start" || e.code() != weft::errc::peer_lost) throw;
+  } catch (const weft::peer_lost& e) {
+    if (what.scenario != "start") throw;
     line.noticed_at = common_clock();
+    line.lost_rank = e.rank() >= 0 ? e.rank() : what.first_victim();  // the text names it then
     line.say(verdict::lost, e.what());
-    line.lost_rank = what.first_victim();  // in the message only
     return;
   }
   work_until_loss(what, runtime->world(), shared);

@@ -156,6 +156,27 @@ TEST_CASE("a rank killed while the job starts is lost", "[start]") { try_all("st
 TEST_CASE("a rank killed while it leaves disturbs nobody", "[leave]") { try_all("leave", kills() / 4); }
 TEST_CASE("a rank that is stopped is lost by its silence, to itself too", "[stop]") { try_all("stop", kills() / 10); }
 
+TEST_CASE("a rank that computes for long does not keep the others from a loss", "[away]") {
+  for (const std::string& provider : providers_of("net"))
+    for (const char* kind : {"other", "anybody", "long"}) {
+      const board shared;
+      launcher running({"run", "-n", "3", "--oversubscribe", "--on-failure", "continue", "--provider", provider,
+                        "--timeout", "60", "PROGRAM", "away", kind, shared.path()});
+      const outcome ended = running.wait();
+      INFO(provider << ", a message of " << kind << ": " << shared[0].text.data() << "\n" << ended.error);
+      CHECK(ended.status == 128 + SIGKILL);
+      REQUIRE(shared[2].struck_at != 0);
+      for (const int rank : {0, 1}) {
+        CAPTURE(rank);
+        CHECK(shared[rank].what == verdict::lost);
+        CHECK(shared[rank].lost_rank == 2);
+        CHECK(shared[rank].noticed_at - shared[2].struck_at < (rank == 0 ? 1 : 5) * second);
+      }
+      std::printf("a message of %s over %s: noticed after %.1f ms\n", kind, provider.c_str(),
+                  static_cast<double>(shared[0].noticed_at - shared[2].struck_at) / 1e6);
+    }
+}
+
 TEST_CASE("with --on-failure end a death ends the others within a second", "[ending]") {
   double longest = 0;
   for (const std::uint64_t seed : seeds(8)) {
