@@ -13,7 +13,14 @@ using namespace weft::schedules;
 using numbers = std::vector<std::uint64_t>;
 
 std::uint64_t contribution(std::size_t rank, std::size_t element) {
-  return (rank + 1) * 0x9e3779b97f4a7c15u + (element + 1) * 0xc2b2ae3d27d4eb4fu;
+  return ((rank + 1) * 0x9e3779b97f4a7c15u + (element + 1) * 0xc2b2ae3d27d4eb4fu) | std::uint64_t{1} << 32;
+}
+
+/// First y, then x, where a number stands for the function f(t) = (upper half) t + (lower half) modulo 2^32.
+std::uint64_t composed(std::uint64_t x, std::uint64_t y) {
+  const auto upper = [](std::uint64_t f) { return static_cast<std::uint32_t>(f >> 32); };
+  const auto lower = [](std::uint64_t f) { return static_cast<std::uint32_t>(f); };
+  return std::uint64_t{upper(x) * upper(y)} << 32 | (upper(x) * lower(y) + lower(x));
 }
 
 struct message {
@@ -175,7 +182,7 @@ class runner {
         numbers sum = read(rank, its.sources_of(s).first(1));
         for (std::size_t next = 1; next < s.sources.count; ++next) {
           const numbers operand = read(rank, its.sources_of(s).subspan(next, 1));
-          for (std::size_t e = 0; e < sum.size(); ++e) sum[e] += operand[e];
+          for (std::size_t e = 0; e < sum.size(); ++e) sum[e] = combined(sum[e], operand[e]);
         }
         write(rank, its.targets_of(s), sum);
         break;
@@ -225,9 +232,14 @@ class runner {
     });
   }
 
+  std::uint64_t combined(std::uint64_t first, std::uint64_t second) const {
+    const bool ordered = options_.meant.kind == collective::scan || options_.meant.kind == collective::exscan;
+    return ordered ? composed(first, second) : first + second;
+  }
+
   std::uint64_t sum(std::size_t element, std::size_t ranks) const {
-    std::uint64_t all = 0;
-    for (std::size_t rank = 0; rank < ranks; ++rank) all += contribution(rank, element);
+    std::uint64_t all = contribution(0, element);
+    for (std::size_t rank = 1; rank < ranks; ++rank) all = combined(all, contribution(rank, element));
     return all;
   }
 

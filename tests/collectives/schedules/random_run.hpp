@@ -17,7 +17,8 @@ struct run_options {
   bool buffered = false;  ///< some sends end before their receives begin; else none
 };
 
-/// The operator is addition, each element of each rank a number of its own. True when every step ended, the inputs are
+/// Each element of each rank is a number of its own. The operator is addition; in scans, which must keep the order, it
+/// is composition of affine functions, which does not commute. True when every step ended, the inputs are
 /// what they were (unless in place) and the outputs are right.
 bool runs_right(const run_options& options, std::span<const weft::schedules::schedule> ranks, std::mt19937_64& random);
 

@@ -7,13 +7,19 @@
 
 #include "catch.hpp"
 #include "jobs.hpp"
+#include "mutants.hpp"
 #include "random_run.hpp"
 #include "seed.hpp"
 
 using namespace weft::schedules;
+using weft_test::built;
 using weft_test::ContainsSubstring;
 using weft_test::fault_in;
+using weft_test::said;
+using weft_test::said_step;
 using weft_test::schedules_of;
+using weft_test::with_twice;
+using weft_test::without;
 
 namespace {
 
@@ -52,63 +58,6 @@ std::vector<whole_job> jobs() {
           {"barrier", {collective::barrier}, schedules_of(7, [](int rank, sink& to) {
              dissemination_barrier(7, rank, to);
            })}};
-}
-
-/// A step as a builder says it.
-struct said_step {
-  step_kind kind;
-  std::int32_t peer;
-  std::vector<segment> sources;
-  std::vector<segment> targets;
-  std::vector<step_index> after;
-};
-
-std::vector<said_step> said(const schedule& of) {
-  std::vector<said_step> all;
-  for (const step& s : of.steps) {
-    const auto sources = of.sources_of(s);
-    const auto after = of.after(s);
-    const auto targets = of.targets_of(s);
-    all.push_back({s.kind,
-                   s.peer,
-                   {sources.begin(), sources.end()},
-                   {targets.begin(), targets.end()},
-                   {after.begin(), after.end()}});
-  }
-  return all;
-}
-
-schedule built(const layout& cut, const std::vector<said_step>& steps) {
-  schedule_sink into;
-  into.begin(cut);
-  for (const said_step& s : steps) into.emit(s.kind, s.peer, s.sources, s.targets, s.after);
-  return into.take();
-}
-
-/// Without step `gone`; what depended on it depends on what it depended on.
-std::vector<said_step> without(std::vector<said_step> steps, step_index gone) {
-  const auto inherited = steps[gone].after;
-  steps.erase(steps.begin() + gone);
-  for (step_index i = gone; i < steps.size(); ++i) {
-    std::vector<step_index> after;
-    for (const step_index before : steps[i].after) {
-      if (before == gone)
-        after.insert(after.end(), inherited.begin(), inherited.end());
-      else
-        after.push_back(before > gone ? before - 1 : before);
-    }
-    steps[i].after = after;
-  }
-  return steps;
-}
-
-/// Step `again` twice.
-std::vector<said_step> with_twice(std::vector<said_step> steps, step_index again) {
-  steps.insert(steps.begin() + again + 1, steps[again]);
-  for (step_index i = again + 2; i < steps.size(); ++i)
-    for (step_index& before : steps[i].after)
-      if (before > again) ++before;
-  return steps;
 }
 
 /// Calls `check` with each job, changed by `mutate` (which says whether it changed anything) at each step of each rank.

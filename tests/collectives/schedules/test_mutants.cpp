@@ -1,0 +1,163 @@
+// Whatever is changed in a schedule, the verifier finds it, or it does no harm: then it runs right in every order
+// drawn.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <random>
+#include <stdexcept>
+
+#include "catch.hpp"
+#include "mutants.hpp"
+#include "random_run.hpp"
+#include "seed.hpp"
+#include "shapes.hpp"
+
+using namespace weft::schedules;
+using namespace weft_test;
+
+namespace {
+
+constexpr int most_ranks = 9;
+/// Of each kind, of each algorithm among each number of ranks; all where there are no more. Most swaps do no harm, and
+/// what does none takes the longest.
+constexpr std::size_t most_mutants = 12;
+constexpr std::size_t most_swaps = 3;
+/// Of a mutant that verifies; nothing is buffered in any.
+constexpr int interleavings = 1000;
+
+enum class mutation { drop, repeat, redirect, swap, shift_block, shift_slot, forget };
+constexpr mutation mutations[] = {mutation::drop,        mutation::repeat,     mutation::redirect, mutation::swap,
+                                  mutation::shift_block, mutation::shift_slot, mutation::forget};
+
+/// Where a schedule is changed: a rank's step, and which segment or dependency of it.
+struct spot {
+  std::size_t rank;
+  step_index at;
+  std::size_t which;
+};
+
+std::size_t choices(mutation how, const said_step& at, bool last) {
+  switch (how) {
+    case mutation::drop:
+    case mutation::repeat:
+      return 1;
+    case mutation::redirect:
+      return at.peer != -1 ? 1 : 0;
+    case mutation::swap:
+      return last ? 0 : 1;
+    case mutation::shift_block:
+    case mutation::shift_slot:
+      return at.sources.size() + at.targets.size();
+    case mutation::forget:
+      return at.after.size();
+  }
+  return 0;
+}
+
+/// The steps, changed; nothing where the change is none or cannot be said.
+std::optional<std::vector<said_step>> changed(mutation how, std::vector<said_step> steps, const spot& where,
+                                              int ranks) {
+  said_step& at = steps[where.at];
+  switch (how) {
+    case mutation::drop:
+      return without(steps, where.at);
+    case mutation::repeat:
+      return with_twice(steps, where.at);
+    case mutation::redirect:
+      at.peer = (at.peer + 1) % ranks;
+      return steps;
+    case mutation::swap: {
+      const auto& after = steps[where.at + 1].after;
+      if (std::find(after.begin(), after.end(), where.at) != after.end()) return std::nullopt;
+      return swapped(steps, where.at);
+    }
+    case mutation::shift_block:
+    case mutation::shift_slot: {
+      const bool source = where.which < at.sources.size();
+      segment& part = source ? at.sources[where.which] : at.targets[where.which - at.sources.size()];
+      if (how == mutation::shift_block)
+        ++part.elements.first;
+      else if (part.in == buffer::scratch)
+        part.slot = part.slot == 0 ? 1 : part.slot - 1;
+      else
+        part.in = part.in == buffer::output ? buffer::input : buffer::output;
+      return steps;
+    }
+    case mutation::forget:
+      at.after.erase(at.after.begin() + static_cast<std::ptrdiff_t>(where.which));
+      return steps;
+  }
+  return std::nullopt;
+}
+
+std::vector<spot> spots(mutation how, const std::vector<std::vector<said_step>>& job, std::mt19937_64& random) {
+  std::vector<spot> all;
+  for (std::size_t rank = 0; rank < job.size(); ++rank)
+    for (step_index at = 0; at < job[rank].size(); ++at)
+      for (std::size_t which = 0; which < choices(how, job[rank][at], at + 1 == job[rank].size()); ++which)
+        all.push_back({rank, at, which});
+  std::shuffle(all.begin(), all.end(), random);
+  all.resize(std::min(all.size(), how == mutation::swap ? most_swaps : most_mutants));
+  return all;
+}
+
+/// One shape of the algorithm, drawn from those that tests try.
+algorithm_arguments drawn_shape(const algorithm& by, int ranks, std::mt19937_64& random) {
+  std::vector<algorithm_arguments> all;
+  for_each_shape(by, ranks, [&](const algorithm_arguments& shape) {
+    if (shape.by.segments <= 2 && shape.by.window <= 2) all.push_back(shape);
+  });
+  if (all.empty()) for_each_shape(by, ranks, [&](const algorithm_arguments& shape) { all.push_back(shape); });
+  return all[random() % all.size()];
+}
+
+void require_right_in_every_order(const purpose& meant, const std::vector<schedule>& mutant, std::mt19937_64& random) {
+  const std::size_t elements = std::size_t{mutant[0].cut.chunks} * mutant[0].cut.segments;
+  for (int i = 0; i < interleavings; ++i) {
+    const bool in_place = i % 2 == 0, in_order = i % 4 < 2;
+    if (runs_right({meant, elements, in_place, in_order, false}, mutant, random)) continue;
+    CAPTURE(i, in_place, in_order);
+    FAIL("it verifies, and goes wrong");
+  }
+}
+
+struct tally {
+  std::size_t rejected = 0, harmless = 0;
+};
+
+void try_mutants(const algorithm& by, int ranks, std::mt19937_64& random, std::map<mutation, tally>& counts) {
+  const algorithm_arguments shape = drawn_shape(by, ranks, random);
+  const purpose meant = meant_by(by, shape);
+  const auto original = schedules_of(by, shape);
+  std::vector<std::vector<said_step>> steps;
+  for (const schedule& one : original) steps.push_back(said(one));
+  for (const mutation how : mutations)
+    for (const spot& where : spots(how, steps, random)) {
+      const auto mutated = changed(how, steps[where.rank], where, ranks);
+      if (!mutated) continue;
+      auto mutant = original;
+      mutant[where.rank] = built(original[where.rank].cut, *mutated);
+      INFO(text_of(by, shape) << "; mutation " << static_cast<int>(how) << " of rank " << where.rank << ", step "
+                              << where.at << ", " << where.which);
+      if (verify(meant, mutant)) {
+        ++counts[how].rejected;
+      } else {
+        ++counts[how].harmless;
+        require_right_in_every_order(meant, mutant, random);
+      }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("what the verifier accepts runs right in a thousand orders, however schedules are changed") {
+  const auto seed = test_seed();
+  INFO("WEFT_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  std::map<mutation, tally> counts;
+  for (const algorithm& by : algorithms())
+    for (int ranks = 1; ranks <= most_ranks; ++ranks) try_mutants(by, ranks, random, counts);
+  REQUIRE(counts[mutation::redirect].harmless == 0);
+  REQUIRE(counts[mutation::shift_block].harmless == 0);
+  for (const mutation how : mutations) REQUIRE(counts[how].rejected > 0);
+}
