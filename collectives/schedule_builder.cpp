@@ -1,33 +1,47 @@
 #include "schedule_builder.hpp"
 
-#include <weft/schedules/dissemination_barrier.hpp>
-#include <weft/schedules/recursive_doubling_allreduce.hpp>
-#include <weft/schedules/ring_allreduce.hpp>
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <weft/schedules/algorithms.hpp>
 #include <weft/schedules/schedule_sink.hpp>
-#include <weft/schedules/tree_broadcast.hpp>
-#include <weft/schedules/tree_reduce.hpp>
 
 namespace weft::detail {
+namespace {
+
+schedules::collective kind_of(collective what) {
+  switch (what) {
+    case collective::barrier:
+      return schedules::collective::barrier;
+    case collective::broadcast:
+      return schedules::collective::broadcast;
+    case collective::reduce:
+      return schedules::collective::reduce;
+    case collective::allreduce:
+      break;
+  }
+  return schedules::collective::allreduce;
+}
+
+const schedules::algorithm& algorithm_of(const collective_call& call) {
+  std::string name = detail::name(call.how);
+  std::replace(name.begin(), name.end(), '_', '-');
+  const schedules::algorithm* const found = schedules::find_algorithm(kind_of(call.what), name);
+  if (found == nullptr) throw std::logic_error(std::string("there is no ") + detail::name(call.what) + " by " + name);
+  return *found;
+}
+
+}  // namespace
 
 schedules::schedule build_schedule(const collective_call& call, int rank, int ranks, const options& settings) {
-  schedules::schedule_sink built;
-  schedules::pipeline by;
-  by.segments = call.segments;
-  switch (call.how) {
-    case algorithm::dissemination: schedules::dissemination_barrier(ranks, rank, built); break;
-    case algorithm::greedy:
-      schedules::greedy_reduce(ranks, call.root, settings.transfer_cost, settings.compute_cost, rank, by, built);
-      break;
-    case algorithm::binomial:
-      if (call.what == collective::broadcast)
-        schedules::binomial_broadcast(ranks, call.root, rank, by, built);
-      else
-        schedules::binomial_reduce(ranks, call.root, rank, by, built);
-      break;
-    case algorithm::recursive_doubling: schedules::recursive_doubling_allreduce(ranks, rank, built); break;
-    case algorithm::ring: schedules::ring_allreduce({ranks, {}, by}, rank, built); break;
-  }
-  return built.take();
+  schedules::algorithm_arguments shape;
+  shape.ranks = ranks;
+  shape.rank = rank;
+  shape.root = call.root;
+  shape.by.segments = call.segments;
+  shape.transfer = settings.transfer_cost;
+  shape.compute = settings.compute_cost;
+  return schedules::built_by([&](schedules::sink& to) { algorithm_of(call).emit(shape, to); });
 }
 
 }  // namespace weft::detail

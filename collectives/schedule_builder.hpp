@@ -1,4 +1,4 @@
-// From a call to its schedule: the one place that knows every builder.
+// From a call to its schedule, by the table of algorithms.
 #pragma once
 
 #include "fingerprint.hpp"
