@@ -25,9 +25,14 @@ std::span<access_history::use* const> access_history::pieces(block_range blocks)
   found_.clear();
   if (blocks.count == 0) return found_;
   const std::uint32_t end = blocks.first + blocks.count;
+  auto next = uses_.lower_bound(blocks.first);
+  if (next != uses_.end() && next->first == blocks.first && next->second.end == end) {  // as most are
+    found_.push_back(&next->second);
+    return found_;
+  }
   split(blocks.first);
   split(end);
-  auto next = uses_.lower_bound(blocks.first);
+  next = uses_.lower_bound(blocks.first);
   for (std::uint32_t at = blocks.first; at < end; at = found_.back()->end) {
     if (next == uses_.end() || next->first != at) {
       const std::uint32_t gap_end = next == uses_.end() ? end : std::min(end, next->first);
@@ -45,7 +50,11 @@ void access_history::add_reader(block_range blocks, step_index reader) {
 
 void access_history::set_writer(block_range blocks, step_index writer) {
   if (blocks.count == 0) return;
-  pieces(blocks);
+  if (const auto found = pieces(blocks); found.size() == 1) {
+    found[0]->writer = writer;
+    found[0]->readers.clear();
+    return;
+  }
   const auto first = uses_.find(blocks.first);
   uses_.erase(first, uses_.lower_bound(blocks.first + blocks.count));
   uses_[blocks.first] = {blocks.first + blocks.count, writer, {}};
