@@ -191,9 +191,9 @@ TEST_CASE("the program's own options are its own") {
 }
 
 TEST_CASE("the program may stand behind a --, which is not its own") {
-  CHECK(run({"run", "-n", "1", "--", "echo", "hi"}).output == "hi");
+  CHECK(run({"run", "-n", "1", "--", "echo", "hi"}).output == "hi\n");
   CHECK(run({"run", "-n1", "--tag-output", "--progress", "thread", "--timeout=60", "--", "echo", "--", "-n", "[a]"})
-            .output == "[0] -- -n [a]");
+            .output == "[0] -- -n [a]\n");
   CHECK(run({"run", "-n", "2", "--"}).status == 2);
 }
 

@@ -205,8 +205,9 @@ TEST_CASE("bad arguments of a simulation are named, with what is right") {
   CHECK_THAT(refusal({"gossip", "--ranks", "2"}), ContainsSubstring("gossip"));
   CHECK_THAT(refusal({"reduce", "--ranks", "0"}), ContainsSubstring("is not a whole number from 1"));
   CHECK_THAT(refusal({"reduce", "--ranks", "4", "--root", "4"}), ContainsSubstring("ranks 0 to 3"));
-  CHECK_THAT(refusal({"reduce", "--ranks", "4", "--algorithm", "ring"}),
-             ContainsSubstring("binomial, greedy, chain, two-tree, fibonacci, fnomial"));
+  const std::string no_ring = refusal({"reduce", "--ranks", "4", "--algorithm", "ring"});
+  for (const char* name : {"\"ring\"", "binomial", "greedy", "chain", "two-tree", "fibonacci", "fnomial"})
+    CHECK_THAT(no_ring, ContainsSubstring(name));
   for (const char* time : {"-1", "nan", "x", ""})
     CHECK_THAT(refusal({"reduce", "--ranks", "4", "--latency", time}), ContainsSubstring("is not a time"));
   CHECK_THAT(refusal({"reduce", "--ranks", "4", "--count", "-8"}), ContainsSubstring("is not a whole number"));
