@@ -15,11 +15,13 @@
 #define WEFT_KERNELS_ARRAYS
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #undef WEFT_KERNELS_SCALAR
@@ -83,6 +85,14 @@ template <class D>
 HWY_INLINE void store(hn::Vec<D> vector, D d, std::byte* to) {
   hn::StoreU(vector, d, reinterpret_cast<hn::TFromD<D>*>(to));
 }
+/// Past the caches where `streams`; `to` is then aligned to the vector.
+template <class D>
+HWY_INLINE void put(hn::Vec<D> vector, D d, std::byte* to, bool streams) {
+  if (streams)
+    hn::Stream(vector, d, reinterpret_cast<hn::TFromD<D>*>(to));
+  else
+    store(vector, d, to);
+}
 template <class D>
 HWY_INLINE std::size_t bytes_of(D d) {
   return hn::Lanes(d) * sizeof(hn::TFromD<D>);
@@ -131,10 +141,11 @@ HWY_INLINE hn::Vec<D> balanced_and_carry(D d, const std::byte* const* from, std:
 }
 
 /// One pass over `bytes` bytes, whole vectors, of 2, 4 or 8 sources from `offset` on; the target begins there. Several
-/// vectors a round, whose chains of operations are independent, hide the operator's latency.
+/// vectors a round, whose chains of operations are independent, hide the operator's latency. Where `streams`, the
+/// target is aligned to a full vector.
 template <class Operator, std::size_t sources, bool carries>
 HWY_NOINLINE void pass(addresses addresses_of, std::size_t offset, const std::byte* carry, std::byte* target,
-                       std::size_t bytes) {
+                       std::size_t bytes, bool streams) {
   const typename Operator::full d;
   const std::size_t step = bytes_of(d);
   const std::byte* from[sources + 1];
@@ -147,56 +158,63 @@ HWY_NOINLINE void pass(addresses addresses_of, std::size_t offset, const std::by
     for (; at + 3 * step < bytes; at += 4 * step) {
       const auto first = vector(at), second = vector(at + step);
       const auto third = vector(at + 2 * step), fourth = vector(at + 3 * step);
-      store(first, d, target + at);
-      store(second, d, target + at + step);
-      store(third, d, target + at + 2 * step);
-      store(fourth, d, target + at + 3 * step);
+      put(first, d, target + at, streams);
+      put(second, d, target + at + step, streams);
+      put(third, d, target + at + 2 * step, streams);
+      put(fourth, d, target + at + 3 * step, streams);
     }
   } else {
     for (; at + step < bytes; at += 2 * step) {
       const auto first = vector(at), second = vector(at + step);
-      store(first, d, target + at);
-      store(second, d, target + at + step);
+      put(first, d, target + at, streams);
+      put(second, d, target + at + step, streams);
     }
   }
-  for (; at < bytes; at += step) store(vector(at), d, target + at);
+  for (; at < bytes; at += step) put(vector(at), d, target + at, streams);
 }
 
 template <class Operator, std::size_t sources>
 HWY_INLINE void any_pass(addresses addresses_of, std::size_t offset, const std::byte* carry, std::byte* target,
-                         std::size_t bytes) {
+                         std::size_t bytes, bool streams) {
   if (carry == nullptr)
-    pass<Operator, sources, false>(addresses_of, offset, nullptr, target, bytes);
+    pass<Operator, sources, false>(addresses_of, offset, nullptr, target, bytes, streams);
   else
-    pass<Operator, sources, true>(addresses_of, offset, carry, target, bytes);
+    pass<Operator, sources, true>(addresses_of, offset, carry, target, bytes, streams);
 }
 
 /// What passes hand on stays in the first cache: a multiple of every vector's length.
 constexpr std::size_t block_bytes = 4096;
 
-/// Whole vectors. The tree's right flank, from the last source on: an odd one, then groups of 2, 4 and 8, each of which
-/// takes what the group before has made.
+/// Sources and target together, from which on the target is written past the caches: it would not stay there, and to
+/// write in them first reads it. Measured on an EPYC of family 26 with 32 MiB of third-level cache, sum of two arrays
+/// of float: from 24 MiB on 1.3 to 1.7 times as fast, below 8 MiB not always faster.
+constexpr std::size_t streaming_bytes = std::size_t{32} << 20;
+
+/// Whole vectors, from `begin` to `end`. The tree's right flank, from the last source on: an odd one, then groups of 2,
+/// 4 and 8, each of which takes what the group before has made.
 ///
 ///     15 sources     0..7 o (8..11 o (12..13 o 14))
 template <class Operator>
-HWY_INLINE void combine_whole(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes) {
+HWY_INLINE void combine_whole(addresses sources, std::size_t source_count, std::byte* target, std::size_t begin,
+                              std::size_t end, bool streams) {
   HWY_ALIGN std::byte between[block_bytes];
   const std::size_t grouped = source_count & ~std::size_t{1};
   const bool one_group = std::has_single_bit(grouped) && grouped <= 8;
-  const std::size_t block = one_group ? bytes : block_bytes;
-  for (std::size_t offset = 0; offset < bytes; offset += block) {
-    const std::size_t length = std::min(block, bytes - offset);
+  const std::size_t block = one_group ? end - begin : block_bytes;
+  for (std::size_t offset = begin; offset < end; offset += block) {
+    const std::size_t length = std::min(block, end - offset);
     const std::byte* carry = grouped == source_count ? nullptr : position(sources, grouped, offset);
     for (std::size_t left = grouped; left != 0;) {
       const std::size_t group = (left & 2) != 0 ? 2 : (left & 4) != 0 ? 4 : 8;
       left -= group;
-      std::byte* const to = left == 0 ? target + offset : between;
+      const bool last = left == 0;
+      std::byte* const to = last ? target + offset : between;
       if (group == 2)
-        any_pass<Operator, 2>(sources + left, offset, carry, to, length);
+        any_pass<Operator, 2>(sources + left, offset, carry, to, length, last && streams);
       else if (group == 4)
-        any_pass<Operator, 4>(sources + left, offset, carry, to, length);
+        any_pass<Operator, 4>(sources + left, offset, carry, to, length, last && streams);
       else
-        any_pass<Operator, 8>(sources + left, offset, carry, to, length);
+        any_pass<Operator, 8>(sources + left, offset, carry, to, length, last && streams);
       carry = to;
     }
   }
@@ -208,7 +226,16 @@ HWY_INLINE void combine_long(addresses sources, std::size_t source_count, std::b
   const typename Operator::full d;
   const std::size_t step = bytes_of(d), last = bytes - step;
   const auto end = vector_of_tree<Operator>(d, sources, source_count, last);
-  combine_whole<Operator>(sources, source_count, target, (last + step - 1) / step * step);
+  const auto whole = [&](std::size_t begin) { return begin + (last - begin + step - 1) / step * step; };
+  // Streaming stores write whole vectors where they are aligned, which the target's elements may not allow.
+  const std::size_t begin = (0 - reinterpret_cast<std::uintptr_t>(target)) % step;
+  const bool streams = bytes >= streaming_bytes / (source_count + 1) && step >= 16 &&
+                       begin % sizeof(typename Operator::element) == 0 &&
+                       std::find(sources, sources + source_count, target) == sources + source_count;
+  if (streams && begin != 0) store(vector_of_tree<Operator>(d, sources, source_count, 0), d, target);
+  combine_whole<Operator>(sources, source_count, target, streams ? begin : 0, whole(streams ? begin : 0), streams);
+  // Before whatever this thread stores next: who sees that sees the target too.
+  if (streams) hwy::FlushStream();
   store(end, d, target + last);
 }
 
