@@ -1,9 +1,12 @@
 #include "bound_schedule.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
 #include <utility>
+
+#include "user_operator.hpp"
 
 namespace weft::detail {
 namespace {
@@ -223,12 +226,19 @@ bound_schedule::bound_schedule(const schedules::schedule& unbound, const schedul
   binder(*this, unbound, counts).run();
 }
 
+void bound_schedule::reserve_between() {
+  constexpr std::size_t some = 4096;
+  between_offset = scratch_bytes;
+  between_bytes = std::max(some / element_bytes, std::size_t{1}) * element_bytes;
+  scratch_bytes += aligned(between_bytes);
+}
+
 std::size_t bound_schedule::footprint() const noexcept {
   return sizeof *this + steps.size() * sizeof(bound_step) + segments.size() * sizeof(bound_segment) +
          (dependencies.size() + successors.size()) * sizeof(schedules::step_index);
 }
 
-void run_local(const bound_schedule& plan, const bound_step& step, const bases& memory) noexcept {
+void run_local(const bound_schedule& plan, const bound_step& step, const bases& memory, const user_function& custom) {
   if (step.bytes == 0) return;
   const auto sources = plan.sources_of(step);
   if (step.kind == schedules::step_kind::copy) {
@@ -241,7 +251,12 @@ void run_local(const bound_schedule& plan, const bound_step& step, const bases& 
   }
   std::array<const void*, 16> operands;
   for (std::size_t i = 0; i < sources.size(); ++i) operands[i] = memory.read(sources[i]);
-  plan.combine(operands.data(), sources.size(), memory.write(step.target), step.target.count);
+  std::byte* const target = memory.write(step.target);
+  if (custom.apply != nullptr)
+    combine(custom, std::span(operands).first(sources.size()), target, step.target.count, plan.element_bytes,
+            {memory.scratch + plan.between_offset, plan.between_bytes});
+  else
+    plan.combine(operands.data(), sources.size(), target, step.target.count);
 }
 
 }  // namespace weft::detail

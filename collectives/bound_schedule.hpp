@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 #include <weft/kernels/combine.hpp>
+#include <weft/operators.hpp>
 #include <weft/schedules/partition.hpp>
 
 namespace weft::detail {
@@ -46,6 +47,8 @@ struct bound_schedule {
   std::size_t element_bytes = 1;
   std::size_t scratch_bytes = 0;
   kernels::combine_function combine = nullptr;
+  std::size_t between_offset = 0;  ///< of what `reserve_between` has set apart, in scratch
+  std::size_t between_bytes = 0;
 
   std::span<const bound_segment> sources_of(const bound_step& s) const {
     return {segments.data() + s.sources.first, s.sources.count};
@@ -59,6 +62,8 @@ struct bound_schedule {
   std::span<const schedules::step_index> successors_of(const bound_step& s) const {
     return {successors.data() + s.successors.first, s.successors.count};
   }
+  /// Sets memory of the plan's apart for an operator of the caller's, which `combine` is not: one element or more.
+  void reserve_between();
   /// What this costs in memory, bytes, roughly.
   std::size_t footprint() const noexcept;
 };
@@ -87,7 +92,7 @@ struct bases {
   }
 };
 
-/// Runs a copy or combine step.
-void run_local(const bound_schedule& plan, const bound_step& step, const bases& memory) noexcept;
+/// Runs a copy or combine step, where `custom` is one by it and not by the plan's operator. Throws what that throws.
+void run_local(const bound_schedule& plan, const bound_step& step, const bases& memory, const user_function& custom);
 
 }  // namespace weft::detail

@@ -43,8 +43,9 @@ class pending_receive final : public pending {
 class pending_collective final : public pending {
  public:
   pending_collective(std::shared_ptr<communicator_state> state, const char* operation,
-                     std::shared_ptr<plan_cache::entry> plan, std::unique_ptr<dataflow_execution> run)
-      : pending(std::move(state), operation), plan_(std::move(plan)), run_(std::move(run)) {}
+                     std::shared_ptr<plan_cache::entry> plan, std::unique_ptr<dataflow_execution> run,
+                     std::shared_ptr<const void> keeps)
+      : pending(std::move(state), operation), plan_(std::move(plan)), run_(std::move(run)), keeps_(std::move(keeps)) {}
   ~pending_collective() override { state().plans.put_back(plan_, std::move(run_)); }
   event& done() noexcept override { return run_->finished(); }
   const std::exception_ptr& failure() const noexcept override { return run_->failure(); }
@@ -52,6 +53,7 @@ class pending_collective final : public pending {
  private:
   std::shared_ptr<plan_cache::entry> plan_;
   std::unique_ptr<dataflow_execution> run_;
+  std::shared_ptr<const void> keeps_;  // the caller's operator
 };
 
 /// A reproducible sum: another collective, of accumulators, that ends with their values.
@@ -140,16 +142,30 @@ struct chosen {
   bool in_order = true;
 };
 
-chosen choose(const communicator_state& state, collective what, kernels::operation op, kernels::type type, int root,
-              std::size_t count, std::size_t element_bytes) {
+/// Whether a kernel combines, and not an operator of the caller's.
+bool kernel_combines(const collective_call& call) {
+  return (call.what == collective::reduce || call.what == collective::allreduce) &&
+         call.custom == custom_operator::none;
+}
+
+custom_operator custom_of(const user_function& function) {
+  if (function.apply == nullptr) return custom_operator::none;
+  return function.order == commutes ? custom_operator::commutes : custom_operator::keeps_order;
+}
+
+/// An operator that does not commute takes the algorithms that combine in the order of the ranks.
+template <class Request>
+chosen choose(const communicator_state& state, const Request& wanted) {
   chosen c;
-  c.call.what = what;
-  c.call.count = count;
-  c.call.element_bytes = static_cast<std::uint32_t>(element_bytes);
-  c.call.root = root;
-  const std::size_t bytes = count * element_bytes;
+  c.call.what = wanted.what;
+  c.call.count = wanted.in_count;
+  c.call.element_bytes = static_cast<std::uint32_t>(wanted.element_bytes);
+  c.call.root = wanted.root;
+  c.call.custom = custom_of(wanted.custom);
+  const bool in_order_of_ranks = c.call.custom == custom_operator::keeps_order;
+  const std::size_t bytes = wanted.in_count * wanted.element_bytes;
   const auto& agreed = state.host.selection();
-  switch (what) {
+  switch (wanted.what) {
     case collective::barrier:
       break;
     case collective::broadcast: {
@@ -163,22 +179,23 @@ chosen choose(const communicator_state& state, collective what, kernels::operati
     }
     case collective::reduce: {
       const auto tree = schedules::select_reduce(agreed, state.size(), bytes);
-      c.call.how = tree.greedy ? algorithm::greedy : algorithm::binomial;
+      c.call.how = tree.greedy && !in_order_of_ranks ? algorithm::greedy : algorithm::binomial;
       c.call.segments = tree.segments;
       c.in_order = tree.in_order;
       break;
     }
     case collective::allreduce: {
       const auto selected = schedules::select_allreduce(agreed, state.size(), bytes);
-      c.call.how = selected.ring ? algorithm::ring : algorithm::recursive_doubling;
-      c.call.segments = selected.segments;
+      const bool ring = selected.ring && !in_order_of_ranks;
+      c.call.how = ring ? algorithm::ring : algorithm::recursive_doubling;
+      c.call.segments = ring ? selected.segments : 1;
       c.in_order = selected.in_order;
       break;
     }
   }
-  if (what == collective::reduce || what == collective::allreduce) {
-    c.call.op = op;
-    c.call.type = type;
+  if (kernel_combines(c.call)) {
+    c.call.op = wanted.op;
+    c.call.type = wanted.type;
   }
   return c;
 }
@@ -186,10 +203,10 @@ chosen choose(const communicator_state& state, collective what, kernels::operati
 std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const collective_call& call) {
   if (auto known = state.plans.find(call)) return known;
   const auto schedule = build_schedule(call, state.member.rank, state.size(), state.host.settings());
-  const bool combines = call.what == collective::reduce || call.what == collective::allreduce;
-  return state.plans.add(call,
-                         std::make_shared<bound_schedule>(schedule, call.count, call.element_bytes,
-                                                          combines ? kernels::combine(call.op, call.type) : nullptr));
+  const auto bound = std::make_shared<bound_schedule>(
+      schedule, call.count, call.element_bytes, kernel_combines(call) ? kernels::combine(call.op, call.type) : nullptr);
+  if (call.custom != custom_operator::none) bound->reserve_between();
+  return state.plans.add(call, bound);
 }
 
 /// An execution of `plan`: one at rest, or a new one.
@@ -299,7 +316,8 @@ void check(const communicator_state& state, const Request& call) {
         "the input has " + std::to_string(call.in_count) + " elements, the output " + std::to_string(call.out_count));
   check_memory(state, operation, call.in, call.in_count * call.element_bytes);
   if (with_output) check_memory(state, operation, call.out, call.out_count * call.element_bytes);
-  if ((call.what == collective::reduce || call.what == collective::allreduce) && !kernels::has(call.op, call.type))
+  const bool combines = call.what == collective::reduce || call.what == collective::allreduce;
+  if (combines && call.custom.apply == nullptr && !kernels::has(call.op, call.type))
     refuse(state, operation, kernels::refusal(call.op, call.type));
   const auto* const in = static_cast<const std::byte*>(call.in);
   const auto* const out = static_cast<const std::byte*>(call.out);
@@ -321,8 +339,8 @@ Request of_accumulators(Request call, accumulators& sums) {
 
 template <class Request>
 run_arguments arguments_of(communicator_state& state, const Request& call, const collective_call& how) {
-  return {static_cast<const std::byte*>(call.in), static_cast<std::byte*>(call.out), state.sequence++,
-          fingerprint(how)};
+  return {static_cast<const std::byte*>(call.in), static_cast<std::byte*>(call.out), state.sequence++, fingerprint(how),
+          call.custom};
 }
 
 }  // namespace
@@ -336,7 +354,7 @@ void communicator::run(const request& call) {
     if (detail::has_output(*state_, call.what, call.root)) sums.values(call.out);
     return;
   }
-  const auto how = detail::choose(*state_, call.what, call.op, call.type, call.root, call.in_count, call.element_bytes);
+  const auto how = detail::choose(*state_, call);
   if (!how.in_order) {
     start(call).wait();
     return;
@@ -357,17 +375,16 @@ std::unique_ptr<detail::pending> communicator::begin(const request& call) {
     detail::accumulators sums(call.type, call.in, call.in_count);
     const request summed = detail::of_accumulators(call, sums);
     void* const out = detail::has_output(*state_, call.what, call.root) ? call.out : nullptr;
-    auto begun =
-        std::make_unique<detail::pending_reproducible>(state_, detail::name(call.what), std::move(sums), out);
+    auto begun = std::make_unique<detail::pending_reproducible>(state_, detail::name(call.what), std::move(sums), out);
     begun->of_accumulators = begin(summed);
     return begun;
   }
-  const auto how = detail::choose(*state_, call.what, call.op, call.type, call.root, call.in_count, call.element_bytes);
+  const auto how = detail::choose(*state_, call);
   auto plan = detail::plan_for(*state_, how.call);
   auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
   detail::dataflow_execution& started = *execution;
   auto begun = std::make_unique<detail::pending_collective>(state_, detail::name(call.what), std::move(plan),
-                                                            std::move(execution));
+                                                            std::move(execution), call.keeps);
   started.start(detail::arguments_of(*state_, call, how.call));
   if (state_->host.moved_by().threaded()) state_->host.moved_by().notify();
   return begun;

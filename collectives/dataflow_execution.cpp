@@ -40,8 +40,7 @@ void dataflow_execution::run_ready() noexcept {
     if (is_transfer(steps[i])) {
       ++in_flight_;
       messages_.post_held(transfer(i));
-    } else {
-      run_local(plan(), steps[i], memory_);
+    } else if (run_locally(steps[i])) {
       step_done(i);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <string>
 
 namespace weft::detail {
 
@@ -59,6 +60,22 @@ void execution::arm(const run_arguments& arguments) {
   arguments_ = arguments;
   memory_ = {arguments.input, arguments.output, scratch_.get()};
   failure_ = nullptr;
+}
+
+bool execution::run_locally(const bound_step& step) noexcept {
+  std::string why;
+  try {
+    run_local(plan(), step, memory_, arguments_.custom);
+    return true;
+  } catch (const std::exception& thrown) {
+    why = std::string(": ") + thrown.what();
+    failure_ = std::current_exception();
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  messages_.break_later(member_.members->communicator, errc::operation_failed,
+                        "the operator of rank " + std::to_string(member_.rank) + " threw" + why);
+  return false;
 }
 
 fabric::operation& execution::transfer(schedules::step_index i) noexcept {

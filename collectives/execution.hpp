@@ -18,6 +18,7 @@ struct run_arguments {
   std::byte* output = nullptr;
   std::uint32_t sequence = 0;     ///< of the collective on its communicator
   std::uint64_t fingerprint = 0;  ///< what all ranks must agree on
+  user_function custom;           ///< an operator of the caller's, which lives until the run has ended
 };
 
 /// Everything that the two executors share. May run again and again, once at a time.
@@ -43,6 +44,9 @@ class execution {
   static bool is_send(const bound_step& step) noexcept {
     return step.kind == schedules::step_kind::send || step.kind == schedules::step_kind::notify;
   }
+  /// Runs a copy or combine step. Where the caller's operator throws, that is the run's failure, the communicator
+  /// breaks on all ranks, so that what is in flight ends, and it is false.
+  bool run_locally(const bound_step& step) noexcept;
   /// The operation of a transfer step, ready to be posted.
   fabric::operation& transfer(schedules::step_index step) noexcept;
 

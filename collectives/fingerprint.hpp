@@ -12,12 +12,16 @@ namespace weft::detail {
 
 enum class algorithm : std::uint8_t { dissemination, binomial, greedy, recursive_doubling, ring };
 
+/// Whether a collective combines by an operator of the caller's.
+enum class custom_operator : std::uint8_t { none, commutes, keeps_order };
+
 /// A collective call, as far as ranks must agree on it.
 struct collective_call {
   collective what = collective::barrier;
   algorithm how = algorithm::dissemination;
   kernels::operation op = kernels::operation::sum;
   kernels::type type = kernels::type::float32;
+  custom_operator custom = custom_operator::none;  ///< else op and type are not those of the call
   std::int32_t root = 0;
   std::size_t count = 0;             ///< elements
   std::uint32_t element_bytes = 1;

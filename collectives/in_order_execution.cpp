@@ -35,8 +35,8 @@ bool in_order_execution::run_steps(progress& by) {
       if (!wait_for(before, by)) return false;
     if (is_transfer(steps[i]))
       post(i);
-    else
-      run_local(plan(), steps[i], memory_);
+    else if (!run_locally(steps[i]))
+      return false;
   }
   return true;
 }

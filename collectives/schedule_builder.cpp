@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <weft/schedules/algorithms.hpp>
+#include <weft/schedules/ordered_reduce.hpp>
 #include <weft/schedules/schedule_sink.hpp>
 
 namespace weft::detail {
@@ -41,7 +42,12 @@ schedules::schedule build_schedule(const collective_call& call, int rank, int ra
   shape.by.segments = call.segments;
   shape.transfer = settings.transfer_cost;
   shape.compute = settings.compute_cost;
-  return schedules::built_by([&](schedules::sink& to) { algorithm_of(call).emit(shape, to); });
+  return schedules::built_by([&](schedules::sink& to) {
+    if (call.what == collective::reduce && call.custom == custom_operator::keeps_order)
+      schedules::ordered_reduce(ranks, call.root, rank, shape.by, to);
+    else
+      algorithm_of(call).emit(shape, to);
+  });
 }
 
 }  // namespace weft::detail

@@ -2,81 +2,109 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <tuple>
+#include <valarray>
 
+#include "kernels/reference.hpp"
 #include "run_ranks.hpp"
 
 using namespace weft_test;
 
 namespace {
 
-struct named_operator {
-  const char* name;
-  weft::reduction_operator op;
-};
-const named_operator operators[] = {
-    {"sum", weft::sum}, {"product", weft::product}, {"min", weft::min}, {"max", weft::max}};
+using weft::kernels::operation;
 
-/// Operands whose sums and products are exact in every type, in any order.
+/// Every element type, by number.
+using types = std::tuple<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+                         std::uint32_t, std::uint64_t, weft::float16, weft::bfloat16, float, double,
+                         std::complex<float>, std::complex<double>, weft::located<float>, weft::located<double>,
+                         weft::located<std::int32_t>, weft::located<std::int64_t>, bool, std::byte>;
+
+/// Calls `body` with a value of element type number `type`.
+template <class Body>
+void with_type(std::size_t type, Body&& body) {
+  const auto visit = [&]<std::size_t... each>(std::index_sequence<each...>) {
+    ((each == type ? body(std::tuple_element_t<each, types>()) : void()), ...);
+  };
+  visit(std::make_index_sequence<std::tuple_size_v<types>>());
+}
+
+/// The operators of an element type, each a case of its own.
 template <class T>
-T operand(int rank, std::size_t i, weft::kernels::operation op) {
+std::vector<operation> operators_of() {
+  std::vector<operation> all;
+  for (const operation op : weft::kernels::all_operations())
+    if (weft::kernels::has(op, weft::kernels::type_of<T>)) all.push_back(op);
+  return all;
+}
+
+/// Operands whose result is exact, and the same in any order.
+template <class T>
+T operand(int rank, std::size_t i, operation op) {
   const auto mixed = (static_cast<std::uint64_t>(rank) * 7919 + i * 104729 + 12345) * 0x9e3779b97f4a7c15u >> 40;
-  if (op != weft::kernels::operation::product) return static_cast<T>(static_cast<int>(mixed % 2001) - 1000);
-  const int magnitude = rank < 8 && mixed % 4 == 0 ? 2 : 1;
-  return static_cast<T>(mixed % 3 == 0 ? -magnitude : magnitude);
-}
-
-template <class T>
-T combined(T a, T b, weft::kernels::operation op) {
-  switch (op) {
-    case weft::kernels::operation::sum:
-      return a + b;
-    case weft::kernels::operation::product:
-      return a * b;
-    case weft::kernels::operation::min:
-      return std::min(a, b);
-    case weft::kernels::operation::max:
-      return std::max(a, b);
-    default:
-      break;
+  const int small = static_cast<int>(mixed % 2001) - 1000;
+  const int sign = mixed % 3 == 0 ? -1 : 1;
+  const int factor = rank < 6 && mixed % 4 == 0 ? 2 * sign : sign;
+  if constexpr (std::same_as<T, bool>) {
+    return mixed % 2 == 0;
+  } else if constexpr (std::same_as<T, std::byte>) {
+    return std::byte(mixed);
+  } else if constexpr (weft_test::is_located<T>) {
+    return {static_cast<decltype(T::value)>(small % 4), static_cast<decltype(T::index)>(mixed / 8 % 5)};
+  } else if constexpr (weft_test::is_half<T>) {
+    return T(static_cast<float>(op == operation::sum ? small % 2 : op == operation::product ? factor : small));
+  } else if constexpr (weft_test::is_complex<T>) {
+    using part = typename T::value_type;
+    if (op == operation::sum) return {static_cast<part>(small), static_cast<part>(small / 2)};
+    return mixed % 2 == 0 ? T(static_cast<part>(sign)) : T(0, static_cast<part>(sign));
+  } else {
+    return static_cast<T>(op == operation::product ? factor : small);
   }
-  return a;
 }
 
 template <class T>
-std::vector<T> operands(int rank, std::size_t count, weft::kernels::operation op) {
-  std::vector<T> all(count);
+std::valarray<T> operands(int rank, std::size_t count, operation op) {
+  std::valarray<T> all(count);
   for (std::size_t i = 0; i < count; ++i) all[i] = operand<T>(rank, i, op);
   return all;
 }
 
 template <class T>
-std::vector<T> serial(int ranks, std::size_t count, weft::kernels::operation op) {
-  std::vector<T> all = operands<T>(0, count, op);
+std::valarray<T> serial(int ranks, std::size_t count, operation op) {
+  std::valarray<T> all = operands<T>(0, count, op);
   for (int r = 1; r < ranks; ++r)
-    for (std::size_t i = 0; i < count; ++i) all[i] = combined(all[i], operand<T>(r, i, op), op);
+    for (std::size_t i = 0; i < count; ++i) all[i] = weft_test::reference(op, all[i], operand<T>(r, i, op));
   return all;
 }
 
-/// Elements with guards at both ends.
+template <class T>
+std::span<T> span_of(std::valarray<T>& values) {
+  return {std::begin(values), values.size()};
+}
+
+/// Elements with guards at both ends. They begin as bytes that no test gives.
 template <class T>
 class guarded {
  public:
-  explicit guarded(std::size_t count) : all_(count + 2 * guard, marker) {}
-  std::span<T> values() { return std::span(all_).subspan(guard, all_.size() - 2 * guard); }
-  bool untouched_outside() const {
-    return std::all_of(all_.begin(), all_.begin() + guard, [](T x) { return x == marker; }) &&
-           std::all_of(all_.end() - guard, all_.end(), [](T x) { return x == marker; });
+  explicit guarded(std::size_t count) : all_(count + 2 * guard) {
+    std::memset(static_cast<void*>(std::begin(all_)), marker, all_.size() * sizeof(T));
   }
-  static constexpr T marker = static_cast<T>(-77);
+  std::span<T> values() { return span_of(all_).subspan(guard, all_.size() - 2 * guard); }
+  bool untouched_outside() { return untouched(span_of(all_).first(guard)) && untouched(span_of(all_).last(guard)); }
+  static bool untouched(std::span<const T> elements) {
+    const auto bytes = std::as_bytes(elements);
+    return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte(marker); });
+  }
 
  private:
-  static constexpr std::ptrdiff_t guard = 8;
-  std::vector<T> all_;
+  static constexpr int marker = 0xb3;
+  static constexpr std::size_t guard = 8;
+  std::valarray<T> all_;
 };
 
 struct call {
   std::size_t count = 0;
-  weft::reduction_operator op = weft::sum;
+  operation op = operation::sum;
   int root = 0;
   bool in_place = false;
 };
@@ -85,16 +113,15 @@ template <class T>
 std::string describe(const char* what, const weft::communicator& world, const call& c) {
   std::ostringstream text;
   text << what << " of " << c.count << " " << weft::kernels::name(weft::kernels::type_of<T>) << "s by "
-       << weft::kernels::name(c.op.operation) << ", root " << c.root << (c.in_place ? ", in place" : "") << ", rank "
+       << weft::kernels::name(c.op) << ", root " << c.root << (c.in_place ? ", in place" : "") << ", rank "
        << world.rank() << " of " << world.size();
   return text.str();
 }
 
 template <class T>
-void expect_equal(std::span<const T> found, const std::vector<T>& right, const std::string& what) {
+void expect_equal(std::span<const T> found, const std::valarray<T>& right, const std::string& what) {
   expect(found.size() == right.size(), what, ": count");
-  for (std::size_t i = 0; i < right.size(); ++i)
-    expect(found[i] == right[i], what, ": element ", i, " to be ", right[i], ", found ", found[i]);
+  for (std::size_t i = 0; i < right.size(); ++i) expect(found[i] == right[i], what, ": element ", i);
 }
 
 /// Reduces to `root`, or, for root -1, to all.
@@ -102,28 +129,29 @@ template <class T>
 void check_reduction(weft::communicator& world, const call& c) {
   const bool to_all = c.root < 0;
   const std::string what = describe<T>(to_all ? "allreduce" : "reduce", world, c);
-  const auto mine = operands<T>(world.rank(), c.count, c.op.operation);
+  const auto mine = operands<T>(world.rank(), c.count, c.op);
   guarded<T> in(c.count);
   guarded<T> out(c.count);
-  std::copy(mine.begin(), mine.end(), in.values().begin());
+  std::copy(std::begin(mine), std::end(mine), in.values().begin());
   const auto into = c.in_place ? in.values() : out.values();
+  const weft::reduction_operator op(c.op);
   if (to_all)
-    world.allreduce(in.values(), into, c.op);
+    world.allreduce(in.values(), into, op);
   else
-    world.reduce(in.values(), into, c.op, c.root);
+    world.reduce(in.values(), into, op, c.root);
   const bool has_result = to_all || c.root == world.rank();
-  if (has_result) expect_equal<T>(into, serial<T>(world.size(), c.count, c.op.operation), what);
+  if (has_result) expect_equal<T>(into, serial<T>(world.size(), c.count, c.op), what);
   if (!c.in_place || !has_result) expect_equal<T>(in.values(), mine, what + ": the input");
-  if (!has_result) expect_equal<T>(out.values(), std::vector<T>(c.count, guarded<T>::marker), what + ": no output");
+  if (!has_result) expect(guarded<T>::untouched(out.values()), what, ": no output");
   expect(in.untouched_outside() && out.untouched_outside(), what, ": guards untouched");
 }
 
 template <class T>
 void check_broadcast(weft::communicator& world, const call& c) {
   const std::string what = describe<T>("bcast", world, c);
-  const auto right = operands<T>(c.root + 1, c.count, c.op.operation);
+  const auto right = operands<T>(c.root + 1, c.count, c.op);
   guarded<T> data(c.count);
-  if (world.rank() == c.root) std::copy(right.begin(), right.end(), data.values().begin());
+  if (world.rank() == c.root) std::copy(std::begin(right), std::end(right), data.values().begin());
   world.bcast(data.values(), c.root);
   expect_equal<T>(data.values(), right, what);
   expect(data.untouched_outside(), what, ": guards untouched");
@@ -136,19 +164,6 @@ void check_call(weft::communicator& world, int collective, call c) {
   check_reduction<T>(world, c);
 }
 
-void check_typed(weft::communicator& world, int type, int collective, const call& c) {
-  switch (type) {
-    case 0:
-      return check_call<float>(world, collective, c);
-    case 1:
-      return check_call<double>(world, collective, c);
-    case 2:
-      return check_call<std::int32_t>(world, collective, c);
-    default:
-      return check_call<std::int64_t>(world, collective, c);
-  }
-}
-
 std::vector<std::size_t> short_counts(int ranks) {
   const auto n = static_cast<std::size_t>(ranks);
   std::vector<std::size_t> counts{0, 1, n - 1, n, n + 1};
@@ -157,18 +172,22 @@ std::vector<std::size_t> short_counts(int ranks) {
   return counts;
 }
 
-/// Every combination for short vectors.
+/// Every operator on every type, and every root, for short vectors.
 void check_everything_short(weft::communicator& world) {
   for (const std::size_t count : short_counts(world.size()))
-    for (int type = 0; type < 4; ++type)
-      for (const auto& each : operators)
-        for (const bool in_place : {false, true}) {
-          check_typed(world, type, 1, {count, each.op, 0, in_place});
-          for (int root = 0; root < world.size(); ++root) {
-            check_typed(world, type, 2, {count, each.op, root, in_place});
-            if (!in_place) check_typed(world, type, 0, {count, each.op, root, false});
+    for (std::size_t type = 0; type < std::tuple_size_v<types>; ++type)
+      with_type(type, [&]<class T>(T) {
+        int root = 0;
+        for (const operation op : operators_of<T>())
+          for (const bool in_place : {false, true}) {
+            check_call<T>(world, 1, {count, op, 0, in_place});
+            check_call<T>(world, 2, {count, op, root++ % world.size(), in_place});
           }
+        for (root = 0; root < world.size(); ++root) {
+          check_call<T>(world, 0, {count, operators_of<T>().front(), root, false});
+          check_call<T>(world, 2, {count, operators_of<T>().front(), root, root % 2 == 0});
         }
+      });
 }
 
 /// `calls` combinations out of all.
@@ -179,15 +198,20 @@ void check_sample(weft::communicator& world, int calls, std::vector<std::size_t>
   for (int i = 0; i < calls; ++i) {
     call c;
     c.count = counts[any(counts.size())];
-    c.op = operators[any(4)].op;
     c.root = static_cast<int>(any(static_cast<std::size_t>(world.size())));
     c.in_place = any(2) == 1;
-    const int type = static_cast<int>(any(4));
+    const std::size_t type = any(std::tuple_size_v<types>);
+    const std::size_t which = any(100);
     const int collective = static_cast<int>(any(4));
-    if (collective == 3)
+    if (collective == 3) {
       world.barrier();
-    else
-      check_typed(world, type, collective, c);
+      continue;
+    }
+    with_type(type, [&]<class T>(T) {
+      const auto operators = operators_of<T>();
+      c.op = operators[which % operators.size()];
+      check_call<T>(world, collective, c);
+    });
   }
 }
 

@@ -149,7 +149,7 @@ class communicator {
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] handle ireduce(const R& in, S&& out, const Operator& op, int root) {
-    return start(reduction_request(collective::reduce, in, out, op, root));
+    return start(keeping(op, reduction_request(collective::reduce, in, out, op, root)));
   }
 
   /// Everybody's `in`, combined element by element, into everybody's `out`; the same bits on every rank.
@@ -159,7 +159,7 @@ class communicator {
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] handle iallreduce(const R& in, S&& out, const Operator& op) {
-    return start(reduction_request(collective::allreduce, in, out, op, 0));
+    return start(keeping(op, reduction_request(collective::allreduce, in, out, op, 0)));
   }
 
   // Communicators. Collective over this communicator, blocking.
@@ -188,6 +188,8 @@ class communicator {
     kernels::operation op = kernels::operation::sum;
     int root = 0;
     bool reproducible = false;  ///< float or double, by reproducible_sum
+    detail::user_function custom;       ///< in place of `op` and `type`
+    std::shared_ptr<const void> keeps;  ///< what lives as long as the operation
   };
 
   template <class R>
@@ -203,32 +205,53 @@ class communicator {
   static request barrier_request() { return {}; }
   template <class R>
   static request broadcast_request(R& data, int root) {
-    const auto bytes = writable_bytes_of(data);
-    const std::size_t count = std::ranges::size(data);
-    return {collective::broadcast,
-            bytes.data(),
-            count,
-            bytes.data(),
-            count,
-            sizeof(std::ranges::range_value_t<R>),
-            {},
-            {},
-            root};
+    request call;
+    call.what = collective::broadcast;
+    call.in = call.out = writable_bytes_of(data).data();
+    call.in_count = call.out_count = std::ranges::size(data);
+    call.element_bytes = sizeof(std::ranges::range_value_t<R>);
+    call.root = root;
+    return call;
   }
   template <class R, class S>
-  static request reduction_request(collective what, const R& in, S& out, reduction_operator op, int root) {
+  static request reduction_of(collective what, const R& in, S& out, int root) {
     using value = std::ranges::range_value_t<R>;
     static_assert(std::is_same_v<value, std::ranges::range_value_t<S>>,
                   "weft: input and output are of different types");
-    return {what,
-            std::ranges::data(in),
-            std::ranges::size(in),
-            writable_bytes_of(out).data(),
-            std::ranges::size(out),
-            sizeof(value),
-            kernels::type_of<value>,
-            op.operation,
-            root};
+    request call;
+    call.what = what;
+    call.in = std::ranges::data(in);
+    call.in_count = std::ranges::size(in);
+    call.out = writable_bytes_of(out).data();
+    call.out_count = std::ranges::size(out);
+    call.element_bytes = sizeof(value);
+    call.root = root;
+    return call;
+  }
+  template <class R, class S>
+  static request reduction_request(collective what, const R& in, S& out, reduction_operator op, int root) {
+    request call = reduction_of(what, in, out, root);
+    call.type = kernels::type_of<std::ranges::range_value_t<R>>;
+    call.op = op.operation;
+    return call;
+  }
+  template <class R, class S, class T, class F>
+  static request reduction_request(collective what, const R& in, S& out, const user_operator<T, F>& op, int root) {
+    request call = reduction_of(what, in, out, root);
+    call.custom = detail::erased(op);
+    return call;
+  }
+  /// With a copy of the caller's operator, for operations that outlive the call.
+  template <class Operator>
+  static request keeping(const Operator&, request call) {
+    return call;
+  }
+  template <class T, class F>
+  static request keeping(const user_operator<T, F>& op, request call) {
+    const auto copy = std::make_shared<const user_operator<T, F>>(op);
+    call.custom = detail::erased(*copy);
+    call.keeps = copy;
+    return call;
   }
   template <class R, class S>
   static request reduction_request(collective what, const R& in, S& out, reproducible_sum_operator, int root) {

@@ -55,6 +55,32 @@ inline constexpr reproducible_sum_operator reproducible_sum;
 template <class T>
 concept carriable = std::is_trivially_copyable_v<T>;
 
+/// Whether a o b is b o a. Every operator is taken to be associative.
+enum class commutativity : bool { does_not_commute, commutes };
+using enum commutativity;
+
+/// An operator of the caller's: see make_operator.
+template <carriable T, class F>
+struct user_operator {
+  F function;
+  commutativity order;
+};
+
+/// The operator that `function(const T* in, T* inout, std::size_t count)` computes: inout[i] = in[i] o inout[i] for
+/// every i in [0, count). Where it does not commute, what `in` points to comes from lower ranks than what `inout` does,
+/// and the result is that of the ranks' elements in their order. count is at least 1; the arrays do not overlap.
+///
+/// `function` is called as const, on whichever thread runs the collective (the progress thread, where there is one), by
+/// one at a time for each call of a collective. It must not call weft. It is copied into the handle of a collective
+/// that is started, else used where it is. If it throws, its rank's collective throws the same, the other ranks'
+/// errc::operation_failed that names this rank, and the communicator can no longer be used.
+template <carriable T, class F>
+requires std::invocable<const F&, const T*, T*, std::size_t> user_operator<T, F> make_operator(F function,
+                                                                                               commutativity order) {
+  static_assert(alignof(T) <= 64, "weft: memory of collectives is aligned to 64 bytes");
+  return {std::move(function), order};
+}
+
 /// Elements that built-in operators combine.
 template <class T>
 concept combinable = kernels::combinable<T>;
@@ -64,9 +90,31 @@ template <class Operator, class T>
 inline constexpr bool combines = false;
 template <combinable T>
 inline constexpr bool combines<reduction_operator, T> = true;
+template <carriable T, class F>
+inline constexpr bool combines<user_operator<T, F>, T> = true;
 template <kernels::operation O, combinable T>
 inline constexpr bool combines<builtin_operator<O>, T> = kernels::has(O, kernels::type_of<T>);
 template <kernels::summable T>
 inline constexpr bool combines<reproducible_sum_operator, T> = true;
+
+namespace detail {
+
+/// A user_operator without its types; `apply` is null where there is none.
+struct user_function {
+  void (*apply)(const void* function, const void* in, void* inout, std::size_t count) = nullptr;
+  const void* function = nullptr;
+  commutativity order = commutes;
+};
+
+/// Of `by`, whose function stays where it is.
+template <class T, class F>
+user_function erased(const user_operator<T, F>& by) noexcept {
+  return {[](const void* function, const void* in, void* inout, std::size_t count) {
+            (*static_cast<const F*>(function))(static_cast<const T*>(in), static_cast<T*>(inout), count);
+          },
+          &by.function, by.order};
+}
+
+}  // namespace detail
 
 }  // namespace weft
