@@ -7,7 +7,7 @@
 namespace weft::tools {
 
 const std::vector<std::string>& bench_collectives() {
-  static const std::vector<std::string> names{"allreduce", "reduce", "bcast", "barrier", "latency"};
+  static const std::vector<std::string> names{"allreduce", "reduce", "bcast", "barrier", "latency", "kernels"};
   return names;
 }
 

@@ -22,7 +22,7 @@ struct bench_settings {
   bool json = false;
 };
 
-/// "allreduce", "reduce", "bcast", "barrier", "latency".
+/// "allreduce", "reduce", "bcast", "barrier", "latency", "kernels".
 const std::vector<std::string>& bench_collectives();
 
 /// The values of --algorithm that `collective` has.

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <complex>
 #include <cstddef>
 #include <span>
 #include <stdexcept>
 #include <type_traits>
-#include <vector>
+#include <weft/kernels/combine.hpp>
 
 namespace weft::tools {
 namespace {
@@ -21,52 +22,66 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Small whole numbers, so that the result is exact in every type and in whatever order they are combined: sums stay
-/// below 2^24 up to 2^18 ranks, products below 2^9.
-int input_value(kernels::operation op, std::uint64_t stream, std::size_t index, int rank) {
-  const std::uint64_t random = mixed(stream + index * 0x9e3779b97f4a7c15u);
-  if (op != kernels::operation::product) return static_cast<int>(random % 127) - 63;
-  const int magnitude = rank < 8 ? 1 + static_cast<int>(random >> 1 & 1) : 1;
-  return (random & 1) != 0 ? -magnitude : magnitude;
+/// What a rank contributes: values of which the result is exact, and the same in whatever order they are combined. Sums
+/// stay below 2^24 up to 2^18 ranks (halves: 2^8 up to as many ranks), products below 2^9.
+template <class T>
+T input_value(kernels::operation op, std::uint64_t random, int rank) {
+  const int small = static_cast<int>(random % 127) - 63;
+  const int sign = (random & 1) != 0 ? -1 : 1;
+  const int factor = rank < 8 && (random >> 1 & 1) != 0 ? 2 * sign : sign;
+  const bool adds = op == kernels::operation::sum, multiplies = op == kernels::operation::product;
+  if constexpr (std::is_same_v<T, bool>) {
+    return sign > 0;
+  } else if constexpr (std::is_same_v<T, std::byte>) {
+    return std::byte(random);
+  } else if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
+    return T(static_cast<float>(adds ? small % 2 : multiplies ? factor : small));
+  } else if constexpr (requires(T pair) { pair.index; }) {
+    return {static_cast<decltype(T::value)>(small), static_cast<decltype(T::index)>(rank)};
+  } else if constexpr (requires(T number) { number.imag(); }) {
+    using part = typename T::value_type;
+    if (adds) return {static_cast<part>(small), static_cast<part>(-small)};
+    return sign > 0 ? T(static_cast<part>(factor)) : T(0, static_cast<part>(factor));
+  } else {
+    return static_cast<T>(multiplies ? factor : small);
+  }
 }
 
 std::uint64_t stream_of(std::uint64_t seed, int rank) { return mixed(mixed(seed) + static_cast<std::uint64_t>(rank)); }
 
-int combined(kernels::operation op, int a, int b) {
-  switch (op) {
-    case kernels::operation::sum:
-      return a + b;
-    case kernels::operation::product:
-      return a * b;
-    case kernels::operation::min:
-      return std::min(a, b);
-    case kernels::operation::max:
-      return std::max(a, b);
-    default:
-      break;
-  }
-  throw std::logic_error("an operator without a meaning here");
-}
-
+/// The inputs of a rank from element `from` on.
 template <class T>
-void fill(std::vector<T>& values, kernels::operation op, std::uint64_t seed, int rank) {
+void fill(std::span<T> values, kernels::operation op, std::uint64_t seed, int rank, std::size_t from = 0) {
   const std::uint64_t stream = stream_of(seed, rank);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(input_value(op, stream, i, rank));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = input_value<T>(op, mixed(stream + (from + i) * 0x9e3779b97f4a7c15u), rank);
 }
 
-/// About 1.5e9 as an integer of 32 bits, far more in the other types: no result is as large.
+/// About 1.5e9 as an integer of 32 bits, far more in longer types: no result is as large.
 template <class T>
-void poison(std::vector<T>& values) {
-  std::ranges::fill(std::as_writable_bytes(std::span(values)), std::byte{0x5a});
+void poison(std::span<T> values) {
+  std::ranges::fill(std::as_writable_bytes(values), std::byte{0x5a});
 }
 
 template <class T>
-std::size_t count_differences(const std::vector<T>& values, const std::vector<int>& exact, std::size_t from) {
-  std::size_t wrong = 0;
+std::int64_t count_differences(std::span<const T> values, std::span<const T> exact) {
+  std::int64_t wrong = 0;
   for (std::size_t i = 0; i < exact.size(); ++i)
-    if (values[from + i] != static_cast<T>(exact[i])) ++wrong;
+    if (!(values[i] == exact[i])) ++wrong;
   return wrong;
 }
+
+/// An array that, unlike a vector, holds bools as they are.
+template <class T>
+class array {
+ public:
+  explicit array(std::size_t count) : elements_(std::make_unique<T[]>(count)), count_(count) {}
+  std::span<T> span() const { return {elements_.get(), count_}; }
+
+ private:
+  std::unique_ptr<T[]> elements_;
+  std::size_t count_;
+};
 
 template <class T>
 class reduction final : public workload {
@@ -79,41 +94,42 @@ class reduction final : public workload {
         out_(to_all_ || world.rank() == root ? count : 0) {}
 
   void prepare(std::uint64_t seed) override {
-    fill(in_, op_, seed, world_.rank());
-    poison(out_);
+    fill(in_.span(), op_, seed, world_.rank());
+    poison(out_.span());
   }
 
   void call() override {
     if (to_all_)
-      world_.allreduce(in_, out_, reduction_operator{op_});
+      world_.allreduce(in_.span(), out_.span(), reduction_operator(op_));
     else
-      world_.reduce(in_, out_, reduction_operator{op_}, root);
+      world_.reduce(in_.span(), out_.span(), reduction_operator(op_), root);
   }
 
   /// Block by block, so that the exact result stays in a cache while the ranks are gone through.
   std::int64_t count_wrong(std::uint64_t seed) override {
     constexpr std::size_t block = 4096;
-    std::size_t wrong = 0;
-    std::vector<int> exact;
-    for (std::size_t from = 0; from < out_.size(); from += block) {
-      exact.resize(std::min(block, out_.size() - from));
-      for (int rank = 0; rank < world_.size(); ++rank) {
-        const std::uint64_t stream = stream_of(seed, rank);
-        for (std::size_t i = 0; i < exact.size(); ++i) {
-          const int value = input_value(op_, stream, from + i, rank);
-          exact[i] = rank == 0 ? value : combined(op_, exact[i], value);
-        }
+    const auto combine = kernels::combine(op_, kernels::type_of<T>);
+    const auto out = out_.span();
+    const array<T> exact(std::min(block, out.size())), others(std::min(block, out.size()));
+    std::int64_t wrong = 0;
+    for (std::size_t from = 0; from < out.size(); from += block) {
+      const std::size_t count = std::min(block, out.size() - from);
+      const std::array<const void*, 2> both{exact.span().data(), others.span().data()};
+      fill(exact.span().first(count), op_, seed, 0, from);
+      for (int rank = 1; rank < world_.size(); ++rank) {
+        fill(others.span().first(count), op_, seed, rank, from);
+        combine(both.data(), both.size(), exact.span().data(), count);
       }
-      wrong += count_differences(out_, exact, from);
+      wrong += count_differences<T>(out.subspan(from, count), exact.span().first(count));
     }
-    return static_cast<std::int64_t>(wrong);
+    return wrong;
   }
 
  private:
   communicator& world_;
   kernels::operation op_;
   bool to_all_;
-  std::vector<T> in_, out_;
+  array<T> in_, out_;
 };
 
 template <class T>
@@ -123,24 +139,22 @@ class broadcast final : public workload {
 
   void prepare(std::uint64_t seed) override {
     if (world_.rank() == root)
-      fill(data_, kernels::operation::sum, seed, root);
+      fill(data_.span(), kernels::operation::max, seed, root);
     else
-      poison(data_);
+      poison(data_.span());
   }
 
-  void call() override { world_.bcast(data_, root); }
+  void call() override { world_.bcast(data_.span(), root); }
 
   std::int64_t count_wrong(std::uint64_t seed) override {
-    const std::uint64_t stream = stream_of(seed, root);
-    std::int64_t wrong = 0;
-    for (std::size_t i = 0; i < data_.size(); ++i)
-      if (data_[i] != static_cast<T>(input_value(kernels::operation::sum, stream, i, root))) ++wrong;
-    return wrong;
+    const array<T> exact(data_.span().size());
+    fill(exact.span(), kernels::operation::max, seed, root);
+    return count_differences<T>(data_.span(), exact.span());
   }
 
  private:
   communicator& world_;
-  std::vector<T> data_;
+  array<T> data_;
 };
 
 /// Wrong is a rank that left before the last one had entered, by the machine's steady clock.
@@ -172,10 +186,18 @@ class barrier final : public workload {
 };
 
 template <class T>
-std::unique_ptr<workload> make(communicator& world, const bench_settings& settings, std::size_t bytes) {
+std::unique_ptr<workload> make_of(communicator& world, const bench_settings& settings, std::size_t bytes) {
   const std::size_t count = std::max<std::size_t>(1, bytes / sizeof(T));
   if (settings.collective == "bcast") return std::make_unique<broadcast<T>>(world, count);
   return std::make_unique<reduction<T>>(world, settings, count);
+}
+
+/// Of the one of these types that the settings name.
+template <class... T>
+std::unique_ptr<workload> make(communicator& world, const bench_settings& settings, std::size_t bytes) {
+  std::unique_ptr<workload> made;
+  ((kernels::type_of<T> == settings.type ? void(made = make_of<T>(world, settings, bytes)) : void()), ...);
+  return made;
 }
 
 }  // namespace
@@ -183,22 +205,13 @@ std::unique_ptr<workload> make(communicator& world, const bench_settings& settin
 std::unique_ptr<workload> make_workload(communicator& world, const bench_settings& settings, std::size_t bytes) {
   if (settings.collective == "barrier") return std::make_unique<barrier>(world);
   try {
-    switch (settings.type) {
-      case kernels::type::float32:
-        return make<float>(world, settings, bytes);
-      case kernels::type::float64:
-        return make<double>(world, settings, bytes);
-      case kernels::type::int32:
-        return make<std::int32_t>(world, settings, bytes);
-      case kernels::type::int64:
-        return make<std::int64_t>(world, settings, bytes);
-      default:
-        break;
-    }
+    return make<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
+                std::uint64_t, float16, bfloat16, float, double, std::complex<float>, std::complex<double>,
+                located<float>, located<double>, located<std::int32_t>, located<std::int64_t>, bool, std::byte>(
+        world, settings, bytes);
   } catch (const std::exception&) {
     throw std::runtime_error("no memory for buffers of " + std::to_string(bytes) + " bytes on each rank");
   }
-  throw std::logic_error("an element type without a meaning here");
 }
 
 }  // namespace weft::tools
