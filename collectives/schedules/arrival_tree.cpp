@@ -129,7 +129,7 @@ tree arrival_tree(std::span<const double> arrivals, int root, double transfer, d
         if (!at.run()) return std::nullopt;
         return at.named(latest_first, root);
       });
-  return in_order_of_readiness(tree(ranks, root, receptions), uneven_costs{each});
+  return in_order_of_readiness(tree(ranks, root, receptions.value()), uneven_costs{each});
 }
 
 }  // namespace weft::schedules

@@ -14,14 +14,14 @@ namespace weft::schedules {
 ///
 ///     0              5 ranks, rank 2 arrives at 9, the others at 0, transfer = compute = 1: rank 2 sends last and
 ///     |-- 1          receives nothing; it ends at 11, the least there is, and Algorithm 1's tree up to 13
-///     |-- 4
 ///     |-- 3
+///     |-- 4
 ///     `-- 2
 ///
 /// With equal arrivals it is as short as greedy_tree. It never takes longer than the last arrival and the shortest tree
-/// of equal arrivals together, so never twice the least. That it always takes the least is not proven: among all
-/// trees of up to 6 ranks no shorter one was found, for arrivals and costs drawn at random. O(ranks log ranks). Throws
-/// std::invalid_argument for a bad root, arrival or cost.
+/// of equal arrivals together, so never twice the least. That it always takes the least is not proven: of
+/// thousands for up to 6 ranks, arrivals and costs drawn at random, compared with every tree there is, nearly all were
+/// as short as any. O(ranks log ranks). Throws std::invalid_argument for a bad root, arrival or cost.
 tree arrival_tree(std::span<const double> arrivals, int root, double transfer, double compute);
 
 /// A tree for ranks that have costs of their own, too: a heuristic for a hard problem. It takes the shorter of
