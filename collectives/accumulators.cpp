@@ -13,8 +13,8 @@ std::vector<reproducible<T>> accumulate(const void* in, std::size_t count) {
 }
 
 template <class T>
-void write_values(const std::vector<reproducible<T>>& from, void* out) noexcept {
-  kernels::value_of_each(std::span(from), static_cast<T*>(out));
+void write_values(std::span<const reproducible<T>> from, void* out) noexcept {
+  kernels::value_of_each(from, static_cast<T*>(out));
 }
 
 }  // namespace
@@ -34,8 +34,8 @@ kernels::type accumulators::type() const noexcept {
   return all_.index() == 0 ? kernels::type::reproducible_float32 : kernels::type::reproducible_float64;
 }
 
-void accumulators::values(void* out) const noexcept {
-  std::visit([out](const auto& all) { write_values(all, out); }, all_);
+void accumulators::values(std::size_t first, std::size_t count, void* out) const noexcept {
+  std::visit([=](const auto& all) { write_values(std::span(all).subspan(first, count), out); }, all_);
 }
 
 }  // namespace weft::detail

@@ -17,8 +17,8 @@ class accumulators {
   void* data() noexcept;
   /// The accumulators' type.
   kernels::type type() const noexcept;
-  /// Writes the values of all to `out`.
-  void values(void* out) const noexcept;
+  /// Writes the values of `count` accumulators from `first` on to `out`.
+  void values(std::size_t first, std::size_t count, void* out) const noexcept;
 
  private:
   std::variant<std::vector<reproducible<float>>, std::vector<reproducible<double>>> all_;

@@ -18,6 +18,11 @@ communicator_state::~communicator_state() {
   host.messages().while_held([this] { std::erase(self->communicators, id()); });
 }
 
+const rank_groups& communicator_state::groups() {
+  if (!groups_) groups_.emplace(member.members->process, host.nodes(), host.settings().group_ranks);
+  return *groups_;
+}
+
 std::string where(const communicator_state& state, const char* operation) {
   return std::string(operation) + " on rank " + std::to_string(state.member.rank) + " of communicator " +
          std::to_string(state.id());

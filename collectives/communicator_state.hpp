@@ -3,12 +3,14 @@
 
 #include <exception>
 #include <memory>
+#include <optional>
 #include <vector>
 #include <weft/communicator.hpp>
 #include <weft/runtime/backoff.hpp>
 
 #include "plan_cache.hpp"
 #include "process.hpp"
+#include "rank_groups.hpp"
 
 namespace weft::detail {
 
@@ -29,12 +31,17 @@ struct communicator_state {
 
   int size() const noexcept { return member.members->size(); }
   std::uint64_t id() const noexcept { return member.members->communicator; }
+  /// Its ranks, those that are near each other together.
+  const rank_groups& groups();
 
   process& host;
   std::shared_ptr<rank_identity> self;
   fabric::participant member;
   plan_cache plans;
   std::uint32_t sequence = 0;  ///< of the next collective
+
+ private:
+  std::optional<rank_groups> groups_;
 };
 
 /// "allreduce on rank 2 of communicator 0"

@@ -3,14 +3,25 @@
 namespace weft::detail {
 namespace {
 
-//   63..60  59..54  53..50  49..45  44    43..20  19..0
-//   what    how     op      type    long  count   root
-// An operator of the caller's is 14 (it commutes) or 15, and in place of its type stand the bytes of an element, 0 from
-// 32 on. Counts below `prime` travel as they are, the others as the remainder to it, marked as long. A broadcast counts
-// bytes.
+//   63..60  59..55  54      53..50  49..45  44    43..20  19..0
+//   what    how     uneven  op      type    long  count   root
+// how: which of the collective's algorithms in the table. Counts below `prime` travel as they are, the others as the
+// remainder to it, marked as long. Where nothing is combined bytes are counted. Uneven: in place of the count a hash of
+// all ranks' counts; of an all-to-all, whose ranks know only their own, nothing. An operator of the caller's is 14 (it
+// commutes) or 15, and in place of its type stand the bytes of an element, 0 from 32 on.
+constexpr std::uint64_t how_mask = 31;
 constexpr std::uint64_t count_mask = (std::uint64_t{1} << 24) - 1;
 constexpr std::uint64_t prime = 16777213;  // the largest below 2^24
 constexpr std::uint64_t root_mask = (std::uint64_t{1} << 20) - 1;
+
+std::uint64_t hash_of(const std::vector<std::size_t>& counts) noexcept {
+  std::uint64_t hash = counts.size();
+  for (const std::size_t count : counts) {
+    hash = (hash ^ count) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  }
+  return hash % prime;
+}
 
 constexpr std::uint64_t first_custom = 14;
 
@@ -31,60 +42,40 @@ std::string describe_operator(std::uint64_t op, std::uint64_t type) {
          ", elements of " + (type == 0 ? "32 bytes or more" : std::to_string(type) + " bytes");
 }
 
-bool has_operator(collective what) { return what == collective::reduce || what == collective::allreduce; }
-bool has_root(collective what) { return what == collective::reduce || what == collective::broadcast; }
+std::string describe_count(collective what, bool uneven, bool is_long, std::uint64_t count) {
+  if (uneven && what == collective::alltoall) return "counts of its own";
+  if (uneven) return "counts of hash " + std::to_string(count);
+  return (is_long ? "a count of 2^24 - 3 or more" : "count " + std::to_string(count)) +
+         (schedules::combines(what) ? " elements" : " bytes") + (schedules::has_blocks(what) ? " a rank" : "");
+}
 
 }  // namespace
 
-const char* name(collective what) noexcept {
-  switch (what) {
-    case collective::barrier:
-      return "barrier";
-    case collective::broadcast:
-      return "bcast";
-    case collective::reduce:
-      return "reduce";
-    case collective::allreduce:
-      return "allreduce";
-  }
-  return "?";
-}
-
-const char* name(algorithm how) noexcept {
-  switch (how) {
-    case algorithm::dissemination:
-      return "dissemination";
-    case algorithm::binomial:
-      return "binomial";
-    case algorithm::greedy:
-      return "greedy";
-    case algorithm::recursive_doubling:
-      return "recursive_doubling";
-    case algorithm::ring:
-      return "ring";
-  }
-  return "?";
-}
-
 std::uint64_t fingerprint(const collective_call& call) noexcept {
-  const std::uint64_t count = call.count;
-  const bool is_long = count >= prime;
-  return static_cast<std::uint64_t>(call.what) << 60 | static_cast<std::uint64_t>(call.how) << 54 |
+  const collective what = call.what();
+  const bool uneven = !call.counts.empty();
+  const bool is_long = !uneven && call.count >= prime;
+  std::uint64_t count = is_long ? call.count % prime : call.count;
+  if (uneven) count = what == collective::alltoall ? 0 : hash_of(call.counts);
+  const auto how = static_cast<std::uint64_t>(call.how - schedules::algorithms_of(what).data());
+  return static_cast<std::uint64_t>(what) << 60 | (how & how_mask) << 55 | static_cast<std::uint64_t>(uneven) << 54 |
          operator_number(call) << 50 | type_number(call) << 45 | static_cast<std::uint64_t>(is_long) << 44 |
-         (is_long ? count % prime : count) << 20 | (static_cast<std::uint64_t>(call.root) & root_mask);
+         count << 20 | (static_cast<std::uint64_t>(call.root) & root_mask);
 }
 
 std::string describe_fingerprint(std::uint64_t fingerprint) {
-  const auto what = static_cast<collective>(fingerprint >> 60);
-  const std::uint64_t count = fingerprint >> 20 & count_mask;
-  const bool is_long = (fingerprint >> 44 & 1) != 0;
-  std::string text = std::string(name(what)) + "(";
-  if (has_operator(what)) text += describe_operator(fingerprint >> 50 & 15, fingerprint >> 45 & 31) + ", ";
+  const std::uint64_t kind = fingerprint >> 60;
+  if (kind >= schedules::collectives) return "something else";
+  const auto what = static_cast<collective>(kind);
+  std::string text = std::string(schedules::call_name(what)) + "(";
+  if (schedules::combines(what)) text += describe_operator(fingerprint >> 50 & 15, fingerprint >> 45 & 31) + ", ";
   if (what != collective::barrier)
-    text += (is_long ? "a count of 2^24 - 3 or more" : "count " + std::to_string(count)) +
-            (has_operator(what) ? " elements" : " bytes");
-  if (has_root(what)) text += ", root " + std::to_string(fingerprint & root_mask);
-  return text + ") by " + name(static_cast<algorithm>(fingerprint >> 54 & 63));
+    text += describe_count(what, (fingerprint >> 54 & 1) != 0, (fingerprint >> 44 & 1) != 0,
+                           fingerprint >> 20 & count_mask);
+  if (schedules::is_rooted(what)) text += ", root " + std::to_string(fingerprint & root_mask);
+  const auto of_it = schedules::algorithms_of(what);
+  const std::uint64_t how = fingerprint >> 55 & how_mask;
+  return text + ") by " + std::string(how < of_it.size() ? of_it[how].name : "something else");
 }
 
 }  // namespace weft::detail

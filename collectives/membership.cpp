@@ -12,6 +12,7 @@
 #include <weft/membership.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/launch.hpp>
+#include <weft/selection_settings.hpp>
 #include <weft/topology/affinity.hpp>
 #include <weft/topology/placement.hpp>
 
@@ -73,6 +74,7 @@ membership join_by_environment(int& argc, char** argv) {
   std::vector<std::string> warnings;
   member.settings = parse_options(argc, argv, environ, warnings);
   for (const std::string& warning : warnings) std::fprintf(stderr, "%s\n", warning.c_str());
+  selection_of(member.settings);  // refuses what nobody has before anybody is met
 
   const auto deadline = std::chrono::steady_clock::now() + member.settings.join_timeout;
   const auto launcher = launched();

@@ -1,9 +1,9 @@
 #include "process.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/backoff.hpp>
@@ -27,9 +27,12 @@ enum class note_kind : std::uint8_t {
 namespace {
 
 /// The options that every rank must have alike: those of process 0 hold for all.
-constexpr std::array<std::string_view, 8> agreed_options{"eager-limit",    "allreduce",           "reduce",
-                                                         "ring-threshold", "ring-threshold-pair", "segment",
-                                                         "transfer-cost",  "compute-cost"};
+constexpr std::string_view agreed_options[]{
+    "barrier",       "bcast",       "reduce",  "allreduce",      "reduce-scatter",
+    "allgather",     "gather",      "scatter", "alltoall",       "scan",
+    "exscan",        "eager-limit", "segment", "ring-threshold", "ring-threshold-pair",
+    "bruck-limit",   "degree",      "splits",  "group-ranks",    "connections",
+    "transfer-cost", "compute-cost"};
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
@@ -48,7 +51,7 @@ std::span<const std::byte> as_bytes(const std::string& text) { return std::as_by
 std::string agreed_text(const options& settings) {
   std::string text;
   for (const option_listing& each : list_options(settings))
-    if (std::find(agreed_options.begin(), agreed_options.end(), each.name) != agreed_options.end())
+    if (std::find(std::begin(agreed_options), std::end(agreed_options), each.name) != std::end(agreed_options))
       text += each.name + "=" + each.value + "\n";
   return text;
 }
@@ -92,6 +95,7 @@ process::process(membership member)
 }
 
 void process::connect(membership& member) {
+  selection_of(settings_);  // refuses what nobody has before anybody waits for this process
   const auto deadline = steady_clock_source().now() + settings_.join_timeout;
   const int processes = rendezvous_->processes();
   const int me = rendezvous_->process();
@@ -142,6 +146,10 @@ void process::connect(membership& member) {
       world->world.push_back(world->size());
       world->process.push_back(i);
     }
+    const auto same = std::find_if(records.begin(), records.end(), [&](const fabric::process_record& other) {
+      return other.host.boot_id == record.host.boot_id;
+    });
+    nodes_.push_back(static_cast<int>(same - records.begin()));
     addresses.push_back(record.endpoints[0].bytes);
   }
   world_ = world;
@@ -231,8 +239,10 @@ void process::come(int who) {
 }
 
 void process::await_all() {
-  schedules::schedule barrier = build_schedule({}, rendezvous_->process(), rendezvous_->processes(), settings_);
-  dataflow_execution together(*messages_, *among_processes_, std::make_shared<bound_schedule>(barrier, 0, 1, nullptr));
+  collective_call barrier;
+  barrier.how = schedules::find_algorithm(collective::barrier, "dissemination");
+  const place here{rendezvous_->processes(), rendezvous_->process()};
+  dataflow_execution together(*messages_, *among_processes_, build_schedule(barrier, here, settings_));
   together.start({});
   bool told = false;
   for (backoff pause; !somebody_left_.load() && still_missing_.load() > 0;) {

@@ -41,6 +41,8 @@ class process {
   const std::shared_ptr<const fabric::group>& world() const noexcept { return world_; }
   int first_rank() const noexcept { return first_rank_; }
   int local_ranks() const noexcept { return local_ranks_; }
+  /// Of each process of the job: a number that those of its node have, too.
+  const std::vector<int>& nodes() const noexcept { return nodes_; }
 
  private:
   void connect(membership& member);
@@ -63,6 +65,7 @@ class process {
   std::shared_ptr<const fabric::group> world_;
   int first_rank_ = 0;
   int local_ranks_ = 1;
+  std::vector<int> nodes_;
   std::unique_ptr<store> rendezvous_;
   std::unique_ptr<fabric::messenger> messages_;
   std::unique_ptr<progress> progress_;

@@ -1,53 +1,46 @@
 #include "schedule_builder.hpp"
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
-#include <weft/schedules/algorithms.hpp>
-#include <weft/schedules/ordered_reduce.hpp>
+#include <bit>
+#include <utility>
+#include <weft/schedules/partition.hpp>
 #include <weft/schedules/schedule_sink.hpp>
 
 namespace weft::detail {
 namespace {
 
-schedules::collective kind_of(collective what) {
-  switch (what) {
-    case collective::barrier:
-      return schedules::collective::barrier;
-    case collective::broadcast:
-      return schedules::collective::broadcast;
-    case collective::reduce:
-      return schedules::collective::reduce;
-    case collective::allreduce:
-      break;
+schedules::partition partition_of(const collective_call& call, const place& at) {
+  const auto ranks = static_cast<std::size_t>(at.ranks);
+  if (call.counts.empty()) {
+    if (call.what() == collective::alltoall) return call.count * ranks * ranks;
+    return schedules::has_blocks(call.what()) ? call.count * ranks : call.count;
   }
-  return schedules::collective::allreduce;
-}
-
-const schedules::algorithm& algorithm_of(const collective_call& call) {
-  std::string name = detail::name(call.how);
-  std::replace(name.begin(), name.end(), '_', '-');
-  const schedules::algorithm* const found = schedules::find_algorithm(kind_of(call.what), name);
-  if (found == nullptr) throw std::logic_error(std::string("there is no ") + detail::name(call.what) + " by " + name);
-  return *found;
+  if (call.what() != collective::alltoall) return schedules::partition::of_chunks(call.counts);
+  const auto received = call.counts.begin() + at.ranks;
+  return schedules::partition::of_pairs(at.rank, {call.counts.begin(), received}, {received, call.counts.end()});
 }
 
 }  // namespace
 
-schedules::schedule build_schedule(const collective_call& call, int rank, int ranks, const options& settings) {
-  schedules::algorithm_arguments shape;
-  shape.ranks = ranks;
-  shape.rank = rank;
-  shape.root = call.root;
-  shape.by.segments = call.segments;
-  shape.transfer = settings.transfer_cost;
-  shape.compute = settings.compute_cost;
-  return schedules::built_by([&](schedules::sink& to) {
-    if (call.what == collective::reduce && call.custom == custom_operator::keeps_order)
-      schedules::ordered_reduce(ranks, call.root, rank, shape.by, to);
-    else
-      algorithm_of(call).emit(shape, to);
-  });
+std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, const place& at, const options& settings) {
+  schedules::algorithm_arguments of;
+  of.ranks = at.ranks;
+  of.rank = at.rank;
+  of.root = call.root;
+  of.by.segments = call.segments;
+  of.degree = settings.degree;
+  of.splits = std::min(settings.splits, static_cast<int>(std::bit_width(static_cast<unsigned>(at.ranks))) - 1);
+  of.connections = settings.connections;
+  if (at.groups != nullptr && (call.how->parameters & schedules::takes::groups) != 0) of.groups = *at.groups;
+  of.transfer = settings.transfer_cost;
+  of.compute = settings.compute_cost;
+  schedules::schedule_sink built;
+  call.how->emit(of, built);
+  const bool by_kernel = schedules::combines(call.what()) && call.custom == custom_operator::none;
+  auto bound = std::make_shared<bound_schedule>(built.take(), partition_of(call, at), call.element_bytes,
+                                                by_kernel ? kernels::combine(call.op, call.type) : nullptr);
+  if (call.custom != custom_operator::none) bound->reserve_between();
+  return bound;
 }
 
 }  // namespace weft::detail

@@ -1,14 +1,24 @@
-// From a call to its schedule, by the table of algorithms.
+// From a call to its schedule, bound to its counts.
 #pragma once
 
-#include "fingerprint.hpp"
-
+#include <memory>
+#include <vector>
 #include <weft/runtime/options.hpp>
-#include <weft/schedules/schedule.hpp>
+
+#include "bound_schedule.hpp"
+#include "fingerprint.hpp"
 
 namespace weft::detail {
 
-/// The schedule of `rank` of `ranks` for `call`. The costs of the greedy tree are the options'.
-schedules::schedule build_schedule(const collective_call& call, int rank, int ranks, const options& settings);
+/// Where a schedule is one rank's.
+struct place {
+  int ranks = 1;
+  int rank = 0;
+  const std::vector<std::vector<int>>* groups = nullptr;  ///< of ranks that are near each other; null: one
+};
+
+/// The schedule of the rank at `at` for `call`. The costs of the greedy tree and the like are the options'. Throws
+/// std::invalid_argument for counts with which the call's algorithm cannot be run.
+std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, const place& at, const options& settings);
 
 }  // namespace weft::detail

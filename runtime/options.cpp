@@ -62,15 +62,9 @@ entry text_option(const char* name, const char* help, std::string options::*memb
           [member](const options& o) { return o.*member; }};
 }
 
-entry word_option(const char* name, const char* help, std::string options::*member,
-                  std::initializer_list<const char*> words) {
-  return {name, help,
-          [member, valid = std::vector<std::string>(words.begin(), words.end()), list = join(words)](
-              options& o, std::string_view value) {
-            if (std::find(valid.begin(), valid.end(), value) == valid.end()) return "one of " + list;
-            return o.*member = value, std::string();
-          },
-          [member](const options& o) { return o.*member; }};
+/// What the names of algorithms are is for those to say who have them.
+entry algorithm_option(const char* name, std::string options::*member) {
+  return text_option(name, "algorithm of this collective, or auto", member);
 }
 
 entry bytes_option(const char* name, const char* help, std::size_t options::*member, std::size_t least,
@@ -121,15 +115,15 @@ entry progress_option() {
           [](const options& o) { return std::string(o.progress == progress_mode::thread ? "thread" : "caller"); }};
 }
 
-entry ranks_option() {
-  return {"ranks-per-process", "ranks that each process hosts, each on a fiber",
-          [](options& o, std::string_view value) {
-            int ranks = 0;
-            if (!parse_number(value, ranks) || ranks < 1 || ranks > 1'000'000)
-              return std::string("a number from 1 to 1000000");
-            return o.ranks_per_process = ranks, std::string();
+entry count_option(const char* name, const char* help, int options::*member, int least) {
+  return {name, help,
+          [member, least](options& o, std::string_view value) {
+            int count = 0;
+            if (!parse_number(value, count) || count < least || count > 1'000'000)
+              return "a number from " + std::to_string(least) + " to 1000000";
+            return o.*member = count, std::string();
           },
-          [](const options& o) { return std::to_string(o.ranks_per_process); }};
+          [member](const options& o) { return std::to_string(o.*member); }};
 }
 
 entry switch_option(const char* name, const char* help, bool options::*member) {
@@ -146,7 +140,8 @@ const std::vector<entry>& table() {
       text_option("provider", "libfabric provider; empty: the default of this machine", &options::provider),
       text_option("address", "the address that endpoints and control connections bind to", &options::address),
       progress_option(),
-      ranks_option(),
+      count_option("ranks-per-process", "ranks that each process hosts, each on a fiber", &options::ranks_per_process,
+                   1),
       bytes_option("fiber-stack", "stack of a fiber", &options::fiber_stack, 64 << 10),
       bytes_option("eager-limit", "longest message sent without asking", &options::eager_limit, 64, 1 << 20),
       bytes_option("credit", "bytes that one peer may have in this process's ring", &options::credit, 4 << 10, 1 << 30),
@@ -159,11 +154,28 @@ const std::vector<entry>& table() {
                    &options::window, 0, 1 << 30),
       switch_option("force-registration", "register local memory even where the provider does not ask",
                     &options::force_registration),
-      word_option("allreduce", "algorithm of all-reduce", &options::allreduce, {"auto", "recursive_doubling", "ring"}),
-      word_option("reduce", "algorithm of reduce", &options::reduce, {"auto", "binomial", "greedy"}),
-      bytes_option("ring-threshold", "all-reduces of at least so many bytes take the ring", &options::ring_threshold,
+      algorithm_option("barrier", &options::barrier),
+      algorithm_option("bcast", &options::bcast),
+      algorithm_option("reduce", &options::reduce),
+      algorithm_option("allreduce", &options::allreduce),
+      algorithm_option("reduce-scatter", &options::reduce_scatter),
+      algorithm_option("allgather", &options::allgather),
+      algorithm_option("gather", &options::gather),
+      algorithm_option("scatter", &options::scatter),
+      algorithm_option("alltoall", &options::alltoall),
+      algorithm_option("scan", &options::scan),
+      algorithm_option("exscan", &options::exscan),
+      bytes_option("ring-threshold", "vectors of at least so many bytes take what sends the fewest bytes",
+                   &options::ring_threshold, 0),
+      bytes_option("ring-threshold-pair", "the same for all-reduces between two ranks", &options::ring_threshold_pair,
                    0),
-      bytes_option("ring-threshold-pair", "the same between two ranks", &options::ring_threshold_pair, 0),
+      bytes_option("bruck-limit", "all-to-alls of blocks of up to so many bytes take Bruck's algorithm",
+                   &options::bruck_limit, 0),
+      count_option("degree", "degree of f-nomial trees, base of Bruck's algorithm", &options::degree, 2),
+      count_option("splits", "how often a split reduction halves its vector", &options::splits, 0),
+      count_option("group-ranks", "consecutive ranks in a group, for algorithms with groups; 0: those near each other",
+                   &options::group_ranks, 0),
+      count_option("connections", "ranks of a group that talk to other groups at a time", &options::connections, 1),
       bytes_option("segment", "bytes in which a chunk is pipelined", &options::segment, 64),
       cost_option("transfer-cost", "time to transfer an operand, for the greedy tree", &options::transfer_cost),
       cost_option("compute-cost", "time to combine an operand, for the greedy tree", &options::compute_cost),

@@ -9,6 +9,7 @@
 #include <span>
 #include <weft/fabric/provider.hpp>
 #include <weft/runtime/launch.hpp>
+#include <weft/schedules/collective.hpp>
 
 #include "bench_kernels.hpp"
 #include "bench_settings.hpp"
@@ -75,8 +76,9 @@ void finish_settings(command_line& line) {
   s.budget = std::chrono::milliseconds(line.budget);
   s.type = kernels::find_type(line.type).value();
   s.op = kernels::find_operation(line.op).value();
-  const bool combines = s.collective == "allreduce" || s.collective == "reduce";
-  if (combines && !kernels::has(s.op, s.type)) throw CLI::ValidationError("--op", kernels::refusal(s.op, s.type));
+  const auto kind = schedules::find_collective(s.collective);
+  if (kind && schedules::combines(*kind) && !kernels::has(s.op, s.type))
+    throw CLI::ValidationError("--op", kernels::refusal(s.op, s.type));
   const auto valid = bench_algorithms(s.collective);
   if (std::find(valid.begin(), valid.end(), s.algorithm) == valid.end())
     throw CLI::ValidationError("--algorithm",
@@ -154,7 +156,9 @@ void add_bench(CLI::App& weft, int& status) {
       "kernels: how fast two arrays are added up in this process, beside a loop written by hand and a copy of as many\n"
       "streams; 4 floats, 3 calls: four arrays at once, beside three calls with two (column of a loop).\n"
       "latency: half the round trip of 16 bytes between the first and the last rank, alone and while 64 MiB go\n"
-      "the same way; it and barrier take no sizes. --weft-NAME=VALUE sets any option (`weft info` lists them).\n"
+      "the same way; it and barrier take no sizes. A size is that of a rank's vector, or where each rank has a block\n"
+      "in one (allgather, gather, scatter, alltoall, reduce-scatter) of a block.\n"
+      "--weft-NAME=VALUE sets any option (`weft info` lists them).\n"
       "The exit status is 1 when a result was wrong.");
   app->allow_extras();
   const auto line = std::make_shared<command_line>();
@@ -175,9 +179,7 @@ void add_bench(CLI::App& weft, int& status) {
          names(kernels::all_types(), [](type each) { return !kernels::is_reproducible(each); }));
   choose(app->add_option("--op", line->op, "What combines them [sum]"),
          names(kernels::all_operations(), [](operation) { return true; }));
-  app->add_option("--algorithm", s.algorithm,
-                  "allreduce: recursive_doubling or ring; reduce: binomial or greedy [auto]")
-      ->type_name("NAME");
+  app->add_option("--algorithm", s.algorithm, "One of the collective's algorithms [auto: by size]")->type_name("NAME");
   app->add_flag("--check", s.check, "Change the inputs for every sample, and check its result");
   app->add_flag("--json", s.json, "Print one JSON object a line");
   line->launching = {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <weft/schedules/collective.hpp>
 
 namespace weft::tools {
 namespace {
@@ -24,12 +25,13 @@ bench_report::bench_report(const bench_settings& settings, std::string provider,
   if (settings_.json) return;
   std::printf("%s, %s", settings_.collective.c_str(), provider_.c_str());
   std::printf(", %d rank%s", ranks_, ranks_ == 1 ? "" : "s");
-  const bool reduces = settings_.collective == "allreduce" || settings_.collective == "reduce";
-  if (reduces || settings_.collective == "bcast")
+  const auto kind = schedules::find_collective(settings_.collective);
+  const bool reduces = kind && schedules::combines(*kind);
+  if (kind && kind != schedules::collective::barrier)
     std::printf(", %s", std::string(kernels::name(settings_.type)).c_str());
   if (reduces) std::printf(", %s", std::string(kernels::name(settings_.op)).c_str());
   std::printf("%s\n", settings_.check ? ", every sample checked" : "");
-  std::printf("%12s  %-18s %8s %12s %12s %12s %8s\n", "bytes", "algorithm", "samples", "min us", "median us", "p99 us",
+  std::printf("%12s  %-21s %8s %12s %12s %12s %8s\n", "bytes", "algorithm", "samples", "min us", "median us", "p99 us",
               "wrong");
   std::fflush(stdout);
 }
@@ -45,7 +47,7 @@ std::string bench_report::json(const measurement& m) const {
 
 void bench_report::add(const measurement& m) const {
   if (settings_.json) return print(json(m) + "}");
-  std::printf("%12zu  %-18s %8zu %12.3f %12.3f %12.3f %8lld\n", m.bytes, m.algorithm.c_str(), m.samples, m.min_us,
+  std::printf("%12zu  %-21s %8zu %12.3f %12.3f %12.3f %8lld\n", m.bytes, m.algorithm.c_str(), m.samples, m.min_us,
               m.median_us, m.p99_us, static_cast<long long>(m.wrong));
   std::fflush(stdout);
 }

@@ -3,18 +3,24 @@
 #include <charconv>
 #include <limits>
 #include <stdexcept>
+#include <weft/schedules/algorithms.hpp>
 
 namespace weft::tools {
 
-const std::vector<std::string>& bench_collectives() {
-  static const std::vector<std::string> names{"allreduce", "reduce", "bcast", "barrier", "latency", "kernels"};
+std::vector<std::string> bench_collectives() {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < schedules::collectives; ++i)
+    names.emplace_back(schedules::option_name(static_cast<schedules::collective>(i)));
+  names.emplace_back("latency");
+  names.emplace_back("kernels");
   return names;
 }
 
 std::vector<std::string> bench_algorithms(const std::string& collective) {
-  if (collective == "allreduce") return {"auto", "recursive_doubling", "ring"};
-  if (collective == "reduce") return {"auto", "binomial", "greedy"};
-  return {"auto"};
+  std::vector<std::string> names{"auto"};
+  if (const auto kind = schedules::find_collective(collective))
+    for (const auto& each : schedules::algorithms_of(*kind)) names.emplace_back(each.name);
+  return names;
 }
 
 std::size_t parse_size(const std::string& text) {

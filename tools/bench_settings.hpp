@@ -22,8 +22,8 @@ struct bench_settings {
   bool json = false;
 };
 
-/// "allreduce", "reduce", "bcast", "barrier", "latency", "kernels".
-const std::vector<std::string>& bench_collectives();
+/// The collectives as options call them, "latency" and "kernels".
+std::vector<std::string> bench_collectives();
 
 /// The values of --algorithm that `collective` has.
 std::vector<std::string> bench_algorithms(const std::string& collective);

@@ -6,12 +6,12 @@
 #include <stdexcept>
 #include <weft/membership.hpp>
 #include <weft/runtime.hpp>
-#include <weft/schedules/selection.hpp>
 #include <weft/selection_settings.hpp>
 
 #include "bench_latency.hpp"
 #include "bench_report.hpp"
 #include "bench_sweep.hpp"
+#include "bench_workload.hpp"
 
 namespace weft::tools {
 namespace {
@@ -26,13 +26,12 @@ detail::membership join(const bench_settings& settings, std::vector<std::string>
   return detail::join_by_environment(argc, argv.data());
 }
 
-/// The algorithm that a collective of so many bytes takes under these options.
-std::string algorithm_of(const options& o, const std::string& collective, int ranks, std::size_t bytes) {
-  const schedules::selection_parameters agreed = detail::selection_of(o);
-  if (collective == "barrier") return "dissemination";
-  if (collective == "bcast") return "binomial";
-  if (collective == "reduce") return schedules::select_reduce(agreed, ranks, bytes).greedy ? "greedy" : "binomial";
-  return schedules::select_allreduce(agreed, ranks, bytes).ring ? "ring" : "recursive_doubling";
+/// The algorithm that the collective takes, of such a size and under these options.
+std::string algorithm_of(const options& o, const bench_settings& settings, int ranks, std::size_t bytes) {
+  const auto kind = schedules::find_collective(settings.collective).value();
+  std::size_t vector = count_of(settings, bytes) * kernels::size_of(settings.type);
+  if (schedules::has_blocks(kind)) vector *= static_cast<std::size_t>(ranks);
+  return std::string(schedules::select(kind, ranks, vector, detail::selection_of(o)).how->name);
 }
 
 struct rank_program {
@@ -45,7 +44,7 @@ struct rank_program {
     std::optional<bench_report> report;
     if (world.rank() == 0) report.emplace(settings, provider, world.size());
     return sweep(world, settings, [&](measurement measured) {
-      measured.algorithm = algorithm_of(runtime_options, settings.collective, world.size(), measured.bytes);
+      measured.algorithm = algorithm_of(runtime_options, settings, world.size(), measured.bytes);
       report->add(measured);
     });
   }

@@ -9,9 +9,12 @@
 #include <stdexcept>
 #include <type_traits>
 #include <weft/kernels/combine.hpp>
+#include <weft/schedules/collective.hpp>
 
 namespace weft::tools {
 namespace {
+
+using schedules::collective;
 
 constexpr int root = 0;
 
@@ -83,15 +86,24 @@ class array {
   std::size_t count_;
 };
 
+/// How many ranks, from 0 on, contribute to what this rank gets; 0: it gets nothing.
+int contributors(const communicator& world, collective what) {
+  if (what == collective::reduce && world.rank() != root) return 0;
+  if (what == collective::scan) return world.rank() + 1;
+  return what == collective::exscan ? world.rank() : world.size();
+}
+
 template <class T>
 class reduction final : public workload {
  public:
-  reduction(communicator& world, const bench_settings& settings, std::size_t count)
+  reduction(communicator& world, collective what, kernels::operation op, std::size_t count)
       : world_(world),
-        op_(settings.op),
-        to_all_(settings.collective == "allreduce"),
-        in_(count),
-        out_(to_all_ || world.rank() == root ? count : 0) {}
+        what_(what),
+        op_(op),
+        contributors_(contributors(world, what)),
+        first_(what == collective::reduce_scatter ? static_cast<std::size_t>(world.rank()) * count : 0),
+        in_(what == collective::reduce_scatter ? static_cast<std::size_t>(world.size()) * count : count),
+        out_(contributors_ == 0 ? 0 : count) {}
 
   void prepare(std::uint64_t seed) override {
     fill(in_.span(), op_, seed, world_.rank());
@@ -99,10 +111,20 @@ class reduction final : public workload {
   }
 
   void call() override {
-    if (to_all_)
-      world_.allreduce(in_.span(), out_.span(), reduction_operator(op_));
-    else
-      world_.reduce(in_.span(), out_.span(), reduction_operator(op_), root);
+    const std::span<T> in = in_.span(), out = out_.span();
+    const reduction_operator op(op_);
+    switch (what_) {
+      case collective::reduce:
+        return world_.reduce(in, out, op, root);
+      case collective::reduce_scatter:
+        return world_.reduce_scatter(in, out, op);
+      case collective::scan:
+        return world_.scan(in, out, op);
+      case collective::exscan:
+        return world_.exscan(in, out, op);
+      default:
+        return world_.allreduce(in, out, op);
+    }
   }
 
   /// Block by block, so that the exact result stays in a cache while the ranks are gone through.
@@ -115,9 +137,9 @@ class reduction final : public workload {
     for (std::size_t from = 0; from < out.size(); from += block) {
       const std::size_t count = std::min(block, out.size() - from);
       const std::array<const void*, 2> both{exact.span().data(), others.span().data()};
-      fill(exact.span().first(count), op_, seed, 0, from);
-      for (int rank = 1; rank < world_.size(); ++rank) {
-        fill(others.span().first(count), op_, seed, rank, from);
+      fill(exact.span().first(count), op_, seed, 0, first_ + from);
+      for (int rank = 1; rank < contributors_; ++rank) {
+        fill(others.span().first(count), op_, seed, rank, first_ + from);
         combine(both.data(), both.size(), exact.span().data(), count);
       }
       wrong += count_differences<T>(out.subspan(from, count), exact.span().first(count));
@@ -127,34 +149,80 @@ class reduction final : public workload {
 
  private:
   communicator& world_;
+  collective what_;
   kernels::operation op_;
-  bool to_all_;
+  int contributors_;
+  std::size_t first_;  ///< which input element the first of the output is made of
   array<T> in_, out_;
 };
 
+/// Elements of the others, as they are.
 template <class T>
-class broadcast final : public workload {
+class movement final : public workload {
  public:
-  broadcast(communicator& world, std::size_t count) : world_(world), data_(count) {}
+  movement(communicator& world, collective what, std::size_t count)
+      : world_(world),
+        what_(what),
+        count_(count),
+        in_(blocks_in(world, what) * count),
+        out_(blocks_out(world, what) * count) {}
 
   void prepare(std::uint64_t seed) override {
-    if (world_.rank() == root)
-      fill(data_.span(), kernels::operation::max, seed, root);
+    fill(in_.span(), values, seed, world_.rank());
+    if (what_ == collective::broadcast && world_.rank() == root)
+      fill(out_.span(), values, seed, root);
     else
-      poison(data_.span());
+      poison(out_.span());
   }
 
-  void call() override { world_.bcast(data_.span(), root); }
+  void call() override {
+    const std::span<T> in = in_.span(), out = out_.span();
+    switch (what_) {
+      case collective::allgather:
+        return world_.allgather(in, out);
+      case collective::gather:
+        return world_.gather(in, out, root);
+      case collective::scatter:
+        return world_.scatter(in, out, root);
+      case collective::alltoall:
+        return world_.alltoall(in, out);
+      default:
+        return world_.bcast(out, root);
+    }
+  }
 
   std::int64_t count_wrong(std::uint64_t seed) override {
-    const array<T> exact(data_.span().size());
-    fill(exact.span(), kernels::operation::max, seed, root);
-    return count_differences<T>(data_.span(), exact.span());
+    const bool from_root = what_ == collective::broadcast || what_ == collective::scatter;
+    const bool own_block = what_ == collective::scatter || what_ == collective::alltoall;
+    const std::size_t first = own_block ? static_cast<std::size_t>(world_.rank()) * count_ : 0;
+    const array<T> exact(count_);
+    std::int64_t wrong = 0;
+    for (std::size_t block = 0; block * count_ < out_.span().size(); ++block) {
+      fill(exact.span(), values, seed, from_root ? root : static_cast<int>(block), first);
+      wrong += count_differences<T>(out_.span().subspan(block * count_, count_), exact.span());
+    }
+    return wrong;
   }
 
  private:
+  static constexpr kernels::operation values = kernels::operation::max;
+
+  static std::size_t blocks_in(const communicator& world, collective what) {
+    const auto all = static_cast<std::size_t>(world.size());
+    if (what == collective::broadcast) return 0;  // its root's input is the output
+    if (what == collective::scatter) return world.rank() == root ? all : 0;
+    return what == collective::alltoall ? all : 1;
+  }
+  static std::size_t blocks_out(const communicator& world, collective what) {
+    const auto all = static_cast<std::size_t>(world.size());
+    if (what == collective::gather) return world.rank() == root ? all : 0;
+    return what == collective::allgather || what == collective::alltoall ? all : 1;
+  }
+
   communicator& world_;
-  array<T> data_;
+  collective what_;
+  std::size_t count_;
+  array<T> in_, out_;
 };
 
 /// Wrong is a rank that left before the last one had entered, by the machine's steady clock.
@@ -187,9 +255,10 @@ class barrier final : public workload {
 
 template <class T>
 std::unique_ptr<workload> make_of(communicator& world, const bench_settings& settings, std::size_t bytes) {
-  const std::size_t count = std::max<std::size_t>(1, bytes / sizeof(T));
-  if (settings.collective == "bcast") return std::make_unique<broadcast<T>>(world, count);
-  return std::make_unique<reduction<T>>(world, settings, count);
+  const collective what = schedules::find_collective(settings.collective).value();
+  const std::size_t count = count_of(settings, bytes);
+  if (schedules::combines(what)) return std::make_unique<reduction<T>>(world, what, settings.op, count);
+  return std::make_unique<movement<T>>(world, what, count);
 }
 
 /// Of the one of these types that the settings name.
@@ -201,6 +270,10 @@ std::unique_ptr<workload> make(communicator& world, const bench_settings& settin
 }
 
 }  // namespace
+
+std::size_t count_of(const bench_settings& settings, std::size_t bytes) {
+  return std::max<std::size_t>(1, bytes / kernels::size_of(settings.type));
+}
 
 std::unique_ptr<workload> make_workload(communicator& world, const bench_settings& settings, std::size_t bytes) {
   if (settings.collective == "barrier") return std::make_unique<barrier>(world);

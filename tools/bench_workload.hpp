@@ -23,7 +23,11 @@ class workload {
   virtual std::int64_t count_wrong(std::uint64_t seed) = 0;
 };
 
-/// Buffers for `bytes` of `settings.type`, at least one element, on each rank; root 0. `world` outlives it.
+/// How many elements `bytes` are, at least one.
+std::size_t count_of(const bench_settings& settings, std::size_t bytes);
+
+/// Buffers for a vector of so many bytes on each rank, or, where there is a block for each rank, for blocks of so many;
+/// root 0. `world` outlives it.
 std::unique_ptr<workload> make_workload(communicator& world, const bench_settings& settings, std::size_t bytes);
 
 }  // namespace weft::tools

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <weft/selection_settings.hpp>
 
 namespace weft::tools {
 
@@ -16,6 +17,7 @@ options parse_weft_arguments(std::vector<std::string> arguments) {
   std::vector<std::string> warnings;
   options parsed = parse_options(argc, argv.data(), environ, warnings);
   if (argc > 1) throw CLI::ExtrasError({argv[1]});
+  detail::selection_of(parsed);  // refuses names that no algorithm has
   for (const std::string& warning : warnings) std::fprintf(stderr, "%s\n", warning.c_str());
   return parsed;
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <weft/schedules/algorithms.hpp>
@@ -11,6 +12,7 @@
 #include <weft/schedules/linear_scatter.hpp>
 #include <weft/schedules/long_and_fast_networks.hpp>
 #include <weft/schedules/mst_reduce_scatter.hpp>
+#include <weft/schedules/ordered_reduce.hpp>
 #include <weft/schedules/pairwise_alltoall.hpp>
 #include <weft/schedules/recursive_doubling_allgather.hpp>
 #include <weft/schedules/recursive_doubling_allreduce.hpp>
@@ -42,7 +44,7 @@ std::vector<std::vector<int>> groups_of(const arguments& of) {
   return {all};
 }
 
-constexpr unsigned piped = takes::segments | takes::window;
+constexpr unsigned piped = takes::segments | takes::window, piped_shares = piped | takes::segments_of_share;
 constexpr std::string_view patarasuk = "Patarasuk and Yuan 2009", heimlich = "Heimlich 2003",
                            canon = "Canon and Antoniu 2012", matsuda = "Matsuda and others 2006",
                            moody = "Moody and others 2003", thakur = "Thakur, Rabenseifner and Gropp 2005",
@@ -82,6 +84,10 @@ const algorithm table[] = {
      rank_order::kept_for_root, two_tree_cost,
      [](const arguments& of, sink& to) { two_tree_reduce(of.ranks, of.root, of.rank, of.by, to); }},
 
+    {collective::reduce, "ordered", takes::root | piped, folklore,
+     "s ceil(log2 p) (α + n/s β + n/s γ), and α + n/s β to a root other than 0", rank_order::kept, ordered_cost,
+     [](const arguments& of, sink& to) { ordered_reduce(of.ranks, of.root, of.rank, of.by, to); }},
+
     {collective::broadcast, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β)", rank_order::kept,
      binomial_copy_cost,
      [](const arguments& of, sink& to) { binomial_broadcast(of.ranks, of.root, of.rank, of.by, to); }},
@@ -91,21 +97,21 @@ const algorithm table[] = {
     {collective::broadcast, "two-tree", takes::root | piped, sanders, "(2 ceil(log2 p) + 2s) (α + n/2s β)",
      rank_order::kept, two_tree_copy_cost,
      [](const arguments& of, sink& to) { two_tree_broadcast(of.ranks, of.root, of.rank, of.by, to); }},
-    {collective::broadcast, "van-de-geijn", takes::root | piped, matsuda, "(ceil(log2 p) + p - 1) α + 2 (p - 1)/p n β",
-     rank_order::kept,
+    {collective::broadcast, "van-de-geijn", takes::root | piped_shares, matsuda,
+     "(ceil(log2 p) + p - 1) α + 2 (p - 1)/p n β", rank_order::kept,
      [](const arguments& of, double bytes, const link_costs& each) {
        return doubling_copy_cost(of, bytes, each) + ring_copy_cost(of, bytes, each);
      },
      [](const arguments& of, sink& to) {
        van_de_geijn_broadcast(of.ranks, of.root, of.rank, gather_by::ring, of.by, to);
      }},
-    {collective::broadcast, "scatter-doubling", takes::root | piped, thakur, "2 ceil(log2 p) α + 2 (p - 1)/p n β",
-     rank_order::kept,
+    {collective::broadcast, "scatter-doubling", takes::root | piped_shares, thakur,
+     "2 ceil(log2 p) α + 2 (p - 1)/p n β", rank_order::kept,
      [](const arguments& of, double bytes, const link_costs& each) { return 2 * doubling_copy_cost(of, bytes, each); },
      [](const arguments& of, sink& to) {
        van_de_geijn_broadcast(of.ranks, of.root, of.rank, gather_by::recursive_doubling, of.by, to);
      }},
-    {collective::broadcast, "far-first", takes::root | piped | takes::groups, matsuda,
+    {collective::broadcast, "far-first", takes::root | piped_shares | takes::groups, matsuda,
      "ceil(log2 g) (α + n β) + 2 n β for g clusters", rank_order::kept, far_first_cost,
      [](const arguments& of, sink& to) { far_first_broadcast(groups_of(of), of.root, of.rank, of.by, to); }},
     {collective::broadcast, "modified-van-de-geijn", takes::root | piped | takes::groups | takes::connections, matsuda,
@@ -116,13 +122,13 @@ const algorithm table[] = {
 
     {collective::allreduce, "recursive-doubling", 0, thakur, "ceil(log2 p) (α + n β + n γ)", rank_order::kept,
      doubling_cost, [](const arguments& of, sink& to) { recursive_doubling_allreduce(of.ranks, of.rank, to); }},
-    {collective::allreduce, "ring", piped | takes::order, patarasuk, "2 (p - 1) α + 2 (p - 1)/p n β + (p - 1)/p n γ",
-     rank_order::not_kept,
+    {collective::allreduce, "ring", piped_shares | takes::order, patarasuk,
+     "2 (p - 1) α + 2 (p - 1)/p n β + (p - 1)/p n γ", rank_order::not_kept,
      [](const arguments& of, double bytes, const link_costs& each) {
        return ring_cost(of, bytes, each) + ring_copy_cost(of, bytes, each);
      },
      [](const arguments& of, sink& to) { ring_allreduce(ring_of(of), of.rank, to); }},
-    {collective::allreduce, "butterfly", piped, "Rabenseifner 2004",
+    {collective::allreduce, "butterfly", piped_shares, "Rabenseifner 2004",
      "2 ceil(log2 p) α + 2 (p - 1)/p n β + (p - 1)/p n γ", rank_order::not_kept,
      [](const arguments& of, double bytes, const link_costs& each) {
        return halving_cost(of, bytes, each) + doubling_copy_cost(of, bytes, each);
@@ -155,7 +161,7 @@ const algorithm table[] = {
               (g - 1) / g * bytes * (2 * each.beta + each.gamma);
      },
      [](const arguments& of, sink& to) { smp_butterfly_allreduce(groups_of(of), of.rank, of.by, to); }},
-    {collective::allreduce, "two-tier", piped | takes::groups, matsuda,
+    {collective::allreduce, "two-tier", piped_shares | takes::groups, matsuda,
      "ceil(log2 g) (α + n β + n γ) + 4 n β + n γ for g clusters", rank_order::not_kept, two_tier_cost,
      [](const arguments& of, sink& to) { two_tier_allreduce(groups_of(of), of.rank, of.by, to); }},
     {collective::allreduce, "modified-rabenseifner", piped | takes::groups | takes::connections, matsuda,
@@ -165,25 +171,25 @@ const algorithm table[] = {
        modified_rabenseifner_allreduce(groups_of(of), of.connections, of.rank, of.by, to);
      }},
 
-    {collective::reduce_scatter, "ring", piped | takes::order, heimlich, "(p - 1) (α + n/p β + n/p γ)",
+    {collective::reduce_scatter, "ring", piped_shares | takes::order, heimlich, "(p - 1) (α + n/p β + n/p γ)",
      rank_order::not_kept, ring_cost,
      [](const arguments& of, sink& to) { ring_reduce_scatter(ring_of(of), of.rank, to); }},
-    {collective::reduce_scatter, "mst", piped, heimlich,
+    {collective::reduce_scatter, "mst", piped_shares, heimlich,
      "2 ceil(log2 p) α + (ceil(log2 p) + (p - 1)/p) n β + ceil(log2 p) n γ", rank_order::kept,
      [](const arguments& of, double bytes, const link_costs& each) {
        return binomial_cost(of, bytes, each) + doubling_copy_cost(of, bytes, each);
      },
      [](const arguments& of, sink& to) { mst_reduce_scatter(of.ranks, of.rank, of.by, to); }},
-    {collective::reduce_scatter, "recursive-halving", piped, thakur, "ceil(log2 p) α + (p - 1)/p n (β + γ)",
+    {collective::reduce_scatter, "recursive-halving", piped_shares, thakur, "ceil(log2 p) α + (p - 1)/p n (β + γ)",
      rank_order::not_kept, halving_cost,
      [](const arguments& of, sink& to) { recursive_halving_reduce_scatter(of.ranks, of.rank, of.by, to); }},
 
-    {collective::allgather, "ring", piped | takes::order, patarasuk, "(p - 1) (α + n/p β)", rank_order::kept,
+    {collective::allgather, "ring", piped_shares | takes::order, patarasuk, "(p - 1) (α + n/p β)", rank_order::kept,
      ring_copy_cost, [](const arguments& of, sink& to) { ring_allgather(ring_of(of), of.rank, to); }},
     {collective::allgather, "bruck", 0, bruck, "ceil(log2 p) α + (p - 1)/p n β", rank_order::kept, doubling_copy_cost,
      [](const arguments& of, sink& to) { bruck_allgather(of.ranks, of.rank, to); }},
-    {collective::allgather, "recursive-doubling", piped, thakur, "ceil(log2 p) α + (p - 1)/p n β", rank_order::kept,
-     doubling_copy_cost,
+    {collective::allgather, "recursive-doubling", piped_shares, thakur, "ceil(log2 p) α + (p - 1)/p n β",
+     rank_order::kept, doubling_copy_cost,
      [](const arguments& of, sink& to) { recursive_doubling_allgather(of.ranks, of.rank, of.by, to); }},
 
     {collective::barrier, "dissemination", 0, "Hensgen, Finkel and Manber 1988", "ceil(log2 p) α", rank_order::kept,
@@ -228,42 +234,29 @@ const algorithm table[] = {
      [](const arguments& of, sink& to) { chain_exscan(of.ranks, of.rank, of.by, to); }},
 };
 
+std::span<const algorithm> rows_of(collective kind) {
+  const auto is_one = [kind](const algorithm& a) { return a.kind == kind; };
+  const auto* const first = std::find_if(std::begin(table), std::end(table), is_one);
+  return {first, std::find_if_not(first, std::end(table), is_one)};
+}
+
 }  // namespace
 
 std::span<const algorithm> algorithms() { return table; }
 
-const algorithm* find_algorithm(collective kind, std::string_view name) {
-  const auto found = std::find_if(std::begin(table), std::end(table),
-                                  [&](const algorithm& a) { return a.kind == kind && a.name == name; });
-  return found == std::end(table) ? nullptr : found;
+std::span<const algorithm> algorithms_of(collective kind) {
+  static const auto by_kind = [] {
+    std::array<std::span<const algorithm>, collectives> all;
+    for (std::size_t i = 0; i < collectives; ++i) all[i] = rows_of(static_cast<collective>(i));
+    return all;
+  }();
+  return by_kind[static_cast<std::size_t>(kind)];
 }
 
-std::string_view name(collective kind) {
-  switch (kind) {
-    case collective::reduce:
-      return "reduce";
-    case collective::broadcast:
-      return "broadcast";
-    case collective::allreduce:
-      return "all-reduce";
-    case collective::reduce_scatter:
-      return "reduce-scatter";
-    case collective::allgather:
-      return "all-gather";
-    case collective::barrier:
-      return "barrier";
-    case collective::gather:
-      return "gather";
-    case collective::scatter:
-      return "scatter";
-    case collective::alltoall:
-      return "all-to-all";
-    case collective::scan:
-      return "scan";
-    case collective::exscan:
-      return "exscan";
-  }
-  return "";
+const algorithm* find_algorithm(collective kind, std::string_view name) {
+  const auto some = algorithms_of(kind);
+  const auto found = std::find_if(some.begin(), some.end(), [&](const algorithm& a) { return a.name == name; });
+  return found == some.end() ? nullptr : &*found;
 }
 
 }  // namespace weft::schedules

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <weft/schedules/selection.hpp>
 
 namespace weft::schedules {
@@ -7,34 +9,80 @@ namespace {
 /// More segments than this cost more in steps than pipelining gains.
 constexpr std::size_t most_segments = 256;
 
-std::uint32_t segments_for(std::size_t bytes, std::size_t segment) {
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>((bytes + segment - 1) / segment, 1, most_segments));
+std::uint32_t segments_of(const algorithm& how, int ranks, std::size_t bytes, std::size_t segment) {
+  if ((how.parameters & takes::segments) == 0) return 1;
+  const std::size_t chunk =
+      (how.parameters & takes::segments_of_share) == 0 ? bytes : bytes / static_cast<std::size_t>(std::max(ranks, 1));
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>((chunk + segment - 1) / segment, 1, most_segments));
 }
 
-selected_tree select_tree(const selection_parameters& agreed, std::size_t bytes) {
-  return {false, segments_for(bytes, agreed.segment), bytes <= agreed.in_order_limit};
+/// Whether fewer bytes count for more than fewer rounds.
+bool is_long(collective kind, int ranks, std::size_t bytes, const selection_parameters& by) {
+  if (kind == collective::alltoall) return ranks <= 2 || bytes > by.bruck_limit * static_cast<std::size_t>(ranks);
+  if (ranks > 2) return bytes >= by.ring_threshold;
+  return kind == collective::allreduce && bytes >= by.ring_threshold_pair;
+}
+
+/// By the costs in the table: the fewest start-ups for short vectors, the least β for long ones.
+std::string_view by_length(collective kind, bool is_long) {
+  switch (kind) {
+    case collective::reduce:
+      return is_long ? "two-tree" : "greedy";
+    case collective::broadcast:
+      return is_long ? "scatter-doubling" : "binomial";
+    case collective::allreduce:
+      return is_long ? "ring" : "recursive-doubling";
+    case collective::reduce_scatter:
+      return is_long ? "ring" : "recursive-halving";
+    case collective::allgather:
+      return is_long ? "ring" : "bruck";
+    case collective::barrier:
+      return "dissemination";
+    case collective::gather:
+    case collective::scatter:
+      return is_long ? "linear" : "binomial";
+    case collective::alltoall:
+      return is_long ? "pairwise" : "bruck";
+    case collective::scan:
+    case collective::exscan:
+      return is_long ? "chain" : "recursive-doubling";
+  }
+  return "";
+}
+
+const algorithm& choose(collective kind, int ranks, std::size_t bytes, const selection_parameters& by,
+                        const demands& of) {
+  const algorithm* const wanted = by.wanted[static_cast<std::size_t>(kind)];
+  if (wanted != nullptr && meets(of, *wanted)) return *wanted;
+  const algorithm* const usual = find_algorithm(kind, by_length(kind, is_long(kind, ranks, bytes, by)));
+  if (usual != nullptr && meets(of, *usual)) return *usual;
+  for (const algorithm& other : algorithms_of(kind))
+    if (meets(of, other)) return other;
+  throw std::invalid_argument("no algorithm of " + std::string(name(kind)) + " does what is asked of it");
 }
 
 }  // namespace
 
-selected_allreduce select_allreduce(const selection_parameters& agreed, int ranks, std::size_t bytes) {
-  using choice = selection_parameters::allreduce_choice;
-  const std::size_t threshold = ranks == 2 ? agreed.ring_threshold_pair : agreed.ring_threshold;
-  const bool ring = agreed.allreduce == choice::ring || (agreed.allreduce == choice::by_size && bytes >= threshold);
-  if (!ring) return {false, 1, bytes <= agreed.in_order_limit};
-  const std::size_t chunk = bytes / static_cast<std::size_t>(std::max(ranks, 1));
-  return {true, segments_for(chunk, agreed.segment), false};
+bool meets(const demands& of, const algorithm& how) {
+  // Only where every rank sends straight to every other one need nobody know what the others have.
+  if (of.own_counts && how.name != "pairwise") return false;
+  if (!of.rank_order) return true;
+  switch (how.order) {
+    case rank_order::kept:
+      return true;
+    case rank_order::kept_for_root:
+      return of.root == 0;
+    case rank_order::kept_in_rows:
+      return of.groups_in_rows;
+    case rank_order::not_kept:
+      break;
+  }
+  return false;
 }
 
-selected_tree select_reduce(const selection_parameters& agreed, int, std::size_t bytes) {
-  selected_tree chosen = select_tree(agreed, bytes);
-  // The greedy tree is optimal for messages that are sent as one; for short ones its shape is binomial or better.
-  chosen.greedy = agreed.reduce != selection_parameters::reduce_choice::binomial;
-  return chosen;
-}
-
-selected_tree select_broadcast(const selection_parameters& agreed, int, std::size_t bytes) {
-  return select_tree(agreed, bytes);
+selected select(collective kind, int ranks, std::size_t bytes, const selection_parameters& by, const demands& of) {
+  const algorithm& how = choose(kind, ranks, bytes, by, of);
+  return {&how, segments_of(how, ranks, bytes, by.segment), bytes <= by.in_order_limit};
 }
 
 }  // namespace weft::schedules

@@ -62,12 +62,12 @@ TEST_CASE("parts apart are packed before their send, and unpacked before what de
   std::vector<std::byte> own(plan.scratch_bytes);
   const bases memory{reinterpret_cast<const std::byte*>(input.data()), reinterpret_cast<std::byte*>(output.data()),
                      own.data()};
-  run_local(plan, plan.steps[0], memory);
+  run_local(plan, plan.steps[0], memory, {});
   const auto* const packed = reinterpret_cast<const std::int32_t*>(memory.read(plan.sources_of(plan.steps[1])[0]));
   REQUIRE(std::vector<std::int32_t>(packed, packed + 3) == std::vector<std::int32_t>{10, 16, 17});
   auto* const landed = reinterpret_cast<std::int32_t*>(memory.write(plan.steps[2].target));
   for (int i = 0; i < 8; ++i) landed[i] = 30 + i;
-  run_local(plan, plan.steps[3], memory);
+  run_local(plan, plan.steps[3], memory, {});
   REQUIRE(output == std::array<std::int32_t, 11>{0, 33, 34, 35, 36, 37, 0, 0, 30, 31, 32});
 }
 

@@ -230,13 +230,13 @@ struct shape {
 }  // namespace
 
 TEST_CASE("short collectives of every kind give the serial result", "[results]") {
-  const auto settings = GENERATE(with_algorithms("recursive_doubling", "binomial"), with_algorithms("ring", "greedy"));
+  const auto settings = GENERATE(with_algorithms("recursive-doubling", "binomial"), with_algorithms("ring", "greedy"));
   const int ranks = GENERATE(1, 2, 3, 4, 5);
   run_ranks(ranks, 1, settings, check_everything_short);
 }
 
 TEST_CASE("collectives of every length give the serial result", "[results]") {
-  const auto settings = GENERATE(with_algorithms("recursive_doubling", "binomial"), with_algorithms("ring", "greedy"),
+  const auto settings = GENERATE(with_algorithms("recursive-doubling", "binomial"), with_algorithms("ring", "greedy"),
                                  with_algorithms("auto", "auto", weft::options{}));
   const int ranks = GENERATE(range(1, 10));
   run_ranks(ranks, 1, settings, [](weft::communicator& world) {
@@ -250,7 +250,7 @@ TEST_CASE("collectives among fibers give the serial result", "[results]") {
   const auto form = GENERATE(shape{2, 4}, shape{3, 3}, shape{1, 16}, shape{1, 2});
   auto settings = small_limits();
   settings.progress = progress;
-  settings.allreduce = GENERATE("recursive_doubling", "ring");
+  settings.allreduce = GENERATE("recursive-doubling", "ring");
   run_ranks(form.processes, form.ranks_per_process, settings, [](weft::communicator& world) {
     check_sample(world, 30, {1000}, seed_of_this_run() + 2);
     check_sample(world, 3, {65'537}, seed_of_this_run() + 3);
@@ -284,7 +284,7 @@ TEST_CASE("collectives over a network of irregular timing give the serial result
 }
 
 TEST_CASE("every rank gets the same bits, the same every time", "[results]") {
-  const std::string algorithm = GENERATE("recursive_doubling", "ring");
+  const std::string algorithm = GENERATE("recursive-doubling", "ring");
   const int ranks = GENERATE(2, 3, 5, 8);
   const std::size_t count = GENERATE(1, 100, 20'000);
   run_ranks(ranks, 1, with_algorithms(algorithm, "auto"), [&](weft::communicator& world) {

@@ -144,7 +144,7 @@ class execution_job {
           weft::kernels::combine(weft::kernels::operation::sum, weft::kernels::type::int64)));
     }
     const auto arguments = [&](std::size_t rank) {
-      return run_arguments{memory[rank].input(), memory[rank].output(), sequence_, 4711};
+      return run_arguments{memory[rank].input(), memory[rank].output(), sequence_, 4711, {}};
     };
     std::vector<std::exception_ptr> failures;
     if (in_order)

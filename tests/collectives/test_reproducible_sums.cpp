@@ -122,7 +122,7 @@ void check_everything(weft::communicator& world) {
 
 TEST_CASE("reproducible sums have the bits of the sum on one rank", "[results]") {
   auto settings = small_limits();
-  settings.allreduce = GENERATE("recursive_doubling", "ring", "auto");
+  settings.allreduce = GENERATE("recursive-doubling", "ring", "auto");
   settings.reduce = settings.allreduce == "ring" ? "greedy" : "binomial";
   run_ranks(GENERATE(range(1, most_ranks + 1)), 1, settings, check_everything);
 }

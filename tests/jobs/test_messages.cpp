@@ -43,7 +43,7 @@ void compute_over(const std::string& provider) {
   succeed(provider, 8, {}, "compute");
   succeed(provider, 5, {"--progress", "thread"}, "compute");
   succeed(provider, 7, {"-x", "WEFT_ALLREDUCE=ring", "-x", "WEFT_REDUCE=greedy"}, "compute");
-  succeed(provider, 7, {"-x", "WEFT_ALLREDUCE=recursive_doubling", "-x", "WEFT_REDUCE=binomial"}, "compute");
+  succeed(provider, 7, {"-x", "WEFT_ALLREDUCE=recursive-doubling", "-x", "WEFT_REDUCE=binomial"}, "compute");
   succeed(provider, 3, force, "compute");
   succeed(provider, 4, small, "compute");
   CHECK(left_behind().empty());

@@ -86,11 +86,10 @@ TEST_CASE("options: an unknown variable is warned about, an unknown argument ref
 TEST_CASE("options: a bad value is refused with where it stands and what is valid") {
   CHECK_THAT(refusal({"p"}, {"WEFT_PROGRESS=fast"}),
              weft_test::ContainsSubstring("WEFT_PROGRESS=fast") && weft_test::ContainsSubstring("caller, thread"));
-  CHECK_THAT(refusal({"p", "--weft-allreduce=tree"}, {}), weft_test::ContainsSubstring("--weft-allreduce=tree") &&
-                                                              weft_test::ContainsSubstring("recursive_doubling"));
   for (const char* bytes : {"", "x", "-1", "1.5", "12q", "k", "1", "99999999999999999999", "17179869184G"})
     CHECK_THAT(refusal({"p"}, {std::string("WEFT_PIECE=") + bytes}), weft_test::ContainsSubstring("bytes from 4096"));
   CHECK_THAT(refusal({"p"}, {"WEFT_RANKS_PER_PROCESS=0"}), weft_test::ContainsSubstring("from 1"));
+  CHECK_THAT(refusal({"p", "--weft-degree=1"}, {}), weft_test::ContainsSubstring("a number from 2"));
   CHECK_THAT(refusal({"p"}, {"WEFT_JOIN_TIMEOUT=0"}), weft_test::ContainsSubstring("milliseconds"));
   CHECK_THAT(refusal({"p"}, {"WEFT_TRANSFER_COST=nan"}), weft_test::ContainsSubstring("a number from 0"));
   CHECK_THAT(refusal({"p", "--weft-provider"}, {}), weft_test::ContainsSubstring("a value is missing"));

@@ -12,76 +12,19 @@
 // `abort`. A communicator is used by its rank alone: by one thread or fiber at a time.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
-#include <string_view>
-#include <type_traits>
+#include <weft/handle.hpp>
 #include <weft/operators.hpp>
+#include <weft/request.hpp>
 
 namespace weft {
 
 namespace detail {
 struct communicator_state;
-class pending;
-enum class collective : std::uint8_t { barrier, broadcast, reduce, allreduce };
 }  // namespace detail
-
-/// From any rank of the communicator; with any tag.
-inline constexpr int any_source = -1;
-inline constexpr int any_tag = -1;
-
-template <class R>
-concept message_range =
-    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && carriable<std::ranges::range_value_t<R>>;
-
-/// Elements that Operator combines: for a built-in one, see weft::kernels::has.
-template <class R, class Operator>
-concept reduced_by = message_range<R> && combines<Operator, std::ranges::range_value_t<R>>;
-
-/// What a receive or a probe found.
-struct status {
-  int source = any_source;
-  int tag = any_tag;
-  std::size_t bytes = 0;
-  /// Whole elements of type T in the message.
-  template <carriable T>
-  std::size_t count() const noexcept {
-    return bytes / sizeof(T);
-  }
-};
-
-/// An operation in flight, with sole use of its buffers until it is done. Movable. Destroying one in flight waits for
-/// it; where an exception is unwinding, it aborts the communicator first so that the wait ends.
-class handle {
- public:
-  handle() noexcept;
-  explicit handle(std::unique_ptr<detail::pending> operation) noexcept;
-  handle(handle&&) noexcept;
-  handle& operator=(handle&&) noexcept;
-  ~handle();
-
-  /// Whether there is an operation that has not been waited for.
-  bool valid() const noexcept { return operation_ != nullptr; }
-  /// Polls once; true when the operation is done, and throws what it failed with. Does not block, but lets other fibers
-  /// run when it is not done.
-  bool test();
-  /// Blocks until the operation is done; throws what it failed with. Afterwards the handle is not valid. For receives
-  /// the status says what came. Throws errc::invalid_argument on a handle that is not valid.
-  status wait();
-  /// Blocks until the operation is done (true) or the deadline has passed (false: still in flight, the handle valid).
-  bool wait_until(std::chrono::steady_clock::time_point deadline);
-
- private:
-  std::unique_ptr<detail::pending> operation_;
-};
-
-/// Waits for every valid handle, in whatever order they end; then throws the first error, if any.
-void wait_all(std::span<handle> handles);
 
 /// An ordered set of ranks with its own matching space.
 class communicator {
@@ -100,26 +43,26 @@ class communicator {
   /// Blocks until `data` may be reused. A short message never waits for its receiver.
   template <message_range R>
   void send(const R& data, int to, int tag = 0) {
-    send_bytes(bytes_of(data), to, tag);
+    send_bytes(detail::bytes_of(data), to, tag);
   }
   /// Blocks until a message is in `data`. One longer than `data` leaves the buffer untouched and throws errc::truncated
   /// with both lengths; its sender too, unless the message was short enough to be sent without asking.
   template <message_range R>
   status recv(R&& data, int from = any_source, int tag = any_tag) {
-    return receive_bytes(writable_bytes_of(data), from, tag);
+    return receive_bytes(detail::writable_bytes_of(data), from, tag);
   }
   /// Sends and receives at the same time; the buffers do not overlap.
   template <message_range R, message_range S>
   status sendrecv(const R& data, int to, int send_tag, S&& into, int from, int receive_tag) {
-    return exchange_bytes(bytes_of(data), to, send_tag, writable_bytes_of(into), from, receive_tag);
+    return exchange_bytes(detail::bytes_of(data), to, send_tag, detail::writable_bytes_of(into), from, receive_tag);
   }
   template <message_range R>
   [[nodiscard]] handle isend(const R& data, int to, int tag = 0) {
-    return start_send(bytes_of(data), to, tag);
+    return start_send(detail::bytes_of(data), to, tag);
   }
   template <message_range R>
   [[nodiscard]] handle irecv(R&& data, int from = any_source, int tag = any_tag) {
-    return start_receive(writable_bytes_of(data), from, tag);
+    return start_receive(detail::writable_bytes_of(data), from, tag);
   }
   /// Blocks until a message that matches could be received, and says which.
   status probe(int from = any_source, int tag = any_tag);
@@ -128,38 +71,155 @@ class communicator {
 
   // Collectives: every rank of the communicator calls the same ones in the same order, with the same operator, type,
   // count and root. The forms that begin with i start the operation and return.
+  //
+  // Where a buffer holds a block of each rank, the blocks lie in it one after another, by rank: of equal counts, or of
+  // the counts given, which are the same on every rank (but for alltoall's). In place such a call is given, as the
+  // buffer of one block, this rank's own block of the other buffer.
 
-  void barrier() { run(barrier_request()); }
-  [[nodiscard]] handle ibarrier() { return start(barrier_request()); }
+  void barrier() { run({}); }
+  [[nodiscard]] handle ibarrier() { return start({}); }
 
   /// `data` of rank `root` to everybody's `data`, of as many bytes.
   template <message_range R>
   void bcast(R&& data, int root) {
-    run(broadcast_request(data, root));
+    run(detail::moving(collective::broadcast, data, data, root));
   }
   template <message_range R>
   [[nodiscard]] handle ibcast(R&& data, int root) {
-    return start(broadcast_request(data, root));
+    return start(detail::moving(collective::broadcast, data, data, root));
   }
 
   /// Everybody's `in`, combined element by element, into `out` of rank `root`; other ranks may give an empty `out`.
   template <class Operator, reduced_by<Operator> R, message_range S>
   void reduce(const R& in, S&& out, const Operator& op, int root) {
-    run(reduction_request(collective::reduce, in, out, op, root));
+    run(detail::combining(collective::reduce, in, out, op, root));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] handle ireduce(const R& in, S&& out, const Operator& op, int root) {
-    return start(keeping(op, reduction_request(collective::reduce, in, out, op, root)));
+    return start(detail::keeping(op, detail::combining(collective::reduce, in, out, op, root)));
   }
 
   /// Everybody's `in`, combined element by element, into everybody's `out`; the same bits on every rank.
   template <class Operator, reduced_by<Operator> R, message_range S>
   void allreduce(const R& in, S&& out, const Operator& op) {
-    run(reduction_request(collective::allreduce, in, out, op, 0));
+    run(detail::combining(collective::allreduce, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] handle iallreduce(const R& in, S&& out, const Operator& op) {
-    return start(keeping(op, reduction_request(collective::allreduce, in, out, op, 0)));
+    return start(detail::keeping(op, detail::combining(collective::allreduce, in, out, op)));
+  }
+
+  /// Everybody's `in`, of a block for each rank, combined element by element: rank r gets block r in `out`.
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  void reduce_scatter(const R& in, S&& out, const Operator& op) {
+    run(detail::combining(collective::reduce_scatter, in, out, op));
+  }
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  [[nodiscard]] handle ireduce_scatter(const R& in, S&& out, const Operator& op) {
+    return start(detail::keeping(op, detail::combining(collective::reduce_scatter, in, out, op)));
+  }
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  void reduce_scatter(const R& in, S&& out, const Operator& op, block_counts counts) {
+    run(detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts));
+  }
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  [[nodiscard]] handle ireduce_scatter(const R& in, S&& out, const Operator& op, block_counts counts) {
+    return start(
+        detail::keeping(op, detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts)));
+  }
+
+  /// Everybody's `in`, one block after another, into everybody's `out`.
+  template <message_range R, message_range S>
+  void allgather(const R& in, S&& out) {
+    run(detail::moving(collective::allgather, in, out));
+  }
+  template <message_range R, message_range S>
+  [[nodiscard]] handle iallgather(const R& in, S&& out) {
+    return start(detail::moving(collective::allgather, in, out));
+  }
+  template <message_range R, message_range S>
+  void allgather(const R& in, S&& out, block_counts counts) {
+    run(detail::with_counts(detail::moving(collective::allgather, in, out), counts));
+  }
+  template <message_range R, message_range S>
+  [[nodiscard]] handle iallgather(const R& in, S&& out, block_counts counts) {
+    return start(detail::with_counts(detail::moving(collective::allgather, in, out), counts));
+  }
+
+  /// Everybody's `in`, one block after another, into `out` of rank `root`; other ranks may give an empty `out`.
+  template <message_range R, message_range S>
+  void gather(const R& in, S&& out, int root) {
+    run(detail::moving(collective::gather, in, out, root));
+  }
+  template <message_range R, message_range S>
+  [[nodiscard]] handle igather(const R& in, S&& out, int root) {
+    return start(detail::moving(collective::gather, in, out, root));
+  }
+  template <message_range R, message_range S>
+  void gather(const R& in, S&& out, block_counts counts, int root) {
+    run(detail::with_counts(detail::moving(collective::gather, in, out, root), counts));
+  }
+  template <message_range R, message_range S>
+  [[nodiscard]] handle igather(const R& in, S&& out, block_counts counts, int root) {
+    return start(detail::with_counts(detail::moving(collective::gather, in, out, root), counts));
+  }
+
+  /// The blocks of `in` of rank `root`: rank r gets block r in `out`. Other ranks may give an empty `in`.
+  template <message_range R, message_range S>
+  void scatter(const R& in, S&& out, int root) {
+    run(detail::moving(collective::scatter, in, out, root));
+  }
+  template <message_range R, message_range S>
+  [[nodiscard]] handle iscatter(const R& in, S&& out, int root) {
+    return start(detail::moving(collective::scatter, in, out, root));
+  }
+  template <message_range R, message_range S>
+  void scatter(const R& in, S&& out, block_counts counts, int root) {
+    run(detail::with_counts(detail::moving(collective::scatter, in, out, root), counts));
+  }
+  template <message_range R, message_range S>
+  [[nodiscard]] handle iscatter(const R& in, S&& out, block_counts counts, int root) {
+    return start(detail::with_counts(detail::moving(collective::scatter, in, out, root), counts));
+  }
+
+  /// Block r of `in` to rank r, which gets it as the block of this rank in its `out`. In place, the same span twice,
+  /// the input is copied first. Of counts, each rank gives its own: `sent[r]` elements go to rank r, `received[r]` come
+  /// from it.
+  template <message_range R, message_range S>
+  void alltoall(const R& in, S&& out) {
+    run(detail::moving(collective::alltoall, in, out));
+  }
+  template <message_range R, message_range S>
+  [[nodiscard]] handle ialltoall(const R& in, S&& out) {
+    return start(detail::moving(collective::alltoall, in, out));
+  }
+  template <message_range R, message_range S>
+  void alltoall(const R& in, S&& out, block_counts sent, block_counts received) {
+    run(detail::with_counts(detail::moving(collective::alltoall, in, out), sent, received));
+  }
+  template <message_range R, message_range S>
+  [[nodiscard]] handle ialltoall(const R& in, S&& out, block_counts sent, block_counts received) {
+    return start(detail::with_counts(detail::moving(collective::alltoall, in, out), sent, received));
+  }
+
+  /// The `in` of the ranks 0 to this one, combined element by element in their order, into `out`.
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  void scan(const R& in, S&& out, const Operator& op) {
+    run(detail::combining(collective::scan, in, out, op));
+  }
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  [[nodiscard]] handle iscan(const R& in, S&& out, const Operator& op) {
+    return start(detail::keeping(op, detail::combining(collective::scan, in, out, op)));
+  }
+
+  /// The `in` of the ranks before this one, likewise. Rank 0 may give an empty `out`, and its `out` stays as it is.
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  void exscan(const R& in, S&& out, const Operator& op) {
+    run(detail::combining(collective::exscan, in, out, op));
+  }
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  [[nodiscard]] handle iexscan(const R& in, S&& out, const Operator& op) {
+    return start(detail::keeping(op, detail::combining(collective::exscan, in, out, op)));
   }
 
   // Communicators. Collective over this communicator, blocking.
@@ -176,99 +236,15 @@ class communicator {
  private:
   using collective = detail::collective;
 
-  /// A collective call without its types.
-  struct request {
-    collective what = collective::barrier;
-    const void* in = nullptr;
-    std::size_t in_count = 0;
-    void* out = nullptr;
-    std::size_t out_count = 0;
-    std::size_t element_bytes = 1;
-    kernels::type type = kernels::type::float32;
-    kernels::operation op = kernels::operation::sum;
-    int root = 0;
-    bool reproducible = false;  ///< float or double, by reproducible_sum
-    detail::user_function custom;       ///< in place of `op` and `type`
-    std::shared_ptr<const void> keeps;  ///< what lives as long as the operation
-  };
-
-  template <class R>
-  static std::span<const std::byte> bytes_of(const R& data) {
-    return std::as_bytes(std::span(std::ranges::data(data), std::ranges::size(data)));
-  }
-  template <class R>
-  static std::span<std::byte> writable_bytes_of(R& data) {
-    static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>,
-                  "weft: this buffer is written to, but its elements are const");
-    return std::as_writable_bytes(std::span(std::ranges::data(data), std::ranges::size(data)));
-  }
-  static request barrier_request() { return {}; }
-  template <class R>
-  static request broadcast_request(R& data, int root) {
-    request call;
-    call.what = collective::broadcast;
-    call.in = call.out = writable_bytes_of(data).data();
-    call.in_count = call.out_count = std::ranges::size(data);
-    call.element_bytes = sizeof(std::ranges::range_value_t<R>);
-    call.root = root;
-    return call;
-  }
-  template <class R, class S>
-  static request reduction_of(collective what, const R& in, S& out, int root) {
-    using value = std::ranges::range_value_t<R>;
-    static_assert(std::is_same_v<value, std::ranges::range_value_t<S>>,
-                  "weft: input and output are of different types");
-    request call;
-    call.what = what;
-    call.in = std::ranges::data(in);
-    call.in_count = std::ranges::size(in);
-    call.out = writable_bytes_of(out).data();
-    call.out_count = std::ranges::size(out);
-    call.element_bytes = sizeof(value);
-    call.root = root;
-    return call;
-  }
-  template <class R, class S>
-  static request reduction_request(collective what, const R& in, S& out, reduction_operator op, int root) {
-    request call = reduction_of(what, in, out, root);
-    call.type = kernels::type_of<std::ranges::range_value_t<R>>;
-    call.op = op.operation;
-    return call;
-  }
-  template <class R, class S, class T, class F>
-  static request reduction_request(collective what, const R& in, S& out, const user_operator<T, F>& op, int root) {
-    request call = reduction_of(what, in, out, root);
-    call.custom = detail::erased(op);
-    return call;
-  }
-  /// With a copy of the caller's operator, for operations that outlive the call.
-  template <class Operator>
-  static request keeping(const Operator&, request call) {
-    return call;
-  }
-  template <class T, class F>
-  static request keeping(const user_operator<T, F>& op, request call) {
-    const auto copy = std::make_shared<const user_operator<T, F>>(op);
-    call.custom = detail::erased(*copy);
-    call.keeps = copy;
-    return call;
-  }
-  template <class R, class S>
-  static request reduction_request(collective what, const R& in, S& out, reproducible_sum_operator, int root) {
-    request call = reduction_request(what, in, out, reduction_operator(sum), root);
-    call.reproducible = true;
-    return call;
-  }
-
   void send_bytes(std::span<const std::byte> data, int to, int tag);
   status receive_bytes(std::span<std::byte> data, int from, int tag);
   status exchange_bytes(std::span<const std::byte> data, int to, int send_tag, std::span<std::byte> into, int from,
                         int receive_tag);
   handle start_send(std::span<const std::byte> data, int to, int tag);
   handle start_receive(std::span<std::byte> data, int from, int tag);
-  void run(const request& call);
-  handle start(const request& call);
-  std::unique_ptr<detail::pending> begin(const request& call);
+  void run(detail::request call);
+  handle start(detail::request call);
+  std::unique_ptr<detail::pending> begin(detail::request call);
 
   std::shared_ptr<detail::communicator_state> state_;
 };

@@ -32,13 +32,20 @@ struct options {
   std::size_t window = 0;
   bool force_registration = false;  ///< register local memory even where the provider does not ask (a test mode)
 
-  std::string allreduce = "auto";             ///< auto, recursive_doubling or ring
-  std::string reduce = "auto";                ///< auto, binomial or greedy
-  std::size_t ring_threshold = 64 << 10;      ///< all-reduces of at least so many bytes take the ring,
-  std::size_t ring_threshold_pair = 1 << 20;  ///< between two ranks; both algorithms send as much there
-  std::size_t segment = 512 << 10;            ///< bytes in which a chunk is pipelined
-  double transfer_cost = 1;                   ///< d of the greedy tree, in any unit
-  double compute_cost = 1;                    ///< c of the greedy tree, in the same unit
+  /// The algorithm of each collective, or auto: by length. Joining a job refuses other names.
+  std::string barrier = "auto", bcast = "auto", reduce = "auto", allreduce = "auto", reduce_scatter = "auto",
+              allgather = "auto", gather = "auto", scatter = "auto", alltoall = "auto", scan = "auto", exscan = "auto";
+  std::size_t ring_threshold = 64 << 10;      ///< vectors of at least so many bytes take what sends the fewest bytes
+  std::size_t ring_threshold_pair = 1 << 20;  ///< the same for all-reduces between two ranks
+  std::size_t bruck_limit = 256;              ///< all-to-alls of blocks of up to so many bytes take Bruck's algorithm
+  int degree = 2;                             ///< of f-nomial trees, base of Bruck's algorithm
+  int splits = 1;                             ///< how often a split reduction halves its vector, if its ranks can be
+  /// Consecutive ranks in a group, for algorithms with groups; 0: those of a node, on one node those of a process.
+  int group_ranks = 0;
+  int connections = 1;              ///< ranks of a group that talk to other groups at a time
+  std::size_t segment = 512 << 10;  ///< bytes in which a chunk is pipelined
+  double transfer_cost = 1;         ///< d of the greedy tree, in any unit
+  double compute_cost = 1;          ///< c of the greedy tree, in the same unit
 
   std::chrono::milliseconds join_timeout{60'000};  ///< how long starting a job may take
   std::chrono::milliseconds peer_timeout{30'000};  ///< silence on a control connection that counts as a loss

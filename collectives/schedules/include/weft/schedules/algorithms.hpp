@@ -4,9 +4,9 @@
 #include <span>
 #include <string_view>
 #include <vector>
+#include <weft/schedules/collective.hpp>
 #include <weft/schedules/pipeline.hpp>
 #include <weft/schedules/schedule.hpp>
-#include <weft/schedules/verifier.hpp>
 
 namespace weft::schedules {
 
@@ -29,7 +29,9 @@ struct algorithm_arguments {
 namespace takes {
 inline constexpr unsigned root = 1, segments = 2, window = 4, degree = 8, connections = 16, groups = 32, order = 64,
                           costs = 128, splits = 256;
-}
+/// Not a parameter: the segments are not of the whole vector but of one rank's share of it.
+inline constexpr unsigned segments_of_share = 512;
+}  // namespace takes
 
 /// Seconds to start a transfer, for each of its bytes, and to combine each of them.
 struct link_costs {
@@ -66,7 +68,7 @@ std::span<const algorithm> algorithms();
 /// The algorithm of that name, or null.
 const algorithm* find_algorithm(collective kind, std::string_view name);
 
-/// "all-reduce", "all-to-all", ...
-std::string_view name(collective kind);
+/// Those of one collective.
+std::span<const algorithm> algorithms_of(collective kind);
 
 }  // namespace weft::schedules

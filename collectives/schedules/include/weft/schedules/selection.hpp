@@ -2,36 +2,45 @@
 // chooses alike.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <weft/schedules/algorithms.hpp>
 
 namespace weft::schedules {
 
 /// What the choice depends on beside the call; the same on every rank of the job.
 struct selection_parameters {
-  enum class allreduce_choice : std::uint8_t { by_size, recursive_doubling, ring };
-  enum class reduce_choice : std::uint8_t { by_size, binomial, greedy };
-  allreduce_choice allreduce = allreduce_choice::by_size;
-  reduce_choice reduce = reduce_choice::by_size;
-  std::size_t ring_threshold = 64 << 10;      ///< all-reduces of at least so many bytes take the ring,
-  std::size_t ring_threshold_pair = 1 << 20;  ///< between two ranks, where both algorithms send as much
+  /// Of each collective: the algorithm that it takes wherever it serves the call; null: by length.
+  std::array<const algorithm*, collectives> wanted{};
+  std::size_t ring_threshold = 64 << 10;      ///< vectors of at least so many bytes are long,
+  std::size_t ring_threshold_pair = 1 << 20;  ///< all-reduces between two ranks, where every algorithm sends as much
+  std::size_t bruck_limit = 256;              ///< all-to-alls of blocks of up to so many bytes take Bruck's algorithm
   std::size_t segment = 512 << 10;            ///< bytes in which a chunk is pipelined
-  std::size_t in_order_limit = 8 << 10;       ///< messages up to so many bytes run in order on the caller's thread
+  std::size_t in_order_limit = 8 << 10;       ///< vectors of up to so many bytes run in order on the caller's thread
 };
 
-struct selected_allreduce {
-  bool ring = false;  ///< else recursive doubling
+/// What a call asks of its algorithm beside the right result.
+struct demands {
+  int root = 0;
+  bool rank_order = false;      ///< that operands are combined in the order of the ranks
+  bool groups_in_rows = false;  ///< and the groups are rows of consecutive ranks, in order
+  bool own_counts = false;      ///< an all-to-all whose ranks know the counts of their own blocks alone
+};
+
+struct selected {
+  const algorithm* how = nullptr;
   std::uint32_t segments = 1;
   bool in_order = true;
 };
-selected_allreduce select_allreduce(const selection_parameters& agreed, int ranks, std::size_t bytes);
 
-struct selected_tree {
-  bool greedy = false;  ///< else binomial
-  std::uint32_t segments = 1;
-  bool in_order = true;
-};
-selected_tree select_reduce(const selection_parameters& agreed, int ranks, std::size_t bytes);
-selected_tree select_broadcast(const selection_parameters& agreed, int ranks, std::size_t bytes);
+/// The algorithm for a vector of `bytes` in all (of an all-to-all: one rank's input). The one wanted, if there is one
+/// and it meets the demands; else, for short vectors, one of the fewest rounds, and for long ones one that sends the
+/// fewest bytes; where that does not meet the demands, the first of the table that does. Throws std::invalid_argument
+/// where none does.
+selected select(collective kind, int ranks, std::size_t bytes, const selection_parameters& by, const demands& of = {});
+
+/// Whether `how` meets the demands.
+bool meets(const demands& of, const algorithm& how);
 
 }  // namespace weft::schedules

@@ -5,30 +5,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <weft/schedules/collective.hpp>
 #include <weft/schedules/schedule.hpp>
 
 namespace weft::schedules {
-
-/// What an operation leaves where. Chunk r is rank r's, in an all-to-all chunk s * ranks + d what s has for d.
-enum class collective : std::uint8_t {
-  reduce,
-  broadcast,
-  allreduce,
-  reduce_scatter,
-  allgather,
-  barrier,
-  gather,    ///< every rank's chunk to the root
-  scatter,   ///< the root's chunks, one to every rank
-  alltoall,  ///< the input is row `rank` of the matrix of chunks, the output column `rank`
-  scan,      ///< each rank gets the contributions of the ranks 0 to itself, in their order
-  exscan,    ///< the same without its own; rank 0 has no output
-};
-
-/// Whether the operation has a root.
-constexpr bool is_rooted(collective kind) {
-  return kind == collective::reduce || kind == collective::broadcast || kind == collective::gather ||
-         kind == collective::scatter;
-}
 
 /// What the schedules are meant to do.
 struct purpose {

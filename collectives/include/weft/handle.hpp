@@ -1,0 +1,60 @@
+// Operations in flight, and what they found.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <weft/operators.hpp>
+
+namespace weft {
+
+namespace detail {
+class pending;
+}  // namespace detail
+
+/// From any rank of the communicator; with any tag.
+inline constexpr int any_source = -1;
+inline constexpr int any_tag = -1;
+
+/// What a receive or a probe found.
+struct status {
+  int source = any_source;
+  int tag = any_tag;
+  std::size_t bytes = 0;
+  /// Whole elements of type T in the message.
+  template <carriable T>
+  std::size_t count() const noexcept {
+    return bytes / sizeof(T);
+  }
+};
+
+/// An operation in flight, with sole use of its buffers until it is done. Movable. Destroying one in flight waits for
+/// it; where an exception is unwinding, it aborts the communicator first so that the wait ends.
+class handle {
+ public:
+  handle() noexcept;
+  explicit handle(std::unique_ptr<detail::pending> operation) noexcept;
+  handle(handle&&) noexcept;
+  handle& operator=(handle&&) noexcept;
+  ~handle();
+
+  /// Whether there is an operation that has not been waited for.
+  bool valid() const noexcept { return operation_ != nullptr; }
+  /// Polls once; true when the operation is done, and throws what it failed with. Does not block, but lets other fibers
+  /// run when it is not done.
+  bool test();
+  /// Blocks until the operation is done; throws what it failed with. Afterwards the handle is not valid. For receives
+  /// the status says what came. Throws errc::invalid_argument on a handle that is not valid.
+  status wait();
+  /// Blocks until the operation is done (true) or the deadline has passed (false: still in flight, the handle valid).
+  bool wait_until(std::chrono::steady_clock::time_point deadline);
+
+ private:
+  std::unique_ptr<detail::pending> operation_;
+};
+
+/// Waits for every valid handle, in whatever order they end; then throws the first error, if any.
+void wait_all(std::span<handle> handles);
+
+}  // namespace weft

@@ -1,0 +1,118 @@
+// A collective call without its types: what communicator's templates make of their arguments.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <weft/operators.hpp>
+#include <weft/schedules/collective.hpp>
+
+namespace weft {
+
+/// How many elements the block of each rank has.
+using block_counts = std::span<const std::size_t>;
+
+template <class R>
+concept message_range =
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && carriable<std::ranges::range_value_t<R>>;
+
+/// Elements that Operator combines: for a built-in one, see weft::kernels::has.
+template <class R, class Operator>
+concept reduced_by = message_range<R> && combines<Operator, std::ranges::range_value_t<R>>;
+
+namespace detail {
+
+using schedules::collective;
+
+struct request {
+  collective what = collective::barrier;
+  const void* in = nullptr;
+  std::size_t in_count = 0;
+  void* out = nullptr;
+  std::size_t out_count = 0;
+  std::size_t element_bytes = 1;
+  kernels::type type = kernels::type::float32;
+  kernels::operation op = kernels::operation::sum;
+  user_function custom;  ///< in place of `op` and `type`
+  int root = 0;
+  std::shared_ptr<const void> keeps;      ///< what lives as long as the operation
+  bool reproducible = false;              ///< float or double, by reproducible_sum
+  bool uneven = false;                    ///< the ranks' blocks have the counts
+  std::span<const std::size_t> counts;    ///< of each rank's block; in an all-to-all of those that this rank sends
+  std::span<const std::size_t> received;  ///< in an all-to-all: of those that this rank receives
+};
+
+template <class R>
+std::span<const std::byte> bytes_of(const R& data) {
+  return std::as_bytes(std::span(std::ranges::data(data), std::ranges::size(data)));
+}
+
+template <class R>
+std::span<std::byte> writable_bytes_of(R& data) {
+  static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>,
+                "weft: this buffer is written to, but its elements are const");
+  return std::as_writable_bytes(std::span(std::ranges::data(data), std::ranges::size(data)));
+}
+
+/// A collective that combines nothing, or nothing yet.
+template <class R, class S>
+request moving(collective what, const R& in, S& out, int root = 0) {
+  static_assert(std::is_same_v<std::ranges::range_value_t<R>, std::ranges::range_value_t<S>>,
+                "weft: input and output are of different types");
+  request call;
+  call.what = what;
+  call.in = std::ranges::data(in);
+  call.in_count = std::ranges::size(in);
+  call.out = writable_bytes_of(out).data();
+  call.out_count = std::ranges::size(out);
+  call.element_bytes = sizeof(std::ranges::range_value_t<R>);
+  call.root = root;
+  return call;
+}
+
+template <class R, class S>
+request combining(collective what, const R& in, S& out, reduction_operator op, int root = 0) {
+  request call = moving(what, in, out, root);
+  call.type = kernels::type_of<std::ranges::range_value_t<R>>;
+  call.op = op.operation;
+  return call;
+}
+
+template <class R, class S>
+request combining(collective what, const R& in, S& out, reproducible_sum_operator, int root = 0) {
+  request call = combining(what, in, out, reduction_operator(sum), root);
+  call.reproducible = true;
+  return call;
+}
+
+template <class R, class S, class T, class F>
+request combining(collective what, const R& in, S& out, const user_operator<T, F>& op, int root = 0) {
+  request call = moving(what, in, out, root);
+  call.custom = erased(op);
+  return call;
+}
+
+/// With a copy of the caller's operator, for operations that outlive the call.
+template <class Operator>
+request keeping(const Operator&, request call) {
+  return call;
+}
+template <class T, class F>
+request keeping(const user_operator<T, F>& op, request call) {
+  const auto copy = std::make_shared<const user_operator<T, F>>(op);
+  call.custom = erased(*copy);
+  call.keeps = copy;
+  return call;
+}
+
+inline request with_counts(request call, block_counts counts, block_counts received = {}) {
+  call.uneven = true;
+  call.counts = counts;
+  call.received = received;
+  return call;
+}
+
+}  // namespace detail
+}  // namespace weft

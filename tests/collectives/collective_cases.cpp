@@ -1,0 +1,270 @@
+#include "collective_cases.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <sstream>
+#include <vector>
+
+#include "run_ranks.hpp"
+
+namespace weft_test {
+namespace {
+
+using weft::schedules::collective;
+
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+/// Small whole numbers: exact in every type, however they are combined.
+template <class T>
+T operand(int rank, std::size_t i, weft::kernels::operation op) {
+  const auto random = mixed(static_cast<std::uint64_t>(rank) * 7919 + i * 104729 + 12345);
+  if (op != weft::kernels::operation::product) return static_cast<T>(static_cast<int>(random % 2001) - 1000);
+  const int magnitude = rank < 8 && random % 4 == 0 ? 2 : 1;
+  return static_cast<T>(random % 3 == 0 ? -magnitude : magnitude);
+}
+
+template <class T>
+T combined(T a, T b, weft::kernels::operation op) {
+  switch (op) {
+    case weft::kernels::operation::sum:
+      return a + b;
+    case weft::kernels::operation::product:
+      return a * b;
+    case weft::kernels::operation::min:
+      return std::min(a, b);
+    default:
+      return std::max(a, b);
+  }
+}
+
+/// How many elements `from` has for `to`, or, but for all-to-alls, how many the block of rank `to` has.
+std::size_t uneven_count(const collective_case& c, int from, int to) {
+  const std::uint64_t random = mixed(c.seed + static_cast<std::uint64_t>(from) * 1009 + static_cast<std::uint64_t>(to));
+  return random % 3 == 0 ? 0 : static_cast<std::size_t>(random >> 8) % (c.count + 1);
+}
+
+/// Elements with guards at both ends.
+template <class T>
+class guarded {
+ public:
+  explicit guarded(std::size_t count) : all_(count + 2 * guard, marker) {}
+  std::span<T> values() { return std::span(all_).subspan(guard, all_.size() - 2 * guard); }
+  void check_outside(const std::string& what) const {
+    const auto whole = [](T x) { return x == marker; };
+    expect(std::all_of(all_.begin(), all_.begin() + guard, whole) && std::all_of(all_.end() - guard, all_.end(), whole),
+           what, ": what lies beside a buffer to be untouched");
+  }
+  static constexpr T marker = static_cast<T>(-77);
+
+ private:
+  static constexpr std::ptrdiff_t guard = 8;
+  std::vector<T> all_;
+};
+
+template <class T>
+class caller {
+ public:
+  caller(weft::communicator& world, const collective_case& c)
+      : world_(world), c_(c), ranks_(static_cast<std::size_t>(world.size())) {
+    for (int r = 0; r < world.size(); ++r) {
+      const bool pairs = c.what == collective::alltoall;
+      counts_.push_back(c.uneven ? uneven_count(c, pairs ? world.rank() : 0, r) : c.count);
+      received_.push_back(c.uneven ? uneven_count(c, pairs ? r : 0, pairs ? world.rank() : r) : c.count);
+    }
+  }
+
+  void check() {
+    if (c_.what == collective::barrier) {
+      if (!c_.started) return world_.barrier();
+      world_.ibarrier().wait();
+      return;
+    }
+    guarded<T> in(in_count()), out(out_count());
+    const std::size_t before = std::accumulate(counts_.begin(), counts_.begin() + world_.rank(), std::size_t{0});
+    std::span<T> from = in.values(), into = out.values();
+    if (c_.what == collective::broadcast) {
+      from = into;
+    } else if (c_.in_place) {
+      switch (c_.what) {
+        case collective::allgather:
+          from = into.subspan(before, from.size());
+          break;
+        case collective::gather:
+          if (root()) from = into.subspan(before, from.size());
+          break;
+        case collective::scatter:
+          if (root()) into = from.subspan(before, into.size());
+          break;
+        case collective::reduce_scatter:
+          into = from.subspan(before, into.size());
+          break;
+        default:
+          if (from.size() == into.size()) into = from;
+          break;
+      }
+    }
+    const std::vector<T> given = input();
+    std::copy(given.begin(), given.end(), from.begin());
+    call(from, into);
+    compare(into, expected(), "the output");
+    if (from.data() == in.values().data() && into.data() == out.values().data()) compare(from, given, "the input");
+    in.check_outside(text());
+    out.check_outside(text());
+  }
+
+ private:
+  bool root() const { return world_.rank() == c_.root; }
+  bool in_blocks() const {
+    return c_.what == collective::reduce_scatter || c_.what == collective::scatter || c_.what == collective::alltoall;
+  }
+  bool out_blocks() const {
+    return c_.what == collective::allgather || c_.what == collective::gather || c_.what == collective::alltoall;
+  }
+  std::size_t own() const { return counts_[static_cast<std::size_t>(world_.rank())]; }
+  static std::size_t sum(const std::vector<std::size_t>& counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  }
+
+  std::size_t in_count() const {
+    if (c_.what == collective::scatter && !root()) return 0;
+    if (c_.what == collective::broadcast) return 0;
+    return in_blocks() ? sum(counts_) : weft::schedules::has_blocks(c_.what) ? own() : c_.count;
+  }
+  std::size_t out_count() const {
+    if ((c_.what == collective::reduce || c_.what == collective::gather) && !root()) return 0;
+    if (c_.what == collective::exscan && world_.rank() == 0) return 0;
+    return out_blocks() ? sum(received_) : weft::schedules::has_blocks(c_.what) ? own() : c_.count;
+  }
+
+  std::vector<T> operands(int rank, std::size_t first, std::size_t count) const {
+    std::vector<T> all(count);
+    for (std::size_t i = 0; i < count; ++i) all[i] = operand<T>(rank, first + i, c_.op.operation);
+    return all;
+  }
+
+  std::vector<T> input() const {
+    if (c_.what == collective::broadcast) return root() ? operands(c_.root, 0, c_.count) : std::vector<T>();
+    return operands(world_.rank(), 0, in_count());
+  }
+
+  std::vector<T> expected() const {
+    const std::size_t count = out_count();
+    if (c_.what == collective::broadcast) return operands(c_.root, 0, count);
+    const std::size_t before = std::accumulate(counts_.begin(), counts_.begin() + world_.rank(), std::size_t{0});
+    if (c_.what == collective::scatter) return operands(c_.root, before, count);
+    if (out_blocks()) {
+      std::vector<T> all;
+      for (int r = 0; count > 0 && r < world_.size(); ++r) {
+        std::size_t first = 0;
+        if (c_.what == collective::alltoall)
+          for (int to = 0; to < world_.rank(); ++to) first += c_.uneven ? uneven_count(c_, r, to) : c_.count;
+        const auto block = operands(r, first, received_[static_cast<std::size_t>(r)]);
+        all.insert(all.end(), block.begin(), block.end());
+      }
+      return all;
+    }
+    int end = world_.size();
+    if (c_.what == collective::scan) end = world_.rank() + 1;
+    if (c_.what == collective::exscan) end = world_.rank();
+    const std::size_t first = c_.what == collective::reduce_scatter ? before : 0;
+    std::vector<T> all = operands(0, first, count);
+    for (int r = 1; r < end; ++r)
+      for (std::size_t i = 0; i < count; ++i)
+        all[i] = combined(all[i], operand<T>(r, first + i, c_.op.operation), c_.op.operation);
+    return all;
+  }
+
+  void call(std::span<T> in, std::span<T> out) {
+    const std::span<const T> from = in;
+    const auto either = [&](auto&& blocking, auto&& starting) {
+      if (c_.started)
+        starting().wait();
+      else
+        blocking();
+    };
+    switch (c_.what) {
+      case collective::reduce:
+        return either([&] { world_.reduce(from, out, c_.op, c_.root); },
+                      [&] { return world_.ireduce(from, out, c_.op, c_.root); });
+      case collective::broadcast:
+        return either([&] { world_.bcast(out, c_.root); }, [&] { return world_.ibcast(out, c_.root); });
+      case collective::allreduce:
+        return either([&] { world_.allreduce(from, out, c_.op); }, [&] { return world_.iallreduce(from, out, c_.op); });
+      case collective::scan:
+        return either([&] { world_.scan(from, out, c_.op); }, [&] { return world_.iscan(from, out, c_.op); });
+      case collective::exscan:
+        return either([&] { world_.exscan(from, out, c_.op); }, [&] { return world_.iexscan(from, out, c_.op); });
+      case collective::barrier:
+        return;
+      case collective::reduce_scatter:
+        if (c_.uneven)
+          return either([&] { world_.reduce_scatter(from, out, c_.op, counts_); },
+                        [&] { return world_.ireduce_scatter(from, out, c_.op, counts_); });
+        return either([&] { world_.reduce_scatter(from, out, c_.op); },
+                      [&] { return world_.ireduce_scatter(from, out, c_.op); });
+      case collective::allgather:
+        if (c_.uneven)
+          return either([&] { world_.allgather(from, out, counts_); },
+                        [&] { return world_.iallgather(from, out, counts_); });
+        return either([&] { world_.allgather(from, out); }, [&] { return world_.iallgather(from, out); });
+      case collective::gather:
+        if (c_.uneven)
+          return either([&] { world_.gather(from, out, counts_, c_.root); },
+                        [&] { return world_.igather(from, out, counts_, c_.root); });
+        return either([&] { world_.gather(from, out, c_.root); }, [&] { return world_.igather(from, out, c_.root); });
+      case collective::scatter:
+        if (c_.uneven)
+          return either([&] { world_.scatter(from, out, counts_, c_.root); },
+                        [&] { return world_.iscatter(from, out, counts_, c_.root); });
+        return either([&] { world_.scatter(from, out, c_.root); }, [&] { return world_.iscatter(from, out, c_.root); });
+      case collective::alltoall:
+        if (c_.uneven)
+          return either([&] { world_.alltoall(from, out, counts_, received_); },
+                        [&] { return world_.ialltoall(from, out, counts_, received_); });
+        return either([&] { world_.alltoall(from, out); }, [&] { return world_.ialltoall(from, out); });
+    }
+  }
+
+  void compare(std::span<const T> found, const std::vector<T>& right, const char* what) const {
+    expect(found.size() == right.size(), text(), ": ", what, " of ", right.size(), " elements, not ", found.size());
+    for (std::size_t i = 0; i < right.size(); ++i)
+      expect(found[i] == right[i], text(), ": element ", i, " of ", what, " to be ", right[i], ", found ", found[i]);
+  }
+
+  std::string text() const {
+    std::ostringstream text;
+    text << weft::schedules::call_name(c_.what) << " of " << c_.count << " "
+         << weft::kernels::name(weft::kernels::type_of<T>) << "s by " << weft::kernels::name(c_.op.operation)
+         << ", root " << c_.root << (c_.in_place ? ", in place" : "") << (c_.uneven ? ", uneven" : "")
+         << (c_.started ? ", started" : "") << ", seed " << c_.seed << ", rank " << world_.rank() << " of "
+         << world_.size();
+    return text.str();
+  }
+
+  weft::communicator& world_;
+  const collective_case& c_;
+  std::size_t ranks_;
+  std::vector<std::size_t> counts_, received_;
+};
+
+}  // namespace
+
+void check_case(weft::communicator& world, const collective_case& c) {
+  switch (c.type) {
+    case element::float32:
+      return caller<float>(world, c).check();
+    case element::float64:
+      return caller<double>(world, c).check();
+    case element::int32:
+      return caller<std::int32_t>(world, c).check();
+    case element::int64:
+      return caller<std::int64_t>(world, c).check();
+  }
+}
+
+}  // namespace weft_test

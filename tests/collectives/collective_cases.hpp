@@ -1,0 +1,32 @@
+// Every collective, called in every form, against the serial result.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <weft/communicator.hpp>
+#include <weft/schedules/collective.hpp>
+
+namespace weft_test {
+
+enum class element : std::uint8_t { float32, float64, int32, int64 };
+inline constexpr int elements = 4;
+
+/// One call, the same on every rank.
+struct collective_case {
+  weft::schedules::collective what = weft::schedules::collective::barrier;
+  /// Of the vector; where there are blocks, of all of them if they are even, else something to draw their counts from.
+  std::size_t count = 0;
+  element type = element::float64;
+  weft::reduction_operator op = weft::sum;
+  int root = 0;
+  bool in_place = false;
+  bool uneven = false;   ///< with counts, some of them 0
+  bool started = false;  ///< by the form that starts it
+  std::uint64_t seed = 0;
+};
+
+/// Makes the call on this rank, and throws expectation_failed where the output, the input or what lies beside them is
+/// not as it should be.
+void check_case(weft::communicator& world, const collective_case& c);
+
+}  // namespace weft_test
