@@ -51,7 +51,7 @@ HWY_INLINE hn::Vec<D> apply_to_bfloat16(D d, hn::Vec<D> a, hn::Vec<D> b) {
 // and takes NaNs for infinities.
 #if HWY_ARCH_ARM_A64 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2)
 template <class D16>
-HWY_INLINE hn::Vec<hn::Rebind<float, D16>> widen_float16(D16 d, hn::Vec<D16> halves) {
+HWY_INLINE hn::Vec<hn::Rebind<float, D16>> widen_float16(D16, hn::Vec<D16> halves) {
   const hn::Rebind<hwy::float16_t, D16> dh;
   return hn::PromoteTo(hn::Rebind<float, D16>(), hn::BitCast(dh, halves));
 }

@@ -4,6 +4,7 @@
 #   bash tests/run.sh                 all tests
 #   bash tests/run.sh --sanitize      then once more under ASan with UBSan (build-asan/) and under TSan (build-tsan/)
 #   bash tests/run.sh --sanitize=REGEX  the same, but under the sanitizers only those whose names match
+#   bash tests/run.sh --aarch64       then the kernels' tests for aarch64 (build-aarch64/), on emulated processors
 #   bash tests/run.sh --only REGEX    those whose names match; `meson test -C build --list` lists them
 #
 # The last line says `N passed, N failed`, with `, N skipped` where some were: cases, over all builds. The exit status
@@ -18,11 +19,12 @@ give_up() {
   exit 1
 }
 
-sanitize=false only= sanitized=
+sanitize=false only= sanitized= aarch64=false
 while (($#)); do
   case $1 in
     --sanitize) sanitize=true ;;
     --sanitize=*) sanitize=true sanitized=${1#*=} ;;
+    --aarch64) aarch64=true ;;
     --only)
       (($# > 1)) || give_up "run.sh: --only needs a regular expression"
       only=$2
@@ -32,7 +34,7 @@ while (($#)); do
       usage
       exit 0
       ;;
-    *) give_up "run.sh: $1 is no option; there are --sanitize[=REGEX], --only REGEX and --help" ;;
+    *) give_up "run.sh: $1 is no option; there are --sanitize[=REGEX], --aarch64, --only REGEX and --help" ;;
   esac
   shift
 done
@@ -40,6 +42,7 @@ done
 # shellcheck source=../tools/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../tools/setup.sh"
 cd "$weft_source" || give_up "run.sh: no folder $weft_source"
+$aarch64 && weft_packages+=("${aarch64_packages[@]}")
 install_packages || give_up "run.sh: weft cannot be built here"
 
 # run_tests BUILD_DIR [OPTION...]: configures with these Meson options, builds and tests: where only some tests are to
@@ -68,5 +71,12 @@ if $sanitize; then
   checked=(-Dwerror=false -Doptimization=1 -Ddebug=true)
   run_tests build-asan "${checked[@]}" -Db_sanitize=address,undefined
   run_tests build-tsan "${checked[@]}" -Db_sanitize=thread
+fi
+if $aarch64; then
+  only=
+  builds+=(build-aarch64)
+  rm -f build-aarch64/meson-logs/testlog.json
+  aarch64_sysroot build-aarch64/sysroot && run_tests build-aarch64 -Donly_kernels=true --cross-file \
+    "$PWD/build-aarch64/sysroot/cross.ini"
 fi
 exec python3 tests/count.py "${builds[@]}"

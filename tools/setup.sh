@@ -4,6 +4,8 @@
 #   configure BUILD_DIR [OPTION...]  configure with these Meson options, if that has not been done yet
 #   build BUILD_DIR [TARGET...]      build what has changed; everything, or these targets
 #
+#   aarch64_sysroot DIR              what the kernels need for aarch64, unpacked into DIR, with a Meson cross file
+#
 # With CI=true warnings are errors. $weft_source is the top folder of the source.
 
 weft_source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -13,6 +15,8 @@ weft_packages=(
   libfabric-dev libhwloc-dev libboost-context-dev libhwy-dev nettle-dev
   catch2 libcli11-dev nlohmann-json3-dev
 )
+
+aarch64_packages=(g++-aarch64-linux-gnu qemu-user)
 
 install_packages() {
   local package missing=() as_root=()
@@ -59,4 +63,35 @@ build() {
   local build=$1
   shift
   ninja -C "$build" "$@"
+}
+
+# Debian's packages for arm64, which the system's package manager does not get to know of.
+aarch64_sysroot() {
+  local root highway
+  [[ -e $1/cross.ini ]] && return 0
+  mkdir -p "$1/apt/lists/partial" "$1/apt/cache/archives/partial" && root=$(cd "$1" && pwd) || return 1
+  local options=(-q -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State="$root/apt"
+    -o Dir::State::status=/dev/null -o Dir::Cache="$root/apt/cache" -o APT::Sandbox::User=)
+  apt-get "${options[@]}" update &&
+    highway=$(apt-cache "${options[@]}" depends libhwy-dev | sed -n 's/^ *Depends: \(libhwy1.*\)/\1/p') &&
+    (cd "$root/apt" && apt-get "${options[@]}" download libhwy-dev "$highway" catch2) || return 1
+  local package
+  for package in "$root"/apt/*.deb; do dpkg-deb -x "$package" "$root" || return 1; done
+  local libraries=$root/usr/lib/aarch64-linux-gnu
+  cat >"$1/cross.ini" <<END
+[binaries]
+cpp = 'aarch64-linux-gnu-g++'
+ar = 'aarch64-linux-gnu-ar'
+strip = 'aarch64-linux-gnu-strip'
+pkgconfig = 'pkg-config'
+exe_wrapper = ['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', '-E', 'LD_LIBRARY_PATH=$libraries']
+[properties]
+sys_root = '$root'
+pkg_config_libdir = ['$libraries/pkgconfig', '$root/usr/share/pkgconfig']
+[host_machine]
+system = 'linux'
+cpu_family = 'aarch64'
+cpu = 'aarch64'
+endian = 'little'
+END
 }
