@@ -1,4 +1,6 @@
 // Ranks that call different things, and calls that cannot be right.
+#include <algorithm>
+
 #include "run_ranks.hpp"
 
 using namespace weft_test;
@@ -37,6 +39,28 @@ void reduce_to(weft::communicator& world, std::size_t count, int root) {
   world.reduce(data, sum, weft::sum, root);
 }
 
+std::vector<std::size_t> shares(weft::communicator& world, std::size_t count) {
+  return std::vector<std::size_t>(static_cast<std::size_t>(world.size()), count);
+}
+
+/// Of counts that add up to as many whoever is first.
+void gather_uneven(weft::communicator& world, std::size_t count, std::size_t more_of) {
+  auto counts = shares(world, count);
+  counts[more_of] += 3;
+  std::vector<double> mine(counts[static_cast<std::size_t>(world.rank())]), all(world.size() * count + 3);
+  world.allgather(mine, all, counts);
+}
+
+void scatter_from(weft::communicator& world, std::size_t count, int root) {
+  std::vector<double> mine(count), all(count * static_cast<std::size_t>(world.size()));
+  world.scatter(all, mine, root);
+}
+
+void scan_of(weft::communicator& world, std::size_t count, weft::reduction_operator op) {
+  std::vector<double> data(count, 1);
+  world.scan(data, data, op);
+}
+
 const mismatch mismatches[] = {
     {"operator", [](auto& w, std::size_t n) { all_reduce<double>(w, n, weft::sum); },
      [](auto& w, std::size_t n) { all_reduce<double>(w, n, weft::max); }, "allreduce(sum, double",
@@ -57,6 +81,12 @@ const mismatch mismatches[] = {
      [](auto& w, std::size_t n) { reduce_to(w, n, 1); }, ", root 0)", ", root 1)"},
     {"broadcast and reduction", [](auto& w, std::size_t n) { broadcast(w, n, 0); },
      [](auto& w, std::size_t n) { reduce_to(w, n, 0); }, "bcast(count ", "reduce(sum, double"},
+    {"counts of ranks", [](auto& w, std::size_t n) { gather_uneven(w, n, 0); },
+     [](auto& w, std::size_t n) { gather_uneven(w, n, 1); }, "allgather(counts of hash ", "allgather(counts of hash "},
+    {"root of a scatter", [](auto& w, std::size_t n) { scatter_from(w, n, 0); },
+     [](auto& w, std::size_t n) { scatter_from(w, n, 1); }, "bytes a rank, root 0)", "bytes a rank, root 1)"},
+    {"operator of a scan", [](auto& w, std::size_t n) { scan_of(w, n, weft::sum); },
+     [](auto& w, std::size_t n) { scan_of(w, n, weft::max); }, "scan(sum, double, count ", "scan(max, double, count "},
 };
 
 }  // namespace
@@ -121,6 +151,105 @@ TEST_CASE("bad arguments are refused before anything is sent", "[arguments]") {
     world.allreduce(a, a, weft::sum);
     expect(a[7] == 2, "the communicator to be usable");
   });
+}
+
+TEST_CASE("bad buffers and counts of blocks are refused before anything is sent", "[arguments]") {
+  const auto what = GENERATE(0, 1) == 0 ? of(3) : of(1, 3);
+  run_ranks(what, [](weft::communicator& world) {
+    const auto n = static_cast<std::size_t>(world.size());
+    const auto me = static_cast<std::size_t>(world.rank());
+    const auto sum = weft::sum;
+    std::vector<double> one(4, 1), two(5, 2), all(4 * n, 3), more(4 * n + 1, 4);
+    const std::vector<double> one_before = one, all_before = all, more_before = more;
+    const std::span<double> nowhere(static_cast<double*>(nullptr), 4);
+    const std::vector<std::size_t> counts(n, 4), few(n - 1, 4), others(n, 5);
+    const std::vector<std::size_t> huge{~std::size_t{0}, 4, 4};
+    const auto refused = [&](const std::string& operation, const std::string& part, auto&& call) {
+      const auto text = expect_error(weft::errc::invalid_argument, call);
+      expect_text(text, operation + " on rank " + std::to_string(world.rank()) + " of communicator 0: ");
+      expect_text(text, part);
+    };
+    const std::span<double> shifted = std::span(all).subspan(me * 4 + (me == 0 ? 1 : -1), 4);
+
+    refused("allgather", "the output of a block for each of 3 ranks has 13 elements, the input of one block 4",
+            [&] { world.allgather(one, more); });
+    refused("allgather", "it must have 12", [&] { static_cast<void>(world.iallgather(one, more)); });
+    refused("allgather", "there are 2 counts for the blocks of 3 ranks", [&] { world.allgather(one, all, few); });
+    refused("allgather", "the input has 5 elements, but the count of this rank's block is 4",
+            [&] { world.allgather(two, all, counts); });
+    refused("allgather", "the output has 13 elements, but the counts of its blocks add up to 12",
+            [&] { world.allgather(one, more, counts); });
+    refused("allgather", "more than memory can hold", [&] { world.allgather(one, all, huge); });
+    refused("allgather", "the input this rank's block of the output", [&] { world.allgather(shifted, all); });
+    refused("allgather", "address 0", [&] { world.allgather(nowhere, all); });
+
+    refused("gather", "root 3", [&] { world.gather(one, all, 3); });
+    refused("gather", "it must have 12", [&] { world.gather(one, more, world.rank()); });
+    refused("gather", "add up to 12", [&] { world.gather(one, more, counts, world.rank()); });
+    refused("gather", "this rank's block of the output", [&] { world.gather(shifted, all, world.rank()); });
+
+    refused("scatter", "root -1", [&] { world.scatter(all, one, -1); });
+    refused("scatter", "the input of a block for each of 3 ranks has 13 elements",
+            [&] { world.scatter(more, one, world.rank()); });
+    refused("scatter", "the output has 5 elements", [&] { world.scatter(all, two, counts, world.rank()); });
+    refused("scatter", "this rank's block of the input", [&] { world.scatter(all, shifted, world.rank()); });
+
+    refused("reduce_scatter", "it must have 12", [&] { world.reduce_scatter(more, one, sum); });
+    refused("reduce_scatter", "the input has 12 elements, but the counts of its blocks add up to 15",
+            [&] { world.reduce_scatter(all, one, sum, others); });
+    refused("reduce_scatter", "this rank's block of the input", [&] { world.reduce_scatter(all, shifted, sum); });
+
+    refused("alltoall", "the input has 12 elements, the output 13", [&] { world.alltoall(all, more); });
+    refused("alltoall", "13 elements, which are not as many for each of 3 ranks", [&] { world.alltoall(more, more); });
+    refused("alltoall", "overlap", [&] { world.alltoall(std::span(more).first(12), std::span(more).last(12)); });
+    refused("alltoall", "there are 2 counts", [&] { world.alltoall(all, more, counts, few); });
+    refused("alltoall", "the output has 13 elements", [&] { world.alltoall(all, more, counts, counts); });
+    std::vector<std::size_t> skewed = counts;
+    skewed[me] += 1;
+    refused("alltoall", "this rank sends itself 4 elements and receives 5 from itself",
+            [&] { world.alltoall(all, more, counts, skewed); });
+
+    refused("scan", "the input has 4 elements, the output 5", [&] { world.scan(one, two, sum); });
+    refused("scan", "overlap", [&] { world.scan(std::span(two).first(4), std::span(two).last(4), sum); });
+    if (me != 0) refused("exscan", "the output 5", [&] { world.exscan(one, two, sum); });
+    expect(!world.iprobe(), "nothing to have been sent");
+    expect(one == one_before && all == all_before && more == more_before, "every buffer to be as it was");
+    world.allgather(one, all);
+    expect(all == std::vector<double>(12, 1), "the communicator to be usable");
+  });
+}
+
+TEST_CASE("ranks that exchange other counts than expected are told, and nothing beside a buffer changes",
+          "[mismatches]") {
+  const auto what = GENERATE(0, 1) == 0 ? of(3) : of(1, 3);
+  const std::size_t count = GENERATE(1, 4000);
+  run_ranks(what, [&](weft::communicator& world) {
+    auto inner = world.dup();
+    // Rank 0 sends rank 1 more than that expects.
+    std::vector<std::size_t> sent(3, count), received(3, count);
+    if (world.rank() == 0) sent[1] += 2;
+    std::vector<double> in(3 * count + (world.rank() == 0 ? 2 : 0), 1), out(3 * count + 8, -7);
+    try {
+      inner.alltoall(in, std::span(out).first(3 * count), sent, received);
+      inner.barrier();
+      inner.barrier();
+      throw expectation_failed("expected an error");
+    } catch (const weft::error& e) {
+      expect(e.code() == weft::errc::mismatched_call || e.code() == weft::errc::truncated ||
+                 e.code() == weft::errc::operation_failed,
+             "a mismatch, found ", e.what());
+    }
+    expect(std::all_of(out.end() - 8, out.end(), [](double x) { return x == -7; }), "what lies beside to be untouched");
+    world.barrier();
+  });
+}
+
+TEST_CASE("a job is not joined with an algorithm that nobody has", "[arguments]") {
+  job what = of(2);
+  what.settings.reduce_scatter = "bruck";
+  const auto failures = run_processes(what, [](int, weft::runtime&) {});
+  for (const auto& failure : failures)
+    CHECK(text_of(failure) == "reduce-scatter=bruck: not a valid value; valid: auto, ring, mst, recursive-halving");
 }
 
 TEST_CASE("world() is for processes of one rank", "[arguments]") {

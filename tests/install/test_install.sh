@@ -16,7 +16,8 @@ fail() {
 root=$stage$prefix
 
 # What is public, and nothing else; each header can be included alone.
-public="communicator.hpp kernels/combine.hpp runtime.hpp runtime/error.hpp weft.hpp"
+public="communicator.hpp handle.hpp kernels/combine.hpp kernels/half.hpp kernels/located.hpp kernels/reproducible.hpp"
+public+=" kernels/types.hpp operators.hpp request.hpp runtime.hpp runtime/error.hpp schedules/collective.hpp weft.hpp"
 found=$(cd "$root/include/weft" && find . -type f -printf '%P\n' | LC_ALL=C sort | paste -sd ' ')
 [[ $found == "$public" ]] || fail "installed are the headers $found, not $public"
 for header in $public; do

@@ -36,6 +36,8 @@ class checks {
     rooted(0);
     rooted(on_.size() - 1);
     rooted(on_.size() / 2);
+    blocks();
+    prefixes();
     on_.barrier();
   }
 
@@ -91,6 +93,61 @@ class checks {
     on_.bcast(data, root);
     compare(
         data, [&](std::size_t i) { return value(root, i); }, "bcast");
+  }
+
+  /// Blocks of `count_`, and shorter ones with counts.
+  void blocks() {
+    const auto n = static_cast<std::size_t>(on_.size()), me = static_cast<std::size_t>(on_.rank());
+    const std::size_t each = count_ < 100'000 ? count_ : count_ / n;
+    std::vector<std::size_t> counts, before;
+    for (std::size_t r = 0, sum = 0; r < n; sum += counts.back(), ++r) {
+      counts.push_back(each * (r + 1) / n);
+      before.push_back(sum);
+    }
+    const auto sum = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    const auto of_rank = [](std::size_t r, std::size_t i) { return value(static_cast<int>(r), i); };
+    std::vector<std::int64_t> one(each), all(n * each, -1), in(n * each), part(each, -1);
+    for (std::size_t i = 0; i < each; ++i) one[i] = of_rank(me, i);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = of_rank(me, i);
+    const auto by_block = [&](std::size_t i) { return of_rank(i / each, i % each); };
+
+    on_.allgather(one, all);
+    compare(all, by_block, "allgather");
+    all.assign(on_.rank() == 0 ? n * each : 0, -1);
+    on_.gather(one, all, 0);
+    compare(all, by_block, "gather");
+    on_.scatter(in, part, on_.size() - 1);
+    compare(
+        part, [&](std::size_t i) { return of_rank(n - 1, me * each + i); }, "scatter");
+    all.assign(n * each, -1);
+    on_.alltoall(in, all);
+    compare(
+        all, [&](std::size_t i) { return of_rank(i / each, me * each + i % each); }, "alltoall");
+    on_.reduce_scatter(in, part, weft::sum);
+    compare(
+        part, [&](std::size_t i) { return expected_(me * each + i); }, "reduce_scatter");
+
+    all.assign(sum, -1);
+    part.assign(counts[me], -1);
+    on_.allgather(std::span(one).first(counts[me]), all, counts);
+    for (std::size_t r = 0; r < n; ++r)
+      compare(
+          std::vector(all.begin() + static_cast<std::ptrdiff_t>(before[r]),
+                      all.begin() + static_cast<std::ptrdiff_t>(before[r] + counts[r])),
+          [&](std::size_t i) { return of_rank(r, i); }, "allgather with counts");
+    on_.reduce_scatter(std::span(in).first(sum), part, weft::sum, counts);
+    compare(
+        part, [&](std::size_t i) { return expected_(before[me] + i); }, "reduce_scatter with counts");
+  }
+
+  void prefixes() {
+    const std::vector<std::int64_t> in = mine<std::int64_t>();
+    std::vector<std::int64_t> out(count_, -1), exclusive(on_.rank() == 0 ? 0 : count_, -1);
+    auto running = on_.iscan(in, out, weft::sum);
+    on_.exscan(in, exclusive, weft::sum);
+    running.wait();
+    compare(out, total(on_.rank() + 1), "scan");
+    compare(exclusive, total(on_.rank()), "exscan");
   }
 
   weft::communicator& on_;

@@ -44,6 +44,13 @@ void compute_over(const std::string& provider) {
   succeed(provider, 5, {"--progress", "thread"}, "compute");
   succeed(provider, 7, {"-x", "WEFT_ALLREDUCE=ring", "-x", "WEFT_REDUCE=greedy"}, "compute");
   succeed(provider, 7, {"-x", "WEFT_ALLREDUCE=recursive-doubling", "-x", "WEFT_REDUCE=binomial"}, "compute");
+  succeed(provider, 4, {"-x", "WEFT_REDUCE_SCATTER=mst", "-x", "WEFT_ALLGATHER=recursive-doubling",
+                        "-x", "WEFT_ALLTOALL=bruck",     "-x", "WEFT_GATHER=linear",
+                        "-x", "WEFT_SCATTER=linear",     "-x", "WEFT_SCAN=chain",
+                        "-x", "WEFT_EXSCAN=chain",       "-x", "WEFT_BCAST=two-tree",
+                        "-x", "WEFT_BARRIER=tree",       "-x", "WEFT_ALLREDUCE=modified-rabenseifner",
+                        "-x", "WEFT_GROUP_RANKS=2",      "-x", "WEFT_CONNECTIONS=2"},
+          "compute");
   succeed(provider, 3, force, "compute");
   succeed(provider, 4, small, "compute");
   CHECK(left_behind().empty());

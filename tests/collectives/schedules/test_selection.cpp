@@ -1,0 +1,107 @@
+// The choice among algorithms.
+#include <algorithm>
+#include <stdexcept>
+#include <weft/schedules/selection.hpp>
+
+#include "catch.hpp"
+
+using namespace weft::schedules;
+
+namespace {
+
+std::vector<collective> all_collectives() {
+  std::vector<collective> all;
+  for (std::size_t i = 0; i < collectives; ++i) all.push_back(static_cast<collective>(i));
+  return all;
+}
+
+constexpr link_costs only_rounds{1, 0, 0}, only_bytes{0, 1, 0};
+
+algorithm_arguments shape_of(int ranks, std::uint32_t segments = 1) {
+  algorithm_arguments shape;
+  shape.ranks = ranks;
+  shape.by.segments = segments;
+  return shape;
+}
+
+}  // namespace
+
+TEST_CASE("collectives have names, each its own") {
+  for (const collective kind : all_collectives()) {
+    CHECK(find_collective(option_name(kind)) == kind);
+    CHECK_FALSE(algorithms_of(kind).empty());
+    for (const algorithm& each : algorithms_of(kind)) CHECK(each.kind == kind);
+  }
+  CHECK_FALSE(find_collective("gossip").has_value());
+}
+
+TEST_CASE("what is wanted is taken, of whatever length") {
+  for (const algorithm& wanted : algorithms()) {
+    selection_parameters by;
+    by.wanted[static_cast<std::size_t>(wanted.kind)] = &wanted;
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{8}, std::size_t{1} << 30})
+      CHECK(select(wanted.kind, 7, bytes, by).how == &wanted);
+  }
+}
+
+TEST_CASE("short vectors take the fewest rounds, by the table's formulas") {
+  for (const collective kind : all_collectives())
+    for (const int ranks : {2, 3, 8, 100}) {
+      const auto chosen = select(kind, ranks, 8, {});
+      CHECK(chosen.in_order);
+      CHECK(chosen.segments == 1);
+      for (const algorithm& other : algorithms_of(kind)) {
+        if ((other.parameters & takes::groups) != 0) continue;  // whose formulas leave out what is near
+        CAPTURE(name(kind), ranks, chosen.how->name, other.name);
+        CHECK(chosen.how->cost(shape_of(ranks), 8, only_rounds) <= other.cost(shape_of(ranks), 8, only_rounds));
+      }
+    }
+}
+
+TEST_CASE("long vectors are cut into segments, of shares where ranks share them, and not run in order") {
+  selection_parameters by;
+  by.segment = 1 << 20;
+  by.wanted[static_cast<std::size_t>(collective::broadcast)] = find_algorithm(collective::broadcast, "chain");
+  by.wanted[static_cast<std::size_t>(collective::allgather)] = find_algorithm(collective::allgather, "ring");
+  CHECK(select(collective::broadcast, 8, 16 << 20, by).segments == 16);
+  CHECK(select(collective::allgather, 8, 16 << 20, by).segments == 2);
+  CHECK(select(collective::broadcast, 8, std::size_t{1} << 40, by).segments == 256);
+  CHECK_FALSE(select(collective::allgather, 8, 16 << 20, by).in_order);
+  by.wanted[static_cast<std::size_t>(collective::allgather)] = find_algorithm(collective::allgather, "bruck");
+  CHECK(select(collective::allgather, 8, 16 << 20, by).segments == 1);
+}
+
+TEST_CASE("thresholds part short vectors from long ones") {
+  selection_parameters by;
+  by.ring_threshold = 1000;
+  by.ring_threshold_pair = 5000;
+  by.bruck_limit = 10;
+  const auto chosen = [&](collective kind, int ranks, std::size_t bytes) {
+    return select(kind, ranks, bytes, by).how->name;
+  };
+  CHECK(chosen(collective::allreduce, 3, 999) == "recursive-doubling");
+  CHECK(chosen(collective::allreduce, 3, 1000) == "ring");
+  CHECK(chosen(collective::allreduce, 2, 4999) == "recursive-doubling");
+  CHECK(chosen(collective::allreduce, 2, 5000) == "ring");
+  CHECK(chosen(collective::broadcast, 2, 1 << 20) == "binomial");
+  CHECK(chosen(collective::alltoall, 8, 80) == "bruck");
+  CHECK(chosen(collective::alltoall, 8, 81) == "pairwise");
+}
+
+TEST_CASE("demands are met before wishes") {
+  for (const algorithm& wanted : algorithms()) {
+    selection_parameters by;
+    by.wanted[static_cast<std::size_t>(wanted.kind)] = &wanted;
+    for (const int root : {0, 2})
+      for (const bool rows : {false, true})
+        for (const std::size_t bytes : {std::size_t{8}, std::size_t{1} << 24}) {
+          const demands asked{root, true, rows, false};
+          const auto chosen = select(wanted.kind, 5, bytes, by, asked);
+          CHECK(meets(asked, *chosen.how));
+          CHECK((chosen.how == &wanted) == meets(asked, wanted));
+        }
+  }
+  const demands own{0, false, false, true};
+  CHECK(select(collective::alltoall, 8, 8, {}, own).how->name == "pairwise");
+  CHECK_THROWS_AS(select(collective::allgather, 8, 8, {}, own), std::invalid_argument);
+}
