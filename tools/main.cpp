@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   weft::tools::add_run(app, status);
   weft::tools::add_bench(app, status);
   weft::tools::add_info(app, status);
-  weft::tools::add_plan(app);
+  weft::tools::add_plan(app, status);
   weft::tools::add_sim(app);
   try {
     auto arguments = weft::tools::without_marker_before_program(app, {argv + 1, argv + argc});

@@ -7,7 +7,7 @@ class App;
 
 namespace weft::tools {
 
-/// Adds the subcommand.
-void add_plan(CLI::App& weft);
+/// Adds the subcommand, which sets `status` when a plan does not verify.
+void add_plan(CLI::App& weft, int& status);
 
 }  // namespace weft::tools

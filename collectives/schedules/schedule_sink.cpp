@@ -35,29 +35,13 @@ step_index schedule_sink::emit(step_kind kind, std::int32_t peer, std::span<cons
   const table_range reads = append(built_.segments, sources);
   const table_range writes = append(built_.segments, targets);
   const table_range waits = append(built_.dependencies, after);
-  built_.steps.push_back({kind, peer, next_ordinal(kind, peer), reads, writes, waits});
+  built_.steps.push_back({kind, peer, ordinals_.next(kind, peer), reads, writes, waits});
   return index;
 }
 
 schedule schedule_sink::take() {
-  outgoing_.clear();
-  incoming_.clear();
+  ordinals_ = {};
   return std::exchange(built_, {});
-}
-
-std::uint32_t schedule_sink::next_ordinal(step_kind kind, std::int32_t peer) {
-  switch (kind) {
-    case step_kind::send:
-    case step_kind::notify:
-      return outgoing_[peer]++;
-    case step_kind::receive:
-    case step_kind::await:
-      return incoming_[peer]++;
-    case step_kind::copy:
-    case step_kind::combine:
-      break;
-  }
-  return 0;
 }
 
 }  // namespace weft::schedules

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <span>
-#include <unordered_map>
 #include <utility>
+#include <weft/schedules/message_ordinals.hpp>
 #include <weft/schedules/schedule.hpp>
 
 namespace weft::schedules {
 
-/// Builds a `schedule`. The k-th send or notify to a peer gets ordinal k, and so does the k-th receive or await from
-/// it. For one thread at a time.
+/// Builds a `schedule`, whose messages are numbered by message_ordinals. For one thread at a time.
 class schedule_sink final : public sink {
  public:
   void begin(const layout& cut) override;
@@ -23,11 +22,8 @@ class schedule_sink final : public sink {
   schedule take();
 
  private:
-  std::uint32_t next_ordinal(step_kind kind, std::int32_t peer);
-
   schedule built_;
-  std::unordered_map<std::int32_t, std::uint32_t> outgoing_;  // sends and notifies to each peer so far
-  std::unordered_map<std::int32_t, std::uint32_t> incoming_;  // receives and awaits from each peer so far
+  message_ordinals ordinals_;
 };
 
 /// The schedule that `builder`, called with a sink&, emits.

@@ -1,0 +1,37 @@
+// A sink that writes one rank's steps for programs.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <weft/schedules/message_ordinals.hpp>
+#include <weft/schedules/partition.hpp>
+#include <weft/schedules/schedule.hpp>
+
+namespace weft::schedules {
+
+/// An object a step, as it is emitted, with a comma between two; the caller writes the brackets around them.
+///
+///     {"step": 2, "kind": "receive", "peer": 3, "ordinal": 0, "targets": [{"in": "output", "first": 3, "count": 1}],
+///      "after": [0]}
+///
+/// Segments in scratch have a "slot", those of another rank an "owner". Keys without a meaning for a step, and empty
+/// lists, are left out. Where there are counts, of bytes, messages have their "bytes", copies and combines those of
+/// their target.
+class json_steps final : public sink {
+ public:
+  explicit json_steps(std::function<void(std::string_view text)> write, std::optional<partition> bytes = std::nullopt)
+      : write_(std::move(write)), bytes_(std::move(bytes)) {}
+  void begin(const layout& cut) override;
+  step_index emit(step_kind kind, std::int32_t peer, std::span<const segment> sources, std::span<const segment> targets,
+                  std::span<const step_index> after) override;
+
+ private:
+  std::function<void(std::string_view text)> write_;
+  std::optional<partition> bytes_;
+  layout cut_;
+  message_ordinals ordinals_;
+  step_index next_ = 0;
+};
+
+}  // namespace weft::schedules
