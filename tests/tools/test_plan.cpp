@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
@@ -285,6 +288,50 @@ TEST_CASE("the list has every algorithm, with what it takes") {
   CHECK(of_one.size() > 4);
   for (const json& one : of_one) CHECK(one.at("collective") == "broadcast");
   CHECK(listed[0].at("parameters") == json({"--root", "--segments", "--window"}));
+}
+
+TEST_CASE("the page of the algorithms says what the table and the plans say") {
+  std::ifstream page(std::getenv("WEFT_TEST_ALGORITHMS"));
+  REQUIRE(page);
+  std::map<std::string, std::vector<std::string>> sections;
+  std::string at;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("## ")) at.clear();
+    if (line.starts_with("### ")) {
+      at = line.substr(4);
+      CAPTURE(at);
+      CHECK(sections[at].empty());
+    }
+    if (!at.empty()) sections[at].push_back(line);
+  }
+  CHECK(sections.size() == weft::schedules::algorithms().size());
+  const json listed = json::parse(printed({"--list", "--format", "json"}));
+  for (const json& one : listed) {
+    const std::string heading = one.at("collective").get<std::string>() + " " + one.at("name").get<std::string>();
+    CAPTURE(heading);
+    REQUIRE(sections.contains(heading));
+    const std::vector<std::string>& lines = sections[heading];
+    const auto says = [&](const std::string& line) {
+      return std::find(lines.begin(), lines.end(), line) != lines.end();
+    };
+    CHECK(says("- Source: " + one.at("source").get<std::string>()));
+    CHECK(says("- Cost: `" + one.at("formula").get<std::string>() + "`"));
+    CHECK(says("- Rank order: " + one.at("rank_order").get<std::string>()));
+    std::string takes;
+    for (const json& option : one.at("parameters"))
+      takes += (takes.empty() ? "`" : ", `") + option.get<std::string>() + "`";
+    CHECK(says("- Takes: " + (takes.empty() ? "nothing" : takes)));
+    const std::string prompt = "$ weft ";
+    auto drawing = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.starts_with(prompt); });
+    REQUIRE(drawing != lines.end());
+    std::istringstream words(drawing->substr(prompt.size()));
+    const std::vector<std::string> command{std::istream_iterator<std::string>(words), {}};
+    const std::string algorithm = one.at("name").get<std::string>();
+    CHECK(std::find(command.begin(), command.end(), algorithm) != command.end());
+    std::string drawn;
+    while (++drawing != lines.end() && *drawing != "```") drawn += *drawing + "\n";
+    CHECK(weft_test::run(command).output == drawn);
+  }
 }
 
 TEST_CASE("bad arguments of a plan are named, with what is right") {
