@@ -4,8 +4,6 @@
 #include <string>
 #include <weft/runtime/error.hpp>
 
-#include "request_shape.hpp"
-
 namespace weft::detail {
 namespace {
 
@@ -126,7 +124,7 @@ void check_memory(const communicator_state& state, const char* operation, const 
     refuse(state, operation, "a buffer of " + std::to_string(bytes) + " bytes at address 0");
 }
 
-void check(const communicator_state& state, const request& call) {
+request_shape check(const communicator_state& state, const request& call) {
   const char* const operation = schedules::call_name(call.what);
   if (schedules::is_rooted(call.what)) check_rank(state, operation, "root", call.root, false);
   if (schedules::has_blocks(call.what) && call.uneven) total(state, call, call.counts);
@@ -146,6 +144,7 @@ void check(const communicator_state& state, const request& call) {
   if (schedules::combines(call.what) && call.custom.apply == nullptr && !kernels::has(call.op, call.type))
     refuse(state, operation, kernels::refusal(call.op, call.type));
   check_apart(state, call, shape);
+  return shape;
 }
 
 }  // namespace weft::detail

@@ -5,6 +5,7 @@
 #include <weft/request.hpp>
 
 #include "communicator_state.hpp"
+#include "request_shape.hpp"
 
 namespace weft::detail {
 
@@ -14,7 +15,7 @@ void check_tag(const communicator_state& state, const char* operation, int tag, 
 /// `data` is null only where there is nothing to read or write.
 void check_memory(const communicator_state& state, const char* operation, const void* data, std::size_t bytes);
 
-/// What cannot be right on this rank, whatever the others give.
-void check(const communicator_state& state, const request& call);
+/// What cannot be right on this rank, whatever the others give. Returns what the buffers hold.
+request_shape check(const communicator_state& state, const request& call);
 
 }  // namespace weft::detail

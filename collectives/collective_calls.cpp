@@ -7,7 +7,6 @@
 #include "accumulators.hpp"
 #include "argument_checks.hpp"
 #include "communicator_state.hpp"
-#include "request_shape.hpp"
 #include "schedule_builder.hpp"
 
 namespace weft {
@@ -161,8 +160,7 @@ run_arguments arguments_of(communicator_state& state, const request& call, const
 }  // namespace detail
 
 void communicator::run(detail::request call) {
-  detail::check(*state_, call);
-  const auto shape = detail::shape_of(call, rank(), size());
+  const auto shape = detail::check(*state_, call);
   if (call.reproducible) {
     detail::accumulators sums(call.type, call.in, call.in_count);
     run(detail::of_accumulators(call, shape, sums));
@@ -185,9 +183,8 @@ void communicator::run(detail::request call) {
 handle communicator::start(detail::request call) { return handle(begin(std::move(call))); }
 
 std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
-  detail::check(*state_, call);
+  const auto shape = detail::check(*state_, call);
   const char* const operation = schedules::call_name(call.what);
-  const auto shape = detail::shape_of(call, rank(), size());
   if (call.reproducible) {
     detail::accumulators sums(call.type, call.in, call.in_count);
     const detail::request summed = detail::of_accumulators(call, shape, sums);

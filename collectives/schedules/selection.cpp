@@ -50,12 +50,26 @@ std::string_view by_length(collective kind, bool is_long) {
   return "";
 }
 
+/// The same, looked up in the table once and for all.
+const algorithm* usual(collective kind, bool is_long) {
+  static const auto found = [] {
+    std::array<std::array<const algorithm*, 2>, collectives> all;
+    for (std::size_t i = 0; i < collectives; ++i)
+      for (const bool each : {false, true}) {
+        const auto one = static_cast<collective>(i);
+        all[i][each] = find_algorithm(one, by_length(one, each));
+      }
+    return all;
+  }();
+  return found[static_cast<std::size_t>(kind)][is_long];
+}
+
 const algorithm& choose(collective kind, int ranks, std::size_t bytes, const selection_parameters& by,
                         const demands& of) {
   const algorithm* const wanted = by.wanted[static_cast<std::size_t>(kind)];
   if (wanted != nullptr && meets(of, *wanted)) return *wanted;
-  const algorithm* const usual = find_algorithm(kind, by_length(kind, is_long(kind, ranks, bytes, by)));
-  if (usual != nullptr && meets(of, *usual)) return *usual;
+  const algorithm& by_size = *usual(kind, is_long(kind, ranks, bytes, by));
+  if (meets(of, by_size)) return by_size;
   for (const algorithm& other : algorithms_of(kind))
     if (meets(of, other)) return other;
   throw std::invalid_argument("no algorithm of " + std::string(name(kind)) + " does what is asked of it");
