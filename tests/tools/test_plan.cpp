@@ -195,7 +195,7 @@ TEST_CASE("one rank's steps are those that it has in the whole plan") {
   for (const auto& a : weft::schedules::algorithms()) {
     CAPTURE(name(a.kind), a.name);
     const json all = json::parse(printed(a, {"--ranks", "5", "--format", "json"}));
-    for (int rank = 0; rank < 5; ++rank) {
+    for (const int rank : {0, 3}) {
       const json one = json::parse(printed(a, {"--ranks", "5", "--format", "json", "--rank", std::to_string(rank)}));
       CHECK(one.at("rank") == rank);
       if (all.contains("steps")) {
