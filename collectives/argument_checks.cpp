@@ -32,7 +32,6 @@ std::size_t total(const communicator_state& state, const request& call, block_co
 void check_even_blocks(const communicator_state& state, const request& call, const request_shape& shape) {
   const char* const operation = schedules::call_name(call.what);
   const auto ranks = static_cast<std::size_t>(state.size());
-  const std::string blocks_for = " of a block for each of " + std::to_string(ranks) + " ranks";
   if (call.what == collective::alltoall) {
     if (call.in_count != call.out_count)
       refuse(state, operation,
@@ -50,9 +49,9 @@ void check_even_blocks(const communicator_state& state, const request& call, con
   const std::size_t all = in_blocks ? call.in_count : call.out_count;
   if ((in_blocks ? shape.with_input : shape.with_output) && all != shape.block * ranks)
     refuse(state, operation,
-           std::string("the ") + (in_blocks ? "input" : "output") + blocks_for + " has " + elements(all) + ", the " +
-               (in_blocks ? "output" : "input") + " of one block " + std::to_string(shape.block) + ": it must have " +
-               std::to_string(shape.block * ranks));
+           std::string("the ") + (in_blocks ? "input" : "output") + " of a block for each of " + std::to_string(ranks) +
+               " ranks has " + elements(all) + ", the " + (in_blocks ? "output" : "input") + " of one block " +
+               std::to_string(shape.block) + ": it must have " + std::to_string(shape.block * ranks));
 }
 
 void check_count(const communicator_state& state, const request& call, const char* buffer, std::size_t count,

@@ -113,6 +113,24 @@ std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const col
   return state.plans.add(call, build_schedule(call, here, state.host.settings()));
 }
 
+call_key key_of(const request& call, const request_shape& shape) {
+  return {call.what, custom_of(call.custom), call.op,      call.type,
+          call.root, call.element_bytes,     shape.vector, shape.block};
+}
+
+/// Until the next call.
+const prepared_call& prepare(communicator_state& state, const request& call, const request_shape& shape) {
+  prepared_call& latest = state.latest;
+  const call_key key = key_of(call, shape);
+  if (!call.uneven && latest.key == key) return latest;
+  latest.key.reset();
+  const chosen how = choose(state, call, shape);
+  latest.plan = plan_for(state, how.call);
+  latest.in_order = how.in_order;
+  if (!call.uneven) latest.key = key;
+  return latest;
+}
+
 /// An execution of `plan`: one at rest, or a new one.
 template <class Execution>
 std::unique_ptr<Execution> take(communicator_state& state, plan_cache::entry& plan) {
@@ -151,8 +169,8 @@ void keep_input(request& call) {
   call.keeps = copy;
 }
 
-run_arguments arguments_of(communicator_state& state, const request& call, const collective_call& how) {
-  return {static_cast<const std::byte*>(call.in), static_cast<std::byte*>(call.out), state.sequence++, fingerprint(how),
+run_arguments arguments_of(communicator_state& state, const request& call, const plan_cache::entry& plan) {
+  return {static_cast<const std::byte*>(call.in), static_cast<std::byte*>(call.out), state.sequence++, plan.fingerprint,
           call.custom};
 }
 
@@ -166,15 +184,15 @@ void communicator::run(detail::request call) {
     run(detail::of_accumulators(call, shape, sums));
     return detail::write_values(sums, detail::target_of(call, shape));
   }
-  const auto how = detail::choose(*state_, call, shape);
-  if (!how.in_order) {
+  const auto& prepared = detail::prepare(*state_, call, shape);
+  if (!prepared.in_order) {
     start(std::move(call)).wait();
     return;
   }
   detail::keep_input(call);
-  const auto plan = detail::plan_for(*state_, how.call);
+  const auto plan = prepared.plan;
   auto execution = detail::take<detail::in_order_execution>(*state_, *plan);
-  execution->run(detail::arguments_of(*state_, call, how.call), state_->host.moved_by());
+  execution->run(detail::arguments_of(*state_, call, *plan), state_->host.moved_by());
   const std::exception_ptr failure = execution->failure();
   state_->plans.put_back(plan, std::move(execution));
   if (failure != nullptr) detail::rethrow(*state_, schedules::call_name(call.what), failure);
@@ -194,13 +212,13 @@ std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
     return begun;
   }
   detail::keep_input(call);
-  const auto how = detail::choose(*state_, call, shape);
-  auto plan = detail::plan_for(*state_, how.call);
+  auto plan = detail::prepare(*state_, call, shape).plan;
   auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
   detail::dataflow_execution& started = *execution;
+  const detail::plan_cache::entry& used = *plan;
   auto begun = std::make_unique<detail::pending_collective>(state_, operation, std::move(plan), std::move(execution),
                                                             call.keeps);
-  started.start(detail::arguments_of(*state_, call, how.call));
+  started.start(detail::arguments_of(*state_, call, used));
   if (state_->host.moved_by().threaded()) state_->host.moved_by().notify();
   return begun;
 }

@@ -22,6 +22,26 @@ struct rank_identity {
   std::vector<std::uint64_t> communicators;  ///< ids of those that it is in
 };
 
+/// What of a call its plan depends on, where the ranks' blocks are even.
+struct call_key {
+  collective what = collective::barrier;
+  custom_operator custom = custom_operator::none;
+  kernels::operation op = kernels::operation::sum;
+  kernels::type type = kernels::type::float32;
+  int root = 0;
+  std::size_t element_bytes = 1;
+  std::size_t vector = 0;  ///< elements; see request_shape
+  std::size_t block = 0;
+  friend bool operator==(const call_key&, const call_key&) = default;
+};
+
+/// How a call will run.
+struct prepared_call {
+  std::optional<call_key> key;  ///< none where blocks are uneven
+  std::shared_ptr<plan_cache::entry> plan;
+  bool in_order = true;
+};
+
 struct communicator_state {
   communicator_state(process& host, std::shared_ptr<rank_identity> self, std::shared_ptr<const fabric::group> members,
                      int rank);
@@ -38,6 +58,9 @@ struct communicator_state {
   std::shared_ptr<rank_identity> self;
   fabric::participant member;
   plan_cache plans;
+  /// The latest call: programs repeat theirs, and one like it needs no choice and no look-up. Its plan is the one used
+  /// last, which the cache never drops.
+  prepared_call latest;
   std::uint32_t sequence = 0;  ///< of the next collective
 
  private:

@@ -14,6 +14,7 @@ std::shared_ptr<plan_cache::entry> plan_cache::add(const collective_call& call,
                                                    std::shared_ptr<const bound_schedule> plan) {
   auto made = std::make_shared<entry>();
   made->call = call;
+  made->fingerprint = fingerprint(call);
   made->bytes = plan->footprint();
   made->plan = std::move(plan);
   recent_.push_front(made);

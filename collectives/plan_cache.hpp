@@ -26,6 +26,7 @@ class plan_cache {
  public:
   struct entry {
     collective_call call;
+    std::uint64_t fingerprint = 0;  ///< of the call
     std::shared_ptr<const bound_schedule> plan;
     std::vector<std::unique_ptr<in_order_execution>> in_order;  ///< at rest
     std::vector<std::unique_ptr<dataflow_execution>> dataflow;  ///< at rest
