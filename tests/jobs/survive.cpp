@@ -134,7 +134,7 @@ void live(const script& what, board_line& line, const board& shared, int argc, c
 
 int survive(int argc, char** argv) {
   script what{argv[2], std::strtoull(argv[3], nullptr, 10), std::atoi(std::getenv("WEFT_RANKS"))};
-  const board shared(argv[4]);
+  static const board& shared = *new board(argv[4]);  // stays: a strike may come when main has ended
   const int rank = std::atoi(std::getenv("WEFT_PROCESS"));
   board_line& line = shared[rank];
   if (what.scenario == "start" && what.dies(rank)) strike_later(what, line);

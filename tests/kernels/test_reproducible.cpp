@@ -268,24 +268,35 @@ std::vector<T> ill_conditioned(std::size_t count, std::mt19937_64& random) {
   return all;
 }
 
+/// One, and then what added to it one by one is rounded away each time.
+template <class T>
+std::vector<T> rounded_away(std::size_t count) {
+  std::vector<T> all(count, std::numeric_limits<T>::epsilon() / 4);
+  all[0] = 1;
+  return all;
+}
+
 template <class T>
 void check_long_sum(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const std::size_t count = 1'000'000;
   const auto uniform = drawn<T>(kind::narrow, count, random);
   const auto ill = ill_conditioned<T>(count, random);
-  for (const auto& summands : {uniform, ill}) {
+  const auto small = rounded_away<T>(count);
+  for (const auto& summands : {uniform, ill, small}) {
     reproducible<T> sum;
     sum.add(summands);
     const exact_sum exact = exactly(summands);
     const exact_sum bound = stated_bound(summands, sum.value());
     CHECK(error_of(sum.value(), exact).less_or_equal(bound));
-    const T plain = std::accumulate(summands.begin(), summands.end(), T(0));
-    CHECK_FALSE(error_of(plain, exact).less_or_equal(bound));
     exact_sum worst;  // of a plain sum, n - 1 taken as 2^19
     for (const T each : summands) worst.add(std::ldexp(std::abs(each), 19 - std::numeric_limits<T>::digits));
     CHECK(bound.less_or_equal(worst));
   }
+  reproducible<T> sum;
+  sum.add(small);
+  const T plain = std::accumulate(small.begin(), small.end(), T(0));
+  CHECK_FALSE(error_of(plain, exactly(small)).less_or_equal(stated_bound(small, sum.value())));
 }
 
 }  // namespace
