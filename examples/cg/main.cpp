@@ -87,7 +87,9 @@ int run_rank(weft::communicator& world, int argc, char** argv) {
   result.converged = solution.converged;
   result.residual = solution.residual;
   result.residual_check = cg::relative_residual(world, system->matrix, system->b, solution.x);
-  result.seconds = solution.seconds;
+  std::array<double, 1> seconds{solution.seconds};
+  world.allreduce(seconds, seconds, weft::max);
+  result.seconds = seconds[0];
   std::array<double, 1> communication{solution.communication_seconds / world.size()};
   world.allreduce(communication, communication, weft::sum);
   result.communication_seconds = communication[0];

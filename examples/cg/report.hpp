@@ -18,8 +18,8 @@ struct outcome {
   bool converged = false;
   double residual = 0;               ///< relative, as the solver saw it
   double residual_check = 0;         ///< relative, of the solution
-  double seconds = 0;                ///< of the solution alone, without reading and set-up
-  double communication_seconds = 0;  ///< of those; mean of the ranks
+  double seconds = 0;                ///< of the solution alone, without reading and set-up; the slowest rank's
+  double communication_seconds = 0;  ///< of those, in communication; mean of the ranks
   std::optional<comparison> serial;
 
   bool good() const { return converged && (!serial || serial->passed); }
