@@ -1,7 +1,9 @@
-// compute: every collective on sub-communicators of 1 to N ranks, counts around their sizes and beyond, compared
-// element by element. Which algorithms run is up to the options.
+// compute [COUNT ...]: every collective, compared element by element: without counts on sub-communicators of 1 to N
+// ranks, counts around their sizes and beyond; else of the counts given, among all. Which algorithms run is up to the
+// options.
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 #include <span>
@@ -155,12 +157,8 @@ class checks {
   total expected_;
 };
 
-}  // namespace
-
-int compute(int argc, char** argv) try {
-  weft::runtime runtime(argc, argv);
+int on_parts_of(weft::communicator& world) {
   int cases = 0;
-  weft::communicator& world = runtime.world();
   for (int ranks = 1; ranks <= world.size(); ++ranks) {
     auto part = world.split(world.rank() < ranks ? 0 : -1);
     if (!part) continue;
@@ -170,6 +168,17 @@ int compute(int argc, char** argv) try {
       ++cases;
     }
   }
+  return cases;
+}
+
+}  // namespace
+
+int compute(int argc, char** argv) try {
+  weft::runtime runtime(argc, argv);
+  weft::communicator& world = runtime.world();
+  int cases = argc - 2;
+  for (int i = 2; i < argc; ++i) checks(world, std::strtoull(argv[i], nullptr, 10)).run();
+  if (argc == 2) cases = on_parts_of(world);
   world.barrier();
   if (world.rank() == 0) std::printf("%d cases\n", cases);
   return 0;

@@ -1,6 +1,10 @@
 // What must work over every provider: messages that arrive long before they are wanted, and every schedule.
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <set>
 #include <weft/fabric/provider.hpp>
+#include <weft/schedules/algorithms.hpp>
 
 #include "../tools/launcher_under_test.hpp"
 #include "catch.hpp"
@@ -12,10 +16,12 @@ namespace {
 
 using words = std::vector<std::string>;
 
-void succeed(const std::string& provider, int ranks, const words& options, const std::string& job) {
+void succeed(const std::string& provider, int ranks, const words& options, const std::string& job,
+             const words& arguments = {}) {
   words command{"run", "-n", std::to_string(ranks), "--oversubscribe", "--timeout", "240", "--provider", provider};
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"PROGRAM", job});
+  command.insert(command.end(), arguments.begin(), arguments.end());
   const outcome ended = run(command);
   if (ended.status != 0 && ended.error.find("is not to be had here") != std::string::npos)
     skip("no provider " + provider);
@@ -56,6 +62,36 @@ void compute_over(const std::string& provider) {
   CHECK(left_behind().empty());
 }
 
+/// Options by which each collective takes its `number`-th algorithm, around, in shapes of its own for each number of
+/// ranks.
+words algorithms_number(std::size_t number, int ranks) {
+  words options;
+  const auto set = [&](std::string name, std::string_view value) {
+    for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    options.insert(options.end(), {"-x", "WEFT_" + name + "=" + std::string(value)});
+  };
+  for (std::size_t i = 0; i < weft::schedules::collectives; ++i) {
+    const auto kind = static_cast<weft::schedules::collective>(i);
+    const auto all = weft::schedules::algorithms_of(kind);
+    set(std::string(weft::schedules::option_name(kind)), all[number % all.size()].name);
+  }
+  set("degree", std::to_string(2 + ranks % 3));
+  set("splits", std::to_string(ranks % 3));
+  set("connections", std::to_string(1 + ranks % 2));
+  set("group-ranks", std::to_string(ranks % 4));
+  return options;
+}
+
+/// Jobs in which every algorithm of every collective runs among all ranks.
+void compute_by_every_algorithm(const std::string& provider, int ranks, const words& counts) {
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < weft::schedules::collectives; ++i)
+    most = std::max(most, weft::schedules::algorithms_of(static_cast<weft::schedules::collective>(i)).size());
+  for (std::size_t number = 0; number < most; ++number)
+    succeed(provider, ranks, algorithms_number(number, ranks), "compute", counts);
+  CHECK(left_behind().empty());
+}
+
 }  // namespace
 
 TEST_CASE("messages that arrive long before they are wanted, over net, or tcp as it is called later",
@@ -74,3 +110,17 @@ TEST_CASE("every schedule over net, or tcp as it is called later", "[schedules-n
 }
 TEST_CASE("every schedule over rxm", "[schedules-rxm]") { compute_over("tcp;ofi_rxm"); }
 TEST_CASE("every schedule over shm", "[schedules-shm]") { compute_over("shm"); }
+TEST_CASE("every algorithm among 2 to 8 processes over shm", "[algorithms-shm]") {
+  for (std::size_t ranks = 2; ranks <= 8; ++ranks) {
+    words counts;
+    for (const std::size_t count : std::set<std::size_t>{0, 1, ranks - 1, ranks, ranks + 1, 1000, 65'537})
+      counts.push_back(std::to_string(count));
+    compute_by_every_algorithm("shm", static_cast<int>(ranks), counts);
+  }
+}
+TEST_CASE("every algorithm over net, or tcp as it is called later", "[algorithms-net]") {
+  for (const int ranks : {2, 5}) compute_by_every_algorithm(weft::fabric::default_provider(), ranks, {"1", "1000"});
+}
+TEST_CASE("every algorithm over rxm", "[algorithms-rxm]") {
+  for (const int ranks : {3, 6}) compute_by_every_algorithm("tcp;ofi_rxm", ranks, {"1", "1000"});
+}
