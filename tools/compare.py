@@ -10,41 +10,20 @@ table in Markdown. A ratio is the median of the ratios of the alternations: weft
 """
 
 import argparse
-import datetime
 import json
 import os
 import pathlib
-import platform
 import shlex
 import statistics
 import subprocess
 import sys
 
-SOURCE = pathlib.Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- compare:begin -->", "<!-- compare:end -->"
+import measured
+from measured import at_least, named, size
+
 RANKS = 2
 # Which of the peer's paths is the same way through the machine.
 PEER_PATHS = {"shm": "shm", "net": "tcp", "tcp": "tcp", "tcp;ofi_rxm": "tcp"}
-
-
-def size(text):
-    units = {"k": 10, "K": 10, "M": 20, "G": 30}
-    try:
-        value = int(text[:-1]) << units[text[-1]] if text[-1:] in units else int(text)
-    except ValueError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f'"{text}" is not a number of bytes such as 8, 64k or 16M')
-    return value
-
-
-def at_least(least):
-    def number(text):
-        value = int(text)
-        if value < least:
-            raise argparse.ArgumentTypeError(f"{value} is less than {least}")
-        return value
-    return number
 
 
 def providers(text):
@@ -63,10 +42,8 @@ def parse_arguments():
     parser.add_argument("--to", dest="last", type=size, default=16 << 20)
     parser.add_argument("--factor", type=at_least(2), default=2)
     parser.add_argument("--budget", type=at_least(1), default=200, help="ms for the samples of a size")
-    parser.add_argument("--weft", type=pathlib.Path, default=SOURCE / "build/tools/weft")
-    parser.add_argument("--peers", type=pathlib.Path, default=SOURCE.parent / "shared/peers")
-    parser.add_argument("--write", action="store_true", help="put the table into the README")
-    parser.add_argument("--readme", type=pathlib.Path, default=SOURCE / "README.md")
+    parser.add_argument("--peers", type=pathlib.Path, default=measured.SOURCE.parent / "shared/peers")
+    measured.add_output_options(parser, "README.md")
     return parser.parse_args()
 
 
@@ -97,19 +74,12 @@ def alternate(options, provider):
     return pairs
 
 
-def named(count):
-    for shift, unit in ((20, "MiB"), (10, "KiB")):
-        if count >= 1 << shift and count % (1 << shift) == 0:
-            return f"{count >> shift} {unit}"
-    return f"{count} B"
-
-
 def table(results):
     heads, rules = ["message"], ["---:"]
     for provider in results:
         heads += [f"weft, {provider}", f"Open MPI, {PEER_PATHS[provider]}", "ratio"]
         rules += ["---:"] * 3
-    rows = [heads, rules]
+    rows = []
     runs = [set(run) for pairs in results.values() for pair in pairs for run in pair]
     sizes = sorted(set.union(*runs))
     missing = [named(count) for count in sizes if not all(count in run for run in runs)]
@@ -122,44 +92,15 @@ def table(results):
             ratio = statistics.median(a / b for a, b in zip(ours, theirs))
             row += [f"{statistics.median(ours):.1f} µs", f"{statistics.median(theirs):.1f} µs", f"{ratio:.2f}"]
         rows.append(row)
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
-
-
-def first_line(*command):
-    try:
-        return subprocess.run(command, capture_output=True, text=True).stdout.strip().splitlines()[0]
-    except (OSError, IndexError):
-        return f"{command[0]}: unknown version"
-
-
-def processor():
-    try:
-        for line in open("/proc/cpuinfo"):
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.machine()
+    return measured.table(heads, rules, rows)
 
 
 def caption(options):
-    info = json.loads(subprocess.run([options.weft, "info", "--json"], capture_output=True, text=True).stdout)
-    commit = first_line("git", "-C", str(SOURCE), "rev-parse", "--short", "HEAD")
+    where, info = measured.measured_with(options.weft)
     command = shlex.join(["tools/compare.py", *(argument for argument in sys.argv[1:] if argument != "--write")])
-    build = info["build"]
     return (f"All-reduce of float by sum, {RANKS} ranks on one machine, median of {options.alternations} alternating runs "
-            f"(`{command}`), {datetime.date.today()}: {processor()}, {len(info['machine']['cores'])} cores, "
-            f"Linux {platform.release()}; weft {info['version']} ({commit}, {build['compiler']}, {build['type']}, "
-            f"{build['instruction_set']}), libfabric {info['provider']['libfabric']}; "
-            f"{first_line('mpirun.openmpi', '--version')}.")
-
-
-def write(readme, text):
-    old = readme.read_text()
-    if old.count(BEGIN) != 1 or old.count(END) != 1 or old.index(BEGIN) > old.index(END):
-        sys.exit(f"{readme}: needs one {BEGIN} and one {END} after it")
-    before, after = old.split(BEGIN)[0], old.split(END)[1]
-    readme.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+            f"(`{command}`), {where}, libfabric {info['provider']['libfabric']}; "
+            f"{measured.first_line('mpirun.openmpi', '--version')}.")
 
 
 def main():
@@ -170,8 +111,7 @@ def main():
     results = {provider: alternate(options, provider) for provider in options.providers}
     text = f"{table(results)}\n\n{caption(options)}"
     print(text)
-    if options.write:
-        write(options.readme, text)
+    measured.write_if_wanted(options, "compare", text)
 
 
 if __name__ == "__main__":
