@@ -2,8 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -14,8 +12,8 @@
 #include "bench_kernels.hpp"
 #include "bench_settings.hpp"
 #include "bench_worker.hpp"
-#include "job.hpp"
-#include "program.hpp"
+#include "command_line.hpp"
+#include "job_options.hpp"
 #include "weft_arguments.hpp"
 
 namespace weft::tools {
@@ -26,24 +24,9 @@ struct command_line {
   std::string from = "8", to = "16M";
   std::string type = "float", op = "sum";
   std::size_t factor = 2, budget = 200;
-  int ranks = 2, ranks_per_process = 0;  ///< 0: as the environment says
-  std::string provider, progress, bind_to;
+  job_settings job;
   std::vector<CLI::Option*> launching;  ///< what says how the job is started
 };
-
-CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
-  return CLI::Validator(
-      [least, most](std::string& text) {
-        std::int64_t number = 0;
-        const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-        const bool right =
-            failure == std::errc{} && end == text.data() + text.size() && number >= least && number <= most;
-        return right ? std::string()
-                     : "\"" + text + "\" is not a whole number from " + std::to_string(least) + " to " +
-                           std::to_string(most);
-      },
-      "");
-}
 
 std::string check_size(const std::string& text) {
   try {
@@ -52,10 +35,6 @@ std::string check_size(const std::string& text) {
     return failure.what();
   }
   return "";
-}
-
-void choose(CLI::Option* option, const std::vector<std::string>& valid) {
-  option->check(CLI::IsMember(valid).description(""))->type_name(CLI::detail::join(valid, "|"));
 }
 
 /// The names of those that are wanted.
@@ -83,11 +62,11 @@ void finish_settings(command_line& line) {
   if (std::find(valid.begin(), valid.end(), s.algorithm) == valid.end())
     throw CLI::ValidationError("--algorithm",
                                s.algorithm + " not in {" + CLI::detail::join(valid, ",") + "} of " + s.collective);
-  if (s.collective == "latency" && line.ranks < 2)
+  if (s.collective == "latency" && line.job.ranks < 2)
     throw CLI::ValidationError("--ranks", "latency takes at least 2 ranks");
   const auto& providers = fabric::known_providers();
-  if (!line.provider.empty() && std::find(providers.begin(), providers.end(), line.provider) == providers.end())
-    throw CLI::ValidationError("--provider", line.provider + " not in {" + CLI::detail::join(providers, ",") + "}");
+  if (!line.job.provider.empty() && std::find(providers.begin(), providers.end(), line.job.provider) == providers.end())
+    throw CLI::ValidationError("--provider", line.job.provider + " not in {" + CLI::detail::join(providers, ",") + "}");
 }
 
 /// The options, those of weft itself apart, as a process of the job is to have them.
@@ -116,23 +95,11 @@ std::vector<std::string> worker_arguments(const command_line& line) {
 }
 
 int launch(const command_line& line, const options& parsed, const std::vector<std::string>& weft_arguments) {
-  job_settings job;
-  job.ranks = line.ranks;
-  job.ranks_per_process = line.ranks_per_process != 0 ? line.ranks_per_process : parsed.ranks_per_process;
-  job.provider = line.provider;
-  job.progress = line.progress;
-  if (!line.bind_to.empty())
-    job.bind_to = line.bind_to == "core"   ? topology::binding::core
-                  : line.bind_to == "numa" ? topology::binding::numa
-                                           : topology::binding::none;
+  job_settings job = line.job;
+  if (job.ranks_per_process == 0) job.ranks_per_process = parsed.ranks_per_process;
   job.program = worker_arguments(line);
   job.program.insert(job.program.end(), weft_arguments.begin(), weft_arguments.end());
-  try {
-    return run_job(job);
-  } catch (const launch_failure& failure) {
-    std::fprintf(stderr, "weft bench: %s\n", failure.what());
-    return failure.status();
-  }
+  return run_job_or_say_why("weft bench", job);
 }
 
 int bench(command_line& line, const std::vector<std::string>& weft_arguments) {
@@ -163,6 +130,8 @@ void add_bench(CLI::App& weft, int& status) {
   app->allow_extras();
   const auto line = std::make_shared<command_line>();
   bench_settings& s = line->settings;
+  line->job.ranks = 2;
+  line->job.ranks_per_process = 0;  // as the environment says
   choose(app->add_option("COLLECTIVE", s.collective, "What to time")->required(), bench_collectives());
   app->add_option("-b,--from", line->from, "Bytes of the first size, such as 8, 64k or 1M [8]")
       ->check(check_size)
@@ -183,18 +152,14 @@ void add_bench(CLI::App& weft, int& status) {
   app->add_flag("--check", s.check, "Change the inputs for every sample, and check its result");
   app->add_flag("--json", s.json, "Print one JSON object a line");
   line->launching = {
-      app->add_option("-n,--ranks", line->ranks, "How many ranks [2]")
+      app->add_option("-n,--ranks", line->job.ranks, "How many ranks [2]")
           ->check(whole_number(1, 1'000'000))
           ->type_name("RANKS"),
-      app->add_option("--ranks-per-process", line->ranks_per_process, "Ranks that each process hosts [1]")
+      app->add_option("--ranks-per-process", line->job.ranks_per_process, "Ranks that each process hosts [1]")
           ->check(whole_number(1, 1'000'000))
-          ->type_name("RANKS"),
-      app->add_option("--provider", line->provider, "libfabric provider (`weft info` lists them)")
-          ->type_name("PROVIDER"),
-      app->add_option("--progress", line->progress, "Who moves operations on"),
-      app->add_option("--bind-to", line->bind_to, "What confines each process; core where the cores suffice")};
-  choose(line->launching[3], {"caller", "thread"});
-  choose(line->launching[4], {"core", "numa", "none"});
+          ->type_name("RANKS")};
+  const auto of_job = add_job_options(*app, line->job);
+  line->launching.insert(line->launching.end(), of_job.begin(), of_job.end());
   app->callback([app, line, &status] { status = bench(*line, app->remaining()); });
 }
 

@@ -2,18 +2,18 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <stdexcept>
 #include <weft/topology/ring_order.hpp>
 
+#include "command_line.hpp"
 #include "plan_list.hpp"
 #include "plan_rounds.hpp"
 #include "plan_steps.hpp"
 #include "plan_tree.hpp"
-#include "sim_network.hpp"
+#include "rank_placement.hpp"
 
 namespace weft::tools {
 namespace {
@@ -27,45 +27,6 @@ struct command_line {
   std::vector<CLI::Option*> of_shape;   ///< what only some algorithms take
   std::vector<CLI::Option*> of_limits;  ///< of the greedy reduction
 };
-
-template <class Number>
-bool parse(const std::string& text, Number& number) {
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return failure == std::errc{} && end == text.data() + text.size();
-}
-
-CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
-  return CLI::Validator(
-      [least, most](std::string& text) {
-        std::int64_t number = 0;
-        if (parse(text, number) && number >= least && number <= most) return std::string();
-        return "\"" + text + "\" is not a whole number from " + std::to_string(least) + " to " + std::to_string(most);
-      },
-      "");
-}
-
-std::string check_rank(const std::string& text) {
-  int rank = 0;
-  return parse(text, rank) && rank >= 0 ? "" : "\"" + text + "\" is not a rank, a whole number from 0";
-}
-
-std::string check_cost(const std::string& text) {
-  double cost = 0;
-  // Beyond this, sums of costs could leave what a double holds.
-  if (parse(text, cost) && cost >= 0 && cost <= 1e300) return "";
-  return "\"" + text + "\" is not a time, a number from 0";
-}
-
-void choose(CLI::Option* option, const std::string& words) {
-  const std::vector<std::string> valid = CLI::detail::split(words, '|');
-  option->check(CLI::IsMember(valid).description(""))->type_name(words);
-}
-
-void check_among(const char* option, int rank, int ranks) {
-  if (rank >= ranks)
-    throw CLI::ValidationError(option,
-                               std::to_string(rank) + " is none of the ranks 0 to " + std::to_string(ranks - 1));
-}
 
 /// Whether the plan is printed as a tree, with times.
 bool drawn_as_tree(const command_line& line) { return is_timed_tree(line.job) && !line.rank && line.format != "goal"; }
@@ -89,15 +50,6 @@ void check_options(const command_line& line) {
     if (given->count() == 0 || std::find(valid.begin(), valid.end(), given->get_name()) != valid.end()) continue;
     const std::string takes = valid.empty() ? "no parameters" : CLI::detail::join(valid, ", ");
     throw CLI::ValidationError(given->get_name(), called + " does not take that; it takes " + takes);
-  }
-}
-
-void group_in_rows(command_line& line) {
-  auto& shape = line.job.shape;
-  for (int first = 0; line.group_size > 0 && first < shape.ranks; first += line.group_size) {
-    shape.groups.emplace_back();
-    for (int rank = first; rank < std::min(first + line.group_size, shape.ranks); ++rank)
-      shape.groups.back().push_back(rank);
   }
 }
 
@@ -128,7 +80,7 @@ void finish(command_line& line) {
   if (!line.topology.empty() && line.group_size > 0)
     throw CLI::ValidationError("--group-size", "the switches of --topology are the groups: not both");
   if (line.topology.empty())
-    group_in_rows(line);
+    shape.groups = group_in_rows(shape.ranks, line.group_size);
   else
     place_on_network(line);
 }
@@ -185,7 +137,7 @@ void add_shape_options(CLI::App& app, command_line& line) {
         app.add_option(name, value, meaning)->check(whole_number(least, 10'000'000))->type_name(unit));
   };
   const auto time = [&](const char* name, double& value, const char* meaning, const char* unit) {
-    line.of_shape.push_back(app.add_option(name, value, meaning)->check(check_cost)->type_name(unit));
+    line.of_shape.push_back(app.add_option(name, value, meaning)->check(check_time)->type_name(unit));
   };
   line.of_shape.push_back(app.add_option("--root", shape.root, "The rank that gets the result, or starts [0]")
                               ->check(check_rank)
@@ -201,7 +153,8 @@ void add_shape_options(CLI::App& app, command_line& line) {
   line.of_shape.push_back(
       app.add_option("--topology", line.topology, "Slurm's topology.conf: the order of rings, and switches as groups")
           ->type_name("FILE"));
-  choose(app.add_option("--placement", line.placing, "Where ranks are on its machines [block]"), "block|cyclic|random");
+  choose(app.add_option("--placement", line.placing, "Where ranks are on its machines [block]"),
+         {"block", "cyclic", "random"});
   const auto limit = [&](const char* name, int& value, const char* meaning) {
     line.of_limits.push_back(app.add_option(name, value, meaning)->check(whole_number(1, 10'000'000))->type_name("K"));
   };
@@ -234,7 +187,7 @@ void add_plan(CLI::App& weft, int& status) {
   add_shape_options(*app, *line);
   app->add_option("--rank", line->rank, "Show this rank's steps alone")->check(check_rank)->type_name("RANK");
   choose(app->add_option("--format", line->format, "How to print it; goal is what LogGOPSim reads [text]"),
-         "text|json|dot|goal");
+         {"text", "json", "dot", "goal"});
   app->add_flag("--list", line->list, "Show the algorithms instead, of COLLECTIVE or of all");
   app->add_flag("--verify", line->verify, "Check, for all ranks together, that this is the collective");
   app->callback([line, &status] { plan(*line, status); });

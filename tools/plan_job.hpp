@@ -1,14 +1,12 @@
 // What `weft plan` is asked to plan.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
-#include <weft/schedules/algorithms.hpp>
 #include <weft/schedules/greedy_tree.hpp>
-#include <weft/schedules/partition.hpp>
+
+#include "named_algorithm.hpp"
 
 namespace weft::tools {
 
@@ -19,21 +17,15 @@ struct plan_job {
   std::optional<std::size_t> bytes;  ///< of the vector; of an all-to-all, one rank's input
 };
 
-/// The collective of that name, which may differ from the tables' in dashes and underscores; bcast is one of broadcast.
-/// Throws std::invalid_argument, saying which there are, for another.
-schedules::collective collective_named(const std::string& wanted);
-
-/// The same of an algorithm; an empty name is that of the collective's first, of reduce's greedy.
+/// The collective's algorithm of that name, as `spelled` finds it; an empty one is that of its first, of reduce's
+/// greedy.
 const schedules::algorithm& algorithm_named(schedules::collective of, const std::string& wanted);
 
 /// The options of `weft plan` that an algorithm takes: "--root", "--segments", ...
 std::vector<std::string> options_of(const schedules::algorithm& how);
 
-/// Emits one rank's steps. What all ranks share is made once.
-using steps_of_rank = std::function<void(int rank, schedules::sink& to)>;
 steps_of_rank steps_of(const plan_job& job);
 
-/// Bytes for its blocks, where `bytes` bytes go in.
 schedules::partition counts_of(const plan_job& job, std::size_t bytes);
 
 /// "ring all-reduce, 4 ranks", with the root where there is one.

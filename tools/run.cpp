@@ -1,27 +1,18 @@
 #include "run.hpp"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cmath>
 #include <memory>
 
-#include "job.hpp"
-#include "program.hpp"
+#include "command_line.hpp"
+#include "job_options.hpp"
 
 namespace weft::tools {
 namespace {
 
-std::string check_count(const std::string& text) {
-  int count = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (failure == std::errc{} && end == text.data() + text.size() && count >= 1 && count <= 1'000'000) return "";
-  return "\"" + text + "\" is not a whole number from 1 to 1000000";
-}
-
 std::string check_seconds(const std::string& text) {
   double seconds = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (failure == std::errc{} && end == text.data() + text.size() && seconds > 0 && seconds <= 1e8) return "";
+  if (parse(text, seconds) && seconds > 0 && seconds <= 1e8) return "";
   return "\"" + text + "\" is not a number of seconds above 0";
 }
 
@@ -29,15 +20,9 @@ std::string check_export(const std::string& text) {
   return text.empty() || text.front() == '=' ? "\"" + text + "\" does not begin with a variable's name" : "";
 }
 
-/// One of the words "A|B", which is also how the help shows it.
-void choose(CLI::Option* option, const std::string& words) {
-  const std::vector<std::string> valid = CLI::detail::split(words, '|');
-  option->check(CLI::IsMember(valid).description(""))->type_name(words);
-}
-
 struct command_line {
   job_settings settings;
-  std::string bind_to, on_failure = "end";
+  std::string on_failure = "end";
   double timeout = 0;
 };
 
@@ -47,18 +32,9 @@ int run(command_line& line, const std::vector<std::string>& program) {
   if (settings.program.empty()) throw CLI::RequiredError("PROGRAM");
   // A program whose name begins with a dash can be given with a path.
   if (settings.program.front().starts_with('-')) throw CLI::ExtrasError({settings.program.front()});
-  if (!line.bind_to.empty())
-    settings.bind_to = line.bind_to == "core"   ? topology::binding::core
-                       : line.bind_to == "numa" ? topology::binding::numa
-                                                : topology::binding::none;
   if (line.timeout > 0) settings.timeout = std::chrono::milliseconds(std::llround(std::ceil(line.timeout * 1000)));
   settings.continue_on_failure = line.on_failure == "continue";
-  try {
-    return run_job(settings);
-  } catch (const launch_failure& failure) {
-    std::fprintf(stderr, "weft run: %s\n", failure.what());
-    return failure.status();
-  }
+  return run_job_or_say_why("weft run", settings);
 }
 
 }  // namespace
@@ -73,15 +49,15 @@ void add_run(CLI::App& weft, int& status) {
   app->prefix_command();
   const auto line = std::make_shared<command_line>();
   job_settings& s = line->settings;
-  app->add_option("-n,--ranks", s.ranks, "How many ranks")->required()->check(check_count)->type_name("RANKS");
+  app->add_option("-n,--ranks", s.ranks, "How many ranks")
+      ->required()
+      ->check(whole_number(1, 1'000'000))
+      ->type_name("RANKS");
   app->add_option("--ranks-per-process", s.ranks_per_process, "Ranks that each process hosts, each on a fiber")
-      ->check(check_count)
+      ->check(whole_number(1, 1'000'000))
       ->envname("WEFT_RANKS_PER_PROCESS")
       ->type_name("RANKS");
-  app->add_option("--provider", s.provider, "libfabric provider (`weft info` lists them)")->type_name("PROVIDER");
-  choose(app->add_option("--progress", s.progress, "Who moves operations on"), "caller|thread");
-  choose(app->add_option("--bind-to", line->bind_to, "What confines each process; core where the cores suffice"),
-         "core|numa|none");
+  add_job_options(*app, s);
   app->add_option("-x", s.exports, "Set an environment variable, or pass on one")
       ->allow_extra_args(false)
       ->check(check_export)
@@ -90,7 +66,7 @@ void add_run(CLI::App& weft, int& status) {
   app->add_option("--timeout", line->timeout, "End the job after so long")->check(check_seconds)->type_name("SECONDS");
   app->add_flag("--oversubscribe", s.oversubscribe, "More ranks than cores are meant so: say nothing");
   choose(app->add_option("--on-failure", line->on_failure, "What happens to the others when a rank fails; end"),
-         "end|continue");
+         {"end", "continue"});
   app->callback([app, line, &status] { status = run(*line, app->remaining()); });
 }
 

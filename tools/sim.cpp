@@ -1,8 +1,6 @@
 #include "sim.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -12,6 +10,9 @@
 #include <weft/simulator/svg.hpp>
 #include <weft/topology/ring_order.hpp>
 
+#include "command_line.hpp"
+#include "named_algorithm.hpp"
+#include "rank_placement.hpp"
 #include "sim_network.hpp"
 #include "sim_report.hpp"
 #include "sim_workload.hpp"
@@ -24,6 +25,7 @@ constexpr std::uint64_t most_steps_kept = 1 << 22;
 
 struct command_line {
   sim_job job;
+  std::string collective, algorithm;  ///< as they are spelled; the latter empty: the collective's first
   std::vector<std::size_t> counts{8};
   simulator::machine_model model;
   std::string ports = "pipelined", noise, goal, svg;
@@ -36,31 +38,6 @@ struct command_line {
   std::vector<CLI::Option*> of_network;     ///< what goes with --topology only
 };
 
-template <class Number>
-bool parse(std::string_view text, Number& number) {
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return failure == std::errc{} && end == text.data() + text.size();
-}
-
-CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
-  return CLI::Validator(
-      [least, most](std::string& text) {
-        std::int64_t number = 0;
-        if (parse(text, number) && number >= least && number <= most) return std::string();
-        return "\"" + text + "\" is not a whole number from " + std::to_string(least) + " to " + std::to_string(most);
-      },
-      "");
-}
-
-std::string check_time(const std::string& text) {
-  double time = 0;
-  return parse(text, time) && time >= 0 && time <= 1e300 ? "" : "\"" + text + "\" is not a time, a number from 0";
-}
-
-void choose(CLI::Option* option, const std::vector<std::string>& valid) {
-  option->check(CLI::IsMember(valid).description(""))->type_name(CLI::detail::join(valid, "|"));
-}
-
 void read_noise(const std::string& text, simulator::noise_model& noise) {
   const std::vector<std::string> parts = CLI::detail::split(text, ':');
   const bool random = parts.size() < 3 || parts[2] == "random";
@@ -70,6 +47,19 @@ void read_noise(const std::string& text, simulator::noise_model& noise) {
                                               "\" is not PERIOD:DURATION, PERIOD:DURATION:random or "
                                               "PERIOD:DURATION:coscheduled with a duration less than the period");
   noise.phases = random ? simulator::noise_model::phase::random : simulator::noise_model::phase::coscheduled;
+}
+
+void find_names(command_line& line) {
+  sim_job& job = line.job;
+  try {
+    job.kind = collective_named(line.collective);
+    const auto names = sim_algorithms(job.kind);
+    job.algorithm = line.algorithm.empty()
+                        ? names.front()
+                        : spelled(line.algorithm, names, "algorithm of " + std::string(name(job.kind)));
+  } catch (const std::invalid_argument& failure) {
+    throw CLI::ValidationError("COLLECTIVE, --algorithm", failure.what());
+  }
 }
 
 /// Checks what no option alone can know.
@@ -92,22 +82,12 @@ void finish(command_line& line) {
         throw CLI::ValidationError(option->get_name(), "a GOAL file says that itself: not with --goal");
     return;
   }
-  if (line.job.collective.empty()) throw CLI::RequiredError("COLLECTIVE or --goal FILE");
+  if (line.collective.empty()) throw CLI::RequiredError("COLLECTIVE or --goal FILE");
   if (line.job.shape.ranks == 0) throw CLI::RequiredError("--ranks");
   schedules::algorithm_arguments& shape = line.job.shape;
-  if (shape.root >= shape.ranks)
-    throw CLI::ValidationError(
-        "--root", std::to_string(shape.root) + " is none of the ranks 0 to " + std::to_string(shape.ranks - 1));
-  try {
-    find_names(line.job);
-  } catch (const std::invalid_argument& failure) {
-    throw CLI::ValidationError("COLLECTIVE, --algorithm", failure.what());
-  }
-  for (int first = 0; line.group_size > 0 && first < shape.ranks; first += line.group_size) {
-    shape.groups.emplace_back();
-    for (int rank = first; rank < std::min(first + line.group_size, shape.ranks); ++rank)
-      shape.groups.back().push_back(rank);
-  }
+  check_among("--root", shape.root, shape.ranks);
+  find_names(line);
+  shape.groups = group_in_rows(shape.ranks, line.group_size);
   if (!line.svg.empty() && line.counts.size() > 1)
     throw CLI::ValidationError("--svg", "one drawing holds one --count, not " + std::to_string(line.counts.size()));
 }
@@ -167,9 +147,10 @@ void sim(command_line& line) {
   }
   const auto on = network_for(line, line.job.shape.ranks);
   if (line.network_order) line.job.shape.order = topology::ring_order(on->switches, on->machine_of_rank);
+  const std::string what = std::string(name(line.job.kind)) + " " + line.job.algorithm;
   for (const std::size_t bytes : line.counts) {
     line.job.bytes = bytes;
-    run(line, {line.job.collective + " " + line.job.algorithm, bytes}, workload_of(line.job, line.model), on);
+    run(line, {what, bytes}, workload_of(line.job, line.model), on);
   }
 }
 
@@ -230,11 +211,11 @@ void add_sim(CLI::App& weft) {
     return option;
   };
   of_collective(
-      app->add_option("COLLECTIVE", job.collective, "What to time: " + CLI::detail::join(sim_collectives(), ", ")));
+      app->add_option("COLLECTIVE", line->collective, "What to time: " + CLI::detail::join(collective_names(), ", ")));
   of_collective(app->add_option("-n,--ranks", job.shape.ranks, "How many ranks"))
       ->check(whole_number(1, 10'000'000))
       ->type_name("RANKS");
-  of_collective(app->add_option("--algorithm", job.algorithm, "Which algorithm [the collective's first]"))
+  of_collective(app->add_option("--algorithm", line->algorithm, "Which algorithm [the collective's first]"))
       ->type_name("NAME");
   of_collective(
       app->add_option("--count", line->counts,
@@ -242,7 +223,7 @@ void add_sim(CLI::App& weft) {
       ->check(whole_number(0, std::int64_t{1} << 50))
       ->type_name("BYTES");
   of_collective(app->add_option("--root", job.shape.root, "The rank that gets the result, or starts [0]"))
-      ->check(whole_number(0, 10'000'000))
+      ->check(check_rank)
       ->type_name("RANK");
   of_collective(app->add_option("--segments", job.shape.by.segments, "Parts in which a chunk travels [1]"))
       ->check(whole_number(1, 1 << 20))
