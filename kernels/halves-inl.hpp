@@ -19,16 +19,31 @@ HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {
 namespace HWY_NAMESPACE {
 
-/// A bfloat16 in the upper half of each lane from a float there: rounded, its lower half of no meaning. A NaN becomes
-/// the quiet one.
-template <class D32>
-HWY_INLINE hn::Vec<D32> round_to_bfloat16(D32 d, hn::Vec<hn::RebindToFloat<D32>> value) {
-  const hn::RebindToFloat<D32> df;
-  const auto bits = hn::BitCast(d, value);
-  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1));
-  const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(d, 0x7fff)));
-  const auto nan = hn::BitCast(df, hn::Set(d, 0x7fc00000));
-  return hn::BitCast(d, hn::IfThenElse(hn::Eq(value, value), hn::BitCast(df, rounded), nan));
+/// The same floats, but for NaNs: each becomes the quiet one without sign or payload.
+template <class D>
+HWY_INLINE hn::Vec<D> with_quiet_nan(D df, hn::Vec<D> value) {
+  const auto nan = hn::BitCast(df, hn::Set(hn::RebindToUnsigned<D>(), 0x7fc00000));
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  // In one instruction, by a table of what each class of numbers becomes: NaNs (0, 1) the first operand (0), the others
+  // the second (1).
+  if constexpr (sizeof value == 64)
+    return hn::Vec<D>{_mm512_fixupimm_ps(nan.raw, value.raw, _mm512_set1_epi32(0x11111100), 0)};
+#endif
+  return hn::IfThenElse(hn::Eq(value, value), value, nan);
+}
+
+/// The bfloat16 of floats in `odd` and `even` lanes of 32 bits, each rounded to nearest even, none of them a NaN with
+/// anything in its lower half. `high` is to become one more where the rest `low` is more than one half, or one half
+/// beside an odd one: where there is a carry from low + 0x7fff + odd, which is the upper bit of
+/// (low + (0x7ffe + odd) + 1) / 2.
+template <class D, class F>
+HWY_INLINE hn::Vec<D> round_to_bfloat16(D d, F odd, F even) {
+  const hn::RepartitionToWide<D> d32;
+  const auto odd_bits = hn::BitCast(d32, odd), even_bits = hn::BitCast(d32, even);
+  const auto high = hn::OddEven(hn::BitCast(d, odd_bits), hn::BitCast(d, hn::ShiftRight<16>(even_bits)));
+  const auto low = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<16>(odd_bits)), hn::BitCast(d, even_bits));
+  const auto almost_half = hn::OrAnd(hn::Set(d, 0x7ffe), high, hn::Set(d, 1));
+  return hn::Add(high, hn::ShiftRight<15>(hn::AverageRound(low, almost_half)));
 }
 
 /// Two vectors of bfloat16: those in the odd lanes are floats with something small below, which is masked off, those in
@@ -43,8 +58,7 @@ HWY_INLINE hn::Vec<D> apply_to_bfloat16(D d, hn::Vec<D> a, hn::Vec<D> b) {
       Arithmetic::apply(df, hn::BitCast(df, hn::And(wide_a, upper)), hn::BitCast(df, hn::And(wide_b, upper)));
   const auto even =
       Arithmetic::apply(df, hn::BitCast(df, hn::ShiftLeft<16>(wide_a)), hn::BitCast(df, hn::ShiftLeft<16>(wide_b)));
-  const auto high = hn::And(round_to_bfloat16(d32, odd), upper);
-  return hn::BitCast(d, hn::Or(high, hn::ShiftRight<16>(round_to_bfloat16(d32, even))));
+  return round_to_bfloat16(d, with_quiet_nan(df, odd), with_quiet_nan(df, even));
 }
 
 // Where there are instructions for float16, they are right. What Highway 1.0.3 puts in their place elsewhere truncates,
@@ -57,10 +71,8 @@ HWY_INLINE hn::Vec<hn::Rebind<float, D16>> widen_float16(D16, hn::Vec<D16> halve
 }
 template <class D16>
 HWY_INLINE hn::Vec<D16> round_to_float16(D16 d, hn::Vec<hn::Rebind<float, D16>> value) {
-  const hn::Rebind<float, D16> df;
-  const auto nan = hn::BitCast(df, hn::Set(hn::RebindToUnsigned<decltype(df)>(), 0x7fc00000));
   const hn::Rebind<hwy::float16_t, D16> dh;
-  return hn::BitCast(d, hn::DemoteTo(dh, hn::IfThenElse(hn::Eq(value, value), value, nan)));
+  return hn::BitCast(d, hn::DemoteTo(dh, with_quiet_nan(hn::Rebind<float, D16>(), value)));
 }
 #else
 /// The magnitude as bits of a float is 2^112 times too small; infinities and NaNs then get their exponent.
