@@ -22,15 +22,19 @@ void dataflow_execution::start(const run_arguments& arguments) {
 
 void dataflow_execution::transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept {
   --in_flight_;
-  if (failure != nullptr && failure_ == nullptr) failure_ = failure;
-  if (failure == nullptr) step_done(step);
+  if (failure == nullptr || take_poison(step))
+    step_done(step);
+  else if (failure_ == nullptr)
+    failure_ = failure;
   run_ready();
 }
 
 void dataflow_execution::step_done(schedules::step_index step) noexcept {
   ++done_;
-  for (const auto next : plan().successors_of(plan().steps[step]))
+  for (const auto next : plan().successors_of(plan().steps[step])) {
+    follow(step, next);
     if (--waiting_for_[next] == 0) ready_[ready_last_++] = next;
+  }
 }
 
 void dataflow_execution::run_ready() noexcept {
@@ -40,11 +44,14 @@ void dataflow_execution::run_ready() noexcept {
     if (is_transfer(steps[i])) {
       ++in_flight_;
       messages_.post_held(transfer(i));
-    } else if (run_locally(steps[i])) {
+    } else {
+      run_locally(i);
       step_done(i);
     }
   }
-  if (in_flight_ == 0 && (failure_ != nullptr || done_ == steps.size())) finished_.set();
+  if (in_flight_ != 0 || (failure_ == nullptr && done_ != steps.size())) return;
+  conclude();
+  finished_.set();
 }
 
 }  // namespace weft::detail

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace weft::detail {
 
@@ -37,6 +38,7 @@ execution::execution(fabric::messenger& messages, fabric::participant& member,
     if (is_transfer(steps[i])) index_[i] = is_send(steps[i]) ? sends++ : receives++;
   sends_ = std::make_unique<send[]>(sends);
   receives_ = std::make_unique<receive[]>(receives);
+  poisoned_ = std::make_unique<bool[]>(steps.size());
   const auto prepare = [&](auto& operation, schedules::step_index i) {
     operation.owner = this;
     operation.step = i;
@@ -62,20 +64,50 @@ void execution::arm(const run_arguments& arguments) {
   failure_ = nullptr;
 }
 
-bool execution::run_locally(const bound_step& step) noexcept {
+void execution::run_locally(schedules::step_index i) noexcept {
+  if (poison_ != nullptr && poisoned_[i]) return;
   std::string why;
   try {
-    run_local(plan(), step, memory_, arguments_.custom);
-    return true;
+    return run_local(plan(), plan().steps[i], memory_, arguments_.custom);
   } catch (const std::exception& thrown) {
-    why = std::string(": ") + thrown.what();
-    failure_ = std::current_exception();
+    why = thrown.what();
+    if (!threw_here_) poison_failure_ = std::current_exception();
   } catch (...) {
-    failure_ = std::current_exception();
+    if (!threw_here_) poison_failure_ = std::current_exception();
   }
-  messages_.break_later(member_.members->communicator, errc::operation_failed,
-                        "the operator of rank " + std::to_string(member_.rank) + " threw" + why);
-  return false;
+  threw_here_ = true;
+  poisoned_[i] = true;
+  if (poison_ == nullptr)
+    poison_ = std::make_shared<const fabric::poison>(fabric::poison{member_.rank, std::move(why)});
+}
+
+void execution::poison(schedules::step_index i) noexcept {
+  poisoned_[i] = true;
+  if (is_send(plan().steps[i])) sends_[index_[i]].poisoned = poison_;
+}
+
+bool execution::take_poison(schedules::step_index i) noexcept {
+  if (is_send(plan().steps[i])) return false;
+  const receive& ended = receives_[index_[i]];
+  if (ended.poisoned == nullptr) return false;
+  poisoned_[i] = true;
+  if (poison_ != nullptr) return true;
+  poison_ = ended.poisoned;
+  poison_failure_ = ended.failure;
+  return true;
+}
+
+void execution::conclude() noexcept {
+  if (poison_ == nullptr) return;
+  if (threw_here_ || failure_ == nullptr) failure_ = std::move(poison_failure_);
+  poison_failure_ = nullptr;
+  poison_ = nullptr;
+  threw_here_ = false;
+  for (schedules::step_index i = 0; i < plan().steps.size(); ++i) {
+    const bound_step& step = plan().steps[i];
+    if (std::exchange(poisoned_[i], false) && is_transfer(step))
+      (is_send(step) ? static_cast<fabric::operation&>(sends_[index_[i]]) : receives_[index_[i]]).poisoned = nullptr;
+  }
 }
 
 fabric::operation& execution::transfer(schedules::step_index i) noexcept {

@@ -22,6 +22,10 @@ struct run_arguments {
 };
 
 /// Everything that the two executors share. May run again and again, once at a time.
+///
+/// Where the caller's operator throws, its step is poisoned, and so is each step that depends on a poisoned one, here
+/// or, by a message without contents, on another rank. Poisoned steps compute nothing, but every message is sent and
+/// received as ever: the next collective finds the communicator as it should be.
 class execution {
  public:
   execution(fabric::messenger& messages, fabric::participant& member, std::shared_ptr<const bound_schedule> plan);
@@ -30,7 +34,8 @@ class execution {
   virtual ~execution();
 
   const bound_schedule& plan() const noexcept { return *plan_; }
-  /// The first error of the last run, or null.
+  /// What the last run failed with, or null: what the operator threw on this rank, else the first error, else what it
+  /// threw on another.
   const std::exception_ptr& failure() const noexcept { return failure_; }
 
  protected:
@@ -44,19 +49,29 @@ class execution {
   static bool is_send(const bound_step& step) noexcept {
     return step.kind == schedules::step_kind::send || step.kind == schedules::step_kind::notify;
   }
-  /// Runs a copy or combine step. Where the caller's operator throws, that is the run's failure, the communicator
-  /// breaks on all ranks, so that what is in flight ends, and it is false.
-  bool run_locally(const bound_step& step) noexcept;
+  /// Runs a copy or combine step that is not poisoned.
+  void run_locally(schedules::step_index step) noexcept;
+  /// `step` depends on `before`, which is done.
+  void follow(schedules::step_index before, schedules::step_index step) noexcept {
+    if (poison_ != nullptr && poisoned_[before]) [[unlikely]]
+      poison(step);
+  }
+  /// Whether the transfer `step`, which has failed, was a receive of a message without contents; it is poisoned then.
+  bool take_poison(schedules::step_index step) noexcept;
+  /// The run has ended: `failure_` is what it failed with.
+  void conclude() noexcept;
   /// The operation of a transfer step, ready to be posted.
   fabric::operation& transfer(schedules::step_index step) noexcept;
 
   fabric::messenger& messages_;
   bases memory_;
-  std::exception_ptr failure_;
+  std::exception_ptr failure_;  ///< the first of those for which the communicator has failed
 
  private:
   struct send;
   struct receive;
+
+  void poison(schedules::step_index step) noexcept;
 
   fabric::participant& member_;
   std::shared_ptr<const bound_schedule> plan_;
@@ -65,6 +80,10 @@ class execution {
   std::unique_ptr<send[]> sends_;
   std::unique_ptr<receive[]> receives_;
   run_arguments arguments_;
+  std::shared_ptr<const fabric::poison> poison_;  // null while no step is poisoned
+  std::exception_ptr poison_failure_;             // what it makes this rank throw
+  bool threw_here_ = false;
+  std::unique_ptr<bool[]> poisoned_;  // of each step
 };
 
 /// Runs the steps in their order on the caller's thread or fiber, for short messages: it never waits in a send, only
@@ -79,7 +98,7 @@ class in_order_execution final : public execution {
  private:
   void transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept override;
   bool wait_for(schedules::step_index step, progress& by);
-  bool run_steps(progress& by);
+  void run_steps(progress& by);
   void post(schedules::step_index step);
 
   std::unique_ptr<event[]> done_;  // of each step

@@ -21,24 +21,27 @@ void in_order_execution::post(schedules::step_index step) {
 
 bool in_order_execution::wait_for(schedules::step_index step, progress& by) {
   if (!is_transfer(plan().steps[step])) return true;
-  done_[step].wait(by);
-  return failures_[step] == nullptr;
+  if (!done_[step].ready()) done_[step].wait(by);
+  if (failures_[step] == nullptr) [[likely]]
+    return true;
+  return take_poison(step);
 }
 
-bool in_order_execution::run_steps(progress& by) {
+void in_order_execution::run_steps(progress& by) {
   const auto& steps = plan().steps;
   for (schedules::step_index i = 0; i < steps.size(); ++i)
     if (is_transfer(steps[i]) && !is_send(steps[i]) && steps[i].after.count == 0) post(i);
   for (schedules::step_index i = 0; i < steps.size(); ++i) {
     if (posted_[i]) continue;
-    for (const auto before : plan().after(steps[i]))
-      if (!wait_for(before, by)) return false;
+    for (const auto before : plan().after(steps[i])) {
+      if (!wait_for(before, by)) return;
+      follow(before, i);
+    }
     if (is_transfer(steps[i]))
       post(i);
-    else if (!run_locally(steps[i]))
-      return false;
+    else
+      run_locally(i);
   }
-  return true;
 }
 
 void in_order_execution::run(const run_arguments& arguments, progress& by) {
@@ -46,12 +49,13 @@ void in_order_execution::run(const run_arguments& arguments, progress& by) {
   run_steps(by);
   for (schedules::step_index i = 0; i < plan().steps.size(); ++i) {
     if (!posted_[i]) continue;
-    done_[i].wait(by);
-    if (failures_[i] != nullptr && failure_ == nullptr) failure_ = failures_[i];
+    if (!done_[i].ready()) done_[i].wait(by);
+    if (failures_[i] != nullptr && !take_poison(i) && failure_ == nullptr) failure_ = failures_[i];
     failures_[i] = nullptr;
     posted_[i] = false;
     done_[i].reset();
   }
+  conclude();
 }
 
 }  // namespace weft::detail

@@ -191,7 +191,11 @@ void engine::begin_send(send_operation& send) {
   if (process == settings_.process) return send_home(send);
   peer& to = *peers_[static_cast<std::size_t>(process)];
   if (to.lost) return fail(send, lost_error(process));
-  if (send.bytes <= settings_.eager_limit) return send_eager(to, send);
+  if (send.bytes <= settings_.eager_limit) {
+    if (send.poisoned != nullptr) [[unlikely]]
+      return send_poisoned(to, send);
+    return send_eager(to, send);
+  }
   if (send.collective) return begin_collective_departure(send, *send.at->here);
   departure& leaving = depart(process, send.bytes);
   leaving.operation = &send;
@@ -222,7 +226,10 @@ void engine::send_home(send_operation& send) {
   if (receive_operation* receive = there.messages.take_posted(send.at->rank, send.tag, send.collective)) {
     if (send.collective && !agrees(*receive, send.at->rank, send.fingerprint)) return;
     if (!fits(*receive, send.at->rank, send.bytes)) return fail_with(send, *receive);
-    deliver(*receive, send.at->rank, send.tag, send.data, send.bytes);
+    if (send.poisoned != nullptr) [[unlikely]]
+      end_poisoned(*receive, send.poisoned);
+    else
+      deliver(*receive, send.at->rank, send.tag, send.data, send.bytes);
     return end(send);
   }
   auto message = std::make_unique<unexpected_message>();
@@ -232,10 +239,13 @@ void engine::send_home(send_operation& send) {
   message->fingerprint = send.fingerprint;
   message->bytes = send.bytes;
   message->process = settings_.process;
+  if (send.poisoned != nullptr) [[unlikely]]
+    message->poisoned = send.poisoned;
   peer& home = *peers_[static_cast<std::size_t>(settings_.process)];
-  const bool copied = send.bytes <= settings_.eager_limit &&
-                      home.stored + send.bytes <= settings_.unexpected_limit + settings_.send_buffer_limit;
-  if (copied && send.bytes != 0) {
+  const bool copied = send.poisoned != nullptr ||
+                      (send.bytes <= settings_.eager_limit &&
+                       home.stored + send.bytes <= settings_.unexpected_limit + settings_.send_buffer_limit);
+  if (copied && send.bytes != 0 && send.poisoned == nullptr) {
     message->data = std::make_unique_for_overwrite<std::byte[]>(send.bytes);
     std::memcpy(message->data.get(), send.data, send.bytes);
   }
@@ -279,6 +289,7 @@ void engine::consume(receive_operation& receive, std::unique_ptr<unexpected_mess
     h.detail = message->sender_name;
     return send_control(*peers_[static_cast<std::size_t>(message->process)], h);
   }
+  if (message->poisoned != nullptr) return end_poisoned(receive, message->poisoned);
   if (message->at_home != nullptr) {
     deliver(receive, message->source, message->tag, message->at_home->data, message->bytes);
     return end(*message->at_home);

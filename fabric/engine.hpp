@@ -53,9 +53,9 @@ struct peer {
   std::uint32_t owed = 0;       ///< what we have taken out of ours and not told it yet
   bool envelopes_only = false;  ///< it has asked us to
   bool asked_for_envelopes = false;
-  std::size_t stored = 0;        ///< bytes of its messages that nothing matches yet
+  std::size_t stored = 0;             ///< bytes of its messages that nothing matches yet
   clock::time_point refused_since{};  ///< when the provider began to refuse frames to it; none: it takes them
-  std::deque<outgoing> control;  ///< grants and the like go before messages
+  std::deque<outgoing> control;       ///< grants and the like go before messages
   std::deque<outgoing> messages;
   bool credit_due = false;      ///< it is to be told of its credit soon
   bool flush_wanted = false;    ///< is in engine::unflushed_
@@ -162,6 +162,7 @@ class engine final : private receiver {
   void send_control(peer& to, header& h, const std::byte* body = nullptr, std::size_t bytes = 0) noexcept;
   void send_eager(peer& to, send_operation& send);
   void send_envelope(peer& to, departure& announced, header h);
+  void queue_message(peer& to, outgoing later);
   bool transmit_first(peer& to);
   bool flush(peer& to);
   void flush_all();
@@ -194,9 +195,10 @@ class engine final : private receiver {
   void piece_departed(departure& leaving, bool failed);
   void take_refusal(const header& h);
   void take_withdrawal(peer& from, const header& h);
-  void take_withdrawn(peer& from, const header& h);
+  void take_withdrawn(peer& from, const header& h, std::span<const std::byte> body);
   void settle(departure& stopped);
   void withdraw(landing& arriving);
+  void send_withdrawal(const landing& arriving);
   void stop(landing& stopped) noexcept;
   void settle(landing& withdrawn);
   void cancel_pieces(landing& withdrawn);
@@ -209,6 +211,14 @@ class engine final : private receiver {
   static std::uint64_t remote_key(int process, std::uint32_t id) noexcept {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(process)) << 32 | id;
   }
+
+  // engine_poison.cpp: messages without contents
+  void send_poisoned(peer& to, send_operation& send);
+  void take_poisoned(peer& from, const header& h, std::span<const std::byte> body);
+  void end_poisoned(receive_operation& receive, std::shared_ptr<const poison> poisoned);
+  void answer_poisoned(departure& granted);
+  std::vector<std::byte> bytes_of(const poison& why) const;
+  static std::shared_ptr<const poison> read_poison(std::span<const std::byte> body);
 
   // engine_agreement.cpp: whether ranks call the same collectives
   void note_collective(const operation& begun);

@@ -44,10 +44,12 @@ void engine::take(peer& from, const header& h, std::span<const std::byte> body) 
     case message_kind::withdraw:
       return take_withdrawal(from, h);
     case message_kind::withdrawn:
-      return take_withdrawn(from, h);
+      return take_withdrawn(from, h, body);
     case message_kind::inquiry:
       if (room* const asked = find_room(h.communicator, h.destination)) disagrees(*asked, h.tag, h.detail, h.source);
       return;
+    case message_kind::poisoned:
+      return take_poisoned(from, h, body);
     case message_kind::dropped:
       return take_dropped(h);
     case message_kind::credit:

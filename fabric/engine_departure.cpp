@@ -7,8 +7,8 @@
 //             <--grant (1 more)-------    ...
 //
 // At most two pieces of a message are on the way, and at most a window of pieces from one peer. Long pieces cost least
-// (over net, pieces of 128 KiB take up to a third longer than pieces of 512 KiB); but while short messages pass between the
-// same two processes pieces are short, since each such message waits for those before it. A collective's first two
+// (over net, pieces of 128 KiB take up to a third longer than pieces of 512 KiB); but while short messages pass between
+// the same two processes pieces are short, since each such message waits for those before it. A collective's first two
 // pieces are granted before its sender is ready and count against no window: otherwise one that is late could keep up
 // messages that it waits for itself.
 #include <algorithm>
@@ -133,6 +133,7 @@ void engine::attach(departure& granted, send_operation& send) {
   send.transfer_state = &granted;
   if (granted.fingerprint != send.fingerprint || granted.bytes != send.bytes)
     return report_mismatch(*send.at, send.fingerprint, send.peer, granted.fingerprint);
+  if (send.poisoned != nullptr) return answer_poisoned(granted);
   pump(granted);
 }
 

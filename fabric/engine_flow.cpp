@@ -192,6 +192,10 @@ void engine::send_envelope(peer& to, departure& announced, header h) {
   later.bytes = sizeof(envelope_body);
   later.body = std::make_unique<std::byte[]>(sizeof(envelope_body));
   write_part(later.body.get(), 0, envelope_body{announced.id});
+  queue_message(to, std::move(later));
+}
+
+void engine::queue_message(peer& to, outgoing later) {
   to.messages.push_back(std::move(later));
   if (to.messages.size() == 1 && transmit_first(to)) return;
   want_flush(to);

@@ -34,6 +34,7 @@ void engine::begin_landing(receive_operation& receive, int process, std::size_t 
   arriving.withdrawing = arriving.last_known = false;
   arriving.told_why = true;
   arriving.doomed = false;
+  arriving.poisoned.reset();
   receive.now = operation::stage::landing;
   receive.transfer_state = &arriving;
   peer& from = *peers_[static_cast<std::size_t>(process)];
@@ -174,11 +175,15 @@ void engine::withdraw(landing& arriving) {
     if (first && arriving.sender_name != 0) answer_dropped(arriving.process, arriving.sender_name);
     cancel_pieces(arriving);
   } else if (first) {
-    header h = head_for(message_kind::withdraw, *arriving.operation);
-    h.detail = arriving.id;
-    send_control(from, h);
+    send_withdrawal(arriving);
   }
   settle(arriving);
+}
+
+void engine::send_withdrawal(const landing& arriving) {
+  header h = head_for(message_kind::withdraw, *arriving.operation);
+  h.detail = arriving.id;
+  send_control(*peers_[static_cast<std::size_t>(arriving.process)], h);
 }
 
 void engine::cancel_pieces(landing& withdrawn) {
@@ -189,6 +194,10 @@ void engine::cancel_pieces(landing& withdrawn) {
 void engine::settle(landing& withdrawn) {
   if (!withdrawn.withdrawing || !withdrawn.last_known || withdrawn.in_flight != 0) return;
   receive_operation& receive = *withdrawn.operation;
+  if (withdrawn.poisoned != nullptr && receive.at->failure == nullptr) {
+    end_poisoned(receive, std::move(withdrawn.poisoned));
+    return remove(withdrawn);
+  }
   if (receive.at->failure == nullptr && withdrawn.told_why) return;  // the reason is on its way
   std::exception_ptr why = receive.at->failure != nullptr ? receive.at->failure : receive.failure;
   if (why == nullptr)
@@ -207,12 +216,15 @@ void engine::answer_dropped(int process, std::uint64_t sender_name) {
   send_control(*peers_[static_cast<std::size_t>(process)], h);
 }
 
-void engine::take_withdrawn(peer& from, const header& h) {
+void engine::take_withdrawn(peer& from, const header& h, std::span<const std::byte> body) {
   landing* withdrawn = landings_.find(static_cast<std::uint32_t>(h.detail));
   if (withdrawn == nullptr || withdrawn->process != from.process || withdrawn->last_known) return;
   if (!withdrawn->withdrawing) {  // the sender gave up first
+    auto poisoned = h.source == 2 ? read_poison(body) : nullptr;
     stop(*withdrawn);
     withdrawn->told_why = h.source == 0;
+    withdrawn->poisoned = std::move(poisoned);
+    if (h.source == 2) send_withdrawal(*withdrawn);  // behind all its grants: the sender can forget it
   }
   withdrawn->last_known = true;
   withdrawn->last = std::min<std::size_t>(h.length, withdrawn->bytes);

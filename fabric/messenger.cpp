@@ -82,9 +82,6 @@ void messenger::lose(int process, const std::string& why) {
 void messenger::break_communicator(std::uint64_t communicator, errc code, const std::string& text) {
   while_held([&] { engine_->break_communicator(communicator, code, text, true); });
 }
-void messenger::break_later(std::uint64_t communicator, errc code, const std::string& text) {
-  engine_->call_later([this, communicator, code, text] { engine_->break_communicator(communicator, code, text, true); });
-}
 void messenger::break_here(participant& member) {
   while_held([&] {
     if (member.failure == nullptr)

@@ -1,18 +1,16 @@
 // Messages too long to send without asking, on their way in and out.
 #pragma once
 
-#include <weft/fabric/fifo_index.hpp>
-#include <weft/fabric/operation.hpp>
-#include <weft/fabric/participant.hpp>
-#include <weft/fabric/transport.hpp>
-
-#include <boost/intrusive/list.hpp>
-
 #include <array>
+#include <boost/intrusive/list.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <weft/fabric/fifo_index.hpp>
+#include <weft/fabric/operation.hpp>
+#include <weft/fabric/participant.hpp>
+#include <weft/fabric/transport.hpp>
 
 namespace weft::fabric {
 
@@ -33,15 +31,15 @@ struct granted_range {
 
 /// A message that leaves in pieces, as the receiver grants it.
 struct departure {
-  std::uint32_t id = 0;                   ///< our name for it
+  std::uint32_t id = 0;  ///< our name for it
   int process = -1;
-  send_operation* operation = nullptr;    ///< whose message it is; null when that has ended, or for an early grant
-  std::unique_ptr<std::byte[]> kept;      ///< the message, where its operation has ended already
+  send_operation* operation = nullptr;  ///< whose message it is; null when that has ended, or for an early grant
+  std::unique_ptr<std::byte[]> kept;    ///< the message, where its operation has ended already
   const std::byte* data = nullptr;
   std::size_t bytes = 0;
 
   // From the receiver's grants.
-  std::uint32_t remote_id = 0;  ///< the receiver's name for it; 0: no grant yet
+  std::uint32_t remote_id = 0;                       ///< the receiver's name for it; 0: no grant yet
   std::array<granted_range, pieces_ahead> grants{};  ///< the first ones first
   std::size_t grant_count = 0;
   std::uint64_t fingerprint = 0;
@@ -68,7 +66,7 @@ struct landing {
   int process = -1;
   receive_operation* operation = nullptr;
   std::size_t bytes = 0;
-  std::uint32_t sender_name = 0;  ///< from its envelope; 0 in a collective
+  std::uint32_t sender_name = 0;                          ///< from its envelope; 0 in a collective
   std::array<std::uint32_t, pieces_ahead> next_pieces{};  ///< bytes of the pieces to be posted next
   std::size_t next_count = 0;
   std::size_t posted = 0;
@@ -77,10 +75,11 @@ struct landing {
   int in_flight = 0;       ///< pieces posted
   bool active = false;     ///< its sender is sending: counts against the peer's window
   bool withdrawing = false;
-  std::size_t last = 0;    ///< withdrawing: how much the sender has sent in all, once it has said so
+  std::size_t last = 0;  ///< withdrawing: how much the sender has sent in all, once it has said so
   bool last_known = false;
-  bool doomed = false;     ///< its sender is lost
-  bool told_why = true;    ///< what ended it comes, or has come, to this process by itself
+  bool doomed = false;                           ///< its sender is lost
+  bool told_why = true;                          ///< what ended it comes, or has come, to this process by itself
+  std::shared_ptr<const poison> poisoned;        ///< withdrawing: since the message has no contents
   boost::intrusive::list_member_hook<> waiting;  ///< for a share of the peer's window
   boost::intrusive::list_member_hook<> blocked;  ///< waits for the provider to take more
 };

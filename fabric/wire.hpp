@@ -9,7 +9,9 @@
 //   withdraw  header                 the receiver gives up the message that it calls header.detail
 //   withdrawn header                 the sender has stopped after header.length bytes of what the receiver calls
 //   header.detail;
-//                                    source 1: for a reason that the receiver does not hear of otherwise
+//                                    source 1: for a reason that the receiver does not hear of otherwise; source 2: it
+//                                    has no contents, and poison_body | text follow
+//   poisoned  header | poison_body | text   a short message of header.length bytes without contents
 //   inquiry   header                 a collective waits long: its tag and fingerprint, for the other side to compare
 //   dropped   header                 nobody will ever receive the message that its sender calls header.detail
 //   credit    header                 gives credit back; source 1: send envelopes only, 0: send eagerly again;
@@ -39,7 +41,8 @@ enum class message_kind : std::uint8_t {
   withdrawn,
   credit,
   dropped,
-  inquiry
+  inquiry,
+  poisoned
 };
 
 /// Matching space within a communicator: messages by source and tag, or a collective's by source and ordinal.
@@ -67,6 +70,11 @@ static_assert(sizeof(header) == messenger::frame_overhead);
 
 struct envelope_body {
   std::uint32_t sender_name = 0;  ///< what the sender calls the message
+};
+
+/// Of fabric::poison; the text is the rest of the frame.
+struct poison_body {
+  std::int32_t origin = -1;
 };
 
 struct grant_body {

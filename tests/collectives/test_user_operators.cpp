@@ -171,39 +171,6 @@ TEST_CASE("a started collective keeps a copy of its operator", "[handles]") {
   });
 }
 
-TEST_CASE("what an operator throws comes out where it was thrown, and its rank is named elsewhere", "[failures]") {
-  struct broken {
-    int value;
-  };
-  const auto settings = GENERATE(settings_with("ring", "greedy"), settings_with("recursive_doubling", "binomial"));
-  const std::size_t count = GENERATE(1, 3000);
-  run_ranks(4, 1, settings, [&](weft::communicator& world) {
-    auto inner = world.dup();
-    const auto op = weft::make_operator<int>(
-        [&](const int* in, int* inout, std::size_t n) {
-          if (inner.rank() == 2) throw broken{7};
-          for (std::size_t i = 0; i < n; ++i) inout[i] += in[i];
-        },
-        weft::commutes);
-    std::vector<int> data(count, 1);
-    const auto call = [&] {
-      inner.allreduce(data, data, op);
-      inner.barrier();  // a rank that needed nothing of the one that threw learns it here
-    };
-    if (inner.rank() == 2) {
-      try {
-        call();
-        expect(false, "an exception");
-      } catch (const broken& thrown) {
-        expect(thrown.value == 7, "what was thrown");
-      }
-    } else {
-      expect_text(expect_error(weft::errc::operation_failed, call), "the operator of rank 2 threw");
-    }
-    world.barrier();  // other communicators go on
-  });
-}
-
 TEST_CASE("ranks whose operators differ in kind are told", "[mismatches]") {
   run_ranks(2, 1, small_limits(), [](weft::communicator& world) {
     auto inner = world.dup();

@@ -40,6 +40,7 @@ class checks {
     rooted(on_.size() / 2);
     blocks();
     prefixes();
+    throwing();
     on_.barrier();
   }
 
@@ -150,6 +151,31 @@ class checks {
     running.wait();
     compare(out, total(on_.rank() + 1), "scan");
     compare(exclusive, total(on_.rank()), "exscan");
+  }
+
+  /// The operator of one rank throws: those that need what it was to make are told, and the communicator goes on.
+  void throwing() {
+    struct thrown {};
+    const auto throws = weft::make_operator<std::int64_t>(
+        [this](const std::int64_t* in, std::int64_t* inout, std::size_t n) {
+          if (on_.rank() == on_.size() / 2) throw thrown{};
+          for (std::size_t i = 0; i < n; ++i) inout[i] += in[i];
+        },
+        weft::commutes);
+    const std::vector<std::int64_t> in = mine<std::int64_t>();
+    std::vector<std::int64_t> out(count_, -1), after(count_, -1);
+    try {
+      on_.allreduce(in, out, throws);
+      compare(out, expected_, "allreduce beside an operator that threw");
+    } catch (const thrown&) {
+    } catch (const weft::error& e) {
+      const std::string text = e.what();
+      if (e.code() != weft::errc::operation_failed ||
+          text.find("rank " + std::to_string(on_.size() / 2) + " threw") == std::string::npos)
+        throw;
+    }
+    on_.allreduce(in, after, weft::sum);
+    compare(after, expected_, "allreduce after an operator that threw");
   }
 
   weft::communicator& on_;

@@ -44,10 +44,9 @@ struct reduction_operator {
 
 /// Sums of floats or doubles, element by element over the ranks, whose bits depend on the summands alone: not on the
 /// number of ranks that bring them, the algorithm, or the instruction set. Error, special values: weft::reproducible.
-/// An element travels as an accumulator, so a message is 7 (double) or 10 (float) times as long as for `sum`, and a call
-/// allocates an accumulator an element until it ends.
-/// A long sum over all ranks costs far less: each rank adds its part to one weft::reproducible, and these are reduced by
-/// `sum`, as the example there shows.
+/// An element travels as an accumulator, so a message is 7 (double) or 10 (float) times as long as for `sum`, and a
+/// call allocates an accumulator an element until it ends. A long sum over all ranks costs far less: each rank adds its
+/// part to one weft::reproducible, and these are reduced by `sum`, as the example there shows.
 struct reproducible_sum_operator {};
 inline constexpr reproducible_sum_operator reproducible_sum;
 
@@ -72,8 +71,10 @@ struct user_operator {
 ///
 /// `function` is called as const, on whichever thread runs the collective (the progress thread, where there is one), by
 /// one at a time for each call of a collective. It must not call weft. It is copied into the handle of a collective
-/// that is started, else used where it is. If it throws, its rank's collective throws the same, the other ranks'
-/// errc::operation_failed that names this rank, and the communicator can no longer be used.
+/// that is started, else used where it is. If it throws, its rank's collective throws the same once its part is over,
+/// and those of the ranks that depend on what it was to make errc::operation_failed that names this rank. What their
+/// output buffers hold then is not specified. The other ranks' calls end well, and the communicator can be used
+/// further.
 template <carriable T, class F>
 requires std::invocable<const F&, const T*, T*, std::size_t> user_operator<T, F> make_operator(F function,
                                                                                                commutativity order) {

@@ -17,14 +17,17 @@ struct unexpected_message {
   bool collective = false;
   std::uint64_t fingerprint = 0;
   std::size_t bytes = 0;
-  int process = -1;                   ///< who sent it
-  std::unique_ptr<std::byte[]> data;  ///< the message; null where it is empty or only announced
-  bool announced = false;             ///< it waits at its sender,
-  std::uint64_t sender_name = 0;      ///< which calls it this, in another process,
-  send_operation* at_home = nullptr;  ///< or is this operation, in our own
+  int process = -1;                        ///< who sent it
+  std::unique_ptr<std::byte[]> data;       ///< the message; null where it is empty or only announced
+  bool announced = false;                  ///< it waits at its sender,
+  std::uint64_t sender_name = 0;           ///< which calls it this, in another process,
+  send_operation* at_home = nullptr;       ///< or is this operation, in our own
+  std::shared_ptr<const poison> poisoned;  ///< it has no contents
 
   /// What keeping it costs this process's memory, bytes, roughly.
-  std::size_t cost() const noexcept { return announced ? 0 : bytes + sizeof(unexpected_message) + 64; }
+  std::size_t cost() const noexcept {
+    return announced ? 0 : (poisoned != nullptr ? 0 : bytes) + sizeof(unexpected_message) + 64;
+  }
 
   boost::intrusive::list_member_hook<> by_both, by_source, by_tag, in_order;
 };

@@ -108,8 +108,6 @@ class messenger final : public pollable {
   void lose(int process, const std::string& why);
   /// Ends every operation of a communicator, on all processes, with `code` and `text`.
   void break_communicator(std::uint64_t communicator, errc code, const std::string& text);
-  /// The same as soon as somebody polls: for those who hold the token.
-  void break_later(std::uint64_t communicator, errc code, const std::string& text);
   /// Ends every operation of `member` with errc::revoked, here alone.
   void break_here(participant& member);
   /// What another process's `broadcast` said. Malformed notes are ignored.

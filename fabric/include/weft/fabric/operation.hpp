@@ -5,11 +5,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
+#include <string>
 
 namespace weft::fabric {
 
 class participant;
 struct unexpected_message;
+
+/// Why a message of a collective has no contents: the operator that was to make them, or something that they depend on,
+/// threw.
+struct poison {
+  std::int32_t origin = -1;  ///< the rank where it threw
+  std::string why;           ///< what; may be empty
+};
 
 /// A message that is to be sent or received. Its owner keeps it, and the buffer, in place from `messenger::post` until
 /// `finished` is called; it may be posted again then.
@@ -27,6 +36,9 @@ struct operation {
   std::uint64_t fingerprint = 0;  ///< collectives: what both sides must agree on
   std::size_t bytes = 0;          ///< length of the message; capacity of a receive
   std::exception_ptr failure;     ///< set before `finished` when the operation failed
+  /// Collectives: of a send, set by its owner, that the message travels without contents. Set by the messenger in the
+  /// receive that matches it, which fails, while the communicator goes on. Its owner's to reset.
+  std::shared_ptr<const poison> poisoned;
 
   /// The messenger's own.
   enum class stage : std::uint8_t {
