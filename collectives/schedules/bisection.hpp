@@ -2,26 +2,25 @@
 #pragma once
 
 #include <numeric>
-#include <utility>
 
 namespace weft::schedules {
 
-/// What `made_by`, called with an end, returns (an optional) for the least end between `least` and `enough` for which
-/// it returns something, to one part in 2^32; nothing when it returns nothing for a few parts in 10^12 beyond `enough`.
-template <class Make>
-auto earliest_end(double least, double enough, Make&& made_by) {
-  auto best = made_by(least);
-  if (best) return best;
-  double too_soon = least, in_time = enough * (1 + 1e-11);
-  best = made_by(in_time);
-  for (int i = 0; best && i < 32 && in_time - too_soon > 1e-10 * in_time; ++i) {
-    const double end = std::midpoint(too_soon, in_time);
-    if (auto made = made_by(end)) {
-      best = std::move(made);
-      in_time = end;
-    } else {
-      too_soon = end;
-    }
+/// The least end found. `reached`, called with an end to try for, returns the end that it comes to, sooner or later
+/// than that, or infinity; `any` is one that it came to, and none is sooner than `least`. As a rule it reaches what is
+/// later than something reached: where nothing is reached just before the least so far, one part in 10^10, the search
+/// is over, and else it goes on halfway.
+template <class Reach>
+double earliest_end(double least, double any, Reach&& reached) {
+  constexpr double just_before = 1 - 1e-10;
+  double best = any;
+  while (best * just_before > least) {
+    const double next = reached(best * just_before);
+    if (next >= best) break;
+    best = next;
+    const double halfway = std::midpoint(least, best);
+    const double sooner = reached(halfway);
+    if (sooner > halfway) least = halfway;
+    if (sooner < best) best = sooner;
   }
   return best;
 }

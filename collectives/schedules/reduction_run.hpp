@@ -46,8 +46,9 @@ double run_reduction(const tree& of, const Costs& costs, Each&& each, reception_
   for (auto node = order.rbegin(); node != order.rend(); ++node) {
     const auto children = of.children(*node);
     senders.assign(children.begin(), children.end());
-    if (in == reception_order::as_ready)
-      std::stable_sort(senders.begin(), senders.end(), [&](int a, int b) { return done_at(a) < done_at(b); });
+    const auto sooner = [&](int a, int b) { return done_at(a) < done_at(b); };
+    if (in == reception_order::as_ready && !std::is_sorted(senders.begin(), senders.end(), sooner))
+      std::stable_sort(senders.begin(), senders.end(), sooner);
     double port_free = 0;
     double combined = costs.arrival(*node);
     for (const int sender : senders) {

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <numeric>
 #include <optional>
-#include <queue>
+#include <utility>
 #include <vector>
 #include <weft/schedules/uneven_tree.hpp>
 
@@ -19,9 +21,45 @@ struct receiver {
   int rank;
 };
 
-bool operator>(const receiver& a, const receiver& b) {
-  return a.next > b.next || (a.next == b.next && a.rank > b.rank);
+bool operator<(const receiver& a, const receiver& b) {
+  return a.next < b.next || (a.next == b.next && a.rank < b.rank);
 }
+bool operator>(const receiver& a, const receiver& b) { return b < a; }
+
+/// The next receiver first. Most never become the next: they wait in no order, so that the heap of the others is small.
+class receiver_queue {
+ public:
+  bool empty() const noexcept { return near_.empty(); }
+  const receiver& next() const { return near_.front(); }
+
+  void push(const receiver& one) {
+    if (!near_.empty() && one > farthest_near_) return far_.push_back(one);
+    if (near_.empty()) farthest_near_ = one;
+    near_.push_back(one);
+    std::push_heap(near_.begin(), near_.end(), std::greater<>());
+  }
+  receiver pop() {
+    std::pop_heap(near_.begin(), near_.end(), std::greater<>());
+    const receiver next = near_.back();
+    near_.pop_back();
+    if (near_.empty() && !far_.empty()) fetch();
+    return next;
+  }
+
+ private:
+  /// An eighth of those far away, the nearest ones.
+  void fetch() {
+    const auto last = far_.begin() + static_cast<std::ptrdiff_t>(far_.size() / 8);
+    std::nth_element(far_.begin(), last, far_.end(), std::less<>());
+    farthest_near_ = *last;
+    near_.assign(far_.begin(), last + 1);
+    far_.erase(far_.begin(), last + 1);
+    std::make_heap(near_.begin(), near_.end(), std::greater<>());
+  }
+
+  std::vector<receiver> near_, far_;  // near_: a heap
+  receiver farthest_near_{};
+};
 
 /// One try to end at `end`.
 class attempt {
@@ -41,11 +79,10 @@ class attempt {
     auto fastest = fastest_first.begin(), latest = latest_first.begin();
     while (receptions.size() + 1 < hung_.size()) {
       if (receivers_.empty()) return std::nullopt;
-      const receiver best = receivers_.top();
-      receivers_.pop();
+      const receiver best = receivers_.pop();
       while (hung(*fastest)) ++fastest;
       while (hung(*latest)) ++latest;
-      const double after = receivers_.empty() ? sent(best, *fastest) : receivers_.top().next;
+      const double after = receivers_.empty() ? sent(best, *fastest) : receivers_.next().next;
       const int rank = after > deadline(*latest) ? *latest : *fastest;
       if (sent(best, rank) > deadline(rank)) return std::nullopt;
       receptions.push_back({rank, best.rank});
@@ -70,14 +107,16 @@ class attempt {
   const uneven_costs& costs_;
   double end_;
   std::vector<bool> hung_;
-  std::priority_queue<receiver, std::vector<receiver>, std::greater<>> receivers_;
+  receiver_queue receivers_;
 };
 
 template <class Key>
 std::vector<int> ranks_by(std::size_t ranks, Key&& key) {
+  std::vector<std::pair<double, int>> keyed(ranks);
+  for (std::size_t i = 0; i < ranks; ++i) keyed[i] = {key(static_cast<int>(i)), static_cast<int>(i)};
+  std::sort(keyed.begin(), keyed.end());
   std::vector<int> order(ranks);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
+  std::transform(keyed.begin(), keyed.end(), order.begin(), [](const auto& one) { return one.second; });
   return order;
 }
 
@@ -96,18 +135,23 @@ tree uneven_tree(std::span<const rank_costs> ranks, int root) {
   }
   const auto length = [&](const tree& of) { return run_reduction(of, costs, [](const timed_edge&) {}); };
   tree best = arrival_tree(arrivals, root, most.transfer, most.compute);
-  const double enough = length(best);
 
   const auto latest_first = ranks_by(ranks.size(), [&](int rank) { return -costs.arrival(rank); });
   const auto fastest_first =
       ranks_by(ranks.size(), [&](int rank) { return costs.of(rank).transfer + costs.of(rank).compute; });
-  earliest_end(most.arrival, enough, [&](double end) -> std::optional<bool> {
+  double soonest = length(best);
+  const auto try_for = [&](double end) {
     const auto receptions = attempt(costs, root, end).run(fastest_first, latest_first);
-    if (!receptions) return std::nullopt;
-    const tree made = tree(static_cast<int>(ranks.size()), root, *receptions);
-    if (length(made) < length(best)) best = made;
-    return true;
-  });
+    if (!receptions) return std::numeric_limits<double>::infinity();
+    tree made(static_cast<int>(ranks.size()), root, *receptions);
+    const double reached = length(made);
+    if (reached < soonest) {
+      soonest = reached;
+      best = std::move(made);
+    }
+    return reached;
+  };
+  earliest_end(most.arrival, std::min(soonest, try_for(soonest)), try_for);
   return in_order_of_readiness(best, costs);
 }
 

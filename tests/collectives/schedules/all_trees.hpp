@@ -60,4 +60,21 @@ inline void for_each_ordered_tree(int ranks, const std::function<void(const weft
   place(1);
 }
 
+/// Calls `each` with the parents of the nodes of every ordered tree without names: node 0 is the root, each node comes
+/// behind its parent and those of its siblings that are before it. There are a Catalan number of them.
+inline void for_each_ordered_shape(int nodes, const std::function<void(const std::vector<int>& parents)>& each) {
+  std::vector<int> parents{-1};
+  const std::function<void()> extend = [&] {
+    if (static_cast<int>(parents.size()) == nodes) return each(parents);
+    int at = static_cast<int>(parents.size()) - 1;
+    while (at != -1) {
+      parents.push_back(at);
+      extend();
+      parents.pop_back();
+      at = parents[static_cast<std::size_t>(at)];
+    }
+  };
+  extend();
+}
+
 }  // namespace weft_test
