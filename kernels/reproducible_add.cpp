@@ -2,11 +2,12 @@
 // and again.
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "reproducible_bins.hpp"
@@ -24,7 +25,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// The slices of so many vectors are added up in lanes, of which a slice takes all but 12 bits (double) or 9 bits
 /// (float).
-constexpr std::size_t block_vectors = 256;
+template <class T>
+constexpr std::size_t block_vectors = sizeof(T) == 8 ? 512 : 256;
 
 /// The first vectors only find out what bins there are, so that larger blocks need one pass.
 constexpr std::size_t first_vectors = 8;
@@ -36,19 +38,35 @@ struct block {
   std::size_t vectors;
 };
 
-/// Between what magnitudes the elements of a block lie.
-template <class T>
-struct extent {
-  T smallest;  ///< not more than any magnitude
-  T bound;     ///< not less than any magnitude; not finite if one is not
-};
-
 /// The bins in which the elements of a block have slices that are not zero, and that the accumulator keeps: `first` and
-/// below.
+/// below. No element has a slice above; none has one below
+/// - where `open`, since the accumulator keeps none there: elements may be as small as they like;
+/// - otherwise, since the exponent fields of all are among `fields` ones from `lowest_field` on. This check is cheaper.
 struct window {
   int first;
-  int slices;  ///< 0 to 3
+  int slices;  ///< 0 to 3; 2 unless open
+  bool open;
+  int lowest_field;
 };
+
+/// How many: a power of two, below the width of a bin.
+template <class T>
+constexpr int fields = sizeof(T) == 8 ? 32 : 16;
+
+using slice_sums = std::array<int128, 3>;
+
+/// `body(vector, odd)` for each vector of the block, of which every other one is `odd`.
+template <class T, class Body>
+HWY_INLINE void for_each_vector(const block<T>& elements, Body body) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const T* from = elements.from;
+  for (std::size_t i = elements.vectors / 2; i > 0; --i, from += 2 * lanes) {
+    body(hn::LoadU(d, from), std::false_type());
+    body(hn::LoadU(d, from + lanes), std::true_type());
+  }
+  if (elements.vectors % 2 != 0) body(hn::LoadU(d, from), std::false_type());
+}
 
 /// Rounds `rest` to the unit of the bin of `magic` and adds the slice to `sum`; what is below stays in `rest`.
 template <class D, class V, class S>
@@ -58,131 +76,145 @@ HWY_INLINE void slice(D d_bits, V magic, V& rest, S& sum) {
   rest = hn::Sub(rest, hn::Sub(rounded, magic));
 }
 
-/// The sum of all lanes of `sums`, where each has taken the bits of `magic` as often as there are vectors.
+/// The sum of all lanes of `sums`, where each has taken the bits of `magic` as often as there are vectors: of their
+/// upper and lower halves apart, which do not overflow.
 template <class T, class D, class V>
-int128 total(D d, V sums, T magic, std::size_t vectors) {
+HWY_INLINE int128 total(D d_bits, V sums, T magic, std::size_t vectors) {
   using bits = typename bin_format<T>::bits;
-  std::array<bits, hn::MaxLanes(D())> lanes;
-  hn::StoreU(sums, d, lanes.data());
-  const bits magics = static_cast<bits>(vectors * std::bit_cast<bits>(magic));
-  int128 result = 0;
-  for (std::size_t i = 0; i < hn::Lanes(d); ++i)
-    result += static_cast<std::make_signed_t<bits>>(static_cast<bits>(lanes[i] - magics));
-  return result;
+  constexpr int half = 4 * sizeof(T);
+  const hn::RebindToSigned<D> d_signed;
+  const auto slices = hn::Sub(sums, hn::Set(d_bits, static_cast<bits>(vectors * std::bit_cast<bits>(magic))));
+  const auto high = hn::SumOfLanes(d_signed, hn::ShiftRight<half>(hn::BitCast(d_signed, slices)));
+  const auto low = hn::SumOfLanes(d_bits, hn::And(slices, hn::Set(d_bits, (bits{1} << half) - 1)));
+  return static_cast<int128>(hn::GetLane(high)) * (static_cast<int128>(1) << half) + hn::GetLane(low);
 }
 
-/// Sums up the slices of a block in `slices` bins from `first` on, and finds the block's extent on the way. The sums
-/// mean something only if no element has a slice in another bin that is kept.
-template <int slices, class T>
-extent<T> add_slices(const block<T>& elements, int first, std::array<int128, 3>& sums) {
+template <class D, class V>
+HWY_INLINE bool all_finite(D d, V magnitudes) {
+  return hn::AllTrue(d, hn::Le(magnitudes, hn::Set(d, std::numeric_limits<hn::TFromD<D>>::max())));
+}
+
+/// Between what magnitudes the elements of a block lie; nothing where not all are finite, or nearly infinite.
+template <class T>
+struct extent {
+  T smallest, largest;
+};
+template <class T>
+std::optional<extent<T>> find_extent(const block<T>& elements) {
+  const hn::ScalableTag<T> d;
+  auto smallest = hn::Set(d, std::numeric_limits<T>::max()), largest = hn::Zero(d), sum = largest;
+  for_each_vector(elements, [&](auto each, auto) HWY_ATTR {
+    const auto magnitude = hn::Abs(each);
+    smallest = hn::Min(smallest, magnitude);
+    largest = hn::Max(largest, magnitude);
+    sum = hn::Add(sum, magnitude);
+  });
+  if (!all_finite(d, sum)) return std::nullopt;
+  return extent<T>{hn::GetLane(hn::MinOfLanes(d, smallest)), hn::GetLane(hn::MaxOfLanes(d, largest))};
+}
+
+/// Whether no element of a block has a slice above bin `first`. `sums` are lanes of sums of magnitudes: of those the
+/// elements are looked at again only if it takes that to tell.
+template <class T, class V>
+HWY_INLINE bool none_above(const block<T>& elements, V sums, int first) {
+  const hn::ScalableTag<T> d;
+  if (!all_finite(d, sums)) return false;
+  if (bin_format<T>::top(hn::GetLane(hn::MaxOfLanes(d, sums))) <= first) return true;
+  const auto range = find_extent(elements);
+  return range && bin_format<T>::top(range->largest) <= first;
+}
+
+/// Whether the exponent fields of all elements are in the window, where `distances` is the disjunction of all elements,
+/// as bits, less the lowest field.
+template <class T, class D, class V>
+HWY_INLINE bool fields_inside(D d_bits, V distances) {
+  using bits = typename bin_format<T>::bits;
+  constexpr auto outside = static_cast<bits>(bin_format<T>::special_exponent & ~(fields<T> - 1));
+  const auto beyond = hn::And(distances, hn::Set(d_bits, outside << bin_format<T>::width));
+  return hn::AllTrue(d_bits, hn::Eq(beyond, hn::Zero(d_bits)));
+}
+
+/// Sums up the slices of a block in the bins of the window. Returns whether it holds all of them: otherwise the sums
+/// mean nothing.
+template <int slices, bool open, class T>
+bool add_slices(const block<T>& elements, const window& where, slice_sums& sums) {
+  using bits = typename bin_format<T>::bits;
   const hn::ScalableTag<T> d;
   const hn::RebindToUnsigned<decltype(d)> d_bits;
-  constexpr bool all_bins = slices == reproducible<T>::bins;  // then it does not matter how small elements are
-  const auto magic = [first](int k) { return k < slices ? bin_format<T>::magic(first - k) : T(0); };
+  const auto magic = [&](int k) { return k < slices ? bin_format<T>::magic(where.first - k) : T(0); };
   const auto magic_0 = hn::Set(d, magic(0)), magic_1 = hn::Set(d, magic(1)), magic_2 = hn::Set(d, magic(2));
   auto sum_0 = hn::Zero(d_bits), sum_1 = sum_0, sum_2 = sum_0;
-  auto smallest = all_bins ? hn::Zero(d) : hn::Set(d, std::numeric_limits<T>::max());
   auto even = hn::Zero(d), odd = even;  // two sums of magnitudes, since one would wait for itself
-  const auto add = [&](auto rest, auto& bound) HWY_ATTR {
-    const auto magnitude = hn::Abs(rest);
-    if constexpr (!all_bins) smallest = hn::Min(smallest, magnitude);
-    bound = hn::Add(bound, magnitude);
+  const auto lowest = hn::Set(d_bits, static_cast<bits>(where.lowest_field) << bin_format<T>::width);
+  auto distances = hn::Zero(d_bits);
+  for_each_vector(elements, [&](auto rest, auto is_odd) HWY_ATTR {
+    if constexpr (open) {
+      auto& magnitudes = is_odd ? odd : even;
+      magnitudes = hn::Add(magnitudes, hn::Abs(rest));
+    } else {
+      distances = hn::Or(distances, hn::Sub(hn::BitCast(d_bits, rest), lowest));
+    }
     if constexpr (slices > 0) slice(d_bits, magic_0, rest, sum_0);
     if constexpr (slices > 1) slice(d_bits, magic_1, rest, sum_1);
     if constexpr (slices > 2) slice(d_bits, magic_2, rest, sum_2);
-  };
-  const std::size_t lanes = hn::Lanes(d);
-  const T* from = elements.from;
-  for (std::size_t i = elements.vectors / 2; i > 0; --i, from += 2 * lanes) {
-    add(hn::LoadU(d, from), even);
-    add(hn::LoadU(d, from + lanes), odd);
-  }
-  if (elements.vectors % 2 != 0) add(hn::LoadU(d, from), even);
+  });
   if constexpr (slices > 0) sums[0] = total(d_bits, sum_0, magic(0), elements.vectors);
   if constexpr (slices > 1) sums[1] = total(d_bits, sum_1, magic(1), elements.vectors);
   if constexpr (slices > 2) sums[2] = total(d_bits, sum_2, magic(2), elements.vectors);
-  std::array<T, hn::MaxLanes(d)> small, large;
-  hn::StoreU(smallest, d, small.data());
-  hn::StoreU(hn::Add(even, odd), d, large.data());
-  extent<T> found{small[0], large[0]};
-  for (std::size_t i = 1; i < lanes; ++i) {
-    found.smallest = std::min(found.smallest, small[i]);
-    if (large[i] > found.bound || std::isnan(large[i])) found.bound = large[i];  // a NaN stays
-  }
-  return found;
+  if constexpr (open)
+    return none_above(elements, hn::Add(even, odd), where.first);
+  else
+    return fields_inside<T>(d_bits, distances);
 }
 
 template <class T>
-extent<T> add_slices(const block<T>& elements, window where, std::array<int128, 3>& sums) {
+bool add_slices(const block<T>& elements, const window& where, slice_sums& sums) {
+  if (!where.open) return add_slices<2, false>(elements, where, sums);
   switch (where.slices) {
     case 0:
-      return add_slices<0>(elements, where.first, sums);
+      return add_slices<0, true>(elements, where, sums);
     case 1:
-      return add_slices<1>(elements, where.first, sums);
+      return add_slices<1, true>(elements, where, sums);
     case 2:
-      return add_slices<2>(elements, where.first, sums);
+      return add_slices<2, true>(elements, where, sums);
     default:
-      return add_slices<3>(elements, where.first, sums);
+      return add_slices<3, true>(elements, where, sums);
   }
-}
-
-/// The highest bin of a block whose bound is finite: from the bound where that is at most `enough`, otherwise from the
-/// largest magnitude.
-template <class T>
-int top_of(const block<T>& elements, T bound, int enough) {
-  const int at_most = bin_format<T>::top(bound);
-  if (at_most <= enough) return at_most;
-  const hn::ScalableTag<T> d;
-  const std::size_t lanes = hn::Lanes(d);
-  auto largest = hn::Zero(d);
-  for (std::size_t i = 0; i < elements.vectors; ++i)
-    largest = hn::Max(largest, hn::Abs(hn::LoadU(d, elements.from + i * lanes)));
-  std::array<T, hn::MaxLanes(d)> all;
-  hn::StoreU(largest, d, all.data());
-  return bin_format<T>::top(*std::max_element(all.data(), all.data() + lanes));
-}
-
-template <class T>
-bool is_finite(T bound) {
-  return bound <= std::numeric_limits<T>::max();
-}
-
-template <class T>
-int lowest_bin(const extent<T>& range, const reproducible<T>& of) {
-  return std::max(bin_format<T>::bottom(range.smallest), binned_access::top(of) - (reproducible<T>::bins - 1));
-}
-
-/// Whether the elements have no slices in bins outside of `where` that `to` keeps.
-template <class T>
-bool covers(window where, const block<T>& elements, const extent<T>& range, const reproducible<T>& to) {
-  return is_finite(range.bound) && top_of(elements, range.bound, where.first) <= where.first &&
-         lowest_bin(range, to) > where.first - where.slices;
 }
 
 /// The window of a block, after `to` was raised to it; none where vectors cannot do it: with NaNs and infinities, and
 /// so near to overflow that `magic` would.
 template <class T>
 std::optional<window> find_window(const block<T>& elements, reproducible<T>& to) {
-  std::array<int128, 3> none;
-  const extent<T> range = add_slices<0>(elements, 0, none);
-  if (!is_finite(range.bound)) return std::nullopt;
-  const int first = top_of(elements, range.bound, binned_access::top(to));
-  if (first > bin_format<T>::highest_magic) return std::nullopt;
+  using format = bin_format<T>;
+  const auto range = find_extent(elements);
+  if (!range) return std::nullopt;
+  const int first = format::top(range->largest);
+  if (first > format::highest_magic) return std::nullopt;
   binned_access::raise(to, first);
-  return window{first, std::max(first - lowest_bin(range, to) + 1, 0)};
+  const int slices = std::max(reproducible<T>::bins - (binned_access::top(to) - first), 0);
+  // Of the fields of numbers that have slices in two bins alone, those around and below the largest. The next block may
+  // be longer, with a smaller one among more elements.
+  const int least = format::width * (first - 1) + 1, most = format::width * first - 1;
+  const int largest = format::exponent_field(range->largest);
+  const int lowest_field = std::clamp(largest + 2 - fields<T>, least, most + 1 - fields<T>);
+  const int margin = std::bit_width(block_vectors<T> / elements.vectors);
+  if (slices == 3 && format::exponent_field(range->smallest) >= lowest_field + margin)
+    return window{first, 2, false, lowest_field};
+  return window{first, slices, true, 0};
 }
 
 template <class T>
-void add_sums(const std::array<int128, 3>& sums, window where, reproducible<T>& to) {
+void add_sums(const slice_sums& sums, const window& where, reproducible<T>& to) {
   const int place = binned_access::top(to) - where.first;
   for (int k = 0; k < where.slices; ++k) binned_access::add(to, place + k, sums[static_cast<std::size_t>(k)]);
 }
 
-/// `known` is the window of the block before, which most often covers this one too: then one pass is enough.
+/// `known` is the window of the block before, which most often is this one's too: then one pass is enough.
 template <class T>
 void add_block(const block<T>& elements, std::optional<window>& known, reproducible<T>& to) {
-  std::array<int128, 3> sums;
-  if (known && covers(*known, elements, add_slices(elements, *known, sums), to)) return add_sums(sums, *known, to);
+  slice_sums sums;
+  if (known && add_slices(elements, *known, sums)) return add_sums(sums, *known, to);
   known = find_window(elements, to);
   if (known) {
     add_slices(elements, *known, sums);
@@ -198,7 +230,7 @@ void add_array(const T* from, std::size_t count, reproducible<T>& to) {
   std::optional<window> known;
   std::size_t limit = first_vectors;
   while (vectors > 0) {
-    const block<T> next{from, std::min(vectors, std::exchange(limit, block_vectors))};
+    const block<T> next{from, std::min(vectors, std::exchange(limit, block_vectors<T>))};
     add_block(next, known, to);
     from += next.vectors * lanes;
     vectors -= next.vectors;

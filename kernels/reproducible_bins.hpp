@@ -40,8 +40,9 @@ struct bin_format {
   /// The lowest bin in which a finite number of that magnitude, or a larger one, has a slice that is not zero.
   static int bottom(T magnitude) { return position(magnitude) / width; }
 
-  /// The highest bin that has a finite `magic`.
-  static constexpr int highest_magic = (limits::max_exponent - 1 - width - lowest) / width;
+  /// The highest bin whose `magic` is finite after its largest numbers were added, which round up to its next power
+  /// of 2.
+  static constexpr int highest_magic = (limits::max_exponent - 2 - width - lowest) / width;
   /// Numbers as large as those of bin j, added to this, are rounded to the unit of that bin, and the bits of the sum
   /// less the bits of this are the slice.
   static T magic(int j) {

@@ -10,6 +10,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -241,6 +242,34 @@ TEST_CASE("the same summands give the same accumulator in every order, grouping 
   CAPTURE(seed);
   check_orders<float>(seed);
   check_orders<double>(seed);
+}
+
+namespace {
+
+/// Ones, among which is a single other number of every exponent, near either end of it, wherever blocks may end.
+template <class T>
+void check_outliers() {
+  using limits = std::numeric_limits<T>;
+  std::vector<T> summands(1500, T(1.25));
+  for (int exponent = lowest_exponent<T>; exponent < limits::max_exponent; ++exponent)
+    for (const T fraction : {T(1), 2 - limits::epsilon(), -T(1), -(2 - limits::epsilon())}) {
+      const auto at = static_cast<std::size_t>(exponent - lowest_exponent<T>) * 7 % summands.size();
+      const T outlier = std::ldexp(fraction, exponent);
+      const T usual = std::exchange(summands[at], outlier);
+      reproducible<T> sum;
+      sum.add(summands);
+      if (!same_bits(sum, one_by_one(summands))) FAIL("an outlier of " << outlier << " at " << at);
+      summands[at] = usual;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("one summand that has nothing in common with the others is added like them") {
+  on_every_target([](const std::string&) {
+    check_outliers<float>();
+    check_outliers<double>();
+  });
 }
 
 TEST_CASE("the value is the rounded sum of the slices kept, within the bound stated") {
