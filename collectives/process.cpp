@@ -28,11 +28,11 @@ namespace {
 
 /// The options that every rank must have alike: those of process 0 hold for all.
 constexpr std::string_view agreed_options[]{
-    "barrier",       "bcast",       "reduce",  "allreduce",      "reduce-scatter",
-    "allgather",     "gather",      "scatter", "alltoall",       "scan",
-    "exscan",        "eager-limit", "segment", "ring-threshold", "ring-threshold-pair",
-    "bruck-limit",   "degree",      "splits",  "group-ranks",    "connections",
-    "transfer-cost", "compute-cost"};
+    "barrier",       "bcast",        "reduce",        "allreduce",      "reduce-scatter",
+    "allgather",     "gather",       "scatter",       "alltoall",       "scan",
+    "exscan",        "eager-limit",  "segment",       "ring-threshold", "ring-threshold-pair",
+    "bruck-limit",   "degree",       "splits",        "group-ranks",    "connections",
+    "max-transfers", "max-reducers", "transfer-cost", "compute-cost"};
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};

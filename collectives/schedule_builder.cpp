@@ -34,6 +34,8 @@ std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, cons
   if (at.groups != nullptr && (call.how->parameters & schedules::takes::groups) != 0) of.groups = *at.groups;
   of.transfer = settings.transfer_cost;
   of.compute = settings.compute_cost;
+  of.within = {settings.max_transfers, settings.max_reducers};
+  of.keep_order = call.custom == custom_operator::keeps_order;
   schedules::schedule_sink built;
   call.how->emit(of, built);
   const bool by_kernel = schedules::combines(call.what()) && call.custom == custom_operator::none;

@@ -4,15 +4,13 @@
 #include <iterator>
 #include <memory>
 #include <stdexcept>
-#include <weft/schedules/greedy_tree.hpp>
-#include <weft/schedules/tree_broadcast.hpp>
+#include <weft/schedules/reduction_tree.hpp>
 #include <weft/schedules/tree_reduce.hpp>
 
 namespace weft::tools {
 namespace {
 
 using schedules::algorithm;
-using schedules::algorithm_arguments;
 using schedules::algorithms;
 using schedules::collective;
 
@@ -24,18 +22,15 @@ std::string plain(std::string_view name) {
   return letters;
 }
 
-/// Trees that are made whole, once for all ranks.
-struct tree_maker {
-  std::string_view name;
-  schedules::tree (*make)(const algorithm_arguments& of);
-};
-
-constexpr tree_maker trees[] = {
-    {"greedy",
-     [](const algorithm_arguments& of) { return schedules::greedy_tree(of.ranks, of.root, of.transfer, of.compute); }},
-    {"fibonacci", [](const algorithm_arguments& of) { return schedules::fibonacci_tree(of.ranks, of.root); }},
-    {"fnomial", [](const algorithm_arguments& of) { return schedules::fnomial_tree(of.ranks, of.root, of.degree); }},
-};
+/// Which of `names` is meant; throws, saying what there is no `what` of, when none is.
+std::size_t spelled(const std::string& wanted, const std::vector<std::string>& names, const std::string& what) {
+  std::string there_are;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (plain(names[i]) == plain(wanted)) return i;
+    there_are += (i == 0 ? "" : ", ") + names[i];
+  }
+  throw std::invalid_argument("no " + what + " is called \"" + wanted + "\": there are " + there_are);
+}
 
 }  // namespace
 
@@ -46,47 +41,30 @@ std::vector<std::string> collective_names() {
   return names;
 }
 
-std::vector<std::string> algorithm_names(collective of) {
-  std::vector<std::string> names;
-  for (const algorithm& a : schedules::algorithms_of(of)) names.emplace_back(a.name);
-  return names;
-}
-
-std::vector<std::string> tree_names() {
-  std::vector<std::string> names;
-  for (const tree_maker& tree : trees) names.emplace_back(tree.name);
-  return names;
-}
-
-bool goes_over_trees(collective kind) { return kind == collective::reduce || kind == collective::broadcast; }
-
-std::string spelled(const std::string& wanted, const std::vector<std::string>& names, const std::string& what) {
-  std::string there_are;
-  for (const std::string& name : names) {
-    if (plain(name) == plain(wanted)) return name;
-    there_are += (there_are.empty() ? "" : ", ") + name;
-  }
-  throw std::invalid_argument("no " + what + " is called \"" + wanted + "\": there are " + there_are);
-}
-
 collective collective_named(const std::string& wanted) {
-  const std::string exact = spelled(wanted, collective_names(), "collective");
+  const auto names = collective_names();
+  const std::string& exact = names[spelled(wanted, names, "collective")];
   return std::find_if(algorithms().begin(), algorithms().end(),
                       [&](const algorithm& a) { return name(a.kind) == exact; })
       ->kind;
 }
 
-steps_of_rank steps_of(collective kind, std::string_view algorithm, const algorithm_arguments& shape) {
-  const auto over = std::find_if(std::begin(trees), std::end(trees),
-                                 [&](const tree_maker& maker) { return maker.name == algorithm; });
-  if (goes_over_trees(kind) && over != std::end(trees)) {
-    const auto emit = kind == collective::reduce ? schedules::tree_reduce : schedules::tree_broadcast;
-    return [emit, by = shape.by, tree = std::make_shared<const schedules::tree>(over->make(shape))](
-               int rank, schedules::sink& to) { emit(tree->position(rank), by, to); };
-  }
-  return [how = schedules::find_algorithm(kind, algorithm), of = shape](int rank, schedules::sink& to) mutable {
+const algorithm& algorithm_named(collective of, const std::string& wanted) {
+  const auto there_are = schedules::algorithms_of(of);
+  if (wanted.empty()) return of == collective::reduce ? *find_algorithm(of, "greedy") : there_are.front();
+  std::vector<std::string> names;
+  for (const algorithm& a : there_are) names.emplace_back(a.name);
+  return there_are[spelled(wanted, names, "algorithm of " + std::string(name(of)))];
+}
+
+steps_of_rank steps_of(const algorithm& how, const schedules::algorithm_arguments& shape) {
+  if (how.shape != nullptr)
+    return [by = shape.by,
+            over = std::make_shared<const schedules::rank_ordered_tree>(schedules::reduction_tree(how.shape, shape))](
+               int rank, schedules::sink& to) { tree_reduce(over->position(rank), by, to); };
+  return [emit = how.emit, of = shape](int rank, schedules::sink& to) mutable {
     of.rank = rank;
-    how->emit(of, to);
+    emit(of, to);
   };
 }
 

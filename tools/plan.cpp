@@ -14,43 +14,27 @@
 #include "plan_steps.hpp"
 #include "plan_tree.hpp"
 #include "rank_placement.hpp"
+#include "shape_options.hpp"
 
 namespace weft::tools {
 namespace {
 
 struct command_line {
   std::string collective, algorithm, format = "text", topology, placing = "block";
+  shape_options shaped;
   plan_job job;
-  int group_size = 0;
   std::optional<int> rank;
   bool list = false, verify = false;
-  std::vector<CLI::Option*> of_shape;   ///< what only some algorithms take
-  std::vector<CLI::Option*> of_limits;  ///< of the greedy reduction
 };
 
 /// Whether the plan is printed as a tree, with times.
 bool drawn_as_tree(const command_line& line) { return is_timed_tree(line.job) && !line.rank && line.format != "goal"; }
 
-/// Checks that the algorithm takes what is given. Times also have a meaning where trees are timed, and the time of a
-/// combine in GOAL.
-void check_options(const command_line& line) {
-  const auto& how = *line.job.how;
-  const std::string called = std::string(name(how.kind)) + " " + std::string(how.name);
-  const bool limited =
-      std::any_of(line.of_limits.begin(), line.of_limits.end(), [](auto* o) { return o->count() > 0; });
-  if (limited && !(how.kind == schedules::collective::reduce && how.name == "greedy"))
-    throw CLI::ValidationError("--max-transfers, --max-reducers", "only the greedy tree takes limits, not " + called);
-  if (limited && !drawn_as_tree(line))
-    throw CLI::ValidationError("--max-transfers, --max-reducers",
-                               "limits are on the times of a tree of one segment, as text, JSON or dot");
-  std::vector<std::string> valid = options_of(how);
-  if (drawn_as_tree(line)) valid.insert(valid.end(), {"--transfer", "--compute"});
-  if (line.format == "goal") valid.emplace_back("--compute");
-  for (const CLI::Option* given : line.of_shape) {
-    if (given->count() == 0 || std::find(valid.begin(), valid.end(), given->get_name()) != valid.end()) continue;
-    const std::string takes = valid.empty() ? "no parameters" : CLI::detail::join(valid, ", ");
-    throw CLI::ValidationError(given->get_name(), called + " does not take that; it takes " + takes);
-  }
+/// Times also have a meaning where trees are timed, and the time of a combine in GOAL.
+std::vector<std::string> times_with_a_meaning(const command_line& line) {
+  if (drawn_as_tree(line)) return {"--transfer", "--compute"};
+  if (line.format == "goal") return {"--compute"};
+  return {};
 }
 
 /// Rings go round as the switches lie; the ranks below one switch are a group.
@@ -68,21 +52,17 @@ void place_on_network(command_line& line) {
 
 /// Finds names, and checks what no option alone can know.
 void finish(command_line& line) {
-  auto& shape = line.job.shape;
   if (line.collective.empty()) throw CLI::RequiredError("COLLECTIVE");
-  if (shape.ranks == 0) throw CLI::RequiredError("--ranks");
+  if (line.shaped.shape.ranks == 0) throw CLI::RequiredError("--ranks");
   line.job.how = &algorithm_named(collective_named(line.collective), line.algorithm);
-  check_options(line);
-  check_among("--root", shape.root, shape.ranks);
-  if (line.rank) check_among("--rank", *line.rank, shape.ranks);
+  line.job.shape = shape_of(line.shaped);
+  check_options(*line.job.how, line.shaped.options, times_with_a_meaning(line));
+  if (line.rank) check_among("--rank", *line.rank, line.job.shape.ranks);
   if (line.rank && (line.format == "dot" || line.format == "goal"))
     throw CLI::ValidationError("--format", line.format + " shows all ranks: with --rank, text or json");
-  if (!line.topology.empty() && line.group_size > 0)
+  if (!line.topology.empty() && line.shaped.group_size > 0)
     throw CLI::ValidationError("--group-size", "the switches of --topology are the groups: not both");
-  if (line.topology.empty())
-    shape.groups = group_in_rows(shape.ranks, line.group_size);
-  else
-    place_on_network(line);
+  if (!line.topology.empty()) place_on_network(line);
 }
 
 void print(const command_line& line) {
@@ -130,36 +110,19 @@ void plan(command_line& line, int& status) {
   if (line.verify && !holds(line.job)) status = 1;
 }
 
-void add_shape_options(CLI::App& app, command_line& line) {
-  auto& shape = line.job.shape;
-  const auto number = [&](const char* name, auto& value, const char* meaning, const char* unit, std::int64_t least) {
-    line.of_shape.push_back(
-        app.add_option(name, value, meaning)->check(whole_number(least, 10'000'000))->type_name(unit));
-  };
+void add_options_of_plans(CLI::App& app, command_line& line) {
+  std::vector<CLI::Option*>& options = line.shaped.options;
   const auto time = [&](const char* name, double& value, const char* meaning, const char* unit) {
-    line.of_shape.push_back(app.add_option(name, value, meaning)->check(check_time)->type_name(unit));
+    options.push_back(app.add_option(name, value, meaning)->check(check_time)->type_name(unit));
   };
-  line.of_shape.push_back(app.add_option("--root", shape.root, "The rank that gets the result, or starts [0]")
-                              ->check(check_rank)
-                              ->type_name("RANK"));
-  time("--transfer", shape.transfer, "Time to transfer an operand [1]", "D");
-  time("--compute", shape.compute, "Time to combine an operand; in GOAL, ns for the vector [1]", "C");
-  number("--degree", shape.degree, "f of the f-nomial tree, base of Bruck's digits [2]", "F", 2);
-  number("--splits", shape.splits, "How often the vector is halved among halves of the ranks [0]", "S", 0);
-  number("--segments,--segment", shape.by.segments, "Parts in which a chunk travels [1]", "N", 1);
-  number("--window", shape.by.window, "Receives posted ahead [4]", "N", 1);
-  number("--connections", shape.connections, "Between two clusters [1]", "N", 1);
-  number("--group-size", line.group_size, "Ranks of a machine or cluster [all]", "RANKS", 1);
-  line.of_shape.push_back(
+  time("--transfer", line.shaped.shape.transfer, "Time to transfer an operand [1]", "D");
+  time("--compute", line.shaped.shape.compute, "Time to combine an operand; in GOAL, ns for the vector [1]", "C");
+  add_shape_options(app, line.shaped);
+  options.push_back(
       app.add_option("--topology", line.topology, "Slurm's topology.conf: the order of rings, and switches as groups")
           ->type_name("FILE"));
   choose(app.add_option("--placement", line.placing, "Where ranks are on its machines [block]"),
          {"block", "cyclic", "random"});
-  const auto limit = [&](const char* name, int& value, const char* meaning) {
-    line.of_limits.push_back(app.add_option(name, value, meaning)->check(whole_number(1, 10'000'000))->type_name("K"));
-  };
-  limit("--max-transfers", line.job.within.transfers, "At most K transfers at a time (greedy reduce)");
-  limit("--max-reducers", line.job.within.reducers, "At most K ranks that combine (greedy reduce)");
 }
 
 }  // namespace
@@ -174,9 +137,9 @@ void add_plan(CLI::App& weft, int& status) {
       "in which a rank sends and receives one message. The algorithms, their sources and what they take:\n" +
       short_list());
   const auto line = std::make_shared<command_line>();
-  line->job.shape.ranks = 0;
+  line->shaped.shape.ranks = 0;
   app->add_option("COLLECTIVE", line->collective, "What to plan");
-  app->add_option("-n,--ranks", line->job.shape.ranks, "How many ranks")
+  app->add_option("-n,--ranks", line->shaped.shape.ranks, "How many ranks")
       ->check(whole_number(1, 10'000'000))
       ->type_name("RANKS");
   app->add_option("--algorithm", line->algorithm, "Which algorithm [the collective's first; of reduce greedy]")
@@ -184,7 +147,7 @@ void add_plan(CLI::App& weft, int& status) {
   app->add_option("--count", line->job.bytes, "Size of the vector; of an all-to-all, one rank's input [in GOAL 8]")
       ->check(whole_number(0, std::int64_t{1} << 50))
       ->type_name("BYTES");
-  add_shape_options(*app, *line);
+  add_options_of_plans(*app, *line);
   app->add_option("--rank", line->rank, "Show this rank's steps alone")->check(check_rank)->type_name("RANK");
   choose(app->add_option("--format", line->format, "How to print it; goal is what LogGOPSim reads [text]"),
          {"text", "json", "dot", "goal"});

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "plan_job.hpp"
+#include "shape_options.hpp"
 
 namespace weft::tools {
 namespace {
@@ -30,6 +30,8 @@ std::string_view text_of(schedules::rank_order order) {
   switch (order) {
     case schedules::rank_order::kept:
       return "kept";
+    case schedules::rank_order::on_request:
+      return "kept for root 0, and with --keep-order";
     case schedules::rank_order::kept_for_root:
       return "kept for root 0";
     case schedules::rank_order::kept_in_rows:

@@ -10,11 +10,7 @@ namespace {
 using schedules::collective;
 using schedules::time_text;
 
-schedules::reduce_plan reduction(const plan_job& job) {
-  const auto& shape = job.shape;
-  return schedules::plan_reduce(
-      {std::string(job.how->name), shape.ranks, shape.root, shape.transfer, shape.compute, job.within, shape.degree});
-}
+schedules::reduce_plan reduction(const plan_job& job) { return schedules::plan_reduce(*job.how, job.shape); }
 schedules::broadcast_plan broadcast(const plan_job& job) {
   return schedules::plan_broadcast(job.how->name, job.shape.ranks, job.shape.root, job.shape.transfer);
 }
@@ -47,10 +43,9 @@ std::string dot(const Plan& plan) {
 
 bool is_timed_tree(const plan_job& job) {
   if (job.shape.by.segments != 1) return false;
-  const auto trees = job.how->kind == collective::reduce      ? schedules::reduce_algorithms()
-                     : job.how->kind == collective::broadcast ? schedules::broadcast_trees()
-                                                              : std::vector<std::string>{};
-  return std::find(trees.begin(), trees.end(), job.how->name) != trees.end();
+  if (job.how->kind == collective::reduce) return job.how->shape != nullptr;
+  const auto trees = schedules::broadcast_trees();
+  return job.how->kind == collective::broadcast && std::find(trees.begin(), trees.end(), job.how->name) != trees.end();
 }
 
 std::string tree_as_text(const plan_job& job) {

@@ -13,6 +13,7 @@
 #include "command_line.hpp"
 #include "named_algorithm.hpp"
 #include "rank_placement.hpp"
+#include "shape_options.hpp"
 #include "sim_network.hpp"
 #include "sim_report.hpp"
 #include "sim_workload.hpp"
@@ -24,12 +25,12 @@ namespace {
 constexpr std::uint64_t most_steps_kept = 1 << 22;
 
 struct command_line {
+  shape_options shaped;
   sim_job job;
-  std::string collective, algorithm;  ///< as they are spelled; the latter empty: the collective's first
+  std::string collective, algorithm;  ///< as they are spelled
   std::vector<std::size_t> counts{8};
   simulator::machine_model model;
   std::string ports = "pipelined", noise, goal, svg;
-  int group_size = 0;
   std::string topology, placing = "block";
   std::optional<double> link_gap;
   bool network_order = false;
@@ -50,13 +51,8 @@ void read_noise(const std::string& text, simulator::noise_model& noise) {
 }
 
 void find_names(command_line& line) {
-  sim_job& job = line.job;
   try {
-    job.kind = collective_named(line.collective);
-    const auto names = sim_algorithms(job.kind);
-    job.algorithm = line.algorithm.empty()
-                        ? names.front()
-                        : spelled(line.algorithm, names, "algorithm of " + std::string(name(job.kind)));
+    line.job.how = &algorithm_named(collective_named(line.collective), line.algorithm);
   } catch (const std::invalid_argument& failure) {
     throw CLI::ValidationError("COLLECTIVE, --algorithm", failure.what());
   }
@@ -83,11 +79,10 @@ void finish(command_line& line) {
     return;
   }
   if (line.collective.empty()) throw CLI::RequiredError("COLLECTIVE or --goal FILE");
-  if (line.job.shape.ranks == 0) throw CLI::RequiredError("--ranks");
-  schedules::algorithm_arguments& shape = line.job.shape;
-  check_among("--root", shape.root, shape.ranks);
+  if (line.shaped.shape.ranks == 0) throw CLI::RequiredError("--ranks");
   find_names(line);
-  shape.groups = group_in_rows(shape.ranks, line.group_size);
+  line.job.shape = shape_of(line.shaped);
+  check_options(*line.job.how, line.shaped.options);
   if (!line.svg.empty() && line.counts.size() > 1)
     throw CLI::ValidationError("--svg", "one drawing holds one --count, not " + std::to_string(line.counts.size()));
 }
@@ -147,7 +142,7 @@ void sim(command_line& line) {
   }
   const auto on = network_for(line, line.job.shape.ranks);
   if (line.network_order) line.job.shape.order = topology::ring_order(on->switches, on->machine_of_rank);
-  const std::string what = std::string(name(line.job.kind)) + " " + line.job.algorithm;
+  const std::string what = std::string(name(line.job.how->kind)) + " " + std::string(line.job.how->name);
   for (const std::size_t bytes : line.counts) {
     line.job.bytes = bytes;
     run(line, {what, bytes}, workload_of(line.job, line.model), on);
@@ -204,42 +199,26 @@ void add_sim(CLI::App& weft) {
       "and\n"
       "Antoniu compute for d = L + B G. GOAL is what LogGOPSim reads. The same arguments print the same figures.");
   const auto line = std::make_shared<command_line>();
-  sim_job& job = line->job;
-  job.shape.ranks = 0;
+  line->shaped.shape.ranks = 0;
   const auto of_collective = [&line](CLI::Option* option) {
     line->of_collective.push_back(option);
     return option;
   };
   of_collective(
       app->add_option("COLLECTIVE", line->collective, "What to time: " + CLI::detail::join(collective_names(), ", ")));
-  of_collective(app->add_option("-n,--ranks", job.shape.ranks, "How many ranks"))
+  of_collective(app->add_option("-n,--ranks", line->shaped.shape.ranks, "How many ranks"))
       ->check(whole_number(1, 10'000'000))
       ->type_name("RANKS");
-  of_collective(app->add_option("--algorithm", line->algorithm, "Which algorithm [the collective's first]"))
+  of_collective(
+      app->add_option("--algorithm", line->algorithm, "Which algorithm [the collective's first; of reduce greedy]"))
       ->type_name("NAME");
   of_collective(
       app->add_option("--count", line->counts,
                       "Sizes of the vector, all ranks' chunks together; of an all-to-all, one rank's input [8]"))
       ->check(whole_number(0, std::int64_t{1} << 50))
       ->type_name("BYTES");
-  of_collective(app->add_option("--root", job.shape.root, "The rank that gets the result, or starts [0]"))
-      ->check(check_rank)
-      ->type_name("RANK");
-  of_collective(app->add_option("--segments", job.shape.by.segments, "Parts in which a chunk travels [1]"))
-      ->check(whole_number(1, 1 << 20))
-      ->type_name("PARTS");
-  of_collective(app->add_option("--degree", job.shape.degree, "f of the f-nomial tree, base of Bruck's digits [2]"))
-      ->check(whole_number(2, 10'000'000))
-      ->type_name("F");
-  of_collective(app->add_option("--group-size", line->group_size, "Ranks of a machine or cluster [all]"))
-      ->check(whole_number(1, 10'000'000))
-      ->type_name("RANKS");
-  of_collective(app->add_option("--connections", job.shape.connections, "Between two clusters [1]"))
-      ->check(whole_number(1, 10'000'000))
-      ->type_name("N");
-  of_collective(app->add_option("--window", job.shape.by.window, "Receives posted ahead [4]"))
-      ->check(whole_number(1, 1 << 20))
-      ->type_name("RECEIVES");
+  add_shape_options(*app, line->shaped);
+  for (CLI::Option* const option : line->shaped.options) of_collective(option);
   app->add_option("--goal", line->goal, "Time this GOAL file instead")->type_name("FILE");
   add_model_options(*app, *line);
   add_network_options(*app, *line);

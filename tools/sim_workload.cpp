@@ -1,7 +1,5 @@
 #include "sim_workload.hpp"
 
-#include <algorithm>
-
 #include "named_algorithm.hpp"
 
 namespace weft::tools {
@@ -16,19 +14,11 @@ void set_costs(schedules::algorithm_arguments& of, double vector_bytes, const si
 
 }  // namespace
 
-std::vector<std::string> sim_algorithms(schedules::collective of) {
-  std::vector<std::string> names = algorithm_names(of);
-  if (!goes_over_trees(of)) return names;
-  for (const std::string& tree : tree_names())
-    if (std::find(names.begin(), names.end(), tree) == names.end()) names.push_back(tree);
-  return names;
-}
-
 simulator::workload workload_of(const sim_job& job, const simulator::machine_model& model) {
   schedules::algorithm_arguments shape = job.shape;
   set_costs(shape, static_cast<double>(job.bytes), model);
-  return simulator::workload_of(shape.ranks, counts_of(job.kind, shape.ranks, job.bytes), 1,
-                                steps_of(job.kind, job.algorithm, shape));
+  return simulator::workload_of(shape.ranks, counts_of(job.how->kind, shape.ranks, job.bytes), 1,
+                                steps_of(*job.how, shape));
 }
 
 }  // namespace weft::tools

@@ -1,8 +1,6 @@
 // The collectives that `weft sim` can time.
 #pragma once
 
-#include <string>
-#include <vector>
 #include <weft/schedules/algorithms.hpp>
 #include <weft/simulator/model.hpp>
 #include <weft/simulator/workload.hpp>
@@ -10,14 +8,10 @@
 namespace weft::tools {
 
 struct sim_job {
-  schedules::collective kind{};
-  std::string algorithm;  ///< one of sim_algorithms(kind)
+  const schedules::algorithm* how = nullptr;
   schedules::algorithm_arguments shape;
   std::size_t bytes = 8;  ///< of the vector: of all ranks' chunks together; of an all-to-all, one rank's input
 };
-
-/// The table's algorithms of a collective, and of reduce and broadcast those over all trees.
-std::vector<std::string> sim_algorithms(schedules::collective of);
 
 /// The steps of a job; elements are bytes. Trees that are made for costs are made for those of `model`. Throws
 /// std::invalid_argument for what builders refuse.

@@ -62,9 +62,6 @@ double fnomial_split_cost(const arguments& of, double bytes, const link_costs& e
   const double others = std::exp2(of.splits) - 1;
   return cost + fnomial_cost(group, bytes, each) + others * of.by.segments * sent(each, bytes / of.by.segments);
 }
-double ordered_cost(const arguments& of, double bytes, const link_costs& each) {
-  return binomial_cost(of, bytes, each) + (of.root == 0 ? 0 : sent(each, bytes / of.by.segments));
-}
 double two_tree_cost(const arguments& of, double bytes, const link_costs& each) {
   if (of.ranks == 1) return 0;
   const double segments = 2.0 * of.by.segments;

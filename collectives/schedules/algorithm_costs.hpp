@@ -26,7 +26,6 @@ double binomial_copy_cost(const algorithm_arguments& of, double bytes, const lin
 double fnomial_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
 double fibonacci_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
 double fnomial_split_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double ordered_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
 double two_tree_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
 double two_tree_copy_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
 double halving_cost(const algorithm_arguments& of, double bytes, const link_costs& each);

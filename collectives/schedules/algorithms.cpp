@@ -12,7 +12,6 @@
 #include <weft/schedules/linear_scatter.hpp>
 #include <weft/schedules/long_and_fast_networks.hpp>
 #include <weft/schedules/mst_reduce_scatter.hpp>
-#include <weft/schedules/ordered_reduce.hpp>
 #include <weft/schedules/pairwise_alltoall.hpp>
 #include <weft/schedules/recursive_doubling_allgather.hpp>
 #include <weft/schedules/recursive_doubling_allreduce.hpp>
@@ -24,11 +23,11 @@
 #include <weft/schedules/tree_allreduce.hpp>
 #include <weft/schedules/tree_barrier.hpp>
 #include <weft/schedules/tree_broadcast.hpp>
-#include <weft/schedules/tree_reduce.hpp>
 #include <weft/schedules/two_tree.hpp>
 #include <weft/schedules/van_de_geijn_broadcast.hpp>
 
 #include "algorithm_costs.hpp"
+#include "reduction_shapes.hpp"
 
 namespace weft::schedules {
 namespace {
@@ -53,24 +52,19 @@ constexpr std::string_view patarasuk = "Patarasuk and Yuan 2009", heimlich = "He
 
 const algorithm table[] = {
     {collective::reduce, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β + n/s γ)",
-     rank_order::kept_for_root, binomial_cost,
-     [](const arguments& of, sink& to) { binomial_reduce(of.ranks, of.root, of.rank, of.by, to); }},
-    {collective::reduce, "greedy", takes::root | piped | takes::costs, canon,
-     "s ceil(log2 p) (α + n/s β + n/s γ) at most", rank_order::kept_for_root, binomial_cost,
-     [](const arguments& of, sink& to) {
-       greedy_reduce(of.ranks, of.root, of.transfer, of.compute, of.rank, of.by, to);
-     }},
+     rank_order::on_request, binomial_cost, reduce_by_place<binomial_shape, binomial_place>, binomial_shape},
+    {collective::reduce, "greedy", takes::root | piped | takes::costs | takes::limits, canon,
+     "s ceil(log2 p) (α + n/s β + n/s γ) at most", rank_order::on_request, binomial_cost, reduce_by_shape<greedy_shape>,
+     greedy_shape},
+    {collective::reduce, "uneven", takes::root | piped | takes::costs | takes::rank_costs, canon,
+     "s ceil(log2 p) (α + n/s β + n/s γ) at most where ranks are alike", rank_order::not_kept, binomial_cost,
+     reduce_by_shape<uneven_shape>, uneven_shape},
     {collective::reduce, "fibonacci", takes::root | piped, canon,
-     "s (d + (k - 1) max(d, c) + c) at most, d = α + n/s β, c = n/s γ, F(k + 2) >= p", rank_order::kept_for_root,
-     fibonacci_cost,
-     [](const arguments& of, sink& to) {
-       tree_reduce(fibonacci_tree(of.ranks, of.root).position(of.rank), of.by, to);
-     }},
+     "s (d + (k - 1) max(d, c) + c) at most, d = α + n/s β, c = n/s γ, F(k + 2) >= p", rank_order::on_request,
+     fibonacci_cost, reduce_by_shape<fibonacci_shape>, fibonacci_shape},
     {collective::reduce, "fnomial", takes::root | piped | takes::degree, moody,
-     "s (f - 1) ceil(log_f p) (α + n/s β + n/s γ) at most", rank_order::kept_for_root, fnomial_cost,
-     [](const arguments& of, sink& to) {
-       tree_reduce(fnomial_position(of.ranks, of.root, of.degree, of.rank), of.by, to);
-     }},
+     "s (f - 1) ceil(log_f p) (α + n/s β + n/s γ) at most", rank_order::on_request, fnomial_cost,
+     reduce_by_place<fnomial_shape, fnomial_place>, fnomial_shape},
     {collective::reduce, "fnomial-split", takes::root | piped | takes::degree | takes::splits, moody,
      "k splits: (1 - 2^-k) n (β + γ) + s k α + fnomial(p / 2^k, n / 2^k) + (2^k - 1) (s α + n / 2^k β)",
      rank_order::not_kept, fnomial_split_cost,
@@ -78,15 +72,10 @@ const algorithm table[] = {
        split_reduce({of.ranks, of.root, of.splits, of.degree, of.by}, of.rank, to);
      }},
     {collective::reduce, "chain", takes::root | piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)",
-     rank_order::kept_for_root, chain_cost,
-     [](const arguments& of, sink& to) { tree_reduce(chain_position(of.ranks, of.root, of.rank), of.by, to); }},
+     rank_order::on_request, chain_cost, reduce_by_place<chain_shape, chain_place>, chain_shape},
     {collective::reduce, "two-tree", takes::root | piped, sanders, "(2 ceil(log2 p) + 2s) (α + n/2s β + n/2s γ)",
      rank_order::kept_for_root, two_tree_cost,
      [](const arguments& of, sink& to) { two_tree_reduce(of.ranks, of.root, of.rank, of.by, to); }},
-
-    {collective::reduce, "ordered", takes::root | piped, folklore,
-     "s ceil(log2 p) (α + n/s β + n/s γ), and α + n/s β to a root other than 0", rank_order::kept, ordered_cost,
-     [](const arguments& of, sink& to) { ordered_reduce(of.ranks, of.root, of.rank, of.by, to); }},
 
     {collective::broadcast, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β)", rank_order::kept,
      binomial_copy_cost,

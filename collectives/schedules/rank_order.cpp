@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <utility>
 #include <weft/schedules/rank_order.hpp>
 
 #include "arguments.hpp"
@@ -122,7 +123,8 @@ rank_ordered_tree in_rank_order(const tree& shape, int root) {
       next += sizes[at(child)];
     }
   }
-  return {renamed(shape, name), root};
+  tree made = renamed(shape, name);
+  return {std::move(made), root, std::move(name)};
 }
 
 }  // namespace weft::schedules

@@ -2,85 +2,66 @@
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 #include <weft/schedules/reduce_plan.hpp>
-#include <weft/schedules/regular_trees.hpp>
+#include <weft/schedules/reduction_tree.hpp>
 
 #include "draw_tree.hpp"
 
 namespace weft::schedules {
 namespace {
 
-timed_tree timed(tree of, const reduce_parameters& wanted) {
-  reduce_timing times = timing(of, wanted.transfer, wanted.compute);
-  return {std::move(of), std::move(times)};
+/// Within a limit on transfers they start when Algorithm 2 has them start, whatever the ranks are called.
+reduce_timing limited(const rank_ordered_tree& over, const algorithm_arguments& of) {
+  const int shape_root = reorders(of) ? 0 : of.root;
+  reduce_timing times = greedy_schedule(of.ranks, shape_root, of.transfer, of.compute, of.within).times;
+  for (timed_edge& each : times.edges) {
+    each.from = over.name(each.from);
+    each.to = over.name(each.to);
+  }
+  return times;
 }
 
-struct algorithm {
-  const char* name;
-  timed_tree (*plan)(const reduce_parameters&);
-};
-
-constexpr algorithm algorithms[] = {
-    {"greedy",
-     [](const reduce_parameters& wanted) {
-       return greedy_schedule(wanted.ranks, wanted.root, wanted.transfer, wanted.compute, wanted.within);
-     }},
-    {"binomial",
-     [](const reduce_parameters& wanted) { return timed(binomial_tree(wanted.ranks, wanted.root), wanted); }},
-    {"fibonacci",
-     [](const reduce_parameters& wanted) { return timed(fibonacci_tree(wanted.ranks, wanted.root), wanted); }},
-    {"fnomial",
-     [](const reduce_parameters& wanted) {
-       return timed(fnomial_tree(wanted.ranks, wanted.root, wanted.degree), wanted);
-     }},
-    {"chain", [](const reduce_parameters& wanted) { return timed(chain_tree(wanted.ranks, wanted.root), wanted); }},
-};
-
-const algorithm& named(const std::string& name) {
-  for (const algorithm& one : algorithms)
-    if (name == one.name) return one;
-  std::string there_are;
-  for (const algorithm& one : algorithms) there_are += std::string(there_are.empty() ? "" : ", ") + one.name;
-  throw std::invalid_argument("no reduction is called \"" + name + "\": there are " + there_are);
-}
-
-void check_fit(const reduce_parameters& wanted) {
-  const bool limited = wanted.within.transfers != 0 || wanted.within.reducers != 0;
-  if (limited && wanted.algorithm != "greedy")
-    throw std::invalid_argument("only the greedy tree takes limits, not " + wanted.algorithm);
-  if (wanted.degree != reduce_parameters{}.degree && wanted.algorithm != "fnomial")
-    throw std::invalid_argument("only the f-nomial tree takes a degree, not " + wanted.algorithm);
+reduce_timing times_of(const algorithm& how, const algorithm_arguments& of, const rank_ordered_tree& over) {
+  if ((how.parameters & takes::limits) != 0 && of.within.transfers != 0) return limited(over, of);
+  if ((how.parameters & takes::rank_costs) != 0) return timing(over.of, costs_of_ranks(of));
+  return timing(over.of, of.transfer, of.compute);
 }
 
 }  // namespace
 
-std::vector<std::string> reduce_algorithms() {
-  std::vector<std::string> names;
-  for (const algorithm& one : algorithms) names.push_back(one.name);
-  return names;
-}
-
-reduce_plan plan_reduce(const reduce_parameters& wanted) {
-  const algorithm& how = named(wanted.algorithm);
-  check_fit(wanted);
-  timed_tree made = how.plan(wanted);
-  return {wanted.algorithm, wanted.ranks, wanted.root, made.times.length, std::move(made.times.edges)};
+reduce_plan plan_reduce(const algorithm& how, const algorithm_arguments& of) {
+  if (how.shape == nullptr)
+    throw std::invalid_argument(std::string(name(how.kind)) + " " + std::string(how.name) + " climbs no single tree");
+  const rank_ordered_tree over = reduction_tree(how.shape, of);
+  reduce_timing times = times_of(how, of, over);
+  reduce_plan plan{std::string(how.name), of.ranks, of.root, over.of.root(), times.length, std::move(times.edges)};
+  if (over.hands_over()) {
+    plan.edges.push_back({plan.head, plan.root, plan.length, plan.length + of.transfer});
+    plan.length += of.transfer;
+  }
+  return plan;
 }
 
 std::string draw(const reduce_plan& plan) {
+  const bool hands_over = plan.head != plan.root;
+  const std::span<const timed_edge> climbed(plan.edges.data(), plan.edges.size() - (hands_over ? 1 : 0));
   std::vector<tree_edge> receptions;
   std::vector<const timed_edge*> transfer_of(static_cast<std::size_t>(plan.ranks));
-  for (const timed_edge& edge : plan.edges) {
+  for (const timed_edge& edge : climbed) {
     receptions.push_back({edge.from, edge.to});
     transfer_of.at(static_cast<std::size_t>(edge.from)) = &edge;
   }
-  const tree drawn(plan.ranks, plan.root, receptions);
-  return plan.algorithm + " reduction, ranks " + std::to_string(plan.ranks) + ", root " + std::to_string(plan.root) +
-         ", length " + time_text(plan.length) + "; in brackets, when a rank's transfer starts and ends\n" +
-         draw_tree(drawn, [&](int rank) {
+  const auto times = [](const timed_edge& of) { return "  [" + time_text(of.start) + ", " + time_text(of.end) + "]"; };
+  std::string text = plan.algorithm + " reduction, ranks " + std::to_string(plan.ranks) + ", root " +
+                     std::to_string(plan.root) + ", length " + time_text(plan.length) +
+                     "; in brackets, when a rank's transfer starts and ends\n";
+  if (hands_over)
+    text += "one more transfer, since the root cannot head the tree: " + std::to_string(plan.head) + " to " +
+            std::to_string(plan.root) + times(plan.edges.back()) + "\n";
+  return text + draw_tree(tree(plan.ranks, plan.head, receptions), [&](int rank) {
            const timed_edge* const edge = transfer_of[static_cast<std::size_t>(rank)];
-           if (edge == nullptr) return std::to_string(rank);
-           return std::to_string(rank) + "  [" + time_text(edge->start) + ", " + time_text(edge->end) + "]";
+           return std::to_string(rank) + (edge == nullptr ? "" : times(*edge));
          });
 }
 

@@ -83,6 +83,7 @@ bool meets(const demands& of, const algorithm& how) {
   if (!of.rank_order) return true;
   switch (how.order) {
     case rank_order::kept:
+    case rank_order::on_request:
       return true;
     case rank_order::kept_for_root:
       return of.root == 0;

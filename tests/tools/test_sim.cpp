@@ -90,13 +90,13 @@ TEST_CASE("all of a model's parameters count") {
 }
 
 TEST_CASE("every collective and algorithm can be timed, each size in a line") {
-  std::vector<std::pair<std::string, std::string>> all{
-      {"reduce", "greedy"}, {"reduce", "fibonacci"}, {"reduce", "fnomial"}, {"broadcast", "greedy"}};
-  for (const auto& a : weft::schedules::algorithms()) all.emplace_back(name(a.kind), a.name);
-  for (const auto& [collective, algorithm] : all) {
+  for (const auto& a : weft::schedules::algorithms()) {
+    const std::string collective(name(a.kind)), algorithm(a.name);
     CAPTURE(collective, algorithm);
-    const outcome done = sim({collective, "-n", "6", "--algorithm", algorithm, "--count", "60", "6000", "-L", "10",
-                              "-G", "1", "--group-size", "2", "--json"});
+    std::vector<std::string> words{collective, "-n", "6",  "--algorithm", algorithm, "--count", "60",
+                                   "6000",     "-L", "10", "-G",          "1",       "--json"};
+    if ((a.parameters & weft::schedules::takes::groups) != 0) words.insert(words.end(), {"--group-size", "2"});
+    const outcome done = sim(words);
     CAPTURE(done.error);
     CHECK(done.status == 0);
     std::istringstream lines(done.output);
@@ -205,6 +205,8 @@ TEST_CASE("bad arguments of a simulation are named, with what is right") {
   CHECK_THAT(refusal({"gossip", "--ranks", "2"}), ContainsSubstring("gossip"));
   CHECK_THAT(refusal({"reduce", "--ranks", "0"}), ContainsSubstring("is not a whole number from 1"));
   CHECK_THAT(refusal({"reduce", "--ranks", "4", "--root", "4"}), ContainsSubstring("ranks 0 to 3"));
+  CHECK_THAT(refusal({"allreduce", "--ranks", "4", "--algorithm", "ring", "--degree", "3"}),
+             ContainsSubstring("all-reduce ring does not take that; it takes --segments, --window"));
   const std::string no_ring = refusal({"reduce", "--ranks", "4", "--algorithm", "ring"});
   for (const char* name : {"\"ring\"", "binomial", "greedy", "chain", "two-tree", "fibonacci", "fnomial"})
     CHECK_THAT(no_ring, ContainsSubstring(name));

@@ -55,7 +55,36 @@ inline std::string text_of(const weft::schedules::algorithm& by, const weft::sch
                      std::to_string(shape.degree) + ", splits " + std::to_string(shape.splits) + ", connections " +
                      std::to_string(shape.connections) + ", groups";
   for (const auto& members : shape.groups) text += " " + std::to_string(members.size());
-  return text;
+  text += ", limits " + std::to_string(shape.within.transfers) + " " + std::to_string(shape.within.reducers);
+  if (!shape.each.empty()) text += ", uneven";
+  return text + (shape.keep_order ? ", in order" : "");
+}
+
+/// Costs of ranks that are not alike.
+inline std::vector<weft::schedules::rank_costs> uneven_costs(int ranks) {
+  std::vector<weft::schedules::rank_costs> costs;
+  for (int rank = 0; rank < ranks; ++rank) costs.push_back({rank * 7 % 5 * 1.0, 1.0 + rank % 3, 1.0 + rank % 2});
+  return costs;
+}
+
+/// Calls `each` with the shape as it is, and with those that differ from it in what only trees take.
+template <class Each>
+void for_each_tree(const weft::schedules::algorithm& by, const weft::schedules::algorithm_arguments& shape,
+                   Each&& each) {
+  namespace takes = weft::schedules::takes;
+  const auto changed = [&](auto&& change) {
+    weft::schedules::algorithm_arguments other = shape;
+    change(other);
+    each(other);
+  };
+  each(shape);
+  if (by.order == weft::schedules::rank_order::on_request && shape.root != 0)
+    changed([](auto& of) { of.keep_order = true; });
+  if ((by.parameters & takes::limits) != 0) {
+    changed([](auto& of) { of.within.transfers = 2; });
+    changed([](auto& of) { of.within.reducers = 2; });
+  }
+  if ((by.parameters & takes::rank_costs) != 0) changed([](auto& of) { of.each = uneven_costs(of.ranks); });
 }
 
 /// Calls `each` with the shapes of an algorithm among `ranks`: with all roots that `roots` gives, and all values of
@@ -84,7 +113,7 @@ void for_each_shape(const weft::schedules::algorithm& by, int ranks, Each&& each
                 shape.connections = connections;
                 if (grouping > 0) shape.groups = rows(ranks, grouping);
                 if (grouping < 0) shape.groups = dealt(ranks, -grouping);
-                each(shape);
+                for_each_tree(by, shape, each);
               }
 }
 

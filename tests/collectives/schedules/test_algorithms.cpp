@@ -33,6 +33,8 @@ bool promises_order(const algorithm& by, const algorithm_arguments& shape) {
   switch (by.order) {
     case rank_order::kept:
       return true;
+    case rank_order::on_request:
+      return shape.root == 0 || shape.keep_order;
     case rank_order::kept_for_root:
       return shape.root == 0;
     case rank_order::kept_in_rows: {

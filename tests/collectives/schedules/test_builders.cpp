@@ -2,7 +2,9 @@
 #include <numeric>
 #include <stdexcept>
 #include <weft/schedules/dissemination_barrier.hpp>
+#include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/recursive_doubling_allreduce.hpp>
+#include <weft/schedules/regular_trees.hpp>
 #include <weft/schedules/ring_allreduce.hpp>
 #include <weft/schedules/tree_broadcast.hpp>
 #include <weft/schedules/tree_reduce.hpp>
@@ -67,7 +69,7 @@ TEST_CASE("tree reductions verify") {
     for (const int root : roots(ranks)) {
       CAPTURE(ranks, root, by.segments, by.window);
       const auto binomial =
-          schedules_of(ranks, [&](int rank, sink& to) { binomial_reduce(ranks, root, rank, by, to); });
+          schedules_of(ranks, [&](int rank, sink& to) { tree_reduce(binomial_position(ranks, root, rank), by, to); });
       REQUIRE(fault_in({collective::reduce, root}, binomial) == "");
       const tree greedy = greedy_tree(ranks, root, 7, 4);
       REQUIRE(fault_in({collective::reduce, root}, schedules_of(ranks, [&](int rank, sink& to) {
@@ -78,7 +80,9 @@ TEST_CASE("tree reductions verify") {
 }
 
 TEST_CASE("greedy_reduce is a reduction over the greedy tree") {
-  const auto all = schedules_of(13, [](int rank, sink& to) { greedy_reduce(13, 4, 1, 2, rank, {3, 4}, to); });
+  const auto all = schedules_of(13, [](int rank, sink& to) {
+    tree_reduce(greedy_tree(13, 4, 1, 2).position(rank), {3, 4}, to);
+  });
   REQUIRE(fault_in({collective::reduce, 4}, all) == "");
   for (int rank = 0; rank < 13; ++rank)
     for (const step& s : all[static_cast<std::size_t>(rank)].steps)
@@ -166,7 +170,9 @@ TEST_CASE("a ring moves 2 (N - 1) / N of the vector from each process, the least
 
 TEST_CASE("whether operators must commute is a property of the schedule") {
   const auto reduces = [](int root) {
-    return schedules_of(9, [root](int rank, sink& to) { greedy_reduce(9, root, 1, 1, rank, {2, 4}, to); });
+    return schedules_of(9, [root](int rank, sink& to) {
+      tree_reduce(greedy_tree(9, root, 1, 1).position(rank), {2, 4}, to);
+    });
   };
   REQUIRE(keeps_rank_order({collective::reduce, 0}, reduces(0)));
   REQUIRE_FALSE(keeps_rank_order({collective::reduce, 3}, reduces(3)));
@@ -192,9 +198,10 @@ TEST_CASE("schedules run right in any order that can happen, for any count of el
           {{collective::broadcast, root},
            schedules_of(ranks, [&](int rank, sink& to) { binomial_broadcast(ranks, root, rank, by, to); })},
           {{collective::reduce, root},
-           schedules_of(ranks, [&](int rank, sink& to) { binomial_reduce(ranks, root, rank, by, to); })},
+           schedules_of(ranks, [&](int rank, sink& to) { tree_reduce(binomial_position(ranks, root, rank), by, to); })},
           {{collective::reduce, root},
-           schedules_of(ranks, [&](int rank, sink& to) { greedy_reduce(ranks, root, 7, 4, rank, by, to); })},
+           schedules_of(
+               ranks, [&](int rank, sink& to) { tree_reduce(greedy_tree(ranks, root, 7, 4).position(rank), by, to); })},
           {{collective::barrier},
            schedules_of(ranks, [&](int rank, sink& to) { dissemination_barrier(ranks, rank, to); })}};
       for (const auto& [meant, all] : jobs)
@@ -219,7 +226,7 @@ TEST_CASE("builders refuse what makes no sense") {
   REQUIRE_THROWS_AS(ring_reduce_scatter({0, {}, {}}, 0, to), std::invalid_argument);
   REQUIRE_THROWS_AS(recursive_doubling_allreduce(3, -1, to), std::invalid_argument);
   REQUIRE_THROWS_AS(dissemination_barrier(3, 3, to), std::invalid_argument);
-  REQUIRE_THROWS_AS(binomial_reduce(3, 3, 0, {}, to), std::invalid_argument);
-  REQUIRE_THROWS_AS(greedy_reduce(3, 0, 1, 1, 3, {}, to), std::invalid_argument);
+  REQUIRE_THROWS_AS(tree_reduce(binomial_position(3, 3, 0), {}, to), std::invalid_argument);
+  REQUIRE_THROWS_AS(tree_reduce(greedy_tree(3, 0, 1, 1).position(3), {}, to), std::invalid_argument);
   REQUIRE_THROWS_AS(binomial_broadcast(3, 0, 0, {1, 0}, to), std::invalid_argument);
 }

@@ -1,5 +1,7 @@
 // Reductions and broadcasts over every kind of tree.
+#include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/rank_order.hpp>
+#include <weft/schedules/regular_trees.hpp>
 #include <weft/schedules/tree_broadcast.hpp>
 #include <weft/schedules/tree_reduce.hpp>
 #include <weft/schedules/uneven_tree.hpp>

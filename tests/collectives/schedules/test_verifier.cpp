@@ -1,6 +1,8 @@
 #include <functional>
 #include <weft/schedules/dissemination_barrier.hpp>
+#include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/recursive_doubling_allreduce.hpp>
+#include <weft/schedules/regular_trees.hpp>
 #include <weft/schedules/ring_allreduce.hpp>
 #include <weft/schedules/tree_broadcast.hpp>
 #include <weft/schedules/tree_reduce.hpp>
@@ -47,7 +49,7 @@ std::vector<whole_job> jobs() {
            {collective::reduce, 2},
            schedules_of(8,
                         [](int rank, sink& to) {
-                          greedy_reduce(8, 2, 1, 1, rank, {5, 2}, to);
+                          tree_reduce(greedy_tree(8, 2, 1, 1).position(rank), {5, 2}, to);
                         })},
           {"broadcast",
            {collective::broadcast, 2},
@@ -257,7 +259,7 @@ TEST_CASE(
 }
 
 TEST_CASE("layouts that do not fit the purpose are found") {
-  auto all = schedules_of(3, [](int rank, sink& to) { binomial_reduce(3, 0, rank, {}, to); });
+  auto all = schedules_of(3, [](int rank, sink& to) { tree_reduce(binomial_position(3, 0, rank), {}, to); });
   REQUIRE_THAT(fault_in({collective::reduce, 1}, all), ContainsSubstring("output should be"));
   REQUIRE_THAT(fault_in({collective::reduce, 3}, all), ContainsSubstring("none of the ranks"));
   all[1].cut.segments = 2;

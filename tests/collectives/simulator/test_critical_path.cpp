@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <weft/schedules/greedy_tree.hpp>
+#include <weft/schedules/regular_trees.hpp>
 #include <weft/simulator/svg.hpp>
 
 #include "catch.hpp"

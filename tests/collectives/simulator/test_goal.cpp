@@ -1,4 +1,5 @@
 #include <random>
+#include <weft/schedules/regular_trees.hpp>
 #include <weft/schedules/ring_allreduce.hpp>
 #include <weft/simulator/goal.hpp>
 

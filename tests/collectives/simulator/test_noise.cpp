@@ -1,4 +1,5 @@
 #include <random>
+#include <weft/schedules/regular_trees.hpp>
 
 #include "../schedules/seed.hpp"
 #include "catch.hpp"

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <weft/schedules/regular_trees.hpp>
 #include <weft/schedules/ring_allreduce.hpp>
 #include <weft/schedules/schedule_sink.hpp>
 

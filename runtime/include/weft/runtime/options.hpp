@@ -44,6 +44,8 @@ struct options {
   int group_ranks = 0;
   int connections = 1;              ///< ranks of a group that talk to other groups at a time
   std::size_t segment = 512 << 10;  ///< bytes in which a chunk is pipelined
+  int max_transfers = 0;            ///< at a time, for which the greedy tree is made; 0: any number
+  int max_reducers = 0;             ///< ranks that combine in the greedy tree; 0: any number
   double transfer_cost = 1;         ///< d of the greedy tree, in any unit
   double compute_cost = 1;          ///< c of the greedy tree, in the same unit
 

@@ -5,8 +5,11 @@
 #include <string_view>
 #include <vector>
 #include <weft/schedules/collective.hpp>
+#include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/pipeline.hpp>
 #include <weft/schedules/schedule.hpp>
+#include <weft/schedules/timing.hpp>
+#include <weft/schedules/tree.hpp>
 
 namespace weft::schedules {
 
@@ -23,12 +26,15 @@ struct algorithm_arguments {
   std::vector<int> order;                ///< of a ring; empty: by rank
   double transfer = 1;                   ///< of an operand, in any unit
   double compute = 1;                    ///< of a combine, in that unit
+  greedy_limits within;                  ///< of a greedy tree
+  std::vector<rank_costs> each;          ///< of every rank; empty: all arrive at 0 and cost transfer and compute
+  bool keep_order = false;               ///< combine in the order of the ranks, where `rank_order` says on_request
 };
 
 /// Parameters of algorithm_arguments, as bits.
 namespace takes {
 inline constexpr unsigned root = 1, segments = 2, window = 4, degree = 8, connections = 16, groups = 32, order = 64,
-                          costs = 128, splits = 256;
+                          costs = 128, splits = 256, limits = 1024, rank_costs = 2048;
 /// Not a parameter: the segments are not of the whole vector but of one rank's share of it.
 inline constexpr unsigned segments_of_share = 512;
 }  // namespace takes
@@ -43,6 +49,7 @@ struct link_costs {
 /// Whether operands are combined in the order of the ranks, as operators need that do not commute.
 enum class rank_order : std::uint8_t {
   kept,           ///< or nothing is combined
+  on_request,     ///< where the root is rank 0, or algorithm_arguments::keep_order
   kept_for_root,  ///< where the root is rank 0
   kept_in_rows,   ///< where groups are rows of consecutive ranks, in order
   not_kept,
@@ -60,6 +67,8 @@ struct algorithm {
   double (*cost)(const algorithm_arguments& of, double bytes, const link_costs& each);
   /// Emits one rank's steps. Throws std::invalid_argument for arguments that make no sense.
   void (*emit)(const algorithm_arguments& of, sink& to);
+  /// The tree that a reduction climbs, whatever the order of its operands; null where it climbs none, or several.
+  tree (*shape)(const algorithm_arguments& of) = nullptr;
 };
 
 /// All of them, those of one collective side by side.

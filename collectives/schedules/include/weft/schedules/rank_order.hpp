@@ -1,6 +1,7 @@
 // Trees for operators that do not commute.
 #pragma once
 
+#include <vector>
 #include <weft/schedules/tree.hpp>
 
 namespace weft::schedules {
@@ -9,8 +10,10 @@ namespace weft::schedules {
 struct rank_ordered_tree {
   tree of;   ///< its root is the head, which combines last
   int root;  ///< the rank that gets the result: from the head by one more transfer, if that is another one
+  std::vector<int> names;  ///< of the shape's ranks in this tree; empty: the same
 
   bool hands_over() const noexcept { return of.root() != root; }
+  int name(int of_shape) const { return names.empty() ? of_shape : names[static_cast<std::size_t>(of_shape)]; }
   /// A rank's place, for tree_reduce.
   tree_position position(int rank) const;
 };

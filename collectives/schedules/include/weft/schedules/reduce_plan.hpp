@@ -2,39 +2,29 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
-#include <weft/schedules/greedy_tree.hpp>
+#include <weft/schedules/algorithms.hpp>
 #include <weft/schedules/timing.hpp>
 
 namespace weft::schedules {
-
-/// Which reduction to plan.
-struct reduce_parameters {
-  std::string algorithm = "greedy";  ///< one of reduce_algorithms()
-  int ranks = 1;
-  int root = 0;
-  double transfer = 1;   ///< what a transfer takes, in any unit
-  double compute = 1;    ///< what a combine takes, in the same
-  greedy_limits within;  ///< greedy only
-  int degree = 2;        ///< fnomial only
-};
 
 /// A reduction over a tree, timed. A value.
 struct reduce_plan {
   std::string algorithm;
   int ranks = 1;
   int root = 0;
+  /// The root of the tree; not the root where operands are combined in the order of the ranks and it cannot head the
+  /// tree: then the last edge is one more transfer, from the head to the root.
+  int head = 0;
   double length = 0;              ///< in the unit of the costs
   std::vector<timed_edge> edges;  ///< by start, then by sender
 };
 
-/// The trees that there are: greedy, binomial, fibonacci, fnomial, chain.
-std::vector<std::string> reduce_algorithms();
-
-/// The reduction when transfers start as soon as they can (Canon and Antoniu 2012, Proposition 3), within a limit on
-/// transfers when greedy_schedule says. Throws std::invalid_argument for an algorithm that there is not (and says which
-/// there are), a bad rank, cost, limit or degree, and for a limit or a degree that the algorithm does not take.
-reduce_plan plan_reduce(const reduce_parameters& wanted);
+/// The reduction `how`, which has a shape, when transfers start as soon as they can (Canon and Antoniu 2012,
+/// Proposition 3), within a limit on transfers when greedy_schedule says. Throws std::invalid_argument for an algorithm
+/// without a shape and a bad rank, cost, limit or degree.
+reduce_plan plan_reduce(const algorithm& how, const algorithm_arguments& of);
 
 /// A heading, then the tree in ASCII, a line a rank, with the start and the end of its transfer.
 std::string draw(const reduce_plan& plan);

@@ -17,6 +17,7 @@ struct timed_edge {
   int to = -1;
   double start = 0;  ///< of the transfer
   double end = 0;    ///< of the transfer; the combine may begin
+  friend bool operator==(const timed_edge&, const timed_edge&) = default;
 };
 
 struct reduce_timing {

@@ -1,9 +1,7 @@
 // Reduction over a tree.
 #pragma once
 
-#include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/pipeline.hpp>
-#include <weft/schedules/regular_trees.hpp>
 #include <weft/schedules/schedule.hpp>
 #include <weft/schedules/tree.hpp>
 
@@ -23,13 +21,5 @@ namespace weft::schedules {
 /// head sends its operand up like any other and receives the result at the end. Throws std::invalid_argument for a bad
 /// pipeline.
 void tree_reduce(const tree_position& place, const pipeline& by, sink& to);
-
-/// tree_reduce over the binomial tree. Operators that do not commute are right for root 0.
-void binomial_reduce(int ranks, int root, int rank, const pipeline& by, sink& to);
-
-/// tree_reduce over the greedy tree (Canon and Antoniu 2012, Algorithm 1) for a transfer that takes `transfer` and a
-/// combine that takes `compute`. Operators that do not commute are right for root 0. Builds the whole tree: who wants
-/// several ranks' steps builds it once and calls tree_reduce.
-void greedy_reduce(int ranks, int root, double transfer, double compute, int rank, const pipeline& by, sink& to);
 
 }  // namespace weft::schedules

@@ -1,0 +1,43 @@
+// The trees of the reductions in the table of algorithms, and a rank's place in them.
+#pragma once
+
+#include <weft/schedules/algorithms.hpp>
+#include <weft/schedules/reduction_tree.hpp>
+#include <weft/schedules/regular_trees.hpp>
+#include <weft/schedules/tree_reduce.hpp>
+#include <weft/schedules/uneven_tree.hpp>
+
+namespace weft::schedules {
+
+inline tree binomial_shape(const algorithm_arguments& of) { return binomial_tree(of.ranks, of.root); }
+inline tree fnomial_shape(const algorithm_arguments& of) { return fnomial_tree(of.ranks, of.root, of.degree); }
+inline tree chain_shape(const algorithm_arguments& of) { return chain_tree(of.ranks, of.root); }
+inline tree fibonacci_shape(const algorithm_arguments& of) { return fibonacci_tree(of.ranks, of.root); }
+inline tree greedy_shape(const algorithm_arguments& of) {
+  return greedy_tree(of.ranks, of.root, of.transfer, of.compute, of.within);
+}
+inline tree uneven_shape(const algorithm_arguments& of) { return uneven_tree(costs_of_ranks(of), of.root); }
+
+// Of trees in which arithmetic knows a rank's place.
+inline tree_position binomial_place(const algorithm_arguments& of) {
+  return binomial_position(of.ranks, of.root, of.rank);
+}
+inline tree_position fnomial_place(const algorithm_arguments& of) {
+  return fnomial_position(of.ranks, of.root, of.degree, of.rank);
+}
+inline tree_position chain_place(const algorithm_arguments& of) { return chain_position(of.ranks, of.root, of.rank); }
+
+/// Emits `of.rank`'s steps over the tree, which is made whole.
+template <tree (*shape)(const algorithm_arguments&)>
+void reduce_by_shape(const algorithm_arguments& of, sink& to) {
+  tree_reduce(reduction_tree(shape, of).position(of.rank), of.by, to);
+}
+
+/// The same without making the tree, where its ranks keep their names.
+template <tree (*shape)(const algorithm_arguments&), tree_position (*place)(const algorithm_arguments&)>
+void reduce_by_place(const algorithm_arguments& of, sink& to) {
+  if (reorders(of)) return reduce_by_shape<shape>(of, to);
+  tree_reduce(place(of), of.by, to);
+}
+
+}  // namespace weft::schedules
