@@ -7,6 +7,7 @@
 
 #include "bench.hpp"
 #include "info.hpp"
+#include "noise.hpp"
 #include "plan.hpp"
 #include "run.hpp"
 #include "sim.hpp"
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
   weft::tools::add_info(app, status);
   weft::tools::add_plan(app, status);
   weft::tools::add_sim(app);
+  weft::tools::add_noise(app);
   try {
     auto arguments = weft::tools::without_marker_before_program(app, {argv + 1, argv + argc});
     std::ranges::reverse(arguments);  // as CLI11 wants them
