@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -102,10 +103,28 @@ int launch(const command_line& line, const options& parsed, const std::vector<st
   return run_job_or_say_why("weft bench", job);
 }
 
-int bench(command_line& line, const std::vector<std::string>& weft_arguments) {
-  finish_settings(line);
-  if (line.settings.collective == "kernels") return bench_kernels(line.settings.json), 0;
+/// `bench kernels`, which is no job and has sizes of its own.
+int time_kernels(const CLI::App& app, const command_line& line) {
+  const std::array taken{app["COLLECTIVE"], app["--from"], app["--to"], app["--json"]};
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 0 && std::find(taken.begin(), taken.end(), option) == taken.end())
+      throw CLI::ValidationError(option->get_name(), "kernels, timed in this process, take -b, -e and --json alone");
+  std::vector<working_set> sizes = working_sets();
+  std::string all;
+  for (const working_set& each : sizes) all += (all.empty() ? "" : ", ") + std::to_string(each.bytes);
+  std::erase_if(sizes, [&](const working_set& each) {
+    return (app["--from"]->count() > 0 && each.bytes < parse_size(line.from)) ||
+           (app["--to"]->count() > 0 && each.bytes > parse_size(line.to));
+  });
+  if (sizes.empty()) throw CLI::ValidationError("-b, -e", "none of the working sets of kernels is between: " + all);
+  bench_kernels(sizes, line.settings.json);
+  return 0;
+}
+
+int bench(const CLI::App& app, command_line& line, const std::vector<std::string>& weft_arguments) {
   const options parsed = parse_weft_arguments(weft_arguments);  // checked before a job is started
+  if (line.settings.collective == "kernels") return time_kernels(app, line);
+  finish_settings(line);
   if (!launched()) return launch(line, parsed, weft_arguments);
   for (const CLI::Option* option : line.launching)
     if (option->count() > 0)
@@ -120,8 +139,9 @@ void add_bench(CLI::App& weft, int& status) {
   app->footer(
       "A sample is one call, timed on every rank after a barrier; its value is the slowest rank's time. As a\n"
       "command of its own it starts a job on this machine; `weft run -n RANKS weft bench ...` does the same.\n"
-      "kernels: how fast two arrays are added up in this process, beside a loop written by hand and a copy of as many\n"
-      "streams; 4 floats, 3 calls: four arrays at once, beside three calls with two (column of a loop).\n"
+      "kernels: how fast two arrays are combined in this process, beside a loop written by hand and a copy of as many\n"
+      "streams; 4 floats, 3 calls: four arrays at once, beside three calls with two (column of a loop); reproducible\n"
+      "add: one array, beside a plain sum. -b and -e choose from working sets of half of L1 and L2, and of 2 GiB.\n"
       "latency: half the round trip of 16 bytes between the first and the last rank, alone and while 64 MiB go\n"
       "the same way; it and barrier take no sizes. A size is that of a rank's vector, or where each rank has a block\n"
       "in one (allgather, gather, scatter, alltoall, reduce-scatter) of a block.\n"
@@ -160,7 +180,7 @@ void add_bench(CLI::App& weft, int& status) {
           ->type_name("RANKS")};
   const auto of_job = add_job_options(*app, line->job);
   line->launching.insert(line->launching.end(), of_job.begin(), of_job.end());
-  app->callback([app, line, &status] { status = bench(*line, app->remaining()); });
+  app->callback([app, line, &status] { status = bench(*app, *line, app->remaining()); });
 }
 
 }  // namespace weft::tools

@@ -11,17 +11,25 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 #include <weft/kernels/combine.hpp>
+#include <weft/kernels/reproducible.hpp>
 
 #include "bench_handwritten.hpp"
 
 namespace weft::tools {
 namespace {
 
-using kernels::operation, kernels::type;
+using kernels::combine, kernels::name, kernels::operation, kernels::size_of, kernels::type;
 using work = std::function<void()>;
+
+/// So that the compiler does not leave out what nobody reads.
+volatile double kept;
+void keep(double value) { kept = value; }
 
 constexpr int alternations = 11;
 constexpr std::size_t page = 4096;
@@ -77,41 +85,36 @@ double speed_ratio(const std::vector<double>& seconds, const std::vector<double>
   return median(ratios);
 }
 
-struct place {
-  const char* name;
-  std::size_t working_set;
+/// What was measured of one kernel.
+struct result {
+  double gigabytes_per_second;  ///< over all arrays
+  std::optional<double> of_loop, of_copy, of_float;
 };
-
-std::vector<place> places() {
-  const auto half_of = [](int cache, long otherwise) {
-    const long size = ::sysconf(cache);
-    return static_cast<std::size_t>(size > 0 ? size : otherwise) / 2;
-  };
-  return {{"L1", half_of(_SC_LEVEL1_DCACHE_SIZE, 32 << 10)},
-          {"L2", half_of(_SC_LEVEL2_CACHE_SIZE, 1 << 20)},
-          {"memory", std::size_t{2} << 30}};
-}
 
 class table {
  public:
   explicit table(bool json) : json_(json) {
     if (!json_)
-      std::printf("%-18s %-7s %12s %12s %12s %12s\n", "what", "where", "GB/s", "of a loop", "of a copy", "of float");
+      std::printf("%-32s %-7s %12s %12s %12s %12s\n", "what", "where", "GB/s", "of a loop", "of a copy", "of float");
   }
-  /// Ratios of 0 were not measured.
-  void add(const std::string& what, const place& where, double gigabytes, double of_loop, double of_copy,
-           double of_float) const {
+
+  void add(const std::string& what, const working_set& size, const result& measured) const {
+    const std::array<std::pair<const char*, std::optional<double>>, 3> ratios{{
+        {"of_loop", measured.of_loop},
+        {"of_copy", measured.of_copy},
+        {"of_float", measured.of_float},
+    }};
     if (json_) {
-      std::printf(
-          "{\"what\":\"%s\",\"where\":\"%s\",\"bytes\":%zu,\"gb_per_s\":%.1f,\"of_loop\":%.3f,\"of_copy\":%.3f,"
-          "\"of_float\":%.3f}\n",
-          what.c_str(), where.name, where.working_set, gigabytes, of_loop, of_copy, of_float);
-      return;
+      std::printf("{\"what\":\"%s\",\"where\":\"%s\",\"bytes\":%zu,\"gb_per_s\":%.1f", what.c_str(), size.where,
+                  size.bytes, measured.gigabytes_per_second);
+      for (const auto& [name, ratio] : ratios)
+        if (ratio) std::printf(",\"%s\":%.3f", name, *ratio);
+      std::printf("}\n");
+    } else {
+      std::printf("%-32s %-7s %12.1f", what.c_str(), size.where, measured.gigabytes_per_second);
+      for (const auto& [name, ratio] : ratios) ratio ? std::printf(" %12.2f", *ratio) : std::printf(" %12s", "");
+      std::printf("\n");
     }
-    std::printf("%-18s %-7s %12.1f", what.c_str(), where.name, gigabytes);
-    for (const double ratio : {of_loop, of_copy, of_float})
-      ratio == 0 ? std::printf(" %12s", "") : std::printf(" %12.2f", ratio);
-    std::printf("\n");
     std::fflush(stdout);
   }
 
@@ -119,39 +122,60 @@ class table {
   bool json_;
 };
 
-/// A sum of two arrays into a third.
-void measure_sums(const table& into, const place& where) {
-  const arrays memory(3, where.working_set);
+struct kernel {
+  operation op;
+  type element;
+  work loop;  ///< the same by hand, where there is such a loop
+
+  std::string what() const { return std::string(name(op)) + " of " + std::string(name(element)); }
+};
+
+/// Two arrays into a third.
+void measure_pairs(const table& into, const working_set& size) {
+  const arrays memory(3, size.bytes);
   const std::array<const void*, 2> sources{memory[0], memory[1]};
-  const auto kernel = [&](type element) {
-    return work([&sources, &memory, element, function = kernels::combine(operation::sum, element)] {
-      function(sources.data(), 2, memory[2], memory.bytes() / kernels::size_of(element));
-    });
-  };
   const auto loop = [&]<class T>(T) {
     return work([&memory] {
       handwritten::sum(reinterpret_cast<const T*>(memory[0]), reinterpret_cast<const T*>(memory[1]),
                        reinterpret_cast<T*>(memory[2]), memory.bytes() / sizeof(T));
     });
   };
-  const auto copy = [&] { handwritten::copy_two(memory[0], memory[1], memory[2], memory.bytes()); };
-  const auto stream = [&] { handwritten::copy_two_streaming(memory[0], memory[1], memory[2], memory.bytes()); };
-  const auto seconds = alternate({kernel(type::float32), loop(float()), copy, stream, kernel(type::float64),
-                                  loop(double()), kernel(type::bfloat16), kernel(type::float16)},
-                                 where.working_set);
-  const auto speed = [&](std::size_t i) { return 3e-9 * static_cast<double>(memory.bytes()) / median(seconds[i]); };
-  const auto ratio = [&](std::size_t i, std::size_t to) { return speed_ratio(seconds[i], seconds[to]); };
-  const auto to_copy = [&](std::size_t i) { return std::min(ratio(i, 2), ratio(i, 3)); };  // of the faster copy
-  into.add("sum of float", where, speed(0), ratio(0, 1), to_copy(0), 0);
-  into.add("sum of double", where, speed(4), ratio(4, 5), to_copy(4), ratio(4, 0));
-  into.add("sum of bfloat16", where, speed(6), 0, to_copy(6), ratio(6, 0));
-  into.add("sum of float16", where, speed(7), 0, to_copy(7), ratio(7, 0));
+  const std::vector<kernel> all{
+      {operation::sum, type::float32, loop(float())},  // first: what the others are beside
+      {operation::sum, type::float64, loop(double())},
+      {operation::sum, type::bfloat16, {}},
+      {operation::sum, type::float16, {}},
+      {operation::min_location, type::located_float32, {}},
+      {operation::max_location, type::located_float64, {}},
+      {operation::sum, type::reproducible_float32, {}},
+      {operation::sum, type::reproducible_float64, {}},
+  };
+  std::vector<work> calls{[&] { handwritten::copy_two(memory[0], memory[1], memory[2], memory.bytes()); },
+                          [&] { handwritten::copy_two_streaming(memory[0], memory[1], memory[2], memory.bytes()); }};
+  std::vector<std::size_t> at, loop_at;
+  for (const kernel& each : all) {
+    at.push_back(calls.size());
+    calls.push_back([&, count = memory.bytes() / size_of(each.element), function = combine(each.op, each.element)] {
+      function(sources.data(), 2, memory[2], count);
+    });
+    loop_at.push_back(calls.size());
+    if (each.loop) calls.push_back(each.loop);
+  }
+  const auto seconds = alternate(calls, size.bytes);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto ratio = [&](std::size_t to) { return speed_ratio(seconds[at[i]], seconds[to]); };
+    result measured{3e-9 * static_cast<double>(memory.bytes()) / median(seconds[at[i]]), {}, {}, {}};
+    if (all[i].loop) measured.of_loop = ratio(loop_at[i]);
+    measured.of_copy = std::min(ratio(0), ratio(1));  // of the faster one
+    if (i != 0) measured.of_float = ratio(at[0]);
+    into.add(all[i].what(), size, measured);
+  }
 }
 
 /// Four sources at once beside three calls with two: the column "of a loop" is then of those.
-void measure_four_sources(const table& into, const place& where) {
-  const arrays memory(5, where.working_set);
-  const auto function = kernels::combine(operation::sum, type::float32);
+void measure_four_sources(const table& into, const working_set& size) {
+  const arrays memory(5, size.bytes);
+  const auto function = combine(operation::sum, type::float32);
   const std::size_t count = memory.bytes() / sizeof(float);
   const auto at_once = [&] {
     const std::array<const void*, 4> sources{memory[0], memory[1], memory[2], memory[3]};
@@ -162,17 +186,51 @@ void measure_four_sources(const table& into, const place& where) {
     function(std::array<const void*, 2>{memory[4], memory[2]}.data(), 2, memory[4], count);
     function(std::array<const void*, 2>{memory[4], memory[3]}.data(), 2, memory[4], count);
   };
-  const auto seconds = alternate({at_once, in_turn}, where.working_set);
-  into.add("4 floats, 3 calls", where, 5e-9 * static_cast<double>(memory.bytes()) / median(seconds[0]),
-           speed_ratio(seconds[0], seconds[1]), 0, 0);
+  const auto seconds = alternate({at_once, in_turn}, size.bytes);
+  into.add(
+      "4 floats, 3 calls", size,
+      {5e-9 * static_cast<double>(memory.bytes()) / median(seconds[0]), speed_ratio(seconds[0], seconds[1]), {}, {}});
+}
+
+/// One array added to a reproducible sum, beside a plain sum of it.
+template <class T>
+void measure_additions(const table& into, const working_set& size) {
+  const arrays memory(1, size.bytes);
+  const std::span elements(reinterpret_cast<T*>(memory[0]), memory.bytes() / sizeof(T));
+  const auto reproducibly = [&] {
+    reproducible<T> sum;
+    sum.add(elements);
+    keep(sum.value());
+  };
+  const auto plainly = [&] { keep(handwritten::total(elements.data(), elements.size())); };
+  const auto measure = [&](const char* of_what) {
+    const auto seconds = alternate({reproducibly, plainly}, size.bytes);
+    into.add(
+        "reproducible add, " + std::string(name(kernels::type_of<T>)) + of_what, size,
+        {1e-9 * static_cast<double>(memory.bytes()) / median(seconds[0]), speed_ratio(seconds[0], seconds[1]), {}, {}});
+  };
+  for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = T(1) + T(i % 61) / 64;
+  measure(", 2 bins");
+  for (std::size_t i = 0; i < elements.size(); i += 61) elements[i] = 0;
+  measure(", 3 bins");
 }
 
 }  // namespace
 
-void bench_kernels(bool json) {
+std::vector<working_set> working_sets() {
+  const auto half_of = [](int cache, long otherwise) {
+    const long size = ::sysconf(cache);
+    return static_cast<std::size_t>(size > 0 ? size : otherwise) / 2;
+  };
+  return {{"L1", half_of(_SC_LEVEL1_DCACHE_SIZE, 32 << 10)},
+          {"L2", half_of(_SC_LEVEL2_CACHE_SIZE, 1 << 20)},
+          {"memory", std::size_t{2} << 30}};
+}
+
+void bench_kernels(const std::vector<working_set>& sizes, bool json) {
   const table into(json);
-  for (const place& where : places()) measure_sums(into, where);
-  for (const place& where : places()) measure_four_sources(into, where);
+  for (const auto measure : {measure_pairs, measure_four_sources, measure_additions<float>, measure_additions<double>})
+    for (const working_set& size : sizes) measure(into, size);
 }
 
 }  // namespace weft::tools

@@ -21,7 +21,7 @@ def parse_arguments():
 def table(weft):
     rows = []
     for line in map(json.loads, measured.output(weft, "bench", "kernels", "--json").splitlines()):
-        ratios = [f"{line[name]:.2f}" if line[name] else "" for name in ("of_loop", "of_copy", "of_float")]
+        ratios = [f"{line[name]:.2f}" if name in line else "" for name in ("of_loop", "of_copy", "of_float")]
         rows.append([line["what"], line["where"], f"{line['gb_per_s']:.0f}", *ratios])
     heads = ["what", "where", "GB/s", "of a loop", "of a copy", "of float"]
     return measured.table(heads, ["---", "---"] + ["---:"] * 4, rows)
