@@ -1,8 +1,5 @@
 // `weft sim`.
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -10,10 +7,12 @@
 
 #include "catch.hpp"
 #include "launcher_under_test.hpp"
+#include "temporary_file.hpp"
 
 using nlohmann::json;
 using weft_test::ContainsSubstring;
 using weft_test::outcome;
+using weft_test::temporary_file;
 
 namespace {
 
@@ -29,30 +28,6 @@ json sim_json(std::vector<std::string> arguments) {
   CHECK(done.status == 0);
   return json::parse(done.output);
 }
-
-/// A file that goes with its end.
-class temporary_file {
- public:
-  explicit temporary_file(const std::string& text = "") {
-    static int files = 0;
-    const auto name = "weft-test-sim-" + std::to_string(::getpid()) + "-" + std::to_string(++files);
-    path_ = std::filesystem::temp_directory_path() / name;
-    std::ofstream(path_) << text;
-  }
-  ~temporary_file() { std::filesystem::remove(path_); }
-  temporary_file(const temporary_file&) = delete;
-  temporary_file& operator=(const temporary_file&) = delete;
-
-  std::string path() const { return path_.string(); }
-  std::string text() const {
-    std::ostringstream read;
-    read << std::ifstream(path_).rdbuf();
-    return read.str();
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace
 

@@ -1,0 +1,163 @@
+// `weft plan` of every algorithm, in every format.
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <weft/schedules/algorithms.hpp>
+#include <weft/schedules/schedule_sink.hpp>
+#include <weft/simulator/goal.hpp>
+#include <weft/simulator/simulate.hpp>
+
+#include "catch.hpp"
+#include "printed_plan.hpp"
+#include "temporary_file.hpp"
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using weft_test::ContainsSubstring;
+using weft_test::outcome;
+using weft_test::printed;
+using weft_test::temporary_file;
+
+namespace {
+
+/// Checks that the text is a digraph of balanced braces, each of whose statements is an attribute, a node or an edge
+/// between nodes that have been declared where there are clusters. The number of its edges.
+std::size_t edges_of_dot(const std::string& text) {
+  const std::regex node("(r\\d+s\\d+|\\d+) \\[.*\\];"), edge("(\\w+) -> (\\w+)( \\[.*\\])?;"),
+      other("digraph \\w+ \\{|subgraph cluster_\\d+ \\{|\\}|label=\"[^\"]*\";|node \\[shape=box\\];");
+  std::set<std::string> nodes;
+  std::size_t edges = 0;
+  int open = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    line.erase(0, line.find_first_not_of(' '));
+    std::smatch parts;
+    if (std::regex_match(line, parts, edge)) {
+      ++edges;
+      const bool declared = nodes.contains(parts[1]) && nodes.contains(parts[2]);
+      CHECK((declared || parts[1].str().front() != 'r'));
+    } else if (std::regex_match(line, parts, node)) {
+      nodes.insert(parts[1]);
+    } else {
+      CHECK(std::regex_match(line, other));
+    }
+    open += static_cast<int>(std::count(line.begin(), line.end(), '{') - std::count(line.begin(), line.end(), '}'));
+    CHECK(open >= 0);
+  }
+  CHECK(open == 0);
+  return edges;
+}
+
+}  // namespace
+
+TEST_CASE("every algorithm has its plan in every format, and verifies") {
+  for (const auto& a : weft::schedules::algorithms()) {
+    CAPTURE(name(a.kind), a.name);
+    const std::string text = printed(a, {"--ranks", "5", "--verify"});
+    CHECK_THAT(text, ContainsSubstring(std::string(a.name)));
+    CHECK(std::count(text.begin(), text.end(), '\n') > 2);
+    const json all = json::parse(printed(a, {"--ranks", "5", "--format", "json"}));
+    CHECK(all.at("collective") == name(a.kind));
+    CHECK(all.at("algorithm") == a.name);
+    CHECK(all.at("ranks") == 5);
+    CHECK(all.contains("order") == ((a.parameters & weft::schedules::takes::order) != 0));
+    const std::size_t edges = edges_of_dot(printed(a, {"--ranks", "5", "--format", "dot"}));
+    if (all.contains("edges")) {
+      CHECK(all.at("edges").size() == 4);
+      CHECK(edges == 4);
+    } else {
+      CHECK(all.at("steps").size() == 5);
+      std::size_t drawn = 0;
+      for (const json& rank : all.at("steps"))
+        for (const json& step : rank) {
+          drawn += step.value("after", json::array()).size();
+          drawn += step.at("kind") == "send" || step.at("kind") == "notify";
+        }
+      CHECK(edges == drawn);
+    }
+  }
+}
+
+TEST_CASE("one rank's steps are those that it has in the whole plan") {
+  for (const auto& a : weft::schedules::algorithms()) {
+    CAPTURE(name(a.kind), a.name);
+    const json all = json::parse(printed(a, {"--ranks", "5", "--format", "json"}));
+    for (const int rank : {0, 3}) {
+      const json one = json::parse(printed(a, {"--ranks", "5", "--format", "json", "--rank", std::to_string(rank)}));
+      CHECK(one.at("rank") == rank);
+      if (all.contains("steps")) {
+        CHECK(one.at("steps") == all.at("steps").at(static_cast<std::size_t>(rank)));
+        continue;
+      }
+      std::multiset<int> from_tree, from_steps;
+      for (const json& edge : all.at("edges"))
+        if (edge.at("from") == rank) from_tree.insert(edge.at("to").get<int>());
+      for (const json& step : one.at("steps"))
+        if (step.at("kind") == "send") from_steps.insert(step.at("peer").get<int>());
+      CHECK(from_tree == from_steps);
+    }
+  }
+}
+
+TEST_CASE("a million ranks' plan shows one of them") {
+  const outcome tree = weft_test::run(
+      {"plan", "broadcast", "--ranks", "1000000", "--rank", "999999", "--format", "json", "--count", "8"});
+  CHECK(tree.time < 30s);
+  const json steps = json::parse(tree.output).at("steps");
+  REQUIRE(steps.size() == 1);
+  CHECK(steps[0].at("kind") == "receive");
+  CHECK(steps[0].at("peer") == 999998);
+  CHECK(steps[0].at("bytes") == 8);
+  const std::string ring = printed({"allreduce", "--algorithm", "ring", "--ranks", "1000000", "--rank", "7"});
+  std::size_t sends = 0;
+  for (std::size_t at = ring.find("send"); at != std::string::npos; at = ring.find("send", at + 1)) ++sends;
+  CHECK(sends == 1'999'998);
+}
+
+TEST_CASE("a plan as GOAL takes as long as the steps that it was made from") {
+  namespace simulator = weft::simulator;
+  simulator::machine_model model;
+  model.latency = 1000;
+  model.overhead = 100;
+  model.gap_per_byte = 3;
+  simulator::machine_model computing = model;
+  computing.compute_per_byte = 2;
+  for (const auto& a : weft::schedules::algorithms()) {
+    CAPTURE(name(a.kind), a.name);
+    weft::schedules::algorithm_arguments of;
+    of.ranks = 5;
+    of.compute = 1200;
+    const std::size_t elements = a.kind == weft::schedules::collective::alltoall ? 3000 : 600;
+    const auto all = simulator::workload_of(5, elements, 1, [&](int rank, weft::schedules::sink& to) {
+      of.rank = rank;
+      a.emit(of, to);
+    });
+    const auto read =
+        simulator::parse_goal(printed(a, {"--ranks", "5", "--count", "600", "--compute", "1200", "--format", "goal"}));
+    const double directly = simulator::simulate(all, computing).completion;
+    CHECK(directly > 1000);
+    // A message without bytes is written with one.
+    CHECK(std::abs(simulator::simulate(read, model).completion - directly) <=
+          (a.kind == weft::schedules::collective::barrier ? 20 : 0));
+  }
+}
+
+TEST_CASE("a network gives a plan its ring and its groups") {
+  const temporary_file network(
+      "SwitchName=s0 Nodes=a[1-2]\nSwitchName=s1 Nodes=b[1-2]\nSwitchName=top Switches=s[0-1]\n");
+  // On eight ranks, around twice: machines a1 a2 b1 b2 have ranks 0 4, 1 5, 2 6, 3 7.
+  const json twice = json::parse(printed({"allreduce", "--algorithm", "ring", "--ranks", "8", "--topology",
+                                          network.path(), "--placement", "cyclic", "--format", "json"}));
+  CHECK(twice.at("order") == json({0, 4, 1, 5, 2, 6, 3, 7}));
+  CHECK(twice.at("steps").at(0).at(0).at("peer") == 4);
+  const auto two_tier = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"allreduce", "--algorithm", "two-tier", "--ranks", "4"});
+    return printed(more);
+  };
+  CHECK(two_tier({"--topology", network.path()}) == two_tier({"--group-size", "2"}));
+  CHECK(two_tier({"--topology", network.path()}) != two_tier({}));
+}
