@@ -219,7 +219,7 @@ void engine::begin_receive(receive_operation& receive) {
 
 void engine::send_home(send_operation& send) {
   const auto& members = *send.at->members;
-  room* const found = find_room(members.communicator, send.peer);
+  room* const found = find_room(key_of(members, send.peer));
   if (found == nullptr) return end(send);
   room& there = *found;
   if (send.collective && disagrees(there, send.tag, send.fingerprint, send.at->rank)) return;
@@ -310,21 +310,23 @@ void engine::consume(receive_operation& receive, std::unique_ptr<unexpected_mess
 
 void engine::join(participant& member) {
   const auto& members = *member.members;
-  room* const found = find_room(members.communicator, member.rank);
+  const room_key key = key_of(members, member.rank);
+  room* const found = find_room(key);
   if (found == nullptr)
-    throw error(errc::invalid_argument,
-                "weft: a rank joins communicator " + std::to_string(members.communicator) + ", which it has left");
+    throw error(errc::invalid_argument, "weft: a rank joins communicator " + std::to_string(members.communicator) +
+                                            ", which it has left, after a later one of the same leader or before");
+  history_.join(key);
   room& here = *found;
   here.owner = &member;
   member.here = &here;
-  if (const auto broken = broken_.find(members.communicator); broken != broken_.end()) member.failure = broken->second;
+  if (const auto* failure = history_.failure_of(members.communicator)) member.failure = *failure;
   for (const std::int32_t process : members.process)
     if (member.failure == nullptr && peers_[static_cast<std::size_t>(process)]->lost)
       member.failure = lost_error(process);
 }
 
 void engine::leave(participant& member) {
-  const room_key key{member.members->communicator, member.rank};
+  const room_key key = key_of(*member.members, member.rank);
   room& here = *member.here;
   while (auto message = here.messages.take_any_unexpected()) {
     note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
@@ -334,19 +336,18 @@ void engine::leave(participant& member) {
       answer_dropped(message->process, message->sender_name);
   }
   const bool alone = member.failure == nullptr || member.failed_alone;
+  if (!alone) history_.leave_failed(key);
   drop_early_grants(here, alone);
   rooms_.erase(key);
-  left_.emplace(key, !alone);
   last_room_ = nullptr;
   member.here = nullptr;
 }
 
-room* engine::find_room(std::uint64_t communicator, std::int32_t rank) {
-  const room_key key{communicator, rank};
+room* engine::find_room(const room_key& key) {
   if (last_room_ != nullptr && last_key_ == key) return last_room_;
   auto found = rooms_.find(key);
   if (found == rooms_.end()) {
-    if (left_.contains(key)) return nullptr;
+    if (history_.has_passed(key)) return nullptr;
     found = rooms_.emplace(key, std::make_unique<room>()).first;
   }
   last_key_ = key;

@@ -10,6 +10,7 @@
 #include <weft/fabric/messenger.hpp>
 #include <weft/fabric/slot_map.hpp>
 
+#include "communicator_history.hpp"
 #include "payload.hpp"
 #include "wire.hpp"
 
@@ -24,17 +25,9 @@ struct room {
   participant* owner = nullptr;
 };
 
-struct room_key {
-  std::uint64_t communicator = 0;
-  std::int32_t rank = 0;
-  friend bool operator==(const room_key&, const room_key&) = default;
-};
-struct room_hash {
-  std::size_t operator()(const room_key& key) const noexcept {
-    const std::uint64_t mixed = (key.communicator + static_cast<std::uint32_t>(key.rank)) * 0x9e3779b97f4a7c15u;
-    return static_cast<std::size_t>(mixed ^ (mixed >> 32));
-  }
-};
+inline room_key key_of(const group& members, std::int32_t rank) {
+  return {members.communicator, members.world[static_cast<std::size_t>(rank)]};
+}
 
 /// A frame that waits for credit, for the provider, or behind others.
 struct outgoing {
@@ -100,7 +93,7 @@ class engine final : private receiver {
   void join(participant& member);
   void leave(participant& member);
   /// What waits for that rank; comes to be when it is first asked for. Null when the rank has left.
-  room* find_room(std::uint64_t communicator, std::int32_t rank);
+  room* find_room(const room_key& key);
 
   // engine_flow.cpp: peers, their queues and credit
   void start(std::span<const address> endpoints);
@@ -258,11 +251,9 @@ class engine final : private receiver {
   std::vector<std::unique_ptr<peer>> peers_;
   std::vector<peer*> unflushed_;
   std::unordered_map<room_key, std::unique_ptr<room>, room_hash> rooms_;
-  std::unordered_map<room_key, bool, room_hash> left_;  // whether the others hear of its failure, if any, by themselves
   room_key last_key_;
   room* last_room_ = nullptr;  // of last_key_
-  std::unordered_map<std::uint64_t, std::exception_ptr>
-      broken_;  // communicators that failed, for ranks that join later
+  communicator_history history_;
   operations ended_;
   std::size_t buffered_ = 0;  // bytes of messages whose send has ended and that have not left
 

@@ -55,7 +55,7 @@ void engine::inquire_about(const operation& waiting) {
   const auto& members = *waiting.at->members;
   const int process = members.process[static_cast<std::size_t>(waiting.peer)];
   if (process == settings_.process) {
-    if (room* const there = find_room(members.communicator, waiting.peer))
+    if (room* const there = find_room(key_of(members, waiting.peer)))
       disagrees(*there, waiting.tag, waiting.fingerprint, waiting.at->rank);
     return;
   }

@@ -94,7 +94,7 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
       return answer_withdrawn(from, grant.id, 0, failed_alone(h));
     }
   } else {
-    room* const here = find_room(h.communicator, h.source);
+    room* const here = find_room({h.communicator, h.source});
     if (here == nullptr || (here->owner != nullptr && here->owner->failure != nullptr))
       return answer_withdrawn(from, grant.id, 0, failed_alone(h));
     if (disagrees(*here, h.tag, h.detail, h.destination)) return answer_withdrawn(from, grant.id, 0, failed_alone(h));

@@ -152,13 +152,13 @@ void engine::drop_early_grants(room& of, bool alone) {
 
 bool engine::failed_alone(const header& grant) const noexcept {
   const room_key key{grant.communicator, grant.source};
-  if (const auto left = left_.find(key); left != left_.end()) return !left->second;
   const auto found = rooms_.find(key);
-  return found != rooms_.end() && found->second->owner != nullptr && found->second->owner->failed_alone;
+  if (found == rooms_.end()) return history_.has_passed(key) && !history_.has_left_failed(key);
+  return found->second->owner != nullptr && found->second->owner->failed_alone;
 }
 
 void engine::break_communicator(std::uint64_t communicator, errc code, const std::string& text, bool tell) {
-  if (broken_.contains(communicator)) return;
+  if (history_.failure_of(communicator) != nullptr) return;
   const auto failure = std::make_exception_ptr(error(code, text));
   if (tell && settings_.broadcast) {
     const std::string_view shortened = std::string_view(text).substr(0, longest_text);
@@ -169,7 +169,7 @@ void engine::break_communicator(std::uint64_t communicator, errc code, const std
     std::memcpy(note.data() + sizeof(failure_note), shortened.data(), shortened.size());
     settings_.broadcast(note);
   }
-  broken_.emplace(communicator, failure);
+  history_.fail(communicator, failure);
   for (auto& [key, each] : rooms_)
     if (key.communicator == communicator && each->owner != nullptr && each->owner->failure == nullptr)
       break_participant(*each->owner, failure, false);
@@ -238,7 +238,7 @@ void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noe
     case operation::stage::waiting_at_home: {
       auto* message = static_cast<unexpected_message*>(cancelled.transfer_state);
       if (message == nullptr) break;  // just taken by a receive that failed
-      find_room(cancelled.at->members->communicator, cancelled.peer)->messages.remove_unexpected(*message);
+      find_room(key_of(*cancelled.at->members, cancelled.peer))->messages.remove_unexpected(*message);
       break;
     }
     case operation::stage::idle:

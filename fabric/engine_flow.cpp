@@ -84,7 +84,7 @@ header engine::head_for(message_kind kind, const operation& about) const noexcep
   h.matching = about.collective ? space::collective : space::message;
   h.communicator = about.at->members->communicator;
   h.source = about.at->rank;
-  h.destination = about.peer;
+  if (about.peer != any_peer) h.destination = key_of(*about.at->members, about.peer).rank;
   h.tag = about.tag;
   h.length = about.bytes;
   h.detail = about.fingerprint;

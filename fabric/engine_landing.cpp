@@ -114,7 +114,7 @@ void engine::send_grant(const landing& arriving, std::uint32_t piece) {
   const receive_operation& receive = *arriving.operation;
   header h = head_for(message_kind::grant, receive);
   h.destination = receive.at->rank;  // source and destination are the message's, not the grant's
-  h.source = receive.source;
+  h.source = key_of(*receive.at->members, receive.source).rank;
   h.tag = receive.received_tag;
   h.length = arriving.bytes;
   std::array<std::byte, sizeof(grant_body)> body;

@@ -60,7 +60,8 @@ struct header {
   std::uint32_t sequence = 0;  ///< counts the frames from this process to that one
   std::uint32_t credit = 0;    ///< gives back so many units of credit
   std::uint64_t communicator = 0;
-  std::int32_t source = 0;  ///< ranks of the communicator
+  /// The message's ranks: that which gets the frame is one of the world, the other one of the communicator.
+  std::int32_t source = 0;
   std::int32_t destination = 0;
   std::uint64_t tag = 0;
   std::uint64_t length = 0;  ///< of the message, bytes

@@ -1,13 +1,32 @@
 #include "fabric/failing_allocation.hpp"
 
+#include <malloc.h>
+
+#include <atomic>
 #include <cstdlib>
 #include <new>
+
+namespace {
+
+std::atomic<std::int64_t> in_use{0};
+
+void give_back(void* memory) noexcept {
+  // relaxed: who asks has waited for the threads that it counts.
+  in_use.fetch_sub(static_cast<std::int64_t>(::malloc_usable_size(memory)), std::memory_order_relaxed);
+  std::free(memory);
+}
+
+}  // namespace
+
+std::int64_t weft_test::bytes_in_use() noexcept { return in_use.load(std::memory_order_relaxed); }
 
 // Global, as the language wants it: everything else of this program is unharmed.
 void* operator new(std::size_t bytes) {
   if (weft_test::allocation_faults::here().next_fails()) throw std::bad_alloc();
-  if (void* const memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
-  throw std::bad_alloc();
+  void* const memory = std::malloc(bytes != 0 ? bytes : 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  in_use.fetch_add(static_cast<std::int64_t>(::malloc_usable_size(memory)), std::memory_order_relaxed);
+  return memory;
 }
 void* operator new[](std::size_t bytes) { return operator new(bytes); }
 // These too: a sanitizer's own would not go with the deletes below.
@@ -19,7 +38,7 @@ void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   }
 }
 void* operator new[](std::size_t bytes, const std::nothrow_t& how) noexcept { return operator new(bytes, how); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { give_back(memory); }
+void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
+void operator delete[](void* memory) noexcept { give_back(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { give_back(memory); }

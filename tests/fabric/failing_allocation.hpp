@@ -1,9 +1,12 @@
-// Allocations that fail on request: test_messenger's operator new asks here.
+// Allocations that fail on request, and are counted: test_messenger's operator new asks here.
 #pragma once
 
 #include <cstdint>
 
 namespace weft_test {
+
+/// What operator new has given out, in all threads, and delete has not taken back.
+std::int64_t bytes_in_use() noexcept;
 
 /// One thread's. Allocation number `fail_at` from now on, counted from 0, fails, and so do `failures - 1` after it.
 struct allocation_faults {

@@ -82,7 +82,9 @@ class messenger final : public pollable {
   void connect(std::span<const address> endpoints, clock::time_point deadline,
                const std::function<void()>& interrupted = {});
 
-  /// Makes a rank of a communicator known. Messages for it that came earlier are kept.
+  /// Makes a rank of a communicator known. Messages for it that came earlier are kept. A rank joins the communicators
+  /// of one leader in the order of their counters (see group): of those that it has passed over nothing is kept. Throws
+  /// errc::invalid_argument where it has left this one.
   void join(participant& member);
   /// Forgets it: no operation of it may be in flight; later messages for it are dropped.
   void leave(participant& member);

@@ -1,0 +1,32 @@
+#include "communicator_history.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace weft::fabric {
+namespace {
+
+std::uint64_t leader_and_rank(const room_key& key) {
+  return (key.communicator >> 32) << 32 | static_cast<std::uint32_t>(key.rank);
+}
+
+}  // namespace
+
+void communicator_history::join(const room_key& key) {
+  std::uint32_t& latest = latest_[leader_and_rank(key)];
+  latest = std::max(latest, static_cast<std::uint32_t>(key.communicator));
+}
+
+void communicator_history::leave_failed(const room_key& key) noexcept {
+  try {
+    left_failed_.add(key, {});
+  } catch (const std::bad_alloc&) {  // then the others are told that it gave up what they ask for
+  }
+}
+
+bool communicator_history::has_passed(const room_key& key) const {
+  const auto latest = latest_.find(leader_and_rank(key));
+  return latest != latest_.end() && static_cast<std::uint32_t>(key.communicator) <= latest->second;
+}
+
+}  // namespace weft::fabric
