@@ -11,71 +11,6 @@ block_range cells_of(const segment& s) { return s.in == buffer::scratch ? block_
 
 }  // namespace
 
-void access_history::split(std::uint32_t at) {
-  auto next = uses_.upper_bound(at);
-  if (next == uses_.begin()) return;
-  const auto here = std::prev(next);
-  if (here->first == at || here->second.end <= at) return;
-  use tail = here->second;
-  here->second.end = at;
-  uses_.emplace_hint(next, at, std::move(tail));
-}
-
-std::span<access_history::use* const> access_history::pieces(block_range blocks) {
-  found_.clear();
-  if (blocks.count == 0) return found_;
-  const std::uint32_t end = blocks.first + blocks.count;
-  auto next = uses_.lower_bound(blocks.first);
-  if (next != uses_.end() && next->first == blocks.first && next->second.end == end) {  // as most are
-    found_.push_back(&next->second);
-    return found_;
-  }
-  split(blocks.first);
-  split(end);
-  next = uses_.lower_bound(blocks.first);
-  for (std::uint32_t at = blocks.first; at < end; at = found_.back()->end) {
-    if (next == uses_.end() || next->first != at) {
-      const std::uint32_t gap_end = next == uses_.end() ? end : std::min(end, next->first);
-      next = uses_.emplace_hint(next, at, use{gap_end, no_step, {}});
-    }
-    found_.push_back(&next->second);
-    ++next;
-  }
-  return found_;
-}
-
-void access_history::add_reader(block_range blocks, step_index reader) {
-  for (use* const piece : pieces(blocks)) piece->readers.push_back(reader);
-}
-
-void access_history::set_writer(block_range blocks, step_index writer) {
-  if (blocks.count == 0) return;
-  if (const auto found = pieces(blocks); found.size() == 1) {
-    found[0]->writer = writer;
-    found[0]->readers.clear();
-    return;
-  }
-  const auto first = uses_.find(blocks.first);
-  uses_.erase(first, uses_.lower_bound(blocks.first + blocks.count));
-  uses_[blocks.first] = {blocks.first + blocks.count, writer, {}};
-}
-
-std::pair<step_index, std::uint32_t> access_history::writer(block_range blocks) const {
-  const std::uint32_t end = blocks.first + blocks.count;
-  std::uint32_t at = blocks.first;
-  step_index found = no_step;
-  auto next = uses_.upper_bound(at);
-  if (next != uses_.begin() && std::prev(next)->second.end > at) --next;
-  while (at < end) {
-    const bool gap = next == uses_.end() || next->first > at;
-    const step_index here = gap ? no_step : next->second.writer;
-    if (at == blocks.first) found = here;
-    if (here != found) break;
-    at = !gap ? (next++)->second.end : next == uses_.end() ? end : next->first;
-  }
-  return {found, std::min(at, end) - blocks.first};
-}
-
 memory_emitter::memory_emitter(sink& to, const layout& cut, std::uint32_t window)
     : to_(to), cut_(cut), window_(window), slot_count_(cut.scratch_slots), direct_(window, no_step) {
   to_.begin(cut);
@@ -104,11 +39,13 @@ step_index memory_emitter::emit(step_kind kind, int peer, std::span<const segmen
     for (const auto* const use : history(source.in).pieces(cells_of(source))) wait_for(use->writer);
   for (const segment& target : targets)
     for (const auto* const use : history(target.in).pieces(cells_of(target))) {
-      if (use->readers.empty()) wait_for(use->writer);  // else the readers have waited for it
-      for (const step_index reader : use->readers) wait_for(reader);
+      if (use->readers == access_history::no_reader) wait_for(use->writer);  // else the readers have waited for it
+      history(target.in).for_each_reader(*use, wait_for);
     }
-  std::sort(after_.begin(), after_.end());
-  after_.erase(std::unique(after_.begin(), after_.end()), after_.end());
+  if (after_.size() > 1) {
+    std::sort(after_.begin(), after_.end());
+    after_.erase(std::unique(after_.begin(), after_.end()), after_.end());
+  }
   const step_index made = to_.emit(kind, peer, sources, targets, after_);
   for (const segment& source : sources) history(source.in).add_reader(cells_of(source), made);
   for (const segment& target : targets) history(target.in).set_writer(cells_of(target), made);
@@ -152,21 +89,21 @@ void memory_emitter::settle(block_range blocks) {
     if (part.in != buffer::output) copy(part, in_output(part.elements));
 }
 
-std::vector<segment> memory_emitter::value(block_range blocks) const {
-  std::vector<segment> parts;
+std::span<const segment> memory_emitter::value(block_range blocks) {
+  value_.clear();
   while (blocks.count > 0) {
     const auto [put_out, out_count] = vector_.writer(blocks);
     const auto [worked, count] = work_.writer({blocks.first, out_count});
     buffer in = buffer::input;
     if (put_out != no_step) in = buffer::output;
     if (worked != no_step && (put_out == no_step || worked > put_out)) in = buffer::work;
-    if (!parts.empty() && parts.back().in == in)
-      parts.back().elements.count += count;
+    if (!value_.empty() && value_.back().in == in)
+      value_.back().elements.count += count;
     else
-      parts.push_back({me, in, 0, {blocks.first, count}});
+      value_.push_back({me, in, 0, {blocks.first, count}});
     blocks = {blocks.first + count, blocks.count - count};
   }
-  return parts;
+  return value_;
 }
 
 segment memory_emitter::home(block_range blocks) const {

@@ -2,36 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
-#include "emitter.hpp"
+#include "access_history.hpp"
 
 namespace weft::schedules {
-
-/// Which steps used the blocks of one memory last.
-class access_history {
- public:
-  struct use {
-    std::uint32_t end = 0;            ///< one past the last block
-    step_index writer = no_step;      ///< the last step that wrote these blocks
-    std::vector<step_index> readers;  ///< since
-  };
-
-  /// The uses of `blocks`, by first block, in pieces that end where `blocks` do; made where there were none.
-  std::span<use* const> pieces(block_range blocks);
-  void add_reader(block_range blocks, step_index reader);
-  void set_writer(block_range blocks, step_index writer);
-  /// The step that wrote the first of `blocks` last, or no_step, and how many from there on it wrote, too.
-  std::pair<step_index, std::uint32_t> writer(block_range blocks) const;
-
- private:
-  void split(std::uint32_t at);
-
-  std::map<std::uint32_t, use> uses_;  // by first block; disjoint
-  std::vector<use*> found_;
-};
 
 /// Emits the steps of an algorithm whose phases follow one another on one vector. Each step waits for the steps before
 /// it that wrote what it reads, or used what it writes, and for nothing else; that input and output may be the same
@@ -60,8 +36,8 @@ class memory_emitter {
   /// before it.
   void begin_beside(std::uint32_t first_slot, std::uint32_t slots);
 
-  /// Where the value of `blocks` lies.
-  std::vector<segment> value(block_range blocks) const;
+  /// Where the value of `blocks` lies. Until the next call.
+  std::span<const segment> value(block_range blocks);
   /// Where a new value of `blocks` belongs: in the output if it holds them all, else in the work memory.
   segment home(block_range blocks) const;
   /// The next slot of scratch, around, for `blocks`.
@@ -83,6 +59,7 @@ class memory_emitter {
   std::vector<step_index> direct_;  // the last receives of receive_directly, around
   std::size_t next_direct_ = 0;
   std::vector<step_index> after_;
+  std::vector<segment> value_;
 };
 
 /// Operands on their way from other ranks: at most `window` at a time, combined in the order in which they were added.
