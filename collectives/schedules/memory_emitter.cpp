@@ -106,6 +106,12 @@ std::span<const segment> memory_emitter::value(block_range blocks) {
   return value_;
 }
 
+segment memory_emitter::only_value(block_range blocks) {
+  const auto parts = value(blocks);
+  if (parts.size() != 1) throw std::logic_error("the value of an operand lies in several places");
+  return parts[0];
+}
+
 segment memory_emitter::home(block_range blocks) const {
   return {me, cut_.output.holds(blocks) ? buffer::output : buffer::work, 0, blocks};
 }
@@ -125,14 +131,16 @@ void incoming_operands::post() {
 }
 
 void incoming_operands::combine_next() {
+  const block_range blocks = all_[combined_].blocks;
+  combine_next(emit_.only_value(blocks), {me, home_, 0, blocks});
+}
+
+void incoming_operands::combine_next(const segment& own, const segment& sum) {
   const operand& next = all_[combined_++];
-  const auto own = emit_.value(next.blocks);
-  if (own.size() != 1) throw std::logic_error("the value of an operand lies in several places");
-  const segment sum{me, home_, 0, next.blocks};
   if (next.first)
-    emit_.combine(next.in, own[0], sum);
+    emit_.combine(next.in, own, sum);
   else
-    emit_.combine(own[0], next.in, sum);
+    emit_.combine(own, next.in, sum);
   if (posted_ < all_.size()) post_next();
 }
 

@@ -38,6 +38,8 @@ class memory_emitter {
 
   /// Where the value of `blocks` lies. Until the next call.
   std::span<const segment> value(block_range blocks);
+  /// The same where it lies in one place; throws std::logic_error where it does not.
+  segment only_value(block_range blocks);
   /// Where a new value of `blocks` belongs: in the output if it holds them all, else in the work memory.
   segment home(block_range blocks) const;
   /// The next slot of scratch, around, for `blocks`.
@@ -73,6 +75,8 @@ class incoming_operands {
   void post();
   /// Combines the next operand with the value, and posts a receive into the slot read.
   void combine_next();
+  /// The same, but with `own` for a value, to `sum`.
+  void combine_next(const segment& own, const segment& sum);
   void combine_all();
 
  private:

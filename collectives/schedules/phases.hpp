@@ -83,10 +83,17 @@ void scatter_by_spanning_tree(memory_emitter& emit, const party& among, int root
 /// From each member's value of its own blocks to the root's of all.
 void gather_by_spanning_tree(memory_emitter& emit, const party& among, int root, const division& parts);
 
+/// Where a rank that hands sums on keeps them.
+struct sum_memory {
+  bool slots = false;       ///< only until they have been sent, in slots of scratch; else they are its value
+  std::uint32_t first = 0;  ///< slot
+  std::uint32_t count = 0;
+};
 /// Reduction over a tree in `segments` pieces: the root's value of the blocks becomes combined from all ranks of the
 /// tree. A child's operand goes before the parent's where its rank is lower, so that trees whose subtrees are rows of
 /// consecutive ranks keep the order of the ranks.
-void reduce_over_tree(memory_emitter& emit, const tree_position& place, block_range blocks, std::uint32_t segments);
+void reduce_over_tree(memory_emitter& emit, const tree_position& place, block_range blocks, std::uint32_t segments,
+                      const sum_memory& sums = {});
 /// Broadcast over a tree in `segments` pieces: the root's value of the blocks becomes everyone's. The last child first.
 void broadcast_over_tree(memory_emitter& emit, const tree_position& place, block_range blocks, std::uint32_t segments);
 

@@ -55,15 +55,30 @@ void gather_by_spanning_tree(memory_emitter& emit, const party& among, int root,
   }
 }
 
-void reduce_over_tree(memory_emitter& emit, const tree_position& place, block_range blocks, std::uint32_t segments) {
+void reduce_over_tree(memory_emitter& emit, const tree_position& place, block_range blocks, std::uint32_t segments,
+                      const sum_memory& sums) {
   const auto pieces = pieces_of(blocks, segments);
   incoming_operands operands(emit, blocks);
   for (const block_range piece : pieces)
     for (const int child : place.children) operands.add(child, piece, child < place.rank);
   operands.post();
-  for (const block_range piece : pieces) {
-    for (std::size_t i = 0; i < place.children.size(); ++i) operands.combine_next();
-    if (place.parent != -1) emit.send_value(place.parent, piece);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const block_range piece = pieces[i];
+    const bool in_slot = sums.slots && !place.children.empty();
+    const segment slot =
+        in_slot ? in_scratch(sums.first + static_cast<std::uint32_t>(i % sums.count), piece) : segment{};
+    for (std::size_t child = 0; child < place.children.size(); ++child) {
+      if (!in_slot)
+        operands.combine_next();
+      else
+        operands.combine_next(child == 0 ? emit.only_value(piece) : slot, slot);
+    }
+    if (place.parent == -1) continue;
+    if (in_slot)
+      emit.send(place.parent, {&slot, 1});
+    else
+      emit.send_value(place.parent, piece);
+    if (place.result_from != -1) emit.receive_value(place.result_from, piece);
   }
 }
 
