@@ -6,13 +6,14 @@
 
 #include "collective_cases.hpp"
 #include "run_ranks.hpp"
+#include "sanitized.hpp"
 
 using namespace weft_test;
 using weft::schedules::collective;
 
 namespace {
 
-constexpr int most_ranks = 9;
+constexpr int most_ranks = sanitized ? 5 : 9;
 
 std::vector<collective> all_collectives() {
   std::vector<collective> all;

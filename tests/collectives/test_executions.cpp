@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "execution_job.hpp"
+#include "sanitized.hpp"
 
 using namespace weft::schedules;
 using namespace weft_test;
@@ -12,6 +13,7 @@ TEST_CASE("every algorithm gives the serial result through both executors") {
   INFO("WEFT_TEST_SEED=" << seed);
   std::mt19937_64 random(seed);
   for (int ranks = 1; ranks <= 33; ++ranks) {
+    if (sanitized && ranks > 5 && ranks % 8 != 1) continue;
     execution_job job(ranks);
     for (const algorithm& by : algorithms()) {
       std::vector<algorithm_arguments> shapes;

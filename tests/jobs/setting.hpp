@@ -8,15 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "sanitized.hpp"
+
 namespace weft_test {
 
 /// How many times as long as otherwise a job of this build may take to notice something: under a sanitizer eight
 /// processes that compute on two cores keep each of them waiting for seconds.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr int slowdown = 10;
-#else
-inline constexpr int slowdown = 1;
-#endif
+inline constexpr int slowdown = sanitized ? 10 : 1;
 
 /// For `weft run --timeout`: by then a job hangs.
 inline const std::string seconds_of_a_job = slowdown == 1 ? "60" : "240";

@@ -111,7 +111,7 @@ TEST_CASE("every schedule over net, or tcp as it is called later", "[schedules-n
 TEST_CASE("every schedule over rxm", "[schedules-rxm]") { compute_over("tcp;ofi_rxm"); }
 TEST_CASE("every schedule over shm", "[schedules-shm]") { compute_over("shm"); }
 TEST_CASE("every algorithm among 2 to 8 processes over shm", "[algorithms-shm]") {
-  for (std::size_t ranks = 2; ranks <= 8; ++ranks) {
+  for (std::size_t ranks = 2; ranks <= 8; ranks += sanitized ? 3 : 1) {
     words counts;
     for (const std::size_t count : std::set<std::size_t>{0, 1, ranks - 1, ranks, ranks + 1, 1000, 65'537})
       counts.push_back(std::to_string(count));

@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "random_run.hpp"
+#include "sanitized.hpp"
 #include "seed.hpp"
 #include "shapes.hpp"
 
@@ -14,7 +15,7 @@ using namespace weft_test;
 
 namespace {
 
-constexpr int most_ranks = 40;
+constexpr int most_ranks = sanitized ? 17 : 40;
 
 /// Of many ranks only some shapes: every `stride`-th, so that all values of all parameters come by.
 template <class Each>

@@ -9,6 +9,7 @@
 #include "catch.hpp"
 #include "mutants.hpp"
 #include "random_run.hpp"
+#include "sanitized.hpp"
 #include "seed.hpp"
 #include "shapes.hpp"
 
@@ -20,10 +21,10 @@ namespace {
 constexpr int most_ranks = 9;
 /// Of each kind, of each algorithm among each number of ranks; all where there are no more. Most swaps do no harm, and
 /// what does none takes the longest.
-constexpr std::size_t most_mutants = 12;
-constexpr std::size_t most_swaps = 3;
+constexpr std::size_t most_mutants = sanitized ? 4 : 12;
+constexpr std::size_t most_swaps = sanitized ? 1 : 3;
 /// Of a mutant that verifies; nothing is buffered in any.
-constexpr int interleavings = 1000;
+constexpr int interleavings = sanitized ? 20 : 1000;
 
 enum class mutation { drop, repeat, redirect, swap, shift_block, shift_slot, forget };
 constexpr mutation mutations[] = {mutation::drop,        mutation::repeat,     mutation::redirect, mutation::swap,
@@ -150,7 +151,7 @@ void try_mutants(const algorithm& by, int ranks, std::mt19937_64& random, std::m
 
 }  // namespace
 
-TEST_CASE("what the verifier accepts runs right in a thousand orders, however schedules are changed") {
+TEST_CASE("what the verifier accepts runs right in many orders, however schedules are changed") {
   const auto seed = test_seed();
   INFO("WEFT_TEST_SEED=" << seed);
   std::mt19937_64 random(seed);

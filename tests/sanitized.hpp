@@ -1,0 +1,22 @@
+// Whether this is a sanitizer's build, in which everything takes 3 to 20 times as long.
+#pragma once
+
+namespace weft_test {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WEFT_TEST_SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define WEFT_TEST_SANITIZED true
+#endif
+#endif
+
+/// Tests that repeat the same with other numbers try fewer of them where this is so, with the same checks of each; a
+/// release tries all.
+#ifdef WEFT_TEST_SANITIZED
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+
+}  // namespace weft_test
