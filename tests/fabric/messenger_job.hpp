@@ -97,6 +97,25 @@ struct job_shape {
   fabric::loopback_options network = {};
 };
 
+/// Limits that a few kilobytes reach.
+inline job_shape small_job(int processes, int ranks_each = 1) {
+  job_shape shape;
+  shape.processes = processes;
+  shape.ranks_each = ranks_each;
+  shape.settings.eager_limit = 256;
+  shape.settings.credit = 4096;
+  shape.settings.unexpected_limit = 8192;
+  shape.settings.send_buffer_limit = 16384;
+  shape.settings.piece = 1024;
+  shape.settings.window = 4096;
+  return shape;
+}
+
+template <class... Operation>
+bool all_done(const Operation&... each) {
+  return (each.done && ...);
+}
+
 /// A message's name in errors, for tests that break fingerprints.
 inline std::string describe_fingerprint(std::uint64_t fingerprint) {
   return "call number " + std::to_string(fingerprint);

@@ -1,0 +1,162 @@
+// What the messenger promises to collectives.
+#include "catch.hpp"
+#include "fabric/messenger_job.hpp"
+
+using namespace weft_test;
+using weft::errc;
+using weft::fabric::message_kind;
+
+TEST_CASE("collectives' long messages are granted before they are sent", "[messenger]") {
+  for (const bool receiver_first : {true, false})
+    for (const std::size_t size : {257, 1024, 2049, 50001}) {
+      CAPTURE(receiver_first, size);
+      messenger_job job(small_job(3));
+      const auto world = job.world();
+      std::deque<test_send> sends;
+      std::deque<test_receive> receives;
+      const auto send_all = [&] {
+        for (std::uint64_t i = 0; i < 12; ++i)
+          job[0].post(sends.emplace_back(*world[0], 1 + static_cast<int>(i) % 2, 100 + i, pattern(size, i), true, 6));
+      };
+      const auto receive_all = [&] {
+        for (std::uint64_t i = 0; i < 12; ++i)
+          job[1 + static_cast<int>(i) % 2].post(receives.emplace_back(*world[1 + i % 2], 0, 100 + i, size, true, 6));
+      };
+      receiver_first ? receive_all() : send_all();
+      job.settle();
+      if (receiver_first) CHECK(job.counts(1).of(message_kind::grant) == 6);
+      receiver_first ? send_all() : receive_all();
+      job.poll_until(
+          [&] {
+            return std::all_of(receives.begin(), receives.end(), [](const auto& each) { return each.done.load(); });
+          },
+          "the messages");
+      job.settle();
+      for (std::uint64_t i = 0; i < 12; ++i) {
+        CHECK(receives[i].message == pattern(size, i));
+        CHECK(sends[i].done);
+        CHECK(sends[i].failure == nullptr);
+      }
+      CHECK(job.total().of(message_kind::envelope) == 0);
+      CHECK(job[0].quiet());
+    }
+}
+
+TEST_CASE("a provider that takes one receive at a time grants a collective's message piece by piece", "[messenger]") {
+  messenger_job job(small_job(2));
+  const auto world = job.world();
+  job.link(1).most_receives = 1;
+  test_receive first(*world[1], 0, 1, 20000, true, 1), second(*world[1], 0, 2, 20000, true, 1);
+  job[1].post(first);
+  job[1].post(second);
+  job.settle();
+  job.link(1).most_receives = 3;
+  job.settle();  // the rest of what is granted early, before either send has begun
+  CHECK(job.counts(1).of(message_kind::grant) == 3);
+  test_send other(*world[0], 1, 2, pattern(20000, 2), true, 1), one(*world[0], 1, 1, pattern(20000, 1), true, 1);
+  job[0].post(other);
+  job[0].post(one);
+  job.poll_until([&] { return all_done(first, second, one, other); }, "both messages");
+  CHECK(first.message == pattern(20000, 1));
+  CHECK(second.message == pattern(20000, 2));
+}
+
+TEST_CASE("calls that differ break the communicator on every process and name both sides", "[messenger]") {
+  // Who meets whom: sizes as the sender and the receiver see them, and who comes first.
+  struct meeting {
+    int to;
+    std::size_t sent, expected;
+    std::uint64_t theirs;
+  };
+  for (const bool early : {false, true})
+    for (const meeting how : {meeting{2, 100, 100, 2},
+                              {2, 100, 5000, 2},
+                              {2, 5000, 5000, 2},
+                              {2, 5000, 6000, 1},
+                              {2, 100, 5000, 1},
+                              {2, 100, 90, 1},
+                              {1, 100, 100, 2},
+                              {1, 5000, 5000, 2},
+                              {1, 5000, 6000, 1}}) {
+      CAPTURE(early, how.to, how.sent, how.expected, how.theirs);
+      messenger_job job(small_job(3, 2));
+      const auto world = job.world();
+      const auto others = job.world(2);
+      test_send send(*world[0], how.to, 9, pattern(how.sent, 1), true, 1);
+      test_receive receive(*world[static_cast<std::size_t>(how.to)], 0, 9, how.expected, true, how.theirs);
+      test_receive bystander(*world[4], 5, 1, 10), distant(*world[5], 0, 1, 2000, true, 1);
+      job[2].post(bystander);
+      job[2].post(distant);
+      if (early) job.of_rank(how.to).post(receive);
+      job.settle();
+      job[0].post(send);
+      job.settle();
+      if (!early) job.of_rank(how.to).post(receive);
+      job.poll_until([&] { return all_done(send, receive, bystander, distant); }, "the end of everything");
+      for (const weft::fabric::operation* each :
+           {static_cast<weft::fabric::operation*>(&receive), static_cast<weft::fabric::operation*>(&bystander),
+            static_cast<weft::fabric::operation*>(&distant)}) {
+        REQUIRE(each->failure != nullptr);
+        const described_failure failure = describe(each->failure);
+        CAPTURE(failure.text);
+        if (how.theirs == 2) {
+          CHECK(failure.code == errc::mismatched_call);
+          CHECK_THAT(failure.text, ContainsSubstring("call number 1") && ContainsSubstring("call number 2") &&
+                                       ContainsSubstring("rank 0") &&
+                                       ContainsSubstring("rank " + std::to_string(how.to)));
+        }
+      }
+      CHECK(send.endings == 1);
+      CHECK(receive.endings == 1);
+      // Another communicator of the same ranks knows nothing of it.
+      test_send fine(*others[0], how.to, 9, pattern(how.sent, 3), true, 1);
+      test_receive fine_too(*others[static_cast<std::size_t>(how.to)], 0, 9, how.sent, true, 1);
+      job[0].post(fine);
+      job.of_rank(how.to).post(fine_too);
+      job.poll_until([&] { return all_done(fine, fine_too); }, "another communicator's message");
+      CHECK(fine_too.message == pattern(how.sent, 3));
+      test_send late(*world[0], 3, 1, {});
+      job[0].post(late);
+      CHECK(late.done);
+      CHECK(late.failure != nullptr);
+    }
+}
+
+TEST_CASE("a rank that gives up alone does not leave its partners hanging", "[messenger]") {
+  messenger_job job(small_job(2, 2));
+  const auto world = job.world();
+  SECTION("while it receives what is being sent") {
+    test_send send(*world[0], 2, 1, pattern(100000, 1));
+    test_receive receive(*world[2], 0, 1, 100000);
+    job[0].post(send);
+    job[1].post(receive);
+    for (int i = 0; i < 4; ++i) job.poll();
+    job[1].break_here(*world[2]);
+    job.poll_until([&] { return receive.done.load(); }, "the receive's end");
+    CHECK(describe(receive.failure).code == errc::revoked);
+    job.settle();
+    job[1].leave(*world[2]);
+    job[0].break_here(*world[0]);
+    CHECK(send.done);
+  }
+  SECTION("while it sends") {
+    const bool collective = GENERATE(false, true);
+    test_send send(*world[0], 2, 1, pattern(100000, 1), collective, 1);
+    test_receive receive(*world[2], 0, 1, 100000, collective, 1);
+    job[1].post(receive);
+    job[0].post(send);
+    for (int i = 0; i < 4; ++i) job.poll();
+    job[0].break_here(*world[0]);
+    job.poll_until([&] { return all_done(send, receive); }, "both ends");
+    CHECK(describe(send.failure).code == errc::revoked);
+    CHECK(describe(receive.failure).code == errc::operation_failed);
+  }
+  SECTION("while a grant waits for it") {
+    test_receive receive(*world[2], 0, 1, 100000, true, 1);
+    job[1].post(receive);
+    job.settle();
+    job[0].break_here(*world[0]);
+    job.poll_until([&] { return receive.done.load(); }, "the receive's end");
+    CHECK(describe(receive.failure).code == errc::operation_failed);
+  }
+}

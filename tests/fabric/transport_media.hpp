@@ -1,0 +1,93 @@
+// Everything here that implements the transport, and endpoints over it.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+#include <weft/fabric/libfabric_transport.hpp>
+#include <weft/fabric/loopback.hpp>
+#include <weft/runtime/error.hpp>
+
+#include "catch.hpp"
+#include "fabric/collecting_receiver.hpp"
+
+namespace weft_test {
+
+namespace fabric = weft::fabric;
+
+inline constexpr std::size_t ring_bytes = std::size_t{1} << 20;
+
+struct medium {
+  std::string provider;  // or "loopback", "loopback, shaken"
+  bool registered = false;
+};
+inline std::ostream& operator<<(std::ostream& to, const medium& what) {
+  return to << what.provider << (what.registered ? ", registered" : "");
+}
+
+inline const std::vector<medium>& media() {
+  static const std::vector<medium> all = [] {
+    std::vector<medium> found = {{"loopback"}, {"loopback, shaken"}};
+    for (const std::string& name : fabric::known_providers()) {
+      if (name == "sockets") continue;  // stalls now and then when its receiver polls late
+      try {
+        fabric::choose_provider(name, "");
+        found.push_back({name});
+      } catch (const weft::error& missing) {
+        WARN("skipped: " << missing.what());
+      }
+    }
+    found.push_back({fabric::default_provider(), true});
+    found.push_back({"shm", true});
+    return found;
+  }();
+  return all;
+}
+
+inline std::vector<std::unique_ptr<fabric::transport>> open(const medium& over, int count) {
+  std::vector<std::unique_ptr<fabric::transport>> links;
+  if (over.provider.starts_with("loopback")) {
+    fabric::loopback_options options;
+    if (over.provider != "loopback") options.jitter_seed = 42;
+    fabric::loopback_network network(count, options);
+    for (int index = 0; index < count; ++index) links.push_back(network.endpoint(index));
+  } else {
+    const fabric::provider_choice chosen = fabric::choose_provider(over.provider, "");
+    fabric::libfabric_options options;
+    options.force_local_registration = over.registered;
+    for (int index = 0; index < count; ++index) links.push_back(fabric::open_libfabric_transport(chosen, options));
+  }
+  return links;
+}
+
+/// Endpoints that have all heard from one another, one connection made after the other.
+inline std::vector<station> introduced(const medium& over, int count) {
+  std::vector<station> at = start_all(open(over, count), ring_bytes);
+  for (int from = 0; from < count; ++from) {
+    for (int to = 0; to < count; ++to) {
+      until([&] { return poll_all(at), at[from].link->inject(to, pattern(8, 1)); }, "a first frame's posting");
+      until([&] { return poll_all(at), !at[to].seen.frames.empty(); }, "a first frame");
+      at[to].seen.frames.clear();
+    }
+  }
+  return at;
+}
+
+inline bytes numbered(std::uint64_t number, std::size_t size) {
+  bytes made(size);
+  std::memcpy(made.data(), &number, std::min(size, sizeof number));
+  return made;
+}
+
+inline void send_and_wait(std::vector<station>& at, int from, int to, const bytes& frame) {
+  fabric::transfer context;
+  until([&] { return poll_all(at), at[from].link->send(to, frame, context); }, "a send's posting");
+  until([&] { return poll_all(at), at[from].seen.of(context) != nullptr && !at[to].seen.frames.empty(); }, "a frame");
+  CHECK_FALSE(at[from].seen.of(context)->error);
+  at[from].seen.endings.clear();
+}
+
+}  // namespace weft_test
