@@ -1,7 +1,6 @@
 #include "engine.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 #include <weft/runtime/error.hpp>
 
@@ -15,6 +14,7 @@ constexpr std::uint32_t polls_between_looks = 256;
 constexpr std::size_t most_owed = 64;
 
 }  // namespace
+
 engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
     : network_(std::move(network)), settings_(std::move(settings)) {
   const transport_limits& limits = network_->limits();
@@ -217,162 +217,26 @@ void engine::begin_receive(receive_operation& receive) {
   if (process != settings_.process) begin_landing(receive, process, receive.bytes, 0, true);
 }
 
-void engine::send_home(send_operation& send) {
-  const auto& members = *send.at->members;
-  room* const found = find_room(key_of(members, send.peer));
-  if (found == nullptr) return end(send);
-  room& there = *found;
-  if (send.collective && disagrees(there, send.tag, send.fingerprint, send.at->rank)) return;
-  if (receive_operation* receive = there.messages.take_posted(send.at->rank, send.tag, send.collective)) {
-    if (send.collective && !agrees(*receive, send.at->rank, send.fingerprint)) return;
-    if (!fits(*receive, send.at->rank, send.bytes)) return fail_with(send, *receive);
-    if (send.poisoned != nullptr) [[unlikely]]
-      end_poisoned(*receive, send.poisoned);
-    else
-      deliver(*receive, send.at->rank, send.tag, send.data, send.bytes);
-    return end(send);
+transfer_slot& engine::take_slot(transfer_slot::purpose use, void* owner, int process) {
+  if (free_slots_ == nullptr) {
+    slots_.push_back(std::make_unique<transfer_slot>());  // is free, whatever happens from here on
+    free_slots_ = slots_.back().get();
   }
-  auto message = std::make_unique<unexpected_message>();
-  message->source = send.at->rank;
-  message->tag = send.tag;
-  message->collective = send.collective;
-  message->fingerprint = send.fingerprint;
-  message->bytes = send.bytes;
-  message->process = settings_.process;
-  if (send.poisoned != nullptr) [[unlikely]]
-    message->poisoned = send.poisoned;
-  peer& home = *peers_[static_cast<std::size_t>(settings_.process)];
-  const bool copied = send.poisoned != nullptr ||
-                      (send.bytes <= settings_.eager_limit &&
-                       home.stored + send.bytes <= settings_.unexpected_limit + settings_.send_buffer_limit);
-  if (copied && send.bytes != 0 && send.poisoned == nullptr) {
-    message->data = std::make_unique_for_overwrite<std::byte[]>(send.bytes);
-    std::memcpy(message->data.get(), send.data, send.bytes);
-  }
-  unexpected_message& waiting = *message;
-  if (!copied) {
-    waiting.announced = true;
-    waiting.at_home = &send;
-  }
-  there.messages.add_unexpected(std::move(message));
-  if (copied) {
-    note_stored(settings_.process, static_cast<std::ptrdiff_t>(waiting.cost()));
-    return end(send);
-  }
-  send.now = operation::stage::waiting_at_home;
-  send.transfer_state = &waiting;
+  transfer_slot& slot = *free_slots_;
+  if (use == transfer_slot::purpose::frame && slot.frame == nullptr)
+    slot.frame = std::make_unique_for_overwrite<std::byte[]>(frame_limit_);
+  free_slots_ = slot.next_free;
+  slot.use = use;
+  slot.owner = owner;
+  slot.process = process;
+  flying_.push_back(slot);
+  return slot;
 }
 
-void engine::deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message,
-                     std::size_t bytes) noexcept {
-  if (bytes != 0) std::memcpy(receive.data, message, bytes);
-  receive.source = source;
-  receive.received_tag = tag;
-  receive.received = bytes;
-  end(receive);
-}
-
-void engine::fail_with(send_operation& send, const receive_operation& receive) noexcept {
-  if (send.now != operation::stage::ended)
-    fail(send, receive.failure);  // else the communicator has failed with the receive
-}
-
-void engine::consume(receive_operation& receive, std::unique_ptr<unexpected_message> message) {
-  note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
-  if (message->at_home != nullptr) message->at_home->transfer_state = nullptr;  // no longer in the mailbox
-  if (message->collective && !agrees(receive, message->source, message->fingerprint)) return;
-  if (!fits(receive, message->source, message->bytes)) {
-    if (message->at_home != nullptr) return fail_with(*message->at_home, receive);
-    if (!message->announced) return;
-    header h = head_for(message_kind::refuse, receive);
-    h.length = receive.bytes;
-    h.detail = message->sender_name;
-    return send_control(*peers_[static_cast<std::size_t>(message->process)], h);
-  }
-  if (message->poisoned != nullptr) return end_poisoned(receive, message->poisoned);
-  if (message->at_home != nullptr) {
-    deliver(receive, message->source, message->tag, message->at_home->data, message->bytes);
-    return end(*message->at_home);
-  }
-  receive.source = message->source;
-  receive.received_tag = message->tag;
-  if (message->announced) {
-    try {
-      begin_landing(receive, message->process, message->bytes, message->sender_name, false);
-    } catch (...) {
-      if (receive.now != operation::stage::landing) answer_dropped(message->process, message->sender_name);
-      throw;
-    }
-  } else {
-    deliver(receive, message->source, message->tag, message->data.get(), message->bytes);
-  }
-}
-
-void engine::join(participant& member) {
-  const auto& members = *member.members;
-  const room_key key = key_of(members, member.rank);
-  room* const found = find_room(key);
-  if (found == nullptr)
-    throw error(errc::invalid_argument, "weft: a rank joins communicator " + std::to_string(members.communicator) +
-                                            ", which it has left, after a later one of the same leader or before");
-  history_.join(key);
-  room& here = *found;
-  here.owner = &member;
-  member.here = &here;
-  if (const auto* failure = history_.failure_of(members.communicator)) member.failure = *failure;
-  for (const std::int32_t process : members.process)
-    if (member.failure == nullptr && peers_[static_cast<std::size_t>(process)]->lost)
-      member.failure = lost_error(process);
-}
-
-void engine::leave(participant& member) {
-  const room_key key = key_of(*member.members, member.rank);
-  room& here = *member.here;
-  while (auto message = here.messages.take_any_unexpected()) {
-    note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
-    if (message->at_home != nullptr)
-      end(*message->at_home);  // nobody will ever take it
-    else if (message->announced)
-      answer_dropped(message->process, message->sender_name);
-  }
-  const bool alone = member.failure == nullptr || member.failed_alone;
-  if (!alone) history_.leave_failed(key);
-  drop_early_grants(here, alone);
-  rooms_.erase(key);
-  last_room_ = nullptr;
-  member.here = nullptr;
-}
-
-room* engine::find_room(const room_key& key) {
-  if (last_room_ != nullptr && last_key_ == key) return last_room_;
-  auto found = rooms_.find(key);
-  if (found == rooms_.end()) {
-    if (history_.has_passed(key)) return nullptr;
-    found = rooms_.emplace(key, std::make_unique<room>()).first;
-  }
-  last_key_ = key;
-  last_room_ = found->second.get();
-  return last_room_;
-}
-
-bool engine::fits(receive_operation& receive, int source, std::size_t bytes) {
-  const bool right = receive.collective ? bytes == receive.bytes : bytes <= receive.bytes;
-  if (right) return true;
-  // Granted as a long message, sent as a short one: ends as every receive of a communicator that fails.
-  if (receive.now == operation::stage::landing)
-    return report_mismatch(*receive.at, receive.fingerprint, source, receive.fingerprint), false;
-  fail(receive, std::make_exception_ptr(error(
-                    errc::truncated,
-                    "receive on rank " + std::to_string(receive.at->rank) + " from rank " + std::to_string(source) +
-                        " of communicator " + std::to_string(receive.at->members->communicator) + ": the message has " +
-                        std::to_string(bytes) + " bytes, the buffer " + std::to_string(receive.bytes))));
-  return false;
-}
-
-bool engine::agrees(receive_operation& receive, int source, std::uint64_t fingerprint) {
-  if (receive.fingerprint == fingerprint) return true;
-  report_mismatch(*receive.at, receive.fingerprint, source, fingerprint);
-  return false;
+void engine::give_back(transfer_slot& slot) noexcept {
+  flying_.erase(flying_.iterator_to(slot));
+  slot.next_free = free_slots_;
+  free_slots_ = &slot;
 }
 
 }  // namespace weft::fabric

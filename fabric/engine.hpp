@@ -2,73 +2,19 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
-#include <weft/fabric/mailbox.hpp>
 #include <weft/fabric/messenger.hpp>
 #include <weft/fabric/slot_map.hpp>
 
 #include "communicator_history.hpp"
 #include "payload.hpp"
+#include "peer.hpp"
+#include "room.hpp"
 #include "wire.hpp"
 
 namespace weft::fabric {
-
-/// What waits for one rank of one communicator. It comes to be with the first message for it, which may be earlier than
-/// the rank's own `messenger::join`.
-struct room {
-  mailbox messages;
-  fifo_index<operation, &operation::queued> waiting_sends;  ///< collective sends that have no grant yet
-  fifo_index<departure, &departure::early> early_grants;    ///< collective grants whose send has not begun
-  participant* owner = nullptr;
-};
-
-inline room_key key_of(const group& members, std::int32_t rank) {
-  return {members.communicator, members.world[static_cast<std::size_t>(rank)]};
-}
-
-/// A frame that waits for credit, for the provider, or behind others.
-struct outgoing {
-  header head;
-  std::unique_ptr<std::byte[]> body;    ///< null when the body is the operation's message
-  std::size_t bytes = 0;                ///< of the body
-  send_operation* operation = nullptr;  ///< ends when this has left
-};
-
-/// The other side of a connection.
-struct peer {
-  int process = -1;
-  std::uint32_t sent_frames = 0;
-  std::uint32_t taken_frames = 0;
-  std::int64_t credit = 0;      ///< what we may still put into its ring, in units
-  std::uint32_t owed = 0;       ///< what we have taken out of ours and not told it yet
-  bool envelopes_only = false;  ///< it has asked us to
-  bool asked_for_envelopes = false;
-  std::size_t stored = 0;             ///< bytes of its messages that nothing matches yet
-  clock::time_point refused_since{};  ///< when the provider began to refuse frames to it; none: it takes them
-  std::deque<outgoing> control;       ///< grants and the like go before messages
-  std::deque<outgoing> messages;
-  bool credit_due = false;      ///< it is to be told of its credit soon
-  bool flush_wanted = false;    ///< is in engine::unflushed_
-  bool check_due = false;       ///< and the frame that tells it is to be one whose end the provider reports
-  int checks = 0;               ///< such frames sent
-  std::size_t window_used = 0;  ///< payload bytes granted to senders that are sending
-  int shared_pieces = 0;        ///< so many more pieces are short ones: short messages pass between them
-  boost::intrusive::list<
-      landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::waiting>,
-      boost::intrusive::constant_time_size<false>>
-      waiting;
-  bool connected = false;
-  std::uint64_t their_end = 0;  ///< of the connection, where it opened that: for transport::cut
-  bool suspected = false;       ///< to be lost soon:
-  clock::time_point lose_at{};  ///< then, unless somebody else says first what has happened
-  std::string suspicion;
-  bool lost = false;
-  clock::time_point lost_at{};
-  std::string why;
-};
 
 class engine final : private receiver {
  public:
@@ -90,17 +36,21 @@ class engine final : private receiver {
   void take_submissions() noexcept;
   void run_calls() noexcept;
   void finish_ended() noexcept;
+
+  // engine_rooms.cpp
   void join(participant& member);
   void leave(participant& member);
   /// What waits for that rank; comes to be when it is first asked for. Null when the rank has left.
   room* find_room(const room_key& key);
 
-  // engine_flow.cpp: peers, their queues and credit
+  // engine_connections.cpp
   void start(std::span<const address> endpoints);
   bool connected() const noexcept;
   std::string missing() const;
   /// Tells those that this process has connected to what they need to cut the connection.
   void name_connections();
+
+  // engine_flow.cpp: peers, their queues and credit
   bool drained() const noexcept;
 
   // engine_failure.cpp
@@ -114,13 +64,19 @@ class engine final : private receiver {
   // engine.cpp
   void begin_send(send_operation& send);
   void begin_receive(receive_operation& receive);
+  void end(operation& ended) noexcept;
+  void fail(operation& failed, std::exception_ptr failure) noexcept;
+  transfer_slot& take_slot(transfer_slot::purpose use, void* owner, int process);
+  void give_back(transfer_slot& slot) noexcept;
+
+  // engine_matched.cpp: messages that meet their receives
   void send_home(send_operation& send);
   void deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message,
                std::size_t bytes) noexcept;
   void consume(receive_operation& receive, std::unique_ptr<unexpected_message> message);
   void fail_with(send_operation& send, const receive_operation& receive) noexcept;
-  void end(operation& ended) noexcept;
-  void fail(operation& failed, std::exception_ptr failure) noexcept;
+  bool agrees(receive_operation& receive, int source, std::uint64_t fingerprint);
+  bool fits(receive_operation& receive, int source, std::size_t bytes);
 
   // engine_arrival.cpp: what comes from the transport
   void arrived(std::span<const std::byte> frame) override;
@@ -132,8 +88,6 @@ class engine final : private receiver {
   void take_hello(peer& from, const header& h);
   void take_eager(peer& from, const header& h, std::span<const std::byte> body);
   void take_envelope(peer& from, const header& h, std::span<const std::byte> body);
-  bool agrees(receive_operation& receive, int source, std::uint64_t fingerprint);
-  bool fits(receive_operation& receive, int source, std::size_t bytes);
 
   // engine_flow.cpp
   header head_for(message_kind kind, const operation& about) const noexcept;
@@ -164,8 +118,6 @@ class engine final : private receiver {
   void owe_credit(peer& to, std::size_t frame_bytes);
   bool send_credit(peer& to);
   void note_stored(int process, std::ptrdiff_t bytes);
-  transfer_slot& take_slot(transfer_slot::purpose use, void* owner, int process);
-  void give_back(transfer_slot& slot) noexcept;
 
   // engine_departure.cpp, engine_landing.cpp, engine_doomed.cpp: long messages
   departure& depart(int process, std::size_t bytes);

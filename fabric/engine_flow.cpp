@@ -23,54 +23,10 @@ namespace {
 /// Messages of so few bytes cost the receiver no more than an envelope, so they are always sent eagerly.
 constexpr std::size_t smaller_than_an_envelope = 64;
 
-/// What the rings of all peers together may take, unless each would get less than four of the longest frames.
-constexpr std::size_t ring_budget = 16 << 20;
-
 constexpr int free_checks = 8;
 constexpr std::chrono::milliseconds between_checks{10};
 
 }  // namespace
-
-void engine::start(std::span<const address> endpoints) {
-  const std::size_t others = peers_.size() - 1;
-  std::size_t each = settings_.credit;
-  if (others != 0) each = std::min(each, ring_budget / others);
-  each = std::max(each, 4 * frame_limit_);
-  credit_of_each_ = static_cast<std::int64_t>(each / credit_unit);
-  // A provider gives a ring's memory back a part at a time, hence the third more.
-  network_->start(endpoints, others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_);
-  peers_[static_cast<std::size_t>(settings_.process)]->connected = true;
-  for (std::size_t i = static_cast<std::size_t>(settings_.process) + 1; i < peers_.size(); ++i) {
-    header hello;
-    hello.kind = message_kind::hello;
-    hello.source = 1;
-    hello.length = static_cast<std::uint64_t>(credit_of_each_);
-    send_control(*peers_[i], hello);
-  }
-}
-
-bool engine::connected() const noexcept {
-  return std::all_of(peers_.begin(), peers_.end(), [](const auto& each) { return each->connected; });
-}
-
-std::string engine::missing() const {
-  std::string list;
-  for (const auto& each : peers_)
-    if (!each->connected) list += (list.empty() ? "" : ", ") + std::to_string(each->process);
-  return list;
-}
-
-void engine::name_connections() {
-  const std::vector<std::uint64_t> ends = network_->connection_ends();
-  for (std::size_t i = static_cast<std::size_t>(settings_.process) + 1; i < ends.size(); ++i) {
-    if (ends[i] == 0) continue;
-    header name;
-    name.kind = message_kind::hello;
-    name.source = 2;
-    name.detail = ends[i];
-    send_control(*peers_[i], name);
-  }
-}
 
 bool engine::drained() const noexcept {
   return unflushed_.empty() && std::none_of(flying_.begin(), flying_.end(), [](const transfer_slot& slot) {
@@ -318,28 +274,6 @@ void engine::note_stored(int process, std::ptrdiff_t bytes) {
   from.asked_for_envelopes = ask;
   from.credit_due = true;
   want_flush(from);
-}
-
-transfer_slot& engine::take_slot(transfer_slot::purpose use, void* owner, int process) {
-  if (free_slots_ == nullptr) {
-    slots_.push_back(std::make_unique<transfer_slot>());  // is free, whatever happens from here on
-    free_slots_ = slots_.back().get();
-  }
-  transfer_slot& slot = *free_slots_;
-  if (use == transfer_slot::purpose::frame && slot.frame == nullptr)
-    slot.frame = std::make_unique_for_overwrite<std::byte[]>(frame_limit_);
-  free_slots_ = slot.next_free;
-  slot.use = use;
-  slot.owner = owner;
-  slot.process = process;
-  flying_.push_back(slot);
-  return slot;
-}
-
-void engine::give_back(transfer_slot& slot) noexcept {
-  flying_.erase(flying_.iterator_to(slot));
-  slot.next_free = free_slots_;
-  free_slots_ = &slot;
 }
 
 }  // namespace weft::fabric

@@ -1,0 +1,121 @@
+// Messages that meet their receives: those of this process, and those that came before their receive.
+#include <cstring>
+#include <utility>
+#include <weft/runtime/error.hpp>
+
+#include "engine.hpp"
+
+namespace weft::fabric {
+
+void engine::send_home(send_operation& send) {
+  const auto& members = *send.at->members;
+  room* const found = find_room(key_of(members, send.peer));
+  if (found == nullptr) return end(send);
+  room& there = *found;
+  if (send.collective && disagrees(there, send.tag, send.fingerprint, send.at->rank)) return;
+  if (receive_operation* receive = there.messages.take_posted(send.at->rank, send.tag, send.collective)) {
+    if (send.collective && !agrees(*receive, send.at->rank, send.fingerprint)) return;
+    if (!fits(*receive, send.at->rank, send.bytes)) return fail_with(send, *receive);
+    if (send.poisoned != nullptr) [[unlikely]]
+      end_poisoned(*receive, send.poisoned);
+    else
+      deliver(*receive, send.at->rank, send.tag, send.data, send.bytes);
+    return end(send);
+  }
+  auto message = std::make_unique<unexpected_message>();
+  message->source = send.at->rank;
+  message->tag = send.tag;
+  message->collective = send.collective;
+  message->fingerprint = send.fingerprint;
+  message->bytes = send.bytes;
+  message->process = settings_.process;
+  if (send.poisoned != nullptr) [[unlikely]]
+    message->poisoned = send.poisoned;
+  peer& home = *peers_[static_cast<std::size_t>(settings_.process)];
+  const bool copied = send.poisoned != nullptr ||
+                      (send.bytes <= settings_.eager_limit &&
+                       home.stored + send.bytes <= settings_.unexpected_limit + settings_.send_buffer_limit);
+  if (copied && send.bytes != 0 && send.poisoned == nullptr) {
+    message->data = std::make_unique_for_overwrite<std::byte[]>(send.bytes);
+    std::memcpy(message->data.get(), send.data, send.bytes);
+  }
+  unexpected_message& waiting = *message;
+  if (!copied) {
+    waiting.announced = true;
+    waiting.at_home = &send;
+  }
+  there.messages.add_unexpected(std::move(message));
+  if (copied) {
+    note_stored(settings_.process, static_cast<std::ptrdiff_t>(waiting.cost()));
+    return end(send);
+  }
+  send.now = operation::stage::waiting_at_home;
+  send.transfer_state = &waiting;
+}
+
+void engine::deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message,
+                     std::size_t bytes) noexcept {
+  if (bytes != 0) std::memcpy(receive.data, message, bytes);
+  receive.source = source;
+  receive.received_tag = tag;
+  receive.received = bytes;
+  end(receive);
+}
+
+void engine::fail_with(send_operation& send, const receive_operation& receive) noexcept {
+  if (send.now != operation::stage::ended)
+    fail(send, receive.failure);  // else the communicator has failed with the receive
+}
+
+void engine::consume(receive_operation& receive, std::unique_ptr<unexpected_message> message) {
+  note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
+  if (message->at_home != nullptr) message->at_home->transfer_state = nullptr;  // no longer in the mailbox
+  if (message->collective && !agrees(receive, message->source, message->fingerprint)) return;
+  if (!fits(receive, message->source, message->bytes)) {
+    if (message->at_home != nullptr) return fail_with(*message->at_home, receive);
+    if (!message->announced) return;
+    header h = head_for(message_kind::refuse, receive);
+    h.length = receive.bytes;
+    h.detail = message->sender_name;
+    return send_control(*peers_[static_cast<std::size_t>(message->process)], h);
+  }
+  if (message->poisoned != nullptr) return end_poisoned(receive, message->poisoned);
+  if (message->at_home != nullptr) {
+    deliver(receive, message->source, message->tag, message->at_home->data, message->bytes);
+    return end(*message->at_home);
+  }
+  receive.source = message->source;
+  receive.received_tag = message->tag;
+  if (message->announced) {
+    try {
+      begin_landing(receive, message->process, message->bytes, message->sender_name, false);
+    } catch (...) {
+      if (receive.now != operation::stage::landing) answer_dropped(message->process, message->sender_name);
+      throw;
+    }
+  } else {
+    deliver(receive, message->source, message->tag, message->data.get(), message->bytes);
+  }
+}
+
+bool engine::fits(receive_operation& receive, int source, std::size_t bytes) {
+  const bool right = receive.collective ? bytes == receive.bytes : bytes <= receive.bytes;
+  if (right) return true;
+  // Granted as a long message, sent as a short one: ends as every receive of a communicator that fails.
+  if (receive.now == operation::stage::landing)
+    return report_mismatch(*receive.at, receive.fingerprint, source, receive.fingerprint), false;
+  fail(receive, std::make_exception_ptr(error(
+                    errc::truncated,
+                    "receive on rank " + std::to_string(receive.at->rank) + " from rank " + std::to_string(source) +
+                        " of communicator " + std::to_string(receive.at->members->communicator) + ": the message has " +
+                        std::to_string(bytes) + " bytes, the buffer " + std::to_string(receive.bytes))));
+  return false;
+}
+
+bool engine::agrees(receive_operation& receive, int source, std::uint64_t fingerprint) {
+  if (receive.fingerprint == fingerprint) return true;
+  report_mismatch(*receive.at, receive.fingerprint, source, fingerprint);
+  return false;
+}
+
+}  // namespace weft::fabric

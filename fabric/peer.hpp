@@ -1,0 +1,59 @@
+// What this process knows of another one, and what waits to be sent to it. The messenger's token guards it.
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <weft/fabric/operation.hpp>
+#include <weft/runtime/clock.hpp>
+
+#include "payload.hpp"
+#include "wire.hpp"
+
+namespace weft::fabric {
+
+/// A frame that waits for credit, for the provider, or behind others.
+struct outgoing {
+  header head;
+  std::unique_ptr<std::byte[]> body;    ///< null when the body is the operation's message
+  std::size_t bytes = 0;                ///< of the body
+  send_operation* operation = nullptr;  ///< ends when this has left
+};
+
+/// The other side of a connection.
+struct peer {
+  int process = -1;
+  std::uint32_t sent_frames = 0;
+  std::uint32_t taken_frames = 0;
+  std::int64_t credit = 0;      ///< what we may still put into its ring, in units
+  std::uint32_t owed = 0;       ///< what we have taken out of ours and not told it yet
+  bool envelopes_only = false;  ///< it has asked us to
+  bool asked_for_envelopes = false;
+  std::size_t stored = 0;             ///< bytes of its messages that nothing matches yet
+  clock::time_point refused_since{};  ///< when the provider began to refuse frames to it; none: it takes them
+  std::deque<outgoing> control;       ///< grants and the like go before messages
+  std::deque<outgoing> messages;
+  bool credit_due = false;      ///< it is to be told of its credit soon
+  bool flush_wanted = false;    ///< is in engine::unflushed_
+  bool check_due = false;       ///< and the frame that tells it is to be one whose end the provider reports
+  int checks = 0;               ///< such frames sent
+  std::size_t window_used = 0;  ///< payload bytes granted to senders that are sending
+  int shared_pieces = 0;        ///< so many more pieces are short ones: short messages pass between them
+  boost::intrusive::list<
+      landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::waiting>,
+      boost::intrusive::constant_time_size<false>>
+      waiting;
+  bool connected = false;
+  std::uint64_t their_end = 0;  ///< of the connection, where it opened that: for transport::cut
+  bool suspected = false;       ///< to be lost soon:
+  clock::time_point lose_at{};  ///< then, unless somebody else says first what has happened
+  std::string suspicion;
+  bool lost = false;
+  clock::time_point lost_at{};
+  std::string why;
+};
+
+}  // namespace weft::fabric
