@@ -1,8 +1,6 @@
 #include "job.hpp"
 
-#include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +18,7 @@
 #include "child.hpp"
 #include "event_loop.hpp"
 #include "guardian.hpp"
+#include "launcher_process.hpp"
 #include "orphans.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -39,31 +38,6 @@ std::string host_name() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   return name.data();
-}
-
-/// The signals that the launcher answers, taken off their usual way.
-file_descriptor take_signals() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGCONT, SIGCHLD}) ::sigaddset(&set, number);
-  struct sigaction hangup {};
-  ::sigaction(SIGHUP, nullptr, &hangup);
-  if (hangup.sa_handler != SIG_IGN) ::sigaddset(&set, SIGHUP);           // nohup keeps its meaning
-  for (const int number : {SIGINT, SIGQUIT}) ::signal(number, SIG_DFL);  // shells have background commands ignore them
-  for (const int number : {SIGPIPE, SIGTTIN}) ::signal(number, SIG_IGN);
-  ::sigprocmask(SIG_BLOCK, &set, nullptr);
-  file_descriptor result(::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
-  if (!result) throw_system_error(errno, "signalfd", "weft run");
-  return result;
-}
-
-/// Raises the limit of open files as far as allowed, for each process takes several, and returns the one before.
-std::optional<rlimit> allow_many_descriptors() {
-  rlimit before{};
-  if (::getrlimit(RLIMIT_NOFILE, &before) != 0) return std::nullopt;
-  const rlimit raised{before.rlim_max, before.rlim_max};
-  ::setrlimit(RLIMIT_NOFILE, &raised);
-  return before;
 }
 
 std::uint64_t random_number() {
@@ -297,13 +271,6 @@ void job::write_out() {
   const auto deadline = clock_type::now() + after_kill;
   while ((!output_.empty() || !errors_.empty()) && (!ending_ || clock_type::now() < deadline))
     loop_.wait(ending_ ? std::optional(deadline) : std::nullopt);
-}
-
-/// Numbers 0, 1 and 2 are to be what they are taken for, even when whoever started us closed them.
-void open_standard_descriptors() {
-  int fd;
-  while ((fd = ::open("/dev/null", O_RDWR)) >= 0 && fd <= 2) continue;
-  if (fd > 2) ::close(fd);
 }
 
 }  // namespace
