@@ -31,7 +31,7 @@ simulation engine::run() {
     while (happen_now()) {
     }
     if (events_.empty()) break;
-    now_ = events_.next().time;
+    now_ = events_.next_time();
   }
   if (done_ != all_.steps()) report_deadlock(all_, states_, model_);
   return std::move(result_);
@@ -50,7 +50,7 @@ bool engine::happen_now() {
     }
     return true;
   }
-  if (!events_.empty() && events_.next().time <= now_) {
+  if (!events_.empty() && events_.next_time() <= now_) {
     handle(events_.pop());
     return true;
   }

@@ -1,7 +1,10 @@
 // What will happen, the next first.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 #include <weft/simulator/simulate.hpp>
@@ -29,35 +32,88 @@ struct event {
   event_kind kind;
 };
 
-/// A heap of four children a node: fewer levels than of two, and those of a node lie side by side. The order of events
-/// of one time is a function of the calls alone.
+/// Events of one time make a list: where ranks do the same at the same times, there are far fewer times than events.
+/// The lists are in a heap of four children a node: fewer levels than of two, and those of a node lie side by side. An
+/// event joins a list that is found by its time in a small table, if that has not forgotten it, else begins another.
+/// The order of events of one time is a function of the calls alone.
 class event_queue {
  public:
   bool empty() const noexcept { return heap_.empty(); }
-  const event& next() const { return heap_.front(); }
+  double next_time() const { return heap_.front().time; }
 
   void push(const event& e) {
-    heap_.push_back(e);
-    std::size_t at = heap_.size() - 1;
-    for (; at > 0; at = (at - 1) / 4) {
-      const std::size_t parent = (at - 1) / 4;
-      if (heap_[parent].time <= e.time) break;
-      heap_[at] = heap_[parent];
+    const std::uint32_t here = store(e);
+    open_list& open = open_[slot_of(e.time)];
+    if (open.last != nothing && open.time == e.time) {
+      events_[open.last].next = here;
+    } else {
+      rise({e.time, here});
     }
-    heap_[at] = e;
+    open = {e.time, here};
   }
 
   event pop() {
-    const event first = heap_.front();
-    const event moved = heap_.back();
-    heap_.pop_back();
-    if (!heap_.empty()) sink(moved);
-    return first;
+    list& first = heap_.front();
+    const stored next = events_[first.first];
+    events_[first.first].next = std::exchange(unused_, first.first);
+    if (next.next != nothing) {
+      first.first = next.next;
+    } else {
+      open_list& open = open_[slot_of(first.time)];
+      if (open.time == first.time) open.last = nothing;
+      remove_first();
+    }
+    return next.what;
   }
 
  private:
+  static constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
+  struct stored {
+    event what;
+    std::uint32_t next;  ///< of its list
+  };
+  struct list {
+    double time;
+    std::uint32_t first;
+  };
+  struct open_list {
+    double time = 0;
+    std::uint32_t last = nothing;
+  };
+
+  static std::size_t slot_of(double time) { return std::bit_cast<std::uint64_t>(time) * 0x9e3779b97f4a7c15 >> 56; }
+
+  std::uint32_t store(const event& e) {
+    if (unused_ == nothing) {
+      events_.push_back({e, nothing});
+      return static_cast<std::uint32_t>(events_.size() - 1);
+    }
+    const std::uint32_t here = unused_;
+    unused_ = events_[here].next;
+    events_[here] = {e, nothing};
+    return here;
+  }
+
+  /// Appends a list, and moves it up to its place.
+  void rise(const list& added) {
+    heap_.push_back(added);
+    std::size_t at = heap_.size() - 1;
+    for (; at > 0; at = (at - 1) / 4) {
+      const std::size_t parent = (at - 1) / 4;
+      if (heap_[parent].time <= added.time) break;
+      heap_[at] = heap_[parent];
+    }
+    heap_[at] = added;
+  }
+
+  void remove_first() {
+    const list moved = heap_.back();
+    heap_.pop_back();
+    if (!heap_.empty()) sink(moved);
+  }
+
   /// Puts `moved` where the first one was, and then down to its place.
-  void sink(const event& moved) {
+  void sink(const list& moved) {
     std::size_t at = 0;
     for (std::size_t child = 1; child < heap_.size(); child = 4 * at + 1) {
       std::size_t least = child;
@@ -70,7 +126,10 @@ class event_queue {
     heap_[at] = moved;
   }
 
-  std::vector<event> heap_;
+  std::vector<list> heap_;
+  std::vector<stored> events_;
+  std::uint32_t unused_ = nothing;  ///< a list of those in `events_` that are in none
+  std::array<open_list, 256> open_;
 };
 
 }  // namespace weft::simulator

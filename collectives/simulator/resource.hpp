@@ -26,10 +26,10 @@ class resource {
   bool wanted() const noexcept { return !waiting_.empty(); }
   void want(const request& by) {
     waiting_.push_back(by);
-    std::push_heap(waiting_.begin(), waiting_.end(), later);
+    if (waiting_.size() > 1) std::push_heap(waiting_.begin(), waiting_.end(), later);
   }
   request take_next() {
-    std::pop_heap(waiting_.begin(), waiting_.end(), later);
+    if (waiting_.size() > 1) std::pop_heap(waiting_.begin(), waiting_.end(), later);
     const request next = waiting_.back();
     waiting_.pop_back();
     return next;

@@ -2,14 +2,6 @@
 
 namespace weft::simulator {
 
-std::uint64_t workload::amount(int rank, step_index step) const {
-  const rank_data& of = at(rank);
-  const std::uint8_t* const byte = amount_indices_.data() + of.first_amount + std::uint64_t{step} * of.amount_width;
-  std::uint32_t index = byte[0];
-  for (unsigned i = 1; i < of.amount_width; ++i) index |= std::uint32_t{byte[i]} << (8 * i);
-  return amounts_[index];
-}
-
 operation workload::describe(int rank, step_index step) const {
   const shape::step& s = of(rank).steps[step];
   operation what{s.kind, -1, 0, amount(rank, step), s.cpu, s.nic};
@@ -18,15 +10,6 @@ operation workload::describe(int rank, step_index step) const {
     what.tag = to(rank, s).tag;
   }
   return what;
-}
-
-meeting workload::other_side(int rank, step_index message) const {
-  const shape::step& here = of(rank).steps[message];
-  const channel& through = to(rank, here);
-  const shape& peer = of(through.peer);
-  const shape::channel& there = peer.channels[through.reverse];
-  const auto messages = shape::part(peer.messages, here.kind == operation_kind::send ? there.receives : there.sends);
-  return {through.peer, messages[here.ordinal]};
 }
 
 std::string name_of(const workload& all, int rank, step_index step) {

@@ -114,6 +114,23 @@ class workload {
   int cpus_ = 1, nics_ = 1;
 };
 
+inline std::uint64_t workload::amount(int rank, step_index step) const {
+  const rank_data& of = at(rank);
+  const std::uint8_t* const byte = amount_indices_.data() + of.first_amount + std::uint64_t{step} * of.amount_width;
+  std::uint32_t index = byte[0];
+  for (unsigned i = 1; i < of.amount_width; ++i) index |= std::uint32_t{byte[i]} << (8 * i);
+  return amounts_[index];
+}
+
+inline meeting workload::other_side(int rank, step_index message) const {
+  const shape::step& here = of(rank).steps[message];
+  const channel& through = to(rank, here);
+  const shape& peer = of(through.peer);
+  const shape::channel& there = peer.channels[through.reverse];
+  const auto messages = shape::part(peer.messages, here.kind == operation_kind::send ? there.receives : there.sends);
+  return {through.peer, messages[here.ordinal]};
+}
+
 /// What `builder`, called for each rank from 0 on, emits, for a vector of `counts` elements of
 /// `element_size` bytes. That a message's parts may have to be packed is not counted.
 /// Throws what the builder throws, and std::invalid_argument, naming rank and step, for a message that is sent and not
