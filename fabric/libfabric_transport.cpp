@@ -6,6 +6,7 @@
 #include <weft/fabric/libfabric_transport.hpp>
 #include <weft/runtime/error.hpp>
 
+#include "forgetful_provider.hpp"
 #include "libfabric_endpoint.hpp"
 #include "libfabric_registration.hpp"
 #include "libfabric_ring.hpp"
@@ -43,12 +44,14 @@ class libfabric_transport final : public transport {
   }
 
   bool inject(int peer, std::span<const std::byte> frame) override {
+    const forgetful_provider connects;
     return accepted(fi_inject(endpoint_.get(), frame.data(), frame.size(), peers_[peer]), "fi_inject");
   }
 
   bool send(int peer, std::span<const std::byte> frame, transfer& context) override {
     void* const descriptor = registration_.add(frame, FI_SEND, context);
     context.receiving = false;
+    const forgetful_provider connects;
     return begun(fi_send(endpoint_.get(), frame.data(), frame.size(), descriptor, peers_[peer], &context), "fi_send",
                  context);
   }
@@ -56,6 +59,7 @@ class libfabric_transport final : public transport {
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) override {
     void* const descriptor = registration_.add(bytes, FI_SEND, context);
     context.receiving = false;
+    const forgetful_provider connects;
     return begun(fi_tsend(endpoint_.get(), bytes.data(), bytes.size(), descriptor, peers_[peer], tag, &context),
                  "fi_tsend", context);
   }
@@ -86,7 +90,7 @@ class libfabric_transport final : public transport {
 
   std::size_t poll(receiver& to) override {
     fi_cq_data_entry entries[batch];
-    const ssize_t count = fi_cq_read(endpoint_.completions(), entries, batch);
+    const ssize_t count = read(entries);
     if (count == -FI_EAGAIN) [[likely]] {
       if (!ring_.whole()) ring_.repost();
       return 0;
@@ -130,6 +134,11 @@ class libfabric_transport final : public transport {
       return;
     }
     finish(*static_cast<transfer*>(entry.op_context), entry.len, {}, to);
+  }
+
+  ssize_t read(std::span<fi_cq_data_entry> entries) {
+    const forgetful_provider connects;
+    return fi_cq_read(endpoint_.completions(), entries.data(), entries.size());
   }
 
   std::size_t report_error(receiver& to) {
