@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <random>
 #include <span>
 #include <vector>
@@ -41,8 +40,8 @@ std::vector<T> column_sums(const std::vector<std::vector<T>>& all, int ranks) {
 
 template <class T>
 void expect_bits(const std::vector<T>& found, const std::vector<T>& right, const char* what) {
-  expect(found.size() == right.size() && std::memcmp(found.data(), right.data(), right.size() * sizeof(T)) == 0, what,
-         " of ", right.size(), " to have the bits of the sum on one rank");
+  expect(std::ranges::equal(std::as_bytes(std::span(found)), std::as_bytes(std::span(right))), what, " of ",
+         right.size(), " to have the bits of the sum on one rank");
 }
 
 template <class T>
