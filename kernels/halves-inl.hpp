@@ -89,7 +89,7 @@ HWY_INLINE hn::Vec<hn::Rebind<float, D16>> widen_float16(D16, hn::Vec<D16> halve
   return hn::BitCast(df, hn::Or(hn::Or(hn::BitCast(di, scaled), exponent), sign));
 }
 
-/// As detail::float16_bits, but for subnormals: added to 1/2, whose last place is 2^-24, they round to it by
+/// As detail::binary16::round, but for subnormals: added to 1/2, whose last place is 2^-24, they round to it by
 /// themselves.
 template <class D16>
 HWY_INLINE hn::Vec<D16> round_to_float16(D16 d, hn::Vec<hn::Rebind<float, D16>> value) {

@@ -1,25 +1,42 @@
 // Products. Compiled once for every instruction set: foreach_target.h includes this file again and again.
 #include <complex>
-#include <cstdint>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "product.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "arrays-inl.hpp"
+#include "arithmetic-inl.hpp"
 #include "families.hpp"
-#include "halves-inl.hpp"
 #include "scalar_operators.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {
 namespace HWY_NAMESPACE {
 
+/// Complex numbers {real, imaginary} in two neighbouring lanes.
+template <class T>
+struct complex_product_of : vectors_of<T> {
+  using element = std::complex<T>;
+  static HWY_INLINE element one(element a, element b) { return scalar::product::apply(a, b); }
+#if !WEFT_KERNELS_SCALAR
+  template <class D, class V>
+  static HWY_INLINE V apply(D d, V a, V b) {
+    const auto by_real = hn::Mul(hn::DupEven(a), b);
+    const auto by_imaginary = hn::Mul(hn::DupOdd(a), hn::Reverse2(d, b));
+    return hn::OddEven(hn::Add(by_real, by_imaginary), hn::Sub(by_real, by_imaginary));
+  }
+#endif
+};
+
 struct multiplying {
   template <class T>
   static HWY_INLINE T one(T a, T b) {
     return scalar::product::apply(a, b);
+  }
+  template <class T>
+  static combine_function on_complex() {
+    return &combine_arrays<complex_product_of<T>>;
   }
 #if !WEFT_KERNELS_SCALAR
   template <class D, class V>
@@ -43,57 +60,7 @@ struct multiplying {
 #endif
 };
 
-/// Integers as unsigned ones, which wrap around.
-template <class T>
-struct product_of : vectors_of<T>, multiplying {
-  using element = T;
-};
-
-/// Complex numbers {real, imaginary} in two neighbouring lanes.
-template <class T>
-struct complex_product_of : vectors_of<T> {
-  using element = std::complex<T>;
-  static HWY_INLINE element one(element a, element b) { return scalar::product::apply(a, b); }
-#if !WEFT_KERNELS_SCALAR
-  template <class D, class V>
-  static HWY_INLINE V apply(D d, V a, V b) {
-    const auto by_real = hn::Mul(hn::DupEven(a), b);
-    const auto by_imaginary = hn::Mul(hn::DupOdd(a), hn::Reverse2(d, b));
-    return hn::OddEven(hn::Add(by_real, by_imaginary), hn::Sub(by_real, by_imaginary));
-  }
-#endif
-};
-
-combine_function choose_product(type element) {
-  switch (element) {
-    case type::int8:
-    case type::uint8:
-      return &combine_arrays<product_of<std::uint8_t>>;
-    case type::int16:
-    case type::uint16:
-      return &combine_arrays<product_of<std::uint16_t>>;
-    case type::int32:
-    case type::uint32:
-      return &combine_arrays<product_of<std::uint32_t>>;
-    case type::int64:
-    case type::uint64:
-      return &combine_arrays<product_of<std::uint64_t>>;
-    case type::float16:
-      return &combine_arrays<on_float16<multiplying>>;
-    case type::bfloat16:
-      return &combine_arrays<on_bfloat16<multiplying>>;
-    case type::float32:
-      return &combine_arrays<product_of<float>>;
-    case type::float64:
-      return &combine_arrays<product_of<double>>;
-    case type::complex_float32:
-      return &combine_arrays<complex_product_of<float>>;
-    case type::complex_float64:
-      return &combine_arrays<complex_product_of<double>>;
-    default:
-      return nullptr;
-  }
-}
+combine_function choose_product(type element) { return choose_arithmetic<multiplying>(element); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace weft::kernels

@@ -1,14 +1,11 @@
 // Sums. Compiled once for every instruction set: foreach_target.h includes this file again and again.
-#include <cstdint>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sum.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "arrays-inl.hpp"
+#include "arithmetic-inl.hpp"
 #include "families.hpp"
-#include "halves-inl.hpp"
 #include "scalar_operators.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,44 +21,14 @@ struct adding {
   static HWY_INLINE V apply(D, V a, V b) {
     return hn::Add(a, b);
   }
-};
-
-/// Integers as unsigned ones, which wrap around.
-template <class T>
-struct sum_of : vectors_of<T>, adding {
-  using element = T;
-};
-
-combine_function choose_sum(type element) {
-  switch (element) {
-    case type::int8:
-    case type::uint8:
-      return &combine_arrays<sum_of<std::uint8_t>>;
-    case type::int16:
-    case type::uint16:
-      return &combine_arrays<sum_of<std::uint16_t>>;
-    case type::int32:
-    case type::uint32:
-      return &combine_arrays<sum_of<std::uint32_t>>;
-    case type::int64:
-    case type::uint64:
-      return &combine_arrays<sum_of<std::uint64_t>>;
-    case type::float16:
-      return &combine_arrays<on_float16<adding>>;
-    case type::bfloat16:
-      return &combine_arrays<on_bfloat16<adding>>;
-    case type::float32:
-      return &combine_arrays<sum_of<float>>;
-    case type::float64:
-      return &combine_arrays<sum_of<double>>;
-    case type::complex_float32:
-      return &combine_parts<sum_of<float>, 2>;
-    case type::complex_float64:
-      return &combine_parts<sum_of<double>, 2>;
-    default:
-      return nullptr;
+  /// Part by part.
+  template <class T>
+  static combine_function on_complex() {
+    return &combine_parts<on_lanes<adding, T>, 2>;
   }
-}
+};
+
+combine_function choose_sum(type element) { return choose_arithmetic<adding>(element); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace weft::kernels
