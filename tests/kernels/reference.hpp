@@ -35,6 +35,12 @@ bool same_bits(const T& a, const T& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
+/// Whether the first `count` values stand there, bit by bit.
+template <class T>
+bool holds(const void* place, const std::valarray<T>& values, std::size_t count) {
+  return std::memcmp(place, std::begin(values), count * sizeof(T)) == 0;
+}
+
 template <std::floating_point T>
 T reference(operation combined_by, T a, T b) {
   if (combined_by == operation::sum) return a + b;
