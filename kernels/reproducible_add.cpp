@@ -113,8 +113,8 @@ std::optional<extent<T>> find_extent(const block<T>& elements) {
   return extent<T>{hn::GetLane(hn::MinOfLanes(d, smallest)), hn::GetLane(hn::MaxOfLanes(d, largest))};
 }
 
-/// Whether no element of a block has a slice above bin `first`. `sums` are lanes of sums of magnitudes: of those the
-/// elements are looked at again only if it takes that to tell.
+/// Whether no element of a block has a slice above bin `first`: as lanes of sums of magnitudes show, or else a second
+/// look at the elements.
 template <class T, class V>
 HWY_INLINE bool none_above(const block<T>& elements, V sums, int first) {
   const hn::ScalableTag<T> d;

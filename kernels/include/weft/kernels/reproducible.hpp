@@ -46,11 +46,11 @@ struct binned_access;
 /// rounds to infinity. Subnormal numbers are summands like others. Zeros of either sign add nothing: a sum that is zero
 /// is +0, the empty one too.
 ///
-/// Cost: `add` needs 8 operations a vector where the elements have slices in two bins, 12 where they have them in three;
-/// a plain sum needs one, the papers' algorithm 7 additions and what finds the bins. Two are enough, as a rule, where no
-/// element is 0 and the exponents differ by less than 32 (double) or 16 (float). Measured with AVX-512 on aligned
-/// doubles: 5 and 9 times the time of a plain sum out of L1, which takes no longer than its loads, 2 and 4 times out of
-/// L2, and 1.2 times out of memory. One summand by += takes about 10 ns, a merge 30 ns, a value 50 ns.
+/// Cost: `add` needs 8 operations a vector where the elements have slices in two bins, 12 where they have them in
+/// three; a plain sum needs one, the papers' algorithm 7 additions and what finds the bins. Two are enough, as a rule,
+/// where no element is 0 and the exponents differ by less than 32 (double) or 16 (float). Measured with AVX-512 on
+/// aligned doubles: 5 and 9 times the time of a plain sum out of L1, which takes no longer than its loads, 2 and 4
+/// times out of L2, and 1.2 times out of memory. One summand by += takes about 10 ns, a merge 30 ns, a value 50 ns.
 ///
 /// `add` and `value` are reproducible in the rounding mode to nearest, without FTZ and DAZ, which is how programs
 /// start; the other members do not depend on them. No member blocks, allocates or throws; one accumulator is for one
