@@ -23,10 +23,16 @@ std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignm
 class binder {
  public:
   binder(bound_schedule& into, const schedules::schedule& from, const schedules::partition& counts)
-      : into_(into), from_(from), cut_(from.cut), counts_(counts) {
+      : into_(into),
+        from_(from),
+        cut_(from.cut),
+        counts_(counts),
+        input_(counts, cut_, cut_.input),
+        output_(counts, cut_, cut_.output),
+        work_offsets_(counts, cut_, cut_.work) {
     slot_bytes_ = aligned(bytes(counts.most(cut_, cut_.slot_blocks)));
     work_ = slot_bytes_ * cut_.scratch_slots;
-    into_.scratch_bytes = work_ + aligned(bytes(counts.total(cut_, cut_.work)));
+    into_.scratch_bytes = work_ + aligned(bytes(work_offsets_.total()));
   }
 
   void run() {
@@ -51,14 +57,14 @@ class binder {
     if (bound.count == 0) return bound;  // at the base: never outside of an empty buffer
     switch (s.in) {
       case buffer::input:
-        bound.offset = bytes(counts_.offset(cut_, cut_.input, s.elements.first));
+        bound.offset = bytes(input_(s.elements.first));
         break;
       case buffer::output:
-        bound.offset = bytes(counts_.offset(cut_, cut_.output, s.elements.first));
+        bound.offset = bytes(output_(s.elements.first));
         break;
       case buffer::work:
         bound.in = buffer::scratch;
-        bound.offset = work_ + bytes(counts_.offset(cut_, cut_.work, s.elements.first));
+        bound.offset = work_ + bytes(work_offsets_(s.elements.first));
         break;
       case buffer::scratch:
         bound.offset = s.slot * slot_bytes_;
@@ -194,6 +200,7 @@ class binder {
   const schedules::schedule& from_;
   const schedules::layout& cut_;
   const schedules::partition& counts_;
+  schedules::held_offsets input_, output_, work_offsets_;
   std::size_t slot_bytes_ = 0;
   std::size_t work_ = 0;                            // offset of the work memory
   std::vector<step_index> done_by_;                 // of each unbound step: the bound one that ends it

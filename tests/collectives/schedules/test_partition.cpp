@@ -11,8 +11,8 @@ TEST_CASE("a balanced partition is what elements_of says") {
   for (std::uint32_t first = 0; first < 15; ++first)
     for (std::uint32_t count = 0; first + count <= 15; ++count)
       REQUIRE(counts.count(cut, {first, count}) == elements_of(cut, 101, {first, count}).count);
-  REQUIRE(counts.offset(cut, cut.input, 5) == elements_of(cut, 101, {3, 2}).count);
-  REQUIRE(counts.offset(cut, cut.output, 10) ==
+  REQUIRE(held_offsets(counts, cut, cut.input)(5) == elements_of(cut, 101, {3, 2}).count);
+  REQUIRE(held_offsets(counts, cut, cut.output)(10) ==
           elements_of(cut, 101, {0, 3}).count + elements_of(cut, 101, {9, 1}).count);
   REQUIRE(counts.total(cut, cut.output) == elements_of(cut, 101, {0, 3}).count + elements_of(cut, 101, {9, 3}).count);
   REQUIRE(counts.most(cut, 4) == most_elements(cut, 101, 4));
@@ -25,7 +25,7 @@ TEST_CASE("chunks may have counts of their own") {
   REQUIRE(counts.count(cut, {1, 1}) == 2);
   REQUIRE(counts.count(cut, {0, 8}) == 16);
   REQUIRE(counts.count(cut, {1, 6}) == 2 + 0 + 1 + 5);
-  REQUIRE(counts.offset(cut, cut.input, 7) == 11);
+  REQUIRE(held_offsets(counts, cut, cut.input)(7) == 11);
   REQUIRE(counts.total(cut, cut.input) == 16);
   REQUIRE(counts.most(cut, 1) == 5);
   REQUIRE(counts.most(cut, 2) == 10);
@@ -40,9 +40,9 @@ TEST_CASE("in an all-to-all a rank knows what it sends and receives, and nothing
   cut.output = {block_range{1, 1}, 3, 3};
   const auto counts = partition::of_pairs(1, {4, 2, 7}, {1, 2, 0});
   REQUIRE(counts.count(cut, {3, 1}) == 4);
-  REQUIRE(counts.offset(cut, cut.input, 5) == 6);
+  REQUIRE(held_offsets(counts, cut, cut.input)(5) == 6);
   REQUIRE(counts.total(cut, cut.input) == 13);
-  REQUIRE(counts.offset(cut, cut.output, 7) == 3);
+  REQUIRE(held_offsets(counts, cut, cut.output)(7) == 3);
   REQUIRE(counts.total(cut, cut.output) == 3);
   REQUIRE_THROWS_AS(counts.count(cut, {0, 1}), std::invalid_argument);
   REQUIRE_THROWS_AS(counts.most(cut, 1), std::invalid_argument);

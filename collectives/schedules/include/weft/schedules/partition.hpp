@@ -19,10 +19,8 @@ class partition {
   /// schedules in which it touches no other chunks (bound with others they throw std::invalid_argument).
   static partition of_pairs(int rank, std::vector<std::size_t> sent, std::vector<std::size_t> received);
 
-  /// Elements of blocks in a row.
+  /// Elements of blocks in a row. O(1).
   std::size_t count(const layout& cut, block_range blocks) const;
-  /// Elements of the blocks that come before `block` in a buffer that holds `held`, and so `block`.
-  std::size_t offset(const layout& cut, const block_set& held, std::uint32_t block) const;
   /// Elements of a buffer that holds `held`.
   std::size_t total(const layout& cut, const block_set& held) const;
   /// The most elements that any `blocks` consecutive blocks have: what a slot of scratch must have room for.
@@ -31,14 +29,34 @@ class partition {
  private:
   enum class form : std::uint8_t { balanced, chunks, pairs };
 
-  std::size_t count_of_chunk(const layout& cut, std::uint32_t chunk) const;
+  std::size_t count_of_chunks(const layout& cut, std::uint32_t first, std::uint32_t end) const;
   std::size_t begin_of(const layout& cut, std::uint32_t block) const;
 
   form form_ = form::balanced;
   std::size_t elements_ = 0;
-  std::vector<std::size_t> first_;  // of each chunk and one past the last
+  std::vector<std::size_t> first_;  // of each chunk, or chunk sent, and one past the last
   std::uint32_t rank_ = 0;
-  std::vector<std::size_t> sent_, received_;
+  std::vector<std::size_t> received_;
+};
+
+/// Where the blocks lie that a buffer holds. A value, made in O(rows).
+class held_offsets {
+ public:
+  held_offsets(const partition& counts, const layout& cut, const block_set& held);
+
+  /// Elements of the blocks that come before `block`, one of those that are held. O(1).
+  std::size_t operator()(std::uint32_t block) const {
+    const std::uint32_t row = held_.position(block) / held_.run;
+    const std::uint32_t begin = held_.first + row * held_.stride;
+    return before_row_[row] + counts_->count(*cut_, {begin, block - begin});
+  }
+  std::size_t total() const noexcept { return before_row_.back(); }
+
+ private:
+  const partition* counts_;  // these two have to outlive it
+  const layout* cut_;
+  block_set held_;
+  std::vector<std::size_t> before_row_;  // and before one past the last
 };
 
 }  // namespace weft::schedules
