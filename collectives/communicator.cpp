@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <weft/communicator.hpp>
 #include <weft/runtime/error.hpp>
@@ -41,28 +42,18 @@ class pending_receive final : public pending {
 
 std::uint64_t wire_tag(int tag) { return tag == any_tag ? fabric::any_message_tag : static_cast<std::uint64_t>(tag); }
 
-void prepare(fabric::send_operation& send, communicator_state& state, const char* operation,
-             std::span<const std::byte> data, int to, int tag) {
-  check_rank(state, operation, "destination", to, false);
-  check_tag(state, operation, tag, false);
-  check_memory(state, operation, data.data(), data.size());
-  send.at = &state.member;
-  send.peer = to;
-  send.tag = wire_tag(tag);
-  send.data = data.data();
-  send.bytes = data.size();
-}
-
-void prepare(fabric::receive_operation& receive, communicator_state& state, const char* operation,
-             std::span<std::byte> data, int from, int tag) {
-  check_rank(state, operation, "source", from, true);
-  check_tag(state, operation, tag, true);
-  check_memory(state, operation, data.data(), data.size());
-  receive.at = &state.member;
-  receive.peer = from;
-  receive.tag = wire_tag(tag);
-  receive.data = data.data();
-  receive.bytes = data.size();
+/// Checks the arguments of `name` and puts them into a send of `data` to `peer`, or a receive from it.
+template <class Operation, class Byte>
+void prepare(Operation& begun, communicator_state& state, const char* name, std::span<Byte> data, int peer, int tag) {
+  constexpr bool receives = std::is_base_of_v<fabric::receive_operation, Operation>;
+  check_rank(state, name, receives ? "source" : "destination", peer, receives);
+  check_tag(state, name, tag, receives);
+  check_memory(state, name, data.data(), data.size());
+  begun.at = &state.member;
+  begun.peer = peer;
+  begun.tag = wire_tag(tag);
+  begun.data = data.data();
+  begun.bytes = data.size();
 }
 
 /// Posts `operation`; a progress thread that sleeps is told.

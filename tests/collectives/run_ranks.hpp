@@ -22,6 +22,7 @@
 #include <weft/runtime/error.hpp>
 
 #include "catch.hpp"
+#include "seed.hpp"
 
 namespace weft_test {
 
@@ -65,13 +66,9 @@ inline std::string text_of(const std::exception_ptr& failure) {
   }
 }
 
-/// The seed of this run's random choices: WEFT_TEST_SEED, or another one every time.
+/// The seed of this run's random choices: the same whoever asks.
 inline std::uint64_t seed_of_this_run() {
-  static const std::uint64_t seed = [] {
-    const char* const given = std::getenv("WEFT_TEST_SEED");
-    if (given != nullptr) return static_cast<std::uint64_t>(std::strtoull(given, nullptr, 10));
-    return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % 1'000'000'007;
-  }();
+  static const std::uint64_t seed = test_seed();
   return seed;
 }
 
@@ -206,6 +203,14 @@ inline weft::options small_limits() {
   settings.ring_threshold = 2 << 10;
   settings.fiber_stack = 128 << 10;
   return settings;
+}
+
+inline job small_job(int processes, int ranks_per_process = 1) {
+  job what;
+  what.processes = processes;
+  what.ranks_per_process = ranks_per_process;
+  what.settings = small_limits();
+  return what;
 }
 
 }  // namespace weft_test

@@ -9,14 +9,6 @@ using namespace weft_test;
 
 namespace {
 
-job of(int processes, int ranks_per_process = 1) {
-  job what;
-  what.processes = processes;
-  what.ranks_per_process = ranks_per_process;
-  what.settings = small_limits();
-  return what;
-}
-
 int sum_of_ones(weft::communicator& among) {
   const int one = 1;
   int all = 0;
@@ -27,7 +19,7 @@ int sum_of_ones(weft::communicator& among) {
 }  // namespace
 
 TEST_CASE("a split ranks each colour by key, then by rank", "[communicators]") {
-  const auto what = GENERATE(0, 1) == 0 ? of(6) : of(2, 3);
+  const auto what = GENERATE(0, 1) == 0 ? small_job(6) : small_job(2, 3);
   run_ranks(what, [](weft::communicator& world) {
     const int colour = world.rank() % 2;
     const int n = world.size();
@@ -53,7 +45,7 @@ TEST_CASE("a split ranks each colour by key, then by rank", "[communicators]") {
 }
 
 TEST_CASE("messages of different communicators never meet", "[communicators]") {
-  const auto what = GENERATE(0, 1) == 0 ? of(3) : of(1, 3);
+  const auto what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(1, 3);
   run_ranks(what, [](weft::communicator& world) {
     auto twin = world.dup();
     const int next = (world.rank() + 1) % 3;
@@ -81,7 +73,7 @@ TEST_CASE("messages of different communicators never meet", "[communicators]") {
 }
 
 TEST_CASE("communicators are freed while others go on", "[communicators]") {
-  const auto what = GENERATE(0, 1) == 0 ? of(3) : of(2, 2);
+  const auto what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(2, 2);
   run_ranks(what, [](weft::communicator& world) {
     auto kept = world.dup();
     std::vector<int> big(5000, 1);
@@ -99,7 +91,7 @@ TEST_CASE("communicators are freed while others go on", "[communicators]") {
 }
 
 TEST_CASE("communicators outlive the one that they come from", "[communicators]") {
-  run_ranks(of(3), [](weft::communicator& world) {
+  run_ranks(small_job(3), [](weft::communicator& world) {
     auto inner = [&] {
       auto outer = world.dup();
       return outer.split(outer.rank() % 2);
@@ -109,7 +101,7 @@ TEST_CASE("communicators outlive the one that they come from", "[communicators]"
 }
 
 TEST_CASE("1,000 duplicates come and go, none with an old id", "[communicators]") {
-  const auto what = GENERATE(0, 1) == 0 ? of(3) : of(1, 3);
+  const auto what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(1, 3);
   run_ranks(what, [](weft::communicator& world) {
     std::set<std::string> ids;
     for (int i = 0; i < 1000; ++i) {
@@ -123,7 +115,7 @@ TEST_CASE("1,000 duplicates come and go, none with an old id", "[communicators]"
 }
 
 TEST_CASE("a split that fails gives its id to nobody else", "[communicators]") {
-  run_ranks(of(3), [](weft::communicator& world) {
+  run_ranks(small_job(3), [](weft::communicator& world) {
     auto doomed = world.dup();
     std::optional<weft::communicator> half;
     if (doomed.rank() == 2) {

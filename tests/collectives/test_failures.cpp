@@ -7,14 +7,6 @@ using namespace weft_test;
 
 namespace {
 
-job of(int processes, int ranks_per_process = 1) {
-  job what;
-  what.processes = processes;
-  what.ranks_per_process = ranks_per_process;
-  what.settings = small_limits();
-  return what;
-}
-
 struct vanished {};
 
 using pending_call = void (*)(weft::communicator&);
@@ -51,7 +43,7 @@ const pending_call pending_calls[] = {
 }  // namespace
 
 TEST_CASE("a program that throws ends the others' calls", "[failures]") {
-  const auto what = GENERATE(0, 1) == 0 ? of(3) : of(2, 2);
+  const auto what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(2, 2);
   for (const pending_call call : pending_calls) {
     const auto outcomes = outcomes_of(what, [&](weft::communicator& world) {
       if (world.rank() == world.size() - 1) throw std::runtime_error("out of luck");
@@ -66,7 +58,7 @@ TEST_CASE("a program that throws ends the others' calls", "[failures]") {
 
 TEST_CASE("run throws what the first rank threw", "[failures]") {
   std::string thrown;
-  run_processes(of(1, 3), [&](int, weft::runtime& runtime) {
+  run_processes(small_job(1, 3), [&](int, weft::runtime& runtime) {
     try {
       runtime.run([](weft::communicator& world) {
         if (world.rank() == 1) throw std::runtime_error("the first");
@@ -80,7 +72,7 @@ TEST_CASE("run throws what the first rank threw", "[failures]") {
 }
 
 TEST_CASE("abort revokes pending and later calls everywhere", "[failures]") {
-  const auto what = GENERATE(0, 1) == 0 ? of(3) : of(1, 3);
+  const auto what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(1, 3);
   for (const pending_call call : pending_calls) {
     run_ranks(what, [&](weft::communicator& world) {
       auto inner = world.dup();
@@ -103,7 +95,7 @@ TEST_CASE("abort revokes pending and later calls everywhere", "[failures]") {
 }
 
 TEST_CASE("a process that disappears is named within a second", "[failures]") {
-  auto what = GENERATE(0, 1) == 0 ? of(3) : of(2, 2);
+  auto what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(2, 2);
   what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
   for (const pending_call call : pending_calls) {
     std::atomic<std::int64_t> when{0};
@@ -135,7 +127,7 @@ TEST_CASE("a process that disappears is named within a second", "[failures]") {
 TEST_CASE("early leavers wait, and leaving in order is no loss", "[failures]") {
   std::atomic<bool> last_done{false};
   std::atomic<int> left_early{0};
-  const auto failures = run_processes(of(3), [&](int process, weft::runtime& runtime) {
+  const auto failures = run_processes(small_job(3), [&](int process, weft::runtime& runtime) {
     runtime.run([&](weft::communicator& world) {
       std::vector<int> data(5000, 1);
       if (process == 2) {

@@ -9,14 +9,6 @@ using namespace weft_test;
 
 namespace {
 
-job of(int processes, int ranks_per_process = 1) {
-  job what;
-  what.processes = processes;
-  what.ranks_per_process = ranks_per_process;
-  what.settings = small_limits();
-  return what;
-}
-
 /// A collective in flight and how to check it.
 struct flying_sum {
   std::vector<double> in, out;
@@ -26,7 +18,7 @@ struct flying_sum {
 }  // namespace
 
 TEST_CASE("many collectives in flight end in any order", "[handles]") {
-  job what = of(GENERATE(1, 2, 3), GENERATE(1, 3));
+  job what = small_job(GENERATE(1, 2, 3), GENERATE(1, 3));
   what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
   run_ranks(what, [](weft::communicator& world) {
     std::mt19937_64 random(seed_of_this_run() +
@@ -56,7 +48,7 @@ TEST_CASE("many collectives in flight end in any order", "[handles]") {
 }
 
 TEST_CASE("handles of every collective give its result", "[handles]") {
-  run_ranks(of(3), [](weft::communicator& world) {
+  run_ranks(small_job(3), [](weft::communicator& world) {
     std::vector<int> one(5000, world.rank());
     std::vector<int> two(5000, world.rank());
     std::vector<int> sum(5000);
@@ -73,7 +65,7 @@ TEST_CASE("handles of every collective give its result", "[handles]") {
 
 TEST_CASE("a deadline that passes leaves the operation in flight", "[handles]") {
   const int form = GENERATE(0, 1);
-  run_ranks(form == 0 ? of(2) : of(1, 2), [](weft::communicator& world) {
+  run_ranks(form == 0 ? small_job(2) : small_job(1, 2), [](weft::communicator& world) {
     const auto now = [] { return std::chrono::steady_clock::now(); };
     std::vector<int> data(1000, world.rank());
     if (world.rank() == 0) {
@@ -96,7 +88,7 @@ TEST_CASE("a deadline that passes leaves the operation in flight", "[handles]") 
 }
 
 TEST_CASE("ranks of one process may poll for each other", "[handles]") {
-  run_ranks(of(1, 3), [](weft::communicator& world) {
+  run_ranks(small_job(1, 3), [](weft::communicator& world) {
     const int next = (world.rank() + 1) % 3;
     const int last = (world.rank() + 2) % 3;
     std::vector<int> in(1000), out(1000, world.rank());
@@ -118,7 +110,7 @@ TEST_CASE("ranks of one process may poll for each other", "[handles]") {
 }
 
 TEST_CASE("all are waited for, and the first error thrown", "[handles]") {
-  run_ranks(of(2), [](weft::communicator& world) {
+  run_ranks(small_job(2), [](weft::communicator& world) {
     if (world.rank() == 0) {
       std::vector<char> shorter(4), right(10), large(3000);
       std::vector<weft::handle> all;
@@ -140,7 +132,7 @@ TEST_CASE("all are waited for, and the first error thrown", "[handles]") {
 }
 
 TEST_CASE("handles move", "[handles]") {
-  run_ranks(of(2), [](weft::communicator& world) {
+  run_ranks(small_job(2), [](weft::communicator& world) {
     std::vector<int> a(2000, world.rank()), b(2000, world.rank());
     weft::handle one = world.iallreduce(a, a, weft::sum);
     weft::handle two = std::move(one);
@@ -155,7 +147,7 @@ TEST_CASE("handles move", "[handles]") {
 }
 
 TEST_CASE("a handle that is dropped in flight waits", "[handles]") {
-  run_ranks(of(2), [](weft::communicator& world) {
+  run_ranks(small_job(2), [](weft::communicator& world) {
     std::vector<int> data(4000, world.rank());
     if (world.rank() == 0) {
       { const weft::handle dropped = world.irecv(data, 1); }
@@ -172,7 +164,7 @@ TEST_CASE("a handle that is dropped in flight waits", "[handles]") {
 
 TEST_CASE("a handle that an exception drops aborts its communicator", "[handles]") {
   const int form = GENERATE(0, 1);
-  run_ranks(form == 0 ? of(3) : of(1, 3), [](weft::communicator& world) {
+  run_ranks(form == 0 ? small_job(3) : small_job(1, 3), [](weft::communicator& world) {
     auto inner = world.dup();
     if (inner.rank() == 0) {
       struct unrelated {};
@@ -193,7 +185,7 @@ TEST_CASE("a handle that an exception drops aborts its communicator", "[handles]
 }
 
 TEST_CASE("a handle is waited for once", "[handles]") {
-  run_ranks(of(2), [](weft::communicator& world) {
+  run_ranks(small_job(2), [](weft::communicator& world) {
     weft::handle none;
     weft::handle once = world.ibarrier();
     once.wait();

@@ -8,17 +8,9 @@ using namespace weft_test;
 
 namespace {
 
-job of(int processes, int ranks_per_process = 1) {
-  job what;
-  what.processes = processes;
-  what.ranks_per_process = ranks_per_process;
-  what.settings = small_limits();
-  return what;
-}
-
 /// Two ranks in one process, in two, and in two with progress threads.
 job pair_of_ranks(int form) {
-  job what = form == 0 ? of(1, 2) : of(2);
+  job what = form == 0 ? small_job(1, 2) : small_job(2);
   if (form == 2) what.settings.progress = weft::progress_mode::thread;
   return what;
 }
@@ -52,7 +44,7 @@ TEST_CASE("messages of any length arrive", "[messages]") {
 }
 
 TEST_CASE("receives match any source and any tag in order", "[messages]") {
-  const auto what = GENERATE(0, 1) == 0 ? of(4) : of(2, 2);
+  const auto what = GENERATE(0, 1) == 0 ? small_job(4) : small_job(2, 2);
   run_ranks(what, [](weft::communicator& world) {
     const int each = 50;
     if (world.rank() != 0) {
@@ -97,7 +89,7 @@ TEST_CASE("probes say what a receive would get", "[messages]") {
 }
 
 TEST_CASE("rings of sendrecv go round", "[messages]") {
-  const auto what = GENERATE(0, 1, 2, 3) == 0 ? of(5) : of(2, 3);
+  const auto what = GENERATE(0, 1, 2, 3) == 0 ? small_job(5) : small_job(2, 3);
   run_ranks(what, [](weft::communicator& world) {
     const int n = world.size();
     for (const std::size_t count : {0, 1, 5000}) {

@@ -7,14 +7,6 @@ using namespace weft_test;
 
 namespace {
 
-job of(int processes, int ranks_per_process = 1) {
-  job what;
-  what.processes = processes;
-  what.ranks_per_process = ranks_per_process;
-  what.settings = small_limits();
-  return what;
-}
-
 struct mismatch {
   const char* name;
   void (*of_rank_0)(weft::communicator&, std::size_t count);
@@ -92,7 +84,7 @@ const mismatch mismatches[] = {
 }  // namespace
 
 TEST_CASE("ranks that call different things are told what both called", "[mismatches]") {
-  const auto what = GENERATE(0, 1) == 0 ? of(2) : of(1, 3);
+  const auto what = GENERATE(0, 1) == 0 ? small_job(2) : small_job(1, 3);
   const std::size_t count = GENERATE(1, 60, 4000);
   for (const mismatch& each : mismatches) {
     INFO(each.name << " of " << count);
@@ -113,7 +105,7 @@ TEST_CASE("ranks that call different things are told what both called", "[mismat
 }
 
 TEST_CASE("bad arguments are refused before anything is sent", "[arguments]") {
-  const auto what = GENERATE(0, 1) == 0 ? of(2) : of(1, 2);
+  const auto what = GENERATE(0, 1) == 0 ? small_job(2) : small_job(1, 2);
   run_ranks(what, [](weft::communicator& world) {
     std::vector<double> a(8), b(9);
     const std::span<double> nowhere(static_cast<double*>(nullptr), 4);
@@ -154,7 +146,7 @@ TEST_CASE("bad arguments are refused before anything is sent", "[arguments]") {
 }
 
 TEST_CASE("bad buffers and counts of blocks are refused before anything is sent", "[arguments]") {
-  const auto what = GENERATE(0, 1) == 0 ? of(3) : of(1, 3);
+  const auto what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(1, 3);
   run_ranks(what, [](weft::communicator& world) {
     const auto n = static_cast<std::size_t>(world.size());
     const auto me = static_cast<std::size_t>(world.rank());
@@ -221,7 +213,7 @@ TEST_CASE("bad buffers and counts of blocks are refused before anything is sent"
 
 TEST_CASE("ranks that exchange other counts than expected are told, and nothing beside a buffer changes",
           "[mismatches]") {
-  const auto what = GENERATE(0, 1) == 0 ? of(3) : of(1, 3);
+  const auto what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(1, 3);
   const std::size_t count = GENERATE(1, 4000);
   run_ranks(what, [&](weft::communicator& world) {
     auto inner = world.dup();
@@ -245,7 +237,7 @@ TEST_CASE("ranks that exchange other counts than expected are told, and nothing 
 }
 
 TEST_CASE("a job is not joined with an algorithm that nobody has", "[arguments]") {
-  job what = of(2);
+  job what = small_job(2);
   what.settings.reduce_scatter = "bruck";
   const auto failures = run_processes(what, [](int, weft::runtime&) {});
   for (const auto& failure : failures)
@@ -253,11 +245,11 @@ TEST_CASE("a job is not joined with an algorithm that nobody has", "[arguments]"
 }
 
 TEST_CASE("world() is for processes of one rank", "[arguments]") {
-  const auto failures = run_processes(of(2, 2), [](int, weft::runtime& runtime) {
+  const auto failures = run_processes(small_job(2, 2), [](int, weft::runtime& runtime) {
     expect_text(expect_error(weft::errc::invalid_argument, [&] { runtime.world(); }), "hosts 2 ranks");
   });
   for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
-  const auto single = run_processes(of(2), [](int process, weft::runtime& runtime) {
+  const auto single = run_processes(small_job(2), [](int process, weft::runtime& runtime) {
     expect(runtime.world().rank() == process && runtime.world().size() == 2, "the world of two");
     runtime.world().barrier();
   });

@@ -3,15 +3,15 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 #include <weft/fabric/transport.hpp>
+
+#include "seed.hpp"
 
 namespace weft_test {
 
@@ -82,12 +82,6 @@ inline std::vector<station> start_all(std::vector<std::unique_ptr<weft::fabric::
 
 inline void poll_all(std::vector<station>& stations) {
   for (station& one : stations) one.poll();
-}
-
-/// The seed of a random test: WEFT_TEST_SEED when set.
-inline std::uint64_t test_seed() {
-  const char* given = std::getenv("WEFT_TEST_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
 }
 
 }  // namespace weft_test

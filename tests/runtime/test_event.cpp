@@ -1,5 +1,4 @@
 #include <atomic>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <random>
@@ -13,6 +12,7 @@
 #include <weft/runtime/scheduler.hpp>
 
 #include "catch.hpp"
+#include "seed.hpp"
 
 using namespace std::chrono_literals;
 
@@ -26,11 +26,6 @@ struct calls final : weft::pollable {
 };
 
 calls nothing([] { return false; });
-
-std::uint32_t seed() {
-  const char* given = std::getenv("WEFT_TEST_SEED");
-  return given != nullptr ? static_cast<std::uint32_t>(std::stoul(given)) : std::random_device()();
-}
 
 }  // namespace
 
@@ -187,7 +182,7 @@ TEST_CASE("a fiber's deadline passes without an idle hook too") {
 
 TEST_CASE("a waiter destroys its event at once, while another thread sets it") {
   const bool in_fiber = GENERATE(true, false);
-  const auto chosen = seed();
+  const auto chosen = weft_test::test_seed();
   CAPTURE(in_fiber, chosen);
   constexpr int rounds = 1500;
   std::atomic<weft::event*> next{nullptr};
@@ -221,7 +216,7 @@ TEST_CASE("a waiter destroys its event at once, while another thread sets it") {
 
 TEST_CASE("a deadline and a set from another thread race") {
   const bool in_fiber = GENERATE(true, false);
-  const auto chosen = seed();
+  const auto chosen = weft_test::test_seed();
   CAPTURE(in_fiber, chosen);
   constexpr int rounds = 1000;
   std::atomic<weft::event*> next{nullptr};

@@ -4,7 +4,7 @@
 #include <weft/topology/network.hpp>
 
 #include "catch.hpp"
-#include "collectives/schedules/seed.hpp"
+#include "seed.hpp"
 
 using namespace weft::topology;
 using names = std::vector<std::string>;

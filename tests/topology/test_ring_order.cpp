@@ -7,7 +7,7 @@
 #include <weft/topology/ring_order.hpp>
 
 #include "catch.hpp"
-#include "collectives/schedules/seed.hpp"
+#include "seed.hpp"
 
 using namespace weft::topology;
 

@@ -4,7 +4,7 @@
 #include <random>
 #include <weft/schedules/ring_allreduce.hpp>
 
-#include "../schedules/seed.hpp"
+#include "seed.hpp"
 #include "catch.hpp"
 #include "fair_sharing.hpp"
 #include "jobs.hpp"

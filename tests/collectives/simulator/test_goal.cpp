@@ -3,7 +3,7 @@
 #include <weft/schedules/ring_allreduce.hpp>
 #include <weft/simulator/goal.hpp>
 
-#include "../schedules/seed.hpp"
+#include "seed.hpp"
 #include "catch.hpp"
 #include "jobs.hpp"
 

@@ -1,7 +1,7 @@
 #include <random>
 #include <weft/schedules/regular_trees.hpp>
 
-#include "../schedules/seed.hpp"
+#include "seed.hpp"
 #include "catch.hpp"
 #include "jobs.hpp"
 #include "noise_clock.hpp"

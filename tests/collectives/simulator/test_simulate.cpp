@@ -12,7 +12,7 @@
 #include <weft/schedules/tree_broadcast.hpp>
 #include <weft/simulator/timeline.hpp>
 
-#include "../schedules/seed.hpp"
+#include "seed.hpp"
 #include "catch.hpp"
 #include "jobs.hpp"
 

@@ -9,7 +9,7 @@ namespace weft_test {
 
 /// WEFT_TEST_SEED, or a new one.
 inline std::uint64_t test_seed() {
-  if (const char* const given = std::getenv("WEFT_TEST_SEED")) return std::strtoull(given, nullptr, 10);
+  if (const char* const given = std::getenv("WEFT_TEST_SEED")) return std::strtoull(given, nullptr, 0);
   return std::random_device()();
 }
 
