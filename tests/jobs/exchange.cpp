@@ -11,11 +11,12 @@
 #include <weft/weft.hpp>
 
 #include "jobs.hpp"
+#include "sanitized.hpp"
 
 namespace weft_test {
 namespace {
 
-constexpr int many = 10'000;
+constexpr int many = sanitized ? 2'000 : 10'000;
 
 void require(bool right, const char* what) {
   if (!right) throw std::logic_error(what);

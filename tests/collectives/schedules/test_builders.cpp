@@ -12,6 +12,7 @@
 #include "catch.hpp"
 #include "jobs.hpp"
 #include "random_run.hpp"
+#include "sanitized.hpp"
 #include "seed.hpp"
 
 using namespace weft::schedules;
@@ -20,7 +21,7 @@ using weft_test::schedules_of;
 
 namespace {
 
-constexpr int most_ranks = 40;
+constexpr int most_ranks = weft_test::sanitized ? 13 : 40;
 constexpr std::uint32_t most_segments = 4;
 
 std::vector<int> roots(int ranks) {

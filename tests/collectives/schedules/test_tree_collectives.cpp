@@ -9,6 +9,7 @@
 #include "catch.hpp"
 #include "jobs.hpp"
 #include "random_run.hpp"
+#include "sanitized.hpp"
 #include "seed.hpp"
 
 using namespace weft::schedules;
@@ -17,7 +18,7 @@ using weft_test::schedules_of;
 
 namespace {
 
-constexpr int most_ranks = 40;
+constexpr int most_ranks = weft_test::sanitized ? 13 : 40;
 
 std::vector<tree> trees(int ranks, int root) {
   std::vector<double> arrivals;
