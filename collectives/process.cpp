@@ -27,12 +27,13 @@ enum class note_kind : std::uint8_t {
 namespace {
 
 /// The options that every rank must have alike: those of process 0 hold for all.
-constexpr std::string_view agreed_options[]{
-    "barrier",       "bcast",        "reduce",        "allreduce",      "reduce-scatter",
-    "allgather",     "gather",       "scatter",       "alltoall",       "scan",
-    "exscan",        "eager-limit",  "segment",       "ring-threshold", "ring-threshold-pair",
-    "bruck-limit",   "degree",       "splits",        "group-ranks",    "connections",
-    "max-transfers", "max-reducers", "transfer-cost", "compute-cost"};
+constexpr std::string_view agreed_options[]{"barrier",        "bcast",         "reduce",         "allreduce",
+                                            "reduce-scatter", "allgather",     "gather",         "scatter",
+                                            "alltoall",       "scan",          "exscan",         "eager-limit",
+                                            "prepost",        "segment",       "ring-threshold", "ring-threshold-pair",
+                                            "bruck-limit",    "degree",        "splits",         "group-ranks",
+                                            "connections",    "max-transfers", "max-reducers",   "transfer-cost",
+                                            "compute-cost"};
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
@@ -163,6 +164,7 @@ void process::connect(membership& member) {
   how.send_buffer_limit = settings_.send_buffer_limit;
   how.piece = settings_.piece;
   how.window = settings_.window != 0 ? settings_.window : window_of(member.network->limits().provider);
+  how.prepost = settings_.prepost;
   how.describe = describe_fingerprint;
   how.refusal_limit = settings_.peer_timeout;
   how.broadcast = [this](std::span<const std::byte> note) {

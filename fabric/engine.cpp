@@ -191,12 +191,12 @@ void engine::begin_send(send_operation& send) {
   if (process == settings_.process) return send_home(send);
   peer& to = *peers_[static_cast<std::size_t>(process)];
   if (to.lost) return fail(send, lost_error(process));
-  if (send.bytes <= settings_.eager_limit) {
+  if (send.bytes <= settings_.eager_limit || !settings_.prepost) {
     if (send.poisoned != nullptr) [[unlikely]]
       return send_poisoned(to, send);
-    return send_eager(to, send);
   }
-  if (send.collective) return begin_collective_departure(send, *send.at->here);
+  if (send.bytes <= settings_.eager_limit) return send_eager(to, send);
+  if (send.collective && settings_.prepost) return begin_collective_departure(send, *send.at->here);
   departure& leaving = depart(process, send.bytes);
   leaving.operation = &send;
   leaving.data = send.data;
@@ -210,7 +210,7 @@ void engine::begin_receive(receive_operation& receive) {
   if (auto message = here.messages.take_unexpected(receive)) return consume(receive, std::move(message));
   here.messages.add_posted(receive);
   receive.now = operation::stage::posted;
-  if (!receive.collective || receive.bytes <= settings_.eager_limit) return;
+  if (!receive.collective || receive.bytes <= settings_.eager_limit || !settings_.prepost) return;
   // A long message of a collective comes without an envelope: it is granted now. The receive stays posted too, so that
   // a sender that takes it for a short one is found out.
   const int process = receive.at->members->process[static_cast<std::size_t>(receive.peer)];

@@ -1,9 +1,9 @@
 // Messages without contents: an operator threw, and whoever depends on what it would have made is told by the messages
 // that would have brought it. So every rank sends and receives as many messages as ever, and the communicator goes on.
 //
-// A short one is a frame in place of the message. A long one answers the grant that the receiver sends in advance; the
-// receiver takes its memory back from the provider and says so, behind all its grants for the message, so that the
-// sender knows which of those that still come belong to nothing.
+// A short one, or one that would have been announced, is a frame in place of the message. A long one answers the grant
+// that the receiver sends in advance; the receiver takes its memory back from the provider and says so, behind all its
+// grants for the message, so that the sender knows which of those that still come belong to nothing.
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -49,7 +49,7 @@ void engine::send_poisoned(peer& to, send_operation& send) {
 }
 
 void engine::take_poisoned(peer& from, const header& h, std::span<const std::byte> body) {
-  if (body.size() < sizeof(poison_body) || h.length > settings_.eager_limit)
+  if (body.size() < sizeof(poison_body) || (h.length > settings_.eager_limit && settings_.prepost))
     return suspect(from.process, "it sent a message without contents that is cut short, or too long for one");
   room* const there = find_room({h.communicator, h.destination});
   if (there == nullptr || disagrees(*there, h.tag, h.detail, h.source)) return;

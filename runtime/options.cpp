@@ -152,6 +152,8 @@ const std::vector<entry>& table() {
       bytes_option("piece", "longest payload transfer", &options::piece, 4 << 10, 1 << 30),
       bytes_option("window", "payload bytes on the way from a peer while short messages pass; 0: by the provider",
                    &options::window, 0, 1 << 30),
+      switch_option("prepost", "grant a collective's long messages when it starts, not as each is announced",
+                    &options::prepost),
       switch_option("force-registration", "register local memory even where the provider does not ask",
                     &options::force_registration),
       algorithm_option("barrier", &options::barrier),

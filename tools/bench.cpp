@@ -25,6 +25,7 @@ struct command_line {
   std::string from = "8", to = "16M";
   std::string type = "float", op = "sum";
   std::size_t factor = 2, budget = 200;
+  std::string prepost;
   job_settings job;
   std::vector<CLI::Option*> launching;  ///< what says how the job is started
 };
@@ -121,7 +122,8 @@ int time_kernels(const CLI::App& app, const command_line& line) {
   return 0;
 }
 
-int bench(const CLI::App& app, command_line& line, const std::vector<std::string>& weft_arguments) {
+int bench(const CLI::App& app, command_line& line, std::vector<std::string> weft_arguments) {
+  if (!line.prepost.empty()) weft_arguments.push_back("--weft-prepost=" + line.prepost);
   const options parsed = parse_weft_arguments(weft_arguments);  // checked before a job is started
   if (line.settings.collective == "kernels") return time_kernels(app, line);
   finish_settings(line);
@@ -169,6 +171,9 @@ void add_bench(CLI::App& weft, int& status) {
   choose(app->add_option("--op", line->op, "What combines them [sum]"),
          names(kernels::all_operations(), [](operation) { return true; }));
   app->add_option("--algorithm", s.algorithm, "One of the collective's algorithms [auto: by size]")->type_name("NAME");
+  choose(app->add_option("--prepost", line->prepost,
+                         "Whether long messages are granted when a collective starts, or each asks [on]"),
+         {"on", "off"});
   app->add_flag("--check", s.check, "Change the inputs for every sample, and check its result");
   app->add_flag("--json", s.json, "Print one JSON object a line");
   line->launching = {

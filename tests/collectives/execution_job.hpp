@@ -135,7 +135,7 @@ inline sizes balanced(const layout& cut, std::size_t elements) {
 
 class execution_job {
  public:
-  explicit execution_job(int ranks) : job_(shape(ranks)), members_(job_.world()) {}
+  explicit execution_job(int ranks, bool prepost = true) : job_(shape(ranks, prepost)), members_(job_.world()) {}
 
   /// How one rank's run ended.
   struct outcome {
@@ -183,8 +183,9 @@ class execution_job {
   }
 
  private:
-  static job_shape shape(int ranks) {
+  static job_shape shape(int ranks, bool prepost) {
     job_shape shape;
+    shape.settings.prepost = prepost;
     shape.processes = ranks;
     shape.settings.eager_limit = 512;  // so that short vectors are granted, too
     shape.settings.piece = 64 << 10;

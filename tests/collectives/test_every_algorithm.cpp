@@ -98,6 +98,20 @@ TEST_CASE("every collective gives the serial result by the algorithm that is cho
   });
 }
 
+TEST_CASE("every algorithm gives the serial result where nothing is posted in advance", "[results]") {
+  for (const auto& by : weft::schedules::algorithms()) {
+    INFO(name(by.kind) << " by " << by.name);
+    auto settings = small_limits();
+    settings.prepost = false;
+    weft::detail::algorithm_option(settings, by.kind) = by.name;
+    run_ranks(GENERATE(2, 5), 1, settings, [&](weft::communicator& world) {
+      sampler any(seed_of_this_run() + 4);
+      check_case(world, any.draw(by.kind, 1000, world.size()));
+      check_case(world, any.draw(by.kind, long_count(by.kind, world.size()), world.size()));
+    });
+  }
+}
+
 TEST_CASE("every collective among 64 fibers gives the serial result", "[results]") {
   run_ranks(1, 64, small_limits(), [](weft::communicator& world) {
     sampler any(seed_of_this_run() + 2);

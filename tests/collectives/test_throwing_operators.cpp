@@ -139,6 +139,7 @@ TEST_CASE("an operator may throw in every algorithm, and its communicator goes o
       settings.connections = 1 + ranks % 2;
       settings.group_ranks = ranks % 4;
       settings.progress = ranks % 2 == 0 ? weft::progress_mode::caller : weft::progress_mode::thread;
+      settings.prepost = ranks % 4 > 1;
       const bool fibers = ranks % 2 == 0;
       run_ranks(fibers ? ranks / 2 : ranks, fibers ? 2 : 1, settings, [&](weft::communicator& world) {
         std::mt19937_64 random(seed_of_this_run());

@@ -42,6 +42,25 @@ TEST_CASE("collectives' long messages are granted before they are sent", "[messe
     }
 }
 
+TEST_CASE("collectives' long messages are announced where nothing is posted in advance", "[messenger]") {
+  for (const bool receiver_first : {true, false}) {
+    auto shape = small_job(2);
+    shape.settings.prepost = false;
+    messenger_job job(shape);
+    const auto world = job.world();
+    test_send send(*world[0], 1, 100, pattern(50001, 1), true, 6);
+    test_receive receive(*world[1], 0, 100, 50001, true, 6);
+    receiver_first ? job[1].post(receive) : job[0].post(send);
+    job.settle();
+    CHECK(job.total().of(message_kind::grant) == 0);
+    CHECK(job.total().of(message_kind::envelope) == (receiver_first ? 0 : 1));
+    receiver_first ? job[0].post(send) : job[1].post(receive);
+    job.poll_until([&] { return receive.done.load() && send.done.load(); }, "the message");
+    CHECK(receive.message == pattern(50001, 1));
+    CHECK(job.total().of(message_kind::envelope) == 1);
+  }
+}
+
 TEST_CASE("a provider that takes one receive at a time grants a collective's message piece by piece", "[messenger]") {
   messenger_job job(small_job(2));
   const auto world = job.world();

@@ -6,7 +6,8 @@
 //
 // Short messages go at once into the receiver's ring, under credit that each peer has there; what nothing matches yet
 // moves from the ring to memory, and gives its credit back. Long ones go when the receiver has posted memory for them:
-// a message's sender asks by an envelope, a collective's receiver grants by itself, when the operation starts.
+// a message's sender asks by an envelope, a collective's receiver grants by itself, when the operation starts (unless
+// it is set otherwise).
 #pragma once
 
 #include <chrono>
@@ -43,6 +44,9 @@ struct messenger_settings {
   std::size_t piece = 512 << 10;
   std::size_t window =
       512 << 10;  ///< on the way from one peer while short messages pass between the same two processes
+  /// Whether a collective's long messages are granted when their receives are posted; else each is announced by its
+  /// sender, as other messages are. The same in every process.
+  bool prepost = true;
   /// Says what a collective's fingerprint stands for, for errors.
   std::string (*describe)(std::uint64_t fingerprint) = nullptr;
   /// How long the provider may refuse to take anything for a peer before that counts as a loss.

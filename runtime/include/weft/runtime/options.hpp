@@ -30,6 +30,7 @@ struct options {
   std::size_t piece = 512 << 10;             ///< longest payload transfer, bytes
   /// Payload bytes on the way from a peer while short messages pass between the same processes; 0: by the provider.
   std::size_t window = 0;
+  bool prepost = true;              ///< grant a collective's long messages when it starts; else each asks, as others do
   bool force_registration = false;  ///< register local memory even where the provider does not ask (a test mode)
 
   /// The algorithm of each collective, or auto: by length. Joining a job refuses other names.
