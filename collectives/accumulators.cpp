@@ -26,6 +26,14 @@ accumulators::accumulators(kernels::type numbers, const void* in, std::size_t co
     all_ = accumulate<double>(in, count);
 }
 
+void accumulators::refill(const void* in) noexcept {
+  std::visit(
+      [in]<class T>(std::vector<reproducible<T>>& all) {
+        kernels::accumulate_each(std::span(static_cast<const T*>(in), all.size()), all.data());
+      },
+      all_);
+}
+
 void* accumulators::data() noexcept {
   return std::visit([](auto& all) -> void* { return all.data(); }, all_);
 }

@@ -14,6 +14,9 @@ class accumulators {
   /// One for each of `count` numbers at `in`; of type float32 or float64.
   accumulators(kernels::type numbers, const void* in, std::size_t count);
 
+  /// Begins again with those of `in`, of as many numbers.
+  void refill(const void* in) noexcept;
+
   void* data() noexcept;
   /// The accumulators' type.
   kernels::type type() const noexcept;

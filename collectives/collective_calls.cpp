@@ -1,13 +1,12 @@
-// What communicators do with a collective call: choose its algorithm, find or make its plan, and run that.
+// What communicators do with a collective call: run what is prepared for it.
 #include <cstring>
 #include <utility>
 #include <weft/communicator.hpp>
-#include <weft/schedules/selection.hpp>
 
 #include "accumulators.hpp"
 #include "argument_checks.hpp"
 #include "communicator_state.hpp"
-#include "schedule_builder.hpp"
+#include "prepared_calls.hpp"
 
 namespace weft {
 namespace detail {
@@ -29,17 +28,6 @@ class pending_collective final : public pending {
   std::shared_ptr<const void> keeps_;  // the caller's operator, or what stands in for its input
 };
 
-/// Where the values of a reproducible sum go, and of which accumulators.
-struct value_target {
-  void* out = nullptr;
-  std::size_t first = 0;
-  std::size_t count = 0;
-};
-
-void write_values(const accumulators& of, const value_target& to) noexcept {
-  if (to.count != 0) of.values(to.first, to.count, to.out);
-}
-
 /// A reproducible sum: another collective, of accumulators, that ends with their values.
 class pending_reproducible final : public pending {
  public:
@@ -56,81 +44,6 @@ class pending_reproducible final : public pending {
   value_target to_;
 };
 
-/// A collective call as it will run.
-struct chosen {
-  collective_call call;
-  bool in_order = true;
-};
-
-/// As many bytes of each block.
-std::vector<std::size_t> scaled(std::span<const std::size_t> sent, std::span<const std::size_t> received,
-                                std::size_t by) {
-  std::vector<std::size_t> all(sent.begin(), sent.end());
-  all.insert(all.end(), received.begin(), received.end());
-  for (std::size_t& count : all) count *= by;
-  return all;
-}
-
-custom_operator custom_of(const user_function& function) {
-  if (function.apply == nullptr) return custom_operator::none;
-  return function.order == commutes ? custom_operator::commutes : custom_operator::keeps_order;
-}
-
-chosen choose(communicator_state& state, const request& wanted, const request_shape& shape) {
-  schedules::demands asked;
-  asked.root = wanted.root;
-  asked.rank_order = custom_of(wanted.custom) == custom_operator::keeps_order;
-  asked.groups_in_rows = asked.rank_order && state.groups().in_rows;
-  asked.own_counts = wanted.uneven && wanted.what == collective::alltoall;
-  const auto found =
-      schedules::select(wanted.what, state.size(), shape.vector * wanted.element_bytes, state.host.selection(), asked);
-  chosen c;
-  c.in_order = found.in_order;
-  c.call.how = found.how;
-  c.call.segments = found.segments;
-  c.call.root = wanted.root;
-  std::size_t counted = 1;  // bytes, since ranks may see what is only moved as elements of different sizes
-  if (schedules::combines(wanted.what)) {
-    c.call.custom = custom_of(wanted.custom);
-    if (c.call.custom == custom_operator::none) {
-      c.call.op = wanted.op;
-      c.call.type = wanted.type;
-    }
-    c.call.element_bytes = static_cast<std::uint32_t>(wanted.element_bytes);
-  } else {
-    counted = wanted.element_bytes;
-  }
-  if (wanted.uneven)
-    c.call.counts = scaled(wanted.counts, wanted.received, counted);
-  else
-    c.call.count = (schedules::has_blocks(wanted.what) ? shape.block : shape.vector) * counted;
-  return c;
-}
-
-std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const collective_call& call) {
-  if (auto known = state.plans.find(call)) return known;
-  const place here{state.size(), state.member.rank, &state.groups().members};
-  return state.plans.add(call, build_schedule(call, here, state.host.settings()));
-}
-
-call_key key_of(const request& call, const request_shape& shape) {
-  return {call.what, custom_of(call.custom), call.op,      call.type,
-          call.root, call.element_bytes,     shape.vector, shape.block};
-}
-
-/// Until the next call.
-const prepared_call& prepare(communicator_state& state, const request& call, const request_shape& shape) {
-  prepared_call& latest = state.latest;
-  const call_key key = key_of(call, shape);
-  if (!call.uneven && latest.key == key) return latest;
-  latest.key.reset();
-  const chosen how = choose(state, call, shape);
-  latest.plan = plan_for(state, how.call);
-  latest.in_order = how.in_order;
-  if (!call.uneven) latest.key = key;
-  return latest;
-}
-
 /// An execution of `plan`: one at rest, or a new one.
 template <class Execution>
 std::unique_ptr<Execution> take(communicator_state& state, plan_cache::entry& plan) {
@@ -144,21 +57,6 @@ std::unique_ptr<Execution> take(communicator_state& state, plan_cache::entry& pl
 namespace detail {
 namespace {
 
-/// The same reduction of `sums` in place.
-request of_accumulators(request call, const request_shape& shape, accumulators& sums) {
-  call.type = sums.type();
-  call.element_bytes = kernels::size_of(sums.type());
-  call.in = sums.data();
-  call.out = static_cast<std::byte*>(sums.data()) + shape.before * call.element_bytes;
-  call.reproducible = false;
-  return call;
-}
-
-value_target target_of(const request& call, const request_shape& shape) {
-  if (!shape.with_output) return {};
-  return {call.out, shape.before, call.out_count};
-}
-
 /// In place an all-to-all would write what it has still to send.
 void keep_input(request& call) {
   if (call.what != collective::alltoall || call.in != call.out || call.in_count == 0) return;
@@ -170,8 +68,8 @@ void keep_input(request& call) {
 }
 
 run_arguments arguments_of(communicator_state& state, const request& call, const plan_cache::entry& plan) {
-  return {static_cast<const std::byte*>(call.in), static_cast<std::byte*>(call.out), state.sequence++, plan.fingerprint,
-          call.custom};
+  return {static_cast<const std::byte*>(call.in), static_cast<std::byte*>(call.out), state.sequence++ & last_sequence,
+          plan.fingerprint, call.custom};
 }
 
 }  // namespace

@@ -76,8 +76,13 @@ using detail::communicator_state;
 
 communicator::communicator(std::shared_ptr<communicator_state> state) noexcept : state_(std::move(state)) {}
 communicator::communicator(communicator&&) noexcept = default;
-communicator& communicator::operator=(communicator&&) noexcept = default;
-communicator::~communicator() = default;
+communicator& communicator::operator=(communicator&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+communicator::~communicator() {
+  if (state_ != nullptr) state_->freed = true;
+}
 
 int communicator::rank() const noexcept { return state_->member.rank; }
 int communicator::size() const noexcept { return state_->size(); }

@@ -39,6 +39,23 @@ void rethrow(const communicator_state& state, const char* operation, const std::
   }
 }
 
+bool pending::ready() {
+  if (done().ready()) return true;
+  state_->host.moved_by().poll();
+  if (done().ready()) return true;
+  scheduler::yield();  // it may be another fiber's turn to do its part
+  return done().ready();
+}
+
+void pending::abandon() {
+  if (unwinding() && !done().ready())
+    state_->host.messages().break_communicator(
+        state_->id(), errc::revoked,
+        "rank " + std::to_string(state_->member.rank) + " dropped an operation while an exception unwound");
+  done().wait(state_->host.moved_by());
+  if (failure() == nullptr) deliver();
+}
+
 void patience::wait() {
   if (by_.poll()) return pause_.reset();
   pause_.pause([this](backoff::duration time) {

@@ -61,11 +61,16 @@ struct communicator_state {
   /// The latest call: programs repeat theirs, and one like it needs no choice and no look-up. Its plan is the one used
   /// last, which the cache never drops.
   prepared_call latest;
-  std::uint32_t sequence = 0;  ///< of the next collective
+  std::uint32_t sequence = 0;  ///< of the next collective, but for its highest bit, which plans have
+  std::uint32_t plans_made = 0;
+  bool freed = false;  ///< the caller has no communicator for it any more
 
  private:
   std::optional<rank_groups> groups_;
 };
+
+/// Sequence numbers of collectives, which wrap; those of plans are above.
+inline constexpr std::uint32_t last_sequence = 0x7fff'ffff;
 
 /// "allreduce on rank 2 of communicator 0"
 std::string where(const communicator_state& state, const char* operation);
@@ -88,6 +93,11 @@ class pending {
   virtual void deliver() noexcept {}
 
   communicator_state& state() const noexcept { return *state_; }
+  const char* operation() const noexcept { return operation_; }
+  /// Whether it is done. Polls once and lets other fibers run if it is not.
+  bool ready();
+  /// Waits for it; where an exception is unwinding, aborts the communicator first so that the wait ends.
+  void abandon();
   /// The result, or throws what it failed with. Once done.
   status finish() {
     if (failure() != nullptr) rethrow(*state_, operation_, failure());

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "execution.hpp"
 
 namespace weft::detail {
@@ -9,24 +11,75 @@ dataflow_execution::dataflow_execution(fabric::messenger& messages, fabric::part
       ready_(std::make_unique<schedules::step_index[]>(plan().steps.size())) {}
 
 void dataflow_execution::start(const run_arguments& arguments) {
+  messages_.while_held([this, &arguments] { begin(arguments); });
+}
+
+void dataflow_execution::begin(const run_arguments& arguments) noexcept {
   arm(arguments);
   finished_.reset();
+  running_ = true;
   const auto& steps = plan().steps;
-  ready_first_ = ready_last_ = done_ = in_flight_ = 0;
+  ready_first_ = ready_last_ = done_ = 0;
+  in_flight_ = std::exchange(posted_early_, 0);
   for (schedules::step_index i = 0; i < steps.size(); ++i) {
     waiting_for_[i] = steps[i].after.count;
-    if (waiting_for_[i] == 0) ready_[ready_last_++] = i;
+    if (waiting_for_[i] == 0 && (early_ == nullptr || early_[i] == early::no)) ready_[ready_last_++] = i;
   }
-  messages_.while_held([this] { run_ready(); });
+  if (early_ != nullptr) {
+    for (schedules::step_index i = 0; i < steps.size(); ++i)
+      if (std::exchange(early_[i], early::no) == early::ended) transfer_is_over(i, receive_of(i).failure);
+  }
+  run_ready();
+}
+
+void dataflow_execution::post_ahead(const run_arguments& arguments) {
+  early_ = std::make_unique<early[]>(plan().steps.size());
+  arm(arguments);
+  messages_.while_held([this] { post_early(); });
+}
+
+bool dataflow_execution::can_be_early(const bound_step& step) const noexcept {
+  return is_transfer(step) && !is_send(step) && step.after.count == 0 &&
+         (step.bytes == 0 || step.target.in == schedules::buffer::scratch);
+}
+
+void dataflow_execution::post_early() noexcept {
+  const auto& steps = plan().steps;
+  for (schedules::step_index i = 0; i < steps.size(); ++i) {
+    if (!can_be_early(steps[i])) continue;
+    early_[i] = early::posted;
+    ++posted_early_;
+    messages_.post_held(transfer(i));
+  }
+}
+
+void dataflow_execution::retire(progress& by) {
+  event over;
+  messages_.while_held([&] {
+    if (posted_early_ == 0) return over.set();
+    all_taken_back_ = &over;
+    for (schedules::step_index i = 0; i < plan().steps.size(); ++i)
+      if (early_[i] == early::posted) messages_.take_back_held(receive_of(i));
+  });
+  over.wait(by);
 }
 
 void dataflow_execution::transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept {
+  if (!running_) [[unlikely]] {
+    early_[step] = early::ended;
+    if (--posted_early_ == 0 && all_taken_back_ != nullptr) all_taken_back_->set();
+    return;
+  }
   --in_flight_;
+  transfer_is_over(step, failure);
+  run_ready();
+}
+
+void dataflow_execution::transfer_is_over(schedules::step_index step, const std::exception_ptr& failure) noexcept {
   if (failure == nullptr || take_poison(step))
     step_done(step);
   else if (failure_ == nullptr)
     failure_ = failure;
-  run_ready();
 }
 
 void dataflow_execution::step_done(schedules::step_index step) noexcept {
@@ -51,6 +104,8 @@ void dataflow_execution::run_ready() noexcept {
   }
   if (in_flight_ != 0 || (failure_ == nullptr && done_ != steps.size())) return;
   conclude();
+  running_ = false;
+  if (early_ != nullptr && failure_ == nullptr) post_early();
   finished_.set();
 }
 

@@ -110,6 +110,8 @@ void execution::conclude() noexcept {
   }
 }
 
+fabric::receive_operation& execution::receive_of(schedules::step_index i) noexcept { return receives_[index_[i]]; }
+
 fabric::operation& execution::transfer(schedules::step_index i) noexcept {
   const bound_step& step = plan_->steps[i];
   const auto address = [&](fabric::operation& o) {

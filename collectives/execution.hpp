@@ -60,6 +60,8 @@ class execution {
   bool take_poison(schedules::step_index step) noexcept;
   /// The run has ended: `failure_` is what it failed with.
   void conclude() noexcept;
+  /// The operation of a receive step.
+  fabric::receive_operation& receive_of(schedules::step_index step) noexcept;
   /// The operation of a transfer step, ready to be posted.
   fabric::operation& transfer(schedules::step_index step) noexcept;
 
@@ -112,12 +114,24 @@ class dataflow_execution final : public execution {
   dataflow_execution(fabric::messenger& messages, fabric::participant& member,
                      std::shared_ptr<const bound_schedule> plan);
   /// Starts and returns. `finished()` is set when every step is done, or one has failed and no transfer is in flight
-  /// any more (`failure`).
+  /// any more (`failure`). Allocates nothing.
   void start(const run_arguments& arguments);
   event& finished() noexcept { return finished_; }
 
+  /// From now on posts what can be ahead of each start: receives that depend on nothing and do not write to the
+  /// caller's memory. Every start then has the same sequence and fingerprint as `arguments`.
+  void post_ahead(const run_arguments& arguments);
+  /// Takes back what is posted ahead; blocks until it is. Not during a run; there is none afterwards.
+  void retire(progress& by);
+
  private:
+  enum class early : std::uint8_t { no, posted, ended };
+
   void transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept override;
+  void begin(const run_arguments& arguments) noexcept;
+  void post_early() noexcept;
+  bool can_be_early(const bound_step& step) const noexcept;
+  void transfer_is_over(schedules::step_index step, const std::exception_ptr& failure) noexcept;
   void step_done(schedules::step_index step) noexcept;
   void run_ready() noexcept;
 
@@ -128,6 +142,11 @@ class dataflow_execution final : public execution {
   std::size_t ready_last_ = 0;
   std::size_t done_ = 0;
   std::size_t in_flight_ = 0;
+  // Where receives are posted ahead:
+  std::unique_ptr<early[]> early_;  // of each step; null: not here
+  bool running_ = false;
+  std::size_t posted_early_ = 0;  // and not ended
+  event* all_taken_back_ = nullptr;
 };
 
 }  // namespace weft::detail

@@ -2,13 +2,10 @@
 #include <utility>
 #include <weft/communicator.hpp>
 #include <weft/runtime/error.hpp>
-#include <weft/runtime/scheduler.hpp>
 
 #include "communicator_state.hpp"
 
 namespace weft {
-
-using detail::communicator_state;
 
 handle::handle() noexcept = default;
 handle::handle(std::unique_ptr<detail::pending> operation) noexcept : operation_(std::move(operation)) {}
@@ -20,25 +17,14 @@ handle& handle::operator=(handle&& other) noexcept {
 }
 
 handle::~handle() {
-  if (operation_ == nullptr) return;
-  communicator_state& state = operation_->state();
-  if (operation_->unwinding() && !operation_->done().ready())
-    state.host.messages().break_communicator(
-        state.id(), errc::revoked,
-        "rank " + std::to_string(state.member.rank) + " dropped an operation while an exception unwound");
-  operation_->done().wait(state.host.moved_by());
-  if (operation_->failure() == nullptr) operation_->deliver();
+  if (operation_ != nullptr) operation_->abandon();
 }
 
 bool handle::test() {
   if (operation_ == nullptr)
     throw error(errc::invalid_argument,
                 "test of a handle that holds no operation: it was waited for already, or never began");
-  if (!operation_->done().ready()) {
-    operation_->state().host.moved_by().poll();
-    if (!operation_->done().ready()) scheduler::yield();  // it may be another fiber's turn to do its part
-    if (!operation_->done().ready()) return false;
-  }
+  if (!operation_->ready()) return false;
   if (operation_->failure() != nullptr) wait();
   operation_->deliver();
   return true;

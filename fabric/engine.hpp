@@ -35,6 +35,7 @@ class engine final : private receiver {
   void begin(operation& begun) noexcept;
   void take_submissions() noexcept;
   void run_calls() noexcept;
+  void take_back(receive_operation& posted) noexcept;
   void finish_ended() noexcept;
 
   // engine_rooms.cpp
@@ -73,7 +74,11 @@ class engine final : private receiver {
   void send_home(send_operation& send);
   void deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message,
                std::size_t bytes) noexcept;
+  /// A message to fill in. Those that were matched are used again, so that a steady state allocates none.
+  std::unique_ptr<unexpected_message> blank_message();
+  void keep_spare(std::unique_ptr<unexpected_message> used) noexcept;
   void consume(receive_operation& receive, std::unique_ptr<unexpected_message> message);
+  void match(receive_operation& receive, unexpected_message* message);
   void fail_with(send_operation& send, const receive_operation& receive) noexcept;
   bool agrees(receive_operation& receive, int source, std::uint64_t fingerprint);
   bool fits(receive_operation& receive, int source, std::size_t bytes);
@@ -207,6 +212,8 @@ class engine final : private receiver {
   room* last_room_ = nullptr;  // of last_key_
   communicator_history history_;
   operations ended_;
+  std::vector<std::unique_ptr<unexpected_message>> spare_messages_;  // never grows beyond what is reserved
+  std::size_t spare_bytes_ = 0;                                      // that they have room for
   std::size_t buffered_ = 0;  // bytes of messages whose send has ended and that have not left
 
   slot_map<departure> departures_;

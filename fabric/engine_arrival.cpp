@@ -84,17 +84,14 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
     if (fits(*receive, h.source, body.size())) deliver(*receive, h.source, h.tag, body.data(), body.size());
     return;
   }
-  auto message = std::make_unique<unexpected_message>();
+  auto message = blank_message();
   message->source = h.source;
   message->tag = h.tag;
   message->collective = collective;
   message->fingerprint = h.detail;
   message->bytes = body.size();
   message->process = from.process;
-  if (!body.empty()) {
-    message->data = std::make_unique_for_overwrite<std::byte[]>(body.size());
-    std::memcpy(message->data.get(), body.data(), body.size());
-  }
+  message->copy(body);
   note_stored(from.process, static_cast<std::ptrdiff_t>(message->cost()));
   there->messages.add_unexpected(std::move(message));
 }
@@ -102,7 +99,7 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
 void engine::take_envelope(peer& from, const header& h, std::span<const std::byte> body) {
   if (body.size() < sizeof(envelope_body) || h.length == 0)
     return suspect(from.process, "it sent an envelope that is cut short or empty");
-  auto message = std::make_unique<unexpected_message>();
+  auto message = blank_message();
   message->source = h.source;
   message->tag = h.tag;
   message->collective = h.matching == space::collective;

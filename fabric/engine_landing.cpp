@@ -35,6 +35,7 @@ void engine::begin_landing(receive_operation& receive, int process, std::size_t 
   arriving.told_why = true;
   arriving.doomed = false;
   arriving.poisoned.reset();
+  arriving.taken_back = false;
   receive.now = operation::stage::landing;
   receive.transfer_state = &arriving;
   peer& from = *peers_[static_cast<std::size_t>(process)];
@@ -180,6 +181,23 @@ void engine::withdraw(landing& arriving) {
   settle(arriving);
 }
 
+void engine::take_back(receive_operation& posted) noexcept {
+  if (posted.now == operation::stage::posted) {
+    posted.at->here->messages.remove_posted(posted);
+    posted.received = 0;
+    return end(posted);
+  }
+  if (posted.now != operation::stage::landing) return;
+  auto& arriving = *static_cast<landing*>(posted.transfer_state);
+  if (arriving.withdrawing) return;  // its communicator has failed
+  arriving.taken_back = true;
+  try {
+    withdraw(arriving);
+  } catch (const std::exception& failed) {
+    suspect(arriving.process, failed.what());
+  }
+}
+
 void engine::send_withdrawal(const landing& arriving) {
   header h = head_for(message_kind::withdraw, *arriving.operation);
   h.detail = arriving.id;
@@ -197,6 +215,11 @@ void engine::settle(landing& withdrawn) {
   if (withdrawn.poisoned != nullptr && receive.at->failure == nullptr) {
     end_poisoned(receive, std::move(withdrawn.poisoned));
     return remove(withdrawn);
+  }
+  if (withdrawn.taken_back && receive.at->failure == nullptr) {
+    remove(withdrawn);
+    receive.received = 0;
+    return end(receive);
   }
   if (receive.at->failure == nullptr && withdrawn.told_why) return;  // the reason is on its way
   std::exception_ptr why = receive.at->failure != nullptr ? receive.at->failure : receive.failure;

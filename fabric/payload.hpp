@@ -79,6 +79,7 @@ struct landing {
   bool last_known = false;
   bool doomed = false;                           ///< its sender is lost
   bool told_why = true;                          ///< what ended it comes, or has come, to this process by itself
+  bool taken_back = false;                       ///< withdrawing: by its owner, while nothing was to be sent
   std::shared_ptr<const poison> poisoned;        ///< withdrawing: since the message has no contents
   boost::intrusive::list_member_hook<> waiting;  ///< for a share of the peer's window
   boost::intrusive::list_member_hook<> blocked;  ///< waits for the provider to take more

@@ -80,9 +80,7 @@ class caller {
 
   void check() {
     if (c_.what == collective::barrier) {
-      if (!c_.started) return world_.barrier();
-      world_.ibarrier().wait();
-      return;
+      return call({}, {});
     }
     guarded<T> in(in_count()), out(out_count());
     const std::size_t before = std::accumulate(counts_.begin(), counts_.begin() + world_.rank(), std::size_t{0});
@@ -181,52 +179,76 @@ class caller {
 
   void call(std::span<T> in, std::span<T> out) {
     const std::span<const T> from = in;
-    const auto either = [&](auto&& blocking, auto&& starting) {
-      if (c_.started)
-        starting().wait();
-      else
-        blocking();
+    const std::vector<T> before_in(in.begin(), in.end()), before_out(out.begin(), out.end());
+    const auto any_form = [&](auto&& blocking, auto&& starting, auto&& planning) {
+      if (c_.started) return static_cast<void>(starting().wait());
+      if (!c_.planned) return blocking();
+      weft::plan planned = planning();
+      for (int i = 0; i < 3; ++i) {
+        std::copy(before_out.begin(), before_out.end(), out.begin());
+        std::copy(before_in.begin(), before_in.end(), in.begin());
+        planned.start();
+        planned.wait();
+      }
     };
     switch (c_.what) {
       case collective::reduce:
-        return either([&] { world_.reduce(from, out, c_.op, c_.root); },
-                      [&] { return world_.ireduce(from, out, c_.op, c_.root); });
+        return any_form([&] { world_.reduce(from, out, c_.op, c_.root); },
+                        [&] { return world_.ireduce(from, out, c_.op, c_.root); },
+                        [&] { return world_.plan_reduce(from, out, c_.op, c_.root); });
       case collective::broadcast:
-        return either([&] { world_.bcast(out, c_.root); }, [&] { return world_.ibcast(out, c_.root); });
+        return any_form([&] { world_.bcast(out, c_.root); }, [&] { return world_.ibcast(out, c_.root); },
+                        [&] { return world_.plan_bcast(out, c_.root); });
       case collective::allreduce:
-        return either([&] { world_.allreduce(from, out, c_.op); }, [&] { return world_.iallreduce(from, out, c_.op); });
+        return any_form([&] { world_.allreduce(from, out, c_.op); },
+                        [&] { return world_.iallreduce(from, out, c_.op); },
+                        [&] { return world_.plan_allreduce(from, out, c_.op); });
       case collective::scan:
-        return either([&] { world_.scan(from, out, c_.op); }, [&] { return world_.iscan(from, out, c_.op); });
+        return any_form([&] { world_.scan(from, out, c_.op); }, [&] { return world_.iscan(from, out, c_.op); },
+                        [&] { return world_.plan_scan(from, out, c_.op); });
       case collective::exscan:
-        return either([&] { world_.exscan(from, out, c_.op); }, [&] { return world_.iexscan(from, out, c_.op); });
+        return any_form([&] { world_.exscan(from, out, c_.op); }, [&] { return world_.iexscan(from, out, c_.op); },
+                        [&] { return world_.plan_exscan(from, out, c_.op); });
       case collective::barrier:
-        return;
+        return any_form([&] { world_.barrier(); }, [&] { return world_.ibarrier(); },
+                        [&] { return world_.plan_barrier(); });
       case collective::reduce_scatter:
         if (c_.uneven)
-          return either([&] { world_.reduce_scatter(from, out, c_.op, counts_); },
-                        [&] { return world_.ireduce_scatter(from, out, c_.op, counts_); });
-        return either([&] { world_.reduce_scatter(from, out, c_.op); },
-                      [&] { return world_.ireduce_scatter(from, out, c_.op); });
+          return any_form([&] { world_.reduce_scatter(from, out, c_.op, counts_); },
+                          [&] { return world_.ireduce_scatter(from, out, c_.op, counts_); },
+                          [&] { return world_.plan_reduce_scatter(from, out, c_.op, counts_); });
+        return any_form([&] { world_.reduce_scatter(from, out, c_.op); },
+                        [&] { return world_.ireduce_scatter(from, out, c_.op); },
+                        [&] { return world_.plan_reduce_scatter(from, out, c_.op); });
       case collective::allgather:
         if (c_.uneven)
-          return either([&] { world_.allgather(from, out, counts_); },
-                        [&] { return world_.iallgather(from, out, counts_); });
-        return either([&] { world_.allgather(from, out); }, [&] { return world_.iallgather(from, out); });
+          return any_form([&] { world_.allgather(from, out, counts_); },
+                          [&] { return world_.iallgather(from, out, counts_); },
+                          [&] { return world_.plan_allgather(from, out, counts_); });
+        return any_form([&] { world_.allgather(from, out); }, [&] { return world_.iallgather(from, out); },
+                        [&] { return world_.plan_allgather(from, out); });
       case collective::gather:
         if (c_.uneven)
-          return either([&] { world_.gather(from, out, counts_, c_.root); },
-                        [&] { return world_.igather(from, out, counts_, c_.root); });
-        return either([&] { world_.gather(from, out, c_.root); }, [&] { return world_.igather(from, out, c_.root); });
+          return any_form([&] { world_.gather(from, out, counts_, c_.root); },
+                          [&] { return world_.igather(from, out, counts_, c_.root); },
+                          [&] { return world_.plan_gather(from, out, counts_, c_.root); });
+        return any_form([&] { world_.gather(from, out, c_.root); }, [&] { return world_.igather(from, out, c_.root); },
+                        [&] { return world_.plan_gather(from, out, c_.root); });
       case collective::scatter:
         if (c_.uneven)
-          return either([&] { world_.scatter(from, out, counts_, c_.root); },
-                        [&] { return world_.iscatter(from, out, counts_, c_.root); });
-        return either([&] { world_.scatter(from, out, c_.root); }, [&] { return world_.iscatter(from, out, c_.root); });
+          return any_form([&] { world_.scatter(from, out, counts_, c_.root); },
+                          [&] { return world_.iscatter(from, out, counts_, c_.root); },
+                          [&] { return world_.plan_scatter(from, out, counts_, c_.root); });
+        return any_form([&] { world_.scatter(from, out, c_.root); },
+                        [&] { return world_.iscatter(from, out, c_.root); },
+                        [&] { return world_.plan_scatter(from, out, c_.root); });
       case collective::alltoall:
         if (c_.uneven)
-          return either([&] { world_.alltoall(from, out, counts_, received_); },
-                        [&] { return world_.ialltoall(from, out, counts_, received_); });
-        return either([&] { world_.alltoall(from, out); }, [&] { return world_.ialltoall(from, out); });
+          return any_form([&] { world_.alltoall(from, out, counts_, received_); },
+                          [&] { return world_.ialltoall(from, out, counts_, received_); },
+                          [&] { return world_.plan_alltoall(from, out, counts_, received_); });
+        return any_form([&] { world_.alltoall(from, out); }, [&] { return world_.ialltoall(from, out); },
+                        [&] { return world_.plan_alltoall(from, out); });
     }
   }
 
@@ -241,8 +263,8 @@ class caller {
     text << weft::schedules::call_name(c_.what) << " of " << c_.count << " "
          << weft::kernels::name(weft::kernels::type_of<T>) << "s by " << weft::kernels::name(c_.op.operation)
          << ", root " << c_.root << (c_.in_place ? ", in place" : "") << (c_.uneven ? ", uneven" : "")
-         << (c_.started ? ", started" : "") << ", seed " << c_.seed << ", rank " << world_.rank() << " of "
-         << world_.size();
+         << (c_.started ? ", started" : "") << (c_.planned ? ", planned" : "") << ", seed " << c_.seed << ", rank "
+         << world_.rank() << " of " << world_.size();
     return text.str();
   }
 

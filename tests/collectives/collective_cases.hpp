@@ -22,6 +22,7 @@ struct collective_case {
   bool in_place = false;
   bool uneven = false;   ///< with counts, some of them 0
   bool started = false;  ///< by the form that starts it
+  bool planned = false;  ///< by a plan, started several times
   std::uint64_t seed = 0;
 };
 

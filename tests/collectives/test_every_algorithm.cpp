@@ -38,7 +38,9 @@ class sampler {
     c.root = static_cast<int>(random_() % static_cast<std::uint64_t>(ranks));
     c.in_place = random_() % 2 == 0;
     c.uneven = weft::schedules::has_blocks(what) && random_() % 2 == 0;
-    c.started = random_() % 3 == 0;
+    const auto form = random_() % 3;
+    c.started = form == 0;
+    c.planned = form == 1;
     c.seed = random_();
     return c;
   }

@@ -18,6 +18,7 @@
 #include <span>
 #include <weft/handle.hpp>
 #include <weft/operators.hpp>
+#include <weft/plan.hpp>
 #include <weft/request.hpp>
 
 namespace weft {
@@ -70,7 +71,8 @@ class communicator {
   std::optional<status> iprobe(int from = any_source, int tag = any_tag);
 
   // Collectives: every rank of the communicator calls the same ones in the same order, with the same operator, type,
-  // count and root. The forms that begin with i start the operation and return.
+  // count and root. The forms that begin with i start the operation and return; those that begin with plan_ make a plan
+  // that starts it (plan.hpp), which is a call of its own in that order.
   //
   // Where a buffer holds a block of each rank, the blocks lie in it one after another, by rank: of equal counts, or of
   // the counts given, which are the same on every rank (but for alltoall's). In place such a call is given, as the
@@ -78,6 +80,7 @@ class communicator {
 
   void barrier() { run({}); }
   [[nodiscard]] handle ibarrier() { return start({}); }
+  [[nodiscard]] plan plan_barrier() { return make_plan({}); }
 
   /// `data` of rank `root` to everybody's `data`, of as many bytes.
   template <message_range R>
@@ -87,6 +90,10 @@ class communicator {
   template <message_range R>
   [[nodiscard]] handle ibcast(R&& data, int root) {
     return start(detail::moving(collective::broadcast, data, data, root));
+  }
+  template <message_range R>
+  [[nodiscard]] plan plan_bcast(R&& data, int root) {
+    return make_plan(detail::moving(collective::broadcast, data, data, root));
   }
 
   /// Everybody's `in`, combined element by element, into `out` of rank `root`; other ranks may give an empty `out`.
@@ -98,6 +105,10 @@ class communicator {
   [[nodiscard]] handle ireduce(const R& in, S&& out, const Operator& op, int root) {
     return start(detail::keeping(op, detail::combining(collective::reduce, in, out, op, root)));
   }
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  [[nodiscard]] plan plan_reduce(const R& in, S&& out, const Operator& op, int root) {
+    return make_plan(detail::keeping(op, detail::combining(collective::reduce, in, out, op, root)));
+  }
 
   /// Everybody's `in`, combined element by element, into everybody's `out`; the same bits on every rank.
   template <class Operator, reduced_by<Operator> R, message_range S>
@@ -107,6 +118,10 @@ class communicator {
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] handle iallreduce(const R& in, S&& out, const Operator& op) {
     return start(detail::keeping(op, detail::combining(collective::allreduce, in, out, op)));
+  }
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  [[nodiscard]] plan plan_allreduce(const R& in, S&& out, const Operator& op) {
+    return make_plan(detail::keeping(op, detail::combining(collective::allreduce, in, out, op)));
   }
 
   /// Everybody's `in`, of a block for each rank, combined element by element: rank r gets block r in `out`.
@@ -119,12 +134,21 @@ class communicator {
     return start(detail::keeping(op, detail::combining(collective::reduce_scatter, in, out, op)));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
+  [[nodiscard]] plan plan_reduce_scatter(const R& in, S&& out, const Operator& op) {
+    return make_plan(detail::keeping(op, detail::combining(collective::reduce_scatter, in, out, op)));
+  }
+  template <class Operator, reduced_by<Operator> R, message_range S>
   void reduce_scatter(const R& in, S&& out, const Operator& op, block_counts counts) {
     run(detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] handle ireduce_scatter(const R& in, S&& out, const Operator& op, block_counts counts) {
     return start(
+        detail::keeping(op, detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts)));
+  }
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  [[nodiscard]] plan plan_reduce_scatter(const R& in, S&& out, const Operator& op, block_counts counts) {
+    return make_plan(
         detail::keeping(op, detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts)));
   }
 
@@ -138,12 +162,20 @@ class communicator {
     return start(detail::moving(collective::allgather, in, out));
   }
   template <message_range R, message_range S>
+  [[nodiscard]] plan plan_allgather(const R& in, S&& out) {
+    return make_plan(detail::moving(collective::allgather, in, out));
+  }
+  template <message_range R, message_range S>
   void allgather(const R& in, S&& out, block_counts counts) {
     run(detail::with_counts(detail::moving(collective::allgather, in, out), counts));
   }
   template <message_range R, message_range S>
   [[nodiscard]] handle iallgather(const R& in, S&& out, block_counts counts) {
     return start(detail::with_counts(detail::moving(collective::allgather, in, out), counts));
+  }
+  template <message_range R, message_range S>
+  [[nodiscard]] plan plan_allgather(const R& in, S&& out, block_counts counts) {
+    return make_plan(detail::with_counts(detail::moving(collective::allgather, in, out), counts));
   }
 
   /// Everybody's `in`, one block after another, into `out` of rank `root`; other ranks may give an empty `out`.
@@ -156,12 +188,20 @@ class communicator {
     return start(detail::moving(collective::gather, in, out, root));
   }
   template <message_range R, message_range S>
+  [[nodiscard]] plan plan_gather(const R& in, S&& out, int root) {
+    return make_plan(detail::moving(collective::gather, in, out, root));
+  }
+  template <message_range R, message_range S>
   void gather(const R& in, S&& out, block_counts counts, int root) {
     run(detail::with_counts(detail::moving(collective::gather, in, out, root), counts));
   }
   template <message_range R, message_range S>
   [[nodiscard]] handle igather(const R& in, S&& out, block_counts counts, int root) {
     return start(detail::with_counts(detail::moving(collective::gather, in, out, root), counts));
+  }
+  template <message_range R, message_range S>
+  [[nodiscard]] plan plan_gather(const R& in, S&& out, block_counts counts, int root) {
+    return make_plan(detail::with_counts(detail::moving(collective::gather, in, out, root), counts));
   }
 
   /// The blocks of `in` of rank `root`: rank r gets block r in `out`. Other ranks may give an empty `in`.
@@ -174,12 +214,20 @@ class communicator {
     return start(detail::moving(collective::scatter, in, out, root));
   }
   template <message_range R, message_range S>
+  [[nodiscard]] plan plan_scatter(const R& in, S&& out, int root) {
+    return make_plan(detail::moving(collective::scatter, in, out, root));
+  }
+  template <message_range R, message_range S>
   void scatter(const R& in, S&& out, block_counts counts, int root) {
     run(detail::with_counts(detail::moving(collective::scatter, in, out, root), counts));
   }
   template <message_range R, message_range S>
   [[nodiscard]] handle iscatter(const R& in, S&& out, block_counts counts, int root) {
     return start(detail::with_counts(detail::moving(collective::scatter, in, out, root), counts));
+  }
+  template <message_range R, message_range S>
+  [[nodiscard]] plan plan_scatter(const R& in, S&& out, block_counts counts, int root) {
+    return make_plan(detail::with_counts(detail::moving(collective::scatter, in, out, root), counts));
   }
 
   /// Block r of `in` to rank r, which gets it as the block of this rank in its `out`. In place, the same span twice,
@@ -194,12 +242,20 @@ class communicator {
     return start(detail::moving(collective::alltoall, in, out));
   }
   template <message_range R, message_range S>
+  [[nodiscard]] plan plan_alltoall(const R& in, S&& out) {
+    return make_plan(detail::moving(collective::alltoall, in, out));
+  }
+  template <message_range R, message_range S>
   void alltoall(const R& in, S&& out, block_counts sent, block_counts received) {
     run(detail::with_counts(detail::moving(collective::alltoall, in, out), sent, received));
   }
   template <message_range R, message_range S>
   [[nodiscard]] handle ialltoall(const R& in, S&& out, block_counts sent, block_counts received) {
     return start(detail::with_counts(detail::moving(collective::alltoall, in, out), sent, received));
+  }
+  template <message_range R, message_range S>
+  [[nodiscard]] plan plan_alltoall(const R& in, S&& out, block_counts sent, block_counts received) {
+    return make_plan(detail::with_counts(detail::moving(collective::alltoall, in, out), sent, received));
   }
 
   /// The `in` of the ranks 0 to this one, combined element by element in their order, into `out`.
@@ -211,6 +267,10 @@ class communicator {
   [[nodiscard]] handle iscan(const R& in, S&& out, const Operator& op) {
     return start(detail::keeping(op, detail::combining(collective::scan, in, out, op)));
   }
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  [[nodiscard]] plan plan_scan(const R& in, S&& out, const Operator& op) {
+    return make_plan(detail::keeping(op, detail::combining(collective::scan, in, out, op)));
+  }
 
   /// The `in` of the ranks before this one, likewise. Rank 0 may give an empty `out`, and its `out` stays as it is.
   template <class Operator, reduced_by<Operator> R, message_range S>
@@ -220,6 +280,10 @@ class communicator {
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] handle iexscan(const R& in, S&& out, const Operator& op) {
     return start(detail::keeping(op, detail::combining(collective::exscan, in, out, op)));
+  }
+  template <class Operator, reduced_by<Operator> R, message_range S>
+  [[nodiscard]] plan plan_exscan(const R& in, S&& out, const Operator& op) {
+    return make_plan(detail::keeping(op, detail::combining(collective::exscan, in, out, op)));
   }
 
   // Communicators. Collective over this communicator, blocking.
@@ -245,6 +309,7 @@ class communicator {
   void run(detail::request call);
   handle start(detail::request call);
   std::unique_ptr<detail::pending> begin(detail::request call);
+  plan make_plan(const detail::request& call);
 
   std::shared_ptr<detail::communicator_state> state_;
 };

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <weft/fabric/fifo_index.hpp>
 #include <weft/fabric/operation.hpp>
 
@@ -18,7 +20,8 @@ struct unexpected_message {
   std::uint64_t fingerprint = 0;
   std::size_t bytes = 0;
   int process = -1;                        ///< who sent it
-  std::unique_ptr<std::byte[]> data;       ///< the message; null where it is empty or only announced
+  std::unique_ptr<std::byte[]> data;       ///< the message; nothing where it is empty or only announced
+  std::size_t room = 0;                    ///< bytes that `data` has room for
   bool announced = false;                  ///< it waits at its sender,
   std::uint64_t sender_name = 0;           ///< which calls it this, in another process,
   send_operation* at_home = nullptr;       ///< or is this operation, in our own
@@ -27,6 +30,14 @@ struct unexpected_message {
   /// What keeping it costs this process's memory, bytes, roughly.
   std::size_t cost() const noexcept {
     return announced ? 0 : (poisoned != nullptr ? 0 : bytes) + sizeof(unexpected_message) + 64;
+  }
+
+  void copy(std::span<const std::byte> message) {
+    if (room < message.size()) {
+      data = std::make_unique_for_overwrite<std::byte[]>(message.size());
+      room = message.size();
+    }
+    if (!message.empty()) std::memcpy(data.get(), message.data(), message.size());
   }
 
   boost::intrusive::list_member_hook<> by_both, by_source, by_tag, in_order;

@@ -97,6 +97,10 @@ class messenger final : public pollable {
   void post(operation& begun);
   /// The same where the token is held: within `operation::finished` and `while_held`.
   void post_held(operation& begun) noexcept;
+  /// Takes back a collective's receive that has been posted and that nothing will be sent to; it ends without a failure
+  /// as soon as nobody can touch its memory, which for a long message takes an answer of the sender's process. One that
+  /// has ended already is left alone. Where the token is held.
+  void take_back_held(receive_operation& posted) noexcept;
   /// Runs `function` with the token held. It must not block.
   void while_held(const std::function<void()>& function);
 

@@ -1,0 +1,58 @@
+// Persistent collectives: planned once, started many times.
+//
+//   weft::plan step = world.plan_allreduce(in, out, weft::sum);
+//   for (...) {
+//     step.start();
+//     ...  // in and out are the plan's now
+//     step.wait();
+//   }
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+namespace weft {
+
+namespace detail {
+class planned_collective;
+}  // namespace detail
+
+/// A collective bound to a communicator, its buffers and its operator, which a communicator's plan_... calls make: each
+/// rank the same ones in the same order. Making one sends no message. Each rank starts a plan as often as the others,
+/// in any order with its other plans and collectives; the buffers are the plan's from `start` until it is done, as of
+/// the operation in flight that the form beginning with i starts, and the caller's between.
+///
+/// Starting allocates nothing, looks nothing up and waits for no lock. Receives into the plan's own memory are posted
+/// when it is made, and after each run for the next one: never into the caller's buffers.
+///
+/// Used by one thread or fiber of its rank at a time. Movable. Destroying one in flight waits for it, as a handle does;
+/// then takes back what was posted ahead, which may take until the other ranks' processes call weft. Do that on every
+/// rank after as many starts, and before the runtime goes.
+class plan {
+ public:
+  plan() noexcept;
+  explicit plan(std::unique_ptr<detail::planned_collective> made) noexcept;
+  plan(plan&&) noexcept;
+  plan& operator=(plan&&) noexcept;
+  ~plan();
+
+  /// Whether it holds a collective.
+  bool valid() const noexcept { return planned_ != nullptr; }
+  /// Starts it and returns. Throws errc::invalid_argument where it is in flight already, holds nothing, or its
+  /// communicator has been freed.
+  void start();
+  /// Polls once; true when what was started is done, and throws what it failed with. The plan can then be started
+  /// again, and there is nothing to wait for before. Does not block, but lets other fibers run when it is not done.
+  /// Throws errc::invalid_argument where nothing has been started.
+  bool test();
+  /// Blocks until what was started is done; throws what it failed with. Then the plan can be started again. Throws
+  /// errc::invalid_argument where nothing has been started.
+  void wait();
+  /// As `wait`, but for no longer than to the deadline: false when that has passed, and it is in flight still.
+  bool wait_until(std::chrono::steady_clock::time_point deadline);
+
+ private:
+  std::unique_ptr<detail::planned_collective> planned_;
+};
+
+}  // namespace weft

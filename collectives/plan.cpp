@@ -1,0 +1,136 @@
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <utility>
+#include <weft/communicator.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/scheduler.hpp>
+
+#include "argument_checks.hpp"
+#include "prepared_calls.hpp"
+
+namespace weft {
+namespace detail {
+
+class planned_collective final : public pending {
+ public:
+  planned_collective(std::shared_ptr<communicator_state> its, const request& call, const request_shape& shape)
+      : pending(std::move(its), schedules::call_name(call.what)), in_(call.in), keeps_(call.keeps) {
+    request bound = call;
+    if (call.reproducible) {
+      sums_.emplace(call.type, call.in, call.in_count);
+      bound = of_accumulators(call, shape, *sums_);
+      to_ = target_of(call, shape);
+    } else if (call.what == collective::alltoall && call.in == call.out) {
+      copied_ = call.in_count * call.element_bytes;
+      copy_ = std::make_unique_for_overwrite<std::byte[]>(copied_);
+      bound.in = copy_.get();
+    }
+    const prepared_call& prepared = prepare(state(), bound, shape);
+    arguments_ = {static_cast<const std::byte*>(bound.in), static_cast<std::byte*>(bound.out),
+                  ++state().plans_made | ~last_sequence, prepared.plan->fingerprint, bound.custom};
+    run_ = std::make_unique<dataflow_execution>(state().host.messages(), state().member, prepared.plan->plan);
+    run_->post_ahead(arguments_);
+  }
+  ~planned_collective() override { run_->retire(state().host.moved_by()); }
+
+  void start() {
+    if (copied_ != 0) std::memcpy(copy_.get(), in_, copied_);
+    if (sums_) sums_->refill(in_);
+    started_ = true;
+    run_->start(arguments_);
+    progress& by = state().host.moved_by();
+    if (by.threaded()) by.notify();
+  }
+  bool started() const noexcept { return started_; }
+  /// What was started is done: throws what it failed with.
+  void end() {
+    started_ = false;
+    finish();
+  }
+
+  event& done() noexcept override { return run_->finished(); }
+  const std::exception_ptr& failure() const noexcept override { return run_->failure(); }
+  void deliver() noexcept override {
+    if (sums_) write_values(*sums_, to_);
+  }
+
+ private:
+  const void* in_;
+  std::shared_ptr<const void> keeps_;  // the caller's operator
+  std::optional<accumulators> sums_;
+  value_target to_;
+  std::unique_ptr<std::byte[]> copy_;  // of the input that an all-to-all in place would write
+  std::size_t copied_ = 0;             // bytes
+  run_arguments arguments_;
+  std::unique_ptr<dataflow_execution> run_;
+  bool started_ = false;
+};
+
+namespace {
+
+[[noreturn]] void refuse(planned_collective& of, const char* what) {
+  throw error(errc::invalid_argument, where(of.state(), of.operation()) + ": " + what);
+}
+
+planned_collective& held(const std::unique_ptr<planned_collective>& by, const char* call) {
+  if (by == nullptr) throw error(errc::invalid_argument, std::string(call) + " of a plan that holds no collective");
+  return *by;
+}
+
+planned_collective& in_flight(const std::unique_ptr<planned_collective>& by, const char* call) {
+  planned_collective& of = held(by, call);
+  if (!of.started()) refuse(of, "the plan has not been started since it was last done");
+  return of;
+}
+
+}  // namespace
+}  // namespace detail
+
+plan communicator::make_plan(const detail::request& call) {
+  const auto shape = detail::check(*state_, call);
+  return plan(std::make_unique<detail::planned_collective>(state_, call, shape));
+}
+
+plan::plan() noexcept = default;
+plan::plan(std::unique_ptr<detail::planned_collective> made) noexcept : planned_(std::move(made)) {}
+plan::plan(plan&&) noexcept = default;
+plan& plan::operator=(plan&& other) noexcept {
+  plan old(std::move(*this));  // waits as the destructor does
+  planned_ = std::move(other.planned_);
+  return *this;
+}
+
+plan::~plan() {
+  if (planned_ == nullptr || !planned_->started()) return;
+  planned_->abandon();
+}
+
+void plan::start() {
+  detail::planned_collective& of = detail::held(planned_, "start");
+  if (of.started()) detail::refuse(of, "the plan is in flight: wait for it before it is started again");
+  if (of.state().freed) detail::refuse(of, "the plan's communicator has been freed");
+  of.start();
+}
+
+bool plan::test() {
+  detail::planned_collective& of = detail::in_flight(planned_, "test");
+  if (!of.ready()) return false;
+  of.end();
+  return true;
+}
+
+void plan::wait() {
+  detail::planned_collective& of = detail::in_flight(planned_, "wait");
+  of.done().wait(of.state().host.moved_by());
+  of.end();
+}
+
+bool plan::wait_until(std::chrono::steady_clock::time_point deadline) {
+  detail::planned_collective& of = detail::in_flight(planned_, "wait");
+  if (!of.done().wait_until(of.state().host.moved_by(), deadline)) return false;
+  of.end();
+  return true;
+}
+
+}  // namespace weft

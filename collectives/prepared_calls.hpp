@@ -1,0 +1,30 @@
+// From a call's arguments to what will run: its algorithm is chosen, its plan found or made.
+#pragma once
+
+#include "accumulators.hpp"
+#include "communicator_state.hpp"
+#include "request_shape.hpp"
+
+namespace weft::detail {
+
+/// How `call` will run. Until the next call.
+const prepared_call& prepare(communicator_state& state, const request& call, const request_shape& shape);
+
+/// Where the values of a reproducible sum go, and of which accumulators.
+struct value_target {
+  void* out = nullptr;
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+inline void write_values(const accumulators& of, const value_target& to) noexcept {
+  if (to.count != 0) of.values(to.first, to.count, to.out);
+}
+
+/// The same reduction of `sums` in place.
+request of_accumulators(request call, const request_shape& shape, accumulators& sums);
+
+/// Where the values of that reduction's result go.
+value_target target_of(const request& call, const request_shape& shape);
+
+}  // namespace weft::detail

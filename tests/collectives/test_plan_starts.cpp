@@ -1,0 +1,157 @@
+// Starting a plan allocates nothing and takes no lock: every call of the allocator, of a lock and of futex is counted
+// while plans start, in all threads of the process.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <cstdarg>
+#include <cstdlib>
+#include <new>
+
+#include "run_ranks.hpp"
+
+namespace {
+
+std::atomic<bool> counting{false};
+std::atomic<long> allocations{0}, locks{0}, futexes{0};
+
+void count(std::atomic<long>& of) {
+  if (counting.load(std::memory_order_relaxed)) of.fetch_add(1, std::memory_order_relaxed);  // totals, read later
+}
+
+template <class Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+void __libc_free(void*);
+
+void* malloc(std::size_t size) {
+  count(allocations);
+  return __libc_malloc(size);
+}
+void* calloc(std::size_t number, std::size_t size) {
+  count(allocations);
+  return __libc_calloc(number, size);
+}
+void* realloc(void* old, std::size_t size) {
+  count(allocations);
+  return __libc_realloc(old, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  count(allocations);
+  return __libc_memalign(alignment, size);
+}
+void free(void* memory) {
+  if (memory != nullptr) count(allocations);
+  __libc_free(memory);
+}
+
+int pthread_mutex_lock(pthread_mutex_t* mutex) {
+  static auto* const real = next<int(pthread_mutex_t*)>("pthread_mutex_lock");
+  count(locks);
+  return real(mutex);
+}
+int pthread_mutex_trylock(pthread_mutex_t* mutex) {
+  static auto* const real = next<int(pthread_mutex_t*)>("pthread_mutex_trylock");
+  count(locks);
+  return real(mutex);
+}
+int pthread_spin_lock(pthread_spinlock_t* lock) {
+  static auto* const real = next<int(pthread_spinlock_t*)>("pthread_spin_lock");
+  count(locks);
+  return real(lock);
+}
+int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
+  static auto* const real = next<int(pthread_rwlock_t*)>("pthread_rwlock_rdlock");
+  count(locks);
+  return real(lock);
+}
+int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
+  static auto* const real = next<int(pthread_rwlock_t*)>("pthread_rwlock_wrlock");
+  count(locks);
+  return real(lock);
+}
+long syscall(long number, ...) {
+  static auto* const real = next<long(long, ...)>("syscall");
+  if (number == SYS_futex) count(futexes);
+  std::va_list list;
+  va_start(list, number);
+  long given[6];
+  for (long& each : given) each = va_arg(list, long);
+  va_end(list);
+  return real(number, given[0], given[1], given[2], given[3], given[4], given[5]);
+}
+}
+
+using namespace weft_test;
+
+namespace {
+
+/// Starts `planned` on this rank, counting if `counted`.
+void start(weft::plan& planned, bool counted) {
+  if (counted) counting = true;
+  planned.start();
+  if (counted) counting = false;
+}
+
+}  // namespace
+
+TEST_CASE("what is counted is noticed") {
+  counting = true;
+  std::free(std::malloc(1));
+  {
+    std::mutex mutex;
+    const std::lock_guard lock(mutex);
+  }
+  static std::uint32_t word = 0;
+  ::syscall(SYS_futex, &word, 1 /* FUTEX_WAKE */, 1, nullptr, nullptr, 0);
+  counting = false;
+  CHECK(allocations.exchange(0) >= 2);
+  CHECK(locks.exchange(0) >= 1);
+  CHECK(futexes.exchange(0) == 1);
+}
+
+TEST_CASE("starting a plan allocates nothing and takes no lock") {
+  const std::size_t count = GENERATE(1, 100, 20'000);
+  const int ranks = GENERATE(2, 5, 8);
+  auto settings = small_limits();
+  settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+  run_ranks(1, ranks, settings, [&](weft::communicator& world) {
+    const auto n = static_cast<std::size_t>(world.size());
+    std::vector<double> in(count, 1), out(count), blocks(count * n, 1), all(count * n), root(count);
+    std::vector<weft::plan> plans;
+    plans.push_back(world.plan_barrier());
+    plans.push_back(world.plan_allreduce(in, out, weft::sum));
+    plans.push_back(world.plan_reduce(in, root, weft::sum, 1));
+    plans.push_back(world.plan_reduce_scatter(blocks, out, weft::sum));
+    plans.push_back(world.plan_allgather(in, all));
+    plans.push_back(world.plan_alltoall(blocks, all));
+    plans.push_back(world.plan_bcast(root, 0));
+    plans.push_back(world.plan_gather(in, all, 0));
+    plans.push_back(world.plan_scatter(blocks, out, 1));
+    plans.push_back(world.plan_scan(in, out, weft::sum));
+    plans.push_back(world.plan_exscan(in, out, weft::sum));
+    for (int run = 0; run < 10; ++run) {
+      for (weft::plan& each : plans) {
+        world.barrier();
+        start(each, run > 4);
+        each.wait();
+      }
+    }
+    expect(out[0] == world.rank() || world.rank() == 0, "the last sum");
+  });
+  CAPTURE(count, ranks);
+  CHECK(allocations == 0);
+  CHECK(locks == 0);
+  if (settings.progress == weft::progress_mode::caller) CHECK(futexes == 0);  // else the thread may sleep, and be woken
+  allocations = locks = futexes = 0;
+}
