@@ -14,29 +14,44 @@ inline double groups(const algorithm_arguments& of) {
 }
 inline double group_size(const algorithm_arguments& of) { return std::ceil(p(of) / groups(of)); }
 
-/// A message of so many bytes, combined or not.
-inline double sent(const link_costs& each, double bytes) { return each.alpha + each.beta * bytes; }
-inline double combined(const link_costs& each, double bytes) { return sent(each, bytes) + each.gamma * bytes; }
+/// The same where nothing is combined.
+inline path_costs copying(path_costs each) {
+  each.gamma = each.near.gamma = 0;
+  return each;
+}
 
-// Seconds, as `algorithm::cost` says. Those of copies have no γ: all-gather, scatter, broadcast.
-double chain_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double chain_copy_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double binomial_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double binomial_copy_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double fnomial_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double fibonacci_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double fnomial_split_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double two_tree_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double two_tree_copy_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double halving_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double doubling_copy_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double ring_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double ring_copy_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double doubling_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double rounds_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double far_first_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double modified_van_de_geijn_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double two_tier_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
-double modified_rabenseifner_cost(const algorithm_arguments& of, double bytes, const link_costs& each);
+template <double (*cost)(const algorithm_arguments&, double, const path_costs&)>
+double copied(const algorithm_arguments& of, double bytes, const path_costs& each) {
+  return cost(of, bytes, copying(each));
+}
+
+// Seconds, as `algorithm::cost` says.
+double chain_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double binomial_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double greedy_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double fnomial_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double fibonacci_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double fnomial_split_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double two_tree_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+/// Halves of what is left, one way: a scatter or gather over a spanning tree.
+double spread_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+/// The same exchanged, by recursive halving or doubling.
+double halving_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double bruck_allgather_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double ring_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+/// The root's messages one after another.
+double linear_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double pairwise_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double bruck_alltoall_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double doubling_scan_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+/// The same among a power of two; the others' operands come first, and go back in the end.
+double doubling_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double rounds_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double smp_binomial_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double smp_butterfly_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double far_first_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double modified_van_de_geijn_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double two_tier_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double modified_rabenseifner_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 
 }  // namespace weft::schedules

@@ -54,10 +54,10 @@ const algorithm table[] = {
     {collective::reduce, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β + n/s γ)",
      rank_order::on_request, binomial_cost, reduce_by_place<binomial_shape, binomial_place>, binomial_shape},
     {collective::reduce, "greedy", takes::root | piped | takes::costs | takes::limits, canon,
-     "s ceil(log2 p) (α + n/s β + n/s γ) at most", rank_order::on_request, binomial_cost, reduce_by_shape<greedy_shape>,
+     "s ceil(log2 p) (α + n/s β + n/s γ) at most", rank_order::on_request, greedy_cost, reduce_by_shape<greedy_shape>,
      greedy_shape},
     {collective::reduce, "uneven", takes::root | piped | takes::costs | takes::rank_costs, canon,
-     "s ceil(log2 p) (α + n/s β + n/s γ) at most where ranks are alike", rank_order::not_kept, binomial_cost,
+     "s ceil(log2 p) (α + n/s β + n/s γ) at most where ranks are alike", rank_order::not_kept, greedy_cost,
      reduce_by_shape<uneven_shape>, uneven_shape},
     {collective::reduce, "fibonacci", takes::root | piped, canon,
      "s (d + (k - 1) max(d, c) + c) at most, d = α + n/s β, c = n/s γ, F(k + 2) >= p", rank_order::on_request,
@@ -73,89 +73,88 @@ const algorithm table[] = {
      }},
     {collective::reduce, "chain", takes::root | piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)",
      rank_order::on_request, chain_cost, reduce_by_place<chain_shape, chain_place>, chain_shape},
-    {collective::reduce, "two-tree", takes::root | piped, sanders, "(2 ceil(log2 p) + 2s) (α + n/2s β + n/2s γ)",
-     rank_order::kept_for_root, two_tree_cost,
-     [](const arguments& of, sink& to) { two_tree_reduce(of.ranks, of.root, of.rank, of.by, to); }},
+    {collective::reduce, "two-tree", takes::root | piped, sanders,
+     "(2 floor(log2 p) + 2s) (α + n/2s β + n/2s γ), of two ranks 2s (α + n/2s β + n/2s γ)", rank_order::kept_for_root,
+     two_tree_cost, [](const arguments& of, sink& to) { two_tree_reduce(of.ranks, of.root, of.rank, of.by, to); }},
 
     {collective::broadcast, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β)", rank_order::kept,
-     binomial_copy_cost,
+     copied<binomial_cost>,
      [](const arguments& of, sink& to) { binomial_broadcast(of.ranks, of.root, of.rank, of.by, to); }},
     {collective::broadcast, "chain", takes::root | piped, folklore, "(p + s - 2) (α + n/s β)", rank_order::kept,
-     chain_copy_cost,
+     copied<chain_cost>,
      [](const arguments& of, sink& to) { tree_broadcast(chain_position(of.ranks, of.root, of.rank), of.by, to); }},
-    {collective::broadcast, "two-tree", takes::root | piped, sanders, "(2 ceil(log2 p) + 2s) (α + n/2s β)",
-     rank_order::kept, two_tree_copy_cost,
+    {collective::broadcast, "two-tree", takes::root | piped, sanders,
+     "(2 floor(log2 p) + 2s) (α + n/2s β), of two ranks 2s (α + n/2s β)", rank_order::kept, copied<two_tree_cost>,
      [](const arguments& of, sink& to) { two_tree_broadcast(of.ranks, of.root, of.rank, of.by, to); }},
     {collective::broadcast, "van-de-geijn", takes::root | piped_shares, matsuda,
      "(ceil(log2 p) + p - 1) α + 2 (p - 1)/p n β", rank_order::kept,
-     [](const arguments& of, double bytes, const link_costs& each) {
-       return doubling_copy_cost(of, bytes, each) + ring_copy_cost(of, bytes, each);
+     [](const arguments& of, double bytes, const path_costs& each) {
+       return spread_cost(of, bytes, copying(each)) + ring_cost(of, bytes, copying(each));
      },
      [](const arguments& of, sink& to) {
        van_de_geijn_broadcast(of.ranks, of.root, of.rank, gather_by::ring, of.by, to);
      }},
     {collective::broadcast, "scatter-doubling", takes::root | piped_shares, thakur,
-     "2 ceil(log2 p) α + 2 (p - 1)/p n β", rank_order::kept,
-     [](const arguments& of, double bytes, const link_costs& each) { return 2 * doubling_copy_cost(of, bytes, each); },
+     "2 ceil(log2 p) α + 2 (p - 1)/p n β, more where p is no power of two", rank_order::kept,
+     [](const arguments& of, double bytes, const path_costs& each) {
+       return spread_cost(of, bytes, copying(each)) + halving_cost(of, bytes, copying(each));
+     },
      [](const arguments& of, sink& to) {
        van_de_geijn_broadcast(of.ranks, of.root, of.rank, gather_by::recursive_doubling, of.by, to);
      }},
     {collective::broadcast, "far-first", takes::root | piped_shares | takes::groups, matsuda,
-     "ceil(log2 g) (α + n β) + 2 n β for g clusters", rank_order::kept, far_first_cost,
+     "ceil(log2 g) (α + n β) + 2 (ceil(log2 q) α + n β) for g clusters of q ranks", rank_order::kept, far_first_cost,
      [](const arguments& of, sink& to) { far_first_broadcast(groups_of(of), of.root, of.rank, of.by, to); }},
     {collective::broadcast, "modified-van-de-geijn", takes::root | piped | takes::groups | takes::connections, matsuda,
-     "ceil(log2 g) (α + n/c β) + 2 n β for g clusters, c connections", rank_order::kept, modified_van_de_geijn_cost,
+     "ceil(log2 g) (α + n/c β) + 2 (ceil(log2 q) α + n β) for g clusters of q ranks, c > 1 connections; of one, "
+     "ceil(log2 q) (α + n β)",
+     rank_order::kept, modified_van_de_geijn_cost,
      [](const arguments& of, sink& to) {
        modified_van_de_geijn_broadcast(groups_of(of), of.connections, of.root, of.rank, of.by, to);
      }},
 
-    {collective::allreduce, "recursive-doubling", 0, thakur, "ceil(log2 p) (α + n β + n γ)", rank_order::kept,
-     doubling_cost, [](const arguments& of, sink& to) { recursive_doubling_allreduce(of.ranks, of.rank, to); }},
+    {collective::allreduce, "recursive-doubling", 0, thakur,
+     "floor(log2 p) (α + n β + n γ), and 2 (α + n β) + n γ where p is no power of two", rank_order::kept, doubling_cost,
+     [](const arguments& of, sink& to) { recursive_doubling_allreduce(of.ranks, of.rank, to); }},
     {collective::allreduce, "ring", piped_shares | takes::order, patarasuk,
      "2 (p - 1) α + 2 (p - 1)/p n β + (p - 1)/p n γ", rank_order::not_kept,
-     [](const arguments& of, double bytes, const link_costs& each) {
-       return ring_cost(of, bytes, each) + ring_copy_cost(of, bytes, each);
+     [](const arguments& of, double bytes, const path_costs& each) {
+       return ring_cost(of, bytes, each) + ring_cost(of, bytes, copying(each));
      },
      [](const arguments& of, sink& to) { ring_allreduce(ring_of(of), of.rank, to); }},
     {collective::allreduce, "butterfly", piped_shares, "Rabenseifner 2004",
-     "2 ceil(log2 p) α + 2 (p - 1)/p n β + (p - 1)/p n γ", rank_order::not_kept,
-     [](const arguments& of, double bytes, const link_costs& each) {
-       return halving_cost(of, bytes, each) + doubling_copy_cost(of, bytes, each);
+     "2 ceil(log2 p) α + 2 (p - 1)/p n β + (p - 1)/p n γ, more where p is no power of two", rank_order::not_kept,
+     [](const arguments& of, double bytes, const path_costs& each) {
+       return halving_cost(of, bytes, each) + halving_cost(of, bytes, copying(each));
      },
      [](const arguments& of, sink& to) { butterfly_allreduce(of.ranks, of.rank, of.by, to); }},
     {collective::allreduce, "binomial", piped, folklore, "2 s ceil(log2 p) (α + n/s β) + ceil(log2 p) n γ",
      rank_order::kept,
-     [](const arguments& of, double bytes, const link_costs& each) {
-       return binomial_cost(of, bytes, each) + binomial_copy_cost(of, bytes, each);
+     [](const arguments& of, double bytes, const path_costs& each) {
+       return binomial_cost(of, bytes, each) + binomial_cost(of, bytes, copying(each));
      },
      [](const arguments& of, sink& to) { tree_allreduce(binomial_position(of.ranks, 0, of.rank), of.by, to); }},
-    {collective::allreduce, "two-tree", piped, sanders, "2 (2 ceil(log2 p) + 2s) (α + n/2s β) and half of it γ",
-     rank_order::kept,
-     [](const arguments& of, double bytes, const link_costs& each) {
-       return two_tree_cost(of, bytes, each) + two_tree_copy_cost(of, bytes, each);
+    {collective::allreduce, "two-tree", piped, sanders,
+     "2 (2 floor(log2 p) + 2s) (α + n/2s β) and half of it γ, of two ranks 4s (α + n/2s β)", rank_order::kept,
+     [](const arguments& of, double bytes, const path_costs& each) {
+       return two_tree_cost(of, bytes, each) + two_tree_cost(of, bytes, copying(each));
      },
      [](const arguments& of, sink& to) { two_tree_allreduce(of.ranks, of.rank, of.by, to); }},
     {collective::allreduce, "smp-binomial", piped | takes::groups, patarasuk,
      "2 (ceil(log2 q) + ceil(log2 g)) (α + n β) and half of it γ for g machines of q ranks", rank_order::kept_in_rows,
-     [](const arguments& of, double bytes, const link_costs& each) {
-       return (rounds(group_size(of)) + rounds(groups(of))) * (combined(each, bytes) + sent(each, bytes));
-     },
+     smp_binomial_cost,
      [](const arguments& of, sink& to) { smp_binomial_allreduce(groups_of(of), of.rank, of.by, to); }},
     {collective::allreduce, "smp-butterfly", piped | takes::groups, patarasuk,
      "ceil(log2 q) (2 α + 2 n β + n γ) + 2 ceil(log2 g) α + (g - 1)/g n (2 β + γ) for g machines of q ranks",
-     rank_order::not_kept,
-     [](const arguments& of, double bytes, const link_costs& each) {
-       const double g = groups(of);
-       return rounds(group_size(of)) * (combined(each, bytes) + sent(each, bytes)) + 2 * rounds(g) * each.alpha +
-              (g - 1) / g * bytes * (2 * each.beta + each.gamma);
-     },
+     rank_order::not_kept, smp_butterfly_cost,
      [](const arguments& of, sink& to) { smp_butterfly_allreduce(groups_of(of), of.rank, of.by, to); }},
     {collective::allreduce, "two-tier", piped_shares | takes::groups, matsuda,
-     "ceil(log2 g) (α + n β + n γ) + 4 n β + n γ for g clusters", rank_order::not_kept, two_tier_cost,
-     [](const arguments& of, sink& to) { two_tier_allreduce(groups_of(of), of.rank, of.by, to); }},
+     "ceil(log2 g) (α + n β + n γ) + 4 (ceil(log2 q) α + n β) + n γ for g clusters of q ranks", rank_order::not_kept,
+     two_tier_cost, [](const arguments& of, sink& to) { two_tier_allreduce(groups_of(of), of.rank, of.by, to); }},
     {collective::allreduce, "modified-rabenseifner", piped | takes::groups | takes::connections, matsuda,
-     "ceil(log2 g) (α + n/c β + n/c γ) + 2 n β + n γ for g clusters, c connections", rank_order::not_kept,
-     modified_rabenseifner_cost,
+     "ceil(log2 g) (α + n/c β + n/c γ) + 2 (ceil(log2 q) α + n β) + n γ for g clusters of q ranks, c > 1 connections; "
+     "of one, ceil(log2 q) (2 α + 2 n β + n γ)",
+     rank_order::not_kept, modified_rabenseifner_cost,
      [](const arguments& of, sink& to) {
        modified_rabenseifner_allreduce(groups_of(of), of.connections, of.rank, of.by, to);
      }},
@@ -165,58 +164,56 @@ const algorithm table[] = {
      [](const arguments& of, sink& to) { ring_reduce_scatter(ring_of(of), of.rank, to); }},
     {collective::reduce_scatter, "mst", piped_shares, heimlich,
      "2 ceil(log2 p) α + (ceil(log2 p) + (p - 1)/p) n β + ceil(log2 p) n γ", rank_order::kept,
-     [](const arguments& of, double bytes, const link_costs& each) {
-       return binomial_cost(of, bytes, each) + doubling_copy_cost(of, bytes, each);
+     [](const arguments& of, double bytes, const path_costs& each) {
+       return binomial_cost(of, bytes, each) + spread_cost(of, bytes, copying(each));
      },
      [](const arguments& of, sink& to) { mst_reduce_scatter(of.ranks, of.rank, of.by, to); }},
-    {collective::reduce_scatter, "recursive-halving", piped_shares, thakur, "ceil(log2 p) α + (p - 1)/p n (β + γ)",
-     rank_order::not_kept, halving_cost,
+    {collective::reduce_scatter, "recursive-halving", piped_shares, thakur,
+     "ceil(log2 p) α + (p - 1)/p n (β + γ), more where p is no power of two", rank_order::not_kept, halving_cost,
      [](const arguments& of, sink& to) { recursive_halving_reduce_scatter(of.ranks, of.rank, of.by, to); }},
 
     {collective::allgather, "ring", piped_shares | takes::order, patarasuk, "(p - 1) (α + n/p β)", rank_order::kept,
-     ring_copy_cost, [](const arguments& of, sink& to) { ring_allgather(ring_of(of), of.rank, to); }},
-    {collective::allgather, "bruck", 0, bruck, "ceil(log2 p) α + (p - 1)/p n β", rank_order::kept, doubling_copy_cost,
-     [](const arguments& of, sink& to) { bruck_allgather(of.ranks, of.rank, to); }},
-    {collective::allgather, "recursive-doubling", piped_shares, thakur, "ceil(log2 p) α + (p - 1)/p n β",
-     rank_order::kept, doubling_copy_cost,
+     copied<ring_cost>, [](const arguments& of, sink& to) { ring_allgather(ring_of(of), of.rank, to); }},
+    {collective::allgather, "bruck", 0, bruck, "ceil(log2 p) α + (p - 1)/p n β", rank_order::kept,
+     copied<bruck_allgather_cost>, [](const arguments& of, sink& to) { bruck_allgather(of.ranks, of.rank, to); }},
+    {collective::allgather, "recursive-doubling", piped_shares, thakur,
+     "ceil(log2 p) α + (p - 1)/p n β, more where p is no power of two", rank_order::kept, copied<halving_cost>,
      [](const arguments& of, sink& to) { recursive_doubling_allgather(of.ranks, of.rank, of.by, to); }},
 
     {collective::barrier, "dissemination", 0, "Hensgen, Finkel and Manber 1988", "ceil(log2 p) α", rank_order::kept,
      rounds_cost, [](const arguments& of, sink& to) { dissemination_barrier(of.ranks, of.rank, to); }},
     {collective::barrier, "tree", 0, folklore, "2 ceil(log2 p) α", rank_order::kept,
-     [](const arguments& of, double bytes, const link_costs& each) { return 2 * rounds_cost(of, bytes, each); },
+     [](const arguments& of, double bytes, const path_costs& each) { return 2 * rounds_cost(of, bytes, each); },
      [](const arguments& of, sink& to) { tree_barrier(binomial_position(of.ranks, 0, of.rank), to); }},
 
     {collective::gather, "binomial", takes::root | takes::window, heimlich, "ceil(log2 p) α + (p - 1)/p n β",
-     rank_order::kept, doubling_copy_cost,
+     rank_order::kept, copied<spread_cost>,
      [](const arguments& of, sink& to) { binomial_gather(of.ranks, of.root, of.rank, of.by, to); }},
     {collective::gather, "linear", takes::root | takes::window, folklore, "(p - 1) (α + n/p β)", rank_order::kept,
-     ring_copy_cost, [](const arguments& of, sink& to) { linear_gather(of.ranks, of.root, of.rank, of.by, to); }},
+     copied<linear_cost>, [](const arguments& of, sink& to) { linear_gather(of.ranks, of.root, of.rank, of.by, to); }},
 
     {collective::scatter, "binomial", takes::root, heimlich, "ceil(log2 p) α + (p - 1)/p n β", rank_order::kept,
-     doubling_copy_cost, [](const arguments& of, sink& to) { binomial_scatter(of.ranks, of.root, of.rank, to); }},
-    {collective::scatter, "linear", takes::root, folklore, "(p - 1) (α + n/p β)", rank_order::kept, ring_copy_cost,
+     copied<spread_cost>, [](const arguments& of, sink& to) { binomial_scatter(of.ranks, of.root, of.rank, to); }},
+    {collective::scatter, "linear", takes::root, folklore, "(p - 1) (α + n/p β)", rank_order::kept, copied<linear_cost>,
      [](const arguments& of, sink& to) { linear_scatter(of.ranks, of.root, of.rank, to); }},
 
-    {collective::alltoall, "pairwise", takes::window, thakur, "(p - 1) (α + n/p β)", rank_order::kept, ring_copy_cost,
-     [](const arguments& of, sink& to) { pairwise_alltoall(of.ranks, of.rank, of.by, to); }},
+    {collective::alltoall, "pairwise", takes::window, thakur, "(p - 1) (α + n/p β)", rank_order::kept,
+     copied<pairwise_cost>, [](const arguments& of, sink& to) { pairwise_alltoall(of.ranks, of.rank, of.by, to); }},
     {collective::alltoall, "bruck", takes::degree, bruck,
      "(r - 1) ceil(log_r p) α + (r - 1)/r ceil(log_r p) n β for degree r", rank_order::kept,
-     [](const arguments& of, double bytes, const link_costs& each) {
-       const double r = std::min(of.degree, std::max(of.ranks, 2));
-       const double digits = of.ranks <= 1 ? 0 : std::ceil(std::log2(p(of)) / std::log2(r) - 1e-9);
-       return (r - 1) * digits * each.alpha + (r - 1) / r * digits * bytes * each.beta;
-     },
+     copied<bruck_alltoall_cost>,
      [](const arguments& of, sink& to) { bruck_alltoall(of.ranks, of.rank, of.degree, to); }},
 
-    {collective::scan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + n γ)", rank_order::kept, doubling_cost,
-     [](const arguments& of, sink& to) { recursive_doubling_scan(of.ranks, of.rank, to); }},
+    {collective::scan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + n γ)", rank_order::kept,
+     doubling_scan_cost, [](const arguments& of, sink& to) { recursive_doubling_scan(of.ranks, of.rank, to); }},
     {collective::scan, "chain", piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)", rank_order::kept, chain_cost,
      [](const arguments& of, sink& to) { chain_scan(of.ranks, of.rank, of.by, to); }},
 
     {collective::exscan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + 2 n γ)", rank_order::kept,
-     [](const arguments& of, double bytes, const link_costs& each) {
-       return doubling_cost(of, bytes, {each.alpha, each.beta, 2 * each.gamma});
+     [](const arguments& of, double bytes, const path_costs& each) {
+       path_costs twice = each;
+       twice.gamma *= 2;
+       return doubling_scan_cost(of, bytes, twice);
      },
      [](const arguments& of, sink& to) { recursive_doubling_exscan(of.ranks, of.rank, to); }},
     {collective::exscan, "chain", piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)", rank_order::kept, chain_cost,

@@ -6,16 +6,6 @@
 namespace weft::schedules {
 namespace {
 
-/// More segments than this cost more in steps than pipelining gains.
-constexpr std::size_t most_segments = 256;
-
-std::uint32_t segments_of(const algorithm& how, int ranks, std::size_t bytes, std::size_t segment) {
-  if ((how.parameters & takes::segments) == 0) return 1;
-  const std::size_t chunk =
-      (how.parameters & takes::segments_of_share) == 0 ? bytes : bytes / static_cast<std::size_t>(std::max(ranks, 1));
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>((chunk + segment - 1) / segment, 1, most_segments));
-}
-
 /// Whether fewer bytes count for more than fewer rounds.
 bool is_long(collective kind, int ranks, std::size_t bytes, const selection_parameters& by) {
   if (kind == collective::alltoall) return ranks <= 2 || bytes > by.bruck_limit * static_cast<std::size_t>(ranks);
@@ -64,15 +54,24 @@ const algorithm* usual(collective kind, bool is_long) {
   return found[static_cast<std::size_t>(kind)][is_long];
 }
 
+[[noreturn]] void refuse(collective kind) {
+  throw std::invalid_argument("no algorithm of " + std::string(name(kind)) + " does what is asked of it");
+}
+
+/// The algorithm wanted, where it meets the demands; else null.
+const algorithm* served_wish(collective kind, const selection_parameters& by, const demands& of) {
+  const algorithm* const wanted = by.wanted[static_cast<std::size_t>(kind)];
+  return wanted != nullptr && meets(of, *wanted) ? wanted : nullptr;
+}
+
 const algorithm& choose(collective kind, int ranks, std::size_t bytes, const selection_parameters& by,
                         const demands& of) {
-  const algorithm* const wanted = by.wanted[static_cast<std::size_t>(kind)];
-  if (wanted != nullptr && meets(of, *wanted)) return *wanted;
+  if (const algorithm* const wanted = served_wish(kind, by, of)) return *wanted;
   const algorithm& by_size = *usual(kind, is_long(kind, ranks, bytes, by));
   if (meets(of, by_size)) return by_size;
   for (const algorithm& other : algorithms_of(kind))
     if (meets(of, other)) return other;
-  throw std::invalid_argument("no algorithm of " + std::string(name(kind)) + " does what is asked of it");
+  refuse(kind);
 }
 
 }  // namespace
@@ -98,6 +97,23 @@ bool meets(const demands& of, const algorithm& how) {
 selected select(collective kind, int ranks, std::size_t bytes, const selection_parameters& by, const demands& of) {
   const algorithm& how = choose(kind, ranks, bytes, by, of);
   return {&how, segments_of(how, ranks, bytes, by.segment), bytes <= by.in_order_limit};
+}
+
+selected select_fastest(collective kind, const algorithm_arguments& shape, std::size_t bytes, const path_costs& each,
+                        const selection_parameters& by, const demands& of) {
+  prediction best;
+  const auto consider = [&](const algorithm& how) {
+    const prediction one = predict(how, shape, bytes, each, by.segment);
+    if (best.how == nullptr || one.seconds < best.seconds) best = one;
+  };
+  if (const algorithm* const wanted = served_wish(kind, by, of)) {
+    consider(*wanted);
+  } else {
+    for (const algorithm& how : algorithms_of(kind))
+      if (meets(of, how)) consider(how);
+  }
+  if (best.how == nullptr) refuse(kind);
+  return {best.how, best.segments, bytes <= by.in_order_limit};
 }
 
 }  // namespace weft::schedules

@@ -1,11 +1,15 @@
 // The choice among algorithms.
 #include <algorithm>
+#include <random>
 #include <stdexcept>
+#include <weft/schedules/machine_costs.hpp>
 #include <weft/schedules/selection.hpp>
 
 #include "catch.hpp"
+#include "seed.hpp"
 
 using namespace weft::schedules;
+using weft_test::test_seed;
 
 namespace {
 
@@ -104,4 +108,74 @@ TEST_CASE("demands are met before wishes") {
   const demands own{0, false, false, true};
   CHECK(select(collective::alltoall, 8, 8, {}, own).how->name == "pairwise");
   CHECK_THROWS_AS(select(collective::allgather, 8, 8, {}, own), std::invalid_argument);
+}
+
+TEST_CASE("where costs are measured, nothing that meets the demands is predicted to be faster than what is chosen") {
+  std::mt19937_64 random(test_seed());
+  INFO("WEFT_TEST_SEED=" << test_seed());
+  const auto drawn = [&](double most) { return std::uniform_real_distribution<double>(0, most)(random); };
+  for (int i = 0; i < 2000; ++i) {
+    const auto kind = static_cast<collective>(random() % collectives);
+    algorithm_arguments shape = shape_of(1 + static_cast<int>(random() % 40));
+    shape.root = static_cast<int>(random() % static_cast<std::uint64_t>(shape.ranks));
+    machine_costs machine;
+    machine[road::node] = {drawn(1e-5), drawn(1e-6), drawn(1e-5), drawn(1e-9), drawn(2e-9), drawn(1e-5)};
+    machine.eager = 8192;
+    const path_costs each = path_of(machine, road::fabric, road::memory, drawn(1e-9));
+    const auto bytes = static_cast<std::size_t>(random() % (std::uint64_t{1} << (random() % 28)));
+    const demands asked{shape.root, random() % 2 == 0, false, false};
+    CAPTURE(name(kind), shape.ranks, bytes, asked.rank_order);
+    const selected chosen = select_fastest(kind, shape, bytes, each, {}, asked);
+    REQUIRE(meets(asked, *chosen.how));
+    shape.by.segments = chosen.segments;
+    const double seconds = chosen.how->cost(shape, static_cast<double>(bytes), each);
+    for (const prediction& other : predict_all(kind, shape, bytes, each, selection_parameters{}.segment))
+      if (meets(asked, *other.how)) CHECK(seconds <= other.seconds);
+  }
+}
+
+TEST_CASE("predictions are sorted, hold every algorithm, and grow with what is measured") {
+  machine_costs cheap, dear;
+  cheap[road::node] = {1e-6, 1e-7, 2e-7, 1e-10, 1e-10, 1e-6};
+  dear[road::node] = {2e-6, 2e-7, 4e-7, 2e-10, 2e-10, 2e-6};
+  for (const collective kind : all_collectives())
+    for (const int ranks : {1, 2, 7, 16})
+      for (const std::size_t bytes : {std::size_t{8}, std::size_t{1} << 20}) {
+        const auto all =
+            predict_all(kind, shape_of(ranks), bytes, path_of(cheap, road::node, road::node, 1e-11), 1 << 19);
+        CHECK(all.size() == algorithms_of(kind).size());
+        CHECK(std::is_sorted(all.begin(), all.end(), [](auto& a, auto& b) { return a.seconds < b.seconds; }));
+        for (const prediction& one : all) {
+          const auto dearer =
+              predict(*one.how, shape_of(ranks), bytes, path_of(dear, road::node, road::node, 1e-11), 1 << 19);
+          CHECK(dearer.seconds >= one.seconds);
+          CHECK(one.segments <= most_segments);
+        }
+      }
+}
+
+TEST_CASE("what is wanted is taken, however slow it is predicted to be") {
+  const path_costs each(1e-6, 1e-10, 1e-11);
+  for (const algorithm& wanted : algorithms()) {
+    selection_parameters by;
+    by.wanted[static_cast<std::size_t>(wanted.kind)] = &wanted;
+    CHECK(select_fastest(wanted.kind, shape_of(7), 1 << 20, each, by).how == &wanted);
+  }
+  const demands own{0, false, false, true};
+  CHECK(select_fastest(collective::alltoall, shape_of(8), 8, each, {}, own).how->name == "pairwise");
+  CHECK_THROWS_AS(select_fastest(collective::allgather, shape_of(8), 8, each, {}, own), std::invalid_argument);
+}
+
+TEST_CASE("a road that was not measured costs what the next longer one does, or the longest") {
+  machine_costs machine;
+  machine[road::node] = {1, 2, 3, 4, 5, 6};
+  for (const road which : {road::memory, road::node, road::fabric}) {
+    const path_costs each = path_of(machine, which, which, 7);
+    CHECK(each.alpha == 5);
+    CHECK(each.gap == 3);
+    CHECK(each.beta == 4);
+    CHECK(each.near.exchange == 5);
+    CHECK(each.handshake == 6);
+    CHECK(each.gamma == 7);
+  }
 }

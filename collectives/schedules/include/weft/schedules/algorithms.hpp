@@ -6,6 +6,7 @@
 #include <vector>
 #include <weft/schedules/collective.hpp>
 #include <weft/schedules/greedy_tree.hpp>
+#include <weft/schedules/link_costs.hpp>
 #include <weft/schedules/pipeline.hpp>
 #include <weft/schedules/schedule.hpp>
 #include <weft/schedules/timing.hpp>
@@ -39,13 +40,6 @@ inline constexpr unsigned root = 1, segments = 2, window = 4, degree = 8, connec
 inline constexpr unsigned segments_of_share = 512;
 }  // namespace takes
 
-/// Seconds to start a transfer, for each of its bytes, and to combine each of them.
-struct link_costs {
-  double alpha = 0;
-  double beta = 0;
-  double gamma = 0;
-};
-
 /// Whether operands are combined in the order of the ranks, as operators need that do not commute.
 enum class rank_order : std::uint8_t {
   kept,           ///< or nothing is combined
@@ -63,8 +57,9 @@ struct algorithm {
   std::string_view formula;  ///< what `cost` says, in words: p ranks, n bytes, s segments, α, β, γ
   rank_order order;
   /// Seconds for a vector of so many bytes, by the formula: of all chunks together, in an all-to-all of one rank's
-  /// input.
-  double (*cost)(const algorithm_arguments& of, double bytes, const link_costs& each);
+  /// input. By LogGP (Alexandrov and others 1995), too: of messages of a rank that follow one another the first takes
+  /// α, the others the gap; of those that cross, β is that of an exchange.
+  double (*cost)(const algorithm_arguments& of, double bytes, const path_costs& each);
   /// Emits one rank's steps. Throws std::invalid_argument for arguments that make no sense.
   void (*emit)(const algorithm_arguments& of, sink& to);
   /// The tree that a reduction climbs, whatever the order of its operands; null where it climbs none, or several.

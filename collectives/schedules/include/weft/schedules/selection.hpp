@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <weft/schedules/algorithms.hpp>
+#include <weft/schedules/prediction.hpp>
 
 namespace weft::schedules {
 
@@ -39,6 +40,11 @@ struct selected {
 /// fewest bytes; where that does not meet the demands, the first of the table that does. Throws std::invalid_argument
 /// where none does.
 selected select(collective kind, int ranks, std::size_t bytes, const selection_parameters& by, const demands& of = {});
+
+/// The same where costs have been measured: the one wanted, else of those that meet the demands the one predicted to be
+/// the fastest (where several are as fast, the first of the table); in the number of segments that is best for it.
+selected select_fastest(collective kind, const algorithm_arguments& shape, std::size_t bytes, const path_costs& each,
+                        const selection_parameters& by, const demands& of = {});
 
 /// Whether `how` meets the demands.
 bool meets(const demands& of, const algorithm& how);

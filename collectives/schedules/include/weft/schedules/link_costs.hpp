@@ -1,0 +1,33 @@
+// What a message costs, as the formulas of the table of algorithms take it.
+#pragma once
+
+#include <limits>
+
+namespace weft::schedules {
+
+/// Seconds to start a transfer, for each of its bytes, and to combine each of them. By these three alone the formulas
+/// are those of the literature; what else can be measured of a machine refines them.
+struct link_costs {
+  constexpr link_costs() = default;
+  constexpr link_costs(double a, double b, double c) : alpha(a), beta(b), gamma(c), gap(a), exchange(b) {}
+
+  double alpha = 0;
+  double beta = 0;
+  double gamma = 0;
+  double gap = 0;        ///< to start a transfer right behind another one of the same rank, which need not wait for it
+  double exchange = 0;   ///< for each byte where a rank sends and receives as many at the same time
+  double handshake = 0;  ///< to start a transfer of more than `eager` bytes, beside α and the gap
+  double eager = std::numeric_limits<double>::infinity();
+};
+
+/// The costs between any two ranks, and those between ranks of a group.
+struct path_costs : link_costs {
+  constexpr path_costs() = default;
+  constexpr path_costs(double a, double b, double c) : path_costs(link_costs(a, b, c)) {}
+  constexpr path_costs(const link_costs& all) : link_costs(all), near(all) {}
+  constexpr path_costs(const link_costs& all, const link_costs& within) : link_costs(all), near(within) {}
+
+  link_costs near;
+};
+
+}  // namespace weft::schedules

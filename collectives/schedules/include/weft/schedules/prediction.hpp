@@ -1,0 +1,33 @@
+// How long each algorithm would take, by the formulas of the table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+#include <weft/schedules/algorithms.hpp>
+
+namespace weft::schedules {
+
+struct prediction {
+  const algorithm* how = nullptr;
+  std::uint32_t segments = 1;
+  double seconds = 0;
+};
+
+/// More segments than this cost more in steps than pipelining gains.
+inline constexpr std::uint32_t most_segments = 256;
+
+/// Into how many segments `how` cuts a vector of so many bytes so that none has more than `segment` bytes, but not more
+/// than most_segments; 1 where it takes none.
+std::uint32_t segments_of(const algorithm& how, int ranks, std::size_t bytes, std::size_t segment);
+
+/// What `how` would take in the best number of segments: of the powers of two times the least, which `segment` bounds,
+/// up to most_segments. Of several that are as good, the least. `bytes` as algorithm::cost counts them.
+prediction predict(const algorithm& how, const algorithm_arguments& of, std::size_t bytes, const path_costs& each,
+                   std::size_t segment);
+
+/// Of every algorithm of `kind`, the fastest first; where they are as fast, in the order of the table.
+std::vector<prediction> predict_all(collective kind, const algorithm_arguments& of, std::size_t bytes,
+                                    const path_costs& each, std::size_t segment);
+
+}  // namespace weft::schedules

@@ -1,0 +1,37 @@
+#include <algorithm>
+#include <weft/schedules/prediction.hpp>
+
+namespace weft::schedules {
+
+std::uint32_t segments_of(const algorithm& how, int ranks, std::size_t bytes, std::size_t segment) {
+  if ((how.parameters & takes::segments) == 0) return 1;
+  const std::size_t chunk =
+      (how.parameters & takes::segments_of_share) == 0 ? bytes : bytes / static_cast<std::size_t>(std::max(ranks, 1));
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>((chunk + segment - 1) / segment, 1, most_segments));
+}
+
+prediction predict(const algorithm& how, const algorithm_arguments& of, std::size_t bytes, const path_costs& each,
+                   std::size_t segment) {
+  algorithm_arguments tried = of;
+  const auto seconds = [&](std::uint32_t segments) {
+    tried.by.segments = segments;
+    return how.cost(tried, static_cast<double>(bytes), each);
+  };
+  const std::uint32_t least = segments_of(how, of.ranks, bytes, segment);
+  prediction best{&how, least, seconds(least)};
+  if ((how.parameters & takes::segments) == 0) return best;
+  for (std::uint32_t segments = 2 * least; segments <= most_segments; segments *= 2)
+    if (const double time = seconds(segments); time < best.seconds) best = {&how, segments, time};
+  return best;
+}
+
+std::vector<prediction> predict_all(collective kind, const algorithm_arguments& of, std::size_t bytes,
+                                    const path_costs& each, std::size_t segment) {
+  std::vector<prediction> all;
+  for (const algorithm& how : algorithms_of(kind)) all.push_back(predict(how, of, bytes, each, segment));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const prediction& a, const prediction& b) { return a.seconds < b.seconds; });
+  return all;
+}
+
+}  // namespace weft::schedules

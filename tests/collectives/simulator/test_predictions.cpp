@@ -1,0 +1,79 @@
+// What the formulas predict beside what the simulator takes, step by step and by LogGP.
+#include <algorithm>
+#include <weft/schedules/machine_costs.hpp>
+#include <weft/schedules/prediction.hpp>
+
+#include "catch.hpp"
+#include "jobs.hpp"
+
+using namespace weft::schedules;
+
+namespace {
+
+constexpr road_costs network{1500, 300, 400, 0.08, 0.08, 0};
+constexpr double combine = 0.05;
+constexpr std::size_t longest_segment = 1 << 30;  // so that predictions alone say how many there are
+
+path_costs measured() {
+  machine_costs machine;
+  machine[road::fabric] = network;
+  machine.eager = 1e300;
+  return path_of(machine, road::fabric, road::fabric, combine);
+}
+
+double simulated(const algorithm& how, algorithm_arguments shape, std::size_t bytes) {
+  weft::simulator::machine_model model;
+  model.latency = network.latency;
+  model.overhead = network.overhead;
+  model.gap = network.gap;
+  model.gap_per_byte = network.gap_per_byte;
+  model.compute_per_byte = combines(how.kind) ? combine : 0;
+  const std::size_t counted = how.kind == collective::alltoall ? bytes * static_cast<std::size_t>(shape.ranks) : bytes;
+  const auto all = weft::simulator::workload_of(shape.ranks, counted, 1, [&](int rank, sink& to) {
+    shape.rank = rank;
+    how.emit(shape, to);
+  });
+  return weft_test::completion(all, model);
+}
+
+template <class Each>
+void for_each_job(Each&& each) {
+  for (const int ranks : {2, 3, 4, 5, 8, 13, 16, 32})
+    for (const std::size_t bytes : {8, 4 << 10, 64 << 10, 1 << 20}) {
+      algorithm_arguments shape;
+      shape.ranks = ranks;
+      shape.splits = 1;
+      each(shape, bytes);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("predictions are near what is simulated, for one segment and for the best number") {
+  for (const algorithm& how : algorithms())
+    for_each_job([&](algorithm_arguments shape, std::size_t bytes) {
+      for (const std::uint32_t segments :
+           {std::uint32_t{1}, predict(how, shape, bytes, measured(), longest_segment).segments}) {
+        shape.by.segments = segments;
+        const double ratio = how.cost(shape, static_cast<double>(bytes), measured()) / simulated(how, shape, bytes);
+        CAPTURE(name(how.kind), how.name, shape.ranks, bytes, segments);
+        CHECK(ratio > 0.7);
+        CHECK(ratio < 2);
+      }
+    });
+}
+
+TEST_CASE("what is predicted to be the fastest is near what is the fastest when it is simulated") {
+  for (std::size_t i = 0; i < collectives; ++i)
+    for_each_job([&](algorithm_arguments shape, std::size_t bytes) {
+      const auto kind = static_cast<collective>(i);
+      const auto all = predict_all(kind, shape, bytes, measured(), longest_segment);
+      std::vector<double> seconds;
+      for (const prediction& one : all) {
+        shape.by.segments = one.segments;
+        seconds.push_back(simulated(*one.how, shape, bytes));
+      }
+      CAPTURE(name(kind), shape.ranks, bytes, all[0].how->name);
+      CHECK(seconds[0] < 1.75 * *std::min_element(seconds.begin(), seconds.end()));
+    });
+}
