@@ -90,7 +90,7 @@ TEST_CASE("whichever allocation fails, everything ends", "[messenger][memory]") 
     CAPTURE(number);
     more = run_short_of_memory(number, 1);
   }
-  CHECK(number > 100);
+  CHECK(number > 50);
 }
 
 TEST_CASE("whenever memory runs out for a while, everything ends", "[messenger][memory]") {

@@ -1,6 +1,6 @@
 #include <atomic>
-#include <system_error>
 #include <thread>
+#include <weft/runtime/error.hpp>
 #include <weft/topology/affinity.hpp>
 #include <weft/topology/noise.hpp>
 
@@ -64,8 +64,8 @@ TEST_CASE("who shares a cpu with a busy thread loses it again and again") {
 }
 
 TEST_CASE("a measurement of nothing is refused") {
-  REQUIRE_THROWS_AS(measure_noise({}), std::system_error);
-  REQUIRE_THROWS_AS(measure_noise({0}, {0ms, 10us, 1us}), std::system_error);
-  REQUIRE_THROWS_AS(measure_noise({0}, {1ms, 0us, 1us}), std::system_error);
-  REQUIRE_THROWS_AS(measure_noise({cpu_set::largest}, {1ms, 10us, 1us}), std::system_error);
+  REQUIRE_THROWS_AS(measure_noise({}), weft::error);
+  REQUIRE_THROWS_AS(measure_noise({0}, {0ms, 10us, 1us}), weft::error);
+  REQUIRE_THROWS_AS(measure_noise({0}, {1ms, 0us, 1us}), weft::error);
+  REQUIRE_THROWS_AS(measure_noise({cpu_set::largest}, {1ms, 10us, 1us}), weft::error);
 }
