@@ -4,7 +4,9 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
+#include <weft/choices.hpp>
 #include <weft/communicator.hpp>
 #include <weft/runtime/backoff.hpp>
 
@@ -42,6 +44,13 @@ struct prepared_call {
   bool in_order = true;
 };
 
+struct choice_hash {
+  std::size_t operator()(const choice_request& of) const noexcept {
+    return (static_cast<std::size_t>(of.what) << 56 ^ static_cast<std::size_t>(of.asked.root) << 40 ^ of.bytes) *
+           0x9e3779b97f4a7c15u;
+  }
+};
+
 struct communicator_state {
   communicator_state(process& host, std::shared_ptr<rank_identity> self, std::shared_ptr<const fabric::group> members,
                      int rank);
@@ -61,6 +70,7 @@ struct communicator_state {
   /// The latest call: programs repeat theirs, and one like it needs no choice and no look-up. Its plan is the one used
   /// last, which the cache never drops.
   prepared_call latest;
+  std::unordered_map<choice_request, schedules::selected, choice_hash> choices;  ///< by measured costs
   std::uint32_t sequence = 0;  ///< of the next collective, but for its highest bit, which plans have
   std::uint32_t plans_made = 0;
   bool freed = false;  ///< the caller has no communicator for it any more

@@ -1,6 +1,7 @@
 #include "prepared_calls.hpp"
 
-#include <weft/schedules/selection.hpp>
+#include <weft/choices.hpp>
+#include <weft/tuning.hpp>
 
 #include "schedule_builder.hpp"
 
@@ -27,14 +28,21 @@ custom_operator custom_of(const user_function& function) {
   return function.order == commutes ? custom_operator::commutes : custom_operator::keeps_order;
 }
 
+/// Seconds for each byte of an operand, as far as they were measured.
+double combine_seconds_of(communicator_state& state, const request& wanted) {
+  const tuning* const measured = state.host.measured();
+  if (measured == nullptr || !schedules::combines(wanted.what)) return 0;
+  if (custom_of(wanted.custom) != custom_operator::none) return combine_seconds_of_custom(*measured);
+  return combine_seconds(*measured, wanted.op, wanted.type);
+}
+
 chosen choose(communicator_state& state, const request& wanted, const request_shape& shape) {
-  schedules::demands asked;
-  asked.root = wanted.root;
-  asked.rank_order = custom_of(wanted.custom) == custom_operator::keeps_order;
-  asked.groups_in_rows = asked.rank_order && state.groups().in_rows;
-  asked.own_counts = wanted.uneven && wanted.what == collective::alltoall;
-  const auto found =
-      schedules::select(wanted.what, state.size(), shape.vector * wanted.element_bytes, state.host.selection(), asked);
+  choice_request of{wanted.what, shape.vector * wanted.element_bytes, {}, combine_seconds_of(state, wanted)};
+  of.asked.root = wanted.root;
+  of.asked.rank_order = custom_of(wanted.custom) == custom_operator::keeps_order;
+  of.asked.groups_in_rows = of.asked.rank_order && state.groups().in_rows;
+  of.asked.own_counts = wanted.uneven && wanted.what == collective::alltoall;
+  const schedules::selected found = detail::choose(state, of);
   chosen c;
   c.in_order = found.in_order;
   c.call.how = found.how;

@@ -33,7 +33,7 @@ constexpr std::string_view agreed_options[]{"barrier",        "bcast",         "
                                             "prepost",        "segment",       "ring-threshold", "ring-threshold-pair",
                                             "bruck-limit",    "degree",        "splits",         "group-ranks",
                                             "connections",    "max-transfers", "max-reducers",   "transfer-cost",
-                                            "compute-cost"};
+                                            "compute-cost",   "tune"};
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
@@ -186,6 +186,15 @@ void process::connect(membership& member) {
   });
   among_processes_ = std::make_unique<fabric::participant>(processes_, me);
   messages_->join(*among_processes_);
+  if (tunes_by_file(settings_)) share_tuning(deadline);
+}
+
+void process::share_tuning(clock::time_point deadline) {
+  constexpr const char* key = "weft/tuning";
+  if (rendezvous_->process() == 0) rendezvous_->put(key, as_bytes(to_text(read_tuning(settings_.tune))));
+  const auto text = rendezvous_->get(key, deadline);
+  measured_ = parse_tuning({reinterpret_cast<const char*>(text.data()), text.size()}, "the costs of process 0");
+  measured_->machine.eager = static_cast<double>(settings_.eager_limit);
 }
 
 void process::watch(const membership& member, std::vector<fabric::process_record> records) {

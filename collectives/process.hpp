@@ -1,17 +1,17 @@
 // A process of a job: its connections to the others, and the ranks that it hosts.
 #pragma once
 
-#include <weft/membership.hpp>
-
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
 #include <weft/fabric/messenger.hpp>
 #include <weft/fabric/monitor.hpp>
+#include <weft/membership.hpp>
 #include <weft/runtime/event.hpp>
 #include <weft/runtime/progress.hpp>
 #include <weft/schedules/selection.hpp>
-
-#include <atomic>
-#include <memory>
-#include <vector>
+#include <weft/tuning.hpp>
 
 namespace weft::detail {
 
@@ -34,6 +34,8 @@ class process {
 
   const options& settings() const noexcept { return settings_; }
   const schedules::selection_parameters& selection() const noexcept { return selection_; }
+  /// The costs that the job goes by; null where it chooses by length. The same on every process.
+  const tuning* measured() const noexcept { return measured_ ? &*measured_ : nullptr; }
   fabric::messenger& messages() noexcept { return *messages_; }
   progress& moved_by() noexcept { return *progress_; }
 
@@ -46,6 +48,8 @@ class process {
 
  private:
   void connect(membership& member);
+  /// Agrees on the costs of the file that process 0 was given.
+  void share_tuning(clock::time_point deadline);
   void watch(const membership& member, std::vector<fabric::process_record> records);
   /// Blocks until every other process has come to its end, or is lost: whoever left earlier could not answer those who
   /// take back what they granted it. Once one has left, all have come this far. A barrier over the network, and where a
@@ -62,6 +66,7 @@ class process {
 
   options settings_;
   schedules::selection_parameters selection_;
+  std::optional<tuning> measured_;
   std::shared_ptr<const fabric::group> world_;
   int first_rank_ = 0;
   int local_ranks_ = 1;
@@ -69,12 +74,12 @@ class process {
   std::unique_ptr<store> rendezvous_;
   std::unique_ptr<fabric::messenger> messages_;
   std::unique_ptr<progress> progress_;
-  std::shared_ptr<const fabric::group> processes_;       ///< one rank a process, for leaving together
+  std::shared_ptr<const fabric::group> processes_;  ///< one rank a process, for leaving together
   std::unique_ptr<fabric::participant> among_processes_;
-  std::atomic<bool> somebody_left_{false};               ///< or this process has been given up
-  std::vector<bool> came_;                               ///< of each process; the monitor's thread alone uses it
-  std::atomic<int> still_missing_{0};                    ///< how many processes have not come
-  std::atomic<int> lost_{-1};                            ///< the first process that was lost
+  std::atomic<bool> somebody_left_{false};    ///< or this process has been given up
+  std::vector<bool> came_;                    ///< of each process; the monitor's thread alone uses it
+  std::atomic<int> still_missing_{0};         ///< how many processes have not come
+  std::atomic<int> lost_{-1};                 ///< the first process that was lost
   std::unique_ptr<fabric::monitor> monitor_;  // last: its thread uses the others
 };
 

@@ -2,8 +2,25 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace weft::detail {
+namespace {
+
+/// The longest road between those of `ranks`.
+template <class Ranks>
+schedules::road road_among(const Ranks& ranks, std::span<const std::int32_t> process, std::span<const int> node) {
+  auto longest = schedules::road::memory;
+  const auto process_of = [&](auto rank) { return process[static_cast<std::size_t>(rank)]; };
+  const auto node_of = [&](auto rank) { return node[static_cast<std::size_t>(process_of(rank))]; };
+  for (const auto rank : ranks) {
+    if (node_of(rank) != node_of(ranks.front())) return schedules::road::fabric;
+    if (process_of(rank) != process_of(ranks.front())) longest = schedules::road::node;
+  }
+  return longest;
+}
+
+}  // namespace
 
 rank_groups::rank_groups(std::span<const std::int32_t> process, std::span<const int> node, int each) {
   const auto node_of = [&](std::int32_t p) { return node[static_cast<std::size_t>(p)]; };
@@ -18,6 +35,10 @@ rank_groups::rank_groups(std::span<const std::int32_t> process, std::span<const 
     in_rows = in_rows && found->second + 1 == members.size();
     members[found->second].push_back(rank);
   }
+  std::vector<int> all(process.size());
+  std::iota(all.begin(), all.end(), 0);
+  farthest = road_among(all, process, node);
+  for (const auto& group : members) within = std::max(within, road_among(group, process, node));
 }
 
 }  // namespace weft::detail

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <vector>
+#include <weft/schedules/machine_costs.hpp>
 
 namespace weft::detail {
 
@@ -13,7 +14,9 @@ struct rank_groups {
   rank_groups(std::span<const std::int32_t> process, std::span<const int> node, int each);
 
   std::vector<std::vector<int>> members;
-  bool in_rows = true;  ///< whether they are rows of consecutive ranks, in order
+  bool in_rows = true;                                 ///< whether they are rows of consecutive ranks, in order
+  schedules::road farthest = schedules::road::memory;  ///< between any two ranks
+  schedules::road within = schedules::road::memory;    ///< between two of a group
 };
 
 }  // namespace weft::detail

@@ -22,19 +22,24 @@ schedules::partition partition_of(const collective_call& call, const place& at) 
 
 }  // namespace
 
-std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, const place& at, const options& settings) {
+schedules::algorithm_arguments shape_of(int ranks, const options& settings) {
   schedules::algorithm_arguments of;
-  of.ranks = at.ranks;
-  of.rank = at.rank;
-  of.root = call.root;
-  of.by.segments = call.segments;
+  of.ranks = ranks;
   of.degree = settings.degree;
-  of.splits = std::min(settings.splits, static_cast<int>(std::bit_width(static_cast<unsigned>(at.ranks))) - 1);
+  of.splits = std::min(settings.splits, static_cast<int>(std::bit_width(static_cast<unsigned>(ranks))) - 1);
   of.connections = settings.connections;
-  if (at.groups != nullptr && (call.how->parameters & schedules::takes::groups) != 0) of.groups = *at.groups;
   of.transfer = settings.transfer_cost;
   of.compute = settings.compute_cost;
   of.within = {settings.max_transfers, settings.max_reducers};
+  return of;
+}
+
+std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, const place& at, const options& settings) {
+  schedules::algorithm_arguments of = shape_of(at.ranks, settings);
+  of.rank = at.rank;
+  of.root = call.root;
+  of.by.segments = call.segments;
+  if (at.groups != nullptr && (call.how->parameters & schedules::takes::groups) != 0) of.groups = *at.groups;
   of.keep_order = call.custom == custom_operator::keeps_order;
   schedules::schedule_sink built;
   call.how->emit(of, built);

@@ -17,6 +17,9 @@ struct place {
   const std::vector<std::vector<int>>* groups = nullptr;  ///< of ranks that are near each other; null: one
 };
 
+/// What the options say of an algorithm's shape on so many ranks.
+schedules::algorithm_arguments shape_of(int ranks, const options& settings);
+
 /// The schedule of the rank at `at` for `call`. The costs of the greedy tree and the like are the options'. Throws
 /// std::invalid_argument for counts with which the call's algorithm cannot be run.
 std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, const place& at, const options& settings);

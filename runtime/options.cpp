@@ -156,6 +156,8 @@ const std::vector<entry>& table() {
                     &options::prepost),
       switch_option("force-registration", "register local memory even where the provider does not ask",
                     &options::force_registration),
+      text_option("tune", "what auto chooses by: start (measures), off (lengths: results repeat), or a file of costs",
+                  &options::tune),
       algorithm_option("barrier", &options::barrier),
       algorithm_option("bcast", &options::bcast),
       algorithm_option("reduce", &options::reduce),

@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <optional>
 #include <stdexcept>
+#include <weft/choices.hpp>
 #include <weft/membership.hpp>
 #include <weft/runtime.hpp>
-#include <weft/selection_settings.hpp>
 
 #include "bench_latency.hpp"
 #include "bench_report.hpp"
@@ -26,17 +26,17 @@ detail::membership join(const bench_settings& settings, std::vector<std::string>
   return detail::join_by_environment(argc, argv.data());
 }
 
-/// The algorithm that the collective takes, of such a size and under these options.
-std::string algorithm_of(const options& o, const bench_settings& settings, int ranks, std::size_t bytes) {
+/// The algorithm that the collective takes, of such a size.
+std::string algorithm_of(communicator& world, const bench_settings& settings, std::size_t bytes) {
   const auto kind = schedules::find_collective(settings.collective).value();
   std::size_t vector = count_of(settings, bytes) * kernels::size_of(settings.type);
-  if (schedules::has_blocks(kind)) vector *= static_cast<std::size_t>(ranks);
-  return std::string(schedules::select(kind, ranks, vector, detail::selection_of(o)).how->name);
+  if (schedules::has_blocks(kind)) vector *= static_cast<std::size_t>(world.size());
+  const auto of = detail::choices::request(world, kind, vector, settings.op, settings.type);
+  return std::string(detail::choices::taken(world, of).how->name);
 }
 
 struct rank_program {
   const bench_settings& settings;
-  const options& runtime_options;
   const std::string& provider;
 
   std::int64_t operator()(communicator& world) const {
@@ -44,7 +44,7 @@ struct rank_program {
     std::optional<bench_report> report;
     if (world.rank() == 0) report.emplace(settings, provider, world.size());
     return sweep(world, settings, [&](measurement measured) {
-      measured.algorithm = algorithm_of(runtime_options, settings, world.size(), measured.bytes);
+      measured.algorithm = algorithm_of(world, settings, measured.bytes);
       report->add(measured);
     });
   }
@@ -62,10 +62,9 @@ struct rank_program {
 
 int run_bench_worker(const bench_settings& settings, const std::vector<std::string>& weft_arguments) {
   detail::membership member = join(settings, weft_arguments);
-  const options used = member.settings;
   const std::string provider = member.network->limits().provider;
   const int ranks = member.ranks;
-  const rank_program program{settings, used, provider};
+  const rank_program program{settings, provider};
   std::atomic<std::int64_t> wrong = 0;
   {
     runtime job(std::move(member));

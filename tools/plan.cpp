@@ -9,12 +9,14 @@
 #include <weft/topology/ring_order.hpp>
 
 #include "command_line.hpp"
+#include "plan_explain.hpp"
 #include "plan_list.hpp"
 #include "plan_rounds.hpp"
 #include "plan_steps.hpp"
 #include "plan_tree.hpp"
 #include "rank_placement.hpp"
 #include "shape_options.hpp"
+#include "weft_arguments.hpp"
 
 namespace weft::tools {
 namespace {
@@ -24,7 +26,9 @@ struct command_line {
   shape_options shaped;
   plan_job job;
   std::optional<int> rank;
-  bool list = false, verify = false;
+  bool list = false, verify = false, explain = false;
+  std::string tuning, type = "float", op = "sum", road;
+  std::vector<CLI::Option*> of_explanation;  ///< what says what a call costs
 };
 
 /// Whether the plan is printed as a tree, with times.
@@ -54,8 +58,11 @@ void place_on_network(command_line& line) {
 void finish(command_line& line) {
   if (line.collective.empty()) throw CLI::RequiredError("COLLECTIVE");
   if (line.shaped.shape.ranks == 0) throw CLI::RequiredError("--ranks");
-  line.job.how = &algorithm_named(collective_named(line.collective), line.algorithm);
   line.job.shape = shape_of(line.shaped);
+  if (line.explain) return;
+  for (const CLI::Option* given : line.of_explanation)
+    if (given->count() > 0) throw CLI::ValidationError(given->get_name(), "only an explanation takes that: --explain");
+  line.job.how = &algorithm_named(collective_named(line.collective), line.algorithm);
   check_options(*line.job.how, line.shaped.options, times_with_a_meaning(line));
   if (line.rank) check_among("--rank", *line.rank, line.job.shape.ranks);
   if (line.rank && (line.format == "dot" || line.format == "goal"))
@@ -63,6 +70,39 @@ void finish(command_line& line) {
   if (!line.topology.empty() && line.shaped.group_size > 0)
     throw CLI::ValidationError("--group-size", "the switches of --topology are the groups: not both");
   if (!line.topology.empty()) place_on_network(line);
+}
+
+/// What --weft-tune would say.
+std::string tuning_file(const command_line& line) {
+  if (!line.tuning.empty()) return line.tuning;
+  const std::string set = parse_weft_arguments({}).tune;
+  if (set != "start" && set != "off") return set;
+  throw CLI::ValidationError("--explain",
+                             "by which costs? --tuning FILE says it, or WEFT_TUNE; `weft tune` writes one");
+}
+
+void print_explanation(const command_line& line) {
+  if (line.format != "text" && line.format != "json")
+    throw CLI::ValidationError("--format", "an explanation is text or json, not " + line.format);
+  if (line.rank || line.verify || !line.topology.empty())
+    throw CLI::ValidationError("--explain", "goes with none of --rank, --verify and --topology");
+  if (line.job.shape.by.segments != 1)
+    throw CLI::ValidationError("--segments", "an explanation says itself how many are best");
+  explained_call call;
+  call.kind = collective_named(line.collective);
+  call.shape = line.job.shape;
+  call.bytes = line.job.bytes.value_or(8);
+  call.op = kernels::find_operation(line.op).value();
+  call.type = kernels::find_type(line.type).value();
+  if (!kernels::has(call.op, call.type)) throw CLI::ValidationError("--op", kernels::refusal(call.op, call.type));
+  for (std::size_t i = 0; i < schedules::roads; ++i)
+    if (line.road == name(static_cast<schedules::road>(i))) call.over = static_cast<schedules::road>(i);
+  if (!line.algorithm.empty()) call.wanted = &algorithm_named(call.kind, line.algorithm);
+  const std::string source = tuning_file(line);
+  const explanation made = explain(call, detail::read_tuning(source));
+  const std::string text =
+      line.format == "json" ? explanation_as_json(call, made, source) : explanation_as_text(call, made, source);
+  std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
 void print(const command_line& line) {
@@ -103,6 +143,7 @@ void plan(command_line& line, int& status) {
   try {
     if (line.list) return print_list(line);
     finish(line);
+    if (line.explain) return print_explanation(line);
     print(line);
   } catch (const std::invalid_argument& refused) {
     throw CLI::ValidationError("plan", refused.what());
@@ -123,6 +164,26 @@ void add_options_of_plans(CLI::App& app, command_line& line) {
           ->type_name("FILE"));
   choose(app.add_option("--placement", line.placing, "Where ranks are on its machines [block]"),
          {"block", "cyclic", "random"});
+}
+
+template <class Values>
+std::vector<std::string> names_of(const Values& values) {
+  std::vector<std::string> all;
+  for (const auto value : values) all.emplace_back(kernels::name(value));
+  return all;
+}
+
+void add_explanation_options(CLI::App& app, command_line& line) {
+  app.add_flag("--explain", line.explain, "Show instead what each algorithm is predicted to take, and the choice");
+  line.of_explanation = {
+      app.add_option("--tuning", line.tuning, "What costs were measured, by `weft tune` [WEFT_TUNE]")
+          ->type_name("FILE"),
+      app.add_option("--op", line.op, "What combines the elements [sum]"),
+      app.add_option("--type", line.type, "Type of the elements [float]"),
+      app.add_option("--road", line.road, "How far the ranks are from each other [the longest measured]")};
+  choose(line.of_explanation[1], names_of(kernels::all_operations()));
+  choose(line.of_explanation[2], names_of(kernels::all_types()));
+  choose(line.of_explanation[3], {"memory", "node", "fabric"});
 }
 
 }  // namespace
@@ -153,6 +214,7 @@ void add_plan(CLI::App& weft, int& status) {
          {"text", "json", "dot", "goal"});
   app->add_flag("--list", line->list, "Show the algorithms instead, of COLLECTIVE or of all");
   app->add_flag("--verify", line->verify, "Check, for all ranks together, that this is the collective");
+  add_explanation_options(*app, *line);
   app->callback([line, &status] { plan(*line, status); });
 }
 

@@ -24,6 +24,7 @@
 namespace weft {
 
 namespace detail {
+struct choices;
 struct communicator_state;
 }  // namespace detail
 
@@ -298,6 +299,7 @@ class communicator {
   void abort();
 
  private:
+  friend struct detail::choices;
   using collective = detail::collective;
 
   void send_bytes(std::span<const std::byte> data, int to, int tag);

@@ -33,7 +33,10 @@ struct options {
   bool prepost = true;              ///< grant a collective's long messages when it starts; else each asks, as others do
   bool force_registration = false;  ///< register local memory even where the provider does not ask (a test mode)
 
-  /// The algorithm of each collective, or auto: by length. Joining a job refuses other names.
+  /// What auto goes by: `start` by costs that are measured when the job starts, `off` by the lengths below alone, so
+  /// that results repeat to the bit; else a file of measured costs (`weft tune`), which repeats them likewise.
+  std::string tune = "off";
+  /// The algorithm of each collective, or auto: as `tune` says. Joining a job refuses other names.
   std::string barrier = "auto", bcast = "auto", reduce = "auto", allreduce = "auto", reduce_scatter = "auto",
               allgather = "auto", gather = "auto", scatter = "auto", alltoall = "auto", scan = "auto", exscan = "auto";
   std::size_t ring_threshold = 64 << 10;      ///< vectors of at least so many bytes take what sends the fewest bytes

@@ -1,0 +1,33 @@
+// Which algorithm a communicator's collectives take, and why.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+#include <weft/communicator.hpp>
+#include <weft/schedules/selection.hpp>
+
+namespace weft::detail {
+
+/// A collective, as far as the choice goes by it.
+struct choice_request {
+  collective what = collective::barrier;
+  std::size_t bytes = 0;  ///< of the vector; of an all-to-all, one rank's input
+  schedules::demands asked;
+  double combine = 0;  ///< seconds for each byte; 0 where nothing is combined or nothing was measured
+  friend bool operator==(const choice_request&, const choice_request&) = default;
+};
+
+/// What a collective takes on this communicator: what its option names, else by the costs that the job agreed on, else
+/// by length. The same on every rank. Throws std::invalid_argument where no algorithm meets the demands.
+schedules::selected choose(communicator_state& on, const choice_request& of);
+
+/// For tools: the same of a communicator, for elements combined by a built-in operator.
+struct choices {
+  static choice_request request(communicator& on, collective what, std::size_t bytes, kernels::operation op,
+                                kernels::type type);
+  static schedules::selected taken(communicator& on, const choice_request& of);
+  /// Every algorithm, the fastest first; none where nothing was measured.
+  static std::vector<schedules::prediction> predicted(communicator& on, const choice_request& of);
+};
+
+}  // namespace weft::detail

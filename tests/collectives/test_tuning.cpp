@@ -1,0 +1,102 @@
+// What was measured, as text.
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <weft/runtime/error.hpp>
+#include <weft/tuning.hpp>
+
+#include "catch.hpp"
+
+using namespace weft::detail;
+using weft::kernels::operation, weft::kernels::type;
+using weft::schedules::road;
+using weft_test::ContainsSubstring;
+
+namespace {
+
+const std::string whole =
+    "# of a test\n"
+    "node.latency = 7.1e-07\n"
+    "node.overhead = 2e-07  # of each end\n"
+    "\n"
+    "node.gap = 3e-07\r\n"
+    "node.gap_per_byte = 1.25e-10\n"
+    "node.exchange_per_byte=2e-10\n"
+    "  node.handshake = 0\n"
+    "combine.sum.float = 5e-11\n"
+    "combine.min_location.located_double = 9e-10";
+
+/// The reason for which `text` is refused.
+std::string refusal(const std::string& text) {
+  try {
+    parse_tuning(text, "costs.txt");
+  } catch (const weft::error& refused) {
+    CHECK(refused.code() == weft::errc::invalid_argument);
+    return refused.what();
+  }
+  return "";
+}
+
+std::string without(const std::string& line) {
+  std::string text = whole;
+  const auto at = text.find(line);
+  REQUIRE(at != std::string::npos);
+  return text.erase(at, text.find('\n', at) - at);
+}
+
+}  // namespace
+
+TEST_CASE("measured costs are read and written") {
+  const tuning read = parse_tuning(whole, "costs.txt");
+  REQUIRE(read.machine[road::node].has_value());
+  CHECK_FALSE(read.machine[road::memory].has_value());
+  CHECK_FALSE(read.machine[road::fabric].has_value());
+  CHECK(*read.machine[road::node] == weft::schedules::road_costs{7.1e-07, 2e-07, 3e-07, 1.25e-10, 2e-10, 0});
+  CHECK(combine_seconds(read, operation::sum, type::float32) == 5e-11);
+  const std::string text = to_text(read, "two\nlines");
+  CHECK(text.starts_with("# two\n# lines\nnode.latency = 7.1e-07\n"));
+  CHECK(to_text(parse_tuning(text, "again")) == to_text(read));
+}
+
+TEST_CASE("written costs are the same after they are read, to the bit") {
+  tuning measured;
+  measured.machine[road::fabric] = {1.0 / 3e6, 1.0 / 7e6, 2.0 / 3e6, 1.0 / 9e9, 1.0 / 3e9, 1.0 / 7e5};
+  measured.combine[{operation::sum, type::float64}] = 1.0 / 3e10;
+  const tuning once = parse_tuning(to_text(measured), "once");
+  const tuning twice = parse_tuning(to_text(once), "twice");
+  CHECK(once.machine.by_road == twice.machine.by_road);
+  CHECK(once.combine == twice.combine);
+}
+
+TEST_CASE("kernels that were not measured cost what their like do") {
+  const tuning read = parse_tuning(whole, "costs.txt");
+  CHECK(combine_seconds(read, operation::product, type::float32) == 5e-11);
+  CHECK(combine_seconds(read, operation::max_location, type::located_float64) == 9e-10);
+  CHECK(combine_seconds(read, operation::bit_or, type::uint8) == 9e-10);
+  CHECK(combine_seconds_of_custom(read) == 9e-10);
+}
+
+TEST_CASE("malformed costs are refused with the line and the reason") {
+  CHECK_THAT(refusal("node.latency\n"), ContainsSubstring("costs.txt:1: \"node.latency\" is not KEY = SECONDS"));
+  CHECK_THAT(refusal("\n\nnode.speed = 1"), ContainsSubstring("costs.txt:3: there is no parameter \"node.speed\""));
+  CHECK_THAT(refusal("cable.latency = 1"), ContainsSubstring("(memory|node|fabric)"));
+  CHECK_THAT(refusal("combine.sum.bool = 1"), ContainsSubstring("there is no kernel \"combine.sum.bool\""));
+  CHECK_THAT(refusal("combine.sum = 1"), ContainsSubstring("there is no kernel"));
+  for (const char* const value : {"", "fast", "-1", "nan", "inf", "1e999", "1 s"})
+    CHECK_THAT(refusal("node.gap = " + std::string(value)), ContainsSubstring("costs.txt:1: \""));
+  CHECK_THAT(refusal(whole + "\nnode.gap = 1"), ContainsSubstring("costs.txt:11: node.gap is there twice"));
+  CHECK_THAT(refusal(without("node.gap = ")), ContainsSubstring("node.gap is missing"));
+  CHECK_THAT(refusal("combine.sum.float = 1"), ContainsSubstring("no road"));
+  CHECK_THAT(refusal(without("combine.sum").erase(whole.find("combine.sum"))), ContainsSubstring("no kernel"));
+  CHECK_THAT(refusal(""), ContainsSubstring("no road"));
+}
+
+TEST_CASE("a file of costs is read, and one that cannot be says why") {
+  const auto path = std::filesystem::temp_directory_path() / ("weft-test-tuning-" + std::to_string(::getpid()));
+  std::ofstream(path) << whole;
+  CHECK(to_text(read_tuning(path)) == to_text(parse_tuning(whole, "")));
+  std::filesystem::remove(path);
+  CHECK_THROWS_WITH(read_tuning(path), ContainsSubstring("No such file"));
+}

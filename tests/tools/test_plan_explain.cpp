@@ -1,0 +1,83 @@
+// `weft plan --explain`.
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "printed_plan.hpp"
+#include "temporary_file.hpp"
+
+using nlohmann::json;
+using weft_test::ContainsSubstring;
+using weft_test::outcome;
+using weft_test::printed;
+using weft_test::temporary_file;
+
+namespace {
+
+const std::string costs_of_a_test =
+    "node.latency = 7e-07\nnode.overhead = 2e-07\nnode.gap = 3e-07\nnode.gap_per_byte = 1e-10\n"
+    "node.exchange_per_byte = 2e-10\nnode.handshake = 1e-06\ncombine.sum.float = 5e-11\n";
+
+json explained(std::vector<std::string> arguments, const std::string& costs) {
+  const temporary_file file(costs);
+  arguments.insert(arguments.end(), {"--explain", "--tuning", file.path(), "--format", "json"});
+  return json::parse(printed(arguments));
+}
+
+}  // namespace
+
+TEST_CASE("an explanation lists every algorithm, the fastest first, and marks the choice") {
+  for (const auto& [collective, ranks] : std::map<std::string, std::string>{
+           {"allreduce", "2"}, {"reduce", "7"}, {"broadcast", "64"}, {"alltoall", "5"}, {"barrier", "1000000"}}) {
+    const json made = explained({collective, "--ranks", ranks, "--count", "65536"}, costs_of_a_test);
+    double before = 0;
+    int chosen = 0;
+    for (const json& one : made.at("alternatives")) {
+      CHECK(one.at("predicted_us").get<double>() >= before);
+      before = one.at("predicted_us");
+      if (one.at("chosen")) ++chosen;
+    }
+    CHECK(chosen == 1);
+    CHECK(made.at("alternatives").at(0).at("chosen") == true);
+    CHECK(made.at("alternatives").at(0).at("algorithm") == made.at("chosen"));
+    CHECK_FALSE(made.at("why").get<std::string>().empty());
+  }
+}
+
+TEST_CASE("an explanation follows the costs, and what is asked for") {
+  std::string slow_start = costs_of_a_test, slow_bytes = costs_of_a_test;
+  slow_start.replace(slow_start.find("7e-07"), 5, "1e-02");
+  slow_bytes.replace(slow_bytes.find("2e-10"), 5, "1e-06");
+  slow_bytes.replace(slow_bytes.find("1e-10"), 5, "1e-06");
+  const std::vector<std::string> call{"allreduce", "--ranks", "16", "--count", "65536"};
+  CHECK(explained(call, slow_start).at("chosen") == "recursive-doubling");
+  CHECK(explained(call, slow_bytes).at("chosen") == "butterfly");
+  const json wanted = explained({"allreduce", "--ranks", "16", "--algorithm", "ring"}, slow_start);
+  CHECK(wanted.at("chosen") == "ring");
+  CHECK_THAT(wanted.at("why").get<std::string>(), ContainsSubstring("--algorithm"));
+  const temporary_file file(costs_of_a_test);
+  const std::string text = printed({"allreduce", "--ranks", "4", "--explain", "--tuning", file.path()});
+  CHECK_THAT(text, ContainsSubstring("chosen"));
+  CHECK_THAT(text, ContainsSubstring("by length alone (--weft-tune=off): recursive-doubling"));
+}
+
+TEST_CASE("an explanation without costs, or with malformed ones, is refused") {
+  const auto refused = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"plan", "allreduce", "--ranks", "4"});
+    const outcome done = weft_test::run(arguments);
+    CHECK(done.status != 0);
+    CHECK(done.output.empty());
+    return done.error;
+  };
+  CHECK_THAT(refused({"--explain"}), ContainsSubstring("weft tune"));
+  CHECK_THAT(refused({"--tuning", "x"}), ContainsSubstring("--explain"));
+  const temporary_file malformed("node.latency = 1\nnode.gap = quick\n");
+  CHECK_THAT(refused({"--explain", "--tuning", malformed.path()}),
+             ContainsSubstring(malformed.path() + ":2: \"quick\" is not a time"));
+  const temporary_file file(costs_of_a_test);
+  CHECK_THAT(refused({"--explain", "--tuning", file.path(), "--op", "min", "--type", "bool"}),
+             ContainsSubstring("min does not exist on bool"));
+  CHECK_THAT(refused({"--explain", "--tuning", file.path(), "--rank", "1"}), ContainsSubstring("--rank"));
+  CHECK_THAT(refused({"--explain", "--tuning", file.path(), "--segments", "4"}), ContainsSubstring("--segments"));
+  CHECK_THAT(refused({"--explain", "--tuning", file.path(), "--format", "dot"}), ContainsSubstring("text or json"));
+}
