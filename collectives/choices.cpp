@@ -1,5 +1,4 @@
 #include <weft/choices.hpp>
-#include <weft/tuning.hpp>
 
 #include "communicator_state.hpp"
 #include "schedule_builder.hpp"
@@ -25,10 +24,10 @@ constexpr std::size_t most_choices = 256;
 
 schedules::selected choose(communicator_state& on, const choice_request& of) {
   const tuning* const measured = on.host.measured();
-  if (measured == nullptr) return select(of.what, on.size(), of.bytes, on.host.selection(), of.asked);
+  if (measured == nullptr) return select(of.what, on.size(), of.bytes, on.selection, of.asked);
   if (const auto known = on.choices.find(of); known != on.choices.end()) return known->second;
   const schedules::selected found =
-      select_fastest(of.what, shape_on(on, of), of.bytes, costs_on(on, *measured, of), on.host.selection(), of.asked);
+      select_fastest(of.what, shape_on(on, of), of.bytes, costs_on(on, *measured, of), on.selection, of.asked);
   if (on.choices.size() == most_choices) on.choices.clear();
   return on.choices.emplace(of, found).first->second;
 }
@@ -43,12 +42,21 @@ choice_request choices::request(communicator& on, collective what, std::size_t b
 
 schedules::selected choices::taken(communicator& on, const choice_request& of) { return choose(*on.state_, of); }
 
+void choices::prefer(communicator& on, collective what, const schedules::algorithm* wanted) {
+  communicator_state& state = *on.state_;
+  const auto kind = static_cast<std::size_t>(what);
+  state.selection.wanted[kind] = wanted != nullptr ? wanted : state.host.selection().wanted[kind];
+  state.choices.clear();
+  state.latest.key.reset();
+}
+
+const tuning* choices::costs(communicator& on) { return on.state_->host.measured(); }
+
 std::vector<schedules::prediction> choices::predicted(communicator& on, const choice_request& of) {
   communicator_state& state = *on.state_;
   const tuning* const measured = state.host.measured();
   if (measured == nullptr) return {};
-  return predict_all(of.what, shape_on(state, of), of.bytes, costs_on(state, *measured, of),
-                     state.host.selection().segment);
+  return predict_all(of.what, shape_on(state, of), of.bytes, costs_on(state, *measured, of), state.selection.segment);
 }
 
 }  // namespace weft::detail

@@ -8,7 +8,11 @@ namespace weft::detail {
 
 communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_identity> own,
                                        std::shared_ptr<const fabric::group> members, int rank)
-    : host(hosting), self(std::move(own)), member(std::move(members), rank), plans(hosting.settings().plan_cache) {
+    : host(hosting),
+      self(std::move(own)),
+      member(std::move(members), rank),
+      plans(hosting.settings().plan_cache),
+      selection(hosting.selection()) {
   host.messages().join(member);
   host.messages().while_held([this] { self->communicators.push_back(id()); });
 }

@@ -70,6 +70,7 @@ struct communicator_state {
   /// The latest call: programs repeat theirs, and one like it needs no choice and no look-up. Its plan is the one used
   /// last, which the cache never drops.
   prepared_call latest;
+  schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm
   std::unordered_map<choice_request, schedules::selected, choice_hash> choices;  ///< by measured costs
   std::uint32_t sequence = 0;  ///< of the next collective, but for its highest bit, which plans have
   std::uint32_t plans_made = 0;

@@ -11,6 +11,7 @@
 #include <weft/selection_settings.hpp>
 #include <weft/topology/affinity.hpp>
 
+#include "cost_measurement.hpp"
 #include "execution.hpp"
 #include "fingerprint.hpp"
 #include "schedule_builder.hpp"
@@ -33,7 +34,7 @@ constexpr std::string_view agreed_options[]{"barrier",        "bcast",         "
                                             "prepost",        "segment",       "ring-threshold", "ring-threshold-pair",
                                             "bruck-limit",    "degree",        "splits",         "group-ranks",
                                             "connections",    "max-transfers", "max-reducers",   "transfer-cost",
-                                            "compute-cost",   "tune"};
+                                            "compute-cost",   "tune",          "tune-budget"};
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
@@ -44,10 +45,15 @@ std::vector<std::byte> note_of(note_kind kind, std::span<const std::byte> conten
   return note;
 }
 
+/// Where process 0 puts the costs of its file.
+constexpr const char* costs_key = "weft/tuning";
+
 /// How long the last frames may take to leave.
 constexpr std::chrono::seconds leaving_time{2};
 
 std::span<const std::byte> as_bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+bool tunes_by_file(const options& settings) { return settings.tune != "start" && settings.tune != "off"; }
 
 std::string agreed_text(const options& settings) {
   std::string text;
@@ -111,7 +117,10 @@ void process::connect(membership& member) {
   }
   const std::size_t longest_eager = member.network->limits().frame - fabric::messenger::frame_overhead;
   settings_.eager_limit = std::min(settings_.eager_limit, longest_eager);
-  if (me == 0) rendezvous_->put("weft/options", as_bytes(agreed_text(settings_)));
+  if (me == 0) {
+    if (tunes_by_file(settings_)) rendezvous_->put(costs_key, as_bytes(to_text(read_tuning(settings_.tune))));
+    rendezvous_->put("weft/options", as_bytes(agreed_text(settings_)));
+  }
   const auto gathered = rendezvous_->gather("weft/process", fabric::encode(mine), deadline);
   std::vector<fabric::process_record> records;
   for (int i = 0; i < processes; ++i) records.push_back(fabric::decode(gathered[static_cast<std::size_t>(i)], i));
@@ -186,15 +195,23 @@ void process::connect(membership& member) {
   });
   among_processes_ = std::make_unique<fabric::participant>(processes_, me);
   messages_->join(*among_processes_);
-  if (tunes_by_file(settings_)) share_tuning(deadline);
+  agree_on_costs(deadline);
 }
 
-void process::share_tuning(clock::time_point deadline) {
-  constexpr const char* key = "weft/tuning";
-  if (rendezvous_->process() == 0) rendezvous_->put(key, as_bytes(to_text(read_tuning(settings_.tune))));
-  const auto text = rendezvous_->get(key, deadline);
+void process::agree_on_costs(clock::time_point deadline) {
+  if (settings_.tune == "off") return;
+  if (settings_.tune == "start") {
+    const measured_job job{nodes_, processes_->world, local_ranks_, settings_.eager_limit, settings_.tune_budget};
+    measured_ = measure_costs(job, *messages_, *progress_, *rendezvous_, deadline);
+  } else {
+    take_costs_of_file(deadline);
+  }
+  if (measured_) measured_->machine.eager = static_cast<double>(settings_.eager_limit);
+}
+
+void process::take_costs_of_file(clock::time_point deadline) {
+  const auto text = rendezvous_->get(costs_key, deadline);
   measured_ = parse_tuning({reinterpret_cast<const char*>(text.data()), text.size()}, "the costs of process 0");
-  measured_->machine.eager = static_cast<double>(settings_.eager_limit);
 }
 
 void process::watch(const membership& member, std::vector<fabric::process_record> records) {

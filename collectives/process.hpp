@@ -48,8 +48,10 @@ class process {
 
  private:
   void connect(membership& member);
-  /// Agrees on the costs of the file that process 0 was given.
-  void share_tuning(clock::time_point deadline);
+  /// Agrees on the costs that the choice of algorithms goes by, where it does: measures them, or takes those of the
+  /// file that process 0 was given.
+  void agree_on_costs(clock::time_point deadline);
+  void take_costs_of_file(clock::time_point deadline);
   void watch(const membership& member, std::vector<fabric::process_record> records);
   /// Blocks until every other process has come to its end, or is lost: whoever left earlier could not answer those who
   /// take back what they granted it. Once one has left, all have come this far. A barrier over the network, and where a

@@ -43,8 +43,6 @@ schedules::selection_parameters selection_of(const options& settings) {
   return agreed;
 }
 
-bool tunes_by_file(const options& settings) { return settings.tune != "start" && settings.tune != "off"; }
-
 std::string& algorithm_option(options& settings, collective kind) {
   return settings.*members[static_cast<std::size_t>(kind)];
 }

@@ -69,12 +69,23 @@ class parser {
   parser(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
   tuning parse() {
+    parse_part();
+    check_whole();
+    return std::move(result_);
+  }
+
+  tuning parse_part() {
     for (std::size_t from = 0; from < text_.size(); ++line_) {
       const std::size_t end = std::min(text_.find('\n', from), text_.size());
       const std::string_view line = text_.substr(from, end - from);
       from = end + 1;
       take(trimmed(line.substr(0, line.find('#'))));
     }
+    return result_;
+  }
+
+ private:
+  void check_whole() const {
     for (std::size_t i = 0; i < schedules::roads; ++i)
       for (const road_key& key : road_keys)
         if (result_.machine.by_road[i]) require(std::string(name(static_cast<road>(i))) + "." + std::string(key.name));
@@ -82,10 +93,8 @@ class parser {
                      [](const auto& one) { return one.has_value(); }))
       refuse("no road: a line such as \"node.latency = 7e-07\" is missing");
     if (result_.combine.empty()) refuse("no kernel: a line such as \"combine.sum.float = 5e-11\" is missing");
-    return std::move(result_);
   }
 
- private:
   [[noreturn]] void refuse(const std::string& why) const {
     throw error(errc::invalid_argument, name_ + ":" + std::to_string(line_) + ": " + why);
   }
@@ -182,6 +191,8 @@ std::string to_text(const tuning& of, std::string_view comment) {
 }
 
 tuning parse_tuning(std::string_view text, const std::string& name) { return parser(text, name).parse(); }
+
+tuning parse_tuning_part(std::string_view text, const std::string& name) { return parser(text, name).parse_part(); }
 
 tuning read_tuning(const std::string& file) {
   std::ifstream in(file, std::ios::binary);

@@ -158,6 +158,7 @@ const std::vector<entry>& table() {
                     &options::force_registration),
       text_option("tune", "what auto chooses by: start (measures), off (lengths: results repeat), or a file of costs",
                   &options::tune),
+      time_option("tune-budget", "milliseconds, about, that measuring at the job's start takes", &options::tune_budget),
       algorithm_option("barrier", &options::barrier),
       algorithm_option("bcast", &options::bcast),
       algorithm_option("reduce", &options::reduce),

@@ -64,6 +64,10 @@ void finish_settings(command_line& line) {
   if (std::find(valid.begin(), valid.end(), s.algorithm) == valid.end())
     throw CLI::ValidationError("--algorithm",
                                s.algorithm + " not in {" + CLI::detail::join(valid, ",") + "} of " + s.collective);
+  if (s.explain && !kind)
+    throw CLI::ValidationError("--explain", "only a collective has algorithms, not " + s.collective);
+  if (s.explain && s.algorithm != "auto")
+    throw CLI::ValidationError("--explain", "every algorithm is measured: not with --algorithm");
   if (s.collective == "latency" && line.job.ranks < 2)
     throw CLI::ValidationError("--ranks", "latency takes at least 2 ranks");
   const auto& providers = fabric::known_providers();
@@ -93,6 +97,7 @@ std::vector<std::string> worker_arguments(const command_line& line) {
                                      s.algorithm};
   if (s.check) arguments.push_back("--check");
   if (s.json) arguments.push_back("--json");
+  if (s.explain) arguments.push_back("--explain");
   return arguments;
 }
 
@@ -176,6 +181,8 @@ void add_bench(CLI::App& weft, int& status) {
          {"on", "off"});
   app->add_flag("--check", s.check, "Change the inputs for every sample, and check its result");
   app->add_flag("--json", s.json, "Print one JSON object a line");
+  app->add_flag("--explain", s.explain,
+                "Time every algorithm, beside what it is predicted to take, and mark the choice");
   line->launching = {
       app->add_option("-n,--ranks", line->job.ranks, "How many ranks [2]")
           ->check(whole_number(1, 1'000'000))

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct measurement {
   double p99_us = 0;
   std::int64_t wrong = 0;  ///< elements, on all ranks, that differed from the exact result
   std::string algorithm;
+  std::optional<double> predicted_us;  ///< of an explanation
+  bool chosen = false;                 ///< likewise: what the call would take
 };
 
 /// A moment of the steady clock in seconds.

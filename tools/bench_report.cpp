@@ -31,8 +31,8 @@ bench_report::bench_report(const bench_settings& settings, std::string provider,
     std::printf(", %s", std::string(kernels::name(settings_.type)).c_str());
   if (reduces) std::printf(", %s", std::string(kernels::name(settings_.op)).c_str());
   std::printf("%s\n", settings_.check ? ", every sample checked" : "");
-  std::printf("%12s  %-21s %8s %12s %12s %12s %8s\n", "bytes", "algorithm", "samples", "min us", "median us", "p99 us",
-              "wrong");
+  std::printf("%12s  %-21s %8s %12s %12s %12s %8s%s\n", "bytes", "algorithm", "samples", "min us", "median us",
+              "p99 us", "wrong", settings_.explain ? " predicted us" : "");
   std::fflush(stdout);
 }
 
@@ -42,13 +42,18 @@ std::string bench_report::json(const measurement& m) const {
          "\", \"ranks\": " + std::to_string(ranks_) + ", \"bytes\": " + std::to_string(m.bytes) +
          ", \"samples\": " + std::to_string(m.samples) + fixed(", \"min_us\": %.3f", m.min_us) +
          fixed(", \"median_us\": %.3f", m.median_us) + fixed(", \"p99_us\": %.3f", m.p99_us) + ", \"algorithm\": \"" +
-         m.algorithm + "\", \"provider\": \"" + provider_ + "\", \"wrong\": " + std::to_string(m.wrong);
+         m.algorithm + "\", \"provider\": \"" + provider_ + "\", \"wrong\": " + std::to_string(m.wrong) +
+         (m.predicted_us ? fixed(", \"predicted_us\": %.3f", *m.predicted_us) +
+                               (m.chosen ? ", \"chosen\": true" : ", \"chosen\": false")
+                         : "");
 }
 
 void bench_report::add(const measurement& m) const {
   if (settings_.json) return print(json(m) + "}");
-  std::printf("%12zu  %-21s %8zu %12.3f %12.3f %12.3f %8lld\n", m.bytes, m.algorithm.c_str(), m.samples, m.min_us,
+  std::printf("%12zu  %-21s %8zu %12.3f %12.3f %12.3f %8lld", m.bytes, m.algorithm.c_str(), m.samples, m.min_us,
               m.median_us, m.p99_us, static_cast<long long>(m.wrong));
+  if (m.predicted_us) std::printf(" %12.3f%s", *m.predicted_us, m.chosen ? "  chosen" : "");
+  std::printf("\n");
   std::fflush(stdout);
 }
 

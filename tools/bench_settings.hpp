@@ -20,6 +20,7 @@ struct bench_settings {
   std::string algorithm = "auto";
   bool check = false;  ///< the result of every sample, each on inputs of its own
   bool json = false;
+  bool explain = false;  ///< every algorithm, its prediction beside
 };
 
 /// The collectives as options call them, "latency" and "kernels".

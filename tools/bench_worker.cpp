@@ -26,13 +26,35 @@ detail::membership join(const bench_settings& settings, std::vector<std::string>
   return detail::join_by_environment(argc, argv.data());
 }
 
-/// The algorithm that the collective takes, of such a size.
-std::string algorithm_of(communicator& world, const bench_settings& settings, std::size_t bytes) {
+/// A call of such a size.
+detail::choice_request call_of(communicator& world, const bench_settings& settings, std::size_t bytes) {
   const auto kind = schedules::find_collective(settings.collective).value();
   std::size_t vector = count_of(settings, bytes) * kernels::size_of(settings.type);
   if (schedules::has_blocks(kind)) vector *= static_cast<std::size_t>(world.size());
-  const auto of = detail::choices::request(world, kind, vector, settings.op, settings.type);
-  return std::string(detail::choices::taken(world, of).how->name);
+  return detail::choices::request(world, kind, vector, settings.op, settings.type);
+}
+
+/// Each size by every algorithm, the one predicted to be the fastest first.
+std::int64_t sweep_algorithms(communicator& world, const bench_settings& settings,
+                              const std::function<void(const measurement&)>& report) {
+  std::int64_t wrong = 0;
+  bench_settings one = settings;
+  for (std::size_t bytes = settings.from;; bytes *= settings.factor) {
+    const auto call = call_of(world, settings, bytes);
+    const auto* const chosen = detail::choices::taken(world, call).how;
+    one.from = one.to = bytes;
+    for (const auto& each : detail::choices::predicted(world, call)) {
+      detail::choices::prefer(world, call.what, each.how);
+      wrong += sweep(world, one, [&](measurement measured) {
+        measured.algorithm = each.how->name;
+        measured.predicted_us = each.seconds * 1e6;
+        measured.chosen = each.how == chosen;
+        report(measured);
+      });
+    }
+    detail::choices::prefer(world, call.what, nullptr);
+    if (settings.collective == "barrier" || bytes > settings.to / settings.factor) return wrong;
+  }
 }
 
 struct rank_program {
@@ -43,8 +65,14 @@ struct rank_program {
     if (settings.collective == "latency") return latency(world);
     std::optional<bench_report> report;
     if (world.rank() == 0) report.emplace(settings, provider, world.size());
+    if (settings.explain) {
+      if (detail::choices::costs(world) == nullptr)
+        throw std::runtime_error("weft bench: one rank sends nothing, so nothing is predicted: -n 2 or more");
+      return sweep_algorithms(world, settings, [&](const measurement& measured) { report->add(measured); });
+    }
     return sweep(world, settings, [&](measurement measured) {
-      measured.algorithm = algorithm_of(world, settings, measured.bytes);
+      const auto taken = detail::choices::taken(world, call_of(world, settings, measured.bytes));
+      measured.algorithm = taken.how->name;
       report->add(measured);
     });
   }
@@ -62,6 +90,7 @@ struct rank_program {
 
 int run_bench_worker(const bench_settings& settings, const std::vector<std::string>& weft_arguments) {
   detail::membership member = join(settings, weft_arguments);
+  if (settings.explain && member.settings.tune == "off") member.settings.tune = "start";
   const std::string provider = member.network->limits().provider;
   const int ranks = member.ranks;
   const rank_program program{settings, provider};

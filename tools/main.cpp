@@ -11,6 +11,7 @@
 #include "plan.hpp"
 #include "run.hpp"
 #include "sim.hpp"
+#include "tune.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app("weft: fibers over a fabric, for programs of many ranks", "weft");
@@ -24,6 +25,7 @@ int main(int argc, char** argv) {
   weft::tools::add_plan(app, status);
   weft::tools::add_sim(app);
   weft::tools::add_noise(app);
+  weft::tools::add_tune(app, status);
   try {
     auto arguments = weft::tools::without_marker_before_program(app, {argv + 1, argv + argc});
     std::ranges::reverse(arguments);  // as CLI11 wants them

@@ -5,6 +5,7 @@
 #include <vector>
 #include <weft/communicator.hpp>
 #include <weft/schedules/selection.hpp>
+#include <weft/tuning.hpp>
 
 namespace weft::detail {
 
@@ -26,6 +27,10 @@ struct choices {
   static choice_request request(communicator& on, collective what, std::size_t bytes, kernels::operation op,
                                 kernels::type type);
   static schedules::selected taken(communicator& on, const choice_request& of);
+  /// Takes this algorithm from now on, or with null what the options say: every rank must ask for the same.
+  static void prefer(communicator& on, collective what, const schedules::algorithm* wanted);
+  /// The costs that the job agreed on; null where it goes by length.
+  static const tuning* costs(communicator& on);
   /// Every algorithm, the fastest first; none where nothing was measured.
   static std::vector<schedules::prediction> predicted(communicator& on, const choice_request& of);
 };

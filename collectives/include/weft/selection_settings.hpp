@@ -11,9 +11,6 @@ namespace weft::detail {
 /// its collective has not: with where it came from, and the names that there are.
 schedules::selection_parameters selection_of(const options& settings);
 
-/// Whether the choice goes by a file of costs, options::tune.
-bool tunes_by_file(const options& settings);
-
 /// The option's value of the algorithm for `kind`, a name or auto.
 std::string& algorithm_option(options& settings, schedules::collective kind);
 

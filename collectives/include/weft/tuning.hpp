@@ -30,7 +30,10 @@ std::string to_text(const tuning& of, std::string_view comment = {});
 /// missing: all of a road's parameters, one road, or one kernel.
 tuning parse_tuning(std::string_view text, const std::string& name);
 
-/// The same of a file. Throws errc::invalid_argument, too, if it cannot be read.
+/// The same of a part of what a job measures: nothing need be there.
+tuning parse_tuning_part(std::string_view text, const std::string& name);
+
+/// As parse_tuning, of a file. Throws errc::invalid_argument, too, if it cannot be read.
 tuning read_tuning(const std::string& file);
 
 }  // namespace weft::detail

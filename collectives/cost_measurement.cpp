@@ -1,0 +1,129 @@
+#include "cost_measurement.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "kernel_costs.hpp"
+#include "road_probe.hpp"
+
+namespace weft::detail {
+namespace {
+
+using schedules::road, schedules::road_costs;
+
+/// Ids of communicators begin with the leader's world rank, which is never this.
+constexpr std::uint64_t probing_communicator(road which) {
+  return (std::uint64_t{0xffff'fffe} - static_cast<std::uint64_t>(which)) << 32;
+}
+
+/// Two processes, the lower one first, of which this is one; or nobody.
+struct pair {
+  int low = -1;
+  int high = -1;
+};
+
+/// The pair of `me` where neighbours in `row`, the first with the second and so on, measure; `most` pairs do.
+pair neighbour_in(const std::vector<int>& row, int me, std::size_t most) {
+  for (std::size_t i = 0; i + 1 < row.size() && i / 2 < most; i += 2)
+    if (row[i] == me || row[i + 1] == me) return {row[i], row[i + 1]};
+  return {};
+}
+
+std::vector<int> first_of_nodes(std::span<const int> node) {
+  std::vector<int> leaders;
+  for (int p = 0; p < static_cast<int>(node.size()); ++p)
+    if (std::find(node.begin(), node.begin() + p, node[static_cast<std::size_t>(p)]) == node.begin() + p)
+      leaders.push_back(p);
+  return leaders;
+}
+
+class prober {
+ public:
+  prober(const measured_job& in, fabric::messenger& messages, progress& by) : in_(in), messages_(messages), by_(by) {}
+
+  tuning measure() {
+    const double budget = std::chrono::duration<double>(in_.budget).count();
+    const int me = messages_.process();
+    const std::vector<int> leaders = first_of_nodes(in_.node);
+    const bool leads = std::find(leaders.begin(), leaders.end(), me) != leaders.end();
+    std::vector<int> beside;  // the processes of this node
+    for (int p = 0; p < static_cast<int>(in_.node.size()); ++p)
+      if (in_.node[static_cast<std::size_t>(p)] == in_.node[static_cast<std::size_t>(me)]) beside.push_back(p);
+    if (leads) result_.combine = measure_kernels(budget / 10);
+    if (leads && in_.ranks > 1) probe_memory(me, budget * 0.2);
+    probe(road::node, neighbour_in(beside, me, 1), budget * 0.3);
+    probe(road::fabric, neighbour_in(leaders, me, leaders.size()), budget * 0.3);
+    return std::move(result_);
+  }
+
+ private:
+  std::int32_t first_rank(int process) const { return in_.first[static_cast<std::size_t>(process)]; }
+
+  void probe_memory(int me, double budget) {
+    measure(road::memory, {first_rank(me), first_rank(me) + 1}, {me, me}, {0, 1}, budget);
+  }
+
+  void probe(road which, const pair& who, double budget) {
+    if (who.low == -1) return;
+    measure(which, {first_rank(who.low), first_rank(who.high)}, {who.low, who.high},
+            {who.low == messages_.process() ? 0 : 1}, budget);
+  }
+
+  void measure(road which, std::vector<std::int32_t> world, std::vector<std::int32_t> process, std::vector<int> here,
+               double budget) {
+    const auto group = std::make_shared<const fabric::group>(
+        fabric::group{probing_communicator(which), std::move(world), std::move(process)});
+    result_.machine[which] = road_probe(messages_, by_, group, std::move(here), in_.eager).measure(budget);
+  }
+
+  const measured_job& in_;
+  fabric::messenger& messages_;
+  progress& by_;
+  tuning result_;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+tuning combined(std::span<const tuning> parts) {
+  tuning all;
+  for (std::size_t i = 0; i < schedules::roads; ++i) {
+    std::vector<const road_costs*> measured;
+    for (const tuning& part : parts)
+      if (part.machine.by_road[i]) measured.push_back(&*part.machine.by_road[i]);
+    if (measured.empty()) continue;
+    const auto middle = [&](double road_costs::*member) {
+      std::vector<double> values;
+      for (const road_costs* one : measured) values.push_back(one->*member);
+      return median(std::move(values));
+    };
+    all.machine.by_road[i] = {
+        middle(&road_costs::latency),      middle(&road_costs::overhead),          middle(&road_costs::gap),
+        middle(&road_costs::gap_per_byte), middle(&road_costs::exchange_per_byte), middle(&road_costs::handshake)};
+  }
+  std::map<std::pair<kernels::operation, kernels::type>, std::vector<double>> kernels;
+  for (const tuning& part : parts)
+    for (const auto& [kernel, seconds] : part.combine) kernels[kernel].push_back(seconds);
+  for (auto& [kernel, seconds] : kernels) all.combine[kernel] = median(std::move(seconds));
+  return all;
+}
+
+std::optional<tuning> measure_costs(const measured_job& in, fabric::messenger& messages, progress& by,
+                                    store& rendezvous, store::clock::time_point deadline) {
+  if (in.node.size() == 1 && in.ranks == 1) return std::nullopt;
+  const std::string mine = to_text(prober(in, messages, by).measure());
+  const auto gathered = rendezvous.gather("weft/costs", std::as_bytes(std::span(mine)), deadline);
+  std::vector<tuning> parts;
+  for (std::size_t p = 0; p < gathered.size(); ++p)
+    parts.push_back(parse_tuning_part({reinterpret_cast<const char*>(gathered[p].data()), gathered[p].size()},
+                                      "the costs of process " + std::to_string(p)));
+  // As text and back, so that what holds for the job is what `to_text` shows.
+  return parse_tuning(to_text(combined(parts)), "the costs of the job");
+}
+
+}  // namespace weft::detail

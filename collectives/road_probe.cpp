@@ -1,0 +1,158 @@
+#include "road_probe.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <weft/schedules/partition.hpp>
+#include <weft/schedules/schedule_sink.hpp>
+
+namespace weft::detail {
+namespace {
+
+constexpr std::size_t short_message = sizeof(std::int64_t);
+constexpr int most_messages = 16;
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::shared_ptr<const bound_schedule> plan_of(schedules::probe_pattern how, int messages, int rank, std::size_t bytes) {
+  const auto steps = schedules::built_by([&](schedules::sink& to) { probe(how, messages, rank, to); });
+  const auto counts =
+      schedules::partition::of_chunks(std::vector<std::size_t>(static_cast<std::size_t>(messages), bytes));
+  return std::make_shared<bound_schedule>(steps, counts, 1, nullptr);
+}
+
+/// y = intercept + slope x, by least squares of what x and y deviate by in proportion to y: times vary by factors.
+struct line {
+  double intercept = 0;
+  double slope = 0;
+};
+line fitted(const std::vector<std::pair<double, double>>& points) {
+  double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
+  for (const auto& [x, y] : points) {
+    const double weight = 1 / std::max(y * y, 1e-18);
+    w += weight;
+    wx += weight * x;
+    wy += weight * y;
+    wxx += weight * x * x;
+    wxy += weight * x * y;
+  }
+  const double spread = w * wxx - wx * wx;
+  const double slope = spread > 0 ? std::max(0.0, (w * wxy - wx * wy) / spread) : 0;
+  return {(wy - slope * wx) / w, slope};
+}
+
+}  // namespace
+
+/// One rank's execution of a pattern.
+struct road_probe::side {
+  std::unique_ptr<in_order_execution> in_order;  ///< for short messages where the other side is elsewhere
+  std::unique_ptr<dataflow_execution> dataflow;  ///< for the others
+};
+
+road_probe::road_probe(fabric::messenger& messages, progress& by, std::shared_ptr<const fabric::group> pair,
+                       std::vector<int> here, std::size_t eager)
+    : messages_(messages), by_(by), here_(std::move(here)), eager_(eager), input_(short_message) {
+  for (const int rank : here_) {
+    members_.push_back(std::make_unique<fabric::participant>(pair, rank));
+    messages_.join(*members_.back());
+  }
+}
+
+road_probe::~road_probe() {
+  for (const auto& member : members_) messages_.leave(*member);
+}
+
+std::vector<std::unique_ptr<road_probe::side>>& road_probe::sides_of(pattern how, int messages, std::size_t bytes) {
+  auto& sides = sides_[{how, messages, bytes}];
+  if (!sides.empty()) return sides;
+  for (std::size_t i = 0; i < here_.size(); ++i) {
+    const auto plan = plan_of(how, messages, here_[i], bytes);
+    sides.push_back(std::make_unique<side>());
+    if (here_.size() == 1 && bytes <= eager_)
+      sides.back()->in_order = std::make_unique<in_order_execution>(messages_, *members_[i], plan);
+    else
+      sides.back()->dataflow = std::make_unique<dataflow_execution>(messages_, *members_[i], plan);
+  }
+  return sides;
+}
+
+double road_probe::run(pattern how, int messages, std::size_t bytes) {
+  auto& sides = sides_of(how, messages, bytes);
+  input_.resize(std::max(input_.size(), bytes));
+  output_.resize(std::max(output_.size(), static_cast<std::size_t>(messages) * bytes));
+  const run_arguments arguments{input_.data(), output_.data(), sequence_++, 0, {}};
+  const double start = seconds_now();
+  for (const auto& one : sides) {
+    if (one->in_order)
+      one->in_order->run(arguments, by_);
+    else
+      one->dataflow->start(arguments);
+  }
+  std::exception_ptr failure;
+  for (const auto& one : sides) {
+    if (one->dataflow) one->dataflow->finished().wait(by_);
+    const std::exception_ptr& ended = one->dataflow ? one->dataflow->failure() : one->in_order->failure();
+    if (failure == nullptr) failure = ended;
+  }
+  const double seconds = seconds_now() - start;
+  if (failure != nullptr) std::rethrow_exception(failure);
+  return seconds;
+}
+
+std::int64_t road_probe::told(std::int64_t value) {
+  if (here_.size() > 1) return value;
+  if (leads()) std::memcpy(input_.data(), &value, sizeof value);
+  run(pattern::sends, 1, short_message);
+  if (!leads()) std::memcpy(&value, output_.data(), sizeof value);
+  return value;
+}
+
+double road_probe::least(pattern how, int messages, std::size_t bytes, double budget) {
+  double best = run(how, messages, bytes);
+  const std::int64_t runs = told(static_cast<std::int64_t>(std::clamp(budget / std::max(best, 1e-7), 0.0, 2000.0)));
+  for (std::int64_t i = 0; i < runs; ++i) best = std::min(best, run(how, messages, bytes));
+  return best / messages;
+}
+
+std::optional<schedules::road_costs> road_probe::measure(double budget) {
+  constexpr int round_trips = 4, crossing = 4;
+  const double end = seconds_now() + budget;
+  const std::vector<std::size_t> lengths =
+      budget < 0.05 ? std::vector<std::size_t>{64 << 10, 256 << 10}
+                    : std::vector<std::size_t>{32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20};
+  const double each = budget / (3 + 2 * static_cast<double>(lengths.size()));
+  // Whether there is time for another pattern: rank 0 says so.
+  const auto goes_on = [&] { return told(seconds_now() < end ? 1 : 0) != 0; };
+  const double one_way = least(pattern::ping_pong, round_trips, short_message, each) / 2;
+  std::vector<std::pair<double, double>> there, both_ways;
+  for (const std::size_t bytes : lengths) {
+    if (there.size() > 1 && !goes_on()) break;  // without two of them nothing is known of bytes
+    const auto x = static_cast<double>(bytes);
+    there.emplace_back(x, least(pattern::ping_pong, round_trips, bytes, each) / 2);
+    if (!goes_on()) continue;
+    both_ways.emplace_back(x, least(pattern::exchange, crossing, bytes, each));
+  }
+  schedules::road_costs costs;
+  line long_ones = fitted(there);
+  // Where others took the processor, the longer message may have been the faster one.
+  if (long_ones.slope <= 0) long_ones = {0, there.back().second / there.back().first};
+  costs.gap_per_byte = long_ones.slope;
+  costs.handshake = std::max(0.0, long_ones.intercept - one_way);
+  costs.exchange_per_byte =
+      both_ways.size() > 1 ? std::max(fitted(both_ways).slope, costs.gap_per_byte) : costs.gap_per_byte;
+  costs.overhead = one_way / 2;
+  costs.gap = one_way;
+  if (goes_on()) costs.overhead = std::min(costs.overhead, least(pattern::sends, most_messages, short_message, each));
+  if (goes_on()) {
+    const double stream = least(pattern::stream, most_messages, short_message, each) * most_messages;
+    costs.gap = std::clamp((stream - 2 * one_way) / (most_messages - 1), costs.overhead, one_way);
+  }
+  costs.latency = std::max(0.0, one_way - 2 * costs.overhead);
+  if (!leads()) return std::nullopt;
+  return costs;
+}
+
+}  // namespace weft::detail
