@@ -117,6 +117,8 @@ std::optional<tuning> measure_costs(const measured_job& in, fabric::messenger& m
                                     store& rendezvous, store::clock::time_point deadline) {
   if (in.node.size() == 1 && in.ranks == 1) return std::nullopt;
   const std::string mine = to_text(prober(in, messages, by).measure());
+  // The other side of a pair still waits for what this one has sent last, and nobody polls while the store is asked.
+  messages.drain(deadline);
   const auto gathered = rendezvous.gather("weft/costs", std::as_bytes(std::span(mine)), deadline);
   std::vector<tuning> parts;
   for (std::size_t p = 0; p < gathered.size(); ++p)
