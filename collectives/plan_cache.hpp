@@ -1,15 +1,15 @@
 // Bound schedules and executions that were used before, by shape.
 #pragma once
 
-#include "execution.hpp"
-#include "fingerprint.hpp"
-
 #include <cstddef>
 #include <list>
 #include <memory>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
+
+#include "execution.hpp"
+#include "fingerprint.hpp"
 
 namespace weft::detail {
 

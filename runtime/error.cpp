@@ -1,6 +1,5 @@
-#include <weft/runtime/error.hpp>
-
 #include <cstring>
+#include <weft/runtime/error.hpp>
 
 namespace weft {
 namespace {
@@ -10,18 +9,30 @@ class weft_category final : public std::error_category {
   const char* name() const noexcept override { return "weft"; }
   std::string message(int value) const override {
     switch (static_cast<errc>(value)) {
-      case errc::invalid_argument: return "invalid argument";
-      case errc::truncated: return "message longer than its buffer";
-      case errc::peer_lost: return "peer lost";
-      case errc::revoked: return "communicator revoked";
-      case errc::mismatched_call: return "ranks called different things";
-      case errc::operation_failed: return "operation failed on another rank";
-      case errc::incompatible: return "incompatible peer";
-      case errc::no_rendezvous: return "the launcher's rendezvous does not answer";
-      case errc::no_provider: return "no usable provider";
-      case errc::timed_out: return "deadline passed";
-      case errc::provider_failed: return "libfabric error";
-      case errc::protocol: return "wire protocol violated";
+      case errc::invalid_argument:
+        return "invalid argument";
+      case errc::truncated:
+        return "message longer than its buffer";
+      case errc::peer_lost:
+        return "peer lost";
+      case errc::revoked:
+        return "communicator revoked";
+      case errc::mismatched_call:
+        return "ranks called different things";
+      case errc::operation_failed:
+        return "operation failed on another rank";
+      case errc::incompatible:
+        return "incompatible peer";
+      case errc::no_rendezvous:
+        return "the launcher's rendezvous does not answer";
+      case errc::no_provider:
+        return "no usable provider";
+      case errc::timed_out:
+        return "deadline passed";
+      case errc::provider_failed:
+        return "libfabric error";
+      case errc::protocol:
+        return "wire protocol violated";
     }
     return "unknown error";
   }

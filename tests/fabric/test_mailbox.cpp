@@ -1,5 +1,5 @@
-#include <deque>
 #include <algorithm>
+#include <deque>
 #include <random>
 #include <vector>
 #include <weft/fabric/mailbox.hpp>

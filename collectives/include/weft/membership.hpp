@@ -2,26 +2,25 @@
 // constructor from argc and argv.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <weft/fabric/transport.hpp>
 #include <weft/runtime/options.hpp>
 #include <weft/runtime/store.hpp>
 #include <weft/topology/cpu_set.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-
 namespace weft::detail {
 
 struct membership {
   options settings;
-  std::unique_ptr<store> rendezvous;             ///< says which process of how many this is
-  std::unique_ptr<fabric::transport> network;    ///< an endpoint that has not been started
-  std::uint64_t job = 0;                         ///< the same for all processes of the job
-  std::string secret;                            ///< likewise; control connections prove that they know it
-  int ranks = 1;                                 ///< that this process hosts
-  topology::cpu_set progress_cpus;               ///< what a progress thread is bound to; empty: to nothing
+  std::unique_ptr<store> rendezvous;           ///< says which process of how many this is
+  std::unique_ptr<fabric::transport> network;  ///< an endpoint that has not been started
+  std::uint64_t job = 0;                       ///< the same for all processes of the job
+  std::string secret;                          ///< likewise; control connections prove that they know it
+  int ranks = 1;                               ///< that this process hosts
+  topology::cpu_set progress_cpus;             ///< what a progress thread is bound to; empty: to nothing
 };
 
 /// What the launcher and the environment say; argc and argv as in weft::runtime's constructor. Warnings go to stderr.

@@ -46,8 +46,8 @@ double least_length(const std::vector<rank_costs>& ranks) {
   return least;
 }
 
-/// Of all trees: time running backwards, nodes hang themselves as soon as they can, and those that are done first are the
-/// ranks that arrive last.
+/// Of all trees: time running backwards, nodes hang themselves as soon as they can, and those that are done first are
+/// the ranks that arrive last.
 double least_length(std::vector<double> arrivals, double transfer, double compute) {
   const std::size_t ranks = arrivals.size();
   std::sort(arrivals.begin() + 1, arrivals.end(), std::greater<>());

@@ -4,10 +4,10 @@
 #include <random>
 #include <weft/schedules/ring_allreduce.hpp>
 
-#include "seed.hpp"
 #include "catch.hpp"
 #include "fair_sharing.hpp"
 #include "jobs.hpp"
+#include "seed.hpp"
 
 using namespace weft::simulator;
 using namespace weft_test;

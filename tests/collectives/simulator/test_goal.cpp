@@ -3,9 +3,9 @@
 #include <weft/schedules/ring_allreduce.hpp>
 #include <weft/simulator/goal.hpp>
 
-#include "seed.hpp"
 #include "catch.hpp"
 #include "jobs.hpp"
+#include "seed.hpp"
 
 using namespace weft::simulator;
 using namespace weft_test;

@@ -1,10 +1,10 @@
 #include <random>
 #include <weft/schedules/regular_trees.hpp>
 
-#include "seed.hpp"
 #include "catch.hpp"
 #include "jobs.hpp"
 #include "noise_clock.hpp"
+#include "seed.hpp"
 
 using namespace weft::simulator;
 using namespace weft_test;

@@ -12,9 +12,9 @@
 #include <weft/schedules/tree_broadcast.hpp>
 #include <weft/simulator/timeline.hpp>
 
-#include "seed.hpp"
 #include "catch.hpp"
 #include "jobs.hpp"
+#include "seed.hpp"
 
 using namespace weft::simulator;
 using namespace weft_test;

@@ -1,8 +1,8 @@
 // One rank of one communicator, as the messenger knows it.
 #pragma once
 
-#include <boost/intrusive/list.hpp>
 #include <array>
+#include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <exception>
 #include <memory>
