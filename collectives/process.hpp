@@ -4,6 +4,8 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 #include <weft/fabric/messenger.hpp>
 #include <weft/fabric/monitor.hpp>
@@ -47,16 +49,29 @@ class process {
   const std::vector<int>& nodes() const noexcept { return nodes_; }
 
  private:
+  // process_connect.cpp: joining the job, in this order; each blocks until the deadline at the latest
   void connect(membership& member);
+  /// Tells the others where this process is, and process 0 what holds for all; what they tell. Throws
+  /// errc::incompatible for one that uses another provider.
+  std::vector<fabric::process_record> exchange_records(const membership& member, clock::time_point deadline);
+  /// Throws errc::incompatible where process 0 sends longer messages without asking than arrive here.
+  void take_agreed_options(std::size_t longest_eager, clock::time_point deadline);
+  void number_ranks(std::span<const fabric::process_record> records);
+  fabric::messenger_settings messenger_settings_for(const membership& member,
+                                                    std::span<const fabric::process_record> records);
   /// Agrees on the costs that the choice of algorithms goes by, where it does: measures them, or takes those of the
   /// file that process 0 was given.
   void agree_on_costs(clock::time_point deadline);
   void take_costs_of_file(clock::time_point deadline);
+
   void watch(const membership& member, std::vector<fabric::process_record> records);
   /// Blocks until every other process has come to its end, or is lost: whoever left earlier could not answer those who
   /// take back what they granted it. Once one has left, all have come this far. A barrier over the network, and where a
   /// loss broke that, notes of the monitor.
   void await_all();
+  // By whoever polls:
+  void tell_failed(std::span<const std::byte> note);
+  void tell_lost(int gone, const std::string& why);
   // On the monitor's thread:
   void lose(int gone, const std::string& why);
   void take_note(int origin, note_kind kind, std::span<const std::byte> content);

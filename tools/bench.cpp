@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <weft/fabric/provider.hpp>
@@ -78,35 +77,18 @@ void finish_settings(command_line& line) {
 /// The options, those of weft itself apart, as a process of the job is to have them.
 std::vector<std::string> worker_arguments(const command_line& line) {
   const bench_settings& s = line.settings;
-  std::vector<std::string> arguments{std::filesystem::read_symlink("/proc/self/exe"),
-                                     "bench",
-                                     s.collective,
-                                     "-b",
-                                     line.from,
-                                     "-e",
-                                     line.to,
-                                     "-f",
-                                     std::to_string(s.factor),
-                                     "--budget",
-                                     std::to_string(line.budget),
-                                     "--type",
-                                     line.type,
-                                     "--op",
-                                     line.op,
-                                     "--algorithm",
-                                     s.algorithm};
+  std::vector<std::string> arguments{"bench",       s.collective,
+                                     "-b",          line.from,
+                                     "-e",          line.to,
+                                     "-f",          std::to_string(s.factor),
+                                     "--budget",    std::to_string(line.budget),
+                                     "--type",      line.type,
+                                     "--op",        line.op,
+                                     "--algorithm", s.algorithm};
   if (s.check) arguments.push_back("--check");
   if (s.json) arguments.push_back("--json");
   if (s.explain) arguments.push_back("--explain");
   return arguments;
-}
-
-int launch(const command_line& line, const options& parsed, const std::vector<std::string>& weft_arguments) {
-  job_settings job = line.job;
-  if (job.ranks_per_process == 0) job.ranks_per_process = parsed.ranks_per_process;
-  job.program = worker_arguments(line);
-  job.program.insert(job.program.end(), weft_arguments.begin(), weft_arguments.end());
-  return run_job_or_say_why("weft bench", job);
 }
 
 /// `bench kernels`, which is no job and has sizes of its own.
@@ -129,13 +111,11 @@ int time_kernels(const CLI::App& app, const command_line& line) {
 
 int bench(const CLI::App& app, command_line& line, std::vector<std::string> weft_arguments) {
   if (!line.prepost.empty()) weft_arguments.push_back("--weft-prepost=" + line.prepost);
-  const options parsed = parse_weft_arguments(weft_arguments);  // checked before a job is started
+  parse_weft_arguments(weft_arguments);  // what is wrong with them is said, whatever is timed
   if (line.settings.collective == "kernels") return time_kernels(app, line);
   finish_settings(line);
-  if (!launched()) return launch(line, parsed, weft_arguments);
-  for (const CLI::Option* option : line.launching)
-    if (option->count() > 0)
-      throw CLI::ValidationError(option->get_name(), "this process belongs to a job already; give it to `weft run`");
+  if (!launched()) return run_own_job(line.job, worker_arguments(line), weft_arguments);
+  refuse_in_job(line.launching);
   return run_bench_worker(line.settings, weft_arguments);
 }
 
@@ -157,8 +137,6 @@ void add_bench(CLI::App& weft, int& status) {
   app->allow_extras();
   const auto line = std::make_shared<command_line>();
   bench_settings& s = line->settings;
-  line->job.ranks = 2;
-  line->job.ranks_per_process = 0;  // as the environment says
   choose(app->add_option("COLLECTIVE", s.collective, "What to time")->required(), bench_collectives());
   app->add_option("-b,--from", line->from, "Bytes of the first size, such as 8, 64k or 1M [8]")
       ->check(check_size)
@@ -183,15 +161,7 @@ void add_bench(CLI::App& weft, int& status) {
   app->add_flag("--json", s.json, "Print one JSON object a line");
   app->add_flag("--explain", s.explain,
                 "Time every algorithm, beside what it is predicted to take, and mark the choice");
-  line->launching = {
-      app->add_option("-n,--ranks", line->job.ranks, "How many ranks [2]")
-          ->check(whole_number(1, 1'000'000))
-          ->type_name("RANKS"),
-      app->add_option("--ranks-per-process", line->job.ranks_per_process, "Ranks that each process hosts [1]")
-          ->check(whole_number(1, 1'000'000))
-          ->type_name("RANKS")};
-  const auto of_job = add_job_options(*app, line->job);
-  line->launching.insert(line->launching.end(), of_job.begin(), of_job.end());
+  line->launching = add_own_job_options(*app, line->job);
   app->callback([app, line, &status] { status = bench(*app, *line, app->remaining()); });
 }
 

@@ -1,9 +1,12 @@
 #include "job_options.hpp"
 
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 
 #include "command_line.hpp"
 #include "program.hpp"
+#include "weft_arguments.hpp"
 
 namespace weft::tools {
 namespace {
@@ -25,6 +28,38 @@ std::vector<CLI::Option*> add_job_options(CLI::App& app, job_settings& settings)
       "What confines each process; core where the cores suffice");
   choose(bind_to, {"core", "numa", "none"});
   return {provider, progress, bind_to};
+}
+
+std::vector<CLI::Option*> add_own_job_options(CLI::App& app, job_settings& settings) {
+  constexpr std::int64_t most_ranks = 1'000'000;
+  settings.ranks = 2;
+  settings.ranks_per_process = 0;  // until run_own_job asks the environment
+  std::vector<CLI::Option*> added{
+      app.add_option("-n,--ranks", settings.ranks, "How many ranks [2]")
+          ->check(whole_number(1, most_ranks))
+          ->type_name("RANKS"),
+      app.add_option("--ranks-per-process", settings.ranks_per_process, "Ranks that each process hosts [1]")
+          ->check(whole_number(1, most_ranks))
+          ->type_name("RANKS")};
+  for (CLI::Option* const each : add_job_options(app, settings)) added.push_back(each);
+  return added;
+}
+
+void refuse_in_job(const std::vector<CLI::Option*>& launching) {
+  for (const CLI::Option* option : launching)
+    if (option->count() > 0)
+      throw CLI::ValidationError(option->get_name(), "this process belongs to a job already; give it to `weft run`");
+}
+
+int run_own_job(job_settings settings, std::vector<std::string> arguments,
+                const std::vector<std::string>& weft_arguments) {
+  const options parsed = parse_weft_arguments(weft_arguments);  // checked before a job is started
+  if (settings.ranks_per_process == 0) settings.ranks_per_process = parsed.ranks_per_process;
+  const std::string command = "weft " + arguments.front();
+  settings.program = {std::filesystem::read_symlink("/proc/self/exe")};
+  settings.program.insert(settings.program.end(), arguments.begin(), arguments.end());
+  settings.program.insert(settings.program.end(), weft_arguments.begin(), weft_arguments.end());
+  return run_job_or_say_why(command.c_str(), settings);
 }
 
 int run_job_or_say_why(const char* command, const job_settings& settings) {

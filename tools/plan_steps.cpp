@@ -14,7 +14,7 @@ namespace {
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 /// One rank's, without what only all ranks together need.
-void print_rank(const plan_job& job, int rank, schedules::sink& to) {
+void emit_rank(const plan_job& job, int rank, schedules::sink& to) {
   schedules::algorithm_arguments of = job.shape;
   of.rank = rank;
   job.how->emit(of, to);
@@ -61,13 +61,13 @@ std::optional<schedules::partition> bytes_of(const plan_job& job) {
 void print_rank_as_text(const plan_job& job, int rank) {
   print(heading(job) + ", rank " + std::to_string(rank) + "\n");
   schedules::text_steps to(print);
-  print_rank(job, rank, to);
+  emit_rank(job, rank, to);
 }
 
 void print_rank_as_json(const plan_job& job, int rank) {
   begin_json(job, rank);
   schedules::json_steps to(print, bytes_of(job));
-  print_rank(job, rank, to);
+  emit_rank(job, rank, to);
   print("]}\n");
 }
 

@@ -4,6 +4,7 @@
 #include <weft/schedules/algorithms.hpp>
 #include <weft/selection_settings.hpp>
 
+#include "algorithm_settings.hpp"
 #include "collective_cases.hpp"
 #include "run_ranks.hpp"
 #include "sanitized.hpp"
@@ -70,12 +71,7 @@ TEST_CASE("every algorithm gives the serial result", "[results]") {
     for (int ranks = 1; ranks <= most_ranks; ++ranks) {
       if (sanitized && (ranks == 2 || ranks == 3)) continue;
       INFO(name(by.kind) << " by " << by.name);
-      auto settings = small_limits();
-      weft::detail::algorithm_option(settings, by.kind) = by.name;
-      settings.degree = 2 + ranks % 3;
-      settings.splits = ranks % 3;
-      settings.connections = 1 + ranks % 2;
-      settings.group_ranks = ranks % 4;
+      const auto settings = settings_for(by, ranks);
       run_ranks(ranks, 1, settings, [&](weft::communicator& world) {
         sampler any(seed_of_this_run());
         for (const std::size_t count : counts_for(world.size()))

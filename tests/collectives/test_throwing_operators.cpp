@@ -4,6 +4,7 @@
 #include <weft/schedules/algorithms.hpp>
 #include <weft/selection_settings.hpp>
 
+#include "algorithm_settings.hpp"
 #include "run_ranks.hpp"
 
 using namespace weft_test;
@@ -132,12 +133,7 @@ TEST_CASE("an operator may throw in every algorithm, and its communicator goes o
     if (!weft::schedules::combines(by.kind)) continue;
     for (int ranks = 2; ranks <= 9; ++ranks) {
       INFO(name(by.kind) << " by " << by.name);
-      auto settings = small_limits();
-      weft::detail::algorithm_option(settings, by.kind) = by.name;
-      settings.degree = 2 + ranks % 3;
-      settings.splits = ranks % 3;
-      settings.connections = 1 + ranks % 2;
-      settings.group_ranks = ranks % 4;
+      auto settings = settings_for(by, ranks);
       settings.progress = ranks % 2 == 0 ? weft::progress_mode::caller : weft::progress_mode::thread;
       settings.prepost = ranks % 4 > 1;
       const bool fibers = ranks % 2 == 0;

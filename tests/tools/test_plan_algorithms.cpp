@@ -16,10 +16,7 @@
 
 using namespace std::chrono_literals;
 using nlohmann::json;
-using weft_test::ContainsSubstring;
-using weft_test::outcome;
-using weft_test::printed;
-using weft_test::temporary_file;
+using namespace weft_test;
 
 namespace {
 

@@ -7,10 +7,7 @@
 #include "temporary_file.hpp"
 
 using nlohmann::json;
-using weft_test::ContainsSubstring;
-using weft_test::outcome;
-using weft_test::printed;
-using weft_test::temporary_file;
+using namespace weft_test;
 
 namespace {
 

@@ -1,0 +1,195 @@
+// How a process joins its job: what it exchanges with the others before any of them may talk.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <weft/fabric/process_record.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/selection_settings.hpp>
+
+#include "cost_measurement.hpp"
+#include "fingerprint.hpp"
+#include "process.hpp"
+
+namespace weft::detail {
+namespace {
+
+/// The options that every rank must have alike: those of process 0 hold for all.
+constexpr std::string_view agreed_options[]{"barrier",        "bcast",         "reduce",         "allreduce",
+                                            "reduce-scatter", "allgather",     "gather",         "scatter",
+                                            "alltoall",       "scan",          "exscan",         "eager-limit",
+                                            "prepost",        "segment",       "ring-threshold", "ring-threshold-pair",
+                                            "bruck-limit",    "degree",        "splits",         "group-ranks",
+                                            "connections",    "max-transfers", "max-reducers",   "transfer-cost",
+                                            "compute-cost",   "tune",          "tune-budget"};
+
+/// Ids of communicators begin with the leader's world rank, which is never this.
+constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
+
+/// Where process 0 puts the costs of its file.
+constexpr const char* costs_key = "weft/tuning";
+
+/// Where process 0 puts the options that hold for all.
+constexpr const char* options_key = "weft/options";
+
+std::span<const std::byte> as_bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
+std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool tunes_by_file(const options& settings) { return settings.tune != "start" && settings.tune != "off"; }
+
+std::string agreed_text(const options& settings) {
+  std::string text;
+  for (const option_listing& each : list_options(settings))
+    if (std::find(std::begin(agreed_options), std::end(agreed_options), each.name) != std::end(agreed_options))
+      text += each.name + "=" + each.value + "\n";
+  return text;
+}
+
+void take_agreed(options& settings, std::string_view text) {
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const auto equals = line.find('=');
+    if (equals != std::string_view::npos)
+      set_option(settings, line.substr(0, equals), line.substr(equals + 1), "process 0");
+  }
+}
+
+/// What keeps a short message behind a stream below ten times its idle latency: over net 16 B take 3.5 us alone and 28
+/// us beside pieces of 128 KiB, over shm 0.7 us alone and 4.8 us beside pieces of 8 KiB (`weft bench latency`).
+std::size_t window_of(std::string_view provider) { return provider == "shm" ? 32 << 10 : 512 << 10; }
+
+std::size_t longest_eager_of(const fabric::transport& network) {
+  return network.limits().frame - fabric::messenger::frame_overhead;
+}
+
+}  // namespace
+
+void process::connect(membership& member) {
+  selection_of(settings_);  // refuses what nobody has before anybody waits for this process
+  const auto deadline = steady_clock_source().now() + settings_.join_timeout;
+  const std::size_t longest_eager = longest_eager_of(*member.network);
+  settings_.eager_limit = std::min(settings_.eager_limit, longest_eager);
+  auto records = exchange_records(member, deadline);
+  take_agreed_options(longest_eager, deadline);
+  selection_ = selection_of(settings_);
+  number_ranks(records);
+  fabric::messenger_settings how = messenger_settings_for(member, records);
+  std::vector<fabric::address> addresses;
+  for (const fabric::process_record& each : records) addresses.push_back(each.endpoints[0].bytes);
+
+  messages_ = std::make_unique<fabric::messenger>(std::move(member.network), std::move(how));
+  progress_ = std::make_unique<progress>(*messages_);
+  still_missing_.store(rendezvous_->processes() - 1);
+  if (monitor_ != nullptr) watch(member, std::move(records));
+  messages_->connect(addresses, deadline, [this] {
+    if (const int gone = lost_.load(); gone >= 0)
+      throw peer_lost(world_->world[static_cast<std::size_t>(processes_->world[static_cast<std::size_t>(gone)])],
+                      "process " + std::to_string(gone) + " was lost while the job started: " + monitor_->reason(gone));
+  });
+  among_processes_ = std::make_unique<fabric::participant>(processes_, rendezvous_->process());
+  messages_->join(*among_processes_);
+  agree_on_costs(deadline);
+}
+
+std::vector<fabric::process_record> process::exchange_records(const membership& member, clock::time_point deadline) {
+  const int processes = rendezvous_->processes();
+  const std::string& provider = member.network->limits().provider;
+  fabric::process_record mine = fabric::local_record();
+  mine.endpoints = {{provider, member.network->local_address()}};
+  mine.ranks = local_ranks_;
+  if (processes > 1) {
+    monitor_ = std::make_unique<fabric::monitor>(fabric::monitor_options{
+        settings_.address, settings_.peer_timeout,
+        std::min<std::chrono::milliseconds>(std::chrono::seconds(1), settings_.peer_timeout / 4)});
+    mine.control = monitor_->control_address();
+  }
+  if (rendezvous_->process() == 0) {
+    if (tunes_by_file(settings_)) rendezvous_->put(costs_key, as_bytes(to_text(read_tuning(settings_.tune))));
+    rendezvous_->put(options_key, as_bytes(agreed_text(settings_)));
+  }
+  const auto gathered = rendezvous_->gather("weft/process", fabric::encode(mine), deadline);
+  std::vector<fabric::process_record> records;
+  for (int i = 0; i < processes; ++i) {
+    records.push_back(fabric::decode(gathered[static_cast<std::size_t>(i)], i));
+    const auto& endpoints = records.back().endpoints;
+    if (endpoints.empty() || endpoints[0].provider != provider)
+      throw error(errc::incompatible, "process " + std::to_string(i) + " uses provider " +
+                                          (endpoints.empty() ? "none" : endpoints[0].provider) + ", this one " +
+                                          provider + ": give every process the same --provider");
+  }
+  return records;
+}
+
+void process::take_agreed_options(std::size_t longest_eager, clock::time_point deadline) {
+  if (rendezvous_->process() == 0) return;
+  take_agreed(settings_, as_text(rendezvous_->get(options_key, deadline)));
+  if (settings_.eager_limit > longest_eager)
+    throw error(errc::incompatible, "this process takes messages of " + std::to_string(longest_eager) +
+                                        " bytes without asking, process 0 sends " +
+                                        std::to_string(settings_.eager_limit) +
+                                        ": give every process the same WEFT_EAGER_LIMIT");
+}
+
+void process::number_ranks(std::span<const fabric::process_record> records) {
+  auto world = std::make_shared<fabric::group>();
+  auto all = std::make_shared<fabric::group>();
+  all->communicator = processes_communicator;
+  for (int i = 0; i < static_cast<int>(records.size()); ++i) {
+    const fabric::process_record& record = records[static_cast<std::size_t>(i)];
+    if (i == rendezvous_->process()) first_rank_ = world->size();
+    all->world.push_back(world->size());
+    all->process.push_back(i);
+    for (int r = 0; r < record.ranks; ++r) {
+      world->world.push_back(world->size());
+      world->process.push_back(i);
+    }
+    const auto same = std::find_if(records.begin(), records.end(), [&](const fabric::process_record& other) {
+      return other.host.boot_id == record.host.boot_id;
+    });
+    nodes_.push_back(static_cast<int>(same - records.begin()));
+  }
+  world_ = world;
+  processes_ = all;
+}
+
+fabric::messenger_settings process::messenger_settings_for(const membership& member,
+                                                           std::span<const fabric::process_record> records) {
+  fabric::messenger_settings how;
+  how.job = static_cast<std::uint32_t>(member.job ^ (member.job >> 32));
+  how.process = rendezvous_->process();
+  how.first_rank.assign(processes_->world.begin(), processes_->world.end());
+  for (const fabric::process_record& each : records)
+    how.incarnations.push_back(static_cast<std::uint16_t>(each.incarnation));
+  how.eager_limit = settings_.eager_limit;
+  how.credit = settings_.credit;
+  how.unexpected_limit = settings_.unexpected_limit;
+  how.send_buffer_limit = settings_.send_buffer_limit;
+  how.piece = settings_.piece;
+  how.window = settings_.window != 0 ? settings_.window : window_of(member.network->limits().provider);
+  how.prepost = settings_.prepost;
+  how.describe = describe_fingerprint;
+  how.refusal_limit = settings_.peer_timeout;
+  how.broadcast = [this](std::span<const std::byte> note) { tell_failed(note); };
+  how.suspected = [this](int gone, const std::string& why) { tell_lost(gone, why); };
+  how.ended = [this](int gone) { return monitor_ != nullptr && monitor_->ended(gone); };
+  return how;
+}
+
+void process::agree_on_costs(clock::time_point deadline) {
+  if (settings_.tune == "off") return;
+  if (settings_.tune == "start") {
+    const measured_job job{nodes_, processes_->world, local_ranks_, settings_.eager_limit, settings_.tune_budget};
+    measured_ = measure_costs(job, *messages_, *progress_, *rendezvous_, deadline);
+  } else {
+    take_costs_of_file(deadline);
+  }
+  if (measured_) measured_->machine.eager = static_cast<double>(settings_.eager_limit);
+}
+
+void process::take_costs_of_file(clock::time_point deadline) {
+  measured_ = parse_tuning(as_text(rendezvous_->get(costs_key, deadline)), "the costs of process 0");
+}
+
+}  // namespace weft::detail

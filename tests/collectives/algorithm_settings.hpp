@@ -1,0 +1,22 @@
+// Options with which a job takes one algorithm, in a shape that differs from job to job.
+#pragma once
+
+#include <weft/schedules/algorithms.hpp>
+#include <weft/selection_settings.hpp>
+
+#include "run_ranks.hpp"
+
+namespace weft_test {
+
+/// With small limits, so that few bytes already take the ways of many.
+inline weft::options settings_for(const weft::schedules::algorithm& by, int ranks) {
+  weft::options settings = small_limits();
+  weft::detail::algorithm_option(settings, by.kind) = by.name;
+  settings.degree = 2 + ranks % 3;
+  settings.splits = ranks % 3;
+  settings.connections = 1 + ranks % 2;
+  settings.group_ranks = ranks % 4;
+  return settings;
+}
+
+}  // namespace weft_test
