@@ -60,6 +60,23 @@ void pending::abandon() {
   if (failure() == nullptr) deliver();
 }
 
+std::size_t wait_any(std::span<pending* const> all) {
+  std::vector<event*> events;
+  std::vector<std::size_t> indices;
+  process* host = nullptr;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == nullptr) continue;
+    process& its = all[i]->state().host;
+    if (host != nullptr && host != &its)
+      throw error(errc::invalid_argument, "wait_any: the operations are of several runtimes; wait for those of one");
+    host = &its;
+    events.push_back(&all[i]->done());
+    indices.push_back(i);
+  }
+  if (events.empty()) return all.size();
+  return indices[event::wait_any(events, host->moved_by())];
+}
+
 void patience::wait() {
   if (by_.poll()) return pause_.reset();
   pause_.pause([this](backoff::duration time) {

@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 #include <weft/choices.hpp>
@@ -123,6 +124,10 @@ class pending {
   const char* operation_;
   int exceptions_ = std::uncaught_exceptions();
 };
+
+/// Waits until one of those that are not null is done: its index. As many as there are where all are null. Throws
+/// errc::invalid_argument where they are of several runtimes.
+std::size_t wait_any(std::span<pending* const> all);
 
 /// Blocks a little, while something is awaited that no event tells of: lets others run, and polls.
 class patience {

@@ -1,5 +1,6 @@
 #include <exception>
 #include <utility>
+#include <vector>
 #include <weft/communicator.hpp>
 #include <weft/runtime/error.hpp>
 
@@ -59,6 +60,12 @@ void wait_all(std::span<handle> handles) {
     }
   }
   if (first != nullptr) std::rethrow_exception(first);
+}
+
+std::size_t wait_any(std::span<handle> handles) {
+  std::vector<detail::pending*> all;
+  for (const handle& each : handles) all.push_back(each.operation_.get());
+  return detail::wait_any(all);
 }
 
 }  // namespace weft

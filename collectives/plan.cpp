@@ -2,6 +2,7 @@
 #include <exception>
 #include <optional>
 #include <utility>
+#include <vector>
 #include <weft/communicator.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/scheduler.hpp>
@@ -131,6 +132,15 @@ bool plan::wait_until(std::chrono::steady_clock::time_point deadline) {
   if (!of.done().wait_until(of.state().host.moved_by(), deadline)) return false;
   of.end();
   return true;
+}
+
+std::size_t wait_any(std::span<plan> plans) {
+  std::vector<detail::pending*> all;
+  for (const plan& each : plans) {
+    const bool in_flight = each.valid() && each.planned_->started();
+    all.push_back(in_flight ? each.planned_.get() : nullptr);
+  }
+  return detail::wait_any(all);
 }
 
 }  // namespace weft

@@ -35,6 +35,8 @@ class communicator {
   explicit communicator(std::shared_ptr<detail::communicator_state> state) noexcept;
   communicator(communicator&&) noexcept;
   communicator& operator=(communicator&&) noexcept;
+  /// Frees it on this rank, alone and without blocking. Operations in flight go on, and their handles stay valid; plans
+  /// cannot be started any more. Messages that nobody received are dropped.
   ~communicator();
 
   int rank() const noexcept;

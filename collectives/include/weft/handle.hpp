@@ -51,10 +51,20 @@ class handle {
   bool wait_until(std::chrono::steady_clock::time_point deadline);
 
  private:
+  friend std::size_t wait_any(std::span<handle> handles);
+
   std::unique_ptr<detail::pending> operation_;
 };
 
 /// Waits for every valid handle, in whatever order they end; then throws the first error, if any.
 void wait_all(std::span<handle> handles);
+
+/// Blocks until the operation of one valid handle is done: the index of that handle, whose `wait` then returns at once,
+/// with the status or the error. Where no handle is valid, as many as there are handles:
+///
+///     for (std::size_t i; (i = weft::wait_any(handles)) != handles.size();) handles[i].wait();
+///
+/// All are of one runtime's communicators, and nobody else waits for one of them.
+std::size_t wait_any(std::span<handle> handles);
 
 }  // namespace weft

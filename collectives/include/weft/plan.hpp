@@ -9,7 +9,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <span>
 
 namespace weft {
 
@@ -52,7 +54,13 @@ class plan {
   bool wait_until(std::chrono::steady_clock::time_point deadline);
 
  private:
+  friend std::size_t wait_any(std::span<plan> plans);
+
   std::unique_ptr<detail::planned_collective> planned_;
 };
+
+/// Blocks until what was started by one of the plans is done: the index of that plan, whose `wait` then returns at
+/// once. Where none is in flight, as many as there are plans. As of handles (handle.hpp).
+std::size_t wait_any(std::span<plan> plans);
 
 }  // namespace weft

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <weft/runtime/clock.hpp>
 
 namespace weft {
@@ -60,7 +62,12 @@ class event {
   /// the scheduler's clock for a fiber (give both the same). A deadline may be noticed a millisecond late.
   bool wait_until(progress& by, clock::time_point deadline);
 
+  /// Returns when one of `events` is set, and the index of one that is: the first of those that were set already. Waits
+  /// as `wait` does, in all of them: nobody else waits for one of them meanwhile. `events` is not empty.
+  static std::size_t wait_any(std::span<event* const> events, progress& by);
+
  private:
+  class left_in_many;
   static waiter* set_mark() noexcept { return reinterpret_cast<waiter*>(std::uintptr_t{1}); }
   bool leave(waiter& mine);
   bool take_back(waiter& mine) noexcept;

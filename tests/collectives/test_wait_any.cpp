@@ -1,0 +1,139 @@
+// Waiting for one of many operations.
+#include <algorithm>
+#include <random>
+
+#include "run_ranks.hpp"
+
+using namespace weft_test;
+
+TEST_CASE("of many operations in flight each is found once, whichever ends first", "[handles]") {
+  job what = small_job(GENERATE(1, 3), GENERATE(1, 3));
+  what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+  run_ranks(what, [](weft::communicator& world) {
+    constexpr std::size_t count = 40;
+    std::vector<std::vector<int>> data(count);
+    std::vector<weft::handle> all(count + 1);  // the last holds nothing: passed over
+    for (std::size_t i = 0; i < count; ++i) {
+      data[i].assign(i % 5 == 0 ? 4000 : i + 1, world.rank() + static_cast<int>(i));
+      all[i] = world.iallreduce(data[i], data[i], weft::sum);
+    }
+    const int n = world.size();
+    std::size_t found = 0;
+    for (std::size_t i; (i = weft::wait_any(all)) != all.size(); ++found) {
+      expect(all[i].valid(), "handle ", i, " to be valid");
+      expect(all[i].test(), "the operation of handle ", i, " to be done");
+      all[i].wait();
+      expect(data[i].back() == n * (n - 1) / 2 + n * static_cast<int>(i), "the sum of collective ", i);
+    }
+    expect(found == count, "every operation, found ", found);
+  });
+}
+
+TEST_CASE("the operation that ends is the one that is found, with its status or its error", "[handles]") {
+  run_ranks(GENERATE(0, 1) == 0 ? small_job(2) : small_job(1, 2), [](weft::communicator& world) {
+    if (world.rank() == 0) {
+      std::mt19937_64 random(seed_of_this_run());
+      std::vector<int> order{0, 1, 2, 3};
+      std::shuffle(order.begin(), order.end(), random);
+      std::vector<std::vector<int>> data(4, std::vector<int>(2000));
+      data[2].resize(3);  // too short for what comes
+      std::vector<weft::handle> all;
+      for (int tag = 0; tag < 4; ++tag) all.push_back(world.irecv(data[static_cast<std::size_t>(tag)], 1, tag));
+      for (const int tag : order) {
+        world.send(std::vector<int>{tag}, 1, 9);
+        const std::size_t found = weft::wait_any(all);
+        expect(found == static_cast<std::size_t>(tag), "message ", tag, ", found ", found);
+        if (tag == 2) {
+          expect_text(expect_error(weft::errc::truncated, [&] { all[found].wait(); }), "irecv on rank 0");
+        } else {
+          const weft::status what = all[found].wait();
+          expect(what.tag == tag && what.count<int>() == 2000 && data[found][1999] == tag, "what message ", tag,
+                 " says");
+        }
+      }
+      expect(weft::wait_any(all) == all.size(), "nothing left");
+    } else {
+      for (int i = 0; i < 4; ++i) {
+        std::vector<int> tag(1);
+        world.recv(tag, 0, 9);
+        const std::vector<int> data(2000, tag[0]);
+        if (tag[0] == 2)
+          expect_error(weft::errc::truncated, [&] { world.send(data, 0, tag[0]); });
+        else
+          world.send(data, 0, tag[0]);
+      }
+    }
+  });
+}
+
+TEST_CASE("plans in flight are found as they end, and started again", "[plans]") {
+  job what = small_job(2, GENERATE(1, 2));
+  what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+  run_ranks(what, [](weft::communicator& world) {
+    constexpr std::size_t count = 6;
+    constexpr int starts = 20;
+    std::vector<std::vector<double>> in(count), out(count);
+    std::vector<weft::plan> plans;
+    for (std::size_t i = 0; i < count; ++i) {
+      in[i].resize(i % 2 == 0 ? 10 : 3000);
+      out[i].resize(in[i].size());
+      plans.push_back(world.plan_allreduce(in[i], out[i], weft::sum));
+    }
+    plans.emplace_back();  // holds nothing: passed over
+    expect(weft::wait_any(plans) == plans.size(), "none to be in flight");
+    std::vector<int> started(count, 0);
+    const auto start = [&](std::size_t i) {
+      std::fill(in[i].begin(), in[i].end(), world.rank() + started[i]++);
+      plans[i].start();
+    };
+    for (std::size_t i = 0; i < count; ++i) start(i);
+    const int n = world.size();
+    int ended = 0;
+    for (std::size_t i; (i = weft::wait_any(plans)) != plans.size(); ++ended) {
+      plans[i].wait();
+      expect(out[i].back() == n * (n - 1) / 2 + n * (started[i] - 1), "sum ", started[i], " of plan ", i);
+      if (started[i] < starts) start(i);
+    }
+    expect(ended == starts * static_cast<int>(count), "every start to end, found ", ended);
+  });
+}
+
+TEST_CASE("operations of two runtimes are not waited for together", "[handles]") {
+  std::vector<int> data(1);
+  std::vector<weft::handle> all;
+  run_processes(small_job(1), [&](int, weft::runtime& one) {
+    all.push_back(one.world().irecv(data));
+    const auto inner = run_processes(small_job(1), [&](int, weft::runtime& other) {
+      std::vector<int> more(1);
+      all.push_back(other.world().irecv(more));
+      expect_text(expect_error(weft::errc::invalid_argument, [&] { weft::wait_any(all); }), "of several runtimes");
+      other.world().send(more, 0);
+      all.pop_back();
+    });
+    CHECK(text_of(inner[0]) == "no error");
+    one.world().send(data, 0);
+    all.pop_back();
+  });
+}
+
+TEST_CASE("operations outlive the communicator that began them", "[handles]") {
+  job what = small_job(3);
+  what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+  run_ranks(what, [](weft::communicator& world) {
+    std::vector<double> sum(4000, 1), message(3000, world.rank()), got(3000);
+    std::vector<weft::handle> all;
+    {
+      auto brief = world.dup();
+      all.push_back(brief.iallreduce(sum, sum, weft::sum));
+      all.push_back(brief.irecv(got, (brief.rank() + 2) % 3));
+      all.push_back(brief.isend(message, (brief.rank() + 1) % 3));
+    }
+    while (true) {
+      const std::size_t i = weft::wait_any(all);
+      if (i == all.size()) break;
+      all[i].wait();
+    }
+    expect(sum[3999] == 3 && got[2999] == (world.rank() + 2) % 3, "what the freed communicator began");
+    world.barrier();
+  });
+}
