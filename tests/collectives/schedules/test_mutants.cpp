@@ -1,10 +1,13 @@
 // Whatever is changed in a schedule, the verifier finds it, or it does no harm: then it runs right in every order
-// drawn.
+// drawn. WEFT_TEST_MUTANTS=all tries every mutant of the shapes drawn, which takes hours; WEFT_TEST_ALGORITHM=NAME
+// those of one algorithm of each collective alone.
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <random>
 #include <stdexcept>
+#include <string>
 
 #include "catch.hpp"
 #include "mutants.hpp"
@@ -19,8 +22,8 @@ using namespace weft_test;
 namespace {
 
 constexpr int most_ranks = 9;
-/// Of each kind, of each algorithm among each number of ranks; all where there are no more. Most swaps do no harm, and
-/// what does none takes the longest.
+/// Of each kind, of each algorithm among each number of ranks, unless all are wanted; all where there are no more. Most
+/// swaps do no harm, and what does none takes the longest.
 constexpr std::size_t most_mutants = sanitized ? 4 : 12;
 constexpr std::size_t most_swaps = sanitized ? 1 : 3;
 /// Of a mutant that verifies; nothing is buffered in any.
@@ -37,22 +40,33 @@ struct spot {
   std::size_t which;
 };
 
-std::size_t choices(mutation how, const said_step& at, bool last) {
+std::string wanted(const char* variable) {
+  const char* const given = std::getenv(variable);
+  return given == nullptr ? "" : given;
+}
+bool all_wanted() { return wanted("WEFT_TEST_MUTANTS") == "all"; }
+
+std::size_t choices(mutation how, const said_step& at, bool last, std::size_t ranks) {
   switch (how) {
     case mutation::drop:
     case mutation::repeat:
       return 1;
     case mutation::redirect:
-      return at.peer != -1 ? 1 : 0;
+      return at.peer != -1 ? ranks - 1 : 0;
     case mutation::swap:
       return last ? 0 : 1;
     case mutation::shift_block:
+      return 2 * (at.sources.size() + at.targets.size());  // forwards and backwards
     case mutation::shift_slot:
       return at.sources.size() + at.targets.size();
     case mutation::forget:
       return at.after.size();
   }
   return 0;
+}
+
+segment& part_of(said_step& at, std::size_t which) {
+  return which < at.sources.size() ? at.sources[which] : at.targets[which - at.sources.size()];
 }
 
 /// The steps, changed; nothing where the change is none or cannot be said.
@@ -65,20 +79,24 @@ std::optional<std::vector<said_step>> changed(mutation how, std::vector<said_ste
     case mutation::repeat:
       return with_twice(steps, where.at);
     case mutation::redirect:
-      at.peer = (at.peer + 1) % ranks;
+      at.peer = (at.peer + 1 + static_cast<int>(where.which)) % ranks;
       return steps;
     case mutation::swap: {
       const auto& after = steps[where.at + 1].after;
       if (std::find(after.begin(), after.end(), where.at) != after.end()) return std::nullopt;
       return swapped(steps, where.at);
     }
-    case mutation::shift_block:
+    case mutation::shift_block: {
+      std::uint32_t& first = part_of(at, where.which / 2).elements.first;
+      if (where.which % 2 == 0)
+        ++first;
+      else if (first-- == 0)
+        return std::nullopt;
+      return steps;
+    }
     case mutation::shift_slot: {
-      const bool source = where.which < at.sources.size();
-      segment& part = source ? at.sources[where.which] : at.targets[where.which - at.sources.size()];
-      if (how == mutation::shift_block)
-        ++part.elements.first;
-      else if (part.in == buffer::scratch)
+      segment& part = part_of(at, where.which);
+      if (part.in == buffer::scratch)
         part.slot = part.slot == 0 ? 1 : part.slot - 1;
       else
         part.in = part.in == buffer::output ? buffer::input : buffer::output;
@@ -95,8 +113,9 @@ std::vector<spot> spots(mutation how, const std::vector<std::vector<said_step>>&
   std::vector<spot> all;
   for (std::size_t rank = 0; rank < job.size(); ++rank)
     for (step_index at = 0; at < job[rank].size(); ++at)
-      for (std::size_t which = 0; which < choices(how, job[rank][at], at + 1 == job[rank].size()); ++which)
+      for (std::size_t which = 0; which < choices(how, job[rank][at], at + 1 == job[rank].size(), job.size()); ++which)
         all.push_back({rank, at, which});
+  if (all_wanted()) return all;
   std::shuffle(all.begin(), all.end(), random);
   all.resize(std::min(all.size(), how == mutation::swap ? most_swaps : most_mutants));
   return all;
@@ -156,8 +175,11 @@ TEST_CASE("what the verifier accepts runs right in many orders, however schedule
   INFO("WEFT_TEST_SEED=" << seed);
   std::mt19937_64 random(seed);
   std::map<mutation, tally> counts;
-  for (const algorithm& by : algorithms())
+  const std::string alone = wanted("WEFT_TEST_ALGORITHM");
+  for (const algorithm& by : algorithms()) {
+    if (!alone.empty() && by.name != alone) continue;
     for (int ranks = 1; ranks <= most_ranks; ++ranks) try_mutants(by, ranks, random, counts);
+  }
   REQUIRE(counts[mutation::redirect].harmless == 0);
   REQUIRE(counts[mutation::shift_block].harmless == 0);
   for (const mutation how : mutations) REQUIRE(counts[how].rejected > 0);
