@@ -1,5 +1,5 @@
 // Whatever is changed in a schedule, the verifier finds it, or it does no harm: then it runs right in every order
-// drawn. WEFT_TEST_MUTANTS=all tries every mutant of the shapes drawn, which takes hours; WEFT_TEST_ALGORITHM=NAME
+// drawn. WEFT_TEST_MUTANTS=all tries every mutant of the shapes drawn; WEFT_TEST_ALGORITHM=NAME
 // those of one algorithm of each collective alone.
 #include <algorithm>
 #include <cstdlib>
@@ -182,5 +182,6 @@ TEST_CASE("what the verifier accepts runs right in many orders, however schedule
   }
   REQUIRE(counts[mutation::redirect].harmless == 0);
   REQUIRE(counts[mutation::shift_block].harmless == 0);
+  if (!alone.empty()) return;  // not every algorithm has steps whose order matters, or blocks
   for (const mutation how : mutations) REQUIRE(counts[how].rejected > 0);
 }
