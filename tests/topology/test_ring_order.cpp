@@ -90,7 +90,7 @@ TEST_CASE("a ring all-reduce in this order sends the least there is over links o
   const auto seed = weft_test::test_seed();
   INFO("WEFT_TEST_SEED=" << seed);
   std::mt19937_64 random(seed);
-  for (int trial = 0; trial < 20; ++trial) {
+  for (int trial = 0; trial < 200; ++trial) {
     const network of = random_network(random);
     const auto machine_of_rank = random_placement(of, random);
     const auto ranks = machine_of_rank.size();
