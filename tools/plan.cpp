@@ -9,6 +9,7 @@
 #include <weft/topology/ring_order.hpp>
 
 #include "command_line.hpp"
+#include "measured_road.hpp"
 #include "plan_explain.hpp"
 #include "plan_list.hpp"
 #include "plan_rounds.hpp"
@@ -95,8 +96,7 @@ void print_explanation(const command_line& line) {
   call.op = kernels::find_operation(line.op).value();
   call.type = kernels::find_type(line.type).value();
   if (!kernels::has(call.op, call.type)) throw CLI::ValidationError("--op", kernels::refusal(call.op, call.type));
-  for (std::size_t i = 0; i < schedules::roads; ++i)
-    if (line.road == name(static_cast<schedules::road>(i))) call.over = static_cast<schedules::road>(i);
+  call.over = road_named(line.road);
   if (!line.algorithm.empty()) call.wanted = &algorithm_named(call.kind, line.algorithm);
   const std::string source = tuning_file(line);
   const explanation made = explain(call, detail::read_tuning(source));
@@ -175,15 +175,13 @@ std::vector<std::string> names_of(const Values& values) {
 
 void add_explanation_options(CLI::App& app, command_line& line) {
   app.add_flag("--explain", line.explain, "Show instead what each algorithm is predicted to take, and the choice");
-  line.of_explanation = {
-      app.add_option("--tuning", line.tuning, "What costs were measured, by `weft tune` [WEFT_TUNE]")
-          ->type_name("FILE"),
-      app.add_option("--op", line.op, "What combines the elements [sum]"),
-      app.add_option("--type", line.type, "Type of the elements [float]"),
-      app.add_option("--road", line.road, "How far the ranks are from each other [the longest measured]")};
+  line.of_explanation = {app.add_option("--tuning", line.tuning, "What costs were measured, by `weft tune` [WEFT_TUNE]")
+                             ->type_name("FILE"),
+                         app.add_option("--op", line.op, "What combines the elements [sum]"),
+                         app.add_option("--type", line.type, "Type of the elements [float]"),
+                         add_road_option(app, line.road)};
   choose(line.of_explanation[1], names_of(kernels::all_operations()));
   choose(line.of_explanation[2], names_of(kernels::all_types()));
-  choose(line.of_explanation[3], {"memory", "node", "fabric"});
 }
 
 }  // namespace

@@ -5,16 +5,12 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "measured_road.hpp"
+
 namespace weft::tools {
 namespace {
 
 using schedules::road;
-
-road longest_of(const schedules::machine_costs& machine) {
-  for (std::size_t i = schedules::roads; i-- > 0;)
-    if (machine.by_road[i]) return static_cast<road>(i);
-  return road::node;
-}
 
 /// Ranks of a group are nearer to each other than the others, if there are groups.
 road within_group(const schedules::algorithm_arguments& shape, road over) {

@@ -16,6 +16,7 @@
 #include "shape_options.hpp"
 #include "sim_network.hpp"
 #include "sim_report.hpp"
+#include "sim_tuning.hpp"
 #include "sim_workload.hpp"
 
 namespace weft::tools {
@@ -33,6 +34,7 @@ struct command_line {
   std::string ports = "pipelined", noise, goal, svg;
   std::string topology, placing = "block";
   std::optional<double> link_gap;
+  tuned_model tuned;
   bool network_order = false;
   bool json = false;
   std::vector<CLI::Option*> of_collective;  ///< what does not go with --goal
@@ -65,6 +67,7 @@ void finish(command_line& line) {
                      : line.ports == "many" ? port_model::many
                                             : port_model::pipelined;
   if (!line.noise.empty()) read_noise(line.noise, line.model.noise);
+  take_measured(line.tuned, line.model);
   if (line.topology.empty()) {
     for (const CLI::Option* option : line.of_network)
       if (option->count() > 0)
@@ -164,15 +167,23 @@ void add_network_options(CLI::App& app, command_line& line) {
 
 void add_model_options(CLI::App& app, command_line& line) {
   simulator::machine_model& model = line.model;
-  const auto time = [&](const char* name, double& value, const char* meaning, const char* unit = "NS") {
-    app.add_option(name, value, meaning)->check(check_time)->type_name(unit);
+  using simulator::machine_model;
+  const auto time = [&](const char* name, double machine_model::*value, const char* meaning, const char* unit = "NS") {
+    return app.add_option(name, model.*value, meaning)->check(check_time)->type_name(unit);
   };
-  time("-L,--latency", model.latency, "L: from a byte's leaving to its arrival [0]");
-  time("-o,--overhead", model.overhead, "o: of the CPU, for a message, at each end [0]");
-  time("-g,--gap", model.gap, "g: between the begins of two messages of a port [0]");
-  time("-G,--gap-per-byte", model.gap_per_byte, "G: for each byte, of a port [0]", "NS/B");
-  time("-O,--overhead-per-byte", model.overhead_per_byte, "O: for each byte, of the CPU, at each end [0]", "NS/B");
-  time("--compute-per-byte", model.compute_per_byte, "c: for each byte combined or copied, of the CPU [0]", "NS/B");
+  const auto measured = [&](const char* name, double machine_model::*value, const char* meaning,
+                            const char* unit = "NS") {
+    line.tuned.measured.push_back({time(name, value, meaning, unit), value});
+  };
+  measured("-L,--latency", &machine_model::latency, "L: from a byte's leaving to its arrival [0]");
+  measured("-o,--overhead", &machine_model::overhead, "o: of the CPU, for a message, at each end [0]");
+  measured("-g,--gap", &machine_model::gap, "g: between the begins of two messages of a port [0]");
+  measured("-G,--gap-per-byte", &machine_model::gap_per_byte, "G: for each byte, of a port [0]", "NS/B");
+  time("-O,--overhead-per-byte", &machine_model::overhead_per_byte, "O: for each byte, of the CPU, at each end [0]",
+       "NS/B");
+  measured("--compute-per-byte", &machine_model::compute_per_byte,
+           "c: for each byte combined or copied, of the CPU [0]", "NS/B");
+  add_tuning_options(app, line.tuned);
   app.add_option("-S,--rendezvous", model.eager_limit,
                  "Messages of more bytes wait for their receive, at the cost of 2 L [none do]")
       ->type_name("BYTES");

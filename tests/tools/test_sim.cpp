@@ -10,6 +10,7 @@
 #include "temporary_file.hpp"
 
 using nlohmann::json;
+using weft_test::Approx;
 using weft_test::ContainsSubstring;
 using weft_test::outcome;
 using weft_test::temporary_file;
@@ -43,6 +44,23 @@ TEST_CASE("a reduction takes on one port what its plan says") {
       weft_test::run({"plan", "reduce", "--ranks", "64", "--transfer", "7", "--compute", "4", "--format", "json"})
           .output);
   CHECK(planned.at("length") == 58);
+}
+
+TEST_CASE("what was measured takes the place of what is not given") {
+  const temporary_file costs(
+      "node.latency = 7e-07\nnode.overhead = 2e-07\nnode.gap = 3e-07\nnode.gap_per_byte = 1e-10\n"
+      "node.exchange_per_byte = 2e-10\nnode.handshake = 1e-06\ncombine.sum.float = 5e-11\n");
+  const auto pair = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"reduce", "--ranks", "2", "--count", "1000", "--tuning", costs.path()});
+    return sim_json(more).at("completion").get<double>();
+  };
+  CHECK(pair({}) == Approx(700 + 2 * 200 + 100 + 50));
+  CHECK(pair({"--latency", "0"}) == Approx(2 * 200 + 100 + 50));
+  CHECK(pair({"--compute-per-byte", "0", "--road", "node"}) == Approx(700 + 2 * 200 + 100));
+  const outcome unknown = sim({"barrier", "--ranks", "2", "--tuning", costs.path(), "--road", "fabric"});
+  CHECK(unknown.status != 0);
+  CHECK_THAT(unknown.error, ContainsSubstring("says nothing of the road fabric"));
+  CHECK_THAT(sim({"barrier", "--ranks", "2", "--road", "node"}).error, ContainsSubstring("--tuning FILE"));
 }
 
 TEST_CASE("all of a model's parameters count") {
