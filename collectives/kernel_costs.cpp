@@ -10,7 +10,9 @@ namespace {
 
 using kernels::operation, kernels::type;
 
-constexpr std::size_t operand_bytes = 6720;  // a multiple of every type's size; three of them fit the first cache
+/// A multiple of every type's size. Three of them leave the first cache and fit the second, where a segment is combined
+/// that has just arrived.
+constexpr std::size_t operand_bytes = 8 * 6720;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

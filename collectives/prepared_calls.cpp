@@ -12,6 +12,7 @@ namespace {
 struct chosen {
   collective_call call;
   bool in_order = true;
+  schedules::operand_costs operand;  ///< follows from the call and from what the job agreed on
 };
 
 /// As many bytes of each block.
@@ -45,6 +46,7 @@ chosen choose(communicator_state& state, const request& wanted, const request_sh
   const schedules::selected found = detail::choose(state, of);
   chosen c;
   c.in_order = found.in_order;
+  c.operand = found.operand;
   c.call.how = found.how;
   c.call.segments = found.segments;
   c.call.root = wanted.root;
@@ -66,10 +68,10 @@ chosen choose(communicator_state& state, const request& wanted, const request_sh
   return c;
 }
 
-std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const collective_call& call) {
-  if (auto known = state.plans.find(call)) return known;
-  const place here{state.size(), state.member.rank, &state.groups().members};
-  return state.plans.add(call, build_schedule(call, here, state.host.settings()));
+std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const chosen& how) {
+  if (auto known = state.plans.find(how.call)) return known;
+  const place here{state.size(), state.member.rank, &state.groups().members, how.operand};
+  return state.plans.add(how.call, build_schedule(how.call, here, state.host.settings()));
 }
 
 call_key key_of(const request& call, const request_shape& shape) {
@@ -85,7 +87,7 @@ const prepared_call& prepare(communicator_state& state, const request& call, con
   if (!call.uneven && latest.key == key) return latest;
   latest.key.reset();
   const chosen how = choose(state, call, shape);
-  latest.plan = plan_for(state, how.call);
+  latest.plan = plan_for(state, how);
   latest.in_order = how.in_order;
   if (!call.uneven) latest.key = key;
   return latest;

@@ -20,6 +20,9 @@ schedules::partition partition_of(const collective_call& call, const place& at) 
   return schedules::partition::of_pairs(at.rank, {call.counts.begin(), received}, {received, call.counts.end()});
 }
 
+/// Whether the options say what an operand costs.
+bool has_costs(const options& settings) { return settings.transfer_cost > 0 || settings.compute_cost > 0; }
+
 }  // namespace
 
 schedules::algorithm_arguments shape_of(int ranks, const options& settings) {
@@ -28,8 +31,10 @@ schedules::algorithm_arguments shape_of(int ranks, const options& settings) {
   of.degree = settings.degree;
   of.splits = std::min(settings.splits, static_cast<int>(std::bit_width(static_cast<unsigned>(ranks))) - 1);
   of.connections = settings.connections;
-  of.transfer = settings.transfer_cost;
-  of.compute = settings.compute_cost;
+  if (has_costs(settings)) {
+    of.transfer = settings.transfer_cost;
+    of.compute = settings.compute_cost;
+  }
   of.within = {settings.max_transfers, settings.max_reducers};
   return of;
 }
@@ -39,6 +44,10 @@ std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, cons
   of.rank = at.rank;
   of.root = call.root;
   of.by.segments = call.segments;
+  if (!has_costs(settings)) {
+    of.transfer = at.operand.transfer;
+    of.compute = at.operand.compute;
+  }
   if (at.groups != nullptr && (call.how->parameters & schedules::takes::groups) != 0) of.groups = *at.groups;
   of.keep_order = call.custom == custom_operator::keeps_order;
   schedules::schedule_sink built;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 #include <weft/runtime/options.hpp>
+#include <weft/schedules/prediction.hpp>
 
 #include "bound_schedule.hpp"
 #include "fingerprint.hpp"
@@ -15,13 +16,14 @@ struct place {
   int ranks = 1;
   int rank = 0;
   const std::vector<std::vector<int>>* groups = nullptr;  ///< of ranks that are near each other; null: one
+  schedules::operand_costs operand{};                     ///< for the greedy tree, unless the options say
 };
 
-/// What the options say of an algorithm's shape on so many ranks.
+/// What the options say of an algorithm's shape on so many ranks; operands cost alike unless they say.
 schedules::algorithm_arguments shape_of(int ranks, const options& settings);
 
-/// The schedule of the rank at `at` for `call`. The costs of the greedy tree and the like are the options'. Throws
-/// std::invalid_argument for counts with which the call's algorithm cannot be run.
+/// The schedule of the rank at `at` for `call`. Throws std::invalid_argument for counts with which the call's algorithm
+/// cannot be run.
 std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, const place& at, const options& settings);
 
 }  // namespace weft::detail

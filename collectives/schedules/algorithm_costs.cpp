@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 #include <weft/schedules/fnomial_model.hpp>
+#include <weft/schedules/greedy_tree.hpp>
+#include <weft/schedules/prediction.hpp>
 
 namespace weft::schedules {
 namespace {
@@ -66,8 +68,12 @@ double binomial_cost(const arguments& of, double bytes, const path_costs& each) 
   const double children = rounds(p(of));
   return over_tree(each, children, children, of.by.segments, bytes);
 }
+/// As long as the tree is in Canon and Antoniu's model, where a transfer takes its port for all of its time; the others
+/// may be shorter where messages follow one another sooner than that, and with several segments.
 double greedy_cost(const arguments& of, double bytes, const path_costs& each) {
-  return std::min(binomial_cost(of, bytes, each), fibonacci_cost(of, bytes, each));
+  const double others = std::min(binomial_cost(of, bytes, each), fibonacci_cost(of, bytes, each));
+  if (of.by.segments > 1) return others;
+  return std::min(others, greedy_length(of.ranks, sent(each, bytes), each.gamma * bytes));
 }
 /// An f-nomial tree's root serves its children one after another.
 double fnomial_cost(const arguments& of, double bytes, const path_costs& each) {
@@ -113,6 +119,12 @@ double two_tree_cost(const arguments& of, double bytes, const path_costs& each) 
   if (of.ranks == 2) return combined(each, part) + (segments - 1) * behind;
   const double depth = std::floor(std::log2(p(of)));
   return (depth + 1) * combined(each, part) + depth * behind + (segments - 1) * exchanged_behind(each, part);
+}
+operand_costs operand_costs_of(double bytes, const path_costs& each) {
+  constexpr double finest = 1000;  // whole numbers, whose sums are exact
+  const double transfer = sent(each, bytes), compute = each.gamma * bytes, more = std::max(transfer, compute);
+  if (more == 0) return {1, 1};
+  return {std::round(finest * transfer / more), std::round(finest * compute / more)};
 }
 double spread_cost(const arguments& of, double bytes, const path_costs& each) {
   return by_halves(

@@ -105,6 +105,24 @@ timed_tree greedy_schedule(int ranks, int root, double transfer, double compute,
   return {renamed(shape, name), limited_timing(made, transfer, name)};
 }
 
+double greedy_length(int ranks, double transfer, double compute) {
+  check(ranks, 0, transfer, compute, {});
+  const double both = transfer + compute, next_child = std::max(transfer, compute);
+  if (both == 0) return 0;
+  struct reduced {
+    double time, most;
+  };
+  // N changes only at times that are sums of the two: each is one of them later than an earlier one.
+  std::vector<reduced> known{{0, 1}};
+  for (std::size_t i = 0, j = 0; known.back().most < ranks;) {
+    const double time = std::min(known[i].time + next_child, known[j].time + both);
+    if (known[i].time + next_child <= time) ++i;
+    if (known[j].time + both <= time) ++j;
+    known.push_back({time, known[i - 1].most + (j == 0 ? 0 : known[j - 1].most)});
+  }
+  return known.back().time;
+}
+
 tree fibonacci_tree(int ranks, int root) { return greedy_tree(ranks, root, 1, 1); }
 
 }  // namespace weft::schedules

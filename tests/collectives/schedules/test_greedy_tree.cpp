@@ -19,7 +19,7 @@ using costs = std::pair<double, double>;  // transfer, compute
 
 const costs cost_pairs[] = {{1, 1}, {7, 4}, {4, 7}, {1, 2}, {2, 1}, {1, 0}, {0, 1}, {10, 1}, {1, 10}, {5, 3}};
 
-double greedy_length(int ranks, double transfer, double compute, greedy_limits within = {}) {
+double built_length(int ranks, double transfer, double compute, greedy_limits within = {}) {
   return greedy_schedule(ranks, 0, transfer, compute, within).times.length;
 }
 
@@ -106,26 +106,26 @@ double limited_bound(int ranks, int limit, costs each) {
 }  // namespace
 
 TEST_CASE("greedy trees are as long as the literature says") {
-  REQUIRE(greedy_length(8, 1, 1) == 5);
-  REQUIRE(greedy_length(31, 1, 1) == 8);
-  REQUIRE(greedy_length(1024, 1, 1) == 16);
-  REQUIRE(greedy_length(10000, 1, 1) == 20);
-  REQUIRE(greedy_length(8, 7, 4) == 32);
-  REQUIRE(greedy_length(64, 7, 4) == 58);
-  REQUIRE(greedy_length(1812, 7, 4) == 101);
-  REQUIRE(greedy_length(64, 1, 2, {4, 0}) == 23);
-  REQUIRE(greedy_length(64, 1, 2, {0, 4}) == 37);
+  REQUIRE(built_length(8, 1, 1) == 5);
+  REQUIRE(built_length(31, 1, 1) == 8);
+  REQUIRE(built_length(1024, 1, 1) == 16);
+  REQUIRE(built_length(10000, 1, 1) == 20);
+  REQUIRE(built_length(8, 7, 4) == 32);
+  REQUIRE(built_length(64, 7, 4) == 58);
+  REQUIRE(built_length(1812, 7, 4) == 101);
+  REQUIRE(built_length(64, 1, 2, {4, 0}) == 23);
+  REQUIRE(built_length(64, 1, 2, {0, 4}) == 37);
 }
 
 TEST_CASE("binomial and Fibonacci trees are longer than optimal ones by what the literature says") {
   const auto binomial = [](int ranks) { return length_of(binomial_tree(ranks, 0), {1, 1}); };
-  REQUIRE(5 * binomial(8) == 6 * greedy_length(8, 1, 1));
-  REQUIRE(4 * binomial(1024) == 5 * greedy_length(1024, 1, 1));
-  REQUIRE(3 * binomial(4096) == 4 * greedy_length(4096, 1, 1));
+  REQUIRE(5 * binomial(8) == 6 * built_length(8, 1, 1));
+  REQUIRE(4 * binomial(1024) == 5 * built_length(1024, 1, 1));
+  REQUIRE(3 * binomial(4096) == 4 * built_length(4096, 1, 1));
   for (const costs& each : {costs{1, 0}, costs{0, 1}}) {
     const auto fibonacci = [&](int ranks) { return length_of(fibonacci_tree(ranks, 0), each); };
-    REQUIRE(5 * fibonacci(987) == 7 * greedy_length(987, each.first, each.second));
-    REQUIRE(13 * fibonacci(4181) == 17 * greedy_length(4181, each.first, each.second));
+    REQUIRE(5 * fibonacci(987) == 7 * built_length(987, each.first, each.second));
+    REQUIRE(13 * fibonacci(4181) == 17 * built_length(4181, each.first, each.second));
   }
 }
 
@@ -150,17 +150,33 @@ TEST_CASE("no schedule is shorter than the greedy one, within limits neither") {
         }
       });
       CAPTURE(ranks, each.first, each.second);
-      REQUIRE(greedy_length(ranks, each.first, each.second) == least);
+      REQUIRE(built_length(ranks, each.first, each.second) == least);
       for (int limit = 1; limit <= 3; ++limit) {
         CAPTURE(limit);
         const auto at = static_cast<std::size_t>(limit);
-        REQUIRE(greedy_length(ranks, each.first, each.second, {limit, 0}) == least_transfers[at]);
-        REQUIRE(greedy_length(ranks, each.first, each.second, {0, limit}) == least_reducers[at]);
+        REQUIRE(built_length(ranks, each.first, each.second, {limit, 0}) == least_transfers[at]);
+        REQUIRE(built_length(ranks, each.first, each.second, {0, limit}) == least_reducers[at]);
         for (int both = 1; both <= 3; ++both)
-          REQUIRE(greedy_length(ranks, each.first, each.second, {limit, both}) ==
+          REQUIRE(built_length(ranks, each.first, each.second, {limit, both}) ==
                   least_both[at][static_cast<std::size_t>(both)]);
       }
     }
+}
+
+TEST_CASE("the most ranks that a time allows say how long a greedy tree takes") {
+  for (const costs& each : cost_pairs) {
+    CAPTURE(each);
+    for (int ranks = 1; ranks <= 600; ++ranks) {
+      CAPTURE(ranks);
+      REQUIRE(greedy_length(ranks, each.first, each.second) == built_length(ranks, each.first, each.second));
+    }
+    for (const int ranks : {4'096, 100'000, 1'000'000})
+      REQUIRE(greedy_length(ranks, each.first, each.second) == built_length(ranks, each.first, each.second));
+  }
+  REQUIRE(greedy_length(1000, 0, 0) == 0);
+  REQUIRE(greedy_length(1000, 1e-6, 0) == Approx(10e-6));
+  REQUIRE_THROWS_AS(greedy_length(0, 1, 1), std::invalid_argument);
+  REQUIRE_THROWS_AS(greedy_length(2, -1, 1), std::invalid_argument);
 }
 
 TEST_CASE("the paper's bounds hold") {
@@ -170,7 +186,7 @@ TEST_CASE("the paper's bounds hold") {
       const costs each = cost_pairs[pair];
       const auto [transfer, compute] = each;
       CAPTURE(ranks, transfer, compute);
-      const double length = greedy_length(ranks, transfer, compute);
+      const double length = built_length(ranks, transfer, compute);
       const double larger = std::max(transfer, compute), smaller = std::min(transfer, compute);
       REQUIRE(length >= ceil_log2(ranks) * larger);                // Lemma 5
       REQUIRE(length <= ceil_log2(ranks) * (transfer + compute));  // Proposition 6
@@ -202,9 +218,9 @@ TEST_CASE("the bounds within limits hold, and so do the limits") {
 TEST_CASE("limits that do not bind change nothing") {
   for (int ranks = 1; ranks <= 200; ++ranks)
     for (const costs& each : cost_pairs) {
-      const double length = greedy_length(ranks, each.first, each.second);
-      REQUIRE(greedy_length(ranks, each.first, each.second, {ranks, 0}) == length);
-      REQUIRE(greedy_length(ranks, each.first, each.second, {0, ranks}) == length);
+      const double length = built_length(ranks, each.first, each.second);
+      REQUIRE(built_length(ranks, each.first, each.second, {ranks, 0}) == length);
+      REQUIRE(built_length(ranks, each.first, each.second, {0, ranks}) == length);
     }
 }
 

@@ -51,8 +51,8 @@ struct options {
   std::size_t segment = 512 << 10;  ///< bytes in which a chunk is pipelined
   int max_transfers = 0;            ///< at a time, for which the greedy tree is made; 0: any number
   int max_reducers = 0;             ///< ranks that combine in the greedy tree; 0: any number
-  double transfer_cost = 1;         ///< d of the greedy tree, in any unit
-  double compute_cost = 1;          ///< c of the greedy tree, in the same unit
+  double transfer_cost = 0;         ///< d of the greedy tree, in any unit; both 0: as measured, else alike
+  double compute_cost = 0;          ///< c of the greedy tree, in the same unit
 
   std::chrono::milliseconds join_timeout{60'000};  ///< how long starting a job may take
   std::chrono::milliseconds peer_timeout{30'000};  ///< silence on a control connection that counts as a loss

@@ -44,6 +44,12 @@ struct timed_tree {
 /// transfers at the times of Algorithm 2.
 timed_tree greedy_schedule(int ranks, int root, double transfer, double compute, const greedy_limits& within = {});
 
+/// How long a reduction over the greedy tree takes, without limits, in the unit of the costs: the least t for which
+/// N(t) >= ranks, where N(t) = N(t - max(transfer, compute)) + N(t - transfer - compute) is the most ranks that can be
+/// reduced in t: the root's last child ends a transfer and a combine before, what it has received until then leaves its
+/// port and its processor free. Takes O(log^2 ranks). Throws std::invalid_argument for bad arguments.
+double greedy_length(int ranks, double transfer, double compute);
+
 /// The greedy tree for equal costs (Canon and Antoniu 2012, section 7.3). With F(k+2) ranks, a Fibonacci number, it is
 /// the Fibonacci tree of order k, one of order k - 1 that receives from one of order k - 2 (Definition 15), and a
 /// reduction takes transfer + (k - 1) max(transfer, compute) + compute (Proposition 16). Never longer than twice the

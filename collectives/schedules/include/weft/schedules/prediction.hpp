@@ -26,6 +26,15 @@ std::uint32_t segments_of(const algorithm& how, int ranks, std::size_t bytes, st
 prediction predict(const algorithm& how, const algorithm_arguments& of, std::size_t bytes, const path_costs& each,
                    std::size_t segment);
 
+/// What an operand of so many bytes costs, in whole thousandths of the greater of the two: for these a reduction's
+/// greedy tree is made. Alike where both cost nothing.
+struct operand_costs {
+  double transfer = 1;
+  double compute = 1;
+  friend bool operator==(const operand_costs&, const operand_costs&) = default;
+};
+operand_costs operand_costs_of(double bytes, const path_costs& each);
+
 /// Of every algorithm of `kind`, the fastest first; where they are as fast, in the order of the table.
 std::vector<prediction> predict_all(collective kind, const algorithm_arguments& of, std::size_t bytes,
                                     const path_costs& each, std::size_t segment);

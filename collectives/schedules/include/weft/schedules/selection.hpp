@@ -34,6 +34,7 @@ struct selected {
   const algorithm* how = nullptr;
   std::uint32_t segments = 1;
   bool in_order = true;
+  operand_costs operand;  ///< of a segment, for the greedy tree; alike where nothing was measured
 };
 
 /// The algorithm for a vector of `bytes` in all (of an all-to-all: one rank's input). The one wanted, if there is one
