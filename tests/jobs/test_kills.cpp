@@ -57,6 +57,8 @@ struct trial {
                                    "--timeout",
                                    seconds_of_a_job};
     if (scenario == "stop") words.insert(words.end(), {"-x", "WEFT_PEER_TIMEOUT=1000"});
+    if (scenario == "start" && draw(seed, 7, 2) == 0)  // most of them die while costs are measured
+      words.insert(words.end(), {"-x", "WEFT_TUNE=start", "-x", "WEFT_TUNE_BUDGET=100"});
     words.insert(words.end(), {"PROGRAM", "survive", scenario, std::to_string(seed), shared.path()});
     return words;
   }
