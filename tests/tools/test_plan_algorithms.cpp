@@ -12,6 +12,7 @@
 
 #include "catch.hpp"
 #include "printed_plan.hpp"
+#include "sanitized.hpp"
 #include "temporary_file.hpp"
 
 using namespace std::chrono_literals;
@@ -113,6 +114,23 @@ TEST_CASE("a million ranks' plan shows one of them") {
   std::size_t sends = 0;
   for (std::size_t at = ring.find("send"); at != std::string::npos; at = ring.find("send", at + 1)) ++sends;
   CHECK(sends == 1'999'998);
+}
+
+TEST_CASE("trees of a million ranks take less than 200 MB") {
+  if (sanitized) return;                             // whose own memory counts
+  const std::string limit = "ulimit -d 195312 && ";  // KiB of a process's own memory, beyond which it gets none
+  const auto within = [&](const std::string& algorithm, const std::string& ranks) {
+    return weft_test::run({"run", "-n", "1", "bash", "-c",
+                           limit + "exec \"$WEFT_TEST_COMMAND\" plan reduce --algorithm " + algorithm + " --ranks " +
+                               ranks + " --rank 77777 --format json"});
+  };
+  for (const auto& a : weft::schedules::algorithms_of(weft::schedules::collective::reduce)) {
+    CAPTURE(a.name);
+    const outcome planned = within(std::string(a.name), "1000000");
+    CHECK(planned.error == "");
+    CHECK(json::parse(planned.output).at("ranks") == 1'000'000);
+  }
+  CHECK(within("greedy", "10000000").status != 0);  // the limit is one
 }
 
 TEST_CASE("a plan as GOAL takes as long as the steps that it was made from") {
