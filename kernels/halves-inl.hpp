@@ -32,6 +32,17 @@ HWY_INLINE hn::Vec<D> with_quiet_nan(D df, hn::Vec<D> value) {
   return hn::IfThenElse(hn::Eq(value, value), value, nan);
 }
 
+/// (a + b + 1) / 2 of unsigned lanes, without losing the carry: Highway's own (1.0.3 and 1.2) loses it on SVE, which
+/// has no instruction for it before SVE2.
+template <class V>
+HWY_INLINE V half_of_sum(V a, V b) {
+#if HWY_TARGET == HWY_SVE || HWY_TARGET == HWY_SVE_256
+  return hn::Sub(hn::Or(a, b), hn::ShiftRight<1>(hn::Xor(a, b)));
+#else
+  return hn::AverageRound(a, b);
+#endif
+}
+
 /// The bfloat16 of floats in `odd` and `even` lanes of 32 bits, each rounded to nearest even, none of them a NaN with
 /// anything in its lower half. `high` is to become one more where the rest `low` is more than one half, or one half
 /// beside an odd one: where there is a carry from low + 0x7fff + odd, which is the upper bit of
@@ -43,7 +54,7 @@ HWY_INLINE hn::Vec<D> round_to_bfloat16(D d, F odd, F even) {
   const auto high = hn::OddEven(hn::BitCast(d, odd_bits), hn::BitCast(d, hn::ShiftRight<16>(even_bits)));
   const auto low = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<16>(odd_bits)), hn::BitCast(d, even_bits));
   const auto almost_half = hn::OrAnd(hn::Set(d, 0x7ffe), high, hn::Set(d, 1));
-  return hn::Add(high, hn::ShiftRight<15>(hn::AverageRound(low, almost_half)));
+  return hn::Add(high, hn::ShiftRight<15>(half_of_sum(low, almost_half)));
 }
 
 /// Two vectors of bfloat16: those in the odd lanes are floats with something small below, which is masked off, those in
