@@ -79,9 +79,10 @@ std::size_t wait_any(std::span<pending* const> all) {
 
 void patience::wait() {
   if (by_.poll()) return pause_.reset();
-  pause_.pause([this](backoff::duration time) {
+  pause_.pause([this](auto longest, progress* rung_by) {
+    if (rung_by != nullptr && fiber::current() == nullptr) return rung_by->sleep_until_rung(longest);
     event never;
-    never.wait_until(by_, by_.time().now() + time);
+    never.wait_until(by_, by_.time().now() + std::min<clock::duration>(longest, backoff::longest_sleep));
   });
   if (fiber::current() != nullptr) scheduler::yield();
 }

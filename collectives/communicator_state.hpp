@@ -9,7 +9,7 @@
 #include <vector>
 #include <weft/choices.hpp>
 #include <weft/communicator.hpp>
-#include <weft/runtime/backoff.hpp>
+#include <weft/runtime/rest.hpp>
 
 #include "plan_cache.hpp"
 #include "process.hpp"
@@ -132,12 +132,12 @@ std::size_t wait_any(std::span<pending* const> all);
 /// Blocks a little, while something is awaited that no event tells of: lets others run, and polls.
 class patience {
  public:
-  explicit patience(progress& by) noexcept : by_(by) {}
+  explicit patience(progress& by) noexcept : by_(by), pause_(by) {}
   void wait();
 
  private:
   progress& by_;
-  backoff pause_;
+  rest pause_;
 };
 
 }  // namespace weft::detail

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <utility>
 #include <weft/fabric/process_record.hpp>
-#include <weft/runtime/backoff.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/rest.hpp>
 #include <weft/topology/affinity.hpp>
 
 #include "execution.hpp"
@@ -68,7 +68,11 @@ void process::watch(const membership& member, std::vector<fabric::process_record
     lost_.compare_exchange_strong(nobody, gone);
     lose(gone, why);
   };
-  events.left = [this](int) { somebody_left_.store(true); };
+  events.left = [this](int) {
+    somebody_left_.store(true);
+    progress_->ring();
+  };
+  events.rung = [this] { progress_->ring(); };
   events.note = [this](int origin, std::span<const std::byte> note) {
     if (!note.empty()) take_note(origin, static_cast<note_kind>(note[0]), note.subspan(1));
   };
@@ -113,6 +117,7 @@ void process::take_note(int origin, note_kind kind, std::span<const std::byte> c
 void process::answer_others() {
   if (settings_.progress == progress_mode::caller) progress_->start();
   progress_->notify();
+  progress_->ring();
 }
 
 void process::come(int who) {
@@ -120,6 +125,7 @@ void process::come(int who) {
   if (came) return;
   came = true;
   still_missing_.fetch_sub(1);
+  progress_->ring();
 }
 
 void process::await_all() {
@@ -129,7 +135,7 @@ void process::await_all() {
   dataflow_execution together(*messages_, *among_processes_, build_schedule(barrier, here, settings_));
   together.start({});
   bool told = false;
-  for (backoff pause; !somebody_left_.load() && still_missing_.load() > 0;) {
+  for (rest pause(*progress_); !somebody_left_.load() && still_missing_.load() > 0;) {
     if (together.finished().ready()) {
       if (together.failure() == nullptr) break;
       if (!std::exchange(told, true)) monitor_->flood(note_of(note_kind::ready, {}));
@@ -137,7 +143,7 @@ void process::await_all() {
     if (progress_->poll())
       pause.reset();
     else
-      pause.pause();
+      pause.pause([this](auto longest, progress*) { progress_->sleep_until_rung(longest); });
   }
   if (!together.finished().ready()) messages_->break_here(*among_processes_);
   together.finished().wait(*progress_);

@@ -172,6 +172,11 @@ fabric::messenger_settings process::messenger_settings_for(const membership& mem
   how.describe = describe_fingerprint;
   how.refusal_limit = settings_.peer_timeout;
   how.broadcast = [this](std::span<const std::byte> note) { tell_failed(note); };
+  if (monitor_ != nullptr) {
+    how.ring = [this](int asleep) { monitor_->ring(asleep); };
+    how.listen = [this] { monitor_->listen(); };
+  }
+  how.ring_after = std::chrono::duration_cast<std::chrono::milliseconds>(sleep_times{}.delay / 2);
   how.suspected = [this](int gone, const std::string& why) { tell_lost(gone, why); };
   how.ended = [this](int gone) { return monitor_ != nullptr && monitor_->ended(gone); };
   return how;

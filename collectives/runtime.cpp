@@ -1,8 +1,8 @@
 #include <exception>
 #include <vector>
 #include <weft/runtime.hpp>
-#include <weft/runtime/backoff.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/rest.hpp>
 #include <weft/runtime/scheduler.hpp>
 
 #include "communicator_state.hpp"
@@ -73,12 +73,12 @@ communicator& runtime::world() {
 void runtime::run(const std::function<void(communicator& world)>& program) {
   detail::process& host = state_->host;
   scheduler fibers(host.settings().fiber_stack);
-  backoff pause;
+  rest pause(host.moved_by());
   fibers.set_idle([&] {
     if (host.moved_by().poll())
       pause.reset();
     else
-      pause.pause([&](backoff::duration time) { fibers.sleep(time); });
+      pause.pause([&](auto longest, progress* rung_by) { fibers.sleep(longest, rung_by); });
   });
   fibers.set_busy([&] { host.moved_by().poll(); });
   std::exception_ptr first;

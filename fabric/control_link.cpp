@@ -1,10 +1,10 @@
 #include "control_link.hpp"
 
 #include <netdb.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -17,8 +17,7 @@ constexpr std::size_t receive_limit = std::size_t{64} << 10;
 
 }  // namespace
 
-file_descriptor begin_connecting(const std::string& address) {
-  const std::string what = "control address \"" + address + "\"";
+sockaddr_in6 parse_control_address(const std::string& address) {
   const std::size_t colon = address.rfind(':');
   std::string host = address.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
@@ -28,13 +27,24 @@ file_descriptor begin_connecting(const std::string& address) {
   addrinfo* found = nullptr;
   if (colon == std::string::npos || colon + 1 == address.size() || host.empty() ||
       getaddrinfo(host.c_str(), address.c_str() + colon + 1, &hints, &found) != 0)
-    throw error(errc::invalid_argument, what + ": not a numeric IP:PORT, as in 127.0.0.1:4321 or [::1]:4321");
+    throw error(errc::invalid_argument,
+                "control address \"" + address + "\": not a numeric IP:PORT, as in 127.0.0.1:4321 or [::1]:4321");
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> target(found, &freeaddrinfo);
-  file_descriptor result(::socket(target->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  sockaddr_in6 result{};
+  std::memcpy(&result, target->ai_addr, std::min<std::size_t>(target->ai_addrlen, sizeof result));
+  return result;
+}
+
+file_descriptor begin_connecting(const std::string& address) {
+  const std::string what = "control address \"" + address + "\"";
+  const sockaddr_in6 target = parse_control_address(address);
+  const socklen_t length = target.sin6_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+  file_descriptor result(::socket(target.sin6_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!result) throw_system_error(errno, "socket", what);
   const int on = 1;
   ::setsockopt(result.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  if (::connect(result.get(), target->ai_addr, target->ai_addrlen) != 0 && errno != EINPROGRESS && errno != EINTR)
+  if (::connect(result.get(), reinterpret_cast<const sockaddr*>(&target), length) != 0 && errno != EINPROGRESS &&
+      errno != EINTR)
     throw_system_error(errno, "connect", what);
   return result;
 }

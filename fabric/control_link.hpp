@@ -1,6 +1,8 @@
 // One control connection: its socket, how far its handshake has come, and what waits to be sent and to be understood.
 #pragma once
 
+#include <netinet/in.h>
+
 #include <chrono>
 #include <cstddef>
 #include <span>
@@ -9,6 +11,9 @@
 #include <weft/runtime/socket.hpp>
 
 namespace weft::fabric {
+
+/// The address of "ip:port" for IPv4 or IPv6, which its family says. Throws errc::invalid_argument where it is none.
+sockaddr_in6 parse_control_address(const std::string& address);
 
 /// Begins to connect without waiting; the socket can be written to once it is decided. Throws errc::invalid_argument
 /// for an address that is none, and otherwise the errno of the call that failed.

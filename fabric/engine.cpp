@@ -61,12 +61,18 @@ bool engine::poll() {
     if (!blocked_departures_.empty() || !blocked_landings_.empty()) retry_payloads();
     if (any_doomed_) give_up_doomed();
     if (frames_dropped_) check_sequences();
-    if (in_flight_ != 0 && ++polls_ % polls_between_looks == 0) inquire_now_and_then();
+    if (in_flight_ != 0 && (++polls_ % polls_between_looks == 0 || look_soon_.load(std::memory_order_relaxed))) {
+      look_soon_.store(false, std::memory_order_relaxed);  // relaxed: it hands nothing over
+      inquire_now_and_then();
+    }
   } catch (...) {
     break_everything(std::current_exception());
   }
   finish_ended();
-  return events != 0;
+  if (events == 0) return false;
+  // relaxed: it is only compared. Not lost, since the token is held.
+  events_.store(events_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return true;
 }
 
 void engine::submit(operation& begun) noexcept {
@@ -85,8 +91,12 @@ void engine::call_later(std::function<void()> function) {
 
 bool engine::quiet() const noexcept {
   // relaxed: a stale answer costs the progress thread one sleep, which `progress::notify` ends.
-  return !busy_.load(std::memory_order_relaxed) && submitted_.load(std::memory_order_relaxed) == nullptr &&
-         !calls_waiting_.load(std::memory_order_relaxed);
+  return !busy_.load(std::memory_order_relaxed) && quiet_outside();
+}
+
+/// Nobody has left anything for whoever polls.
+bool engine::quiet_outside() const noexcept {
+  return submitted_.load(std::memory_order_relaxed) == nullptr && !calls_waiting_.load(std::memory_order_relaxed);
 }
 
 void engine::take_submissions() noexcept {
@@ -138,6 +148,8 @@ void engine::finish_ended() noexcept {
   const bool busy = in_flight_ != 0 || buffered_ != 0 || !flying_.empty() || !unflushed_.empty() || troubled_;
   // relaxed: see quiet().
   if (busy != busy_.load(std::memory_order_relaxed)) busy_.store(busy, std::memory_order_relaxed);
+  const bool polls = needs_polls();
+  if (polls != needs_polls_.load(std::memory_order_relaxed)) needs_polls_.store(polls, std::memory_order_relaxed);
 }
 
 void engine::end(operation& ended) noexcept {
@@ -234,11 +246,13 @@ transfer_slot& engine::take_slot(transfer_slot::purpose use, void* owner, int pr
   slot.owner = owner;
   slot.process = process;
   flying_.push_back(slot);
+  if (use != transfer_slot::purpose::landing) ++sends_flying_;
   return slot;
 }
 
 void engine::give_back(transfer_slot& slot) noexcept {
   flying_.erase(flying_.iterator_to(slot));
+  if (slot.use != transfer_slot::purpose::landing) --sends_flying_;
   slot.next_free = free_slots_;
   free_slots_ = &slot;
 }

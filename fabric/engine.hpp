@@ -21,12 +21,15 @@ class engine final : private receiver {
   engine(std::unique_ptr<transport> network, messenger_settings settings);
   ~engine() override;
 
-  // Every call below but these four is made with the token held.
+  // Every call below but these is made with the token held.
   token& guard() noexcept { return token_; }
   bool poll();
   void submit(operation& begun) noexcept;
   void call_later(std::function<void()> function);
   bool quiet() const noexcept;
+  bool rings() const noexcept;
+  void listen() noexcept;
+  std::uint64_t events() const noexcept { return events_.load(std::memory_order_relaxed); }  // relaxed: is compared
 
   const messenger_settings& settings() const noexcept { return settings_; }
   transport& network() noexcept { return *network_; }
@@ -63,6 +66,7 @@ class engine final : private receiver {
 
  private:
   // engine.cpp
+  bool quiet_outside() const noexcept;
   void begin_send(send_operation& send);
   void begin_receive(receive_operation& receive);
   void end(operation& ended) noexcept;
@@ -123,6 +127,10 @@ class engine final : private receiver {
   void owe_credit(peer& to, std::size_t frame_bytes);
   bool send_credit(peer& to);
   void note_stored(int process, std::ptrdiff_t bytes);
+
+  // engine_bell.cpp
+  void ring_after_silence(peer& to) noexcept;
+  bool needs_polls() const noexcept;
 
   // engine_departure.cpp, engine_landing.cpp, engine_doomed.cpp: long messages
   departure& depart(int process, std::size_t bytes);
@@ -259,7 +267,11 @@ class engine final : private receiver {
   clock::time_point next_check_{};
   clock::time_point last_inquiry_{};
   std::size_t in_flight_ = 0;      // operations begun and not ended
+  std::size_t sends_flying_ = 0;   // frames and payloads that the provider works on
   std::atomic<bool> busy_{false};  // whether polling can do anything for the ranks of this process
+  std::atomic<bool> needs_polls_{false};
+  std::atomic<bool> look_soon_{false};    // polls are rare from now on: the next looks at the clock
+  std::atomic<std::uint64_t> events_{0};  // that polls have found; written with the token held
 };
 
 }  // namespace weft::fabric

@@ -76,6 +76,9 @@ std::optional<probed_message> messenger::probe(participant& member, int source, 
 
 bool messenger::poll() { return engine_->poll(); }
 bool messenger::idle() const noexcept { return processes() == 1 && quiet(); }
+bool messenger::rings() const noexcept { return engine_->rings(); }
+void messenger::listen() noexcept { engine_->listen(); }
+std::uint64_t messenger::events() const noexcept { return engine_->events(); }
 bool messenger::quiet() const noexcept { return engine_->quiet(); }
 
 void messenger::lose(int process, const std::string& why) {

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cerrno>
 #include <weft/fabric/monitor.hpp>
 #include <weft/runtime/error.hpp>
 
+#include "bell.hpp"
 #include "watch.hpp"
 
 namespace weft::fabric {
@@ -18,12 +20,19 @@ monitor_options checked(monitor_options options) {
   return options;
 }
 
+/// So many ports are tried until one is free for connections and for datagrams.
+constexpr int most_ports = 100;
+
 }  // namespace
 
-monitor::monitor(monitor_options options)
-    : options_(checked(std::move(options))),
-      listener_(listen_on(options_.address)),
-      control_address_(local_address(listener_)) {}
+monitor::monitor(monitor_options options) : options_(checked(std::move(options))), bell_(std::make_unique<bell>()) {
+  for (int tried = 1;; ++tried) {
+    listener_ = listen_on(options_.address);
+    control_address_ = local_address(listener_);
+    if (bell_->hang(control_address_)) return;
+    if (tried == most_ports) throw_system_error(EADDRINUSE, "bind", "the bell at " + control_address_);
+  }
+}
 
 monitor::~monitor() = default;
 
@@ -35,8 +44,9 @@ void monitor::start(int process, std::vector<process_record> all, std::uint64_t 
   if (process < 0 || static_cast<std::size_t>(process) >= all.size())
     refuse("process " + std::to_string(process) + " of " + std::to_string(all.size()));
   if (secret.empty()) refuse("the job's secret is empty");
+  bell_->meet(all);
   watch_ = std::make_unique<watch>(
-      options_, std::move(listener_),
+      options_, std::move(listener_), *bell_,
       watch_setup{process, std::move(all), job, {secret.begin(), secret.end()}, std::move(events)});
 }
 
@@ -66,6 +76,9 @@ void monitor::flood(std::span<const std::byte> note) {
     refuse("a note of " + std::to_string(note.size()) + " bytes; at most " + std::to_string(maximum_note) + " travel");
   started().flood(note);
 }
+
+void monitor::ring(int process) const noexcept { bell_->ring(process); }
+void monitor::listen() const noexcept { watch_->listen(); }
 
 void monitor::leave() { started().end(watch::request::leave); }
 

@@ -28,9 +28,10 @@ struct peer {
   int process = -1;
   std::uint32_t sent_frames = 0;
   std::uint32_t taken_frames = 0;
-  std::int64_t credit = 0;      ///< what we may still put into its ring, in units
-  std::uint32_t owed = 0;       ///< what we have taken out of ours and not told it yet
-  bool envelopes_only = false;  ///< it has asked us to
+  std::int64_t sent_at = INT64_MIN / 2;  ///< when something was last sent to it, coarse milliseconds
+  std::int64_t credit = 0;               ///< what we may still put into its ring, in units
+  std::uint32_t owed = 0;                ///< what we have taken out of ours and not told it yet
+  bool envelopes_only = false;           ///< it has asked us to
   bool asked_for_envelopes = false;
   std::size_t stored = 0;             ///< bytes of its messages that nothing matches yet
   clock::time_point refused_since{};  ///< when the provider began to refuse frames to it; none: it takes them

@@ -39,11 +39,12 @@ std::thread start_quietly(auto function) {
 
 }  // namespace
 
-monitor::watch::watch(const monitor_options& options, file_descriptor listener, watch_setup setup)
+monitor::watch::watch(const monitor_options& options, file_descriptor listener, const bell& own, watch_setup setup)
     : options_(options),
       setup_(std::move(setup)),
       news_(static_cast<int>(setup_.all.size())),
       listener_(std::move(listener)),
+      bell_(own),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       next_link_(first_link_id),
@@ -52,6 +53,7 @@ monitor::watch::watch(const monitor_options& options, file_descriptor listener, 
   if (!epoll_) throw_system_error(errno, "epoll_create1", "starting the monitor");
   if (!wake_) throw_system_error(errno, "eventfd", "starting the monitor");
   poll_for(wake_.get(), wake_id, EPOLLIN);
+  poll_for(bell_.descriptor(), bell_id, EPOLLONESHOT);
   thread_ = start_quietly([this] { run(); });
 }
 
@@ -62,6 +64,14 @@ void monitor::watch::flood(std::span<const std::byte> note) {
     notes_.emplace_back(note.begin(), note.end());
   }
   ::eventfd_write(wake_.get(), 1);
+}
+
+/// Level-triggered, once: what had rung before is reported at once.
+void monitor::watch::listen() const noexcept {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLONESHOT;
+  event.data.u64 = bell_id;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, bell_.descriptor(), &event);
 }
 
 bool monitor::watch::has_ended(int process) const {
@@ -138,6 +148,9 @@ void monitor::watch::dispatch(std::uint64_t id, unsigned events) {
     ::eventfd_read(wake_.get(), &count);
   } else if (id == listener_id) {
     accept_all();
+  } else if (id == bell_id) {
+    bell_.silence();  // first: who rings from now on is heard the next time
+    if (setup_.events.rung) setup_.events.rung();
   } else if ((id & process_bit) != 0) {
     process_ended(static_cast<int>(id & ~process_bit));
   } else if (const auto link = links_.find(id); link != links_.end() && link->second->at != stage::over) {

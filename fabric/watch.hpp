@@ -14,6 +14,7 @@
 #include <vector>
 #include <weft/fabric/monitor.hpp>
 
+#include "bell.hpp"
 #include "control_link.hpp"
 #include "control_protocol.hpp"
 #include "job_news.hpp"
@@ -31,13 +32,14 @@ struct watch_setup {
 
 class monitor::watch {
  public:
-  watch(const monitor_options& options, file_descriptor listener, watch_setup setup);
+  watch(const monitor_options& options, file_descriptor listener, const bell& own, watch_setup setup);
   ~watch() { end(request::stop); }
 
   const job_news& news() const noexcept { return news_; }
 
   void flood(std::span<const std::byte> note);
   bool has_ended(int process) const;
+  void listen() const noexcept;
 
   enum class request { none, leave, stop };
   /// Asks the thread to end, and waits until it has.
@@ -60,7 +62,8 @@ class monitor::watch {
   static constexpr std::size_t most_strangers = 128;  // connections that prove themselves at the same time
   static constexpr std::uint64_t listener_id = 1;     // what epoll reports: one of these, a link's number,
   static constexpr std::uint64_t wake_id = 2;
-  static constexpr std::uint64_t first_link_id = 3;
+  static constexpr std::uint64_t bell_id = 3;
+  static constexpr std::uint64_t first_link_id = 4;
   static constexpr std::uint64_t process_bit = std::uint64_t{1} << 63;  // or a process's with this, for its pidfd
 
   // watch.cpp: the thread, its waits and its end
@@ -115,6 +118,7 @@ class monitor::watch {
   const watch_setup setup_;
   job_news news_;
   file_descriptor listener_;
+  const bell& bell_;
   file_descriptor epoll_;
   file_descriptor wake_;
 

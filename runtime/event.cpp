@@ -1,34 +1,14 @@
 #include <algorithm>
 #include <chrono>
-#include <weft/runtime/backoff.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/event.hpp>
 #include <weft/runtime/progress.hpp>
+#include <weft/runtime/rest.hpp>
 #include <weft/runtime/scheduler.hpp>
 
-#include "futex.hpp"
+#include "sleeping_thread.hpp"
 
 namespace weft {
-
-namespace {
-/// A plain thread that sleeps for an event. On its own stack.
-class sleeping_thread final : public waiter {
- public:
-  bool woken() const noexcept { return woken_.load(std::memory_order_acquire) != 0; }  // acquire: see wake()
-  void sleep(const std::chrono::nanoseconds* longest) const noexcept { futex_wait(&woken_, 0, longest); }
-
- private:
-  void wake() noexcept override {
-    const void* word = &woken_;
-    // release: what the setter did happens before the return of who sees woken() and then destroys this. The last
-    // access.
-    woken_.store(1, std::memory_order_release);
-    futex_wake(word);
-  }
-
-  std::atomic<std::uint32_t> woken_{0};
-};
-}  // namespace
 
 void event::set() noexcept {
   // release: pairs with the acquire of whoever sees the mark. acquire: pairs with the release in leave(), so that the
@@ -77,29 +57,38 @@ bool event::wait_until(progress& by, clock::time_point deadline) {
 }
 
 bool event::poll_until(progress& by, clock::time_point deadline) {
-  backoff pause;
+  const bool own_time = &by.time() != &steady_clock_source();
+  rest pause(by);
   while (!ready()) {
     auto left = clock::duration::max();
     if (deadline != clock::time_point::max()) {
       left = deadline - by.time().now();
       if (left <= clock::duration::zero()) return false;
+      if (own_time) left = std::min<clock::duration>(left, backoff::longest_sleep);
     }
     if (by.poll()) {
       pause.reset();
     } else {
-      pause.pause([&](clock::duration time) { sleep(std::min(time, left)); });
+      pause.pause([&](clock::duration time, progress* rung_by) { sleep(std::min(time, left), rung_by); });
     }
   }
   return true;
 }
 
-void event::sleep(clock::duration longest) {
+void event::sleep(clock::duration longest, progress* rung_by) {
   sleeping_thread mine;
   if (!leave(mine)) return;
+  const struct take_back_at_end {
+    ~take_back_at_end() {
+      if (!left_in.take_back(who)) who.sleep_until_woken();
+    }
+    event& left_in;
+    sleeping_thread& who;
+  } ending{*this, mine};
   const std::chrono::nanoseconds time = longest;
-  mine.sleep(&time);
-  if (take_back(mine)) return;
-  while (!mine.woken()) mine.sleep(nullptr);  // set() still has to tell this one
+  if (rung_by == nullptr) return mine.sleep(&time);
+  const listener heard(*rung_by, mine);
+  if (!rung_by->poll()) mine.sleep(&time);
 }
 
 }  // namespace weft

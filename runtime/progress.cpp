@@ -1,10 +1,11 @@
 #include <signal.h>
 
+#include <optional>
 #include <utility>
-#include <weft/runtime/backoff.hpp>
 #include <weft/runtime/progress.hpp>
+#include <weft/runtime/rest.hpp>
 
-#include "futex.hpp"
+#include "sleeping_thread.hpp"
 
 namespace weft {
 
@@ -32,6 +33,7 @@ void progress::start(std::function<void()> on_start) {
   if (thread_.joinable()) return;
   const without_signals masked;
   thread_ = std::thread([this, on_start = std::move(on_start)] {
+    pthread_setname_np(pthread_self(), thread_name);
     if (on_start) on_start();
     poll_until_stopped();
   });
@@ -55,17 +57,53 @@ void progress::notify() noexcept {
   if (asleep_.exchange(0, std::memory_order_acq_rel) == 1) futex_wake(&asleep_);
 }
 
+void progress::ring() noexcept {
+  // relaxed: it is compared; whoever is roused, or has it in mind to sleep, polls, which orders by itself.
+  rung_.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard lock(sleepers_lock_);
+  for (sleeper* each = sleepers_; each != nullptr; each = each->next_) each->rouse();
+}
+
+void progress::sleep_until_rung(std::chrono::nanoseconds longest) {
+  sleeping_thread mine;
+  const listener heard(*this, mine);
+  if (!poll()) mine.sleep(&longest);
+}
+
+listener::listener(progress& by, sleeper& who) : by_(by), who_(who) {
+  {
+    const std::lock_guard lock(by_.sleepers_lock_);
+    who_.next_ = by_.sleepers_;
+    by_.sleepers_ = &who_;
+  }
+  by_.polled_.listen();
+}
+
+listener::~listener() {
+  const std::lock_guard lock(by_.sleepers_lock_);
+  sleeper** at = &by_.sleepers_;
+  while (*at != &who_) at = &(*at)->next_;
+  *at = who_.next_;
+}
+
 void progress::poll_until_stopped() {
-  backoff pause;
+  rest pause(*this);
   while (!stop_.load(std::memory_order_relaxed)) {  // relaxed: nothing is handed over
     bool again = polled_.poll();
-    if (!again) pause.pause([&](std::chrono::nanoseconds longest) { again = sleep(longest); });
+    if (!again) pause.pause([&](auto longest, progress* rung_by) { again = sleep(longest, rung_by); });
     if (again) pause.reset();
   }
 }
 
-bool progress::sleep(std::chrono::nanoseconds longest) {
+bool progress::sleep(std::chrono::nanoseconds longest, progress* rung_by) {
+  struct final_sleeper final : sleeper {
+    explicit final_sleeper(progress& its) : own(its) {}
+    void rouse() noexcept override { own.notify(); }
+    progress& own;
+  } mine(*this);
   asleep_.exchange(1, std::memory_order_acq_rel);  // see notify()
+  std::optional<listener> heard;
+  if (rung_by != nullptr) heard.emplace(*rung_by, mine);
   bool again = polled_.poll() || stop_.load(std::memory_order_relaxed);
   if (!again) {
     futex_wait(&asleep_, 1, polled_.idle() ? nullptr : &longest);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/progress.hpp>
 #include <weft/runtime/scheduler.hpp>
 
 #include "futex.hpp"
@@ -84,25 +85,47 @@ void scheduler::wait_for_work() noexcept {
   switches_ = 0;
   if (idle_) {
     idle_();
-  } else {
+  } else if (fall_asleep()) {
     sleep_until_woken(earliest_ != nullptr ? &deadline_granularity : nullptr);
+    wake_up();
   }
 }
 
-void scheduler::sleep(std::chrono::microseconds longest) noexcept {
-  std::chrono::nanoseconds time = longest;
-  if (earliest_ != nullptr) time = std::min(time, deadline_granularity);
-  if (ready_.empty()) sleep_until_woken(&time);
+void scheduler::sleep(std::chrono::nanoseconds longest, progress* rung_by) noexcept {
+  struct roused_scheduler final : sleeper {
+    explicit roused_scheduler(scheduler& its) : own(its) {}
+    void rouse() noexcept override { own.rouse(); }
+    scheduler& own;
+  } mine(*this);
+  if (earliest_ != nullptr) longest = std::min(longest, deadline_granularity);
+  if (!ready_.empty() || !fall_asleep()) return;
+  if (rung_by != nullptr) {
+    const listener heard(*rung_by, mine);
+    if (!rung_by->poll() && ready_.empty()) sleep_until_woken(&longest);
+  } else {
+    sleep_until_woken(&longest);
+  }
+  wake_up();
+}
+
+bool scheduler::fall_asleep() noexcept {
+  // relaxed, here and in wake_up(): the mark says only that this thread sleeps; what the wakers did is acquired in
+  // take_remote().
+  fiber* found = nullptr;
+  return remote_.compare_exchange_strong(found, asleep(), std::memory_order_relaxed);
 }
 
 void scheduler::sleep_until_woken(const std::chrono::nanoseconds* longest) noexcept {
-  // relaxed, here and below: the mark says only that this thread sleeps; what the wakers did is acquired in
-  // take_remote().
-  fiber* found = nullptr;
-  if (!remote_.compare_exchange_strong(found, asleep(), std::memory_order_relaxed)) return;
   futex_wait(&remote_, static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(asleep())), longest);
-  found = asleep();
-  remote_.compare_exchange_strong(found, nullptr, std::memory_order_relaxed);
+}
+
+bool scheduler::wake_up() noexcept {
+  fiber* found = asleep();
+  return remote_.compare_exchange_strong(found, nullptr, std::memory_order_relaxed);
+}
+
+void scheduler::rouse() noexcept {
+  if (wake_up()) futex_wake(&remote_);
 }
 
 void scheduler::wake_from_elsewhere(fiber& woken) noexcept {

@@ -23,7 +23,7 @@ struct command_line {
   bench_settings settings;
   std::string from = "8", to = "16M";
   std::string type = "float", op = "sum";
-  std::size_t factor = 2, budget = 200;
+  std::size_t factor = 2, budget = 0;
   std::string prepost;
   job_settings job;
   std::vector<CLI::Option*> launching;  ///< what says how the job is started
@@ -53,6 +53,7 @@ void finish_settings(command_line& line) {
   s.to = parse_size(line.to);
   if (s.from > s.to) throw CLI::ValidationError("-b", line.from + " is more than -e " + line.to);
   s.factor = line.factor;
+  if (line.budget == 0) line.budget = s.collective == "idle" ? 10'000 : 200;
   s.budget = std::chrono::milliseconds(line.budget);
   s.type = kernels::find_type(line.type).value();
   s.op = kernels::find_operation(line.op).value();
@@ -67,8 +68,8 @@ void finish_settings(command_line& line) {
     throw CLI::ValidationError("--explain", "only a collective has algorithms, not " + s.collective);
   if (s.explain && s.algorithm != "auto")
     throw CLI::ValidationError("--explain", "every algorithm is measured: not with --algorithm");
-  if (s.collective == "latency" && line.job.ranks < 2)
-    throw CLI::ValidationError("--ranks", "latency takes at least 2 ranks");
+  if ((s.collective == "latency" || s.collective == "idle") && line.job.ranks < 2)
+    throw CLI::ValidationError("--ranks", s.collective + " takes at least 2 ranks");
   const auto& providers = fabric::known_providers();
   if (!line.job.provider.empty() && std::find(providers.begin(), providers.end(), line.job.provider) == providers.end())
     throw CLI::ValidationError("--provider", line.job.provider + " not in {" + CLI::detail::join(providers, ",") + "}");
@@ -130,8 +131,11 @@ void add_bench(CLI::App& weft, int& status) {
       "streams; 4 floats, 3 calls: four arrays at once, beside three calls with two (column of a loop); reproducible\n"
       "add: one array, beside a plain sum. -b and -e choose from working sets of half of L1 and L2, and of 2 GiB.\n"
       "latency: half the round trip of 16 bytes between the first and the last rank, alone and while 64 MiB go\n"
-      "the same way; it and barrier take no sizes. A size is that of a rank's vector, or where each rank has a block\n"
-      "in one (allgather, gather, scatter, alltoall, reduce-scatter) of a block.\n"
+      "the same way. idle: processor time and wake-ups of a job that has nothing to do, or whose ranks wait in a\n"
+      "barrier, and how long the first message to a sleeping process takes. These and barrier take no sizes.\n"
+      "A size is that of a rank's vector, or where each rank has a block in one (allgather, gather, scatter, "
+      "alltoall,\n"
+      "reduce-scatter) of a block.\n"
       "--weft-NAME=VALUE sets any option (`weft info` lists them).\n"
       "The exit status is 1 when a result was wrong.");
   app->allow_extras();
@@ -145,7 +149,7 @@ void add_bench(CLI::App& weft, int& status) {
   app->add_option("-f,--factor", line->factor, "From a size to the next [2]")
       ->check(whole_number(2, 1 << 20))
       ->type_name("FACTOR");
-  app->add_option("--budget", line->budget, "Time for the samples of a size, in ms [200]")
+  app->add_option("--budget", line->budget, "Time for the samples of a size, in ms [200; idle: of each part 10000]")
       ->check(whole_number(1, 3'600'000))
       ->type_name("MS");
   using kernels::operation, kernels::type;

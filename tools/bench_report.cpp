@@ -31,6 +31,7 @@ bench_report::bench_report(const bench_settings& settings, std::string provider,
     std::printf(", %s", std::string(kernels::name(settings_.type)).c_str());
   if (reduces) std::printf(", %s", std::string(kernels::name(settings_.op)).c_str());
   std::printf("%s\n", settings_.check ? ", every sample checked" : "");
+  if (settings_.collective == "idle") return;
   std::printf("%12s  %-21s %8s %12s %12s %12s %8s%s\n", "bytes", "algorithm", "samples", "min us", "median us",
               "p99 us", "wrong", settings_.explain ? " predicted us" : "");
   std::fflush(stdout);
@@ -68,6 +69,25 @@ void bench_report::add_latency(const measurement& idle, const measurement& loade
   add(loaded);
   std::printf("under a stream of %zu MiB, the median is %.2f times the idle one, the p99 %.2f times\n",
               stream_bytes >> 20, median_ratio, p99_ratio);
+}
+
+std::string bench_report::json(const idleness& measured, const char* what) const {
+  return std::string(", \"") + what + fixed("_share\": %.6f", measured.share) + ", \"" + what +
+         fixed("_wake_ups_per_s\": %.1f", measured.wake_ups);
+}
+
+void bench_report::add_idle(const idle_costs& costs, const std::string& progress) const {
+  if (settings_.json)
+    return print(json(costs.first) + json(costs.alone, "idle") + json(costs.waiting, "waiting") +
+                 fixed(", \"awake_median_us\": %.3f", costs.awake.median_us) + ", \"progress\": \"" + progress + "\"}");
+  std::printf("progress by %s; the busiest process, all its threads:\n", progress.c_str());
+  std::printf("  nothing to do            %7.3f %% of a core, %6.1f wake-ups a second\n", costs.alone.share * 100,
+              costs.alone.wake_ups);
+  std::printf("  waiting in a barrier     %7.3f %% of a core, %6.1f wake-ups a second\n", costs.waiting.share * 100,
+              costs.waiting.wake_ups);
+  std::printf("16 bytes to a sleeping process: median %.1f us, p99 %.1f us; awake %.1f us\n", costs.first.median_us,
+              costs.first.p99_us, costs.awake.median_us);
+  std::fflush(stdout);
 }
 
 }  // namespace weft::tools

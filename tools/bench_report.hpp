@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "bench_idle.hpp"
 #include "bench_measurement.hpp"
 #include "bench_settings.hpp"
 
@@ -20,8 +21,12 @@ class bench_report {
   /// Prints the two lines of `weft bench latency`: the second is what was measured behind a stream of so many bytes.
   void add_latency(const measurement& idle, const measurement& loaded, std::size_t stream_bytes) const;
 
+  /// Prints what `weft bench idle` found, with progress by "caller" or "thread".
+  void add_idle(const idle_costs& costs, const std::string& progress) const;
+
  private:
   std::string json(const measurement& measured) const;
+  std::string json(const idleness& measured, const char* what) const;
 
   const bench_settings& settings_;
   std::string provider_;

@@ -12,6 +12,7 @@ std::vector<std::string> bench_collectives() {
   for (std::size_t i = 0; i < schedules::collectives; ++i)
     names.emplace_back(schedules::option_name(static_cast<schedules::collective>(i)));
   names.emplace_back("latency");
+  names.emplace_back("idle");
   names.emplace_back("kernels");
   return names;
 }

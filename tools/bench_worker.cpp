@@ -60,9 +60,12 @@ std::int64_t sweep_algorithms(communicator& world, const bench_settings& setting
 struct rank_program {
   const bench_settings& settings;
   const std::string& provider;
+  const std::string progress;
+  int ranks_here;
 
   std::int64_t operator()(communicator& world) const {
     if (settings.collective == "latency") return latency(world);
+    if (settings.collective == "idle") return idle(world);
     std::optional<bench_report> report;
     if (world.rank() == 0) report.emplace(settings, provider, world.size());
     if (settings.explain) {
@@ -84,6 +87,14 @@ struct rank_program {
       bench_report(settings, provider, world.size()).add_latency(measured.idle, measured.loaded, stream_bytes);
     return measured.idle.wrong + measured.loaded.wrong;
   }
+
+  std::int64_t idle(communicator& world) const {
+    if (world.size() <= ranks_here)
+      throw std::runtime_error("weft bench idle: ranks in at least 2 processes are needed (-n 2)");
+    const idle_costs measured = measure_idle(world, settings.budget);
+    if (world.rank() == 0) bench_report(settings, provider, world.size()).add_idle(measured, progress);
+    return 0;
+  }
 };
 
 }  // namespace
@@ -93,7 +104,8 @@ int run_bench_worker(const bench_settings& settings, const std::vector<std::stri
   if (settings.explain && member.settings.tune == "off") member.settings.tune = "start";
   const std::string provider = member.network->limits().provider;
   const int ranks = member.ranks;
-  const rank_program program{settings, provider};
+  const std::string progress = member.settings.progress == progress_mode::thread ? "thread" : "caller";
+  const rank_program program{settings, provider, progress, ranks};
   std::atomic<std::int64_t> wrong = 0;
   {
     runtime job(std::move(member));

@@ -27,12 +27,14 @@ class witness {
         .note =
             [this](int origin, std::span<const std::byte> bytes) {
               note([&] { notes_[origin].emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size()); });
-            }};
+            },
+        .rung = [this] { note([&] { ++rings_; }); }};
   }
 
   std::vector<std::pair<int, std::string>> lost() const { return locked(lost_); }
   std::vector<int> left() const { return locked(left_); }
   std::map<int, std::vector<std::string>> notes() const { return locked(notes_); }
+  int rings() const { return locked(rings_); }
 
   std::set<int> lost_processes() const {
     std::set<int> result;
@@ -77,6 +79,7 @@ class witness {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   long reports_ = 0;
+  int rings_ = 0;
   std::vector<std::pair<int, std::string>> lost_;
   std::vector<int> left_;
   std::map<int, std::vector<std::string>> notes_;

@@ -47,7 +47,7 @@ std::vector<nlohmann::json> results(words arguments) {
 
 words timed_collectives() {
   words all = bench_collectives();
-  std::erase_if(all, [](const std::string& each) { return each == "latency" || each == "kernels"; });
+  std::erase_if(all, [](const std::string& each) { return each == "latency" || each == "idle" || each == "kernels"; });
   return all;
 }
 
@@ -161,6 +161,18 @@ TEST_CASE("every type, operator and algorithm gives exact results") {
   }
 }
 
+TEST_CASE("what an idle job costs is measured, whoever makes progress") {
+  const std::string progress = GENERATE("caller", "thread");
+  const auto lines = results({"idle", "-n", "3", "--ranks-per-process", "2", "--progress", progress});
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].at("progress") == progress);
+  for (const char* state : {"idle", "waiting"}) {
+    CHECK(lines[0].at(state + std::string("_share")) >= 0);
+    CHECK(lines[0].at(state + std::string("_wake_ups_per_s")) >= 0);
+  }
+  CHECK(lines[0].at("awake_median_us") > 0);
+}
+
 TEST_CASE("latency is measured alone and under a stream") {
   const auto lines = results({"latency"});
   REQUIRE(lines.size() == 2);
@@ -194,7 +206,7 @@ TEST_CASE("bad options of a bench are named, with what is right") {
   };
   CHECK_THAT(refusal({}), ContainsSubstring("COLLECTIVE is required"));
   CHECK_THAT(refusal({"gossip"}), ContainsSubstring("{reduce,bcast,allreduce,reduce-scatter,allgather,barrier,gather,"
-                                                    "scatter,alltoall,scan,exscan,latency,kernels}"));
+                                                    "scatter,alltoall,scan,exscan,latency,idle,kernels}"));
   CHECK_THAT(refusal({"reduce", "--type", "half"}), ContainsSubstring("{int8,int16,int32,int64,uint8,"));
   CHECK_THAT(refusal({"reduce", "--op", "xor"}), ContainsSubstring("{sum,product,min,max,bit_and,"));
   CHECK_THAT(refusal({"reduce", "--op", "min", "--type", "complex_float"}),
@@ -206,6 +218,7 @@ TEST_CASE("bad options of a bench are named, with what is right") {
   CHECK_THAT(refusal({"reduce", "-f", "1"}), ContainsSubstring("whole number from 2"));
   CHECK_THAT(refusal({"reduce", "-n", "0"}), ContainsSubstring("whole number from 1"));
   CHECK_THAT(refusal({"latency", "-n", "1"}), ContainsSubstring("at least 2 ranks"));
+  CHECK_THAT(refusal({"idle", "-n", "1"}), ContainsSubstring("at least 2 ranks"));
   CHECK_THAT(refusal({"reduce", "--no-such-option"}), ContainsSubstring("--no-such-option"));
   const outcome name = bench({"reduce", "--weft-alltoall=ring"});
   CHECK(name.status == 1);

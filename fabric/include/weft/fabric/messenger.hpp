@@ -57,6 +57,13 @@ struct messenger_settings {
   /// Whether a lost process has ended for certain, so that nothing of it can come any more: no such claim is made of
   /// one on another machine. With the token held; must not block.
   std::function<bool(int process)> ended;
+  /// Wakes a process that may sleep; it must have `progress::ring` called there, if that listens (by `listen`). With
+  /// the token held; must not block. Without these two nobody sleeps for long.
+  std::function<void(int process)> ring;
+  /// Has the rings of others heard from now on; any thread.
+  std::function<void()> listen;
+  /// A process that has been sent nothing for so long is rung for. Half of the delay after which it sleeps.
+  std::chrono::milliseconds ring_after{50};
   /// Tells every other process of the job (they hand it to `take_note`). Called with the token held; must not block.
   std::function<void(std::span<const std::byte> note)> broadcast;
 };
@@ -111,6 +118,9 @@ class messenger final : public pollable {
   bool poll() override;
   /// True where polling is pointless: quiet, and nobody else may need an answer (credit, or what a failure left open).
   bool idle() const noexcept override;
+  bool rings() const noexcept override;
+  void listen() noexcept override;
+  std::uint64_t events() const noexcept override;
   /// True while this process has nothing in flight: no operation, no frame, nothing kept for a peer. Any thread.
   bool quiet() const noexcept;
 

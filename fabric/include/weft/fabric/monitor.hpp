@@ -22,6 +22,7 @@
 
 namespace weft::fabric {
 
+class bell;
 class job_news;
 
 struct monitor_options {
@@ -42,6 +43,8 @@ struct monitor_events {
   std::function<void(int process)> left;
   /// `origin` flooded a note. The bytes are gone when this returns.
   std::function<void(int origin, std::span<const std::byte> note)> note;
+  /// Somebody has rung, since the last call of `listen` or between the two before.
+  std::function<void()> rung{};
 };
 
 /// One process's part in the watch. Has one thread, which sleeps but for what happens and a heartbeat a second. Once
@@ -51,8 +54,8 @@ class monitor {
   /// Most bytes in a note.
   static constexpr std::size_t maximum_note = 1024;
 
-  /// Opens the socket that the others will connect to, on a port that the system picks. Throws a system error, or
-  /// errc::invalid_argument for an address that is none.
+  /// Opens the socket that the others will connect to, on a port that the system picks, and the bell on the same port
+  /// for datagrams. Throws a system error, or errc::invalid_argument for an address that is none.
   explicit monitor(monitor_options options = {});
 
   /// Ends the watch without a word: to the others this process is lost, unless it has left.
@@ -88,6 +91,13 @@ class monitor {
   /// errc::invalid_argument for a longer note; after `leave` or `stop` it does nothing.
   void flood(std::span<const std::byte> note);
 
+  /// Rings at `process`, where `monitor_events::rung` is called if it listens. Does not block, costs a datagram, and may
+  /// get lost; before `start` it does. For those that sleep until there is something to do.
+  void ring(int process) const noexcept;
+  /// Has `monitor_events::rung` called once, as soon as somebody rings, or at once where somebody has since it was
+  /// called last. Until then, and while nobody listens, a ring costs this process nothing. Does not block.
+  void listen() const noexcept;
+
   /// Says goodbye to everyone and ends the watch; the end of this process is no loss any more. Returns when those that
   /// this process is connected to have heard it, after a second at the latest. Nothing is reported after it has
   /// returned.
@@ -105,6 +115,7 @@ class monitor {
   monitor_options options_;
   file_descriptor listener_;
   std::string control_address_;
+  std::unique_ptr<bell> bell_;
   std::unique_ptr<watch> watch_;
 };
 

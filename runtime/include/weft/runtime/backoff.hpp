@@ -24,7 +24,7 @@ inline void pause_core() noexcept {
 /// costs the other side a scheduler quantum (4 ms a message), with a yield 3 to 6 us: hence few spins (0.5 us) and many
 /// yields. Waking from even the shortest sleep takes 70 to 95 us (the kernel's timer slack is 50 us), so it is put off
 /// for about as long: 512 yields take 87 us on a core that nobody else wants. Then it costs at most twice what the best
-/// choice would have. At the longest sleep an idle thread takes 1 to 2 % of a core.
+/// choice would have. At the longest sleep an idle thread takes 1 to 2 % of a core: who may wait for long uses `rest`.
 class backoff {
  public:
   using duration = std::chrono::microseconds;

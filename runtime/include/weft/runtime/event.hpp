@@ -54,7 +54,7 @@ class event {
   /// Returns when it is set. A fiber parks: meanwhile the other fibers of its scheduler run, and what sets the event
   /// must come from one of them, from another thread, or from the scheduler's idle hook (which polls, unless a thread
   /// makes progress). A plain thread polls `by` itself, and spins, yields and sleeps between polls that find nothing
-  /// (see backoff); `set` ends its sleep. Throws only what a poll throws, on a plain thread; then nobody waits any
+  /// (see rest); `set` ends its sleep. Throws only what a poll throws, on a plain thread; then nobody waits any
   /// more.
   void wait(progress& by);
 
@@ -71,7 +71,7 @@ class event {
   static waiter* set_mark() noexcept { return reinterpret_cast<waiter*>(std::uintptr_t{1}); }
   bool leave(waiter& mine);
   bool take_back(waiter& mine) noexcept;
-  void sleep(clock::duration longest);
+  void sleep(clock::duration longest, progress* rung_by);
   bool poll_until(progress& by, clock::time_point deadline);
 
   std::atomic<waiter*> state_{nullptr};  // nothing, who waits, or the mark

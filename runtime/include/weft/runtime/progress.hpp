@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <thread>
 #include <weft/runtime/clock.hpp>
+#include <weft/runtime/sleeper.hpp>
 
 namespace weft {
 
@@ -22,14 +24,30 @@ class pollable {
   /// True when polling is pointless until somebody calls `progress::notify`: nothing is in flight and nothing can
   /// arrive. A progress thread then sleeps without a timer. Any thread.
   virtual bool idle() const noexcept { return false; }
+
+  /// True when nothing is in flight that needs polls, and whoever makes something arrive rings: then those who have
+  /// waited for long sleep until `progress::ring`, with a timer only for rings that get lost. Any thread.
+  virtual bool rings() const noexcept { return false; }
+  /// Somebody is about to sleep so: what rings from now on, and what has rung since the last time, is to come to
+  /// `progress::ring`. Any thread.
+  virtual void listen() noexcept {}
+  /// Changes whenever a poll has found something, whoever polled. Any thread.
+  virtual std::uint64_t events() const noexcept { return 0; }
+};
+
+/// When those who wait sleep for long.
+struct sleep_times {
+  std::chrono::nanoseconds delay = std::chrono::milliseconds(100);  ///< nothing has happened for so long
+  std::chrono::nanoseconds longest =
+      std::chrono::milliseconds(100);  ///< then they poll so often, in case a ring is lost
 };
 
 /// One pollable's progress. It begins as the caller's; `start` gives it a thread.
 class progress {
  public:
   /// `polled` and `time` must outlive this. `time` is the clock of the deadlines of those who wait with this progress.
-  explicit progress(pollable& polled, const clock& time = steady_clock_source()) noexcept
-      : polled_(polled), time_(time) {}
+  explicit progress(pollable& polled, const clock& time = steady_clock_source(), sleep_times sleeps = {}) noexcept
+      : polled_(polled), time_(time), sleeps_(sleeps) {}
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
   ~progress() { stop(); }
@@ -38,7 +56,10 @@ class progress {
   /// throws.
   bool poll() { return polled_.poll(); }
 
-  /// Starts a thread that polls until `stop`. It runs `on_start` first (to pin itself, to take a name). Does nothing
+  /// What the thread is called, where threads are listed.
+  static constexpr const char* thread_name = "weft-progress";
+
+  /// Starts a thread that polls until `stop`. It runs `on_start` first (to pin itself). Does nothing
   /// when there is a thread. Throws std::system_error when there can be no thread. Not to be called while another
   /// thread is in start or stop.
   void start(std::function<void()> on_start = {});
@@ -50,17 +71,39 @@ class progress {
   /// costs one atomic exchange when it does not.
   void notify() noexcept;
 
+  /// Something may have arrived, or what a waiting thread looks for may be so: whoever sleeps for long wakes, and
+  /// nobody does again before `sleep_times::delay` has passed. Any thread.
+  void ring() noexcept;
+
+  /// The calling thread, which must not be in a fiber, sleeps until it is rung, or for `longest`; not at all where a
+  /// last poll finds something.
+  void sleep_until_rung(std::chrono::nanoseconds longest);
+
   /// True while a thread makes progress. Any thread.
   bool threaded() const noexcept { return threaded_.load(std::memory_order_relaxed); }  // relaxed: a hint
 
   const clock& time() const noexcept { return time_; }
+  const sleep_times& sleeps() const noexcept { return sleeps_; }
+
+  /// Whether what is polled rings.
+  bool rings() const noexcept { return polled_.rings(); }
+  /// Changes whenever something has happened: a poll has found something, or it has rung. Any thread.
+  std::uint64_t events() const noexcept {
+    return polled_.events() + rung_.load(std::memory_order_relaxed);  // relaxed: it is compared, nothing is read by it
+  }
 
  private:
+  friend class listener;
+
   void poll_until_stopped();
-  bool sleep(std::chrono::nanoseconds longest);
+  bool sleep(std::chrono::nanoseconds longest, progress* rung_by);
 
   pollable& polled_;
   const clock& time_;
+  const sleep_times sleeps_;
+  std::atomic<std::uint64_t> rung_{0};
+  std::mutex sleepers_lock_;              // guards the next, and that those in it live
+  sleeper* sleepers_ = nullptr;           // in the middle of a long sleep, or about to begin it
   std::atomic<std::uint32_t> asleep_{0};  // a futex: 1 while the thread sleeps or is about to
   std::atomic<bool> threaded_{false};
   std::atomic<bool> stop_{false};

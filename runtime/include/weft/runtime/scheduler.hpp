@@ -13,13 +13,19 @@
 
 namespace weft {
 
+class progress;
+
 /// The fibers of one thread. They take turns in the order in which they became runnable, and change only where one
 /// waits or yields. All functions are for that thread (the one that calls `run`), before or within `run`, unless they
 /// say otherwise.
 ///
 ///     scheduler fibers;
-///     fibers.set_idle([&] { if (engine.poll()) pause.reset(); else pause.pause([&](auto time) { fibers.sleep(time);
-///     }); }); fibers.spawn([&] { ... }); fibers.run();
+///     fibers.set_idle([&] {
+///       if (progress.poll()) pause.reset();
+///       else pause.pause([&](auto longest, auto* rung_by) { fibers.sleep(longest, rung_by); });
+///     });
+///     fibers.spawn([&] { ... });
+///     fibers.run();
 class scheduler {
  public:
   /// `time` is the clock of its fibers' deadlines and must outlive it.
@@ -53,9 +59,10 @@ class scheduler {
   void set_busy(std::function<void()> hook) { busy_ = std::move(hook); }
   static constexpr unsigned busy_interval = 64;
 
-  /// For the idle hook: sleeps until another thread wakes a fiber of this scheduler, or until `longest` has passed.
-  /// Returns at once when something has become runnable meanwhile.
-  void sleep(std::chrono::microseconds longest) noexcept;
+  /// For the idle hook: sleeps until another thread wakes a fiber of this scheduler, or until `longest` has passed, or,
+  /// where it is given a progress (see rest), until that rings. Returns at once when something has become runnable
+  /// meanwhile, or when a last poll of that progress finds something.
+  void sleep(std::chrono::nanoseconds longest, progress* rung_by = nullptr) noexcept;
 
   /// Lets every other runnable fiber run first. Does nothing outside of a fiber.
   static void yield() noexcept;
@@ -84,7 +91,10 @@ class scheduler {
   void recycle(fiber& ended) noexcept;
   void wait_for_work() noexcept;
   void be_fair() noexcept;
+  bool fall_asleep() noexcept;
   void sleep_until_woken(const std::chrono::nanoseconds* longest) noexcept;
+  bool wake_up() noexcept;
+  void rouse() noexcept;
   void keep(std::exception_ptr failure) noexcept;
   [[noreturn]] void finish(fiber& ended) noexcept;
 
