@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Compares weft's collectives with Open MPI's and MPICH's on this machine, in one run.
+
+  tools/compare_collectives.py [--collectives allreduce,bcast,...] [--ranks 2,4] [--paths shm,tcp] [--alternations 3]
+                               [--from 8] [--to 8M] [--factor 4] [--budget 50] [--weft build/tools/weft]
+                               [--peers ../shared/peers] [--write] [--readme collectives/COMPARISON.md]
+
+Runs `weft bench COLLECTIVE` and PEERS/measure in turn and prints, for each number of ranks and each path, a table in
+Markdown: a row for each size, for each collective weft's median time and its ratios to Open MPI's and to MPICH's, each
+ratio the median of those of the alternations. Below 1 weft is faster. By tcp weft goes over libfabric's net. A size is
+that of a rank's whole vector; where each rank has a block, the block is so much smaller. With --write the tables
+replace what stands between the markers in the page.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import statistics
+import subprocess
+import sys
+
+import measured
+from compare import medians
+from measured import at_least, named, size
+
+COLLECTIVES = ["allreduce", "reduce", "bcast", "reduce_scatter", "allgather", "alltoall", "barrier"]
+BLOCKS = {"reduce_scatter", "allgather", "alltoall"}  # whose sizes `weft bench` takes by block
+PROVIDERS = {"shm": "shm", "tcp": "net"}
+PEERS = {"openmpi": "Open MPI", "mpich": "MPICH"}
+
+
+def some_of(known):
+    """A type of arguments: a list of these, by comma."""
+    def parse(text):
+        names = text.split(",")
+        for name in names:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f'"{name}" is none of {", ".join(known)}')
+        return names
+    return parse
+
+
+def rank_counts(text):
+    return [at_least(2)(each) for each in text.split(",")]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--collectives", type=some_of(COLLECTIVES), default=COLLECTIVES)
+    parser.add_argument("--ranks", type=rank_counts, default=[2, 4])
+    parser.add_argument("--paths", type=some_of(PROVIDERS), default=list(PROVIDERS))
+    parser.add_argument("--alternations", type=at_least(1), default=3)
+    parser.add_argument("--from", dest="first", type=size, default=8)
+    parser.add_argument("--to", dest="last", type=size, default=8 << 20)
+    parser.add_argument("--factor", type=at_least(2), default=4)
+    parser.add_argument("--budget", type=at_least(1), default=50, help="ms for the samples of a size")
+    parser.add_argument("--peers", type=pathlib.Path, default=measured.SOURCE.parent / "shared/peers")
+    measured.add_output_options(parser, "collectives/COMPARISON.md")
+    return parser.parse_args()
+
+
+def ours(options, collective, ranks, path):
+    """weft's medians by size of the whole vector."""
+    parts = ranks if collective in BLOCKS else 1
+    first, last = max(1, options.first // parts), max(1, options.last // parts)
+    command = [options.weft, "bench", collective.replace("_", "-"), "-n", ranks, "-b", first, "-e", last,
+               "-f", options.factor, "--budget", options.budget, "--provider", PROVIDERS[path], "--json"]
+    found = medians(list(map(str, command)), f"weft-{PROVIDERS[path]}")
+    return {0 if collective == "barrier" else count * parts: time for count, time in found.items()}
+
+
+def theirs(options, collective, ranks, path):
+    """The medians by size of each of the peers that work here."""
+    command = [options.peers / "measure", "-n", ranks, "-c", collective, "-f", options.first, "-t", options.last,
+               "-x", options.factor, "-b", options.budget, "-p", path]
+    process = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    found = {peer: {} for peer in PEERS}
+    for line in process.stdout.splitlines():
+        if not line.startswith("{"):
+            continue
+        result = json.loads(line)
+        count = 0 if collective == "barrier" else result["bytes"]
+        found[result["peer"].removesuffix(f"-{path}")][count] = result["median_us"]
+    if not any(found.values()):
+        sys.exit(f"{shlex.join(map(str, command))}: status {process.returncode}, no results\n{process.stderr}")
+    return found
+
+
+def alternate(options, collective, ranks, path):
+    """By size: weft's medians, and the ratios to each peer's, one for each alternation."""
+    times, ratios = {}, {}
+    for number in range(options.alternations):
+        print(f"{ranks} ranks, {path}, {collective}: {number + 1} of {options.alternations}", file=sys.stderr)
+        mine, others = ours(options, collective, ranks, path), theirs(options, collective, ranks, path)
+        for count, time in mine.items():
+            times.setdefault(count, []).append(time)
+            for peer, found in others.items():
+                if count in found:
+                    ratios.setdefault((count, peer), []).append(time / found[count])
+    return times, ratios
+
+
+def cell(times, ratios, count):
+    if count not in times:
+        return ""
+    against = (f"{statistics.median(ratios[count, peer]):.2f}" if (count, peer) in ratios else "–" for peer in PEERS)
+    return f"{statistics.median(times[count]):.1f} µs, {' / '.join(against)}"
+
+
+def table(options, ranks, path):
+    results = {each: alternate(options, each, ranks, path) for each in options.collectives}
+    counts = sorted({count for times, _ in results.values() for count in times})
+    rows = [["–" if count == 0 else named(count), *(cell(*results[each], count) for each in results)] for count in counts]
+    heads = ["vector", *(each.replace("_", "-") for each in results)]
+    return f"### {ranks} ranks, {path}\n\n{measured.table(heads, ['---:'] * len(heads), rows)}"
+
+
+def caption(options):
+    where, info = measured.measured_with(options.weft)
+    command = shlex.join(["tools/compare_collectives.py", *(each for each in sys.argv[1:] if each != "--write")])
+    return (f"Median time of weft, and its ratio to {' / '.join(PEERS.values())}: median of {options.alternations} "
+            f"alternating runs (`{command}`), {where}, libfabric {info['provider']['libfabric']}; "
+            f"{measured.first_line('mpirun.openmpi', '--version')}; "
+            f"MPICH {measured.first_line('mpichversion').split(':')[-1].strip()}.")
+
+
+def main():
+    options = parse_arguments()
+    for needed in (options.weft, options.peers / "measure"):
+        if not os.access(needed, os.X_OK):
+            sys.exit(f"{needed} is not there or cannot be executed (see --help)")
+    tables = [table(options, ranks, path) for ranks in options.ranks for path in options.paths]
+    text = "\n\n".join([*tables, caption(options)])
+    print(text)
+    measured.write_if_wanted(options, "collectives", text)
+
+
+if __name__ == "__main__":
+    main()
