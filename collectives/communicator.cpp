@@ -153,39 +153,6 @@ status communicator::probe(int from, int tag) {
     if (const auto found = iprobe(from, tag)) return *found;
 }
 
-std::optional<communicator> communicator::split(int colour, int key) {
-  // Everybody learns everybody's colour, key, and the id that the rank would give to a communicator that it leads.
-  constexpr std::size_t each = 3;
-  std::vector<std::int64_t> table(each * static_cast<std::size_t>(size()), 0);
-  const auto entry = [&](int rank) { return std::span(table).subspan(each * static_cast<std::size_t>(rank), each); };
-  entry(rank())[0] = colour;
-  entry(rank())[1] = key;
-  entry(rank())[2] = state_->self->next_communicator++;  // used or not: where this fails, others may have got that far
-  try {
-    allreduce(table, table, sum);
-  } catch (const error&) {
-    detail::rethrow(*state_, "split", std::current_exception());
-  }
-  if (colour < 0) return std::nullopt;
-
-  std::vector<int> ranks;
-  for (int r = 0; r < size(); ++r)
-    if (entry(r)[0] == colour) ranks.push_back(r);
-  std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) { return entry(a)[1] < entry(b)[1]; });
-  auto members = std::make_shared<fabric::group>();
-  int mine = 0;
-  for (const int r : ranks) {
-    if (r == rank()) mine = members->size();
-    members->world.push_back(state_->member.members->world[static_cast<std::size_t>(r)]);
-    members->process.push_back(state_->member.members->process[static_cast<std::size_t>(r)]);
-  }
-  members->communicator =
-      static_cast<std::uint64_t>(members->world[0]) << 32 | static_cast<std::uint64_t>(entry(ranks[0])[2]);
-  return communicator(std::make_shared<communicator_state>(state_->host, state_->self, std::move(members), mine));
-}
-
-communicator communicator::dup() { return *split(0, rank()); }
-
 void communicator::abort() {
   fabric::messenger& messages = state_->host.messages();
   messages.break_communicator(

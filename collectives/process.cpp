@@ -40,7 +40,10 @@ std::span<const std::byte> as_bytes(const std::string& text) { return std::as_by
 }  // namespace
 
 process::process(membership member)
-    : settings_(std::move(member.settings)), local_ranks_(member.ranks), rendezvous_(std::move(member.rendezvous)) {
+    : settings_(std::move(member.settings)),
+      local_ranks_(member.ranks),
+      machine_(std::move(member.described)),
+      rendezvous_(std::move(member.rendezvous)) {
   try {
     connect(member);
   } catch (const peer_lost&) {
@@ -59,6 +62,13 @@ process::process(membership member)
       std::fprintf(stderr, "weft: warning: the progress thread is not bound: %s\n", e.what());
     }
   });
+}
+
+const topology::machine& process::machine() {
+  std::call_once(machine_found_, [this] {
+    if (machine_ == nullptr) machine_ = std::make_shared<const topology::machine>(topology::discover());
+  });
+  return *machine_;
 }
 
 void process::watch(const membership& member, std::vector<fabric::process_record> records) {

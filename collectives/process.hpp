@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,6 +48,8 @@ class process {
   int local_ranks() const noexcept { return local_ranks_; }
   /// Of each process of the job: a number that those of its node have, too.
   const std::vector<int>& nodes() const noexcept { return nodes_; }
+  /// The machine that this process is on. Any thread; the first call may take some ten milliseconds.
+  const topology::machine& machine();
 
  private:
   // process_connect.cpp: joining the job, in this order; each blocks until the deadline at the latest
@@ -88,6 +91,8 @@ class process {
   int first_rank_ = 0;
   int local_ranks_ = 1;
   std::vector<int> nodes_;
+  std::once_flag machine_found_;
+  std::shared_ptr<const topology::machine> machine_;
   std::unique_ptr<store> rendezvous_;
   std::unique_ptr<fabric::messenger> messages_;
   std::unique_ptr<progress> progress_;

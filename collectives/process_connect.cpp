@@ -99,6 +99,7 @@ std::vector<fabric::process_record> process::exchange_records(const membership& 
   fabric::process_record mine = fabric::local_record();
   mine.endpoints = {{provider, member.network->local_address()}};
   mine.ranks = local_ranks_;
+  if (!member.node.empty()) mine.host.boot_id = member.node;
   if (processes > 1) {
     monitor_ = std::make_unique<fabric::monitor>(fabric::monitor_options{
         settings_.address, settings_.peer_timeout,

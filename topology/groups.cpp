@@ -27,6 +27,14 @@ std::vector<cpu_set> domains(const machine& m, sharing what) {
   return found;
 }
 
+int numa_node_of(const machine& m, const cpu_set& cpus) {
+  const cpu_set known = cpus & m.cpus;
+  if (known.empty()) return -1;
+  const auto found = std::find_if(m.numa_nodes.begin(), m.numa_nodes.end(),
+                                  [&](const numa_node& each) { return each.cpus.includes(known); });
+  return found == m.numa_nodes.end() ? -1 : found->os_index;
+}
+
 std::vector<std::vector<int>> group_ranks(const machine& m, std::span<const cpu_set> bindings, sharing what) {
   const std::vector<cpu_set> near = domains(m, what);
   std::vector<std::vector<int>> groups;

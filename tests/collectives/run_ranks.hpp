@@ -77,6 +77,8 @@ struct job {
   int ranks_per_process = 1;
   weft::options settings;
   weft::fabric::loopback_options network;
+  std::vector<std::string> nodes;                          ///< of each process; none: all are on this machine
+  std::shared_ptr<const weft::topology::machine> machine;  ///< what each node is said to be
   std::chrono::seconds patience{60};  ///< after which the job hangs: the test program says so and ends
 
   int ranks() const { return processes * ranks_per_process; }
@@ -135,6 +137,8 @@ inline std::vector<std::exception_ptr> run_processes(const job& what,
         member.job = 0x1234'5678'9abc'def0;
         member.secret = "known to the job alone";
         member.ranks = what.ranks_per_process;
+        if (!what.nodes.empty()) member.node = what.nodes[p];
+        member.described = what.machine;
         weft::runtime runtime(std::move(member));
         body(static_cast<int>(p), runtime);
       } catch (...) {

@@ -26,6 +26,7 @@ namespace weft {
 namespace detail {
 struct choices;
 struct communicator_state;
+struct part;
 }  // namespace detail
 
 /// An ordered set of ranks with its own matching space.
@@ -293,6 +294,14 @@ class communicator {
 
   /// One communicator for each colour, ranked by key, then by rank here. A negative colour gets none.
   std::optional<communicator> split(int colour, int key = 0);
+  /// The ranks of this one's node, ranked likewise.
+  communicator split_by_node(int key = 0);
+  /// Those of them whose threads are confined to the same NUMA node; the ranks of a node that are confined to none are
+  /// together, too. Ranked likewise.
+  communicator split_by_numa(int key = 0);
+  /// The listed ranks, in the order of the list; the others get none. Every rank gives the same list, also those that
+  /// are not in it: else all throw errc::mismatched_call.
+  std::optional<communicator> subset(std::span<const int> ranks);
   /// The same ranks with a matching space of their own.
   communicator dup();
 
@@ -314,6 +323,7 @@ class communicator {
   handle start(detail::request call);
   std::unique_ptr<detail::pending> begin(detail::request call);
   plan make_plan(const detail::request& call);
+  std::optional<communicator> divide(const char* operation, detail::part mine);
 
   std::shared_ptr<detail::communicator_state> state_;
 };

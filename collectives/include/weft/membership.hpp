@@ -10,6 +10,7 @@
 #include <weft/runtime/options.hpp>
 #include <weft/runtime/store.hpp>
 #include <weft/topology/cpu_set.hpp>
+#include <weft/topology/machine.hpp>
 
 namespace weft::detail {
 
@@ -21,6 +22,9 @@ struct membership {
   std::string secret;                          ///< likewise; control connections prove that they know it
   int ranks = 1;                               ///< that this process hosts
   topology::cpu_set progress_cpus;             ///< what a progress thread is bound to; empty: to nothing
+  // For tests, which place the processes of one machine on several:
+  std::string node;                                    ///< the same for all processes of a node; empty: this machine
+  std::shared_ptr<const topology::machine> described;  ///< stands for this machine; null: what `discover` finds
 };
 
 /// What the launcher and the environment say; argc and argv as in weft::runtime's constructor. Warnings go to stderr.

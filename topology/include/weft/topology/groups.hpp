@@ -15,6 +15,9 @@ enum class sharing {
 /// together all cpus (a core that shares nothing known stands alone).
 std::vector<cpu_set> domains(const machine& m, sharing what);
 
+/// The operating system's number of the NUMA node that `cpus` stay within; -1 where they are of several, or of none.
+int numa_node_of(const machine& m, const cpu_set& cpus);
+
 /// Ranks in groups, each rank (an index in `bindings`: the cpus that it may run on) in exactly one. Ranks are together
 /// when each stays within the same domain; the ranks that are within none, since they may roam, form a last group of
 /// their own. Ranks ascend within a group, and groups by their first rank but for that last one.

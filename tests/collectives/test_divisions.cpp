@@ -1,0 +1,108 @@
+// Communicators of a node, of a NUMA node, and of the ranks of a list.
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <weft/topology/affinity.hpp>
+
+#include "run_ranks.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+/// The ranks in the world of those in `among`, in their order.
+std::vector<int> world_ranks(weft::communicator& world, weft::communicator& among) {
+  const int mine = world.rank();
+  std::vector<int> all(static_cast<std::size_t>(among.size()));
+  among.allgather(std::span(&mine, 1), all);
+  return all;
+}
+
+job on_nodes(const std::vector<std::string>& nodes, int ranks_per_process) {
+  job what = small_job(static_cast<int>(nodes.size()), ranks_per_process);
+  what.nodes = nodes;
+  return what;
+}
+
+}  // namespace
+
+TEST_CASE("the ranks of a node come together, in the order of their keys", "[communicators]") {
+  const std::vector<std::string> nodes{"a", "b", "a", "c", "b"};
+  const int each = GENERATE(1, 2);
+  run_ranks(on_nodes(nodes, each), [&](weft::communicator& world) {
+    const auto node_of = [&](int rank) { return nodes[static_cast<std::size_t>(rank / each)]; };
+    std::vector<int> expected;
+    for (int r = 0; r < world.size(); ++r)
+      if (node_of(r) == node_of(world.rank())) expected.push_back(r);
+    auto near = world.split_by_node();
+    expect(world_ranks(world, near) == expected, "the ranks of node ", node_of(world.rank()));
+    auto backwards = world.split_by_node(-world.rank());
+    std::reverse(expected.begin(), expected.end());
+    expect(world_ranks(world, backwards) == expected, "the same, backwards");
+    auto leaders = world.split(near.rank() == 0 ? 0 : -1);
+    expect(leaders.has_value() == (near.rank() == 0) && (!leaders || leaders->size() == 3), "a leader a node");
+    // Of a communicator with other ranks than the world's.
+    auto odd = world.split(world.rank() % 2);
+    auto near_of_odd = odd->split_by_node();
+    std::erase_if(expected, [&](int r) { return r % 2 != world.rank() % 2; });
+    std::reverse(expected.begin(), expected.end());
+    expect(world_ranks(world, near_of_odd) == expected, "those of a half");
+  });
+}
+
+TEST_CASE("a machine is one node", "[communicators]") {
+  run_ranks(small_job(3, 2), [](weft::communicator& world) {
+    expect(world.split_by_node().size() == 6, "all ranks");
+    expect(world.split_by_numa().size() == 6, "all ranks, whose threads run anywhere or all on the only NUMA node");
+  });
+}
+
+TEST_CASE("ranks are by the NUMA node that their threads are confined to", "[communicators]") {
+  const weft::topology::cpu_set all = weft::topology::this_thread_binding();
+  if (!all.includes({0, 1})) return;  // there is nothing to confine them to
+  job what = on_nodes({"a", "a", "a", "a", "b", "b", "a"}, 1);
+  what.machine = std::make_shared<const weft::topology::machine>(weft::topology::load_synthetic("numa:2 core:1 pu:1"));
+  const std::vector<weft::topology::cpu_set> bound{{0}, {1}, {0, 1}, {1}, {1}, {0}, {0, 1}};
+  const auto failures = run_processes(what, [&](int process, weft::runtime& runtime) {
+    weft::topology::bind_this_thread(bound[static_cast<std::size_t>(process)]);
+    weft::communicator& world = runtime.world();
+    auto near = world.split_by_numa();
+    const std::vector<std::vector<int>> expected{{0}, {1, 3}, {2, 6}, {1, 3}, {4}, {5}, {2, 6}};
+    expect(world_ranks(world, near) == expected[static_cast<std::size_t>(process)], "the ranks beside ", process);
+  });
+  for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
+}
+
+TEST_CASE("a subset has the ranks of its list, in their order", "[communicators]") {
+  const auto what = GENERATE(0, 1) == 0 ? small_job(5) : small_job(2, 3);
+  run_ranks(what, [](weft::communicator& world) {
+    std::mt19937_64 random(seed_of_this_run());  // the same lists on every rank
+    for (int i = 0; i < 20; ++i) {
+      std::vector<int> list(static_cast<std::size_t>(world.size()));
+      std::iota(list.begin(), list.end(), 0);
+      std::shuffle(list.begin(), list.end(), random);
+      list.resize(random() % (list.size() + 1));
+      auto some = world.subset(list);
+      const bool listed = std::find(list.begin(), list.end(), world.rank()) != list.end();
+      expect(some.has_value() == listed, "a communicator for those that are listed");
+      if (some) expect(world_ranks(world, *some) == list, "the ranks of list ", i);
+    }
+  });
+}
+
+TEST_CASE("lists that are wrong or differ are refused by every rank", "[communicators]") {
+  run_ranks(GENERATE(0, 1) == 0 ? small_job(3) : small_job(1, 3), [](weft::communicator& world) {
+    const auto refused = [&](const std::string& part, const std::vector<int>& list) {
+      const auto text = expect_error(weft::errc::invalid_argument, [&] { world.subset(list); });
+      expect_text(text, "subset on rank " + std::to_string(world.rank()) + " of communicator 0: " + part);
+    };
+    refused("rank 3 is not a rank of the communicator: valid are 0 to 2", {0, 3});
+    refused("rank -1 is not a rank of the communicator", {-1});
+    refused("rank 1 is listed more than once", {1, 0, 1});
+    const std::vector<int> one{0, 1}, other{1, 0};
+    const auto text = expect_error(weft::errc::mismatched_call, [&] { world.subset(world.rank() == 1 ? one : other); });
+    expect_text(text, "rank 1 lists others than rank 0 does");
+    auto after = world.subset(one);
+    expect(after.has_value() == (world.rank() < 2), "a subset after all that");
+  });
+}
