@@ -1,4 +1,6 @@
 #include <exception>
+#include <thread>
+#include <utility>
 #include <vector>
 #include <weft/runtime.hpp>
 #include <weft/runtime/error.hpp>
@@ -96,5 +98,37 @@ void runtime::run(const std::function<void(communicator& world)>& program) {
   fibers.run();
   if (first != nullptr) std::rethrow_exception(first);
 }
+
+void runtime::spawn(std::function<void()> function) {
+  scheduler* const fibers = scheduler::current();
+  if (fibers == nullptr)
+    throw error(errc::invalid_argument,
+                "spawn: this is not a fiber of a rank's; call it within run, or make a std::thread");
+  fibers->spawn([this, function = std::move(function)] {
+    try {
+      function();
+    } catch (...) {
+      const std::string why = detail::message_of(std::current_exception());
+      for (const auto& self : state_->identities) detail::break_communicators_of(state_->host, *self, why);
+      throw;
+    }
+  });
+}
+
+void runtime::yield() {
+  state_->host.moved_by().poll();
+  if (fiber::current() != nullptr)
+    scheduler::yield();
+  else
+    std::this_thread::yield();
+}
+
+void runtime::sleep(std::chrono::nanoseconds time) {
+  progress& by = state_->host.moved_by();
+  event never;
+  never.wait_until(by, by.time().now() + time);
+}
+
+void runtime::wait(event& awaited) { awaited.wait(state_->host.moved_by()); }
 
 }  // namespace weft

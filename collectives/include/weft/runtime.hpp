@@ -1,9 +1,11 @@
 // One process's membership in a job.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <weft/communicator.hpp>
+#include <weft/runtime/event.hpp>
 
 namespace weft {
 
@@ -34,6 +36,22 @@ class runtime {
   /// Calls `program` once for each rank that this process hosts, each on a fiber of its own, and returns when all calls
   /// have; then throws what the first of them threw. Blocking; call it from a plain thread.
   void run(const std::function<void(communicator& world)>& program);
+
+  // For work of the program's own beside what its ranks wait for. An event (runtime/event.hpp) tells who waits for it
+  // that it is done. Any fiber or thread, unless they say otherwise.
+
+  /// Makes a fiber that calls `function`, on the thread of the fiber that calls this; both take turns where one waits
+  /// or yields. `run` returns when it has ended, too. Where an exception leaves it, `run` throws that in the end, and
+  /// the ranks of this process and those that need them throw errc::operation_failed. Throws errc::invalid_argument
+  /// outside of `run`.
+  void spawn(std::function<void()> function);
+  /// Polls the network once and lets other fibers of this thread run, or other threads. Work that goes on for long
+  /// calls it now and then, since fibers change nowhere else.
+  void yield();
+  /// Blocks for so long.
+  void sleep(std::chrono::nanoseconds time);
+  /// Blocks until `awaited` is set.
+  void wait(event& awaited);
 
  private:
   std::unique_ptr<detail::runtime_state> state_;
