@@ -4,6 +4,7 @@
 #include <weft/communicator.hpp>
 
 #include "accumulators.hpp"
+#include "agreement.hpp"
 #include "argument_checks.hpp"
 #include "communicator_state.hpp"
 #include "prepared_calls.hpp"
@@ -19,13 +20,27 @@ class pending_collective final : public pending {
                      std::shared_ptr<const void> keeps)
       : pending(std::move(state), operation), plan_(std::move(plan)), run_(std::move(run)), keeps_(std::move(keeps)) {}
   ~pending_collective() override { state().plans.put_back(plan_, std::move(run_)); }
+
+  void start(run_arguments arguments) {
+    arguments.sequence = state().next_sequence();
+    if (state().host.settings().check) {
+      const auto mine = announcement::of(plan_->call, false, state().member.rank, state().size());
+      agreement_ = std::make_unique<agreement>(state(), mine, arguments.sequence);
+      agreement_->start_before(*run_, arguments);
+    } else {
+      run_->start(arguments);
+    }
+    progress& by = state().host.moved_by();
+    if (by.threaded()) by.notify();
+  }
   event& done() noexcept override { return run_->finished(); }
   const std::exception_ptr& failure() const noexcept override { return run_->failure(); }
 
  private:
   std::shared_ptr<plan_cache::entry> plan_;
   std::unique_ptr<dataflow_execution> run_;
-  std::shared_ptr<const void> keeps_;  // the caller's operator, or what stands in for its input
+  std::unique_ptr<agreement> agreement_;  // in the checked mode
+  std::shared_ptr<const void> keeps_;     // the caller's operator, or what stands in for its input
 };
 
 /// A reproducible sum: another collective, of accumulators, that ends with their values.
@@ -67,39 +82,52 @@ void keep_input(request& call) {
   call.keeps = copy;
 }
 
-run_arguments arguments_of(communicator_state& state, const request& call, const plan_cache::entry& plan) {
-  return {static_cast<const std::byte*>(call.in), static_cast<std::byte*>(call.out), state.sequence++ & last_sequence,
-          plan.fingerprint, call.custom};
+run_arguments arguments_of(const request& call, const plan_cache::entry& plan) {
+  return {static_cast<const std::byte*>(call.in), static_cast<std::byte*>(call.out), 0, plan.fingerprint, call.custom};
 }
 
 }  // namespace
 }  // namespace detail
 
 void communicator::run(detail::request call) {
+  const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
+  finish(std::move(call));
+}
+
+handle communicator::start(detail::request call) {
+  const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
+  return handle(begin(std::move(call)));
+}
+
+void communicator::finish(detail::request call) {
+  if (state_->host.settings().check) {
+    handle(begin(std::move(call))).wait();
+    return;
+  }
   const auto shape = detail::check(*state_, call);
   if (call.reproducible) {
     detail::accumulators sums(call.type, call.in, call.in_count);
-    run(detail::of_accumulators(call, shape, sums));
+    finish(detail::of_accumulators(call, shape, sums));
     return detail::write_values(sums, detail::target_of(call, shape));
   }
   const auto& prepared = detail::prepare(*state_, call, shape);
   if (!prepared.in_order) {
-    start(std::move(call)).wait();
+    handle(begin(std::move(call))).wait();
     return;
   }
   detail::keep_input(call);
   const auto plan = prepared.plan;
   auto execution = detail::take<detail::in_order_execution>(*state_, *plan);
-  execution->run(detail::arguments_of(*state_, call, *plan), state_->host.moved_by());
+  auto arguments = detail::arguments_of(call, *plan);
+  arguments.sequence = state_->next_sequence();
+  execution->run(arguments, state_->host.moved_by());
   const std::exception_ptr failure = execution->failure();
   state_->plans.put_back(plan, std::move(execution));
   if (failure != nullptr) detail::rethrow(*state_, schedules::call_name(call.what), failure);
 }
 
-handle communicator::start(detail::request call) { return handle(begin(std::move(call))); }
-
 std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
-  const auto shape = detail::check(*state_, call);
+  const auto shape = detail::telling_refusals(*state_, [&] { return detail::check(*state_, call); });
   const char* const operation = schedules::call_name(call.what);
   if (call.reproducible) {
     detail::accumulators sums(call.type, call.in, call.in_count);
@@ -110,14 +138,12 @@ std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
     return begun;
   }
   detail::keep_input(call);
-  auto plan = detail::prepare(*state_, call, shape).plan;
+  auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape).plan; });
   auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
-  detail::dataflow_execution& started = *execution;
-  const detail::plan_cache::entry& used = *plan;
+  const auto arguments = detail::arguments_of(call, *plan);
   auto begun = std::make_unique<detail::pending_collective>(state_, operation, std::move(plan), std::move(execution),
                                                             call.keeps);
-  started.start(detail::arguments_of(*state_, call, used));
-  if (state_->host.moved_by().threaded()) state_->host.moved_by().notify();
+  begun->start(arguments);
   return begun;
 }
 

@@ -1,6 +1,7 @@
 // One rank of one communicator.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -17,10 +18,22 @@
 
 namespace weft::detail {
 
+/// Whether a rank is making a call of which it makes one at a time.
+class sole_call {
+ public:
+  /// While one lives, `operation` is being made. Throws errc::invalid_argument, beginning with `where`, where another
+  /// one is.
+  class making;
+
+ private:
+  std::atomic<const char*> operation_{nullptr};  ///< null: none
+};
+
 /// What all communicators of one rank of this process share. Used by that rank alone, but for `communicators`, which
 /// the messenger's token guards.
 struct rank_identity {
   int world_rank = 0;
+  sole_call dividing;                        ///< a communicator
   std::uint32_t next_communicator = 1;       ///< for the id of the next communicator that this rank leads
   std::vector<std::uint64_t> communicators;  ///< ids of those that it is in
 };
@@ -73,19 +86,37 @@ struct communicator_state {
   prepared_call latest;
   schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm
   std::unordered_map<choice_request, schedules::selected, choice_hash> choices;  ///< by measured costs
-  std::uint32_t sequence = 0;  ///< of the next collective, but for its highest bit, which plans have
-  std::uint32_t plans_made = 0;
-  bool freed = false;  ///< the caller has no communicator for it any more
+  /// The number of the next call that all ranks make in the same order: a collective, or making a plan.
+  std::uint32_t next_sequence() noexcept;
+  bool freed = false;    ///< the caller has no communicator for it any more
+  sole_call collecting;  ///< a collective, or making a plan
 
  private:
   std::optional<rank_groups> groups_;
+  std::uint32_t sequence_ = 0;
 };
 
-/// Sequence numbers of collectives, which wrap; those of plans are above.
-inline constexpr std::uint32_t last_sequence = 0x7fff'ffff;
+/// Sequence numbers of collectives, which wrap; those of plans, and of what is agreed on before a call, have a mark.
+inline constexpr std::uint32_t last_sequence = 0x3fff'ffff;
+inline constexpr std::uint32_t sequence_of_agreement = 0x4000'0000;
+inline constexpr std::uint32_t sequence_of_plan = 0x8000'0000;
+
+inline std::uint32_t communicator_state::next_sequence() noexcept { return sequence_++ & last_sequence; }
 
 /// "allreduce on rank 2 of communicator 0"
 std::string where(const communicator_state& state, const char* operation);
+
+class sole_call::making {
+ public:
+  making(sole_call& of, const communicator_state& state, const char* operation);
+  making(const making&) = delete;
+  making& operator=(const making&) = delete;
+  // release: pairs with the acquire of the next one's constructor, so that it sees all that was done here.
+  ~making() { of_.operation_.store(nullptr, std::memory_order_release); }
+
+ private:
+  sole_call& of_;
+};
 
 /// Throws what an operation failed with, its message behind "OPERATION on rank R of communicator C: ".
 [[noreturn]] void rethrow(const communicator_state& state, const char* operation, const std::exception_ptr& failure);

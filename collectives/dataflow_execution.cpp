@@ -11,12 +11,17 @@ dataflow_execution::dataflow_execution(fabric::messenger& messages, fabric::part
       ready_(std::make_unique<schedules::step_index[]>(plan().steps.size())) {}
 
 void dataflow_execution::start(const run_arguments& arguments) {
-  messages_.while_held([this, &arguments] { begin(arguments); });
+  announce();
+  messages_.while_held([this, &arguments] { start_held(arguments); });
 }
 
-void dataflow_execution::begin(const run_arguments& arguments) noexcept {
+void dataflow_execution::refuse_held(std::exception_ptr why) noexcept {
+  failure_ = std::move(why);
+  ended();
+}
+
+void dataflow_execution::start_held(const run_arguments& arguments) noexcept {
   arm(arguments);
-  finished_.reset();
   running_ = true;
   const auto& steps = plan().steps;
   ready_first_ = ready_last_ = done_ = 0;
@@ -106,7 +111,7 @@ void dataflow_execution::run_ready() noexcept {
   conclude();
   running_ = false;
   if (early_ != nullptr && failure_ == nullptr) post_early();
-  finished_.set();
+  ended();
 }
 
 }  // namespace weft::detail

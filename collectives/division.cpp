@@ -55,6 +55,7 @@ void check_list(const communicator_state& state, std::span<const int> ranks) {
 }  // namespace detail
 
 std::optional<communicator> communicator::divide(const char* operation, detail::part mine) {
+  const detail::sole_call::making one(state_->self->dividing, *state_, operation);
   mine.number = state_->self->next_communicator++;
   std::vector<detail::part> all(static_cast<std::size_t>(size()));
   try {

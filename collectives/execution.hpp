@@ -109,7 +109,7 @@ class in_order_execution final : public execution {
 };
 
 /// Runs each step as soon as what it depends on is done, on whichever thread polls: for everything that overlaps.
-class dataflow_execution final : public execution {
+class dataflow_execution : public execution {
  public:
   dataflow_execution(fabric::messenger& messages, fabric::participant& member,
                      std::shared_ptr<const bound_schedule> plan);
@@ -118,17 +118,29 @@ class dataflow_execution final : public execution {
   void start(const run_arguments& arguments);
   event& finished() noexcept { return finished_; }
 
+  // A start in two parts, so that it can be waited for before it is known whether it will be.
+  /// It is no longer finished, and nobody waits for it yet.
+  void announce() noexcept { finished_.reset(); }
+  /// It starts. Where the token is held.
+  void start_held(const run_arguments& arguments) noexcept;
+  /// In place of that: it has failed. Where the token is held.
+  void refuse_held(std::exception_ptr why) noexcept;
+
   /// From now on posts what can be ahead of each start: receives that depend on nothing and do not write to the
   /// caller's memory. Every start then has the same sequence and fingerprint as `arguments`.
   void post_ahead(const run_arguments& arguments);
   /// Takes back what is posted ahead; blocks until it is. Not during a run; there is none afterwards.
   void retire(progress& by);
 
+ protected:
+  /// The run has ended, with `failure`. Called with the token held; the last access, since who waits for `finished` may
+  /// destroy this.
+  virtual void ended() noexcept { finished_.set(); }
+
  private:
   enum class early : std::uint8_t { no, posted, ended };
 
   void transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept override;
-  void begin(const run_arguments& arguments) noexcept;
   void post_early() noexcept;
   bool can_be_early(const bound_step& step) const noexcept;
   void transfer_is_over(schedules::step_index step, const std::exception_ptr& failure) noexcept;

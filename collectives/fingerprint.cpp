@@ -20,7 +20,7 @@ std::uint64_t hash_of(const std::vector<std::size_t>& counts) noexcept {
     hash = (hash ^ count) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 32;
   }
-  return hash % prime;
+  return hash;
 }
 
 constexpr std::uint64_t first_custom = 14;
@@ -49,6 +49,20 @@ std::string describe_count(collective what, bool uneven, bool is_long, std::uint
          (schedules::combines(what) ? " elements" : " bytes") + (schedules::has_blocks(what) ? " a rank" : "");
 }
 
+/// The call that has this fingerprint; `count` has lost what is beyond it where `is_long`.
+std::string describe(std::uint64_t fingerprint, bool is_long, std::uint64_t count, std::int64_t root) {
+  const std::uint64_t kind = fingerprint >> 60;
+  if (kind >= schedules::collectives) return "something else";
+  const auto what = static_cast<collective>(kind);
+  std::string text = std::string(schedules::call_name(what)) + "(";
+  if (schedules::combines(what)) text += describe_operator(fingerprint >> 50 & 15, fingerprint >> 45 & 31) + ", ";
+  if (what != collective::barrier) text += describe_count(what, (fingerprint >> 54 & 1) != 0, is_long, count);
+  if (schedules::is_rooted(what)) text += ", root " + std::to_string(root);
+  const auto of_it = schedules::algorithms_of(what);
+  const std::uint64_t how = fingerprint >> 55 & how_mask;
+  return text + ") by " + std::string(how < of_it.size() ? of_it[how].name : "something else");
+}
+
 }  // namespace
 
 std::uint64_t fingerprint(const collective_call& call) noexcept {
@@ -56,26 +70,24 @@ std::uint64_t fingerprint(const collective_call& call) noexcept {
   const bool uneven = !call.counts.empty();
   const bool is_long = !uneven && call.count >= prime;
   std::uint64_t count = is_long ? call.count % prime : call.count;
-  if (uneven) count = what == collective::alltoall ? 0 : hash_of(call.counts);
+  if (uneven) count = what == collective::alltoall ? 0 : hash_of(call.counts) % prime;
   const auto how = static_cast<std::uint64_t>(call.how - schedules::algorithms_of(what).data());
   return static_cast<std::uint64_t>(what) << 60 | (how & how_mask) << 55 | static_cast<std::uint64_t>(uneven) << 54 |
          operator_number(call) << 50 | type_number(call) << 45 | static_cast<std::uint64_t>(is_long) << 44 |
          count << 20 | (static_cast<std::uint64_t>(call.root) & root_mask);
 }
 
-std::string describe_fingerprint(std::uint64_t fingerprint) {
-  const std::uint64_t kind = fingerprint >> 60;
-  if (kind >= schedules::collectives) return "something else";
-  const auto what = static_cast<collective>(kind);
-  std::string text = std::string(schedules::call_name(what)) + "(";
-  if (schedules::combines(what)) text += describe_operator(fingerprint >> 50 & 15, fingerprint >> 45 & 31) + ", ";
-  if (what != collective::barrier)
-    text += describe_count(what, (fingerprint >> 54 & 1) != 0, (fingerprint >> 44 & 1) != 0,
-                           fingerprint >> 20 & count_mask);
-  if (schedules::is_rooted(what)) text += ", root " + std::to_string(fingerprint & root_mask);
-  const auto of_it = schedules::algorithms_of(what);
-  const std::uint64_t how = fingerprint >> 55 & how_mask;
-  return text + ") by " + std::string(how < of_it.size() ? of_it[how].name : "something else");
+call_terms terms_of(const collective_call& call) noexcept {
+  std::uint64_t count = call.count;
+  if (!call.counts.empty()) count = call.what() == collective::alltoall ? 0 : hash_of(call.counts);
+  return {fingerprint(call), count, call.root, call.element_bytes};
 }
+
+std::string describe_fingerprint(std::uint64_t fingerprint) {
+  return describe(fingerprint, (fingerprint >> 44 & 1) != 0, fingerprint >> 20 & count_mask,
+                  static_cast<std::int64_t>(fingerprint & root_mask));
+}
+
+std::string describe_terms(const call_terms& of) { return describe(of.fingerprint, false, of.count, of.root); }
 
 }  // namespace weft::detail

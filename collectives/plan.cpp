@@ -7,6 +7,7 @@
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/scheduler.hpp>
 
+#include "agreement.hpp"
 #include "argument_checks.hpp"
 #include "prepared_calls.hpp"
 
@@ -27,9 +28,15 @@ class planned_collective final : public pending {
       copy_ = std::make_unique_for_overwrite<std::byte[]>(copied_);
       bound.in = copy_.get();
     }
-    const prepared_call& prepared = prepare(state(), bound, shape);
+    const prepared_call& prepared =
+        telling_refusals(state(), [&]() -> decltype(auto) { return prepare(state(), bound, shape); });
+    const std::uint32_t number = state().next_sequence();
     arguments_ = {static_cast<const std::byte*>(bound.in), static_cast<std::byte*>(bound.out),
-                  ++state().plans_made | ~last_sequence, prepared.plan->fingerprint, bound.custom};
+                  number | sequence_of_plan, prepared.plan->fingerprint, bound.custom};
+    if (state().host.settings().check) {
+      const auto mine = announcement::of(prepared.plan->call, true, state().member.rank, state().size());
+      agreement(state(), mine, number).await(operation());
+    }
     run_ = std::make_unique<dataflow_execution>(state().host.messages(), state().member, prepared.plan->plan);
     run_->post_ahead(arguments_);
   }
@@ -89,7 +96,8 @@ planned_collective& in_flight(const std::unique_ptr<planned_collective>& by, con
 }  // namespace detail
 
 plan communicator::make_plan(const detail::request& call) {
-  const auto shape = detail::check(*state_, call);
+  const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
+  const auto shape = detail::telling_refusals(*state_, [&] { return detail::check(*state_, call); });
   return plan(std::make_unique<detail::planned_collective>(state_, call, shape));
 }
 

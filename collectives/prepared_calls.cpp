@@ -68,12 +68,6 @@ chosen choose(communicator_state& state, const request& wanted, const request_sh
   return c;
 }
 
-std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const chosen& how) {
-  if (auto known = state.plans.find(how.call)) return known;
-  const place here{state.size(), state.member.rank, &state.groups().members, how.operand};
-  return state.plans.add(how.call, build_schedule(how.call, here, state.host.settings()));
-}
-
 call_key key_of(const request& call, const request_shape& shape) {
   return {call.what, custom_of(call.custom), call.op,      call.type,
           call.root, call.element_bytes,     shape.vector, shape.block};
@@ -81,13 +75,20 @@ call_key key_of(const request& call, const request_shape& shape) {
 
 }  // namespace
 
+std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const collective_call& call,
+                                            const schedules::operand_costs& operand) {
+  if (auto known = state.plans.find(call)) return known;
+  const place here{state.size(), state.member.rank, &state.groups().members, operand};
+  return state.plans.add(call, build_schedule(call, here, state.host.settings()));
+}
+
 const prepared_call& prepare(communicator_state& state, const request& call, const request_shape& shape) {
   prepared_call& latest = state.latest;
   const call_key key = key_of(call, shape);
   if (!call.uneven && latest.key == key) return latest;
   latest.key.reset();
   const chosen how = choose(state, call, shape);
-  latest.plan = plan_for(state, how);
+  latest.plan = plan_for(state, how.call, how.operand);
   latest.in_order = how.in_order;
   if (!call.uneven) latest.key = key;
   return latest;

@@ -20,7 +20,7 @@ constexpr std::string_view agreed_options[]{"barrier",        "bcast",         "
                                             "prepost",        "segment",       "ring-threshold", "ring-threshold-pair",
                                             "bruck-limit",    "degree",        "splits",         "group-ranks",
                                             "connections",    "max-transfers", "max-reducers",   "transfer-cost",
-                                            "compute-cost",   "tune",          "tune-budget"};
+                                            "compute-cost",   "tune",          "tune-budget",    "check"};
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};

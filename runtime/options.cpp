@@ -129,8 +129,9 @@ entry count_option(const char* name, const char* help, int options::*member, int
 entry switch_option(const char* name, const char* help, bool options::*member) {
   return {name, help,
           [member](options& o, std::string_view value) {
-            if (value != "on" && value != "off") return join({"on", "off"});
-            return o.*member = value == "on", std::string();
+            const bool on = value == "on" || value == "1";
+            if (!on && value != "off" && value != "0") return join({"on", "off"});
+            return o.*member = on, std::string();
           },
           [member](const options& o) { return std::string(o.*member ? "on" : "off"); }};
 }
@@ -154,6 +155,8 @@ const std::vector<entry>& table() {
                    &options::window, 0, 1 << 30),
       switch_option("prepost", "grant a collective's long messages when it starts, not as each is announced",
                     &options::prepost),
+      switch_option("check", "before each collective compare what all ranks call, and refuse what differs",
+                    &options::check),
       switch_option("force-registration", "register local memory even where the provider does not ask",
                     &options::force_registration),
       text_option("tune", "what auto chooses by: start (measures), off (lengths: results repeat), or a file of costs",

@@ -137,3 +137,88 @@ TEST_CASE("fibers of a rank exchange messages at the same time", "[fibers]") {
     world.barrier();
   });
 }
+
+TEST_CASE("a rank makes one collective call at a time", "[fibers]") {
+  run_with_runtime(small_job(2), [](weft::runtime& runtime, weft::communicator& world) {
+    auto twin = world.dup();
+    std::vector<int> data(3, 1), more(6);
+    if (world.rank() == 1) {
+      twin.allreduce(data, data, weft::sum);
+      world.recv(data, 0, 5);  // until the other rank's fibers have met
+    } else {
+      weft::event done;
+      runtime.spawn([&] {
+        world.barrier();
+        done.set();
+      });
+      runtime.yield();  // it is in its barrier now, for which the other rank is still missing
+      const auto refused = [&](const std::string& call_name, auto&& call) {
+        expect_text(expect_error(weft::errc::invalid_argument, call),
+                    call_name + " on rank 0 of communicator 0: another fiber or thread of this rank is in barrier");
+      };
+      refused("allreduce", [&] { world.allreduce(data, data, weft::sum); });
+      refused("bcast", [&] { static_cast<void>(world.ibcast(data, 0)); });
+      refused("allgather", [&] { static_cast<void>(world.plan_allgather(data, more)); });
+      refused("allgather", [&] { world.split(0); });
+      twin.allreduce(data, data, weft::sum);  // another communicator is free
+      expect(data[2] == 2, "the twin's sum");
+      world.send(data, 1, 5);  // and so are messages
+      runtime.wait(done);
+    }
+    if (world.rank() == 1) world.barrier();
+    world.barrier();
+  });
+}
+
+TEST_CASE("a rank divides one communicator at a time", "[fibers]") {
+  run_with_runtime(small_job(2), [](weft::runtime& runtime, weft::communicator& world) {
+    auto twin = world.dup();
+    std::vector<int> token(1);
+    if (world.rank() == 1) {
+      world.recv(token, 0, 5);
+      expect(twin.dup().size() == 2, "the division that came first");
+    } else {
+      weft::event done;
+      runtime.spawn([&] {
+        expect(twin.dup().size() == 2, "the division that came first");
+        done.set();
+      });
+      runtime.yield();
+      expect_text(expect_error(weft::errc::invalid_argument, [&] { world.split(0); }),
+                  "split on rank 0 of communicator 0: another fiber or thread of this rank is in dup");
+      world.send(token, 1, 5);
+      runtime.wait(done);
+    }
+    expect(world.split(0)->size() == 2, "a division afterwards");
+  });
+}
+
+TEST_CASE("threads of a rank are refused where fibers are", "[fibers]") {
+  const auto failures = run_processes(small_job(2), [](int process, weft::runtime& runtime) {
+    weft::communicator& world = runtime.world();
+    std::vector<int> token(1);
+    // Each is refused while the other is in a call, be it one with a root that is wrong.
+    const auto pass_barrier = [&] {
+      while (true) {
+        try {
+          return world.barrier();
+        } catch (const weft::error& e) {
+          if (e.code() != weft::errc::invalid_argument) throw;
+        }
+      }
+    };
+    if (process == 1) {
+      world.recv(token, 0, 5);  // until the other rank's threads have met
+      world.barrier();
+      return;
+    }
+    std::thread other(pass_barrier);
+    std::string text;
+    while (text.find("another fiber or thread") == std::string::npos)
+      text = expect_error(weft::errc::invalid_argument, [&] { world.bcast(token, 99); });
+    world.send(token, 1, 5);
+    other.join();
+    expect_text(text, "bcast on rank 0 of communicator 0: another fiber or thread of this rank is in barrier");
+  });
+  for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
+}

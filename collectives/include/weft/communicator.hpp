@@ -9,7 +9,13 @@
 //
 // Blocking calls park the fiber that makes them, or poll on a plain thread. Every call throws weft::error on bad
 // arguments (before anything is sent), peer_lost once a member of the communicator is lost, and errc::revoked after
-// `abort`. A communicator is used by its rank alone: by one thread or fiber at a time.
+// `abort`.
+//
+// A communicator is used by its rank alone. Any fiber or thread of the rank may send and receive, at any time. But its
+// collectives have an order, the same on every rank: a fiber or thread that calls one, or plans one, while another one
+// is in such a call on the same communicator gets errc::invalid_argument (a call that blocks lasts until it returns,
+// one that begins with i until it has started). So does who divides a communicator while another divides one of the
+// same rank's.
 #pragma once
 
 #include <cstddef>
@@ -321,6 +327,7 @@ class communicator {
   handle start_receive(std::span<std::byte> data, int from, int tag);
   void run(detail::request call);
   handle start(detail::request call);
+  void finish(detail::request call);
   std::unique_ptr<detail::pending> begin(detail::request call);
   plan make_plan(const detail::request& call);
   std::optional<communicator> divide(const char* operation, detail::part mine);

@@ -31,6 +31,7 @@ struct options {
   /// Payload bytes on the way from a peer while short messages pass between the same processes; 0: by the provider.
   std::size_t window = 0;
   bool prepost = true;              ///< grant a collective's long messages when it starts; else each asks, as others do
+  bool check = false;               ///< compare what the ranks call before each collective, and refuse what differs
   bool force_registration = false;  ///< register local memory even where the provider does not ask (a test mode)
 
   /// What auto goes by: `start` by costs that are measured when the job starts, `off` by the lengths below alone, so
