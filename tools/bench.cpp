@@ -66,6 +66,8 @@ void finish_settings(command_line& line) {
                                s.algorithm + " not in {" + CLI::detail::join(valid, ",") + "} of " + s.collective);
   if (s.explain && !kind)
     throw CLI::ValidationError("--explain", "only a collective has algorithms, not " + s.collective);
+  if (s.persistent && !kind)
+    throw CLI::ValidationError("--persistent", "only a collective can be planned, not " + s.collective);
   if (s.explain && s.algorithm != "auto")
     throw CLI::ValidationError("--explain", "every algorithm is measured: not with --algorithm");
   if ((s.collective == "latency" || s.collective == "idle") && line.job.ranks < 2)
@@ -87,6 +89,7 @@ std::vector<std::string> worker_arguments(const command_line& line) {
                                      "--op",        line.op,
                                      "--algorithm", s.algorithm};
   if (s.check) arguments.push_back("--check");
+  if (s.persistent) arguments.push_back("--persistent");
   if (s.json) arguments.push_back("--json");
   if (s.explain) arguments.push_back("--explain");
   return arguments;
@@ -162,6 +165,7 @@ void add_bench(CLI::App& weft, int& status) {
                          "Whether long messages are granted when a collective starts, or each asks [on]"),
          {"on", "off"});
   app->add_flag("--check", s.check, "Change the inputs for every sample, and check its result");
+  app->add_flag("--persistent", s.persistent, "Plan the collective once for each size; a sample starts that plan");
   app->add_flag("--json", s.json, "Print one JSON object a line");
   app->add_flag("--explain", s.explain,
                 "Time every algorithm, beside what it is predicted to take, and mark the choice");

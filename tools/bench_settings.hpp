@@ -18,7 +18,8 @@ struct bench_settings {
   kernels::type type = kernels::type::float32;
   kernels::operation op = kernels::operation::sum;
   std::string algorithm = "auto";
-  bool check = false;  ///< the result of every sample, each on inputs of its own
+  bool check = false;       ///< the result of every sample, each on inputs of its own
+  bool persistent = false;  ///< planned once for each size, and started again and again
   bool json = false;
   bool explain = false;  ///< every algorithm, its prediction beside
 };

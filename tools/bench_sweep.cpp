@@ -55,6 +55,7 @@ std::int64_t sweep(communicator& world, const bench_settings& settings,
   const bool sized = settings.collective != "barrier";
   for (std::size_t bytes = sized ? settings.from : 0;; bytes *= settings.factor) {
     const auto work = make_workload(world, settings, bytes);
+    if (settings.persistent) work->persist();
     const rank_samples mine = take_samples(world, *work, settings, bytes);
     std::vector<double> slowest(world.rank() == 0 ? mine.seconds.size() : 0);
     world.reduce(mine.seconds, slowest, max, 0);

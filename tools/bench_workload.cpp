@@ -110,23 +110,6 @@ class reduction final : public workload {
     poison(out_.span());
   }
 
-  void call() override {
-    const std::span<T> in = in_.span(), out = out_.span();
-    const reduction_operator op(op_);
-    switch (what_) {
-      case collective::reduce:
-        return world_.reduce(in, out, op, root);
-      case collective::reduce_scatter:
-        return world_.reduce_scatter(in, out, op);
-      case collective::scan:
-        return world_.scan(in, out, op);
-      case collective::exscan:
-        return world_.exscan(in, out, op);
-      default:
-        return world_.allreduce(in, out, op);
-    }
-  }
-
   /// Block by block, so that the exact result stays in a cache while the ranks are gone through.
   std::int64_t count_wrong(std::uint64_t seed) override {
     constexpr std::size_t block = 4096;
@@ -148,6 +131,39 @@ class reduction final : public workload {
   }
 
  private:
+  void run() override {
+    const std::span<T> in = in_.span(), out = out_.span();
+    const reduction_operator op(op_);
+    switch (what_) {
+      case collective::reduce:
+        return world_.reduce(in, out, op, root);
+      case collective::reduce_scatter:
+        return world_.reduce_scatter(in, out, op);
+      case collective::scan:
+        return world_.scan(in, out, op);
+      case collective::exscan:
+        return world_.exscan(in, out, op);
+      default:
+        return world_.allreduce(in, out, op);
+    }
+  }
+  plan planned() override {
+    const std::span<T> in = in_.span(), out = out_.span();
+    const reduction_operator op(op_);
+    switch (what_) {
+      case collective::reduce:
+        return world_.plan_reduce(in, out, op, root);
+      case collective::reduce_scatter:
+        return world_.plan_reduce_scatter(in, out, op);
+      case collective::scan:
+        return world_.plan_scan(in, out, op);
+      case collective::exscan:
+        return world_.plan_exscan(in, out, op);
+      default:
+        return world_.plan_allreduce(in, out, op);
+    }
+  }
+
   communicator& world_;
   collective what_;
   kernels::operation op_;
@@ -175,22 +191,6 @@ class movement final : public workload {
       poison(out_.span());
   }
 
-  void call() override {
-    const std::span<T> in = in_.span(), out = out_.span();
-    switch (what_) {
-      case collective::allgather:
-        return world_.allgather(in, out);
-      case collective::gather:
-        return world_.gather(in, out, root);
-      case collective::scatter:
-        return world_.scatter(in, out, root);
-      case collective::alltoall:
-        return world_.alltoall(in, out);
-      default:
-        return world_.bcast(out, root);
-    }
-  }
-
   std::int64_t count_wrong(std::uint64_t seed) override {
     const bool from_root = what_ == collective::broadcast || what_ == collective::scatter;
     const bool own_block = what_ == collective::scatter || what_ == collective::alltoall;
@@ -206,6 +206,37 @@ class movement final : public workload {
 
  private:
   static constexpr kernels::operation values = kernels::operation::max;
+
+  void run() override {
+    const std::span<T> in = in_.span(), out = out_.span();
+    switch (what_) {
+      case collective::allgather:
+        return world_.allgather(in, out);
+      case collective::gather:
+        return world_.gather(in, out, root);
+      case collective::scatter:
+        return world_.scatter(in, out, root);
+      case collective::alltoall:
+        return world_.alltoall(in, out);
+      default:
+        return world_.bcast(out, root);
+    }
+  }
+  plan planned() override {
+    const std::span<T> in = in_.span(), out = out_.span();
+    switch (what_) {
+      case collective::allgather:
+        return world_.plan_allgather(in, out);
+      case collective::gather:
+        return world_.plan_gather(in, out, root);
+      case collective::scatter:
+        return world_.plan_scatter(in, out, root);
+      case collective::alltoall:
+        return world_.plan_alltoall(in, out);
+      default:
+        return world_.plan_bcast(out, root);
+    }
+  }
 
   static std::size_t blocks_in(const communicator& world, collective what) {
     const auto all = static_cast<std::size_t>(world.size());
@@ -232,11 +263,6 @@ class barrier final : public workload {
 
   void prepare(std::uint64_t) override {}
 
-  void call() override {
-    entered_ = now();
-    world_.barrier();
-  }
-
   std::int64_t count_wrong(std::uint64_t) override {
     const std::int64_t left = now();
     std::array<std::int64_t, 1> last{};
@@ -245,6 +271,10 @@ class barrier final : public workload {
   }
 
  private:
+  void enter() override { entered_ = now(); }
+  void run() override { world_.barrier(); }
+  plan planned() override { return world_.plan_barrier(); }
+
   static std::int64_t now() {
     return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <weft/communicator.hpp>
 
 #include "bench_settings.hpp"
@@ -16,11 +17,26 @@ class workload {
 
   /// Fills the inputs with what every rank can compute from `seed`, and the outputs with what no result is.
   virtual void prepare(std::uint64_t seed) = 0;
-  /// Calls the collective once.
-  virtual void call() = 0;
+  /// Calls the collective once, or once it is planned starts that plan and waits for it.
+  void call() {
+    enter();
+    if (!plan_) return run();
+    plan_->start();
+    plan_->wait();
+  }
+  /// Plans the collective. Collective.
+  void persist() { plan_ = planned(); }
   /// How many elements on this rank differ from the exact result, after `prepare(seed)` and `call`. Collective for the
   /// barrier only.
   virtual std::int64_t count_wrong(std::uint64_t seed) = 0;
+
+ private:
+  /// A call begins.
+  virtual void enter() {}
+  virtual void run() = 0;
+  virtual plan planned() = 0;
+
+  std::optional<plan> plan_;
 };
 
 /// How many elements `bytes` are, at least one.

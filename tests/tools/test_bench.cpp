@@ -106,7 +106,8 @@ TEST_CASE("every collective prints the peers' fields and its own") {
     REQUIRE(sizes.size() == 3);
     CHECK(sizes[2].at("bytes") == 32768);
     for (const auto& object : sizes) {
-      CHECK(object.size() == 11);
+      CHECK(object.size() == 12);
+      CHECK(object.at("persistent") == false);
       CHECK(object.at("peer") == "weft-" + provider);
       CHECK(object.at("provider") == provider);
       CHECK(object.at("collective") == collective);
@@ -173,6 +174,17 @@ TEST_CASE("what an idle job costs is measured, whoever makes progress") {
   CHECK(lines[0].at("awake_median_us") > 0);
 }
 
+TEST_CASE("a planned collective is timed by its starts, and its results are right") {
+  for (const std::string& collective : timed_collectives()) {
+    words arguments{collective, "-n", "3", "--persistent", "--check", "-b", "8", "-e", "64k", "-f", "8192"};
+    if (collective == "allreduce") arguments.insert(arguments.end(), {"--ranks-per-process", "2"});
+    const auto sizes = results(arguments);
+    REQUIRE(sizes.size() == (collective == "barrier" ? 1 : 2));
+    for (const auto& object : sizes) CHECK(object.at("persistent") == true);
+  }
+  CHECK(results({"bcast", "-n", "2", "--explain", "--persistent", "-e", "8"}).size() > 1);
+}
+
 TEST_CASE("latency is measured alone and under a stream") {
   const auto lines = results({"latency"});
   REQUIRE(lines.size() == 2);
@@ -219,6 +231,7 @@ TEST_CASE("bad options of a bench are named, with what is right") {
   CHECK_THAT(refusal({"reduce", "-n", "0"}), ContainsSubstring("whole number from 1"));
   CHECK_THAT(refusal({"latency", "-n", "1"}), ContainsSubstring("at least 2 ranks"));
   CHECK_THAT(refusal({"idle", "-n", "1"}), ContainsSubstring("at least 2 ranks"));
+  CHECK_THAT(refusal({"latency", "--persistent"}), ContainsSubstring("only a collective can be planned"));
   CHECK_THAT(refusal({"reduce", "--no-such-option"}), ContainsSubstring("--no-such-option"));
   const outcome name = bench({"reduce", "--weft-alltoall=ring"});
   CHECK(name.status == 1);
