@@ -14,6 +14,24 @@
 namespace weft {
 namespace detail {
 
+/// Room for what a plan receives, while the plan lives.
+class reserved_messages {
+ public:
+  reserved_messages(communicator_state& at, const bound_schedule& of) : at_(at) {
+    for (const bound_step& step : of.steps)
+      if (step.kind == schedules::step_kind::receive || step.kind == schedules::step_kind::await)
+        lengths_.push_back(step.bytes);
+    at_.host.messages().reserve(at_.member, lengths_);
+  }
+  reserved_messages(const reserved_messages&) = delete;
+  reserved_messages& operator=(const reserved_messages&) = delete;
+  ~reserved_messages() { at_.host.messages().release(at_.member, lengths_); }
+
+ private:
+  communicator_state& at_;
+  std::vector<std::size_t> lengths_;
+};
+
 class planned_collective final : public pending {
  public:
   planned_collective(std::shared_ptr<communicator_state> its, const request& call, const request_shape& shape)
@@ -37,6 +55,7 @@ class planned_collective final : public pending {
       const auto mine = announcement::of(prepared.plan->call, true, state().member.rank, state().size());
       agreement(state(), mine, number).await(operation());
     }
+    reserved_.emplace(state(), *prepared.plan->plan);
     run_ = std::make_unique<dataflow_execution>(state().host.messages(), state().member, prepared.plan->plan);
     run_->post_ahead(arguments_);
   }
@@ -71,6 +90,7 @@ class planned_collective final : public pending {
   std::unique_ptr<std::byte[]> copy_;  // of the input that an all-to-all in place would write
   std::size_t copied_ = 0;             // bytes
   run_arguments arguments_;
+  std::optional<reserved_messages> reserved_;
   std::unique_ptr<dataflow_execution> run_;
   bool started_ = false;
 };

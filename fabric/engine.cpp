@@ -13,9 +13,6 @@ constexpr std::uint32_t polls_between_looks = 256;
 /// So many communicators can be owed a failure at a time; with more all of them fail.
 constexpr std::size_t most_owed = 64;
 
-/// So many messages that have been matched are kept for later ones.
-constexpr std::size_t most_spare = 1024;
-
 }  // namespace
 
 engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
@@ -32,7 +29,6 @@ engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
   }
   unflushed_.reserve(peers_.size());
   owed_.reserve(most_owed);
-  spare_messages_.reserve(most_spare);
 }
 
 engine::~engine() {

@@ -9,6 +9,7 @@
 #include <weft/fabric/slot_map.hpp>
 
 #include "communicator_history.hpp"
+#include "message_pool.hpp"
 #include "payload.hpp"
 #include "peer.hpp"
 #include "room.hpp"
@@ -44,6 +45,9 @@ class engine final : private receiver {
   // engine_rooms.cpp
   void join(participant& member);
   void leave(participant& member);
+  /// Of a plan of the rank, which receives a message of each of these lengths (messenger::reserve).
+  void reserve(participant& member, std::span<const std::size_t> lengths);
+  void release(participant& member, std::span<const std::size_t> lengths) noexcept;
   /// What waits for that rank; comes to be when it is first asked for. Null when the rank has left.
   room* find_room(const room_key& key);
 
@@ -78,9 +82,6 @@ class engine final : private receiver {
   void send_home(send_operation& send);
   void deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message,
                std::size_t bytes) noexcept;
-  /// A message to fill in. Those that were matched are used again, so that a steady state allocates none.
-  std::unique_ptr<unexpected_message> blank_message();
-  void keep_spare(std::unique_ptr<unexpected_message> used) noexcept;
   void consume(receive_operation& receive, std::unique_ptr<unexpected_message> message);
   void match(receive_operation& receive, unexpected_message* message);
   void fail_with(send_operation& send, const receive_operation& receive) noexcept;
@@ -220,8 +221,7 @@ class engine final : private receiver {
   room* last_room_ = nullptr;  // of last_key_
   communicator_history history_;
   operations ended_;
-  std::vector<std::unique_ptr<unexpected_message>> spare_messages_;  // never grows beyond what is reserved
-  std::size_t spare_bytes_ = 0;                                      // that they have room for
+  message_pool messages_;
   std::size_t buffered_ = 0;  // bytes of messages whose send has ended and that have not left
 
   slot_map<departure> departures_;

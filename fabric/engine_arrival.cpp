@@ -84,7 +84,7 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
     if (fits(*receive, h.source, body.size())) deliver(*receive, h.source, h.tag, body.data(), body.size());
     return;
   }
-  auto message = blank_message();
+  auto message = messages_.take(body.size());
   message->source = h.source;
   message->tag = h.tag;
   message->collective = collective;
@@ -99,7 +99,7 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
 void engine::take_envelope(peer& from, const header& h, std::span<const std::byte> body) {
   if (body.size() < sizeof(envelope_body) || h.length == 0)
     return suspect(from.process, "it sent an envelope that is cut short or empty");
-  auto message = blank_message();
+  auto message = messages_.take(0);
   message->source = h.source;
   message->tag = h.tag;
   message->collective = h.matching == space::collective;

@@ -6,12 +6,6 @@
 #include "engine.hpp"
 
 namespace weft::fabric {
-namespace {
-
-/// Bytes that messages which have been matched have room for and keep, for later ones.
-constexpr std::size_t most_spare_bytes = 1 << 20;
-
-}  // namespace
 
 void engine::send_home(send_operation& send) {
   const auto& members = *send.at->members;
@@ -28,7 +22,11 @@ void engine::send_home(send_operation& send) {
       deliver(*receive, send.at->rank, send.tag, send.data, send.bytes);
     return end(send);
   }
-  auto message = blank_message();
+  peer& home = *peers_[static_cast<std::size_t>(settings_.process)];
+  const bool copied = send.poisoned != nullptr ||
+                      (send.bytes <= settings_.eager_limit &&
+                       home.stored + send.bytes <= settings_.unexpected_limit + settings_.send_buffer_limit);
+  auto message = messages_.take(copied && send.poisoned == nullptr ? send.bytes : 0);
   message->source = send.at->rank;
   message->tag = send.tag;
   message->collective = send.collective;
@@ -37,10 +35,6 @@ void engine::send_home(send_operation& send) {
   message->process = settings_.process;
   if (send.poisoned != nullptr) [[unlikely]]
     message->poisoned = send.poisoned;
-  peer& home = *peers_[static_cast<std::size_t>(settings_.process)];
-  const bool copied = send.poisoned != nullptr ||
-                      (send.bytes <= settings_.eager_limit &&
-                       home.stored + send.bytes <= settings_.unexpected_limit + settings_.send_buffer_limit);
   if (copied && send.poisoned == nullptr) message->copy({send.data, send.bytes});
   unexpected_message& waiting = *message;
   if (!copied) {
@@ -70,27 +64,9 @@ void engine::fail_with(send_operation& send, const receive_operation& receive) n
     fail(send, receive.failure);  // else the communicator has failed with the receive
 }
 
-std::unique_ptr<unexpected_message> engine::blank_message() {
-  if (spare_messages_.empty()) return std::make_unique<unexpected_message>();
-  auto blank = std::move(spare_messages_.back());
-  spare_messages_.pop_back();
-  spare_bytes_ -= blank->room;
-  return blank;
-}
-
-void engine::keep_spare(std::unique_ptr<unexpected_message> used) noexcept {
-  if (spare_messages_.size() == spare_messages_.capacity() || spare_bytes_ + used->room > most_spare_bytes) return;
-  used->announced = false;
-  used->at_home = nullptr;
-  used->sender_name = 0;
-  used->poisoned.reset();
-  spare_bytes_ += used->room;
-  spare_messages_.push_back(std::move(used));
-}
-
 void engine::consume(receive_operation& receive, std::unique_ptr<unexpected_message> message) {
   match(receive, message.get());
-  keep_spare(std::move(message));
+  messages_.keep(std::move(message));
 }
 
 void engine::match(receive_operation& receive, unexpected_message* message) {

@@ -53,7 +53,7 @@ void engine::take_poisoned(peer& from, const header& h, std::span<const std::byt
     return suspect(from.process, "it sent a message without contents that is cut short, or too long for one");
   room* const there = find_room({h.communicator, h.destination});
   if (there == nullptr || disagrees(*there, h.tag, h.detail, h.source)) return;
-  auto message = blank_message();
+  auto message = messages_.take(0);
   message->source = h.source;
   message->tag = h.tag;
   message->collective = true;

@@ -31,6 +31,7 @@ void engine::leave(participant& member) {
       end(*message->at_home);  // nobody will ever take it
     else if (message->announced)
       answer_dropped(message->process, message->sender_name);
+    messages_.keep(std::move(message));
   }
   const bool alone = member.failure == nullptr || member.failed_alone;
   if (!alone) history_.leave_failed(key);
@@ -38,6 +39,24 @@ void engine::leave(participant& member) {
   rooms_.erase(key);
   last_room_ = nullptr;
   member.here = nullptr;
+}
+
+void engine::reserve(participant& member, std::span<const std::size_t> lengths) {
+  room& here = *member.here;
+  here.reserve(here.reserved + lengths.size());
+  std::size_t made = 0;
+  try {
+    for (; made < lengths.size(); ++made) messages_.reserve(lengths[made] <= settings_.eager_limit ? lengths[made] : 0);
+  } catch (...) {
+    for (; made > 0; --made) messages_.release(lengths[made - 1] <= settings_.eager_limit ? lengths[made - 1] : 0);
+    throw;
+  }
+  here.reserved += lengths.size();
+}
+
+void engine::release(participant& member, std::span<const std::size_t> lengths) noexcept {
+  for (const std::size_t length : lengths) messages_.release(length <= settings_.eager_limit ? length : 0);
+  member.here->reserved -= lengths.size();
 }
 
 room* engine::find_room(const room_key& key) {

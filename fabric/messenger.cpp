@@ -49,6 +49,13 @@ void messenger::leave(participant& member) {
   while_held([&] { engine_->leave(member); });
 }
 
+void messenger::reserve(participant& member, std::span<const std::size_t> lengths) {
+  while_held([&] { engine_->reserve(member, lengths); });
+}
+void messenger::release(participant& member, std::span<const std::size_t> lengths) {
+  while_held([&] { engine_->release(member, lengths); });
+}
+
 void messenger::post(operation& begun) {
   if (!engine_->guard().try_acquire()) return engine_->submit(begun);
   engine_->take_submissions();

@@ -16,6 +16,15 @@ struct room {
   fifo_index<operation, &operation::queued> waiting_sends;  ///< collective sends that have no grant yet
   fifo_index<departure, &departure::early> early_grants;    ///< collective grants whose send has not begun
   participant* owner = nullptr;
+  std::size_t reserved = 0;  ///< messages that plans of the owner receive
+
+  /// From now on as many collective messages and receives may wait at a time without an allocation. Throws
+  /// std::bad_alloc.
+  void reserve(std::size_t all) {
+    messages.reserve(all);
+    waiting_sends.reserve(all);
+    early_grants.reserve(all);
+  }
 };
 
 inline room_key key_of(const group& members, std::int32_t rank) {

@@ -35,6 +35,17 @@ class fifo_index {
 
   bool empty() const noexcept { return queues_ == 0; }
 
+  /// Items of so many keys can be here at a time without an allocation.
+  void reserve(std::size_t keys) {
+    owned_.reserve(keys);
+    while (owned_.size() < keys) {
+      owned_.push_back(std::make_unique<queue>());
+      owned_.back()->next = free_;
+      free_ = owned_.back().get();
+    }
+    while (buckets_.size() < keys) grow();
+  }
+
   void push(const match_key& key, T& item) {
     queue* found = find(key);
     if (found == nullptr) found = add(key);

@@ -53,6 +53,12 @@ class mailbox {
   mailbox(const mailbox&) = delete;
   mailbox& operator=(const mailbox&) = delete;
 
+  /// So many receives of collectives, and as many messages of theirs, can wait from now on without an allocation.
+  void reserve(std::size_t all) {
+    collective_posted_.reserve(all);
+    collective_unexpected_.reserve(all);
+  }
+
   /// Takes out the posted receive that a message of `source` and `tag` matches: the one posted first. Null: none.
   receive_operation* take_posted(int source, std::uint64_t tag, bool collective) noexcept;
   void add_posted(receive_operation& receive);

@@ -100,6 +100,13 @@ class messenger final : public pollable {
   /// Forgets it: no operation of it may be in flight; later messages for it are dropped.
   void leave(participant& member);
 
+  /// Makes room for the messages of a collective that is to run again and again: those of its receives by `member`, of
+  /// these lengths, so that one run at a time allocates nothing where all ranks are of this process. Throws
+  /// std::bad_alloc.
+  void reserve(participant& member, std::span<const std::size_t> lengths);
+  /// Takes back what `reserve` did for as many.
+  void release(participant& member, std::span<const std::size_t> lengths);
+
   /// Begins an operation. The order of one thread's posts is kept.
   void post(operation& begun);
   /// The same where the token is held: within `operation::finished` and `while_held`.

@@ -1,0 +1,45 @@
+// Memory for messages that come before their receives.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <vector>
+#include <weft/fabric/mailbox.hpp>
+
+namespace weft::fabric {
+
+/// Messages that were matched are kept for later ones of about their length, so that a steady state allocates none; and
+/// who knows what will come reserves as many beforehand. One thread at a time.
+class message_pool {
+ public:
+  message_pool();
+
+  /// A message to fill in, with room for so many bytes. Throws std::bad_alloc.
+  std::unique_ptr<unexpected_message> take(std::size_t bytes);
+  /// Gives one back that has been matched, or dropped.
+  void keep(std::unique_ptr<unexpected_message> used) noexcept;
+
+  /// From now on one more of so many bytes is here, unless it has been taken, and is kept. Throws std::bad_alloc, with
+  /// nothing changed.
+  void reserve(std::size_t bytes);
+  /// Takes back one such call.
+  void release(std::size_t bytes) noexcept;
+
+ private:
+  /// Messages with room for 64 bytes, 128, 256 ...
+  struct shelf {
+    std::vector<std::unique_ptr<unexpected_message>> spare;  // grows where something is reserved, and nowhere else
+    std::size_t reserved = 0;
+  };
+  static constexpr std::size_t shelves = 26;
+
+  static std::size_t shelf_of(std::size_t bytes) noexcept;
+  static constexpr std::size_t room_of(std::size_t shelf) noexcept { return std::size_t{64} << shelf; }
+
+  std::array<shelf, shelves> shelves_;
+  std::size_t spare_bytes_ = 0;     // that spare messages have room for
+  std::size_t reserved_bytes_ = 0;  // of them so many are kept because they are reserved
+};
+
+}  // namespace weft::fabric
