@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <type_traits>
 #include <weft/runtime/error.hpp>
 #include <weft/topology/affinity.hpp>
@@ -172,6 +173,9 @@ void check_readable(const std::string& path, const std::string& what) {
 }  // namespace
 
 machine discover() {
+  // libudev, by which hwloc finds devices, writes to a key of its own without a lock.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   const topology_handle topology = new_topology();
   if (hwloc_topology_load(topology.get()) != 0) {
     throw_system_error(errno, "hwloc_topology_load", "looking at the machine");

@@ -16,5 +16,6 @@ int give_up(int argc, char** argv);
 int move_much(int argc, char** argv);
 int away(int argc, char** argv);
 int meet(int argc, char** argv);
+int persist(int argc, char** argv);
 
 }  // namespace weft_test

@@ -62,6 +62,17 @@ void compute_over(const std::string& provider) {
   CHECK(left_behind().empty());
 }
 
+void persist_over(const std::string& provider) {
+  const words counts{"0", "1", "100", sanitized ? "3000" : "8000"};
+  succeed(provider, 2, {}, "persist", counts);
+  succeed(provider, 5, {"--progress", "thread"}, "persist", counts);
+  succeed(provider, 6, {"--ranks-per-process", "2"}, "persist", counts);
+  succeed(provider, 4, {"-x", "WEFT_EAGER_LIMIT=256", "-x", "WEFT_PIECE=4096", "-x", "WEFT_SEGMENT=4096"}, "persist",
+          counts);
+  succeed(provider, 3, {"-x", "WEFT_CHECK=1"}, "persist", counts);
+  CHECK(left_behind().empty());
+}
+
 /// Options by which each collective takes its `number`-th algorithm, around, in shapes of its own for each number of
 /// ranks.
 words algorithms_number(std::size_t number, int ranks) {
@@ -94,6 +105,11 @@ void compute_by_every_algorithm(const std::string& provider, int ranks, const wo
 
 }  // namespace
 
+TEST_CASE("plans are started again and again over net, or tcp as it is called later", "[plans-net]") {
+  persist_over(weft::fabric::default_provider());
+}
+TEST_CASE("plans are started again and again over rxm", "[plans-rxm]") { persist_over("tcp;ofi_rxm"); }
+TEST_CASE("plans are started again and again over shm", "[plans-shm]") { persist_over("shm"); }
 TEST_CASE("messages that arrive long before they are wanted, over net, or tcp as it is called later",
           "[messages-net]") {
   exchange_over(weft::fabric::default_provider());
