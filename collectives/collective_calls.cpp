@@ -83,7 +83,12 @@ void keep_input(request& call) {
 }
 
 run_arguments arguments_of(const request& call, const plan_cache::entry& plan) {
-  return {static_cast<const std::byte*>(call.in), static_cast<std::byte*>(call.out), 0, plan.fingerprint, call.custom};
+  return {static_cast<const std::byte*>(call.in),
+          static_cast<std::byte*>(call.out),
+          0,
+          plan.fingerprint,
+          call.custom,
+          call.ended};
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ handle communicator::start_receive(std::span<std::byte> data, int from, int tag)
 std::optional<status> communicator::iprobe(int from, int tag) {
   detail::check_rank(*state_, "probe", "source", from, true);
   detail::check_tag(*state_, "probe", tag, true);
-  state_->host.moved_by().poll();
+  state_->host.moved_by().help();
   const int source = from == any_source ? fabric::any_peer : from;
   try {
     const auto found = state_->host.messages().probe(state_->member, source, detail::wire_tag(tag));

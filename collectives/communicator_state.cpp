@@ -54,7 +54,7 @@ void rethrow(const communicator_state& state, const char* operation, const std::
 
 bool pending::ready() {
   if (done().ready()) return true;
-  state_->host.moved_by().poll();
+  state_->host.moved_by().help();
   if (done().ready()) return true;
   scheduler::yield();  // it may be another fiber's turn to do its part
   return done().ready();
@@ -87,7 +87,7 @@ std::size_t wait_any(std::span<pending* const> all) {
 }
 
 void patience::wait() {
-  if (by_.poll()) return pause_.reset();
+  if (by_.help()) return pause_.reset();
   pause_.pause([this](auto longest, progress* rung_by) {
     if (rung_by != nullptr && fiber::current() == nullptr) return rung_by->sleep_until_rung(longest);
     event never;

@@ -111,6 +111,7 @@ void dataflow_execution::run_ready() noexcept {
   conclude();
   running_ = false;
   if (early_ != nullptr && failure_ == nullptr) post_early();
+  stamp();
   ended();
 }
 

@@ -1,6 +1,7 @@
 // One run of a bound schedule: its transfers and its scratch.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -19,6 +20,7 @@ struct run_arguments {
   std::uint32_t sequence = 0;     ///< of the collective on its communicator
   std::uint64_t fingerprint = 0;  ///< what all ranks must agree on
   user_function custom;           ///< an operator of the caller's, which lives until the run has ended
+  std::chrono::steady_clock::time_point* ended = nullptr;  ///< where a dataflow run is to say when it has
 };
 
 /// Everything that the two executors share. May run again and again, once at a time.
@@ -60,6 +62,10 @@ class execution {
   bool take_poison(schedules::step_index step) noexcept;
   /// The run has ended: `failure_` is what it failed with.
   void conclude() noexcept;
+  /// Says when it ended, where that is asked for.
+  void stamp() const noexcept {
+    if (arguments_.ended != nullptr) *arguments_.ended = std::chrono::steady_clock::now();
+  }
   /// The operation of a receive step.
   fabric::receive_operation& receive_of(schedules::step_index step) noexcept;
   /// The operation of a transfer step, ready to be posted.

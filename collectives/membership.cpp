@@ -44,6 +44,12 @@ int local_ranks(int process, int processes, int each) {
   return mine;
 }
 
+/// What to bind the progress thread of process `process` to; where there is nothing, process 0 says why.
+topology::cpu_set cpus_of(const topology::progress_core& chosen, int process) {
+  if (chosen.cpus.empty() && process == 0) std::fprintf(stderr, "weft: warning: %s\n", chosen.reason.c_str());
+  return chosen.cpus;
+}
+
 /// Where the progress thread of process `process` goes: outside of the cores that `weft run` bound the ranks to, if it
 /// was given such a core. Every process of the node finds the same distinct cores for all.
 topology::cpu_set choose_progress_cpus(int process) {
@@ -52,7 +58,7 @@ topology::cpu_set choose_progress_cpus(int process) {
   topology::machine machine = topology::discover();
   if (!machine.this_system) return {};
   if (given == nullptr || bound == nullptr || *bound == '\0')
-    return topology::choose_progress_core(machine, topology::this_thread_binding()).cpus;
+    return cpus_of(topology::choose_progress_core(machine, topology::this_thread_binding()), process);
   machine.given = topology::cpu_set::parse(given) & machine.allowed;
   std::vector<topology::cpu_set> all;
   for (std::string_view list(bound); !list.empty();) {
@@ -61,7 +67,7 @@ topology::cpu_set choose_progress_cpus(int process) {
     list.remove_prefix(std::min(list.size(), one.size() + 1));
   }
   if (static_cast<std::size_t>(process) >= all.size()) return {};
-  return topology::choose_progress_cores(machine, all)[static_cast<std::size_t>(process)].cpus;
+  return cpus_of(topology::choose_progress_cores(machine, all)[static_cast<std::size_t>(process)], process);
 }
 
 /// An endpoint for a process that is alone: it has nobody to send to.

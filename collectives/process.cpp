@@ -55,11 +55,13 @@ process::process(membership member)
   }
   if (settings_.progress != progress_mode::thread) return;
   progress_->start([cpus = std::move(member.progress_cpus)] {
-    if (cpus.empty()) return;
+    if (cpus.empty()) return false;
     try {
       topology::bind_this_thread(cpus);
+      return true;
     } catch (const error& e) {  // costs speed, not correctness
       std::fprintf(stderr, "weft: warning: the progress thread is not bound: %s\n", e.what());
+      return false;
     }
   });
 }
@@ -150,7 +152,7 @@ void process::await_all() {
       if (together.failure() == nullptr) break;
       if (!std::exchange(told, true)) monitor_->flood(note_of(note_kind::ready, {}));
     }
-    if (progress_->poll())
+    if (progress_->help())
       pause.reset();
     else
       pause.pause([this](auto longest, progress*) { progress_->sleep_until_rung(longest); });

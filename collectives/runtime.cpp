@@ -77,12 +77,12 @@ void runtime::run(const std::function<void(communicator& world)>& program) {
   scheduler fibers(host.settings().fiber_stack);
   rest pause(host.moved_by());
   fibers.set_idle([&] {
-    if (host.moved_by().poll())
+    if (host.moved_by().help())
       pause.reset();
     else
       pause.pause([&](auto longest, progress* rung_by) { fibers.sleep(longest, rung_by); });
   });
-  fibers.set_busy([&] { host.moved_by().poll(); });
+  fibers.set_busy([&] { host.moved_by().help(); });
   std::exception_ptr first;
   for (std::size_t i = 0; i < state_->worlds.size(); ++i) {
     fibers.spawn([&, i] {
@@ -116,7 +116,7 @@ void runtime::spawn(std::function<void()> function) {
 }
 
 void runtime::yield() {
-  state_->host.moved_by().poll();
+  state_->host.moved_by().help();
   if (fiber::current() != nullptr)
     scheduler::yield();
   else

@@ -38,6 +38,7 @@ bool event::take_back(waiter& mine) noexcept {
 
 void event::wait(progress& by) {
   if (ready()) return;
+  if (by.threaded()) by.notify();
   fiber* mine = fiber::current();
   if (mine == nullptr) {
     poll_until(by, clock::time_point::max());
@@ -48,6 +49,7 @@ void event::wait(progress& by) {
 
 bool event::wait_until(progress& by, clock::time_point deadline) {
   if (ready()) return true;
+  if (by.threaded()) by.notify();
   fiber* mine = fiber::current();
   if (mine == nullptr) return poll_until(by, deadline);
   if (!leave(*mine) || mine->owner().park_until(deadline)) return true;
@@ -66,7 +68,7 @@ bool event::poll_until(progress& by, clock::time_point deadline) {
       if (left <= clock::duration::zero()) return false;
       if (own_time) left = std::min<clock::duration>(left, backoff::longest_sleep);
     }
-    if (by.poll()) {
+    if (by.help()) {
       pause.reset();
     } else {
       pause.pause([&](clock::duration time, progress* rung_by) { sleep(std::min(time, left), rung_by); });
@@ -88,7 +90,7 @@ void event::sleep(clock::duration longest, progress* rung_by) {
   const std::chrono::nanoseconds time = longest;
   if (rung_by == nullptr) return mine.sleep(&time);
   const listener heard(*rung_by, mine);
-  if (!rung_by->poll()) mine.sleep(&time);
+  if (!rung_by->help()) mine.sleep(&time);
 }
 
 }  // namespace weft

@@ -1,3 +1,4 @@
+#include <sched.h>
 #include <signal.h>
 
 #include <optional>
@@ -29,13 +30,14 @@ class without_signals {
 };
 }  // namespace
 
-void progress::start(std::function<void()> on_start) {
+void progress::start(std::function<bool()> on_start) {
   if (thread_.joinable()) return;
   const without_signals masked;
   thread_ = std::thread([this, on_start = std::move(on_start)] {
     pthread_setname_np(pthread_self(), thread_name);
-    if (on_start) on_start();
+    own_core_.store(on_start && on_start(), std::memory_order_relaxed);  // read as a hint only
     poll_until_stopped();
+    own_core_.store(false, std::memory_order_relaxed);
   });
   threaded_.store(true, std::memory_order_relaxed);  // read as a hint only
 }
@@ -67,7 +69,7 @@ void progress::ring() noexcept {
 void progress::sleep_until_rung(std::chrono::nanoseconds longest) {
   sleeping_thread mine;
   const listener heard(*this, mine);
-  if (!poll()) mine.sleep(&longest);
+  if (!help()) mine.sleep(&longest);
 }
 
 listener::listener(progress& by, sleeper& who) : by_(by), who_(who) {
@@ -87,11 +89,20 @@ listener::~listener() {
 }
 
 void progress::poll_until_stopped() {
+  using std::chrono::steady_clock;
+  const bool own_core = own_core_.load(std::memory_order_relaxed);  // this thread's own
   rest pause(*this);
+  auto awake_until = steady_clock::time_point::min();
   while (!stop_.load(std::memory_order_relaxed)) {  // relaxed: nothing is handed over
     bool again = polled_.poll();
+    if (!again && own_core && steady_clock::now() < awake_until) {
+      sched_yield();  // other progress threads may have been given the same core
+      continue;
+    }
     if (!again) pause.pause([&](auto longest, progress* rung_by) { again = sleep(longest, rung_by); });
-    if (again) pause.reset();
+    if (!again) continue;
+    pause.reset();
+    if (own_core) awake_until = steady_clock::now() + sleeps_.awake;
   }
 }
 

@@ -101,7 +101,7 @@ void scheduler::sleep(std::chrono::nanoseconds longest, progress* rung_by) noexc
   if (!ready_.empty() || !fall_asleep()) return;
   if (rung_by != nullptr) {
     const listener heard(*rung_by, mine);
-    if (!rung_by->poll() && ready_.empty()) sleep_until_woken(&longest);
+    if (!rung_by->help() && ready_.empty()) sleep_until_woken(&longest);
   } else {
     sleep_until_woken(&longest);
   }

@@ -10,6 +10,7 @@
 #include <weft/schedules/collective.hpp>
 
 #include "bench_kernels.hpp"
+#include "bench_progress.hpp"
 #include "bench_settings.hpp"
 #include "bench_worker.hpp"
 #include "command_line.hpp"
@@ -21,10 +22,10 @@ namespace {
 
 struct command_line {
   bench_settings settings;
-  std::string from = "8", to = "16M";
+  std::string from, to = "16M";
   std::string type = "float", op = "sum";
   std::size_t factor = 2, budget = 0;
-  std::string prepost;
+  std::string prepost, noise;
   job_settings job;
   std::vector<CLI::Option*> launching;  ///< what says how the job is started
 };
@@ -38,6 +39,19 @@ std::string check_size(const std::string& text) {
   return "";
 }
 
+std::string check_noise(const std::string& text) {
+  try {
+    parse_noise(text);
+  } catch (const std::invalid_argument& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+std::size_t default_budget(const std::string& what) {
+  return what == "idle" || what == "consistency" ? 10'000 : what == "overlap" ? 1000 : 200;
+}
+
 /// The names of those that are wanted.
 template <class Enum, class Predicate>
 std::vector<std::string> names(std::span<const Enum> values, Predicate wanted) {
@@ -49,14 +63,18 @@ std::vector<std::string> names(std::span<const Enum> values, Predicate wanted) {
 
 void finish_settings(command_line& line) {
   bench_settings& s = line.settings;
+  if (line.from.empty()) line.from = s.collective == "overlap" ? "64k" : "8";
   s.from = parse_size(line.from);
   s.to = parse_size(line.to);
   if (s.from > s.to) throw CLI::ValidationError("-b", line.from + " is more than -e " + line.to);
   s.factor = line.factor;
-  if (line.budget == 0) line.budget = s.collective == "idle" ? 10'000 : 200;
+  if (line.budget == 0) line.budget = default_budget(s.collective);
   s.budget = std::chrono::milliseconds(line.budget);
   s.type = kernels::find_type(line.type).value();
   s.op = kernels::find_operation(line.op).value();
+  if (!line.noise.empty() && s.collective != "consistency")
+    throw CLI::ValidationError("--noise", "for consistency alone, not " + s.collective);
+  if (!line.noise.empty()) s.noise = parse_noise(line.noise);
   const auto kind = schedules::find_collective(s.collective);
   if (kind && schedules::combines(*kind) && !kernels::has(s.op, s.type))
     throw CLI::ValidationError("--op", kernels::refusal(s.op, s.type));
@@ -92,7 +110,26 @@ std::vector<std::string> worker_arguments(const command_line& line) {
   if (s.persistent) arguments.push_back("--persistent");
   if (s.json) arguments.push_back("--json");
   if (s.explain) arguments.push_back("--explain");
+  if (!line.noise.empty()) arguments.insert(arguments.end(), {"--noise", line.noise});
   return arguments;
+}
+
+/// Overlap and consistency, unless the command line says whose progress: the caller's, then a thread's. The ranks of
+/// consistency are 8 in 2 processes, unless it says so.
+int measure_both(const CLI::App& app, command_line& line, const std::vector<std::string>& weft_arguments) {
+  if (line.settings.collective == "consistency" && app["--ranks"]->count() + app["--ranks-per-process"]->count() == 0) {
+    line.job.ranks = 8;
+    line.job.ranks_per_process = 4;
+  }
+  line.job.bind_to = topology::binding::none;  // the measurement lays out its cores itself
+  line.job.oversubscribe = true;
+  if (app["--progress"]->count() != 0) return run_own_job(line.job, worker_arguments(line), weft_arguments);
+  int status = 0;
+  for (const char* const progress : {"caller", "thread"}) {
+    line.job.progress = progress;
+    status = std::max(status, run_own_job(line.job, worker_arguments(line), weft_arguments));
+  }
+  return status;
 }
 
 /// `bench kernels`, which is no job and has sizes of its own.
@@ -115,9 +152,11 @@ int time_kernels(const CLI::App& app, const command_line& line) {
 
 int bench(const CLI::App& app, command_line& line, std::vector<std::string> weft_arguments) {
   if (!line.prepost.empty()) weft_arguments.push_back("--weft-prepost=" + line.prepost);
-  parse_weft_arguments(weft_arguments);  // what is wrong with them is said, whatever is timed
+  // What is wrong with them is said, whatever is timed.
+  line.settings.progress = parse_weft_arguments(weft_arguments).progress;
   if (line.settings.collective == "kernels") return time_kernels(app, line);
   finish_settings(line);
+  if (!launched() && measures_progress(line.settings.collective)) return measure_both(app, line, weft_arguments);
   if (!launched()) return run_own_job(line.job, worker_arguments(line), weft_arguments);
   refuse_in_job(line.launching);
   return run_bench_worker(line.settings, weft_arguments);
@@ -135,8 +174,12 @@ void add_bench(CLI::App& weft, int& status) {
       "add: one array, beside a plain sum. -b and -e choose from working sets of half of L1 and L2, and of 2 GiB.\n"
       "latency: half the round trip of 16 bytes between the first and the last rank, alone and while 64 MiB go\n"
       "the same way. idle: processor time and wake-ups of a job that has nothing to do, or whose ranks wait in a\n"
-      "barrier, and how long the first message to a sleeping process takes. These and barrier take no sizes.\n"
-      "A size is that of a rank's vector, or where each rank has a block in one (allgather, gather, scatter, "
+      "barrier, and how long the first message to a sleeping process takes. overlap: how much of an all-reduce passes\n"
+      "while the program computes. consistency: how alike the times of 8-byte all-reduces are, with --noise while\n"
+      "something else takes the ranks' cores. These two give ranks and progress threads cores of their own, which "
+      "they\n"
+      "print, and measure progress by the caller and by a thread. Sizes are for collectives and overlap:\n"
+      "a size is that of a rank's vector, or where each rank has a block in one (allgather, gather, scatter, "
       "alltoall,\n"
       "reduce-scatter) of a block.\n"
       "--weft-NAME=VALUE sets any option (`weft info` lists them).\n"
@@ -145,14 +188,16 @@ void add_bench(CLI::App& weft, int& status) {
   const auto line = std::make_shared<command_line>();
   bench_settings& s = line->settings;
   choose(app->add_option("COLLECTIVE", s.collective, "What to time")->required(), bench_collectives());
-  app->add_option("-b,--from", line->from, "Bytes of the first size, such as 8, 64k or 1M [8]")
+  app->add_option("-b,--from", line->from, "Bytes of the first size, such as 8, 64k or 1M [8; overlap 64k]")
       ->check(check_size)
       ->type_name("BYTES");
   app->add_option("-e,--to", line->to, "Bytes that no size exceeds [16M]")->check(check_size)->type_name("BYTES");
   app->add_option("-f,--factor", line->factor, "From a size to the next [2]")
       ->check(whole_number(2, 1 << 20))
       ->type_name("FACTOR");
-  app->add_option("--budget", line->budget, "Time for the samples of a size, in ms [200; idle: of each part 10000]")
+  app->add_option(
+         "--budget", line->budget,
+         "Time for the samples of a size, in ms [200; overlap 1000; idle, of each part, and consistency 10000]")
       ->check(whole_number(1, 3'600'000))
       ->type_name("MS");
   using kernels::operation, kernels::type;
@@ -164,6 +209,10 @@ void add_bench(CLI::App& weft, int& status) {
   choose(app->add_option("--prepost", line->prepost,
                          "Whether long messages are granted when a collective starts, or each asks [on]"),
          {"on", "off"});
+  app->add_option("--noise", line->noise,
+                  "Take the ranks' cores for DURATION each PERIOD, by SCHED_FIFO, such as 1000:200")
+      ->check(check_noise)
+      ->type_name("PERIOD_US:DURATION_US");
   app->add_flag("--check", s.check, "Change the inputs for every sample, and check its result");
   app->add_flag("--persistent", s.persistent, "Plan the collective once for each size; a sample starts that plan");
   app->add_flag("--json", s.json, "Print one JSON object a line");

@@ -13,6 +13,8 @@ std::vector<std::string> bench_collectives() {
     names.emplace_back(schedules::option_name(static_cast<schedules::collective>(i)));
   names.emplace_back("latency");
   names.emplace_back("idle");
+  names.emplace_back("overlap");
+  names.emplace_back("consistency");
   names.emplace_back("kernels");
   return names;
 }

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 #include <weft/kernels/combine.hpp>
+#include <weft/runtime/options.hpp>
+
+#include "interference.hpp"
 
 namespace weft::tools {
 
@@ -21,10 +24,12 @@ struct bench_settings {
   bool check = false;       ///< the result of every sample, each on inputs of its own
   bool persistent = false;  ///< planned once for each size, and started again and again
   bool json = false;
-  bool explain = false;  ///< every algorithm, its prediction beside
+  noise_pattern noise;                             ///< of consistency
+  progress_mode progress = progress_mode::caller;  ///< of overlap and consistency
+  bool explain = false;                            ///< every algorithm, its prediction beside
 };
 
-/// The collectives as options call them, "latency", "idle" and "kernels".
+/// The collectives as options call them, "latency", "idle", "overlap", "consistency" and "kernels".
 std::vector<std::string> bench_collectives();
 
 /// The values of --algorithm that `collective` has.

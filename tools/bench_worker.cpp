@@ -9,6 +9,7 @@
 #include <weft/runtime.hpp>
 
 #include "bench_latency.hpp"
+#include "bench_progress.hpp"
 #include "bench_report.hpp"
 #include "bench_sweep.hpp"
 #include "bench_workload.hpp"
@@ -19,6 +20,8 @@ namespace {
 detail::membership join(const bench_settings& settings, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "weft");
   if (settings.algorithm != "auto") arguments.push_back("--weft-" + settings.collective + "=" + settings.algorithm);
+  // Where its thread goes is the measurement's to say, which then asks for it.
+  if (measures_progress(settings.collective)) arguments.push_back("--weft-progress=caller");
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -62,10 +65,12 @@ struct rank_program {
   const std::string& provider;
   const std::string progress;
   int ranks_here;
+  const std::optional<progress_bench>& about_progress;
 
   std::int64_t operator()(communicator& world) const {
     if (settings.collective == "latency") return latency(world);
     if (settings.collective == "idle") return idle(world);
+    if (about_progress) return about_progress->run(world);
     std::optional<bench_report> report;
     if (world.rank() == 0) report.emplace(settings, provider, world.size());
     if (settings.explain) {
@@ -105,7 +110,9 @@ int run_bench_worker(const bench_settings& settings, const std::vector<std::stri
   const std::string provider = member.network->limits().provider;
   const int ranks = member.ranks;
   const std::string progress = member.settings.progress == progress_mode::thread ? "thread" : "caller";
-  const rank_program program{settings, provider, progress, ranks};
+  std::optional<progress_bench> about_progress;
+  if (measures_progress(settings.collective)) about_progress.emplace(settings, member);
+  const rank_program program{settings, provider, progress, ranks, about_progress};
   std::atomic<std::int64_t> wrong = 0;
   {
     runtime job(std::move(member));

@@ -4,10 +4,13 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <thread>
 #include <weft/topology/affinity.hpp>
 #include <weft/topology/noise.hpp>
 
 #include "command_line.hpp"
+#include "interference.hpp"
 
 namespace weft::tools {
 namespace {
@@ -15,7 +18,7 @@ namespace {
 using topology::cpu_noise;
 
 struct command_line {
-  std::string cpus;
+  std::string cpus, made;
   std::int64_t milliseconds = 1000, quantum = 10, least_detour = 1;
   bool json = false;
 };
@@ -51,6 +54,13 @@ void noise(const command_line& line) {
   if (!allowed.includes(cpus))
     throw CLI::ValidationError(
         "--cpus", to_string(cpus) + " are not all among the cpus that this process was given, " + to_string(allowed));
+  if (!line.made.empty()) {
+    const interference while_it_lives(cpus, parse_noise(line.made));
+    std::printf("noise on cpus %s\n", to_string(cpus).c_str());
+    std::fflush(stdout);
+    std::this_thread::sleep_for(std::chrono::milliseconds(line.milliseconds));
+    return;
+  }
   const auto measured = topology::measure_noise(
       cpus, {std::chrono::milliseconds(line.milliseconds), std::chrono::microseconds(line.quantum),
              std::chrono::microseconds(line.least_detour)});
@@ -70,9 +80,19 @@ void add_noise(CLI::App& weft) {
     app->add_option(name, value, meaning)->check(whole_number(1, 100'000'000))->type_name(unit);
   };
   app->add_option("--cpus", line->cpus, "Which, such as 0-3,8 [all that this process was given]")->type_name("LIST");
-  number("--duration", line->milliseconds, "Of the measurement of a cpu [1000]", "MS");
+  number("--duration", line->milliseconds, "Of the measurement of a cpu, or of the noise that is made [1000]", "MS");
   number("--quantum", line->quantum, "What a piece of work takes [10]", "US");
   number("--least-detour", line->least_detour, "What counts as one [1]", "US");
+  app->add_option("--make", line->made, "Instead of measuring: take the cpus for DURATION each PERIOD, by SCHED_FIFO")
+      ->check([](const std::string& text) {
+        try {
+          parse_noise(text);
+        } catch (const std::invalid_argument& failure) {
+          return std::string(failure.what());
+        }
+        return std::string();
+      })
+      ->type_name("PERIOD_US:DURATION_US");
   app->add_flag("--json", line->json, "Print one JSON object");
   app->callback([line] { noise(*line); });
 }

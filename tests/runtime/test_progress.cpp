@@ -67,7 +67,10 @@ TEST_CASE("a progress thread polls between start and stop") {
   weft::progress progress(queue);
   for (int round = 0; round < 3; ++round) {
     std::thread::id prepared;
-    progress.start([&] { prepared = std::this_thread::get_id(); });
+    progress.start([&] {
+      prepared = std::this_thread::get_id();
+      return round == 1;
+    });
     REQUIRE(progress.threaded());
     progress.start();  // there is one already
     weft::event done;

@@ -47,7 +47,9 @@ std::vector<nlohmann::json> results(words arguments) {
 
 words timed_collectives() {
   words all = bench_collectives();
-  std::erase_if(all, [](const std::string& each) { return each == "latency" || each == "idle" || each == "kernels"; });
+  std::erase_if(all, [](const std::string& each) {
+    return each == "latency" || each == "idle" || each == "overlap" || each == "consistency" || each == "kernels";
+  });
   return all;
 }
 
@@ -217,8 +219,9 @@ TEST_CASE("bad options of a bench are named, with what is right") {
     return refused.error;
   };
   CHECK_THAT(refusal({}), ContainsSubstring("COLLECTIVE is required"));
-  CHECK_THAT(refusal({"gossip"}), ContainsSubstring("{reduce,bcast,allreduce,reduce-scatter,allgather,barrier,gather,"
-                                                    "scatter,alltoall,scan,exscan,latency,idle,kernels}"));
+  CHECK_THAT(refusal({"gossip"}),
+             ContainsSubstring("{reduce,bcast,allreduce,reduce-scatter,allgather,barrier,gather,"
+                               "scatter,alltoall,scan,exscan,latency,idle,overlap,consistency,kernels}"));
   CHECK_THAT(refusal({"reduce", "--type", "half"}), ContainsSubstring("{int8,int16,int32,int64,uint8,"));
   CHECK_THAT(refusal({"reduce", "--op", "xor"}), ContainsSubstring("{sum,product,min,max,bit_and,"));
   CHECK_THAT(refusal({"reduce", "--op", "min", "--type", "complex_float"}),

@@ -31,6 +31,7 @@ namespace weft {
 
 namespace detail {
 struct choices;
+struct stamped;
 struct communicator_state;
 struct part;
 }  // namespace detail
@@ -317,6 +318,7 @@ class communicator {
 
  private:
   friend struct detail::choices;
+  friend struct detail::stamped;
   using collective = detail::collective;
 
   void send_bytes(std::span<const std::byte> data, int to, int tag);

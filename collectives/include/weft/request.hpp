@@ -1,6 +1,7 @@
 // A collective call without its types: what communicator's templates make of their arguments.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <ranges>
@@ -37,9 +38,10 @@ struct request {
   kernels::operation op = kernels::operation::sum;
   user_function custom;  ///< in place of `op` and `type`
   int root = 0;
-  std::shared_ptr<const void> keeps;      ///< what lives as long as the operation
-  bool reproducible = false;              ///< float or double, by reproducible_sum
-  bool uneven = false;                    ///< the ranks' blocks have the counts
+  std::shared_ptr<const void> keeps;                       ///< what lives as long as the operation
+  std::chrono::steady_clock::time_point* ended = nullptr;  ///< for tools: is set when it has, where it was started
+  bool reproducible = false;                               ///< float or double, by reproducible_sum
+  bool uneven = false;                                     ///< the ranks' blocks have the counts
   std::span<const std::size_t> counts;    ///< of each rank's block; in an all-to-all of those that this rank sends
   std::span<const std::size_t> received;  ///< in an all-to-all: of those that this rank receives
 };

@@ -40,6 +40,8 @@ struct sleep_times {
   std::chrono::nanoseconds delay = std::chrono::milliseconds(100);  ///< nothing has happened for so long
   std::chrono::nanoseconds longest =
       std::chrono::milliseconds(100);  ///< then they poll so often, in case a ring is lost
+  /// A progress thread with a core of its own polls without a sleep until nothing has happened for so long.
+  std::chrono::nanoseconds awake = std::chrono::milliseconds(2);
 };
 
 /// One pollable's progress. It begins as the caller's; `start` gives it a thread.
@@ -56,13 +58,17 @@ class progress {
   /// throws.
   bool poll() { return polled_.poll(); }
 
+  /// As those poll who wait: not at all while a thread with a core of its own does, so that nobody on the application's
+  /// core holds up that thread by losing his core in the middle of a poll. True when something happened.
+  bool help() { return !own_core_.load(std::memory_order_relaxed) && polled_.poll(); }  // relaxed: a hint
+
   /// What the thread is called, where threads are listed.
   static constexpr const char* thread_name = "weft-progress";
 
-  /// Starts a thread that polls until `stop`. It runs `on_start` first (to pin itself). Does nothing
-  /// when there is a thread. Throws std::system_error when there can be no thread. Not to be called while another
-  /// thread is in start or stop.
-  void start(std::function<void()> on_start = {});
+  /// Starts a thread that polls until `stop`. It runs `on_start` first (to pin itself), and has a core of its own if
+  /// that returns true. Does nothing when there is a thread. Throws std::system_error when there can be no thread. Not
+  /// to be called while another thread is in start or stop.
+  void start(std::function<bool()> on_start = {});
 
   /// Ends the thread, if there is one, after the poll that it is in. Blocks until it has ended.
   void stop();
@@ -106,6 +112,7 @@ class progress {
   sleeper* sleepers_ = nullptr;           // in the middle of a long sleep, or about to begin it
   std::atomic<std::uint32_t> asleep_{0};  // a futex: 1 while the thread sleeps or is about to
   std::atomic<bool> threaded_{false};
+  std::atomic<bool> own_core_{false};  // the thread's
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

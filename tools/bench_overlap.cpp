@@ -1,0 +1,128 @@
+#include "bench_overlap.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "bench_layout.hpp"
+#include "bench_measurement.hpp"
+
+namespace weft::tools {
+namespace {
+
+/// Work that touches no memory to speak of. The result is to be used, so that it is done.
+class computation {
+ public:
+  void run(std::int64_t units) noexcept {
+    for (std::int64_t unit = 0; unit < units; ++unit)
+      for (double& each : values_) each = each * 0.999 + 1e-3;
+  }
+  bool finite() const noexcept { return values_[0] < 2; }
+
+  /// How many units take so many seconds here.
+  std::int64_t units_of(double seconds) {
+    std::int64_t units = 64;
+    for (;; units *= 2) {
+      const double start = seconds_now();
+      run(units);
+      const double taken = seconds_now() - start;
+      if (taken > 2e-3)
+        return std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(units) * seconds / taken));
+    }
+  }
+
+ private:
+  std::array<double, 16> values_{};
+};
+
+/// One size on this rank.
+class overlapped_call {
+ public:
+  overlapped_call(communicator& world, std::size_t bytes)
+      : world_(world),
+        in_(std::max<std::size_t>(1, bytes / sizeof(float)), static_cast<float>(world.rank() + 1)),
+        out_(in_.size()) {}
+
+  void communicate() { world_.iallreduce(in_, out_, sum).wait(); }
+  void compute() noexcept { work_.run(units_); }
+  void both() {
+    handle started = world_.iallreduce(in_, out_, sum);
+    compute();
+    started.wait();
+  }
+
+  void compute_for(double seconds) { units_ = work_.units_of(seconds); }
+
+  std::int64_t count_wrong() const {
+    const auto ranks = static_cast<float>(world_.size());
+    const float right = ranks * (ranks + 1) / 2;
+    return std::count_if(out_.begin(), out_.end(), [&](float each) { return each != right; }) +
+           (work_.finite() ? 0 : 1);
+  }
+
+ private:
+  communicator& world_;
+  std::vector<float> in_, out_;
+  computation work_;
+  std::int64_t units_ = 0;
+};
+
+double mean_over_ranks(communicator& world, double mine) {
+  std::array one{mine};
+  world.allreduce(one, one, sum);
+  return one[0] / world.size();
+}
+
+/// The mean time of `what`, called so many times after a barrier each; the same on every rank.
+template <class What>
+double mean_time(communicator& world, std::size_t times, What what) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < times; ++i) {
+    world.barrier();
+    const double start = seconds_now();
+    what();
+    seconds += seconds_now() - start;
+  }
+  return mean_over_ranks(world, seconds / static_cast<double>(times));
+}
+
+overlap_measurement measure_size(communicator& world, std::size_t bytes, std::chrono::milliseconds budget) {
+  overlapped_call call(world, bytes);
+  const double once = mean_time(world, 5, [&] { call.communicate(); });
+  const std::size_t samples = std::min<std::size_t>(1000, count_samples(budget, 4 * once));
+  const double alone = mean_time(world, samples, [&] { call.communicate(); });
+  world.barrier();
+  call.compute_for(alone);
+  const double computed = mean_time(world, samples, [&] { call.compute(); });
+  const std::int64_t before = progress_thread_time();
+  const double overall = mean_time(world, samples, [&] { call.both(); });
+  const double thread = static_cast<double>(progress_thread_time() - before) / static_cast<double>(samples);
+
+  overlap_measurement result;
+  result.bytes = bytes;
+  result.samples = samples;
+  result.overall_us = overall * 1e6;
+  result.compute_us = computed * 1e6;
+  result.communication_us = alone * 1e6;
+  result.percent = std::max(0.0, 100 - (overall - computed) / alone * 100);
+  result.thread_us = mean_over_ranks(world, thread * 1e-3);
+  std::array wrong{call.count_wrong()};
+  world.allreduce(wrong, wrong, sum);
+  result.wrong = wrong[0];
+  return result;
+}
+
+}  // namespace
+
+std::int64_t measure_overlap(communicator& world, const bench_settings& settings,
+                             const std::function<void(const overlap_measurement&)>& report) {
+  std::int64_t wrong = 0;
+  for (std::size_t bytes = settings.from;; bytes *= settings.factor) {
+    const overlap_measurement measured = measure_size(world, bytes, settings.budget);
+    wrong += measured.wrong;
+    if (world.rank() == 0) report(measured);
+    if (bytes > settings.to / settings.factor) return wrong;
+  }
+}
+
+}  // namespace weft::tools
