@@ -70,6 +70,22 @@ topology::cpu_set choose_progress_cpus(int process) {
   return cpus_of(topology::choose_progress_cores(machine, all)[static_cast<std::size_t>(process)], process);
 }
 
+/// The threads for the ranks of a process that shares this machine with `processes` of its job, and their cpus: cores
+/// of their own where there are enough, and no other process may run on them.
+void place_workers(membership& member, int processes) {
+  const int wanted = member.settings.workers;
+  if (member.ranks == 1 || wanted == 1) return;
+  const topology::machine machine = topology::discover();
+  const char* const given = std::getenv("WEFT_GIVEN_CPUS");
+  const topology::cpu_set all = given != nullptr ? topology::cpu_set::parse(given) & machine.allowed : machine.allowed;
+  const bool alone = processes == 1 || !machine.given.includes(all);
+  const auto cores = static_cast<int>(topology::cores_within(machine, machine.given).size());
+  const int mine = alone ? cores : std::max(1, cores / processes);
+  member.workers = std::min(member.ranks, wanted > 0 ? wanted : mine);
+  if (machine.this_system && alone && member.workers > 1 && member.workers <= cores)
+    member.worker_cpus = topology::place(machine, member.workers, topology::binding::core).cpus;
+}
+
 /// An endpoint for a process that is alone: it has nobody to send to.
 std::unique_ptr<fabric::transport> lonely_network() { return fabric::loopback_network(1).endpoint(0); }
 
@@ -93,6 +109,7 @@ membership join_by_environment(int& argc, char** argv) {
     member.progress_cpus = choose_progress_cpus(member.rendezvous->process());
   const int processes = member.rendezvous->processes();
   member.ranks = local_ranks(member.rendezvous->process(), processes, member.settings.ranks_per_process);
+  place_workers(member, processes);
   if (processes == 1 && member.settings.provider.empty()) {
     member.network = lonely_network();
     return member;

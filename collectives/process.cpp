@@ -42,6 +42,8 @@ std::span<const std::byte> as_bytes(const std::string& text) { return std::as_by
 process::process(membership member)
     : settings_(std::move(member.settings)),
       local_ranks_(member.ranks),
+      workers_(std::min(settings_.workers > 0 ? settings_.workers : member.workers, local_ranks_)),
+      worker_cpus_(std::move(member.worker_cpus)),
       machine_(std::move(member.described)),
       rendezvous_(std::move(member.rendezvous)) {
   try {

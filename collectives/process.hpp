@@ -46,6 +46,9 @@ class process {
   const std::shared_ptr<const fabric::group>& world() const noexcept { return world_; }
   int first_rank() const noexcept { return first_rank_; }
   int local_ranks() const noexcept { return local_ranks_; }
+  /// The threads that these run on, and what each is bound to (empty: to nothing).
+  int workers() const noexcept { return workers_; }
+  const std::vector<topology::cpu_set>& worker_cpus() const noexcept { return worker_cpus_; }
   /// Of each process of the job: a number that those of its node have, too.
   const std::vector<int>& nodes() const noexcept { return nodes_; }
   /// The machine that this process is on. Any thread; the first call may take some ten milliseconds.
@@ -90,6 +93,8 @@ class process {
   std::shared_ptr<const fabric::group> world_;
   int first_rank_ = 0;
   int local_ranks_ = 1;
+  int workers_ = 1;
+  std::vector<topology::cpu_set> worker_cpus_;
   std::vector<int> nodes_;
   std::once_flag machine_found_;
   std::shared_ptr<const topology::machine> machine_;

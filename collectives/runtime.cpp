@@ -1,14 +1,15 @@
 #include <exception>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 #include <weft/runtime.hpp>
 #include <weft/runtime/error.hpp>
-#include <weft/runtime/rest.hpp>
 #include <weft/runtime/scheduler.hpp>
 
 #include "communicator_state.hpp"
 #include "process.hpp"
+#include "workers.hpp"
 
 namespace weft {
 namespace detail {
@@ -74,28 +75,21 @@ communicator& runtime::world() {
 
 void runtime::run(const std::function<void(communicator& world)>& program) {
   detail::process& host = state_->host;
-  scheduler fibers(host.settings().fiber_stack);
-  rest pause(host.moved_by());
-  fibers.set_idle([&] {
-    if (host.moved_by().help())
-      pause.reset();
-    else
-      pause.pause([&](auto longest, progress* rung_by) { fibers.sleep(longest, rung_by); });
-  });
-  fibers.set_busy([&] { host.moved_by().help(); });
+  std::mutex failing;
   std::exception_ptr first;
-  for (std::size_t i = 0; i < state_->worlds.size(); ++i) {
-    fibers.spawn([&, i] {
-      try {
-        program(state_->worlds[i]);
-      } catch (...) {
-        const std::exception_ptr failure = std::current_exception();
+  detail::run_on_workers(host, [&](int i) {
+    const auto rank = static_cast<std::size_t>(i);
+    try {
+      program(state_->worlds[rank]);
+    } catch (...) {
+      const std::exception_ptr failure = std::current_exception();
+      {
+        const std::lock_guard lock(failing);
         if (first == nullptr) first = failure;
-        detail::break_communicators_of(host, *state_->identities[i], detail::message_of(failure));
       }
-    });
-  }
-  fibers.run();
+      detail::break_communicators_of(host, *state_->identities[rank], detail::message_of(failure));
+    }
+  });
   if (first != nullptr) std::rethrow_exception(first);
 }
 

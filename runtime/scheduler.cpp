@@ -91,21 +91,21 @@ void scheduler::wait_for_work() noexcept {
   }
 }
 
-void scheduler::sleep(std::chrono::nanoseconds longest, progress* rung_by) noexcept {
+bool scheduler::sleep(std::chrono::nanoseconds longest, progress* rung_by) noexcept {
   struct roused_scheduler final : sleeper {
     explicit roused_scheduler(scheduler& its) : own(its) {}
     void rouse() noexcept override { own.rouse(); }
     scheduler& own;
   } mine(*this);
   if (earliest_ != nullptr) longest = std::min(longest, deadline_granularity);
-  if (!ready_.empty() || !fall_asleep()) return;
+  if (!ready_.empty() || !fall_asleep()) return true;
   if (rung_by != nullptr) {
     const listener heard(*rung_by, mine);
     if (!rung_by->help() && ready_.empty()) sleep_until_woken(&longest);
   } else {
     sleep_until_woken(&longest);
   }
-  wake_up();
+  return !wake_up() || !ready_.empty();
 }
 
 bool scheduler::fall_asleep() noexcept {

@@ -13,6 +13,7 @@ namespace weft::tools {
 struct job_settings {
   int ranks = 1;
   int ranks_per_process = 1;
+  int workers = 0;                           ///< of each process; 0: not said
   std::string provider;                      ///< empty: not said
   std::string progress;                      ///< caller, thread; empty: not said
   std::optional<topology::binding> bind_to;  ///< nothing: as fits

@@ -40,7 +40,10 @@ std::vector<CLI::Option*> add_own_job_options(CLI::App& app, job_settings& setti
           ->type_name("RANKS"),
       app.add_option("--ranks-per-process", settings.ranks_per_process, "Ranks that each process hosts [1]")
           ->check(whole_number(1, most_ranks))
-          ->type_name("RANKS")};
+          ->type_name("RANKS"),
+      app.add_option("--workers", settings.workers, "Threads that run a process's ranks [its cores]")
+          ->check(whole_number(1, most_ranks))
+          ->type_name("THREADS")};
   for (CLI::Option* const each : add_job_options(app, settings)) added.push_back(each);
   return added;
 }

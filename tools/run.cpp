@@ -57,6 +57,10 @@ void add_run(CLI::App& weft, int& status) {
       ->check(whole_number(1, 1'000'000))
       ->envname("WEFT_RANKS_PER_PROCESS")
       ->type_name("RANKS");
+  app->add_option("--workers", s.workers, "Threads that run a process's ranks; as many as it is given cores")
+      ->check(whole_number(1, 1'000'000))
+      ->envname("WEFT_WORKERS")
+      ->type_name("THREADS");
   add_job_options(*app, s);
   app->add_option("-x", s.exports, "Set an environment variable, or pass on one")
       ->allow_extra_args(false)

@@ -31,6 +31,13 @@ std::string listed(const std::vector<topology::cpu_set>& cpus) {
   return list;
 }
 
+/// The threads that each process has for its ranks, where there are so many cores.
+int threads_each(const job_settings& settings, int cores) {
+  if (settings.ranks_per_process == 1) return 1;
+  const int wanted = settings.workers != 0 ? settings.workers : std::max(1, cores / count_processes(settings));
+  return std::min(wanted, settings.ranks_per_process);
+}
+
 bool caller_progresses(const job_settings& settings) {
   const char* const variable = std::getenv("WEFT_PROGRESS");
   const std::string progress = settings.progress.empty() && variable != nullptr ? variable : settings.progress;
@@ -60,6 +67,7 @@ std::vector<std::string> environment_of(const job_settings& settings, const stor
   if (!settings.progress.empty()) variables["WEFT_PROGRESS"] = settings.progress;
   variables["WEFT_RANKS"] = std::to_string(settings.ranks);
   variables["WEFT_RANKS_PER_PROCESS"] = std::to_string(settings.ranks_per_process);
+  if (settings.workers != 0) variables["WEFT_WORKERS"] = std::to_string(settings.workers);
   variables["WEFT_JOB"] = std::to_string(job.number);
   variables["WEFT_PROCESS"] = std::to_string(process);
   variables["WEFT_PROCESSES"] = std::to_string(job.processes);
@@ -79,10 +87,11 @@ std::vector<topology::cpu_set> bindings(const job_settings& settings) {
   if (settings.ranks > cores && !settings.oversubscribe)
     std::fprintf(stderr, "weft run: %d ranks share %d core%s and will take turns (--oversubscribe: it is meant so)\n",
                  settings.ranks, cores, cores == 1 ? "" : "s");
-  const bool room = settings.ranks <= cores && caller_progresses(settings);
+  const int each = threads_each(settings, cores);
+  const bool room = count_processes(settings) <= cores / each && caller_progresses(settings);
   const auto by = settings.bind_to.value_or(room ? topology::binding::core : topology::binding::none);
   if (by == topology::binding::none || !machine.this_system) return {};
-  return topology::place(machine, count_processes(settings), by, settings.ranks_per_process).cpus;
+  return topology::place(machine, count_processes(settings), by, each).cpus;
 }
 
 }  // namespace weft::tools

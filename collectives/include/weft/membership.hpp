@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 #include <weft/fabric/transport.hpp>
 #include <weft/runtime/options.hpp>
 #include <weft/runtime/store.hpp>
@@ -21,6 +22,8 @@ struct membership {
   std::uint64_t job = 0;                       ///< the same for all processes of the job
   std::string secret;                          ///< likewise; control connections prove that they know it
   int ranks = 1;                               ///< that this process hosts
+  int workers = 1;                             ///< threads that these run on, unless the settings say
+  std::vector<topology::cpu_set> worker_cpus;  ///< what each of those threads is bound to; empty: to nothing
   topology::cpu_set progress_cpus;             ///< what a progress thread is bound to; empty: to nothing
   // For tests, which place the processes of one machine on several:
   std::string node;                                    ///< the same for all processes of a node; empty: this machine

@@ -34,7 +34,9 @@ class runtime {
   communicator& world();
 
   /// Calls `program` once for each rank that this process hosts, each on a fiber of its own, and returns when all calls
-  /// have; then throws what the first of them threw. Blocking; call it from a plain thread.
+  /// have; then throws what the first of them threw. The fibers run on as many threads as the option `workers` says,
+  /// the calling one among them: what ranks share is their program's to guard. A rank stays on its thread. Blocking;
+  /// call it from a plain thread.
   void run(const std::function<void(communicator& world)>& program);
 
   // For work of the program's own beside what its ranks wait for. An event (runtime/event.hpp) tells who waits for it

@@ -19,6 +19,7 @@ struct options {
   std::string address = "127.0.0.1";  ///< the address that endpoints and control connections bind to
   progress_mode progress = progress_mode::caller;
   int ranks_per_process = 1;
+  int workers = 0;                      ///< threads that run a process's fibers; 0: the cores that it was given
   std::size_t fiber_stack = 256 << 10;  ///< bytes
 
   std::size_t eager_limit = 8 << 10;  ///< longest message sent without asking, bytes

@@ -61,8 +61,8 @@ class scheduler {
 
   /// For the idle hook: sleeps until another thread wakes a fiber of this scheduler, or until `longest` has passed, or,
   /// where it is given a progress (see rest), until that rings. Returns at once when something has become runnable
-  /// meanwhile, or when a last poll of that progress finds something.
-  void sleep(std::chrono::nanoseconds longest, progress* rung_by = nullptr) noexcept;
+  /// meanwhile, or when a last poll of that progress finds something. False where only time has passed.
+  bool sleep(std::chrono::nanoseconds longest, progress* rung_by = nullptr) noexcept;
 
   /// Lets every other runnable fiber run first. Does nothing outside of a fiber.
   static void yield() noexcept;
