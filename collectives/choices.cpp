@@ -1,33 +1,42 @@
 #include <weft/choices.hpp>
 
+#include "choosing.hpp"
 #include "communicator_state.hpp"
+#include "joined_call.hpp"
 #include "schedule_builder.hpp"
 
 namespace weft::detail {
 namespace {
 
-schedules::algorithm_arguments shape_on(communicator_state& on, const choice_request& of) {
-  schedules::algorithm_arguments shape = shape_of(on.size(), on.host.settings());
+schedules::algorithm_arguments shape_among(const among& these, const choice_request& of) {
+  schedules::algorithm_arguments shape = shape_of(these.ranks, these.host.settings());
   shape.root = of.asked.root;
-  shape.groups = on.groups().members;
+  shape.groups = these.groups.members;
   return shape;
 }
 
-schedules::path_costs costs_on(communicator_state& on, const tuning& measured, const choice_request& of) {
-  return path_of(measured.machine, on.groups().farthest, on.groups().within, of.combine);
+schedules::path_costs costs_among(const among& these, const tuning& measured, const choice_request& of) {
+  return path_of(measured.machine, these.groups.farthest, these.groups.within, of.combine);
 }
+
+among all_of(communicator_state& on) { return {on.host, on.size(), on.groups(), on.selection}; }
 
 /// So many choices are kept.
 constexpr std::size_t most_choices = 256;
 
 }  // namespace
 
+schedules::selected choose(const among& these, const choice_request& of) {
+  const tuning* const measured = these.host.measured();
+  if (measured == nullptr) return select(of.what, these.ranks, of.bytes, these.selection, of.asked);
+  return select_fastest(of.what, shape_among(these, of), of.bytes, costs_among(these, *measured, of), these.selection,
+                        of.asked);
+}
+
 schedules::selected choose(communicator_state& on, const choice_request& of) {
-  const tuning* const measured = on.host.measured();
-  if (measured == nullptr) return select(of.what, on.size(), of.bytes, on.selection, of.asked);
+  if (on.host.measured() == nullptr) return choose(all_of(on), of);
   if (const auto known = on.choices.find(of); known != on.choices.end()) return known->second;
-  const schedules::selected found =
-      select_fastest(of.what, shape_on(on, of), of.bytes, costs_on(on, *measured, of), on.selection, of.asked);
+  const schedules::selected found = choose(all_of(on), of);
   if (on.choices.size() == most_choices) on.choices.clear();
   return on.choices.emplace(of, found).first->second;
 }
@@ -41,6 +50,12 @@ choice_request choices::request(communicator& on, collective what, std::size_t b
 }
 
 schedules::selected choices::taken(communicator& on, const choice_request& of) { return choose(*on.state_, of); }
+
+bool choices::joined(communicator& on, collective what) {
+  detail::request call;
+  call.what = what;
+  return joins(*on.state_, call);
+}
 
 void choices::prefer(communicator& on, collective what, const schedules::algorithm* wanted) {
   communicator_state& state = *on.state_;
@@ -56,7 +71,8 @@ std::vector<schedules::prediction> choices::predicted(communicator& on, const ch
   communicator_state& state = *on.state_;
   const tuning* const measured = state.host.measured();
   if (measured == nullptr) return {};
-  return predict_all(of.what, shape_on(state, of), of.bytes, costs_on(state, *measured, of), state.selection.segment);
+  const among all = all_of(state);
+  return predict_all(of.what, shape_among(all, of), of.bytes, costs_among(all, *measured, of), state.selection.segment);
 }
 
 }  // namespace weft::detail

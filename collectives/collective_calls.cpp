@@ -7,6 +7,7 @@
 #include "agreement.hpp"
 #include "argument_checks.hpp"
 #include "communicator_state.hpp"
+#include "joined_call.hpp"
 #include "prepared_calls.hpp"
 
 namespace weft {
@@ -115,6 +116,7 @@ void communicator::finish(detail::request call) {
     finish(detail::of_accumulators(call, shape, sums));
     return detail::write_values(sums, detail::target_of(call, shape));
   }
+  if (detail::joins(*state_, call)) return detail::run_joined(*state_, call, shape);
   const auto& prepared = detail::prepare(*state_, call, shape);
   if (!prepared.in_order) {
     handle(begin(std::move(call))).wait();

@@ -10,9 +10,12 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
                                        std::shared_ptr<const fabric::group> members, int rank)
     : host(hosting),
       self(std::move(own)),
-      member(std::move(members), rank),
+      here(hosting.meeting_of(members)),
+      seat(here->seat_of(rank)),
+      member(here->members(), rank),
       plans(hosting.settings().plan_cache),
       selection(hosting.selection()) {
+  if (here->joins()) member.told = here.get();
   host.messages().join(member);
   host.messages().while_held([this] { self->communicators.push_back(id()); });
 }
@@ -20,11 +23,6 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
 communicator_state::~communicator_state() {
   host.messages().leave(member);
   host.messages().while_held([this] { std::erase(self->communicators, id()); });
-}
-
-const rank_groups& communicator_state::groups() {
-  if (!groups_) groups_.emplace(member.members->process, host.nodes(), host.settings().group_ranks);
-  return *groups_;
 }
 
 std::string where(const communicator_state& state, const char* operation) {

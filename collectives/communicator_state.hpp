@@ -12,9 +12,9 @@
 #include <weft/communicator.hpp>
 #include <weft/runtime/rest.hpp>
 
+#include "meeting.hpp"
 #include "plan_cache.hpp"
 #include "process.hpp"
-#include "rank_groups.hpp"
 
 namespace weft::detail {
 
@@ -75,10 +75,12 @@ struct communicator_state {
   int size() const noexcept { return member.members->size(); }
   std::uint64_t id() const noexcept { return member.members->communicator; }
   /// Its ranks, those that are near each other together.
-  const rank_groups& groups();
+  const rank_groups& groups() { return here->groups(); }
 
   process& host;
   std::shared_ptr<rank_identity> self;
+  std::shared_ptr<meeting> here;  ///< with the other ranks of this process
+  std::size_t seat = 0;           ///< this rank's there
   fabric::participant member;
   plan_cache plans;
   /// The latest call: programs repeat theirs, and one like it needs no choice and no look-up. Its plan is the one used
@@ -92,7 +94,6 @@ struct communicator_state {
   sole_call collecting;  ///< a collective, or making a plan
 
  private:
-  std::optional<rank_groups> groups_;
   std::uint32_t sequence_ = 0;
 };
 

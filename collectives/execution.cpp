@@ -62,6 +62,14 @@ void execution::arm(const run_arguments& arguments) {
   arguments_ = arguments;
   memory_ = {arguments.input, arguments.output, scratch_.get()};
   failure_ = nullptr;
+  poisoned_by_ = nullptr;
+  if (arguments_.poisoned == nullptr) [[likely]]
+    return;
+  poison_ = arguments_.poisoned;
+  for (schedules::step_index i = 0; i < plan().steps.size(); ++i) {
+    const bound_step& step = plan().steps[i];
+    if (!is_transfer(step) || is_send(step)) poison(i);
+  }
 }
 
 void execution::run_locally(schedules::step_index i) noexcept {
@@ -100,6 +108,7 @@ bool execution::take_poison(schedules::step_index i) noexcept {
 void execution::conclude() noexcept {
   if (poison_ == nullptr) return;
   if (threw_here_ || failure_ == nullptr) failure_ = std::move(poison_failure_);
+  poisoned_by_ = std::move(poison_);
   poison_failure_ = nullptr;
   poison_ = nullptr;
   threw_here_ = false;

@@ -21,6 +21,7 @@ struct run_arguments {
   std::uint64_t fingerprint = 0;  ///< what all ranks must agree on
   user_function custom;           ///< an operator of the caller's, which lives until the run has ended
   std::chrono::steady_clock::time_point* ended = nullptr;  ///< where a dataflow run is to say when it has
+  std::shared_ptr<const fabric::poison> poisoned = {};     ///< there is no input, so all that is sent is poisoned
 };
 
 /// Everything that the two executors share. May run again and again, once at a time.
@@ -39,6 +40,8 @@ class execution {
   /// What the last run failed with, or null: what the operator threw on this rank, else the first error, else what it
   /// threw on another.
   const std::exception_ptr& failure() const noexcept { return failure_; }
+  /// Why steps of the last run were poisoned, or null.
+  const std::shared_ptr<const fabric::poison>& poisoned_by() const noexcept { return poisoned_by_; }
 
  protected:
   /// A send or receive step has ended. Called with the token held.
@@ -90,6 +93,7 @@ class execution {
   run_arguments arguments_;
   std::shared_ptr<const fabric::poison> poison_;  // null while no step is poisoned
   std::exception_ptr poison_failure_;             // what it makes this rank throw
+  std::shared_ptr<const fabric::poison> poisoned_by_;
   bool threw_here_ = false;
   std::unique_ptr<bool[]> poisoned_;  // of each step
 };

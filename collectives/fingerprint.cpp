@@ -10,6 +10,7 @@ namespace {
 // all ranks' counts; of an all-to-all, whose ranks know only their own, nothing. An operator of the caller's is 14 (it
 // commutes) or 15, and in place of its type stand the bytes of an element, 0 from 32 on.
 constexpr std::uint64_t how_mask = 31;
+constexpr std::uint64_t how_joined = how_mask;  // no collective has so many algorithms
 constexpr std::uint64_t count_mask = (std::uint64_t{1} << 24) - 1;
 constexpr std::uint64_t prime = 16777213;  // the largest below 2^24
 constexpr std::uint64_t root_mask = (std::uint64_t{1} << 20) - 1;
@@ -60,6 +61,7 @@ std::string describe(std::uint64_t fingerprint, bool is_long, std::uint64_t coun
   if (schedules::is_rooted(what)) text += ", root " + std::to_string(root);
   const auto of_it = schedules::algorithms_of(what);
   const std::uint64_t how = fingerprint >> 55 & how_mask;
+  if (how == how_joined) return text + "), joined within each process first";
   return text + ") by " + std::string(how < of_it.size() ? of_it[how].name : "something else");
 }
 
@@ -82,6 +84,8 @@ call_terms terms_of(const collective_call& call) noexcept {
   if (!call.counts.empty()) count = call.what() == collective::alltoall ? 0 : hash_of(call.counts);
   return {fingerprint(call), count, call.root, call.element_bytes};
 }
+
+std::uint64_t joined_fingerprint(const collective_call& call) noexcept { return fingerprint(call) | how_joined << 55; }
 
 std::string describe_fingerprint(std::uint64_t fingerprint) {
   return describe(fingerprint, (fingerprint >> 44 & 1) != 0, fingerprint >> 20 & count_mask,

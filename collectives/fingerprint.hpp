@@ -51,6 +51,10 @@ call_terms terms_of(const collective_call& call) noexcept;
 /// As a person reads them: "allreduce(sum, double, count 20000000 elements) by ring".
 std::string describe_terms(const call_terms& terms);
 
+/// Of the same call where ranks of a process join first (joined_call.hpp), by whatever algorithm of its collective
+/// `how` is: which of them goes between the processes follows from the rest.
+std::uint64_t joined_fingerprint(const collective_call& call) noexcept;
+
 /// What a fingerprint stands for, as a person reads it: "allreduce(sum, double, count 1000 elements) by ring".
 std::string describe_fingerprint(std::uint64_t fingerprint);
 

@@ -24,47 +24,18 @@ std::vector<std::size_t> scaled(std::span<const std::size_t> sent, std::span<con
   return all;
 }
 
-custom_operator custom_of(const user_function& function) {
-  if (function.apply == nullptr) return custom_operator::none;
-  return function.order == commutes ? custom_operator::commutes : custom_operator::keeps_order;
-}
-
-/// Seconds for each byte of an operand, as far as they were measured.
-double combine_seconds_of(communicator_state& state, const request& wanted) {
-  const tuning* const measured = state.host.measured();
-  if (measured == nullptr || !schedules::combines(wanted.what)) return 0;
-  if (custom_of(wanted.custom) != custom_operator::none) return combine_seconds_of_custom(*measured);
-  return combine_seconds(*measured, wanted.op, wanted.type);
-}
-
 chosen choose(communicator_state& state, const request& wanted, const request_shape& shape) {
-  choice_request of{wanted.what, shape.vector * wanted.element_bytes, {}, combine_seconds_of(state, wanted)};
+  choice_request of{wanted.what, shape.vector * wanted.element_bytes, {}, combine_seconds_of(state.host, wanted)};
   of.asked.root = wanted.root;
   of.asked.rank_order = custom_of(wanted.custom) == custom_operator::keeps_order;
   of.asked.groups_in_rows = of.asked.rank_order && state.groups().in_rows;
   of.asked.own_counts = wanted.uneven && wanted.what == collective::alltoall;
   const schedules::selected found = detail::choose(state, of);
-  chosen c;
-  c.in_order = found.in_order;
-  c.operand = found.operand;
-  c.call.how = found.how;
-  c.call.segments = found.segments;
-  c.call.root = wanted.root;
-  std::size_t counted = 1;  // bytes, since ranks may see what is only moved as elements of different sizes
-  if (schedules::combines(wanted.what)) {
-    c.call.custom = custom_of(wanted.custom);
-    if (c.call.custom == custom_operator::none) {
-      c.call.op = wanted.op;
-      c.call.type = wanted.type;
-    }
-    c.call.element_bytes = static_cast<std::uint32_t>(wanted.element_bytes);
-  } else {
-    counted = wanted.element_bytes;
-  }
-  if (wanted.uneven)
-    c.call.counts = scaled(wanted.counts, wanted.received, counted);
-  else
-    c.call.count = (schedules::has_blocks(wanted.what) ? shape.block : shape.vector) * counted;
+  chosen c{planned_call(wanted, found, wanted.root, schedules::has_blocks(wanted.what) ? shape.block : shape.vector),
+           found.in_order, found.operand};
+  if (!wanted.uneven) return c;
+  c.call.count = 0;
+  c.call.counts = scaled(wanted.counts, wanted.received, schedules::combines(wanted.what) ? 1 : wanted.element_bytes);
   return c;
 }
 
@@ -80,6 +51,37 @@ std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const col
   if (auto known = state.plans.find(call)) return known;
   const place here{state.size(), state.member.rank, &state.groups().members, operand};
   return state.plans.add(call, build_schedule(call, here, state.host.settings()));
+}
+
+custom_operator custom_of(const user_function& function) {
+  if (function.apply == nullptr) return custom_operator::none;
+  return function.order == commutes ? custom_operator::commutes : custom_operator::keeps_order;
+}
+
+double combine_seconds_of(const process& host, const request& wanted) {
+  const tuning* const measured = host.measured();
+  if (measured == nullptr || !schedules::combines(wanted.what)) return 0;
+  if (custom_of(wanted.custom) != custom_operator::none) return combine_seconds_of_custom(*measured);
+  return combine_seconds(*measured, wanted.op, wanted.type);
+}
+
+collective_call planned_call(const request& wanted, const schedules::selected& found, int root, std::size_t count) {
+  collective_call call;
+  call.how = found.how;
+  call.segments = found.segments;
+  call.root = root;
+  call.count = count;
+  if (!schedules::combines(wanted.what)) {
+    call.count *= wanted.element_bytes;  // bytes, since ranks may see what is only moved as elements of different sizes
+    return call;
+  }
+  call.custom = custom_of(wanted.custom);
+  if (call.custom == custom_operator::none) {
+    call.op = wanted.op;
+    call.type = wanted.type;
+  }
+  call.element_bytes = static_cast<std::uint32_t>(wanted.element_bytes);
+  return call;
 }
 
 const prepared_call& prepare(communicator_state& state, const request& call, const request_shape& shape) {

@@ -14,6 +14,14 @@ const prepared_call& prepare(communicator_state& state, const request& call, con
 std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const collective_call& call,
                                             const schedules::operand_costs& operand);
 
+custom_operator custom_of(const user_function& function);
+
+/// Seconds for each byte of an operand, as far as they were measured.
+double combine_seconds_of(const process& host, const request& wanted);
+
+/// The call by what was chosen: of `count` elements, in each block where there are blocks.
+collective_call planned_call(const request& wanted, const schedules::selected& found, int root, std::size_t count);
+
 /// Where the values of a reproducible sum go, and of which accumulators.
 struct value_target {
   void* out = nullptr;

@@ -10,6 +10,7 @@
 #include <weft/topology/affinity.hpp>
 
 #include "execution.hpp"
+#include "meeting.hpp"
 #include "schedule_builder.hpp"
 
 namespace weft::detail {
@@ -184,6 +185,20 @@ void process::abandon() noexcept {
   } catch (const std::exception& e) {
     std::fprintf(stderr, "weft: abandoning the job failed: %s\n", e.what());
   }
+}
+
+std::shared_ptr<meeting> process::meeting_of(const std::shared_ptr<const fabric::group>& members) {
+  const std::lock_guard lock(meeting_);
+  std::weak_ptr<meeting>& known = meetings_[members->communicator];
+  std::shared_ptr<meeting> found = known.lock();
+  if (found == nullptr) known = found = std::make_shared<meeting>(*this, members);
+  return found;
+}
+
+void process::forget_meeting(std::uint64_t communicator) noexcept {
+  const std::lock_guard lock(meeting_);
+  const auto known = meetings_.find(communicator);
+  if (known != meetings_.end() && known->second.expired()) meetings_.erase(known);
 }
 
 process::~process() {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 #include <weft/fabric/messenger.hpp>
 #include <weft/fabric/monitor.hpp>
@@ -18,6 +19,7 @@
 
 namespace weft::detail {
 
+class meeting;
 enum class note_kind : std::uint8_t;
 
 /// Joins the job in its constructor, which blocks until every process has; see weft::runtime.
@@ -49,6 +51,14 @@ class process {
   /// The threads that these run on, and what each is bound to (empty: to nothing).
   int workers() const noexcept { return workers_; }
   const std::vector<topology::cpu_set>& worker_cpus() const noexcept { return worker_cpus_; }
+  /// The processes of the job, and which of them this is.
+  int processes() const noexcept { return messages_->processes(); }
+  int number() const noexcept { return messages_->process(); }
+  /// Where the ranks of this process that are in the communicator of `members` meet: the same for all of them. Any
+  /// thread.
+  std::shared_ptr<meeting> meeting_of(const std::shared_ptr<const fabric::group>& members);
+  /// By a meeting that ends.
+  void forget_meeting(std::uint64_t communicator) noexcept;
   /// Of each process of the job: a number that those of its node have, too.
   const std::vector<int>& nodes() const noexcept { return nodes_; }
   /// The machine that this process is on. Any thread; the first call may take some ten milliseconds.
@@ -98,6 +108,8 @@ class process {
   std::vector<int> nodes_;
   std::once_flag machine_found_;
   std::shared_ptr<const topology::machine> machine_;
+  std::mutex meeting_;
+  std::unordered_map<std::uint64_t, std::weak_ptr<meeting>> meetings_;  ///< by communicator; guarded by meeting_
   std::unique_ptr<store> rendezvous_;
   std::unique_ptr<fabric::messenger> messages_;
   std::unique_ptr<progress> progress_;

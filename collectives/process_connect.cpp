@@ -14,13 +14,35 @@ namespace weft::detail {
 namespace {
 
 /// The options that every rank must have alike: those of process 0 hold for all.
-constexpr std::string_view agreed_options[]{"barrier",        "bcast",         "reduce",         "allreduce",
-                                            "reduce-scatter", "allgather",     "gather",         "scatter",
-                                            "alltoall",       "scan",          "exscan",         "eager-limit",
-                                            "prepost",        "segment",       "ring-threshold", "ring-threshold-pair",
-                                            "bruck-limit",    "degree",        "splits",         "group-ranks",
-                                            "connections",    "max-transfers", "max-reducers",   "transfer-cost",
-                                            "compute-cost",   "tune",          "tune-budget",    "check"};
+constexpr std::string_view agreed_options[]{"barrier",
+                                            "bcast",
+                                            "reduce",
+                                            "allreduce",
+                                            "reduce-scatter",
+                                            "allgather",
+                                            "gather",
+                                            "scatter",
+                                            "alltoall",
+                                            "scan",
+                                            "exscan",
+                                            "eager-limit",
+                                            "prepost",
+                                            "segment",
+                                            "ring-threshold",
+                                            "ring-threshold-pair",
+                                            "bruck-limit",
+                                            "degree",
+                                            "splits",
+                                            "group-ranks",
+                                            "connections",
+                                            "max-transfers",
+                                            "max-reducers",
+                                            "transfer-cost",
+                                            "compute-cost",
+                                            "tune",
+                                            "tune-budget",
+                                            "check",
+                                            "node"};
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};

@@ -31,8 +31,10 @@ bool engine::disagrees(room& here, std::uint64_t tag, std::uint64_t fingerprint,
   if (member == nullptr || member->failure != nullptr) return false;
   const auto sequence = static_cast<std::uint32_t>(tag >> 32);
   const participant::begun_collective& slot = member->begun[sequence % member->begun.size()];
-  if (!slot.valid || slot.sequence != sequence || slot.fingerprint == fingerprint) return false;
-  report_mismatch(*member, slot.fingerprint, source, fingerprint);
+  const bool begun = slot.valid && slot.sequence == sequence;
+  const auto own = begun ? std::optional(slot.fingerprint) : member->silent.find(sequence);
+  if (!own || *own == fingerprint) return false;
+  report_mismatch(*member, *own, source, fingerprint);
   return true;
 }
 

@@ -195,6 +195,7 @@ void engine::break_everything(const std::exception_ptr& failure) noexcept {
 void engine::break_participant(participant& member, const std::exception_ptr& failure, bool alone) noexcept {
   member.failure = failure;
   member.failed_alone = alone;
+  if (member.told != nullptr) member.told->failed();
   for (auto each = member.active.begin(); each != member.active.end();) {
     operation& pending = *each;
     ++each;  // `cancel` may end, and so unlink, this one and no other

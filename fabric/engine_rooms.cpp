@@ -1,4 +1,5 @@
 // The ranks of this process: who joins, who leaves, and what waits for each.
+#include <algorithm>
 #include <weft/runtime/error.hpp>
 
 #include "engine.hpp"
@@ -17,9 +18,12 @@ void engine::join(participant& member) {
   here.owner = &member;
   member.here = &here;
   if (const auto* failure = history_.failure_of(members.communicator)) member.failure = *failure;
-  for (const std::int32_t process : members.process)
-    if (member.failure == nullptr && peers_[static_cast<std::size_t>(process)]->lost)
-      member.failure = lost_error(process);
+  if (std::ranges::any_of(peers_, [](const auto& each) { return each->lost; })) {
+    for (const std::int32_t process : members.process)
+      if (member.failure == nullptr && peers_[static_cast<std::size_t>(process)]->lost)
+        member.failure = lost_error(process);
+  }
+  if (member.failure != nullptr && member.told != nullptr) member.told->failed();
 }
 
 void engine::leave(participant& member) {

@@ -145,6 +145,7 @@ const std::vector<entry>& table() {
                    1),
       count_option("workers", "threads that run a process's ranks; 0: as many as it was given cores", &options::workers,
                    0),
+      switch_option("node", "ranks of one process meet in its memory; off: by messages, as others do", &options::node),
       bytes_option("fiber-stack", "stack of a fiber", &options::fiber_stack, 64 << 10),
       bytes_option("eager-limit", "longest message sent without asking", &options::eager_limit, 64, 1 << 20),
       bytes_option("credit", "bytes that one peer may have in this process's ring", &options::credit, 4 << 10, 1 << 30),

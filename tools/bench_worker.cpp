@@ -79,8 +79,9 @@ struct rank_program {
       return sweep_algorithms(world, settings, [&](const measurement& measured) { report->add(measured); });
     }
     return sweep(world, settings, [&](measurement measured) {
-      const auto taken = detail::choices::taken(world, call_of(world, settings, measured.bytes));
-      measured.algorithm = taken.how->name;
+      const auto call = call_of(world, settings, measured.bytes);
+      measured.algorithm =
+          detail::choices::joined(world, call.what) ? "joined" : detail::choices::taken(world, call).how->name;
       report->add(measured);
     });
   }

@@ -8,10 +8,11 @@
 
 namespace weft_test {
 
-/// With small limits, so that few bytes already take the ways of many.
+/// With small limits, so that few bytes already take the ways of many, and among all ranks, wherever they are.
 inline weft::options settings_for(const weft::schedules::algorithm& by, int ranks) {
   weft::options settings = small_limits();
   weft::detail::algorithm_option(settings, by.kind) = by.name;
+  settings.node = false;
   settings.degree = 2 + ranks % 3;
   settings.splits = ranks % 3;
   settings.connections = 1 + ranks % 2;

@@ -201,12 +201,13 @@ int on_parts_of(weft::communicator& world) {
 
 int compute(int argc, char** argv) try {
   weft::runtime runtime(argc, argv);
-  weft::communicator& world = runtime.world();
-  int cases = argc - 2;
-  for (int i = 2; i < argc; ++i) checks(world, std::strtoull(argv[i], nullptr, 10)).run();
-  if (argc == 2) cases = on_parts_of(world);
-  world.barrier();
-  if (world.rank() == 0) std::printf("%d cases\n", cases);
+  runtime.run([&](weft::communicator& world) {
+    int cases = argc - 2;
+    for (int i = 2; i < argc; ++i) checks(world, std::strtoull(argv[i], nullptr, 10)).run();
+    if (argc == 2) cases = on_parts_of(world);
+    world.barrier();
+    if (world.rank() == 0) std::printf("%d cases\n", cases);
+  });
   return 0;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "compute: %s\n", e.what());

@@ -27,6 +27,9 @@ struct choices {
   static choice_request request(communicator& on, collective what, std::size_t bytes, kernels::operation op,
                                 kernels::type type);
   static schedules::selected taken(communicator& on, const choice_request& of);
+  /// Whether the ranks of each process join in its memory first: then what is taken goes between the processes, and is
+  /// chosen among these. Not while an algorithm is preferred.
+  static bool joined(communicator& on, collective what);
   /// Takes this algorithm from now on, or with null what the options say: every rank must ask for the same.
   static void prefer(communicator& on, collective what, const schedules::algorithm* wanted);
   /// The costs that the job agreed on; null where it goes by length.

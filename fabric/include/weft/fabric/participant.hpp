@@ -2,16 +2,54 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <weft/fabric/group.hpp>
 #include <weft/fabric/operation.hpp>
 
 namespace weft::fabric {
 
 struct room;
+
+/// Who is told when a participant has failed, with the token held; must not block. Perhaps several times.
+class failure_listener {
+ public:
+  virtual void failed() noexcept = 0;
+
+ protected:
+  ~failure_listener() = default;
+};
+
+/// The collective that a rank takes part in without messages of its own: written by that rank, for whoever has a
+/// message of another collective for it.
+class silent_call {
+ public:
+  void enter(std::uint32_t sequence, std::uint64_t fingerprint) noexcept {
+    // release, all three: who sees one of these writes sees those before it; so who finds this fingerprint does not
+    // then find the sequence of the call before.
+    sequence_.store(none, std::memory_order_release);
+    fingerprint_.store(fingerprint, std::memory_order_release);
+    sequence_.store(sequence, std::memory_order_release);
+  }
+  /// The fingerprint of the rank's latest such call, if that is number `sequence`.
+  std::optional<std::uint64_t> find(std::uint32_t sequence) const noexcept {
+    // acquire: each pairs with the release of what it found, and comes before the look behind it. Where the sequence is
+    // the same in both, the fingerprint between them is its own.
+    if (sequence_.load(std::memory_order_acquire) != sequence) return std::nullopt;
+    const std::uint64_t found = fingerprint_.load(std::memory_order_acquire);
+    if (sequence_.load(std::memory_order_acquire) != sequence) return std::nullopt;
+    return found;
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};  // is no collective's: those of plans begin at 1 above 2^31
+  std::atomic<std::uint32_t> sequence_{none};
+  std::atomic<std::uint64_t> fingerprint_{0};
+};
 
 /// Made by a communicator for its rank in this process, and known to the messenger from `join` to `leave`.
 class participant {
@@ -22,6 +60,8 @@ class participant {
 
   const std::shared_ptr<const group> members;
   const int rank;
+  failure_listener* told = nullptr;  ///< of `failure`; set before `messenger::join`
+  silent_call silent;
 
   // The messenger's, under its token.
   room* here = nullptr;        ///< what waits for it

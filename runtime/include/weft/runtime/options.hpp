@@ -20,6 +20,7 @@ struct options {
   progress_mode progress = progress_mode::caller;
   int ranks_per_process = 1;
   int workers = 0;                      ///< threads that run a process's fibers; 0: the cores that it was given
+  bool node = true;                     ///< ranks of one process meet in its memory; else all is messages
   std::size_t fiber_stack = 256 << 10;  ///< bytes
 
   std::size_t eager_limit = 8 << 10;  ///< longest message sent without asking, bytes

@@ -1,0 +1,78 @@
+#include "combine_inputs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <weft/request.hpp>
+
+#include "user_operator.hpp"
+
+namespace weft::detail {
+namespace {
+
+/// Bytes that are combined at a time: with all that reads and writes them they stay in the nearest caches.
+constexpr std::size_t block_bytes = 8 << 10;
+
+/// What one pass combines.
+constexpr std::size_t most_sources = 16;
+
+class block_combiner {
+ public:
+  block_combiner(const array_operator& by, std::size_t most) : by_(by), bytes_(most * by.element_bytes) {}
+
+  /// Elements [first, first + count) of all inputs into the same of target.
+  void combine(std::span<const std::byte* const> inputs, std::size_t first, std::size_t count, std::byte* target) {
+    const std::size_t offset = first * by_.element_bytes;
+    std::array<const void*, most_sources> sources;
+    std::size_t held = 0;  // 1 where what is combined so far is the first source
+    for (std::size_t done = 0; done < inputs.size();) {
+      const std::size_t more = std::min(most_sources - held, inputs.size() - done);
+      for (std::size_t i = 0; i < more; ++i) sources[held + i] = inputs[done + i] + offset;
+      done += more;
+      // Only the last pass writes the target, which may be any of the inputs.
+      std::byte* const into = done == inputs.size() ? target + offset : between();
+      pass(std::span(sources).first(held + more), into, count);
+      sources[0] = into;
+      held = 1;
+    }
+  }
+
+ private:
+  void pass(std::span<const void*> sources, std::byte* into, std::size_t count) {
+    if (by_.custom.apply == nullptr) return by_.kernel(sources.data(), sources.size(), into, count);
+    if (aside_ == nullptr) aside_ = std::make_unique_for_overwrite<std::byte[]>(bytes_);
+    detail::combine(by_.custom, sources, into, count, by_.element_bytes, {aside_.get(), bytes_});
+  }
+
+  std::byte* between() {
+    if (between_ == nullptr) between_ = std::make_unique_for_overwrite<std::byte[]>(bytes_);
+    return between_.get();
+  }
+
+  const array_operator& by_;
+  std::size_t bytes_;
+  std::unique_ptr<std::byte[]> between_, aside_;
+};
+
+}  // namespace
+
+array_operator::array_operator(const request& call)
+    : kernel(call.custom.apply == nullptr ? kernels::combine(call.op, call.type) : nullptr),
+      custom(call.custom),
+      element_bytes(call.element_bytes) {}
+
+void combine_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
+                    std::size_t count, std::byte* target, std::span<std::byte* const> others) {
+  const std::size_t each = std::max(block_bytes / by.element_bytes, std::size_t{1});
+  block_combiner blocks(by, std::min(each, count));
+  for (const std::size_t end = first + count; first < end;) {
+    const std::size_t some = std::min(each, end - first), offset = first * by.element_bytes;
+    blocks.combine(inputs, first, some, target);
+    for (std::byte* const other : others)
+      if (other != target) std::memcpy(other + offset, target + offset, some * by.element_bytes);
+    first += some;
+  }
+}
+
+}  // namespace weft::detail

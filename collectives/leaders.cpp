@@ -1,0 +1,81 @@
+#include "leaders.hpp"
+
+#include <algorithm>
+
+#include "choosing.hpp"
+#include "prepared_calls.hpp"
+#include "schedule_builder.hpp"
+
+namespace weft::detail {
+
+leaders::leaders(process& host, const fabric::group& members) : host_(host), plans_(host.settings().plan_cache) {
+  std::vector<int> number(static_cast<std::size_t>(host.processes()), -1);
+  for (int rank = 0; rank < members.size(); ++rank) {
+    const std::int32_t its = members.process[static_cast<std::size_t>(rank)];
+    int& known = number[static_cast<std::size_t>(its)];
+    if (known < 0) {
+      known = size();
+      leader_.push_back(rank);
+      process_.push_back(its);
+    }
+    number_.push_back(known);
+  }
+  here_ = number[static_cast<std::size_t>(host.number())];
+}
+
+const rank_groups& leaders::groups() {
+  if (!groups_) groups_.emplace(process_, host_.nodes(), host_.settings().group_ranks);
+  return *groups_;
+}
+
+const prepared_call& leaders::prepare(const leader_call& call, const schedules::selection_parameters& selection) {
+  const request& of = *call.of;
+  const call_key key{of.what, custom_of(of.custom), of.op, of.type, call.root, of.element_bytes, call.count, 0};
+  const schedules::algorithm* const named = selection.wanted[static_cast<std::size_t>(of.what)];
+  if (latest_.key == key && named == named_) return latest_;
+  latest_.key.reset();
+  choice_request wanted{of.what, call.count * of.element_bytes, {}, combine_seconds_of(host_, of)};
+  wanted.asked.root = call.root;
+  wanted.asked.rank_order = key.custom == custom_operator::keeps_order;
+  wanted.asked.groups_in_rows = wanted.asked.rank_order && groups().in_rows;
+  const schedules::selected found = choose({host_, size(), groups(), selection}, wanted);
+  const collective_call planned = planned_call(of, found, call.root, call.count);
+  latest_.plan = plans_.find(planned);
+  if (latest_.plan == nullptr) {
+    const auto built = build_schedule(planned, {size(), here_, &groups().members, found.operand}, host_.settings());
+    for (bound_step& step : built->steps)
+      if (step.peer >= 0) step.peer = leader_[static_cast<std::size_t>(step.peer)];
+    latest_.plan = plans_.add(planned, built);
+  }
+  latest_.in_order = found.in_order;
+  latest_.key = key;
+  named_ = named;
+  return latest_;
+}
+
+template <class Execution, class Run>
+leader_result leaders::run_by(const prepared_call& how, fabric::participant& member, Run&& run) {
+  auto execution = plans_.take<Execution>(*how.plan);
+  if (execution == nullptr) execution = std::make_unique<Execution>(host_.messages(), member, how.plan->plan);
+  run(*execution);
+  leader_result result{execution->failure(), execution->poisoned_by()};
+  plans_.put_back(how.plan, std::move(execution));
+  return result;
+}
+
+leader_result leaders::run(const leader_call& call, fabric::participant& member,
+                           const schedules::selection_parameters& selection) {
+  const prepared_call& how = prepare(call, selection);
+  const run_arguments arguments{call.in,     call.out, call.sequence, call.fingerprint,
+                                call.custom, nullptr,  call.poisoned};
+  progress& by = host_.moved_by();
+  if (how.in_order)
+    return run_by<in_order_execution>(how, member, [&](in_order_execution& run) { run.run(arguments, by); });
+  return run_by<dataflow_execution>(how, member, [&](dataflow_execution& run) {
+    run.start(arguments);
+    if (by.threaded()) by.notify();
+    run.finished().wait(by);
+  });
+}
+
+}  // namespace weft::detail
