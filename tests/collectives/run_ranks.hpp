@@ -72,10 +72,17 @@ inline std::uint64_t seed_of_this_run() {
   return seed;
 }
 
+/// By which algorithms are chosen alike in every run, and hundreds of jobs need not be measured.
+inline weft::options by_length() {
+  weft::options settings;
+  settings.tune = "off";
+  return settings;
+}
+
 struct job {
   int processes = 1;
   int ranks_per_process = 1;
-  weft::options settings;
+  weft::options settings = by_length();
   weft::fabric::loopback_options network;
   std::vector<std::string> nodes;                          ///< of each process; none: all are on this machine
   std::shared_ptr<const weft::topology::machine> machine;  ///< what each node is said to be
@@ -197,7 +204,7 @@ inline void run_ranks(int processes, int ranks_per_process, const weft::options&
 
 /// Limits so small that short vectors take every path: granted messages, pieces, windows, segments.
 inline weft::options small_limits() {
-  weft::options settings;
+  weft::options settings = by_length();
   settings.eager_limit = 512;
   settings.credit = 8 << 10;
   settings.unexpected_limit = 16 << 10;

@@ -145,7 +145,7 @@ TEST_CASE("short collectives of every kind give the serial result", "[results]")
 
 TEST_CASE("collectives of every length give the serial result", "[results]") {
   const auto settings = GENERATE(with_algorithms("recursive-doubling", "binomial"), with_algorithms("ring", "greedy"),
-                                 with_algorithms("auto", "auto", weft::options{}));
+                                 with_algorithms("auto", "auto", by_length()));
   const int ranks = GENERATE(range(1, 10));
   run_ranks(ranks, 1, settings, [](weft::communicator& world) {
     check_sample(world, 150, {1000}, seed_of_this_run());

@@ -60,11 +60,11 @@ void alternate(weft::communicator& world, int calls, int different_counts) {
 
 TEST_CASE("10,000 short collectives of alternating kinds do not mix", "[sequences]") {
   const int processes = GENERATE(2, 3);
-  run_ranks(processes, 1, weft::options{}, [](weft::communicator& world) { alternate(world, 10'000, 3); });
+  run_ranks(processes, 1, by_length(), [](weft::communicator& world) { alternate(world, 10'000, 3); });
 }
 
 TEST_CASE("10,000 short collectives of alternating kinds among fibers do not mix", "[sequences]") {
-  run_ranks(2, 3, weft::options{}, [](weft::communicator& world) { alternate(world, 10'000, 3); });
+  run_ranks(2, 3, by_length(), [](weft::communicator& world) { alternate(world, 10'000, 3); });
 }
 
 TEST_CASE("plans make room for others", "[sequences]") {

@@ -38,7 +38,7 @@ struct options {
 
   /// What auto goes by: `start` by costs that are measured when the job starts, `off` by the lengths below alone, so
   /// that results repeat to the bit; else a file of measured costs (`weft tune`), which repeats them likewise.
-  std::string tune = "off";
+  std::string tune = "start";
   std::chrono::milliseconds tune_budget{15};  ///< how long measuring at the job's start may take, about
   /// The algorithm of each collective, or auto: as `tune` says. Joining a job refuses other names.
   std::string barrier = "auto", bcast = "auto", reduce = "auto", allreduce = "auto", reduce_scatter = "auto",
