@@ -260,9 +260,8 @@ class joined_call {
 }  // namespace
 
 bool joins(const communicator_state& state, const request& call) {
-  const auto kind = static_cast<std::size_t>(call.what);
-  const bool compared = state.selection.wanted[kind] != state.host.selection().wanted[kind];  // by a tool, among all
-  if (!state.here->joins() || compared) return false;
+  const bool named = state.selection.wanted[static_cast<std::size_t>(call.what)] != nullptr;
+  if (!state.here->joins() || named) return false;
   switch (call.what) {
     case collective::barrier:
     case collective::broadcast:

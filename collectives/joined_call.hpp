@@ -7,8 +7,8 @@
 namespace weft::detail {
 
 /// Whether `call` is one of these: the same on every rank. Barriers, broadcasts and reductions are, where some process
-/// hosts several ranks, and the option `node` does not forbid it; reductions by an operator that does not commute only
-/// where the ranks of each process are consecutive.
+/// hosts several ranks, unless the option `node` forbids it or another names the algorithm that all ranks take;
+/// reductions by an operator that does not commute only where the ranks of each process are consecutive.
 bool joins(const communicator_state& state, const request& call);
 
 /// Runs it. The ranks of a process combine straight from each other's buffers, in their order; their leader, which is
