@@ -142,6 +142,8 @@ class engine final : private receiver {
   void begin_collective_departure(send_operation& send, room& from);
   void attach(departure& granted, send_operation& send);
   void begin_landing(receive_operation& receive, int process, std::size_t bytes, std::uint32_t sender_name, bool early);
+  bool may_land_early() const noexcept;
+  void take_ready(peer& from, const header& h);
   void post_pieces(landing& arriving);
   void share_window(peer& from);
   std::size_t next_piece(const peer& from) const noexcept;
@@ -227,6 +229,7 @@ class engine final : private receiver {
   slot_map<departure> departures_;
   std::unordered_map<std::uint64_t, departure*> granted_;  // by remote_key
   slot_map<landing> landings_;
+  std::size_t early_pieces_ = 0;  // of all landings whose senders may not be ready
   boost::intrusive::list<
       departure, boost::intrusive::member_hook<departure, boost::intrusive::list_member_hook<>, &departure::blocked>,
       boost::intrusive::constant_time_size<false>>

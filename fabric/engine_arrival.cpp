@@ -39,6 +39,8 @@ void engine::take(peer& from, const header& h, std::span<const std::byte> body) 
       return take_envelope(from, h, body);
     case message_kind::grant:
       return take_grant(from, h, body);
+    case message_kind::ready:
+      return take_ready(from, h);
     case message_kind::refuse:
       return take_refusal(h);
     case message_kind::withdraw:

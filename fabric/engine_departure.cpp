@@ -11,6 +11,13 @@
 // the same two processes pieces are short, since each such message waits for those before it. A collective's first two
 // pieces are granted before its sender is ready and count against no window: otherwise one that is late could keep up
 // messages that it waits for itself.
+//
+// Only a part of what a provider lets us post is for those: what waits for senders that are not ready must leave room
+// for senders that are, which the former may be waiting for. Beyond that part the first grant is of no bytes, and the
+// sender says when it is ready:
+//
+//   sender    <--grant of 0--             receiver, as the collective starts
+//             ---ready-->                 memory posted, as for a message that was announced
 #include <algorithm>
 #include <weft/runtime/error.hpp>
 
@@ -68,6 +75,7 @@ void engine::pump(departure& leaving) {
 }
 
 bool engine::add_grant(departure& leaving, const grant_body& grant) noexcept {
+  if (grant.granted == 0) return leaving.grant_count == 0 && leaving.early_in != nullptr;
   const std::size_t before = leaving.grant_count == 0 ? leaving.sent : leaving.grants[leaving.grant_count - 1].end;
   if (grant.piece == 0 || grant.granted <= before || grant.granted > leaving.bytes ||
       leaving.grant_count == pieces_ahead)
@@ -134,6 +142,11 @@ void engine::attach(departure& granted, send_operation& send) {
   if (granted.fingerprint != send.fingerprint || granted.bytes != send.bytes)
     return report_mismatch(*send.at, send.fingerprint, send.peer, granted.fingerprint);
   if (send.poisoned != nullptr) return answer_poisoned(granted);
+  if (granted.grant_count == 0) {
+    header h = head_for(message_kind::ready, send);
+    h.detail = granted.remote_id;
+    return send_control(*peers_[static_cast<std::size_t>(granted.process)], h);
+  }
   pump(granted);
 }
 

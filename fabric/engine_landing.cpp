@@ -31,6 +31,8 @@ void engine::begin_landing(receive_operation& receive, int process, std::size_t 
   arriving.posted = arriving.landed = arriving.target = 0;
   arriving.in_flight = 0;
   arriving.active = !early;
+  arriving.asked = early && !may_land_early();
+  arriving.early_pieces = 0;
   arriving.withdrawing = arriving.last_known = false;
   arriving.told_why = true;
   arriving.doomed = false;
@@ -42,10 +44,26 @@ void engine::begin_landing(receive_operation& receive, int process, std::size_t 
   if (early) {
     receive.source = receive.peer;
     receive.received_tag = receive.tag;
+    if (arriving.asked) return send_grant(arriving, 0);
     while (arriving.next_count < pieces_ahead && arriving.target < bytes) raise(arriving, next_piece(from));
+    early_pieces_ += arriving.early_pieces = arriving.next_count;
     return post_pieces(arriving);
   }
   from.waiting.push_back(arriving);
+  share_window(from);
+}
+
+bool engine::may_land_early() const noexcept {
+  return early_pieces_ + pieces_ahead <= network_->limits().receives / 4 * 3;
+}
+
+void engine::take_ready(peer& from, const header& h) {
+  landing* const ready = landings_.find(static_cast<std::uint32_t>(h.detail));
+  if (ready == nullptr || ready->process != from.process || ready->withdrawing) return;
+  if (!ready->asked || ready->active)
+    return suspect(from.process, "it says twice, or unasked, that a message is ready");
+  ready->active = true;
+  from.waiting.push_back(*ready);
   share_window(from);
 }
 
@@ -128,6 +146,7 @@ void engine::remove(landing& gone) noexcept {
   if (gone.waiting.is_linked()) from.waiting.erase(from.waiting.iterator_to(gone));
   if (gone.blocked.is_linked()) blocked_landings_.erase(blocked_landings_.iterator_to(gone));
   if (gone.active) from.window_used -= gone.target - gone.landed;
+  early_pieces_ -= gone.early_pieces;
   landings_.remove(gone);
 }
 
@@ -139,6 +158,7 @@ void engine::piece_landed(landing& arriving, std::size_t bytes, bool whole) {
     from.window_used -= bytes;
   } else {
     arriving.active = true;
+    early_pieces_ -= std::exchange(arriving.early_pieces, 0);
     from.window_used += arriving.target - arriving.landed;
   }
   if (arriving.withdrawing || !whole) return settle(arriving);
@@ -171,7 +191,7 @@ void engine::withdraw(landing& arriving) {
     if (arriving.doomed) return settle(arriving);
     arriving.doomed = arriving.last_known = any_doomed_ = true;
     cancel_pieces(arriving);
-  } else if (arriving.posted == 0) {
+  } else if (arriving.posted == 0 && !arriving.asked) {
     arriving.last_known = true;  // the sender has no grant, so nothing comes
     if (first && arriving.sender_name != 0) answer_dropped(arriving.process, arriving.sender_name);
     cancel_pieces(arriving);

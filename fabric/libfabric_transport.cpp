@@ -29,7 +29,7 @@ class libfabric_transport final : public transport {
       : endpoint_(chosen, options.frame),
         registration_(endpoint_, options.force_local_registration),
         ring_(endpoint_, registration_),
-        receives_left_(endpoint_.info().rx_attr->size / 2) {}
+        receives_left_(endpoint_.limits().receives) {}
 
   ~libfabric_transport() override { endpoint_.close(); }  // before the ring and the registrations that it uses
 
@@ -65,7 +65,7 @@ class libfabric_transport final : public transport {
   }
 
   bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) override {
-    if (receives_left_ == 0) return false;  // shm needs an entry of the same queue for each frame that arrives
+    if (receives_left_ == 0) return false;
     void* const descriptor = registration_.add(bytes, FI_RECV, context);
     const ssize_t result =
         fi_trecv(endpoint_.get(), bytes.data(), bytes.size(), descriptor, peers_[peer], tag, 0, &context);

@@ -39,7 +39,7 @@ class loopback_endpoint final : public transport {
   loopback_endpoint(std::shared_ptr<loopback_network::state> network, int index)
       : network_(std::move(network)), index_(index), own_(network_->boxes[index]) {
     const loopback_options& options = network_->options;
-    limits_ = {"loopback", options.inject, options.frame, options.payload, options.tag_mask};
+    limits_ = {"loopback", options.inject, options.frame, options.payload, options.tag_mask, options.receives};
     if (options.jitter_seed != 0) jitter_.emplace(options.jitter_seed + static_cast<std::uint64_t>(index));
   }
   ~loopback_endpoint() override { network_->remove(index_, false); }
@@ -85,9 +85,7 @@ class loopback_endpoint final : public transport {
   bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) override {
     check_payload(tag, bytes.size());
     box_of(peer);
-    if (shaken()) return false;
-    own_.post_receive(peers_[peer], tag, bytes, context);
-    return true;
+    return !shaken() && own_.post_receive(peers_[peer], tag, bytes, context);
   }
 
   void cancel(transfer& context) override { own_.cancel(context); }

@@ -19,7 +19,10 @@ bool held_back(std::mt19937_64* jitter) { return jitter != nullptr && ((*jitter)
 }  // namespace
 
 loopback_mailbox::loopback_mailbox(int endpoints, const loopback_options& options)
-    : queue_(options.queue), on_the_way_(static_cast<std::size_t>(endpoints)), killed_(on_the_way_.size()) {}
+    : queue_(options.queue),
+      most_receives_(options.receives),
+      on_the_way_(static_cast<std::size_t>(endpoints)),
+      killed_(on_the_way_.size()) {}
 
 loopback_post loopback_mailbox::put_frame(int from, std::span<const std::byte> frame, transfer* context) {
   const std::lock_guard lock(mutex_);
@@ -65,9 +68,12 @@ void loopback_mailbox::put_completion(transfer& ended, std::size_t bytes, std::e
   event.error = error;
 }
 
-void loopback_mailbox::post_receive(int from, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) {
+bool loopback_mailbox::post_receive(int from, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) {
   const std::lock_guard lock(mutex_);
-  if (!dead_) receives_.push_back({from, tag, bytes, &context, nullptr, {}});
+  if (dead_) return true;
+  if (receives_.size() >= most_receives_) return false;
+  receives_.push_back({from, tag, bytes, &context, nullptr, {}});
+  return true;
 }
 
 void loopback_mailbox::cancel(transfer& context) {

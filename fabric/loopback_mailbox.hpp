@@ -37,7 +37,8 @@ class loopback_mailbox {
   loopback_post put_payload(int from, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context);
   /// The end of a transfer of the owner's.
   void put_completion(transfer& ended, std::size_t bytes, std::error_code error);
-  void post_receive(int from, std::uint64_t tag, std::span<std::byte> bytes, transfer& context);
+  /// False while as many are posted as there may be.
+  bool post_receive(int from, std::uint64_t tag, std::span<std::byte> bytes, transfer& context);
   /// Takes an unmatched receive back; no effect once a payload has been matched with it.
   void cancel(transfer& context);
 
@@ -72,6 +73,7 @@ class loopback_mailbox {
   void collect_completions(std::vector<loopback_event>& found, std::mt19937_64* jitter);
 
   const std::size_t queue_;
+  const std::size_t most_receives_;
   std::mutex mutex_;  // guards everything below
   bool dead_ = false;
   std::deque<frame_entry> frames_;

@@ -71,9 +71,11 @@ struct landing {
   std::size_t next_count = 0;
   std::size_t posted = 0;
   std::size_t landed = 0;
-  std::size_t target = 0;  ///< what may be posted by now
-  int in_flight = 0;       ///< pieces posted
-  bool active = false;     ///< its sender is sending: counts against the peer's window
+  std::size_t target = 0;        ///< what may be posted by now
+  int in_flight = 0;             ///< pieces posted
+  bool active = false;           ///< its sender is sending: counts against the peer's window
+  bool asked = false;            ///< its sender is to say when it is ready: 0 bytes were granted at first
+  std::size_t early_pieces = 0;  ///< those that are granted before its sender may be ready
   bool withdrawing = false;
   std::size_t last = 0;  ///< withdrawing: how much the sender has sent in all, once it has said so
   bool last_known = false;

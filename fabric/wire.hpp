@@ -2,7 +2,9 @@
 //
 //   eager     header | the message
 //   envelope  header | envelope_body a message of header.length bytes waits at its sender
-//   grant     header | grant_body    the receiver has posted memory for `granted` bytes of it
+//   grant     header | grant_body    the receiver has posted memory for `granted` bytes of it; of 0: it will when it is
+//   told that the message is ready
+//   ready     header                 the message that the receiver calls header.detail, of which 0 bytes were granted
 //   refuse    header                 the message that its sender calls header.detail is longer than the receiver's
 //   buffer,
 //                                    which has header.length bytes
@@ -42,7 +44,8 @@ enum class message_kind : std::uint8_t {
   credit,
   dropped,
   inquiry,
-  poisoned
+  poisoned,
+  ready
 };
 
 /// Matching space within a communicator: messages by source and tag, or a collective's by source and ordinal.

@@ -80,6 +80,46 @@ TEST_CASE("a provider that takes one receive at a time grants a collective's mes
   CHECK(second.message == pattern(20000, 2));
 }
 
+TEST_CASE("what is granted to ranks that are not ready leaves room for those that are", "[messenger]") {
+  const std::size_t receives = GENERATE(1, 2, 4, 9);
+  CAPTURE(receives);
+  auto shape = small_job(3);
+  shape.network.receives = receives;
+  messenger_job job(shape);
+  const auto world = job.world();
+  constexpr std::uint64_t messages = 20;
+  std::deque<test_receive> posted;
+  for (std::uint64_t i = 0; i < messages; ++i)
+    job[0].post(posted.emplace_back(*world[0], 1 + static_cast<int>(i) % 2, i, 5001, true, 1));
+  job.settle();
+  // The last first, each once the one before has arrived: nothing that was posted ahead of it ends before it does.
+  for (std::uint64_t i = messages; i-- > 0;) {
+    const int from = 1 + static_cast<int>(i) % 2;
+    auto& send = job.sends.emplace_back(*world[static_cast<std::size_t>(from)], 0, i, pattern(5001, i), true, 1);
+    job[from].post(send);
+    job.poll_until([&] { return all_done(send, posted[i]); }, "a message behind others that are not sent yet");
+    CHECK(posted[i].message == pattern(5001, i));
+  }
+  job.settle();
+  CHECK(job.total().of(message_kind::ready) >= messages - receives);
+  CHECK(job.total().of(message_kind::envelope) == 0);
+  CHECK(job[0].quiet());
+}
+
+TEST_CASE("a message that was ready before its receiver asks is sent when it does", "[messenger]") {
+  auto shape = small_job(2);
+  shape.network.receives = 1;
+  messenger_job job(shape);
+  const auto world = job.world();
+  test_send send(*world[0], 1, 1, pattern(5001, 1), true, 1);
+  job[0].post(send);
+  job.settle();
+  test_receive receive(*world[1], 0, 1, 5001, true, 1);
+  job[1].post(receive);
+  job.poll_until([&] { return all_done(send, receive); }, "the message");
+  CHECK(receive.message == pattern(5001, 1));
+}
+
 TEST_CASE("calls that differ break the communicator on every process and name both sides", "[messenger]") {
   // Who meets whom: sizes as the sender and the receiver see them, and who comes first.
   struct meeting {
@@ -87,62 +127,67 @@ TEST_CASE("calls that differ break the communicator on every process and name bo
     std::size_t sent, expected;
     std::uint64_t theirs;
   };
-  for (const bool early : {false, true})
-    for (const meeting how : {meeting{2, 100, 100, 2},
-                              {2, 100, 5000, 2},
-                              {2, 5000, 5000, 2},
-                              {2, 5000, 6000, 1},
-                              {2, 100, 5000, 1},
-                              {2, 100, 90, 1},
-                              {1, 100, 100, 2},
-                              {1, 5000, 5000, 2},
-                              {1, 5000, 6000, 1}}) {
-      CAPTURE(early, how.to, how.sent, how.expected, how.theirs);
-      messenger_job job(small_job(3, 2));
-      const auto world = job.world();
-      const auto others = job.world(2);
-      test_send send(*world[0], how.to, 9, pattern(how.sent, 1), true, 1);
-      test_receive receive(*world[static_cast<std::size_t>(how.to)], 0, 9, how.expected, true, how.theirs);
-      test_receive bystander(*world[4], 5, 1, 10), distant(*world[5], 0, 1, 2000, true, 1);
-      job[2].post(bystander);
-      job[2].post(distant);
-      if (early) job.of_rank(how.to).post(receive);
-      job.settle();
-      job[0].post(send);
-      job.settle();
-      if (!early) job.of_rank(how.to).post(receive);
-      job.poll_until([&] { return all_done(send, receive, bystander, distant); }, "the end of everything");
-      for (const weft::fabric::operation* each :
-           {static_cast<weft::fabric::operation*>(&receive), static_cast<weft::fabric::operation*>(&bystander),
-            static_cast<weft::fabric::operation*>(&distant)}) {
-        REQUIRE(each->failure != nullptr);
-        const described_failure failure = describe(each->failure);
-        CAPTURE(failure.text);
-        if (how.theirs == 2) {
-          CHECK(failure.code == errc::mismatched_call);
-          CHECK_THAT(failure.text, ContainsSubstring("call number 1") && ContainsSubstring("call number 2") &&
-                                       ContainsSubstring("rank 0") &&
-                                       ContainsSubstring("rank " + std::to_string(how.to)));
+  for (const std::size_t receives : {SIZE_MAX, std::size_t{1}})
+    for (const bool early : {false, true})
+      for (const meeting how : {meeting{2, 100, 100, 2},
+                                {2, 100, 5000, 2},
+                                {2, 5000, 5000, 2},
+                                {2, 5000, 6000, 1},
+                                {2, 100, 5000, 1},
+                                {2, 100, 90, 1},
+                                {1, 100, 100, 2},
+                                {1, 5000, 5000, 2},
+                                {1, 5000, 6000, 1}}) {
+        CAPTURE(receives, early, how.to, how.sent, how.expected, how.theirs);
+        auto shape = small_job(3, 2);
+        shape.network.receives = receives;
+        messenger_job job(shape);
+        const auto world = job.world();
+        const auto others = job.world(2);
+        test_send send(*world[0], how.to, 9, pattern(how.sent, 1), true, 1);
+        test_receive receive(*world[static_cast<std::size_t>(how.to)], 0, 9, how.expected, true, how.theirs);
+        test_receive bystander(*world[4], 5, 1, 10), distant(*world[5], 0, 1, 2000, true, 1);
+        job[2].post(bystander);
+        job[2].post(distant);
+        if (early) job.of_rank(how.to).post(receive);
+        job.settle();
+        job[0].post(send);
+        job.settle();
+        if (!early) job.of_rank(how.to).post(receive);
+        job.poll_until([&] { return all_done(send, receive, bystander, distant); }, "the end of everything");
+        for (const weft::fabric::operation* each :
+             {static_cast<weft::fabric::operation*>(&receive), static_cast<weft::fabric::operation*>(&bystander),
+              static_cast<weft::fabric::operation*>(&distant)}) {
+          REQUIRE(each->failure != nullptr);
+          const described_failure failure = describe(each->failure);
+          CAPTURE(failure.text);
+          if (how.theirs == 2) {
+            CHECK(failure.code == errc::mismatched_call);
+            CHECK_THAT(failure.text, ContainsSubstring("call number 1") && ContainsSubstring("call number 2") &&
+                                         ContainsSubstring("rank 0") &&
+                                         ContainsSubstring("rank " + std::to_string(how.to)));
+          }
         }
+        CHECK(send.endings == 1);
+        CHECK(receive.endings == 1);
+        // Another communicator of the same ranks knows nothing of it.
+        test_send fine(*others[0], how.to, 9, pattern(how.sent, 3), true, 1);
+        test_receive fine_too(*others[static_cast<std::size_t>(how.to)], 0, 9, how.sent, true, 1);
+        job[0].post(fine);
+        job.of_rank(how.to).post(fine_too);
+        job.poll_until([&] { return all_done(fine, fine_too); }, "another communicator's message");
+        CHECK(fine_too.message == pattern(how.sent, 3));
+        test_send late(*world[0], 3, 1, {});
+        job[0].post(late);
+        CHECK(late.done);
+        CHECK(late.failure != nullptr);
       }
-      CHECK(send.endings == 1);
-      CHECK(receive.endings == 1);
-      // Another communicator of the same ranks knows nothing of it.
-      test_send fine(*others[0], how.to, 9, pattern(how.sent, 3), true, 1);
-      test_receive fine_too(*others[static_cast<std::size_t>(how.to)], 0, 9, how.sent, true, 1);
-      job[0].post(fine);
-      job.of_rank(how.to).post(fine_too);
-      job.poll_until([&] { return all_done(fine, fine_too); }, "another communicator's message");
-      CHECK(fine_too.message == pattern(how.sent, 3));
-      test_send late(*world[0], 3, 1, {});
-      job[0].post(late);
-      CHECK(late.done);
-      CHECK(late.failure != nullptr);
-    }
 }
 
 TEST_CASE("a rank that gives up alone does not leave its partners hanging", "[messenger]") {
-  messenger_job job(small_job(2, 2));
+  auto shape = small_job(2, 2);
+  shape.network.receives = GENERATE(SIZE_MAX, std::size_t{1});
+  messenger_job job(shape);
   const auto world = job.world();
   SECTION("while it receives what is being sent") {
     test_send send(*world[0], 2, 1, pattern(100000, 1));

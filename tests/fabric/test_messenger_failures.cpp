@@ -21,6 +21,7 @@ job_shape random_shape(std::mt19937_64& random) {
   shape.settings.piece = 100 + random() % 2000;
   shape.settings.window = 1000 << random() % 4;
   shape.network.queue = 1 + random() % 16;
+  shape.network.receives = random() % 2 ? SIZE_MAX : 1 + random() % 8;
   shape.network.jitter_seed = random() | 1;
   return shape;
 }

@@ -9,7 +9,7 @@ namespace {
 
 /// A few messages of every kind between three processes, while one of process 0's allocations fails, or a row of them.
 /// Whether it came to that.
-bool run_short_of_memory(std::int64_t fail_at, std::int64_t failures) {
+bool run_short_of_memory(std::int64_t fail_at, std::int64_t failures, std::size_t receives) {
   job_shape shape;
   shape.processes = 3;
   shape.ranks_each = 2;
@@ -20,6 +20,7 @@ bool run_short_of_memory(std::int64_t fail_at, std::int64_t failures) {
   shape.settings.piece = 1024;
   shape.settings.window = 2048;
   shape.network.queue = 4;
+  shape.network.receives = receives;
   messenger_job job(shape);
   const auto world = job.world(), other = job.world(2);
   allocation_faults& faults = allocation_faults::here();
@@ -85,10 +86,12 @@ bool run_short_of_memory(std::int64_t fail_at, std::int64_t failures) {
 }  // namespace
 
 TEST_CASE("whichever allocation fails, everything ends", "[messenger][memory]") {
+  const std::size_t receives = GENERATE(SIZE_MAX, std::size_t{4});
+  CAPTURE(receives);
   std::int64_t number = 0;
   for (bool more = true; more; ++number) {
     CAPTURE(number);
-    more = run_short_of_memory(number, 1);
+    more = run_short_of_memory(number, 1, receives);
   }
   CHECK(number > 50);
 }
@@ -97,6 +100,6 @@ TEST_CASE("whenever memory runs out for a while, everything ends", "[messenger][
   bool more = true;
   for (std::int64_t number = 0; more; number += 7) {
     CAPTURE(number);
-    more = run_short_of_memory(number, 30);
+    more = run_short_of_memory(number, 30, number % 2 == 0 ? SIZE_MAX : 4);
   }
 }

@@ -172,6 +172,7 @@ job_shape random_shape(std::mt19937_64& random) {
   shape.settings.window = one_of({1, 3000, 1 << 20});
   shape.network.queue = one_of({1, 4, 256});
   shape.network.inject = one_of({64, 128, 4096});
+  shape.network.receives = one_of({1, 5, 20, SIZE_MAX});
   if (random() % 4 != 0) shape.network.jitter_seed = random() | 1;
   return shape;
 }

@@ -83,22 +83,25 @@ TEST_CASE("a process of another job with the same secret is not taken for one of
 }
 
 TEST_CASE("another build is refused by name, on both sides") {
+  constexpr std::uint32_t other_wire = weft::fabric::build_identity::current_wire + 1;
   monitor_job job(2, {}, false);
   const auto listener = weft::listen_on("127.0.0.1");
   job.records[1].control = weft::local_address(listener);  // the other build
   job.start(0);
   REQUIRE(weft::wait_for(listener, 1 /* POLLIN */, clock_type::now() + 5s));
   const auto accepted = weft::accept_from(listener);
-  const std::string answer = hello_prefix(2, "0.2.0", "b") + "and what else wire 2 may say";
+  const std::string answer = hello_prefix(other_wire, "0.2.0", "b") + "and what else that wire may say";
   weft::send_all(accepted, bytes_of(answer), clock_type::now() + 5s, "other build");
   REQUIRE(job.seen_by(0).wait_until([&] { return job.at(0).lost(1); }));
-  CHECK_THAT(job.at(0).reason(1), ContainsSubstring("process 1 on host b runs weft 0.2.0 (wire 2), this one weft " +
-                                                    weft::fabric::this_build().version + " (wire 1)"));
+  CHECK_THAT(job.at(0).reason(1),
+             ContainsSubstring("process 1 on host b runs weft 0.2.0 (wire " + std::to_string(other_wire) +
+                               "), this one weft " + weft::fabric::this_build().version + " (wire " +
+                               std::to_string(other_wire - 1) + ")"));
 
   const auto caller = weft::connect_to(job.at(0).control_address(), clock_type::now() + 5s);
-  weft::send_all(caller, bytes_of(hello_prefix(2, "0.2.0", "b")), clock_type::now() + 5s, "other build");
+  weft::send_all(caller, bytes_of(hello_prefix(other_wire, "0.2.0", "b")), clock_type::now() + 5s, "other build");
   std::byte reply[128];
   REQUIRE(weft::receive_some(caller, reply, clock_type::now() + 5s, "other build") == sizeof reply);
   CHECK(std::equal(reply, reply + 8, bytes_of("weft-ctl").begin()));
-  CHECK(reply[8] == std::byte{1});
+  CHECK(reply[8] == std::byte{weft::fabric::build_identity::current_wire});
 }

@@ -46,7 +46,7 @@ TEST_CASE("a process record comes back as it was written") {
 
 TEST_CASE("another build is refused by name") {
   process_record record = example();
-  record.build.wire = 2;
+  ++record.build.wire;
   record.build.version = "0.2.0";
   record.host.name = "b";
   auto bytes = encode(record);
@@ -54,7 +54,8 @@ TEST_CASE("another build is refused by name") {
   const weft::error failure = decode_fails(bytes);
   REQUIRE(failure.code() == weft::errc::incompatible);
   REQUIRE(std::string(failure.what()) ==
-          "process 3 on host b runs weft 0.2.0 (wire 2), this one weft " + this_build().version + " (wire 1)");
+          "process 3 on host b runs weft 0.2.0 (wire " + std::to_string(record.build.wire) + "), this one weft " +
+              this_build().version + " (wire " + std::to_string(this_build().wire) + ")");
 }
 
 TEST_CASE("what is no record of weft is incompatible") {

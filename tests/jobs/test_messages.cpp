@@ -79,7 +79,7 @@ void compute_by_fibers(const std::string& provider) {
   succeed(provider, 8, {"--ranks-per-process", "4", "--workers", "2"}, "compute");
   succeed(provider, 9, {"--ranks-per-process", "4", "--workers", "3", "--progress", "thread"}, "compute");
   succeed(provider, 6, {"--ranks-per-process", "3", "-x", "WEFT_NODE=off"}, "compute");
-  const std::string many = sanitized ? "64" : "128", half = sanitized ? "32" : "64";
+  const std::string many = sanitized ? "64" : "1024", half = sanitized ? "32" : "512";
   for (const std::string workers : {"1", "2"})
     succeed(provider, std::stoi(many), {"--ranks-per-process", half, "--workers", workers}, "compute", {"0", "1", "3"});
   CHECK(left_behind().empty());
@@ -138,11 +138,11 @@ TEST_CASE("every schedule over net, or tcp as it is called later", "[schedules-n
 }
 TEST_CASE("every schedule over rxm", "[schedules-rxm]") { compute_over("tcp;ofi_rxm"); }
 TEST_CASE("every schedule over shm", "[schedules-shm]") { compute_over("shm"); }
-TEST_CASE("every collective among fibers of few processes, 128 in two, over net, or tcp as it is called later",
+TEST_CASE("every collective among fibers of few processes, 1,024 in two, over net, or tcp as it is called later",
           "[fibers-net]") {
   compute_by_fibers(weft::fabric::default_provider());
 }
-TEST_CASE("every collective among fibers of few processes, 128 in two, over shm", "[fibers-shm]") {
+TEST_CASE("every collective among fibers of few processes, 1,024 in two, over shm", "[fibers-shm]") {
   compute_by_fibers("shm");
 }
 TEST_CASE("every algorithm among 2 to 8 processes over shm", "[algorithms-shm]") {

@@ -15,6 +15,7 @@ struct loopback_options {
   std::size_t frame = std::size_t{16} << 10;        ///< largest frame that `send` takes, bytes
   std::size_t payload = std::size_t{1} << 30;       ///< largest payload transfer, bytes
   std::uint64_t tag_mask = ~std::uint64_t{0} >> 1;  ///< the bits that a payload's tag may use
+  std::size_t receives = SIZE_MAX;                  ///< payload receives that an endpoint may have posted at a time
   std::size_t queue =
       256;  ///< frames and payloads on the way from one endpoint to another before posting calls say false
   /// Not 0: every poll delivers a random part of what is there, and one posting call in 16 says false. Frames keep

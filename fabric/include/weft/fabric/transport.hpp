@@ -33,11 +33,12 @@ class receiver {
 
 /// What a transport can do; fixed once it is made.
 struct transport_limits {
-  std::string provider;        ///< as `--provider` names it
-  std::size_t inject = 0;      ///< largest frame that `inject` takes, bytes
-  std::size_t frame = 0;       ///< largest frame that `send` takes, bytes
-  std::size_t payload = 0;     ///< largest payload transfer, bytes
-  std::uint64_t tag_mask = 0;  ///< the bits of a payload tag that reach the other side
+  std::string provider;             ///< as `--provider` names it
+  std::size_t inject = 0;           ///< largest frame that `inject` takes, bytes
+  std::size_t frame = 0;            ///< largest frame that `send` takes, bytes
+  std::size_t payload = 0;          ///< largest payload transfer, bytes
+  std::uint64_t tag_mask = 0;       ///< the bits of a payload tag that reach the other side
+  std::size_t receives = SIZE_MAX;  ///< payload receives that may be posted at a time
 };
 
 using address = std::vector<std::byte>;
@@ -67,8 +68,7 @@ class transport {
   virtual bool send(int peer, std::span<const std::byte> frame, transfer& context) = 0;
   /// Sends a payload into the receive that the peer has posted under `tag`.
   virtual bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) = 0;
-  /// Posts memory for the payload that `peer` will send under `tag`. False also while as many are posted as the
-  /// provider's queue bears beside the ring (128 on net, 512 on shm).
+  /// Posts memory for the payload that `peer` will send under `tag`. False also while `limits().receives` are posted.
   virtual bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) = 0;
   /// Asks for a posted payload receive back. It ends by `done` all the same: with std::errc::operation_canceled, or as
   /// if nothing had been asked where the payload was quicker.
