@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 #include <new>
-#include <string>
 #include <utility>
+#include <weft/runtime/error.hpp>
 
 namespace weft::detail {
 
@@ -74,19 +74,15 @@ void execution::arm(const run_arguments& arguments) {
 
 void execution::run_locally(schedules::step_index i) noexcept {
   if (poison_ != nullptr && poisoned_[i]) return;
-  std::string why;
   try {
     return run_local(plan(), plan().steps[i], memory_, arguments_.custom);
-  } catch (const std::exception& thrown) {
-    why = thrown.what();
-    if (!threw_here_) poison_failure_ = std::current_exception();
   } catch (...) {
     if (!threw_here_) poison_failure_ = std::current_exception();
   }
   threw_here_ = true;
   poisoned_[i] = true;
   if (poison_ == nullptr)
-    poison_ = std::make_shared<const fabric::poison>(fabric::poison{member_.rank, std::move(why)});
+    poison_ = std::make_shared<const fabric::poison>(fabric::poison{member_.rank, message_of(poison_failure_)});
 }
 
 void execution::poison(schedules::step_index i) noexcept {

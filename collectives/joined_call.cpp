@@ -20,16 +20,6 @@ using job = meeting::job;
 constexpr std::size_t shared_bytes = 32 << 10;
 constexpr std::size_t least_share = 8 << 10;
 
-std::string message_of(const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (...) {
-    return "";
-  }
-}
-
 /// One rank's call.
 class joined_call {
  public:

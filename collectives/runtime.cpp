@@ -43,16 +43,6 @@ void break_communicators_of(process& host, rank_identity& self, const std::strin
         "the program of rank " + std::to_string(self.world_rank) + " ended with an error: " + why);
 }
 
-std::string message_of(const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (...) {
-    return "not a std::exception";
-  }
-}
-
 }  // namespace
 }  // namespace detail
 
@@ -87,7 +77,7 @@ void runtime::run(const std::function<void(communicator& world)>& program) {
         const std::lock_guard lock(failing);
         if (first == nullptr) first = failure;
       }
-      detail::break_communicators_of(host, *state_->identities[rank], detail::message_of(failure));
+      detail::break_communicators_of(host, *state_->identities[rank], message_of(failure));
     }
   });
   if (first != nullptr) std::rethrow_exception(first);
@@ -102,7 +92,7 @@ void runtime::spawn(std::function<void()> function) {
     try {
       function();
     } catch (...) {
-      const std::string why = detail::message_of(std::current_exception());
+      const std::string why = message_of(std::current_exception());
       for (const auto& self : state_->identities) detail::break_communicators_of(state_->host, *self, why);
       throw;
     }

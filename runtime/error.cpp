@@ -45,6 +45,16 @@ const std::error_category& category() noexcept {
   return instance;
 }
 
+std::string message_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "not a std::exception";
+  }
+}
+
 void throw_system_error(int number, const char* call, const std::string& what) {
   throw error(std::error_code(number, std::system_category()),
               what + ": " + call + ": " + std::strerror(number) + " (errno " + std::to_string(number) + ")");

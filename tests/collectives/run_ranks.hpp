@@ -56,14 +56,7 @@ inline void expect_text(const std::string& text, const std::string& part) {
 }
 
 inline std::string text_of(const std::exception_ptr& failure) {
-  if (failure == nullptr) return "no error";
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (...) {
-    return "not a std::exception";
-  }
+  return failure == nullptr ? "no error" : weft::message_of(failure);
 }
 
 /// The seed of this run's random choices: the same whoever asks.

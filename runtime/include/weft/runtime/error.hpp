@@ -2,6 +2,7 @@
 // would be right.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -54,6 +55,9 @@ class peer_lost : public error {
  private:
   int rank_;
 };
+
+/// What an exception says: "not a std::exception" where it is none. `failure` is not null.
+std::string message_of(const std::exception_ptr& failure);
 
 /// Throws an `error` for a failed system call: "WHAT: CALL: text of errno (errno N)". `number` is errno.
 [[noreturn]] void throw_system_error(int number, const char* call, const std::string& what);
