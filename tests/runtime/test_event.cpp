@@ -1,5 +1,4 @@
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -12,22 +11,12 @@
 #include <weft/runtime/scheduler.hpp>
 
 #include "catch.hpp"
+#include "polled.hpp"
 #include "seed.hpp"
 
 using namespace std::chrono_literals;
-
-namespace {
-
-/// Calls a function at every poll.
-struct calls final : weft::pollable {
-  explicit calls(std::function<bool()> function) : function(std::move(function)) {}
-  bool poll() override { return function(); }
-  std::function<bool()> function;
-};
-
-calls nothing([] { return false; });
-
-}  // namespace
+using weft_test::calls;
+using weft_test::nothing;
 
 TEST_CASE("an event is set until it is reset") {
   weft::event event;

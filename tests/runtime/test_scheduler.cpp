@@ -11,16 +11,12 @@
 #include <weft/runtime/scheduler.hpp>
 
 #include "catch.hpp"
+#include "polled.hpp"
 
 using weft::scheduler;
+using weft_test::nothing;
 
 namespace {
-
-struct nothing_to_poll final : weft::pollable {
-  bool poll() override { return false; }
-};
-
-nothing_to_poll nothing;
 
 /// Appends a letter to a text when it is called and when it is destroyed after it was not moved away.
 struct noisy {

@@ -1,7 +1,6 @@
 // One waits for many events.
 #include <array>
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -13,19 +12,14 @@
 #include <weft/runtime/scheduler.hpp>
 
 #include "catch.hpp"
+#include "polled.hpp"
 #include "sanitized.hpp"
 #include "seed.hpp"
 
+using weft_test::calls;
+using weft_test::nothing;
+
 namespace {
-
-/// Calls a function at every poll.
-struct calls final : weft::pollable {
-  explicit calls(std::function<bool()> function) : function(std::move(function)) {}
-  bool poll() override { return function(); }
-  std::function<bool()> function;
-};
-
-calls nothing([] { return false; });
 
 /// Some events, and where they are.
 struct events {
