@@ -11,8 +11,6 @@ table in Markdown. A ratio is the median of the ratios of the alternations: weft
 
 import argparse
 import json
-import os
-import pathlib
 import shlex
 import statistics
 import subprocess
@@ -42,8 +40,7 @@ def parse_arguments():
     parser.add_argument("--to", dest="last", type=size, default=16 << 20)
     parser.add_argument("--factor", type=at_least(2), default=2)
     parser.add_argument("--budget", type=at_least(1), default=200, help="ms for the samples of a size")
-    parser.add_argument("--peers", type=pathlib.Path, default=measured.SOURCE.parent / "shared/peers")
-    measured.add_output_options(parser, "README.md")
+    measured.add_peer_options(parser, "README.md")
     return parser.parse_args()
 
 
@@ -96,18 +93,13 @@ def table(results):
 
 
 def caption(options):
-    where, info = measured.measured_with(options.weft)
-    command = shlex.join(["tools/compare.py", *(argument for argument in sys.argv[1:] if argument != "--write")])
     return (f"All-reduce of float by sum, {RANKS} ranks on one machine, median of {options.alternations} alternating runs "
-            f"(`{command}`), {where}, libfabric {info['provider']['libfabric']}; "
-            f"{measured.first_line('mpirun.openmpi', '--version')}.")
+            f"(`{measured.this_command()}`), {measured.compared_with(options.weft)}.")
 
 
 def main():
     options = parse_arguments()
-    for needed in (options.weft, options.peers / "measure"):
-        if not os.access(needed, os.X_OK):
-            sys.exit(f"{needed} is not there or cannot be executed (see --help)")
+    measured.need_programs(options)
     results = {provider: alternate(options, provider) for provider in options.providers}
     text = f"{table(results)}\n\n{caption(options)}"
     print(text)

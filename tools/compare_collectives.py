@@ -14,8 +14,6 @@ replace what stands between the markers in the page.
 
 import argparse
 import json
-import os
-import pathlib
 import shlex
 import statistics
 import subprocess
@@ -56,8 +54,7 @@ def parse_arguments():
     parser.add_argument("--to", dest="last", type=size, default=8 << 20)
     parser.add_argument("--factor", type=at_least(2), default=4)
     parser.add_argument("--budget", type=at_least(1), default=50, help="ms for the samples of a size")
-    parser.add_argument("--peers", type=pathlib.Path, default=measured.SOURCE.parent / "shared/peers")
-    measured.add_output_options(parser, "collectives/COMPARISON.md")
+    measured.add_peer_options(parser, "collectives/COMPARISON.md")
     return parser.parse_args()
 
 
@@ -118,19 +115,14 @@ def table(options, ranks, path):
 
 
 def caption(options):
-    where, info = measured.measured_with(options.weft)
-    command = shlex.join(["tools/compare_collectives.py", *(each for each in sys.argv[1:] if each != "--write")])
     return (f"Median time of weft, and its ratio to {' / '.join(PEERS.values())}: median of {options.alternations} "
-            f"alternating runs (`{command}`), {where}, libfabric {info['provider']['libfabric']}; "
-            f"{measured.first_line('mpirun.openmpi', '--version')}; "
+            f"alternating runs (`{measured.this_command()}`), {measured.compared_with(options.weft)}; "
             f"MPICH {measured.first_line('mpichversion').split(':')[-1].strip()}.")
 
 
 def main():
     options = parse_arguments()
-    for needed in (options.weft, options.peers / "measure"):
-        if not os.access(needed, os.X_OK):
-            sys.exit(f"{needed} is not there or cannot be executed (see --help)")
+    measured.need_programs(options)
     tables = [table(options, ranks, path) for ranks in options.ranks for path in options.paths]
     text = "\n\n".join([*tables, caption(options)])
     print(text)

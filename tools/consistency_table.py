@@ -118,12 +118,10 @@ def main():
               for name in ("weft, caller", "Open MPI")}
     heads = ["noise, µs", "who", "until", "samples", "mean, µs", "deviation, µs", "within 4 µs of the mode", "p50, µs",
              "p99, µs", "max, µs"]
-    where, info = measured.measured_with(options.weft)
     text = (f"{measured.table(heads, ['---'] * 4 + ['---:'] * 6, rows)}\n\nUnder that noise the standard deviation with "
             f"the thread is {ratios['weft, caller']:.3f} times the caller's and {ratios['Open MPI']:.3f} times Open MPI's "
             f"(all samples, medians of the ratios). Sums of one double, {RANKS} ranks, medians of {options.alternations} "
-            f"alternating runs (`tools/consistency_table.py`), {where}, libfabric {info['provider']['libfabric']}; "
-            f"{measured.first_line('mpirun.openmpi', '--version')}.")
+            f"alternating runs (`{measured.this_command()}`), {measured.compared_with(options.weft)}.")
     print(text)
     measured.write_if_wanted(options, "consistency", text)
 

@@ -3,8 +3,10 @@
 import argparse
 import datetime
 import json
+import os
 import pathlib
 import platform
+import shlex
 import subprocess
 import sys
 
@@ -48,6 +50,24 @@ def add_output_options(parser, readme):
     parser.add_argument("--readme", type=pathlib.Path, default=SOURCE / readme)
 
 
+def add_peer_options(parser, readme):
+    """The same, and --peers, where the program is that measures the others."""
+    parser.add_argument("--peers", type=pathlib.Path, default=SOURCE.parent / "shared/peers")
+    add_output_options(parser, readme)
+
+
+def need_programs(options):
+    """Ends the script unless what measures weft and what measures the others can be executed."""
+    for needed in (options.weft, options.peers / "measure"):
+        if not os.access(needed, os.X_OK):
+            sys.exit(f"{needed} is not there or cannot be executed (see --help)")
+
+
+def this_command():
+    """The script's own, as a reader would repeat it."""
+    return shlex.join([f"tools/{pathlib.Path(sys.argv[0]).name}", *(each for each in sys.argv[1:] if each != "--write")])
+
+
 def output(*command):
     """What a command prints; raises subprocess.CalledProcessError when it fails."""
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -85,6 +105,12 @@ def measured_with(weft):
     return (f"{datetime.date.today()}: {processor()}, {len(info['machine']['cores'])} cores, Linux "
             f"{platform.release()}; weft {info['version']} ({commit}, {build['compiler']}, {build['type']}, "
             f"{build['instruction_set']})"), info
+
+
+def compared_with(weft):
+    """The same in words, with the versions of libfabric and of Open MPI."""
+    where, info = measured_with(weft)
+    return f"{where}, libfabric {info['provider']['libfabric']}; {first_line('mpirun.openmpi', '--version')}"
 
 
 def write_if_wanted(options, name, text):
