@@ -83,7 +83,7 @@ void check(const execution_job::outcome& ended, int rank, int origin, bool reach
   REQUIRE(reachable);
   const auto failure = describe(ended.failure);
   REQUIRE(failure.code == weft::errc::operation_failed);
-  REQUIRE(failure.text == "the operator of rank " + std::to_string(origin) + " threw");
+  REQUIRE(failure.text == "the operator of rank " + std::to_string(origin) + " threw: not a std::exception");
 }
 
 }  // namespace
