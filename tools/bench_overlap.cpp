@@ -1,5 +1,7 @@
 #include "bench_overlap.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -10,6 +12,13 @@
 namespace weft::tools {
 namespace {
 
+/// That this thread has had.
+double processor_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 /// Work that touches no memory to speak of. The result is to be used, so that it is done.
 class computation {
  public:
@@ -19,13 +28,13 @@ class computation {
   }
   bool finite() const noexcept { return values_[0] < 2; }
 
-  /// How many units take so many seconds here.
+  /// How many units take so many seconds of a core here, which other ranks may share.
   std::int64_t units_of(double seconds) {
     std::int64_t units = 64;
     for (;; units *= 2) {
-      const double start = seconds_now();
+      const double start = processor_seconds();
       run(units);
-      const double taken = seconds_now() - start;
+      const double taken = processor_seconds() - start;
       if (taken > 2e-3)
         return std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(units) * seconds / taken));
     }
@@ -67,36 +76,33 @@ class overlapped_call {
   std::int64_t units_ = 0;
 };
 
-double mean_over_ranks(communicator& world, double mine) {
-  std::array one{mine};
-  world.allreduce(one, one, sum);
-  return one[0] / world.size();
-}
-
-/// The mean time of `what`, called so many times after a barrier each; the same on every rank.
+/// The mean time of a round in which every rank calls `what`, and then a barrier; the same on every rank. Of all ranks,
+/// not of each by itself: those that share a core take turns, and one that has not had its turn has not begun.
 template <class What>
-double mean_time(communicator& world, std::size_t times, What what) {
-  double seconds = 0;
+double mean_round(communicator& world, std::size_t times, What what) {
+  world.barrier();
+  const double start = seconds_now();
   for (std::size_t i = 0; i < times; ++i) {
-    world.barrier();
-    const double start = seconds_now();
     what();
-    seconds += seconds_now() - start;
+    world.barrier();
   }
-  return mean_over_ranks(world, seconds / static_cast<double>(times));
+  std::array mean{(seconds_now() - start) / static_cast<double>(times)};
+  world.bcast(mean, 0);
+  return mean[0];
 }
 
 overlap_measurement measure_size(communicator& world, std::size_t bytes, std::chrono::milliseconds budget) {
   overlapped_call call(world, bytes);
-  const double once = mean_time(world, 5, [&] { call.communicate(); });
+  const double once = mean_round(world, 5, [&] { call.communicate(); });
   const std::size_t samples = std::min<std::size_t>(1000, count_samples(budget, 4 * once));
-  const double alone = mean_time(world, samples, [&] { call.communicate(); });
-  world.barrier();
+  const double meeting = mean_round(world, samples, [] {});
+  const double alone = mean_round(world, samples, [&] { call.communicate(); }) - meeting;
   call.compute_for(alone);
-  const double computed = mean_time(world, samples, [&] { call.compute(); });
+  const double computed = mean_round(world, samples, [&] { call.compute(); }) - meeting;
   const std::int64_t before = progress_thread_time();
-  const double overall = mean_time(world, samples, [&] { call.both(); });
-  const double thread = static_cast<double>(progress_thread_time() - before) / static_cast<double>(samples);
+  const double overall = mean_round(world, samples, [&] { call.both(); }) - meeting;
+  std::array thread{static_cast<double>(progress_thread_time() - before) / static_cast<double>(samples)};
+  world.allreduce(thread, thread, sum);
 
   overlap_measurement result;
   result.bytes = bytes;
@@ -105,7 +111,7 @@ overlap_measurement measure_size(communicator& world, std::size_t bytes, std::ch
   result.compute_us = computed * 1e6;
   result.communication_us = alone * 1e6;
   result.percent = std::max(0.0, 100 - (overall - computed) / alone * 100);
-  result.thread_us = mean_over_ranks(world, thread * 1e-3);
+  result.thread_us = thread[0] / world.size() * 1e-3;
   std::array wrong{call.count_wrong()};
   world.allreduce(wrong, wrong, sum);
   result.wrong = wrong[0];
