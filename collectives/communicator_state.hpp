@@ -164,7 +164,7 @@ std::size_t wait_any(std::span<pending* const> all);
 /// Blocks a little, while something is awaited that no event tells of: lets others run, and polls.
 class patience {
  public:
-  explicit patience(progress& by) noexcept : by_(by), pause_(by) {}
+  explicit patience(progress& by) noexcept : by_(by), pause_(by, rest::end::is_looked_for) {}
   void wait();
 
  private:

@@ -148,9 +148,9 @@ void process::await_all() {
   barrier.how = schedules::find_algorithm(collective::barrier, "dissemination");
   const place here{rendezvous_->processes(), rendezvous_->process()};
   dataflow_execution together(*messages_, *among_processes_, build_schedule(barrier, here, settings_));
-  together.start({});
+  together.start({}, *progress_);
   bool told = false;
-  for (rest pause(*progress_); !somebody_left_.load() && still_missing_.load() > 0;) {
+  for (rest pause(*progress_, rest::end::is_looked_for); !somebody_left_.load() && still_missing_.load() > 0;) {
     if (together.finished().ready()) {
       if (together.failure() == nullptr) break;
       if (!std::exchange(told, true)) monitor_->flood(note_of(note_kind::ready, {}));

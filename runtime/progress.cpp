@@ -91,7 +91,7 @@ listener::~listener() {
 void progress::poll_until_stopped() {
   using std::chrono::steady_clock;
   const bool own_core = own_core_.load(std::memory_order_relaxed);  // this thread's own
-  rest pause(*this);
+  rest pause(*this, rest::end::is_looked_for);
   auto awake_until = steady_clock::time_point::min();
   while (!stop_.load(std::memory_order_relaxed)) {  // relaxed: nothing is handed over
     bool again = polled_.poll();

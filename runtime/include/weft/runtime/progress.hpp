@@ -60,7 +60,10 @@ class progress {
 
   /// As those poll who wait: not at all while a thread with a core of its own does, so that nobody on the application's
   /// core holds up that thread by losing his core in the middle of a poll. True when something happened.
-  bool help() { return !own_core_.load(std::memory_order_relaxed) && polled_.poll(); }  // relaxed: a hint
+  bool help() { return !has_own_core() && polled_.poll(); }
+
+  /// Whether a thread with a core of its own makes progress. Any thread.
+  bool has_own_core() const noexcept { return own_core_.load(std::memory_order_relaxed); }  // relaxed: a hint
 
   /// What the thread is called, where threads are listed.
   static constexpr const char* thread_name = "weft-progress";
