@@ -142,26 +142,25 @@ agreement::agreement(communicator_state& state, const announcement& mine, std::u
       all_(static_cast<std::size_t>(state.size())),
       number_(number) {}
 
+void agreement::exchange() {
+  start({reinterpret_cast<const std::byte*>(&mine_),
+         reinterpret_cast<std::byte*>(all_.data()),
+         number_ | sequence_of_agreement,
+         0,
+         {}},
+        state_.host.moved_by());
+}
+
 void agreement::start_before(dataflow_execution& run, const run_arguments& arguments) {
   run.announce();
   run_ = &run;
   arguments_ = arguments;
-  start({reinterpret_cast<const std::byte*>(&mine_),
-         reinterpret_cast<std::byte*>(all_.data()),
-         number_ | sequence_of_agreement,
-         0,
-         {}});
+  exchange();
 }
 
 void agreement::await(const char* operation) {
-  start({reinterpret_cast<const std::byte*>(&mine_),
-         reinterpret_cast<std::byte*>(all_.data()),
-         number_ | sequence_of_agreement,
-         0,
-         {}});
-  progress& by = state_.host.moved_by();
-  if (by.threaded()) by.notify();
-  finished().wait(by);
+  exchange();
+  finished().wait(state_.host.moved_by());
   if (failure_ != nullptr) rethrow(state_, operation, failure_);
 }
 

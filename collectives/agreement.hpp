@@ -43,6 +43,7 @@ class agreement final : public dataflow_execution {
   void await(const char* operation);
 
  private:
+  void exchange();
   void ended() noexcept override;
 
   communicator_state& state_;

@@ -29,10 +29,8 @@ class pending_collective final : public pending {
       agreement_ = std::make_unique<agreement>(state(), mine, arguments.sequence);
       agreement_->start_before(*run_, arguments);
     } else {
-      run_->start(arguments);
+      run_->start(arguments, state().host.moved_by());
     }
-    progress& by = state().host.moved_by();
-    if (by.threaded()) by.notify();
   }
   event& done() noexcept override { return run_->finished(); }
   const std::exception_ptr& failure() const noexcept override { return run_->failure(); }

@@ -10,9 +10,15 @@ dataflow_execution::dataflow_execution(fabric::messenger& messages, fabric::part
       waiting_for_(std::make_unique<std::uint32_t[]>(plan().steps.size())),
       ready_(std::make_unique<schedules::step_index[]>(plan().steps.size())) {}
 
-void dataflow_execution::start(const run_arguments& arguments) {
+void dataflow_execution::start(const run_arguments& arguments, progress& by) {
   announce();
-  messages_.while_held([this, &arguments] { start_held(arguments); });
+  if (by.has_own_core()) {
+    handed_over_ = arguments;
+    messages_.hand_over(*this);
+  } else {
+    messages_.while_held([this, &arguments] { start_held(arguments); });
+  }
+  if (by.threaded()) by.notify();
 }
 
 void dataflow_execution::refuse_held(std::exception_ptr why) noexcept {

@@ -119,13 +119,14 @@ class in_order_execution final : public execution {
 };
 
 /// Runs each step as soon as what it depends on is done, on whichever thread polls: for everything that overlaps.
-class dataflow_execution : public execution {
+class dataflow_execution : public execution, private fabric::task {
  public:
   dataflow_execution(fabric::messenger& messages, fabric::participant& member,
                      std::shared_ptr<const bound_schedule> plan);
-  /// Starts and returns. `finished()` is set when every step is done, or one has failed and no transfer is in flight
-  /// any more (`failure`). Allocates nothing.
-  void start(const run_arguments& arguments);
+  /// Starts and returns: by itself, or by handing that over to the thread that makes progress where it has a core of
+  /// its own. `finished()` is set when every step is done, or one has failed and no transfer is in flight any more
+  /// (`failure`). Allocates nothing.
+  void start(const run_arguments& arguments, progress& by);
   event& finished() noexcept { return finished_; }
 
   // A start in two parts, so that it can be waited for before it is known whether it will be.
@@ -150,6 +151,7 @@ class dataflow_execution : public execution {
  private:
   enum class early : std::uint8_t { no, posted, ended };
 
+  void run_held() noexcept override { start_held(handed_over_); }
   void transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept override;
   void post_early() noexcept;
   bool can_be_early(const bound_step& step) const noexcept;
@@ -158,6 +160,7 @@ class dataflow_execution : public execution {
   void run_ready() noexcept;
 
   event finished_;
+  run_arguments handed_over_;
   std::unique_ptr<std::uint32_t[]> waiting_for_;    // how many dependencies of each step are not done
   std::unique_ptr<schedules::step_index[]> ready_;  // steps in the order in which they became ready
   std::size_t ready_first_ = 0;

@@ -72,8 +72,7 @@ leader_result leaders::run(const leader_call& call, fabric::participant& member,
   if (how.in_order)
     return run_by<in_order_execution>(how, member, [&](in_order_execution& run) { run.run(arguments, by); });
   return run_by<dataflow_execution>(how, member, [&](dataflow_execution& run) {
-    run.start(arguments);
-    if (by.threaded()) by.notify();
+    run.start(arguments, by);
     run.finished().wait(by);
   });
 }

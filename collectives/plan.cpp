@@ -65,9 +65,7 @@ class planned_collective final : public pending {
     if (copied_ != 0) std::memcpy(copy_.get(), in_, copied_);
     if (sums_) sums_->refill(in_);
     started_ = true;
-    run_->start(arguments_);
-    progress& by = state().host.moved_by();
-    if (by.threaded()) by.notify();
+    run_->start(arguments_, state().host.moved_by());
   }
   bool started() const noexcept { return started_; }
   /// What was started is done: throws what it failed with.

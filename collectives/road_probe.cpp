@@ -89,7 +89,7 @@ double road_probe::run(pattern how, int messages, std::size_t bytes) {
     if (one->in_order)
       one->in_order->run(arguments, by_);
     else
-      one->dataflow->start(arguments);
+      one->dataflow->start(arguments, by_);
   }
   std::exception_ptr failure;
   for (const auto& one : sides) {

@@ -71,11 +71,14 @@ bool engine::poll() {
   return true;
 }
 
-void engine::submit(operation& begun) noexcept {
-  operation* last = submitted_.load(std::memory_order_relaxed);
+void operation::begin(engine& by) noexcept { by.begin(*this); }
+
+void engine::submit(submission& begun) noexcept {
+  submission* last = submitted_.load(std::memory_order_relaxed);
   do {
     begun.next_submitted = last;
-    // release: pairs with the acquire exchange in take_submissions, so that the operation's contents are visible there.
+    // release: pairs with the acquire exchange in take_submissions, so that the contents of what is begun are visible
+    // there.
   } while (!submitted_.compare_exchange_weak(last, &begun, std::memory_order_release, std::memory_order_relaxed));
 }
 
@@ -98,18 +101,18 @@ bool engine::quiet_outside() const noexcept {
 void engine::take_submissions() noexcept {
   // The relaxed look saves the exchange; what it misses the next poll sees.
   if (submitted_.load(std::memory_order_relaxed) != nullptr) {
-    operation* last = submitted_.exchange(nullptr, std::memory_order_acquire);
-    operation* first = nullptr;
+    submission* last = submitted_.exchange(nullptr, std::memory_order_acquire);
+    submission* first = nullptr;
     while (last != nullptr) {
-      operation* earlier = last->next_submitted;
+      submission* earlier = last->next_submitted;
       last->next_submitted = first;
       first = last;
       last = earlier;
     }
     while (first != nullptr) {
-      operation& begun = *first;
+      submission& begun = *first;
       first = first->next_submitted;
-      begin(begun);
+      begun.begin(*this);
     }
   }
   if (calls_waiting_.load(std::memory_order_acquire)) run_calls();

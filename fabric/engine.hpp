@@ -25,7 +25,7 @@ class engine final : private receiver {
   // Every call below but these is made with the token held.
   token& guard() noexcept { return token_; }
   bool poll();
-  void submit(operation& begun) noexcept;
+  void submit(submission& begun) noexcept;
   void call_later(std::function<void()> function);
   bool quiet() const noexcept;
   bool rings() const noexcept;
@@ -260,7 +260,7 @@ class engine final : private receiver {
       boost::intrusive::constant_time_size<false>>
       flying_;
 
-  alignas(64) std::atomic<operation*> submitted_{nullptr};  // last first
+  alignas(64) std::atomic<submission*> submitted_{nullptr};  // last first
   std::atomic<bool> calls_waiting_{false};
   std::mutex calls_lock_;
   std::vector<std::function<void()>> calls_;

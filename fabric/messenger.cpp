@@ -68,6 +68,8 @@ void messenger::post_held(operation& begun) noexcept { engine_->begin(begun); }
 
 void messenger::take_back_held(receive_operation& posted) noexcept { engine_->take_back(posted); }
 
+void messenger::hand_over(task& task) noexcept { engine_->submit(task); }
+
 void messenger::while_held(const std::function<void()>& function) {
   const engine_holder holder(*engine_);
   function();

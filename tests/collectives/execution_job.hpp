@@ -197,10 +197,11 @@ class execution_job {
   std::vector<std::exception_ptr> run_dataflow(const std::vector<std::shared_ptr<const bound_schedule>>& plans,
                                                Arguments&& arguments) {
     std::deque<dataflow_execution> runs;
+    std::deque<weft::progress> moved_by;
     std::vector<std::exception_ptr> failures;
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
-      runs.emplace_back(job_[static_cast<int>(rank)], *members_[rank], plans[rank]);
-      runs.back().start(arguments(rank));
+      auto& run = runs.emplace_back(job_[static_cast<int>(rank)], *members_[rank], plans[rank]);
+      run.start(arguments(rank), moved_by.emplace_back(job_[static_cast<int>(rank)]));
     }
     job_.poll_until([&] { return std::all_of(runs.begin(), runs.end(), [](auto& r) { return r.finished().ready(); }); },
                     "the executions");

@@ -115,6 +115,9 @@ class messenger final : public pollable {
   /// as soon as nobody can touch its memory, which for a long message takes an answer of the sender's process. One that
   /// has ended already is left alone. Where the token is held.
   void take_back_held(receive_operation& posted) noexcept;
+  /// Leaves `task` for whoever polls next. Any thread; never waits. Where a thread of its own polls, so that what comes
+  /// of the task does not take the caller's core; `progress::notify` follows.
+  void hand_over(task& task) noexcept;
   /// Runs `function` with the token held. It must not block.
   void while_held(const std::function<void()>& function);
 

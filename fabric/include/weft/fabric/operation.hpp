@@ -10,8 +10,25 @@
 
 namespace weft::fabric {
 
+class engine;
 class participant;
 struct unexpected_message;
+
+/// What can be left for whoever polls next, in the messenger's own list.
+struct submission {
+  virtual ~submission() = default;
+  /// Where the token is held.
+  virtual void begin(engine& by) noexcept = 0;
+  submission* next_submitted = nullptr;
+};
+
+/// Something else than an operation that wants the token: see `messenger::hand_over`.
+struct task : submission {
+  /// Where the token is held, so it may post operations by `messenger::post_held`; must not block. The messenger's last
+  /// access to the task.
+  virtual void run_held() noexcept = 0;
+  void begin(engine&) noexcept final { run_held(); }
+};
 
 /// Why a message of a collective has no contents: the operator that was to make them, or something that they depend on,
 /// threw.
@@ -22,8 +39,7 @@ struct poison {
 
 /// A message that is to be sent or received. Its owner keeps it, and the buffer, in place from `messenger::post` until
 /// `finished` is called; it may be posted again then.
-struct operation {
-  virtual ~operation() = default;
+struct operation : submission {
   /// The operation has ended, well or (`failure` is set) not. Called by whichever thread polls, while it holds the
   /// token: must not block nor throw, and may post further operations by `messenger::post_held`. The messenger's last
   /// access to the operation.
@@ -57,8 +73,9 @@ struct operation {
   bool in_mailbox = false;                      ///< a receive that a message may still match
   boost::intrusive::list_member_hook<> active;  ///< among its participant's operations
   boost::intrusive::list_member_hook<> queued;  ///< in the index or queue that it waits in
-  operation* next_submitted = nullptr;
-  void* transfer_state = nullptr;  ///< its landing, departure or unexpected message
+  void* transfer_state = nullptr;               ///< its landing, departure or unexpected message
+
+  void begin(engine& by) noexcept final;
 
  protected:
   operation() = default;
