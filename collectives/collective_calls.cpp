@@ -104,24 +104,24 @@ handle communicator::start(detail::request call) {
 }
 
 void communicator::finish(detail::request call) {
-  if (state_->host.settings().check) {
-    handle(begin(std::move(call))).wait();
-    return;
-  }
-  const auto shape = detail::check(*state_, call);
+  const auto shape = detail::telling_refusals(*state_, [&] { return detail::check(*state_, call); });
   if (call.reproducible) {
     detail::accumulators sums(call.type, call.in, call.in_count);
     finish(detail::of_accumulators(call, shape, sums));
     return detail::write_values(sums, detail::target_of(call, shape));
   }
-  if (detail::joins(*state_, call)) return detail::run_joined(*state_, call, shape);
-  const auto& prepared = detail::prepare(*state_, call, shape);
-  if (!prepared.in_order) {
+  if (detail::joins(*state_, call)) {
+    detail::keep_input(call);
+    return detail::run_joined(*state_, call, shape);
+  }
+  const bool checked = state_->host.settings().check;
+  const detail::prepared_call* const prepared = checked ? nullptr : &detail::prepare(*state_, call, shape);
+  if (checked || !prepared->in_order) {
     handle(begin(std::move(call))).wait();
     return;
   }
   detail::keep_input(call);
-  const auto plan = prepared.plan;
+  const auto plan = prepared->plan;
   auto execution = detail::take<detail::in_order_execution>(*state_, *plan);
   auto arguments = detail::arguments_of(call, *plan);
   arguments.sequence = state_->next_sequence();

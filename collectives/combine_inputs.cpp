@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <vector>
 #include <weft/request.hpp>
 
 #include "user_operator.hpp"
@@ -21,7 +22,7 @@ class block_combiner {
  public:
   block_combiner(const array_operator& by, std::size_t most) : by_(by), bytes_(most * by.element_bytes) {}
 
-  /// Elements [first, first + count) of all inputs into the same of target.
+  /// Elements [first, first + count) of all inputs into target.
   void combine(std::span<const std::byte* const> inputs, std::size_t first, std::size_t count, std::byte* target) {
     const std::size_t offset = first * by_.element_bytes;
     std::array<const void*, most_sources> sources;
@@ -31,20 +32,20 @@ class block_combiner {
       for (std::size_t i = 0; i < more; ++i) sources[held + i] = inputs[done + i] + offset;
       done += more;
       // Only the last pass writes the target, which may be any of the inputs.
-      std::byte* const into = done == inputs.size() ? target + offset : between();
+      std::byte* const into = done == inputs.size() ? target : between();
       pass(std::span(sources).first(held + more), into, count);
       sources[0] = into;
       held = 1;
     }
   }
 
- private:
   void pass(std::span<const void*> sources, std::byte* into, std::size_t count) {
     if (by_.custom.apply == nullptr) return by_.kernel(sources.data(), sources.size(), into, count);
     if (aside_ == nullptr) aside_ = std::make_unique_for_overwrite<std::byte[]>(bytes_);
     detail::combine(by_.custom, sources, into, count, by_.element_bytes, {aside_.get(), bytes_});
   }
 
+ private:
   std::byte* between() {
     if (between_ == nullptr) between_ = std::make_unique_for_overwrite<std::byte[]>(bytes_);
     return between_.get();
@@ -55,6 +56,21 @@ class block_combiner {
   std::unique_ptr<std::byte[]> between_, aside_;
 };
 
+std::size_t elements_at_a_time(const array_operator& by) {
+  return std::max(block_bytes / by.element_bytes, std::size_t{1});
+}
+
+/// Calls `work` with the begin and the length of one block after another.
+template <class Work>
+void for_each_block(const array_operator& by, std::size_t first, std::size_t count, Work&& work) {
+  const std::size_t each = elements_at_a_time(by);
+  for (const std::size_t end = first + count; first < end;) {
+    const std::size_t some = std::min(each, end - first);
+    work(first, some);
+    first += some;
+  }
+}
+
 }  // namespace
 
 array_operator::array_operator(const request& call)
@@ -64,15 +80,46 @@ array_operator::array_operator(const request& call)
 
 void combine_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
                     std::size_t count, std::byte* target, std::span<std::byte* const> others) {
-  const std::size_t each = std::max(block_bytes / by.element_bytes, std::size_t{1});
-  block_combiner blocks(by, std::min(each, count));
-  for (const std::size_t end = first + count; first < end;) {
-    const std::size_t some = std::min(each, end - first), offset = first * by.element_bytes;
-    blocks.combine(inputs, first, some, target);
+  block_combiner blocks(by, std::min(elements_at_a_time(by), count));
+  for_each_block(by, first, count, [&](std::size_t begin, std::size_t some) {
+    const std::size_t bytes = some * by.element_bytes;
+    blocks.combine(inputs, begin, some, target);
     for (std::byte* const other : others)
-      if (other != target) std::memcpy(other + offset, target + offset, some * by.element_bytes);
-    first += some;
-  }
+      if (std::byte* const into = other + begin * by.element_bytes; into != target) std::memcpy(into, target, bytes);
+    target += bytes;
+  });
+}
+
+void scan_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
+                 std::size_t count, std::span<std::byte* const> outputs) {
+  block_combiner blocks(by, std::min(elements_at_a_time(by), count));
+  for_each_block(by, first, count, [&](std::size_t begin, std::size_t some) {
+    const std::size_t offset = begin * by.element_bytes;
+    if (outputs[0] != inputs[0]) std::memcpy(outputs[0] + offset, inputs[0] + offset, some * by.element_bytes);
+    for (std::size_t r = 1; r < inputs.size(); ++r) {
+      std::array<const void*, 2> both{outputs[r - 1] + offset, inputs[r] + offset};
+      blocks.pass(both, outputs[r] + offset, some);
+    }
+  });
+}
+
+void exscan_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
+                   std::size_t count, std::span<std::byte* const> outputs, std::byte* total) {
+  const std::size_t most = std::min(elements_at_a_time(by), count);
+  block_combiner blocks(by, most);
+  std::vector<std::byte> so_far(most * by.element_bytes), next(so_far.size());
+  for_each_block(by, first, count, [&](std::size_t begin, std::size_t some) {
+    const std::size_t offset = begin * by.element_bytes, bytes = some * by.element_bytes;
+    std::memcpy(so_far.data(), inputs[0] + offset, bytes);
+    for (std::size_t r = 1; r < inputs.size(); ++r) {
+      std::array<const void*, 2> both{so_far.data(), inputs[r] + offset};
+      // In place the input goes when the output comes.
+      if (r + 1 < inputs.size() || total != nullptr) blocks.pass(both, next.data(), some);
+      std::memcpy(outputs[r] + offset, so_far.data(), bytes);
+      so_far.swap(next);
+    }
+    if (total != nullptr) std::memcpy(total + offset, so_far.data(), bytes);
+  });
 }
 
 }  // namespace weft::detail

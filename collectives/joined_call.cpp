@@ -1,13 +1,14 @@
 #include "joined_call.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <weft/runtime/error.hpp>
 
-#include "combine_inputs.hpp"
-#include "leaders.hpp"
+#include "agreement.hpp"
+#include "joined_alltoall.hpp"
+#include "joined_blocks.hpp"
+#include "joined_scan.hpp"
+#include "joined_vector.hpp"
 #include "prepared_calls.hpp"
 
 namespace weft::detail {
@@ -15,47 +16,55 @@ namespace {
 
 using job = meeting::job;
 
-/// Vectors of at least so many bytes are combined and copied by all ranks of the process, where they have several
-/// threads, in shares of at least so many bytes; shorter ones by the rank that comes last, at once.
+/// So many bytes are joined and taken by all ranks of the process, where they have several threads; fewer by the rank
+/// that comes last, at once.
 constexpr std::size_t shared_bytes = 32 << 10;
-constexpr std::size_t least_share = 8 << 10;
+
+/// The call as ranks must agree on it, by whatever algorithm.
+collective_call agreed_call(const request& call, const request_shape& shape) {
+  schedules::selected any;
+  any.how = schedules::algorithms_of(call.what).data();
+  collective_call all =
+      planned_call(call, any, call.root, schedules::has_blocks(call.what) ? shape.block : shape.vector);
+  if (call.uneven) set_counts(all, call, counts_of(call));
+  return all;
+}
 
 /// One rank's call.
 class joined_call {
  public:
-  joined_call(communicator_state& state, const request& call, const request_shape& shape)
-      : state_(state),
-        here_(*state.here),
-        call_(call),
-        count_(shape.vector),
-        bytes_(shape.vector * call.element_bytes),
-        mine_(here_.at(state.seat)) {}
+  joined_call(communicator_state& state, const request& call, joined_work& work)
+      : state_(state), here_(*state.here), call_(call), work_(work), mine_(here_.at(state.seat)) {}
 
-  void run() {
-    take_seat();
+  void run(const request_shape& shape) {
+    take_seat(shape);
     bool last = false;
     std::optional<job> next = here_.arrive(state_.seat, last);
-    if (last) next = say_next(job::combine, true);
+    if (last) next = say_next(job::join, true);
     if (!next) fail(communicator_failure());
     while (*next != job::over) {
-      do_share(*next);
+      do_part(*next);
       next = here_.is_last_done() ? say_next(*next, false) : here_.await_next(state_.seat);
     }
     if (mine_.failure != nullptr) fail(std::exchange(mine_.failure, nullptr));
   }
 
  private:
-  void take_seat() {
-    schedules::selected any;
-    any.how = schedules::algorithms_of(call_.what).data();
-    mine_.fingerprint = joined_fingerprint(planned_call(call_, any, call_.root, count_));
+  void take_seat(const request_shape& shape) {
+    const collective_call called = agreed_call(call_, shape);
+    mine_.terms = terms_of(called);
+    mine_.terms.fingerprint = joined_fingerprint(called);
     mine_.sequence = state_.next_sequence();
-    mine_.bytes = bytes_;
+    if (state_.host.settings().check) {
+      auto announced = announcement::of(called, false, state_.member.rank, state_.size());
+      announced.terms = mine_.terms;
+      agreement(state_, announced, mine_.sequence).await(schedules::call_name(call_.what));
+    }
     mine_.custom = call_.custom;
     mine_.member = &state_.member;
     here_.inputs[state_.seat] = static_cast<const std::byte*>(call_.in);
     here_.outputs[state_.seat] = static_cast<std::byte*>(call_.out);
-    state_.member.silent.enter(mine_.sequence, mine_.fingerprint);
+    state_.member.silent.enter(mine_.sequence, mine_.terms.fingerprint);
   }
 
   [[noreturn]] void fail(const std::exception_ptr& failure) {
@@ -69,30 +78,13 @@ class joined_call {
     return failure;
   }
 
-  bool has_root() const { return schedules::is_rooted(call_.what); }
-  bool root_is_here() const { return here_.between().process_of(call_.root) == here_.between().here(); }
-  bool alone() const { return here_.between().size() == 1; }
-  /// The seat whose buffer all here take the result from, or that has it alone.
-  std::size_t owner() const { return has_root() && root_is_here() ? here_.seat_of(call_.root) : 0; }
-  bool combines() const { return schedules::combines(call_.what) && bytes_ != 0; }
-  bool copies() const {
-    return here_.size() > 1 && bytes_ != 0 &&
-           (call_.what == collective::broadcast || (call_.what == collective::allreduce && !alone()));
-  }
-  bool shares_work() const { return bytes_ >= shared_bytes && state_.host.workers() > 1; }
-
-  /// Where the vectors of this process are combined; null where they need not be, because there is but one.
-  std::byte* combined() const {
-    if (here_.size() == 1 && !alone()) return nullptr;
-    if (call_.what == collective::reduce && !root_is_here()) return here_.scratch(bytes_);
-    return here_.outputs[owner()];
-  }
+  bool shares_work() const { return work_.moved() >= shared_bytes && state_.host.workers() > 1; }
 
   // By the last to arrive, or to be done, while all others wait: what they do next.
   job say_next(job done, bool arriving) noexcept {
     job next = job::over;
     try {
-      next = arriving ? begin() : done == job::combine ? end_combining() : job::over;
+      next = arriving ? begin() : done == job::join ? end_joining() : job::over;
     } catch (...) {
       end_all(break_communicator());
     }
@@ -102,12 +94,15 @@ class joined_call {
 
   job begin() {
     if (!agree()) return end_all(communicator_failure()), job::over;
-    if (!combines()) return go_between();
-    here_.target = combined();
-    if (here_.target == nullptr) return go_between();
-    if (shares_work()) return job::combine;
-    combine(0, count_);
-    return end_combining();
+    work_.begin();
+    if (!work_.joins()) return go_between();
+    if (shares_work()) return job::join;
+    try {
+      work_.join_all();
+    } catch (...) {
+      mine_.thrown = std::current_exception();
+    }
+    return end_joining();
   }
 
   /// All here call the same.
@@ -115,21 +110,37 @@ class joined_call {
     const meeting::seat& first = here_.at(0);
     for (std::size_t i = 1; i < here_.size(); ++i) {
       const meeting::seat& other = here_.at(i);
-      const bool counts = other.bytes == first.bytes;
-      if (other.sequence == first.sequence && other.fingerprint == first.fingerprint && counts) continue;
+      if (other.sequence == first.sequence && other.terms == first.terms) continue;
       const auto called = [&](std::size_t seat) {
         return "rank " + std::to_string(here_.rank_at(seat)) + " called " +
-               describe_fingerprint(here_.at(seat).fingerprint);
+               describe_fingerprint(here_.at(seat).terms.fingerprint);
       };
-      const char* const how = other.fingerprint != first.fingerprint ? ""
-                              : counts                               ? " after other calls"
-                                                                     : " with other counts";
-      state_.host.messages().break_communicator(
-          state_.id(), errc::mismatched_call,
-          called(0) + " where " + called(i) + how + " (communicator " + std::to_string(state_.id()) + ")");
-      return false;
+      const char* how = "";
+      if (other.terms.fingerprint == first.terms.fingerprint)
+        how = other.terms == first.terms ? " after other calls" : " with other counts";
+      return refuse(called(0) + " where " + called(i) + how);
     }
+    return call_.what != collective::alltoall || !call_.uneven || agree_on_counts();
+  }
+
+  /// What each rank sends another is what that expects.
+  bool agree_on_counts() {
+    for (std::size_t from = 0; from < here_.size(); ++from)
+      for (std::size_t to = 0; to < here_.size(); ++to) {
+        const std::size_t sent = here_.at(from).sent->bytes_of(here_.rank_at(to));
+        const std::size_t expected = here_.at(to).received->bytes_of(here_.rank_at(from));
+        if (sent == expected) continue;
+        return refuse("in an alltoall with counts rank " + std::to_string(here_.rank_at(from)) + " sends rank " +
+                      std::to_string(here_.rank_at(to)) + " " + std::to_string(sent) + " bytes where that expects " +
+                      std::to_string(expected));
+      }
     return true;
+  }
+
+  bool refuse(const std::string& why) {
+    state_.host.messages().break_communicator(state_.id(), errc::mismatched_call,
+                                              why + " (communicator " + std::to_string(state_.id()) + ")");
+    return false;
   }
 
   void end_all(const std::exception_ptr& failure) noexcept {
@@ -152,74 +163,47 @@ class joined_call {
     return why;
   }
 
-  void combine(std::size_t first, std::size_t count) noexcept {
+  void do_part(job what) noexcept {
     try {
-      const bool to_all = alone() && call_.what == collective::allreduce;
-      const array_operator by(call_);
-      combine_inputs(by, here_.inputs, first, count, here_.target,
-                     to_all ? std::span<std::byte* const>(here_.outputs) : std::span<std::byte* const>());
+      if (what == job::join)
+        work_.join(state_.seat);
+      else
+        work_.take(state_.seat);
     } catch (...) {
-      mine_.thrown = std::current_exception();
+      (what == job::join ? mine_.thrown : mine_.failure) = std::current_exception();
     }
   }
 
-  void copy_result(std::size_t seat) noexcept {
-    std::byte* const into = here_.outputs[seat];
-    const std::byte* const from = here_.outputs[owner()];
-    if (into != from) std::memcpy(into, from, bytes_);
-  }
-
-  void do_share(job what) noexcept {
-    if (what == job::copy) return copy_result(state_.seat);
-    const std::size_t ranks = here_.size(), shares = std::min(ranks, bytes_ / least_share);
-    const std::size_t share = (state_.seat * shares + ranks - 1) / ranks;  // so that all threads have some
-    if (share >= shares || share * ranks / shares != state_.seat) return;
-    const std::size_t first = begin_of(share, shares), end = begin_of(share + 1, shares);
-    if (first < end) combine(first, end - first);
-  }
-
-  /// Shares begin on cache lines, as far as the vector does.
-  std::size_t begin_of(std::size_t share, std::size_t shares) const {
-    if (share == shares) return count_;
-    const std::size_t line = std::max(64 / call_.element_bytes, std::size_t{1});
-    return count_ / shares * share / line * line;
-  }
-
-  job end_combining() {
+  /// All have joined what they have.
+  job end_joining() {
     std::shared_ptr<const fabric::poison> poisoned;
     for (std::size_t i = 0; i < here_.size() && poisoned == nullptr; ++i)
       if (const auto& thrown = here_.at(i).thrown)
         poisoned = std::make_shared<const fabric::poison>(fabric::poison{here_.rank_at(i), message_of(thrown)});
-    if (!alone()) return go_between(std::move(poisoned));
-    if (poisoned != nullptr) end_poisoned({nullptr, std::move(poisoned)});
-    return job::over;
+    if (!here_.alone() || poisoned == nullptr) return go_between(std::move(poisoned));
+    return end_poisoned({nullptr, std::move(poisoned)}), job::over;
   }
 
   /// The other processes' part, and what is left to be done here behind it.
   job go_between(std::shared_ptr<const fabric::poison> poisoned = nullptr) {
-    if (!alone()) {
+    if (!here_.alone()) {
       const leader_result result =
           here_.between().run(call_between(std::move(poisoned)), *here_.at(0).member, state_.selection);
       if (result.poisoned != nullptr) return end_poisoned(result), job::over;
       if (result.failure != nullptr) return end_all(result.failure), job::over;
     }
-    if (!copies()) return job::over;
-    if (shares_work()) return job::copy;
-    for (std::size_t i = 0; i < here_.size(); ++i) copy_result(i);
+    if (!work_.takes()) return job::over;
+    if (shares_work() || work_.takes_itself()) return job::take;
+    for (std::size_t i = 0; i < here_.size(); ++i) work_.take(i);
     return job::over;
   }
 
   leader_call call_between(std::shared_ptr<const fabric::poison> poisoned) {
-    leader_call call;
-    call.of = &call_;
-    call.count = count_;
-    if (has_root()) call.root = here_.between().process_of(call_.root);
+    leader_call call = work_.between();
     call.sequence = mine_.sequence;
-    call.fingerprint = mine_.fingerprint;
+    call.fingerprint = mine_.terms.fingerprint;
     call.custom = here_.at(0).custom;
     call.poisoned = std::move(poisoned);
-    call.out = here_.outputs[owner()];
-    call.in = combines() && here_.target != nullptr ? here_.target : here_.inputs[owner()];
     return call;
   }
 
@@ -230,7 +214,7 @@ class joined_call {
                                           (result.poisoned->why.empty() ? "" : ": " + result.poisoned->why)));
     for (std::size_t i = 0; i < here_.size(); ++i) {
       meeting::seat& each = here_.at(i);
-      const bool depends = call_.what == collective::allreduce || here_.rank_at(i) == call_.root;
+      const bool depends = !schedules::is_rooted(call_.what) || here_.rank_at(i) == call_.root;
       each.failure = depends ? told : nullptr;
       if (each.thrown != nullptr)
         each.failure = std::exchange(each.thrown, nullptr);
@@ -242,8 +226,7 @@ class joined_call {
   communicator_state& state_;
   meeting& here_;
   const request& call_;
-  const std::size_t count_;  ///< elements of the vector
-  const std::size_t bytes_;
+  joined_work& work_;
   meeting::seat& mine_;
 };
 
@@ -252,20 +235,40 @@ class joined_call {
 bool joins(const communicator_state& state, const request& call) {
   const bool named = state.selection.wanted[static_cast<std::size_t>(call.what)] != nullptr;
   if (!state.here->joins() || named) return false;
+  const meeting& here = *state.here;
   switch (call.what) {
     case collective::barrier:
     case collective::broadcast:
       return true;
     case collective::reduce:
     case collective::allreduce:
-      return state.here->in_rows() || custom_of(call.custom) != custom_operator::keeps_order;
+      return here.in_rows() || custom_of(call.custom) != custom_operator::keeps_order;
+    case collective::alltoall:
+      if (call.uneven) return here.alone();
+      break;
     default:
-      return false;
+      break;
   }
+  return here.in_rows();
 }
 
 void run_joined(communicator_state& state, const request& call, const request_shape& shape) {
-  joined_call(state, call, shape).run();
+  meeting& here = *state.here;
+  const auto run = [&](joined_work&& work) { joined_call(state, call, work).run(shape); };
+  switch (call.what) {
+    case collective::reduce_scatter:
+    case collective::allgather:
+    case collective::gather:
+    case collective::scatter:
+      return run(joined_blocks(here, call, shape));
+    case collective::alltoall:
+      return run(joined_alltoall(here, call, shape, state.seat));
+    case collective::scan:
+    case collective::exscan:
+      return run(joined_scan(here, call, shape.vector * call.element_bytes));
+    default:
+      return run(joined_vector(here, call, shape.vector * call.element_bytes));
+  }
 }
 
 }  // namespace weft::detail

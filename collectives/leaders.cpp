@@ -30,16 +30,21 @@ const rank_groups& leaders::groups() {
 
 const prepared_call& leaders::prepare(const leader_call& call, const schedules::selection_parameters& selection) {
   const request& of = *call.of;
-  const call_key key{of.what, custom_of(of.custom), of.op, of.type, call.root, of.element_bytes, call.count, 0};
-  const schedules::algorithm* const named = selection.wanted[static_cast<std::size_t>(of.what)];
-  if (latest_.key == key && named == named_) return latest_;
+  const bool uneven = !call.counts.empty();
+  const call_key key{call.what, custom_of(of.custom), of.op,      of.type,
+                     call.root, of.element_bytes,     call.count, call.block};
+  const schedules::algorithm* const named = selection.wanted[static_cast<std::size_t>(call.what)];
+  if (!uneven && latest_.key == key && named == named_) return latest_;
   latest_.key.reset();
-  choice_request wanted{of.what, call.count * of.element_bytes, {}, combine_seconds_of(host_, of)};
+  choice_request wanted{call.what, call.count * of.element_bytes, {}, combine_seconds_of(host_, of)};
   wanted.asked.root = call.root;
   wanted.asked.rank_order = key.custom == custom_operator::keeps_order;
   wanted.asked.groups_in_rows = wanted.asked.rank_order && groups().in_rows;
+  wanted.asked.own_counts = uneven && call.what == collective::alltoall;
   const schedules::selected found = choose({host_, size(), groups(), selection}, wanted);
-  const collective_call planned = planned_call(of, found, call.root, call.count);
+  collective_call planned =
+      planned_call(of, found, call.root, schedules::has_blocks(call.what) ? call.block : call.count);
+  if (uneven) set_counts(planned, of, call.counts);
   latest_.plan = plans_.find(planned);
   if (latest_.plan == nullptr) {
     const auto built = build_schedule(planned, {size(), here_, &groups().members, found.operand}, host_.settings());
@@ -48,7 +53,7 @@ const prepared_call& leaders::prepare(const leader_call& call, const schedules::
     latest_.plan = plans_.add(planned, built);
   }
   latest_.in_order = found.in_order;
-  latest_.key = key;
+  if (!uneven) latest_.key = key;
   named_ = named;
   return latest_;
 }

@@ -11,9 +11,12 @@ namespace weft::detail {
 
 /// A call among processes: as a request, but for buffers, which hold all of the vector.
 struct leader_call {
-  const request* of = nullptr;  ///< what, operator, type
-  std::size_t count = 0;        ///< elements of the vector
-  int root = 0;                 ///< a process, in the order of `leaders`
+  collective what = collective::barrier;
+  const request* of = nullptr;      ///< operator, type
+  std::size_t count = 0;            ///< elements of the vector; of an all-to-all, that this process sends
+  std::size_t block = 0;            ///< where there are blocks: elements of each process's,
+  std::vector<std::size_t> counts;  ///< or if they differ, of every one's; in an all-to-all as in collective_call
+  int root = 0;                     ///< a process, in the order of `leaders`
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
   std::uint32_t sequence = 0;
@@ -38,6 +41,10 @@ class leaders {
   /// The process that hosts `rank`, and this one, in that order.
   int process_of(int rank) const { return number_[static_cast<std::size_t>(rank)]; }
   int here() const noexcept { return here_; }
+  /// The first rank of a process; of the one behind the last, the number of ranks.
+  int first_rank(int process) const noexcept {
+    return process < size() ? leader_[static_cast<std::size_t>(process)] : static_cast<int>(number_.size());
+  }
 
   /// Runs the call by the schedule that `selection` says, as `member`, the first rank of this process. Blocks.
   leader_result run(const leader_call& call, fabric::participant& member,

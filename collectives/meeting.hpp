@@ -13,10 +13,12 @@
 #include <weft/operators.hpp>
 #include <weft/runtime/event.hpp>
 
+#include "fingerprint.hpp"
 #include "rank_groups.hpp"
 
 namespace weft::detail {
 
+class block_places;
 class leaders;
 class process;
 
@@ -30,14 +32,15 @@ class process;
 /// where the communicator fails.
 class meeting final : public fabric::failure_listener {
  public:
-  enum class job : std::uint8_t { combine, copy, over };
+  enum class job : std::uint8_t { join, take, over };  ///< see joined_work
 
   /// One rank's. Written by it before it arrives; in `failure` and below by whoever says the next job.
   struct alignas(64) seat {
-    std::uint64_t fingerprint = 0;
+    call_terms terms;
     std::uint32_t sequence = 0;
-    std::size_t bytes = 0;
     user_function custom;
+    const block_places* sent = nullptr;  ///< in an all-to-all; likewise what it receives
+    const block_places* received = nullptr;
     fabric::participant* member = nullptr;
     std::exception_ptr thrown;   ///< by its operator, in its share of the work
     std::exception_ptr failure;  ///< what its call ends with
@@ -56,6 +59,8 @@ class meeting final : public fabric::failure_listener {
   bool joins() const noexcept { return joins_; }
   /// Whether the ranks of every process are consecutive.
   bool in_rows() const noexcept { return in_rows_; }
+  /// Whether all ranks are in this process.
+  bool alone() const noexcept { return ranks_.size() == static_cast<std::size_t>(members_->size()); }
   /// The processes among each other.
   leaders& between() noexcept { return *between_; }
 
@@ -68,7 +73,9 @@ class meeting final : public fabric::failure_listener {
   /// The buffers of the ranks that have arrived, by seat: each rank writes its own before it arrives.
   std::vector<const std::byte*> inputs;
   std::vector<std::byte*> outputs;
-  std::byte* target = nullptr;  ///< where those vectors are combined; by whoever says the first job
+  // By whoever says the first job:
+  std::byte* target = nullptr;           ///< where what they have is joined
+  const block_places* places = nullptr;  ///< where the blocks of all ranks lie, but for all-to-alls
 
   /// Waits for the others. The first job; nothing where the communicator has failed, or where this is the last rank,
   /// who then has to say it: `last` is set. Blocks.

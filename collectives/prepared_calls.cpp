@@ -15,15 +15,6 @@ struct chosen {
   schedules::operand_costs operand;  ///< follows from the call and from what the job agreed on
 };
 
-/// As many bytes of each block.
-std::vector<std::size_t> scaled(std::span<const std::size_t> sent, std::span<const std::size_t> received,
-                                std::size_t by) {
-  std::vector<std::size_t> all(sent.begin(), sent.end());
-  all.insert(all.end(), received.begin(), received.end());
-  for (std::size_t& count : all) count *= by;
-  return all;
-}
-
 chosen choose(communicator_state& state, const request& wanted, const request_shape& shape) {
   choice_request of{wanted.what, shape.vector * wanted.element_bytes, {}, combine_seconds_of(state.host, wanted)};
   of.asked.root = wanted.root;
@@ -33,9 +24,7 @@ chosen choose(communicator_state& state, const request& wanted, const request_sh
   const schedules::selected found = detail::choose(state, of);
   chosen c{planned_call(wanted, found, wanted.root, schedules::has_blocks(wanted.what) ? shape.block : shape.vector),
            found.in_order, found.operand};
-  if (!wanted.uneven) return c;
-  c.call.count = 0;
-  c.call.counts = scaled(wanted.counts, wanted.received, schedules::combines(wanted.what) ? 1 : wanted.element_bytes);
+  if (wanted.uneven) set_counts(c.call, wanted, counts_of(wanted));
   return c;
 }
 
@@ -82,6 +71,19 @@ collective_call planned_call(const request& wanted, const schedules::selected& f
   }
   call.element_bytes = static_cast<std::uint32_t>(wanted.element_bytes);
   return call;
+}
+
+void set_counts(collective_call& call, const request& wanted, std::vector<std::size_t> counts) {
+  call.count = 0;
+  call.counts = std::move(counts);
+  if (!schedules::combines(wanted.what))
+    for (std::size_t& count : call.counts) count *= wanted.element_bytes;
+}
+
+std::vector<std::size_t> counts_of(const request& wanted) {
+  std::vector<std::size_t> all(wanted.counts.begin(), wanted.counts.end());
+  all.insert(all.end(), wanted.received.begin(), wanted.received.end());
+  return all;
 }
 
 const prepared_call& prepare(communicator_state& state, const request& call, const request_shape& shape) {

@@ -22,6 +22,12 @@ double combine_seconds_of(const process& host, const request& wanted);
 /// The call by what was chosen: of `count` elements, in each block where there are blocks.
 collective_call planned_call(const request& wanted, const schedules::selected& found, int root, std::size_t count);
 
+/// The same for a call whose blocks have counts: those of each, in elements of `wanted`.
+void set_counts(collective_call& call, const request& wanted, std::vector<std::size_t> counts);
+
+/// The counts of the caller's blocks: in an all-to-all of what it sends and, behind these, receives.
+std::vector<std::size_t> counts_of(const request& wanted);
+
 /// Where the values of a reproducible sum go, and of which accumulators.
 struct value_target {
   void* out = nullptr;

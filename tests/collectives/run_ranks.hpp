@@ -75,13 +75,19 @@ inline weft::options by_length() {
 struct job {
   int processes = 1;
   int ranks_per_process = 1;
+  std::vector<int> ranks_of;  ///< each process, if not all have as many
   weft::options settings = by_length();
   weft::fabric::loopback_options network;
   std::vector<std::string> nodes;                          ///< of each process; none: all are on this machine
   std::shared_ptr<const weft::topology::machine> machine;  ///< what each node is said to be
   std::chrono::seconds patience{60};  ///< after which the job hangs: the test program says so and ends
 
-  int ranks() const { return processes * ranks_per_process; }
+  int ranks_in(std::size_t process) const { return ranks_of.empty() ? ranks_per_process : ranks_of[process]; }
+  int ranks() const {
+    int all = 0;
+    for (std::size_t p = 0; p < static_cast<std::size_t>(processes); ++p) all += ranks_in(p);
+    return all;
+  }
 };
 
 /// Ends the test program, saying why, unless it is destroyed in time. Not before time under a sanitizer.
@@ -136,7 +142,7 @@ inline std::vector<std::exception_ptr> run_processes(const job& what,
         member.network = network.endpoint(static_cast<int>(p));
         member.job = 0x1234'5678'9abc'def0;
         member.secret = "known to the job alone";
-        member.ranks = what.ranks_per_process;
+        member.ranks = what.ranks_in(p);
         if (!what.nodes.empty()) member.node = what.nodes[p];
         member.described = what.machine;
         weft::runtime runtime(std::move(member));
@@ -180,8 +186,7 @@ inline void run_ranks(const job& what, const std::function<void(weft::communicat
   std::string text;
   for (std::size_t r = 0; r < outcomes.size(); ++r)
     if (outcomes[r] != nullptr) text += "rank " + std::to_string(r) + ": " + text_of(outcomes[r]) + "\n";
-  INFO("seed " << seed_of_this_run() << ", " << what.processes << " processes of " << what.ranks_per_process
-               << " ranks");
+  INFO("seed " << seed_of_this_run() << ", " << what.processes << " processes, " << what.ranks() << " ranks");
   if (!text.empty()) FAIL(text);
   SUCCEED();
 }

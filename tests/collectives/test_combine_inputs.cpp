@@ -21,6 +21,19 @@ digits joined(const digits& left, const digits& right) {
   return {left.value * right.scale + right.value, left.scale * right.scale};
 }
 
+const auto join = weft::make_operator<digits>(
+    [](const digits* in, digits* inout, std::size_t n) {
+      for (std::size_t i = 0; i < n; ++i) inout[i] = joined(in[i], inout[i]);
+    },
+    weft::does_not_commute);
+
+array_operator joining() {
+  weft::detail::request call;
+  call.custom = weft::detail::erased(join);
+  call.element_bytes = sizeof(digits);
+  return array_operator(call);
+}
+
 struct arrays {
   arrays(std::size_t inputs, std::size_t count) : all(inputs, std::vector<digits>(count)), right(count) {
     std::mt19937_64 random(seed_of_this_run());
@@ -43,15 +56,7 @@ struct arrays {
 }  // namespace
 
 TEST_CASE("any number of vectors combine in their order, wherever the result goes") {
-  const auto join = weft::make_operator<digits>(
-      [](const digits* in, digits* inout, std::size_t n) {
-        for (std::size_t i = 0; i < n; ++i) inout[i] = joined(in[i], inout[i]);
-      },
-      weft::does_not_commute);
-  weft::detail::request call;
-  call.custom = weft::detail::erased(join);
-  call.element_bytes = sizeof(digits);
-  const array_operator by(call);
+  const array_operator by = joining();
   for (const std::size_t inputs : {1, 2, 3, 15, 16, 17, 30, 31, 32, 33, 100})
     for (const std::size_t count : {1, 511, 512, 513, 1500})
       for (const std::size_t target : {std::size_t{0}, inputs / 2, inputs - 1, inputs}) {
@@ -61,11 +66,55 @@ TEST_CASE("any number of vectors combine in their order, wherever the result goe
         std::byte* const into = target == inputs ? reinterpret_cast<std::byte*>(apart.data()) : a.out[target];
         const std::size_t half = count / 2;
         // The second half first: shares are combined in any order.
-        weft::detail::combine_inputs(by, a.in, half, count - half, into, a.out);
+        weft::detail::combine_inputs(by, a.in, half, count - half, into + half * sizeof(digits), a.out);
         weft::detail::combine_inputs(by, a.in, 0, half, into, {});
         CHECK((target == inputs ? apart : a.all[target]) == a.right);
         for (const auto& other : a.all) CHECK(std::equal(other.begin() + half, other.end(), a.right.begin() + half));
       }
+}
+
+TEST_CASE("scans combine from left to right, in place and apart, with the own vector and without") {
+  const array_operator by = joining();
+  const bool in_place = GENERATE(false, true);
+  for (const std::size_t inputs : {1, 2, 5, 18})
+    for (const std::size_t count : {1, 511, 512, 1500}) {
+      CAPTURE(inputs, count, in_place, seed_of_this_run());
+      arrays a(inputs, count), b = a;
+      for (std::size_t r = 0; r < inputs; ++r) {
+        b.in[r] = reinterpret_cast<const std::byte*>(b.all[r].data());
+        b.out[r] = reinterpret_cast<std::byte*>(b.all[r].data());
+      }
+      const std::vector<std::vector<digits>> given = a.all;
+      std::vector<digits> total(count);
+      const std::size_t half = count / 2;
+      // The second half first: shares are combined in any order.
+      for (const auto& [first, some] : {std::pair(half, count - half), std::pair(std::size_t{0}, half)}) {
+        if (some != 0) weft::detail::scan_inputs(by, in_place ? a.in : b.in, first, some, a.out);
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        digits right;
+        for (std::size_t r = 0; r < inputs; ++r) {
+          right = joined(right, given[r][i]);
+          REQUIRE(a.all[r][i] == right);
+        }
+      }
+      if (in_place) a.all = given;
+      for (std::size_t r = 0; r < inputs; ++r) a.out[r] = reinterpret_cast<std::byte*>(a.all[r].data());
+      const auto& from = in_place ? a.out : b.out;
+      const std::vector<const std::byte*> in(from.begin(), from.end());
+      const std::vector<digits> first_output = a.all[0];
+      weft::detail::exscan_inputs(by, in, half, count - half, a.out, reinterpret_cast<std::byte*>(total.data()));
+      if (half != 0) weft::detail::exscan_inputs(by, in, 0, half, a.out, reinterpret_cast<std::byte*>(total.data()));
+      CHECK(a.all[0] == first_output);
+      for (std::size_t i = 0; i < count; ++i) {
+        digits right;
+        for (std::size_t r = 0; r < inputs; ++r) {
+          if (r > 0) REQUIRE(a.all[r][i] == right);
+          right = joined(right, given[r][i]);
+        }
+        REQUIRE(total[i] == right);
+      }
+    }
 }
 
 TEST_CASE("vectors combine by a kernel to the same bits in shares as at once") {
@@ -86,7 +135,7 @@ TEST_CASE("vectors combine by a kernel to the same bits in shares as at once") {
   weft::detail::combine_inputs(by, in, 0, count, reinterpret_cast<std::byte*>(whole.data()), {});
   for (std::size_t first = 0; first < count;) {
     const std::size_t some = std::min(count - first, std::size_t{1 + random() % 700});
-    weft::detail::combine_inputs(by, in, first, some, reinterpret_cast<std::byte*>(shares.data()), {});
+    weft::detail::combine_inputs(by, in, first, some, reinterpret_cast<std::byte*>(shares.data() + first), {});
     first += some;
   }
   CHECK(whole == shares);

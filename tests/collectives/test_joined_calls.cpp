@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "collective_cases.hpp"
-#include "run_ranks.hpp"
+#include "joined_job.hpp"
 #include "sanitized.hpp"
 
 using namespace weft_test;
@@ -14,22 +14,21 @@ namespace {
 
 using weft::schedules::collective;
 
-job joined_job(int processes, int ranks_per_process, int workers) {
-  job what = small_job(processes, ranks_per_process);
-  what.settings.workers = workers;
-  return what;
-}
-
-/// Barriers, broadcasts and reductions of any operator, root and length: below and beyond what the ranks share.
+/// Every collective in turn, of any operator, root and length: below and beyond what the ranks share.
 void call_anything(weft::communicator& world, int calls, std::uint64_t seed) {
-  static constexpr collective kinds[]{collective::barrier, collective::broadcast, collective::reduce,
-                                      collective::allreduce, collective::allreduce};
   std::mt19937_64 random(seed);
   const auto below = [&](std::size_t end) { return static_cast<std::size_t>(random() % end); };
+  const auto ranks = static_cast<std::size_t>(world.size());
   for (int i = 0; i < calls; ++i) {
     collective_case c;
-    c.what = kinds[below(std::size(kinds))];
-    c.count = i % 6 == 5 ? 4000 + below(9000) : below(70);
+    c.what = static_cast<collective>(static_cast<std::size_t>(i) % weft::schedules::collectives);
+    const bool blocks = weft::schedules::has_blocks(c.what);
+    const bool of_each = blocks || c.what == collective::scan || c.what == collective::exscan;
+    if (below(4) == 0)
+      c.count = of_each ? below(16'000 / ranks) : 4000 + below(9000);
+    else
+      c.count = below(blocks ? 9 : 70);
+    c.uneven = blocks && below(2) == 0;
     c.type = static_cast<element>(below(elements));
     c.op = below(2) == 0 ? weft::reduction_operator(weft::sum) : weft::reduction_operator(weft::max);
     c.root = static_cast<int>(below(static_cast<std::size_t>(world.size())));
@@ -70,6 +69,29 @@ void check_order(weft::communicator& on, const std::vector<int>& world_ranks, st
   out = mine;
   on.reduce(out, out, in_order, root);
   expect(out == (on.rank() == root ? right : mine), "the same of the root alone");
+
+  const auto size = static_cast<std::size_t>(on.size()), rank = static_cast<std::size_t>(on.rank());
+  std::vector<affine> so_far(count), before(count);
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t r = 0; r <= rank; ++r) {
+      before[i] = so_far[i];
+      so_far[i] = after(so_far[i], of_rank(world_ranks[r], i));
+    }
+  out = mine;
+  on.scan(out, out, in_order);
+  expect(out == so_far, "those up to this rank, in place");
+  out = mine;
+  on.exscan(mine, out, in_order);
+  expect(out == (rank == 0 ? mine : before), "those before this rank");
+
+  std::vector<affine> blocks(size * count), block(count);
+  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = of_rank(me, i);
+  on.reduce_scatter(blocks, block, in_order);
+  for (std::size_t i = 0; i < count; ++i) {
+    affine all;
+    for (const int r : world_ranks) all = after(all, of_rank(r, rank * count + i));
+    expect(block[i] == all, "element ", i, " of this rank's block, in the order of the ranks");
+  }
 }
 
 std::vector<int> all_ranks(int ranks) {
@@ -90,10 +112,31 @@ TEST_CASE("1 to 33 ranks of a process that meet in its memory get the serial res
 TEST_CASE("ranks of several processes, each of which meets in its memory, get the serial result", "[joined][results]") {
   const int workers = GENERATE(1, 2, 4);
   auto what = GENERATE_COPY(joined_job(2, 2, workers), joined_job(2, 17, workers), joined_job(3, 5, workers),
-                            joined_job(5, 2, workers));
+                            joined_job(5, 2, workers), joined_job({1, 6}, workers), joined_job({4, 1, 3}, workers),
+                            joined_job({9, 2, 1, 8}, workers));
   what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+  run_ranks(what, [](weft::communicator& world) { call_anything(world, 55, seed_of_this_run() + 1); });
+}
+
+TEST_CASE("where an algorithm is named ranks do not meet, and get the serial result", "[joined][results]") {
+  auto what = joined_job({4, 1, 3}, 2);
   what.settings.allreduce = GENERATE("recursive-doubling", "ring");
-  run_ranks(what, [](weft::communicator& world) { call_anything(world, 50, seed_of_this_run() + 1); });
+  what.settings.allgather = "bruck";
+  run_ranks(what, [](weft::communicator& world) { call_anything(world, 33, seed_of_this_run() + 5); });
+}
+
+TEST_CASE("ranks of any order, and some of them alone, get the serial result", "[joined][results]") {
+  const int workers = GENERATE(1, 2);
+  const auto what = GENERATE_COPY(joined_job(1, 9, workers), joined_job({4, 1, 3}, workers), joined_job(3, 4, workers));
+  run_ranks(what, [](weft::communicator& world) {
+    const std::uint64_t seed = seed_of_this_run() + 6;
+    auto reversed = world.split(0, -world.rank());
+    call_anything(*reversed, 22, seed);
+    auto mixed = world.split(0, world.rank() % 2 * world.size() + world.rank());
+    call_anything(*mixed, 22, seed + 1);
+    auto thirds = world.split(world.rank() % 3 == 0 ? 1 : 2);
+    call_anything(*thirds, 22, seed + 2);
+  });
 }
 
 TEST_CASE("64 and 1,024 ranks of a process meet in its memory", "[joined][results]") {
@@ -101,7 +144,7 @@ TEST_CASE("64 and 1,024 ranks of a process meet in its memory", "[joined][result
             [](weft::communicator& world) { call_anything(world, 24, seed_of_this_run() + 2); });
   job what = joined_job(1, sanitized ? 200 : 1024, 2);
   what.settings.fiber_stack = 64 << 10;
-  run_ranks(what, [](weft::communicator& world) { call_anything(world, 6, seed_of_this_run() + 3); });
+  run_ranks(what, [](weft::communicator& world) { call_anything(world, 11, seed_of_this_run() + 3); });
 }
 
 TEST_CASE("without meeting in memory the results are the same", "[joined][results]") {
@@ -155,94 +198,6 @@ TEST_CASE("sums have the same bits on any number of workers, in place or not, sh
   }
   CHECK(found[1] == found[0]);
   CHECK(found[2] == found[0]);
-}
-
-TEST_CASE("calls that meet in memory and calls that do not are told of each other", "[joined][mismatches]") {
-  const auto what = GENERATE(joined_job(1, 3, 1), joined_job(2, 2, 2));
-  run_ranks(what, [](weft::communicator& world) {
-    const auto refused = [&](auto&& of_rank_1, auto&& of_others, const char* part) {
-      auto inner = world.dup();
-      const auto text = expect_error(weft::errc::mismatched_call, [&] {
-        if (inner.rank() == 1)
-          of_rank_1(inner);
-        else
-          of_others(inner);
-        inner.barrier();
-        inner.barrier();
-      });
-      expect_text(text, part);
-      expect_text(text, "joined within each process first");
-      world.barrier();
-    };
-    refused([](auto& on) { on.ibarrier().wait(); }, [](auto& on) { on.barrier(); }, "barrier()");
-    std::vector<int> one(1, 1), all(static_cast<std::size_t>(world.size()));
-    refused([&](auto& on) { on.allgather(one, all); }, [&](auto& on) { on.allreduce(one, one, weft::sum); },
-            "allgather(");
-  });
-}
-
-TEST_CASE("a rank that makes one call more is found out", "[joined][mismatches]") {
-  run_ranks(joined_job(1, 4, 2), [](weft::communicator& world) {
-    auto inner = world.dup();
-    std::vector<int> data(4, 1);
-    const auto text = expect_error(weft::errc::mismatched_call, [&] {
-      weft::handle more;
-      if (inner.rank() == 2) more = inner.ibcast(data, 2);
-      for (int i = 0; i < 3; ++i) inner.barrier();
-      if (more.valid()) more.wait();
-    });
-    expect_text(text, "rank 2 called");
-    world.barrier();
-  });
-}
-
-TEST_CASE("ranks that wait for each other in memory are told of a failure", "[joined][failures]") {
-  const int workers = GENERATE(1, 2, 4), processes = GENERATE(1, 2);
-  for (int i = 0; i < 20; ++i) {
-    const auto outcomes = outcomes_of(joined_job(processes, 6, workers), [&](weft::communicator& world) {
-      std::vector<double> data(i % 2 == 0 ? 10 : 9000, 1);
-      if (world.rank() == i % world.size()) {
-        for (int calls = 0; calls < i; ++calls) world.allreduce(data, data, weft::max);
-        throw std::runtime_error("out of luck");
-      }
-      expect_text(expect_error(weft::errc::operation_failed,
-                               [&] {
-                                 while (true) world.allreduce(data, data, weft::max);
-                               }),
-                  "out of luck");
-      expect_error(weft::errc::operation_failed, [&] { world.barrier(); });
-    });
-    for (std::size_t r = 0; r < outcomes.size(); ++r)
-      CHECK(text_of(outcomes[r]) == (r == static_cast<std::size_t>(i) % outcomes.size() ? "out of luck" : "no error"));
-  }
-}
-
-TEST_CASE("an operator that throws while ranks combine in memory is named", "[joined][failures]") {
-  const int workers = GENERATE(1, 2);
-  const auto what = GENERATE_COPY(joined_job(1, 5, workers), joined_job(2, 3, workers));
-  run_ranks(what, [](weft::communicator& world) {
-    for (const std::size_t count : {10u, 20'000u}) {
-      bool threw = false;
-      const auto op = weft::make_operator<double>(
-          [&](const double*, double*, std::size_t) {
-            threw = true;
-            throw std::domain_error("no such sum");
-          },
-          weft::commutes);
-      std::vector<double> data(count, 1), sum(count);
-      try {
-        world.allreduce(data, sum, op);
-        expect(false, "an error");
-      } catch (const std::domain_error&) {
-        expect(threw, "this rank's operator to have thrown");
-      } catch (const weft::error& e) {
-        expect(!threw && e.code() == weft::errc::operation_failed, "operation_failed, not ", e.what());
-        expect_text(e.what(), "threw: no such sum");
-      }
-      world.allreduce(data, sum, weft::sum);
-      expect(sum[count - 1] == world.size(), "the communicator to go on");
-    }
-  });
 }
 
 TEST_CASE("10,000 ranks of a process: a barrier and an all-reduce", "[joined][results]") {

@@ -1,0 +1,28 @@
+// Collectives of one vector, joined within each process.
+#pragma once
+
+#include "joined_work.hpp"
+
+namespace weft::detail {
+
+/// Barriers, broadcasts, reductions and all-reduces.
+class joined_vector final : public joined_work {
+ public:
+  using joined_work::joined_work;
+
+  void begin() override;
+  bool joins() const override { return combines() && here_.target != nullptr; }
+  void join(std::size_t seat) override;
+  void join_all() override { combine(0, elements()); }
+  leader_call between() const override;
+  bool takes() const override;
+  void take(std::size_t seat) override;
+
+ private:
+  bool combines() const { return schedules::combines(call_.what) && bytes_ != 0; }
+  /// The seat whose buffer all here take the result from, or that has it alone.
+  std::size_t owner() const { return has_root() && root_is_here() ? here_.seat_of(call_.root) : 0; }
+  void combine(std::size_t first, std::size_t count);
+};
+
+}  // namespace weft::detail
