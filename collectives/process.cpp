@@ -7,10 +7,10 @@
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/rest.hpp>
-#include <weft/topology/affinity.hpp>
 
 #include "execution.hpp"
 #include "meeting.hpp"
+#include "progress_thread.hpp"
 #include "schedule_builder.hpp"
 
 namespace weft::detail {
@@ -57,15 +57,8 @@ process::process(membership member)
     throw;
   }
   if (settings_.progress != progress_mode::thread) return;
-  progress_->start([cpus = std::move(member.progress_cpus)] {
-    if (cpus.empty()) return false;
-    try {
-      topology::bind_this_thread(cpus);
-      return true;
-    } catch (const error& e) {  // costs speed, not correctness
-      std::fprintf(stderr, "weft: warning: the progress thread is not bound: %s\n", e.what());
-      return false;
-    }
+  progress_->start([cpus = std::move(member.progress_cpus), real_time = settings_.real_time] {
+    return settle_progress_thread(cpus, real_time);
   });
 }
 

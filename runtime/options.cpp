@@ -141,6 +141,8 @@ const std::vector<entry>& table() {
       text_option("provider", "libfabric provider; empty: the default of this machine", &options::provider),
       text_option("address", "the address that endpoints and control connections bind to", &options::address),
       progress_option(),
+      switch_option("real-time", "a progress thread with a core of its own takes a real-time class (SCHED_FIFO)",
+                    &options::real_time),
       count_option("ranks-per-process", "ranks that each process hosts, each on a fiber", &options::ranks_per_process,
                    1),
       count_option("workers", "threads that run a process's ranks; 0: as many as it was given cores", &options::workers,

@@ -2,7 +2,8 @@
 """Compares weft's collectives with Open MPI's and MPICH's on this machine, in one run.
 
   tools/compare_collectives.py [--collectives allreduce,bcast,...] [--ranks 2,4] [--paths shm,tcp] [--alternations 3]
-                               [--from 8] [--to 8M] [--factor 4] [--budget 50] [--weft build/tools/weft]
+                               [--from 8] [--to 8M] [--factor 4] [--budget 50] [--limit 20]
+                               [--weft build/tools/weft]
                                [--peers ../shared/peers] [--write] [--readme collectives/COMPARISON.md]
 
 Runs `weft bench COLLECTIVE` and PEERS/measure in turn and prints, for each number of ranks and each path, a table in
@@ -14,7 +15,9 @@ replace what stands between the markers in the page.
 
 import argparse
 import json
+import os
 import shlex
+import signal
 import statistics
 import subprocess
 import sys
@@ -54,6 +57,8 @@ def parse_arguments():
     parser.add_argument("--to", dest="last", type=size, default=8 << 20)
     parser.add_argument("--factor", type=at_least(2), default=4)
     parser.add_argument("--budget", type=at_least(1), default=50, help="ms for the samples of a size")
+    parser.add_argument("--limit", type=at_least(1), default=20,
+                        help="s for the peers' times of one collective: sizes that they do not come to stay empty")
     measured.add_peer_options(parser, "collectives/COMPARISON.md")
     return parser.parse_args()
 
@@ -72,16 +77,22 @@ def theirs(options, collective, ranks, path):
     """The medians by size of each of the peers that work here."""
     command = [options.peers / "measure", "-n", ranks, "-c", collective, "-f", options.first, "-t", options.last,
                "-x", options.factor, "-b", options.budget, "-p", path]
-    process = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)
+    try:
+        printed, errors = process.communicate(timeout=options.limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGTERM)
+        printed, errors = process.communicate()
     found = {peer: {} for peer in PEERS}
-    for line in process.stdout.splitlines():
+    for line in printed.splitlines():
         if not line.startswith("{"):
             continue
         result = json.loads(line)
         count = 0 if collective == "barrier" else result["bytes"]
         found[result["peer"].removesuffix(f"-{path}")][count] = result["median_us"]
     if not any(found.values()):
-        sys.exit(f"{shlex.join(map(str, command))}: status {process.returncode}, no results\n{process.stderr}")
+        sys.exit(f"{shlex.join(map(str, command))}: status {process.returncode}, no results\n{errors}")
     return found
 
 

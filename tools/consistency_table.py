@@ -98,9 +98,16 @@ def rows_of(name, noise, runs):
     return rows
 
 
+def deviation_ratio(runs, name, samples):
+    """The standard deviation of weft with a thread, in its first figure, to that of `name`."""
+    own, others = ([next(iter(run.values()))[samples]["deviation_us"] for run in runs[which]]
+                   for which in ("weft, thread", name))
+    return statistics.median(mine / theirs for mine, theirs in zip(own, others))
+
+
 def main():
     options = parse_arguments()
-    rows, deviations = [], {}
+    rows, runs = [], {}
     with tempfile.TemporaryDirectory() as folder:
         program = compile_peer(folder)
         for noise in ("", options.noise):
@@ -112,16 +119,15 @@ def main():
                 runs["Open MPI"].append(of_open_mpi(options, program, noise))
             for name, found in runs.items():
                 rows += rows_of(name, noise, found)
-            deviations = {name: [next(iter(run.values()))["all"]["deviation_us"] for run in found]
-                          for name, found in runs.items()}
-    ratios = {name: statistics.median(own / other for own, other in zip(deviations["weft, thread"], deviations[name]))
-              for name in ("weft, caller", "Open MPI")}
     heads = ["noise, µs", "who", "until", "samples", "mean, µs", "deviation, µs", "within 4 µs of the mode", "p50, µs",
              "p99, µs", "max, µs"]
     text = (f"{measured.table(heads, ['---'] * 4 + ['---:'] * 6, rows)}\n\nUnder that noise the standard deviation with "
-            f"the thread is {ratios['weft, caller']:.3f} times the caller's and {ratios['Open MPI']:.3f} times Open MPI's "
-            f"(all samples, medians of the ratios). Sums of one double, {RANKS} ranks, medians of {options.alternations} "
-            f"alternating runs (`{measured.this_command()}`), {measured.compared_with(options.weft)}.")
+            f"the thread is {deviation_ratio(runs, 'weft, caller', 'without_highest'):.3f} times the caller's and "
+            f"{deviation_ratio(runs, 'Open MPI', 'without_highest'):.3f} times Open MPI's without the highest 1 % of the "
+            f"samples, {deviation_ratio(runs, 'weft, caller', 'all'):.3f} and "
+            f"{deviation_ratio(runs, 'Open MPI', 'all'):.3f} times with them (medians of the ratios). Sums of one double, "
+            f"{RANKS} ranks, medians of {options.alternations} alternating runs (`{measured.this_command()}`), "
+            f"{measured.compared_with(options.weft)}.")
     print(text)
     measured.write_if_wanted(options, "consistency", text)
 

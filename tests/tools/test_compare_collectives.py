@@ -11,7 +11,7 @@ SCRIPT = pathlib.Path(sys.argv.pop(1)).resolve()
 
 # weft takes as many microseconds as there are bytes in the vector, Open MPI twice as many, MPICH half of them.
 PRETENDER = """#!/usr/bin/env python3
-import json, pathlib, sys
+import json, pathlib, sys, time
 here = pathlib.Path(__file__)
 if sys.argv[1:2] == ["info"]:
     print(json.dumps({"version": "9.8", "build": {"compiler": "GCC", "type": "release", "instruction_set": "none"},
@@ -30,7 +30,9 @@ for peer, times in (("openmpi", 2), ("mpich", 0.5)):
     if peer == "mpich" and flag["-c"] == "bcast":
         continue
     for count in (int(flag["-f"]), int(flag["-t"])):
-        print(json.dumps({"peer": peer + "-" + flag["-p"], "bytes": count, "median_us": count * times}))
+        print(json.dumps({"peer": peer + "-" + flag["-p"], "bytes": count, "median_us": count * times}), flush=True)
+        if (here.parent / "slow").exists() and peer == "mpich":
+            time.sleep(60)
 sys.exit(1)
 """
 
@@ -51,6 +53,14 @@ class CompareCollectives(unittest.TestCase):
 
     def calls(self):
         return (self.folder / "calls").read_text().splitlines()
+
+    def test_sizes_that_a_peer_does_not_come_to_in_time_stay_empty(self):
+        (self.folder / "slow").touch()
+        result = self.run_script("--collectives", "allreduce", "--ranks", "2", "--paths", "shm", "--limit", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [line for line in result.stdout.splitlines() if "KiB" in line or "64 B" in line]
+        self.assertIn("0.50 / 2.00", rows[0])
+        self.assertIn("0.50 / –", rows[1])
 
     def test_rows_are_sizes_and_columns_collectives(self):
         result = self.run_script("--collectives", "allreduce,alltoall,bcast", "--ranks", "4", "--paths", "tcp")

@@ -18,6 +18,7 @@ struct options {
   std::string provider;               ///< libfabric provider; empty: the default of this machine
   std::string address = "127.0.0.1";  ///< the address that endpoints and control connections bind to
   progress_mode progress = progress_mode::caller;
+  bool real_time = false;  ///< the progress thread takes a real-time class, where it has a core of its own
   int ranks_per_process = 1;
   int workers = 0;                      ///< threads that run a process's fibers; 0: the cores that it was given
   bool node = true;                     ///< ranks of one process meet in its memory; else all is messages
