@@ -20,6 +20,7 @@
 #include <weft/membership.hpp>
 #include <weft/runtime.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/topology/affinity.hpp>
 
 #include "catch.hpp"
 #include "seed.hpp"
@@ -138,6 +139,8 @@ inline std::vector<std::exception_ptr> run_processes(const job& what,
       try {
         weft::detail::membership member;
         member.settings = what.settings;
+        // Every other progress thread takes its core for its own: ranks then leave all to it.
+        if (p % 2 == 1) member.progress_cpus = {weft::topology::this_thread_binding().last()};
         member.rendezvous = std::move(stores[p]);
         member.network = network.endpoint(static_cast<int>(p));
         member.job = 0x1234'5678'9abc'def0;
