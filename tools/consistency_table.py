@@ -4,11 +4,11 @@
   tools/consistency_table.py [--noise 1000:200] [--alternations 5] [--seconds 5] [--weft build/tools/weft] [--write]
                              [--readme collectives/PROGRESS.md]
 
-Runs `weft bench consistency` (8 ranks in 2 processes over net; a thread makes progress, then the callers) and Open MPI
-(8 processes over TCP, compiled from mpi_consistency.cpp) in turn, without noise and with it, and prints a table in
-Markdown: medians of the alternations. The ranks of each share the first core; Open MPI's processes have no progress
-threads. Needs two cores, root for SCHED_FIFO, and Debian's openmpi-bin libopenmpi-dev. With --write the table replaces
-what stands between the markers in the page.
+Runs `weft bench consistency` (8 ranks in 2 processes over net; a thread makes progress, then one of a real-time class,
+then the callers) and Open MPI (8 processes over TCP, compiled from mpi_consistency.cpp) in turn, without noise and with
+it, and prints a table in Markdown: medians of the alternations. The ranks of each share the first core; Open MPI's
+processes have no progress threads. Needs two cores, root for SCHED_FIFO, and Debian's openmpi-bin libopenmpi-dev. With
+--write the table replaces what stands between the markers in the page.
 """
 
 import argparse
@@ -51,11 +51,11 @@ def statistics_of(us):
             "p50_us": us[len(us) // 2], "p99_us": us[len(us) * 99 // 100], "max_us": us[-1]}
 
 
-def of_weft(options, progress, noise):
+def of_weft(options, progress, noise, real_time=False):
     """The two figures: to the end of the last rank's part, and to its return."""
     command = [options.weft, "bench", "consistency", "--provider", "net", "--progress", progress,
                "--budget", 1000 * options.seconds, "--json", *(["--noise", noise] if noise else [])]
-    found = json.loads(measured.output(*map(str, command)))
+    found = json.loads(measured.output(*map(str, command), environment={"WEFT_REAL_TIME": "on" if real_time else "off"}))
     if found["wrong"] != 0:
         sys.exit("consistency_table.py: wrong results")
     return {figure: found[figure] for figure in ("completed", "returned")}
@@ -98,11 +98,13 @@ def rows_of(name, noise, runs):
     return rows
 
 
-def deviation_ratio(runs, name, samples):
-    """The standard deviation of weft with a thread, in its first figure, to that of `name`."""
-    own, others = ([next(iter(run.values()))[samples]["deviation_us"] for run in runs[which]]
-                   for which in ("weft, thread", name))
-    return statistics.median(mine / theirs for mine, theirs in zip(own, others))
+def deviation_ratios(runs, name, samples):
+    """The standard deviation of `name`, in its first figure, to those of the others, in words."""
+    def deviations(which):
+        return [next(iter(run.values()))[samples]["deviation_us"] for run in runs[which]]
+    def ratio(other):
+        return statistics.median(mine / theirs for mine, theirs in zip(deviations(name), deviations(other)))
+    return f"{ratio('weft, caller'):.3f} times the caller's and {ratio('Open MPI'):.3f} times Open MPI's"
 
 
 def main():
@@ -111,10 +113,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         program = compile_peer(folder)
         for noise in ("", options.noise):
-            runs = {"weft, thread": [], "weft, caller": [], "Open MPI": []}
+            runs = {"weft, thread": [], "weft, real-time thread": [], "weft, caller": [], "Open MPI": []}
             for number in range(options.alternations):
                 print(f"noise {noise or 'none'}: {number + 1} of {options.alternations}", file=sys.stderr)
                 runs["weft, thread"].append(of_weft(options, "thread", noise))
+                runs["weft, real-time thread"].append(of_weft(options, "thread", noise, real_time=True))
                 runs["weft, caller"].append(of_weft(options, "caller", noise))
                 runs["Open MPI"].append(of_open_mpi(options, program, noise))
             for name, found in runs.items():
@@ -122,10 +125,10 @@ def main():
     heads = ["noise, µs", "who", "until", "samples", "mean, µs", "deviation, µs", "within 4 µs of the mode", "p50, µs",
              "p99, µs", "max, µs"]
     text = (f"{measured.table(heads, ['---'] * 4 + ['---:'] * 6, rows)}\n\nUnder that noise the standard deviation with "
-            f"the thread is {deviation_ratio(runs, 'weft, caller', 'without_highest'):.3f} times the caller's and "
-            f"{deviation_ratio(runs, 'Open MPI', 'without_highest'):.3f} times Open MPI's without the highest 1 % of the "
-            f"samples, {deviation_ratio(runs, 'weft, caller', 'all'):.3f} and "
-            f"{deviation_ratio(runs, 'Open MPI', 'all'):.3f} times with them (medians of the ratios). Sums of one double, "
+            f"the thread is {deviation_ratios(runs, 'weft, thread', 'without_highest')} without the highest 1 % of the "
+            f"samples and {deviation_ratios(runs, 'weft, thread', 'all')} with them, with a thread of a real-time class "
+            f"{deviation_ratios(runs, 'weft, real-time thread', 'without_highest')} and "
+            f"{deviation_ratios(runs, 'weft, real-time thread', 'all')} (medians of the ratios). Sums of one double, "
             f"{RANKS} ranks, medians of {options.alternations} alternating runs (`{measured.this_command()}`), "
             f"{measured.compared_with(options.weft)}.")
     print(text)

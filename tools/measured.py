@@ -68,9 +68,9 @@ def this_command():
     return shlex.join([f"tools/{pathlib.Path(sys.argv[0]).name}", *(each for each in sys.argv[1:] if each != "--write")])
 
 
-def output(*command):
-    """What a command prints; raises subprocess.CalledProcessError when it fails."""
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+def output(*command, environment=None):
+    """What a command prints, with these variables beside our own; raises subprocess.CalledProcessError when it fails."""
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=os.environ | (environment or {})).stdout
 
 
 def first_line(*command):
