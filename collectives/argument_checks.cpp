@@ -85,7 +85,7 @@ void check_uneven_blocks(const communicator_state& state, const request& call, c
 
 /// Input and output are apart, or the call is in place.
 void check_apart(const communicator_state& state, const request& call, const request_shape& shape) {
-  if (!shape.with_input || !shape.with_output) return;
+  if (!shape.with_input || !shape.with_output || call.common_output != nullptr) return;
   const auto* const in = static_cast<const std::byte*>(call.in);
   const auto* const out = static_cast<const std::byte*>(call.out);
   if (in >= out + call.out_count * call.element_bytes || out >= in + call.in_count * call.element_bytes) return;
@@ -139,7 +139,8 @@ request_shape check(const communicator_state& state, const request& call) {
         "the input has " + std::to_string(call.in_count) + " elements, the output " + std::to_string(call.out_count));
   }
   if (shape.with_input) check_memory(state, operation, call.in, call.in_count * call.element_bytes);
-  if (shape.with_output) check_memory(state, operation, call.out, call.out_count * call.element_bytes);
+  if (shape.with_output && call.common_output == nullptr)
+    check_memory(state, operation, call.out, call.out_count * call.element_bytes);
   if (schedules::combines(call.what) && call.custom.apply == nullptr && !kernels::has(call.op, call.type))
     refuse(state, operation, kernels::refusal(call.op, call.type));
   check_apart(state, call, shape);

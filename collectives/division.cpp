@@ -8,6 +8,7 @@
 
 #include "argument_checks.hpp"
 #include "communicator_state.hpp"
+#include "joined_call.hpp"
 
 namespace weft {
 namespace detail {
@@ -51,39 +52,92 @@ void check_list(const communicator_state& state, std::span<const int> ranks) {
   }
 }
 
+/// What all ranks say of themselves, by rank: one copy for the ranks of a process, where they meet in its memory.
+class parts {
+ public:
+  /// The call that gathers them.
+  request gathering(communicator_state& state, const part& mine) {
+    request call;
+    call.what = collective::allgather;
+    call.in = &mine;
+    call.in_count = sizeof mine;
+    call.out_count = bytes_ = sizeof mine * static_cast<std::size_t>(state.size());
+    if (joins(state, call)) {
+      call.common_output = &memory_;
+    } else {
+      memory_ = std::make_shared_for_overwrite<std::byte[]>(bytes_);
+      call.out = memory_.get();
+    }
+    return call;
+  }
+  std::span<const part> all() const { return {reinterpret_cast<const part*>(memory_.get()), bytes_ / sizeof(part)}; }
+
+ private:
+  std::size_t bytes_ = 0;
+  std::shared_ptr<std::byte[]> memory_;
+};
+
+/// The ranks that have this colour, by key, then by rank.
+std::vector<std::size_t> ranks_of(std::int64_t colour, std::span<const part> all) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (all[r].colour == colour) ranks.push_back(r);
+  std::stable_sort(ranks.begin(), ranks.end(), [&](std::size_t a, std::size_t b) { return all[a].key < all[b].key; });
+  return ranks;
+}
+
+/// Of those ranks, in no order: the first, and how many are before `rank`.
+struct standing {
+  standing(std::size_t rank, std::span<const part> all) : first(rank) {
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      if (all[r].colour != all[rank].colour) continue;
+      const auto before = [&](std::size_t other) {
+        return std::pair(all[r].key, r) < std::pair(all[other].key, other);
+      };
+      if (before(rank)) ++place;
+      if (before(first)) first = r;
+    }
+  }
+  std::size_t first;
+  int place = 0;
+};
+
+/// The communicator that the rank at `first` leads. The first rank of a process that asks makes it for the others.
+std::shared_ptr<const fabric::group> group_of(communicator_state& state, std::size_t first, std::span<const part> all) {
+  const fabric::group& from = *state.member.members;
+  const auto id = static_cast<std::uint64_t>(from.world[first]) << 32 | static_cast<std::uint64_t>(all[first].number);
+  if (const auto known = state.host.find_meeting(id)) return known->members();
+  auto members = std::make_shared<fabric::group>();
+  members->communicator = id;
+  for (const std::size_t r : ranks_of(all[first].colour, all)) {
+    members->world.push_back(from.world[r]);
+    members->process.push_back(from.process[r]);
+  }
+  return members;
+}
+
 }  // namespace
 }  // namespace detail
 
 std::optional<communicator> communicator::divide(const char* operation, detail::part mine) {
   const detail::sole_call::making one(state_->self->dividing, *state_, operation);
   mine.number = state_->self->next_communicator++;
-  std::vector<detail::part> all(static_cast<std::size_t>(size()));
+  detail::parts gathered;
   try {
-    allgather(std::span(&mine, 1), all);
+    run(gathered.gathering(*state_, mine));
   } catch (const error&) {
     detail::rethrow(*state_, operation, std::current_exception());
   }
+  const std::span<const detail::part> all = gathered.all();
   for (std::size_t r = 1; r < all.size(); ++r)
     if (all[r].terms != all[0].terms)
       throw error(errc::mismatched_call,
                   detail::where(*state_, operation) + ": rank " + std::to_string(r) + " lists others than rank 0 does");
   if (mine.colour < 0) return std::nullopt;
-
-  std::vector<std::size_t> ranks;
-  for (std::size_t r = 0; r < all.size(); ++r)
-    if (all[r].colour == mine.colour) ranks.push_back(r);
-  std::stable_sort(ranks.begin(), ranks.end(), [&](std::size_t a, std::size_t b) { return all[a].key < all[b].key; });
-  auto members = std::make_shared<fabric::group>();
-  int place = 0;
-  for (const std::size_t r : ranks) {
-    if (static_cast<int>(r) == rank()) place = members->size();
-    members->world.push_back(state_->member.members->world[r]);
-    members->process.push_back(state_->member.members->process[r]);
-  }
-  members->communicator =
-      static_cast<std::uint64_t>(members->world[0]) << 32 | static_cast<std::uint64_t>(all[ranks[0]].number);
+  const detail::standing here(static_cast<std::size_t>(rank()), all);
+  auto members = detail::group_of(*state_, here.first, all);
   return communicator(
-      std::make_shared<detail::communicator_state>(state_->host, state_->self, std::move(members), place));
+      std::make_shared<detail::communicator_state>(state_->host, state_->self, std::move(members), here.place));
 }
 
 std::optional<communicator> communicator::split(int colour, int key) { return divide("split", {colour, key}); }

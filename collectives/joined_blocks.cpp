@@ -1,11 +1,15 @@
 #include "joined_blocks.hpp"
 
+#include <memory>
+
 namespace weft::detail {
+
 void joined_blocks::begin() {
   here_.places = call_.uneven ? &places_.emplace(call_.counts, call_.element_bytes)
                               : &places_.emplace(block_ * call_.element_bytes);
+  if (call_.common_output != nullptr) share_output();
   here_.target = nullptr;
-  if (alone() || here_.size() == 1 || bytes_ == 0) return;
+  if (direct() || here_.size() == 1 || bytes_ == 0) return;
   switch (call_.what) {
     case collective::reduce_scatter:
       here_.target = here_.scratch(bytes_);
@@ -25,19 +29,27 @@ void joined_blocks::begin() {
   if (!root_is_here()) here_.target = here_.scratch(offset_of(last) + bytes_of(last));
 }
 
+void joined_blocks::share_output() {
+  const auto common = std::make_shared_for_overwrite<std::byte[]>(bytes_);
+  for (std::size_t i = 0; i < here_.size(); ++i) {
+    here_.at(i).common = common;
+    here_.outputs[i] = common.get();
+  }
+}
+
 bool joined_blocks::joins() const {
-  return bytes_ != 0 && (alone() || (call_.what != collective::scatter && here_.target != nullptr));
+  return bytes_ != 0 && (direct() || (call_.what != collective::scatter && here_.target != nullptr));
 }
 
 void joined_blocks::join(std::size_t seat) {
-  if (alone()) return join_alone(seat);
+  if (direct()) return take_directly(seat);
   if (call_.what != collective::reduce_scatter)
     return copy_bytes(here_.target + offset_of(seat), here_.inputs[seat], bytes_of(seat));
   const share mine = share_of(seat);
   if (mine.count != 0) combine(mine.first, mine.count, here_.target + mine.first * call_.element_bytes);
 }
 
-void joined_blocks::join_alone(std::size_t seat) {
+void joined_blocks::take_directly(std::size_t seat) {
   const int rank = here_.rank_at(seat);
   const std::size_t at = here_.places->begin(rank), bytes = here_.places->bytes_of(rank);
   switch (call_.what) {
@@ -97,7 +109,9 @@ leader_call joined_blocks::between() const {
   return call;
 }
 
-bool joined_blocks::takes() const { return !alone() && here_.target != nullptr && call_.what != collective::gather; }
+bool joined_blocks::takes() const {
+  return here_.target != nullptr && call_.what != collective::gather && call_.common_output == nullptr;
+}
 
 void joined_blocks::take(std::size_t seat) {
   switch (call_.what) {
@@ -111,7 +125,7 @@ void joined_blocks::take(std::size_t seat) {
 }
 
 std::size_t joined_blocks::moved() const {
-  return call_.what == collective::allgather ? bytes_ * here_.size() : bytes_;
+  return call_.what == collective::allgather && call_.common_output == nullptr ? bytes_ * here_.size() : bytes_;
 }
 
 }  // namespace weft::detail

@@ -22,12 +22,16 @@ class joined_blocks final : public joined_work {
   std::size_t moved() const override;
 
  private:
+  /// Whether the ranks take what they get straight from each other's inputs.
+  bool direct() const { return alone() && call_.common_output == nullptr; }
+  /// One output for all ranks here.
+  void share_output();
   std::size_t root_seat() const { return here_.seat_of(call_.root); }
   /// Of a seat's block: bytes, and where it lies among those of the ranks here.
   std::size_t bytes_of(std::size_t seat) const { return here_.places->bytes_of(here_.rank_at(seat)); }
   std::size_t offset_of(std::size_t seat) const { return here_.places->begin(here_.rank_at(seat)) - first_byte(); }
   std::size_t first_byte() const { return here_.places->begin(here_.rank_at(0)); }
-  void join_alone(std::size_t seat);
+  void take_directly(std::size_t seat);
   void combine(std::size_t first, std::size_t count, std::byte* into);
 
   const std::size_t block_;             ///< elements, where all are equal

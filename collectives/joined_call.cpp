@@ -46,6 +46,7 @@ class joined_call {
       do_part(*next);
       next = here_.is_last_done() ? say_next(*next, false) : here_.await_next(state_.seat);
     }
+    if (call_.common_output != nullptr) *call_.common_output = std::move(mine_.common);
     if (mine_.failure != nullptr) fail(std::exchange(mine_.failure, nullptr));
   }
 

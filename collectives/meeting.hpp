@@ -41,6 +41,7 @@ class meeting final : public fabric::failure_listener {
     user_function custom;
     const block_places* sent = nullptr;  ///< in an all-to-all; likewise what it receives
     const block_places* received = nullptr;
+    std::shared_ptr<std::byte[]> common;  ///< an output that all have together; by whoever says the first job
     fabric::participant* member = nullptr;
     std::exception_ptr thrown;   ///< by its operator, in its share of the work
     std::exception_ptr failure;  ///< what its call ends with

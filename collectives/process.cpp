@@ -188,6 +188,12 @@ std::shared_ptr<meeting> process::meeting_of(const std::shared_ptr<const fabric:
   return found;
 }
 
+std::shared_ptr<meeting> process::find_meeting(std::uint64_t communicator) {
+  const std::lock_guard lock(meeting_);
+  const auto known = meetings_.find(communicator);
+  return known == meetings_.end() ? nullptr : known->second.lock();
+}
+
 void process::forget_meeting(std::uint64_t communicator) noexcept {
   const std::lock_guard lock(meeting_);
   const auto known = meetings_.find(communicator);

@@ -57,6 +57,8 @@ class process {
   /// Where the ranks of this process that are in the communicator of `members` meet: the same for all of them. Any
   /// thread.
   std::shared_ptr<meeting> meeting_of(const std::shared_ptr<const fabric::group>& members);
+  /// The same where some rank has it already, by the communicator's id; else null.
+  std::shared_ptr<meeting> find_meeting(std::uint64_t communicator);
   /// By a meeting that ends.
   void forget_meeting(std::uint64_t communicator) noexcept;
   /// Of each process of the job: a number that those of its node have, too.

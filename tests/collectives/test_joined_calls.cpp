@@ -6,6 +6,7 @@
 
 #include "collective_cases.hpp"
 #include "joined_job.hpp"
+#include "peak_memory.hpp"
 #include "sanitized.hpp"
 
 using namespace weft_test;
@@ -198,6 +199,31 @@ TEST_CASE("sums have the same bits on any number of workers, in place or not, sh
   }
   CHECK(found[1] == found[0]);
   CHECK(found[2] == found[0]);
+}
+
+TEST_CASE("communicators of thousands of a process's ranks are divided in little memory", "[joined][results]") {
+  const int ranks = sanitized ? 500 : 5000;
+  job what = joined_job(1, ranks, GENERATE(1, 2));
+  what.settings.fiber_stack = 64 << 10;
+  forget_peak();
+  const std::size_t before = memory_of_status("VmRSS");
+  run_ranks(what, [](weft::communicator& world) {
+    const int n = world.size();
+    auto backwards = world.split(0, -world.rank());
+    expect(backwards->rank() == n - 1 - world.rank() && backwards->size() == n, "the last rank first");
+    auto thirds = world.split(world.rank() % 3 == 2 ? -1 : world.rank() % 3);
+    expect(thirds.has_value() == (world.rank() % 3 != 2), "none where the colour is negative");
+    std::int64_t one = world.rank(), sum = 0;
+    if (thirds) {
+      expect(thirds->rank() == world.rank() / 3, "a third of the rank");
+      thirds->allreduce(std::span(&one, 1), std::span(&sum, 1), weft::max);
+      expect(sum % 3 == world.rank() % 3 && sum >= n - 3, "the greatest of this third");
+    }
+    backwards->bcast(std::span(&one, 1), 0);
+    expect(one == n - 1, "the last rank's");
+  });
+  // What each rank says takes 32 bytes: a copy for every rank would be 800 MB.
+  if (!sanitized) CHECK(memory_of_status("VmHWM") < before + (std::size_t{400} << 20));
 }
 
 TEST_CASE("10,000 ranks of a process: a barrier and an all-reduce", "[joined][results]") {

@@ -44,6 +44,8 @@ struct request {
   bool uneven = false;                                     ///< the ranks' blocks have the counts
   std::span<const std::size_t> counts;    ///< of each rank's block; in an all-to-all of those that this rank sends
   std::span<const std::size_t> received;  ///< in an all-to-all: of those that this rank receives
+  /// Of an all-gather of ranks that join: gets memory that all ranks of the process have together, in place of `out`.
+  std::shared_ptr<std::byte[]>* common_output = nullptr;
 };
 
 template <class R>
