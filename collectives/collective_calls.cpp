@@ -19,25 +19,26 @@ class pending_collective final : public pending {
   pending_collective(std::shared_ptr<communicator_state> state, const char* operation,
                      std::shared_ptr<plan_cache::entry> plan, std::unique_ptr<dataflow_execution> run,
                      std::shared_ptr<const void> keeps)
-      : pending(std::move(state), operation), plan_(std::move(plan)), run_(std::move(run)), keeps_(std::move(keeps)) {}
-  ~pending_collective() override { state().plans.put_back(plan_, std::move(run_)); }
+      : pending(std::move(state), operation),
+        begun_(new plan_cache::ended_run{std::move(plan), std::move(run), nullptr}),
+        keeps_(std::move(keeps)) {}
+  ~pending_collective() override { state().plans.put_back_later(std::move(begun_)); }
 
   void start(run_arguments arguments) {
     arguments.sequence = state().next_sequence();
     if (state().host.settings().check) {
-      const auto mine = announcement::of(plan_->call, false, state().member.rank, state().size());
+      const auto mine = announcement::of(begun_->of->call, false, state().member.rank, state().size());
       agreement_ = std::make_unique<agreement>(state(), mine, arguments.sequence);
-      agreement_->start_before(*run_, arguments);
+      agreement_->start_before(*begun_->run, arguments);
     } else {
-      run_->start(arguments, state().host.moved_by());
+      begun_->run->start(arguments, state().host.moved_by());
     }
   }
-  event& done() noexcept override { return run_->finished(); }
-  const std::exception_ptr& failure() const noexcept override { return run_->failure(); }
+  event& done() noexcept override { return begun_->run->finished(); }
+  const std::exception_ptr& failure() const noexcept override { return begun_->run->failure(); }
 
  private:
-  std::shared_ptr<plan_cache::entry> plan_;
-  std::unique_ptr<dataflow_execution> run_;
+  std::unique_ptr<plan_cache::ended_run> begun_;
   std::unique_ptr<agreement> agreement_;  // in the checked mode
   std::shared_ptr<const void> keeps_;     // the caller's operator, or what stands in for its input
 };

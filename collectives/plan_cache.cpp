@@ -1,5 +1,7 @@
 #include "plan_cache.hpp"
 
+#include <utility>
+
 namespace weft::detail {
 
 std::shared_ptr<plan_cache::entry> plan_cache::find(const collective_call& call) {
@@ -22,6 +24,30 @@ std::shared_ptr<plan_cache::entry> plan_cache::add(const collective_call& call,
   used_ += made->bytes;
   shrink();
   return made;
+}
+
+void plan_cache::put_back_later(std::unique_ptr<ended_run> ended) noexcept {
+  ended_run* const mine = ended.release();
+  mine->next = ended_.load(std::memory_order_relaxed);
+  // release: who takes it sees all that this thread has done with it. Relaxed where it fails, as the load before it:
+  // what was found is not read here.
+  while (!ended_.compare_exchange_weak(mine->next, mine, std::memory_order_release, std::memory_order_relaxed))
+    continue;
+}
+
+void plan_cache::collect_ended() {
+  if (ended_.load(std::memory_order_relaxed) == nullptr) return;  // relaxed: what comes later is for the next call
+  // acquire: pairs with the release of each that put one there, since those after it continued its release sequence.
+  // All are taken at once, so none that is looked at can come back meanwhile.
+  ended_run* each = ended_.exchange(nullptr, std::memory_order_acquire);
+  while (each != nullptr) {
+    const std::unique_ptr<ended_run> one(std::exchange(each, each->next));
+    put_back(one->of, std::move(one->run));
+  }
+}
+
+void plan_cache::delete_all(ended_run* first) noexcept {
+  while (first != nullptr) delete std::exchange(first, first->next);
 }
 
 void plan_cache::shrink() noexcept {

@@ -1,6 +1,7 @@
 // Bound schedules and executions that were used before, by shape.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <list>
 #include <memory>
@@ -21,7 +22,7 @@ struct call_hash {
 };
 
 /// One rank's plans for one communicator, least recently used first out when they take more than `limit` bytes. Used by
-/// that rank alone.
+/// whoever makes the rank's calls, one at a time; what ran for an operation in flight comes back from any thread.
 class plan_cache {
  public:
   struct entry {
@@ -46,7 +47,17 @@ class plan_cache {
     }
   };
 
+  /// A run that has ended, on its way back.
+  struct ended_run {
+    std::shared_ptr<entry> of;
+    std::unique_ptr<dataflow_execution> run;
+    ended_run* next = nullptr;
+  };
+
   explicit plan_cache(std::size_t limit) : limit_(limit) {}
+  plan_cache(const plan_cache&) = delete;
+  plan_cache& operator=(const plan_cache&) = delete;
+  ~plan_cache() { delete_all(ended_.load(std::memory_order_relaxed)); }  // relaxed: nobody else has it any more
 
   /// The entry of that shape, now the most recently used; null when there is none.
   std::shared_ptr<entry> find(const collective_call& call);
@@ -54,7 +65,8 @@ class plan_cache {
 
   /// An execution of that entry that is at rest; null when there is none.
   template <class Execution>
-  std::unique_ptr<Execution> take(entry& from) noexcept {
+  std::unique_ptr<Execution> take(entry& from) {
+    collect_ended();
     auto& list = from.at_rest<Execution>();
     if (list.empty()) return nullptr;
     auto taken = std::move(list.back());
@@ -71,6 +83,9 @@ class plan_cache {
     shrink();
   }
 
+  /// The same from any thread, at any time: it is at rest from the next `take` on.
+  void put_back_later(std::unique_ptr<ended_run> ended) noexcept;
+
   /// Bytes of all plans and executions at rest.
   std::size_t used() const noexcept { return used_; }
 
@@ -80,12 +95,15 @@ class plan_cache {
     used_ += static_cast<std::size_t>(bytes);
   }
   void shrink() noexcept;
+  void collect_ended();
+  static void delete_all(ended_run* first) noexcept;
 
   using order = std::list<std::shared_ptr<entry>>;
   std::size_t limit_;
   std::size_t used_ = 0;
   order recent_;  // most recently used first
   std::unordered_map<collective_call, order::iterator, call_hash> entries_;
+  std::atomic<ended_run*> ended_{nullptr};  ///< the last that came, and those before it
 };
 
 }  // namespace weft::detail

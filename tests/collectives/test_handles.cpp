@@ -1,5 +1,6 @@
 // Operations in flight.
 #include <algorithm>
+#include <future>
 #include <random>
 #include <thread>
 
@@ -182,6 +183,22 @@ TEST_CASE("a handle that an exception drops aborts its communicator", "[handles]
     }
     world.barrier();
   });
+}
+
+TEST_CASE("another thread waits for what a rank has started, while the rank goes on calling", "[handles]") {
+  const auto failures = run_processes(small_job(2), [](int, weft::runtime& runtime) {
+    weft::communicator& world = runtime.world();
+    for (int i = 0; i < 60; ++i) {
+      std::vector<int> in(i % 2 == 0 ? 5 : 3000, world.rank() + i), out(in.size()), ones(in.size(), 1), sums(in.size());
+      auto other =
+          std::async(std::launch::async, [begun = world.iallreduce(in, out, weft::sum)]() mutable { begun.wait(); });
+      for (int more = 0; more < 3; ++more) world.iallreduce(ones, sums, weft::sum).wait();
+      expect(std::ranges::count(sums, 2) == std::ssize(sums), "the sums of ones");
+      other.get();
+      expect(std::ranges::count(out, 2 * i + 1) == std::ssize(out), "the sums that the other thread waited for");
+    }
+  });
+  for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
 }
 
 TEST_CASE("a handle is waited for once", "[handles]") {
