@@ -146,7 +146,9 @@ void plan(command_line& line, int& status) {
     if (line.explain) return print_explanation(line);
     print(line);
   } catch (const std::invalid_argument& refused) {
-    throw CLI::ValidationError("plan", refused.what());
+    std::fprintf(stderr, "weft plan: %s\n", refused.what());
+    status = 2;
+    return;
   }
   if (line.verify && !holds(line.job)) status = 1;
 }

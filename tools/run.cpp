@@ -79,6 +79,10 @@ std::vector<std::string> without_marker_before_program(const CLI::App& weft, std
   const CLI::App* const run = weft.get_subcommand("run");
   for (std::size_t i = 1; i < arguments.size() && arguments[i].starts_with('-'); ++i) {
     if (arguments[i] == "--") {
+      if (i + 1 < arguments.size() && arguments[i + 1].starts_with('-'))
+        throw CLI::ValidationError("PROGRAM", "\"" + arguments[i + 1] +
+                                                  "\" stands behind the --, where the program is named: options stand "
+                                                  "before it, and a program of that name is given with its path");
       arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i));
       break;
     }

@@ -170,6 +170,9 @@ TEST_CASE("bad arguments of a plan are named, with what is right") {
   CHECK_THAT(takes("alltoall", {"--topology", "x"}), ContainsSubstring("it takes --window"));
   CHECK_THAT(takes("allreduce", {"--algorithm", "two-tier", "--group-size", "2", "--topology", "x"}),
              ContainsSubstring("not both"));
+  const outcome many = weft_test::run({"plan", "alltoall", "--ranks", "70000", "--rank", "0"});
+  CHECK(many.status == 2);
+  CHECK(many.error == "weft plan: an all-to-all is among 65535 ranks at most, not 70000\n");
   CHECK(weft_test::run({"plan", "gossip", "--ranks", "4"}).status == 2);
   CHECK_THAT(weft_test::run({"plan", "--ranks", "4"}).error, ContainsSubstring("COLLECTIVE is required"));
 }

@@ -182,6 +182,7 @@ TEST_CASE("bad options are named, with what is right") {
   CHECK_THAT(refusal({"-n", "1", "--timeout", "-1"}), ContainsSubstring("above 0"));
   CHECK_THAT(refusal({"-n", "1", "--ranks-per-process", "0"}), ContainsSubstring("whole number"));
   CHECK_THAT(refusal({"-n", "1", "--no-such-option"}), ContainsSubstring("--no-such-option"));
+  CHECK_THAT(refusal({"--", "-n", "2", "echo"}), ContainsSubstring("\"-n\" stands behind the --"));
   CHECK(run({"run", "-n", "1"}).status == 2);
   CHECK(run({"run", "--help"}).status == 0);
 }
