@@ -17,5 +17,6 @@ int move_much(int argc, char** argv);
 int away(int argc, char** argv);
 int meet(int argc, char** argv);
 int persist(int argc, char** argv);
+int near(int argc, char** argv);
 
 }  // namespace weft_test

@@ -62,6 +62,16 @@ TEST_CASE("incompatible builds refuse each other by name", "[joining]") {
   CHECK_THAT(refused.error, ContainsSubstring("process 1 is not weft"));
 }
 
+TEST_CASE("processes are divided by node and by NUMA node, bound or not", "[joining]") {
+  for (const char* binding : {"core", "none"})
+    for (const char* each : {"1", "2"}) {
+      const outcome ended = run(job(4, {"--bind-to", binding, "--ranks-per-process", each}, {"near"}));
+      INFO(binding << ", " << each << " ranks a process: " << ended.error);
+      CHECK(ended.status == 0);
+      CHECK_THAT(ended.output, ContainsSubstring("4 ranks, "));
+    }
+}
+
 TEST_CASE("a launcher that does not answer is an error, never a job of one", "[joining]") {
   std::string closed;
   {
