@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Whether weft's collectives keep the performance guidelines of Träff, Gropp and Thakur (IEEE TPDS 21, 2010).
+
+  tools/self_consistency.py [--jobs 2:shm,4:shm,2:net] [--alternations 5] [--from 8] [--to 8M] [--factor 8]
+                            [--budget 50] [--weft build/tools/weft] [--write] [--readme collectives/COMPARISON.md]
+
+A collective should take no longer than others that do as much or more: an all-reduce no longer than a reduce and a
+broadcast, and so on, and no longer for a vector than for a longer one. Runs `weft bench` for every collective in turn,
+in jobs of so many ranks over such a provider, and prints a table in Markdown: for each job and guideline the ratio of
+the two sides (the median over the alternations) in the geometric mean over the sizes, the greatest, and its size.
+Above 1 a guideline is broken. A size is that of the whole vector. With --write the table replaces what stands between
+the markers in the page. Ends with status 1 where a ratio's median is above --tolerance (1.25) at some size.
+"""
+
+import argparse
+import statistics
+import sys
+
+import measured
+from choice_table import jobs
+from compare import medians
+from measured import at_least, named, size
+
+# The left one takes no longer than those on the right, one after the other.
+GUIDELINES = [
+    ("allreduce", ["reduce", "bcast"]),
+    ("allreduce", ["reduce-scatter", "allgather"]),
+    ("reduce", ["allreduce"]),
+    ("reduce", ["reduce-scatter", "gather"]),
+    ("reduce-scatter", ["reduce", "scatter"]),
+    ("bcast", ["scatter", "allgather"]),
+    ("allgather", ["gather", "bcast"]),
+    ("allgather", ["alltoall"]),
+    ("allgather", ["allreduce"]),
+    ("gather", ["allgather"]),
+    ("gather", ["reduce"]),
+    ("scatter", ["bcast"]),
+]
+BY_BLOCK = {"reduce-scatter", "allgather", "gather", "scatter", "alltoall"}  # whose sizes `weft bench` takes by block
+COLLECTIVES = sorted({name for left, right in GUIDELINES for name in [left, *right]})
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=jobs, default="2:shm,4:shm,2:net")
+    parser.add_argument("--alternations", type=at_least(1), default=5)
+    parser.add_argument("--from", dest="first", type=size, default=8)
+    parser.add_argument("--to", dest="last", type=size, default=8 << 20)
+    parser.add_argument("--factor", type=at_least(2), default=8)
+    parser.add_argument("--budget", type=at_least(1), default=50, help="ms for the samples of a size")
+    parser.add_argument("--tolerance", type=float, default=1.25)
+    measured.add_output_options(parser, "collectives/COMPARISON.md")
+    return parser.parse_args()
+
+
+def times(options, ranks, provider):
+    """By collective and size of the vector, of one run of each."""
+    found = {}
+    for name in COLLECTIVES:
+        parts = ranks if name in BY_BLOCK else 1
+        first, last = max(1, options.first // parts), max(1, options.last // parts)
+        command = [options.weft, "bench", name, "-n", ranks, "--provider", provider, "-b", first, "-e", last,
+                   "-f", options.factor, "--budget", options.budget, "--json"]
+        found[name] = {count * parts: time for count, time in medians(list(map(str, command)), f"weft-{provider}").items()}
+    return found
+
+
+def ratios(runs, left, right):
+    """Of each size that all of them were measured at: left over right, the median of the runs."""
+    sizes = sorted(set.intersection(*(set(runs[0][name]) for name in [left, *right])))
+    return {count: statistics.median(run[left][count] / sum(run[name][count] for name in right) for run in runs)
+            for count in sizes}
+
+
+def growth(runs, name):
+    """The same of each size to the next greater one."""
+    sizes = sorted(runs[0][name])
+    return {count: statistics.median(run[name][count] / run[name][more] for run in runs)
+            for count, more in zip(sizes, sizes[1:])}
+
+
+def guidelines(runs):
+    """What each says, and its ratios by size."""
+    for left, right in GUIDELINES:
+        yield f"{left} ≤ {' + '.join(right)}", ratios(runs, left, right)
+    for name in COLLECTIVES:
+        yield f"{name} ≤ {name} of the next size", growth(runs, name)
+
+
+def rows_of(job, runs):
+    for words, found in guidelines(runs):
+        if found:
+            worst = max(found, key=found.get)
+            yield [job, words, f"{statistics.geometric_mean(found.values()):.2f}", f"{found[worst]:.2f}", named(worst)]
+
+
+def main():
+    options = parse_arguments()
+    rows = []
+    for ranks, provider in options.jobs:
+        runs = []
+        for number in range(options.alternations):
+            print(f"{ranks} ranks, {provider}: {number + 1} of {options.alternations}", file=sys.stderr)
+            runs.append(times(options, ranks, provider))
+        rows += rows_of(f"{ranks} ranks, {provider}", runs)
+    heads = ["job", "guideline", "mean", "greatest", "at"]
+    where, info = measured.measured_with(options.weft)
+    text = (f"{measured.table(heads, ['---', '---', '---:', '---:', '---:'], rows)}\n\nMedians of {options.alternations} "
+            f"runs (`{measured.this_command()}`), {where}, libfabric {info['provider']['libfabric']}.")
+    print(text)
+    measured.write_if_wanted(options, "guidelines", text)
+    sys.exit(any(float(row[3]) > options.tolerance for row in rows))
+
+
+if __name__ == "__main__":
+    main()
