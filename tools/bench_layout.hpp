@@ -1,6 +1,7 @@
 // Which cores a measurement gives to the ranks, and which to the threads that make progress beside them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <weft/topology/cpu_set.hpp>
 

@@ -103,8 +103,7 @@ class network_reader {
     std::vector<bool> seen(made_.switches.size(), false);
     for (std::size_t i = 0; i < reached.size(); ++i) {
       seen[at(reached[i])] = true;
-      const auto& below = made_.switches[at(reached[i])].switches;
-      reached.insert(reached.end(), below.begin(), below.end());
+      for (const int below : made_.switches[at(reached[i])].switches) reached.push_back(below);
     }
     const auto lost = std::find(seen.begin(), seen.end(), false);
     if (lost != seen.end()) loop(static_cast<int>(lost - seen.begin()));
