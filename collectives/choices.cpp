@@ -3,6 +3,7 @@
 #include "choosing.hpp"
 #include "communicator_state.hpp"
 #include "joined_call.hpp"
+#include "leaders.hpp"
 #include "schedule_builder.hpp"
 
 namespace weft::detail {
@@ -55,6 +56,15 @@ bool choices::joined(communicator& on, collective what) {
   detail::request call;
   call.what = what;
   return joins(*on.state_, call);
+}
+
+bool choices::on_node(communicator& on, collective what) {
+  detail::request call;
+  call.what = what;
+  const communicator_state& state = *on.state_;
+  const node_road* const road = state.here->between().road();
+  const bool named = state.selection.wanted[static_cast<std::size_t>(what)] != nullptr;
+  return road != nullptr && !named && road->takes(what, call);
 }
 
 void choices::prefer(communicator& on, collective what, const schedules::algorithm* wanted) {

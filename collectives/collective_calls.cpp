@@ -8,6 +8,7 @@
 #include "argument_checks.hpp"
 #include "communicator_state.hpp"
 #include "joined_call.hpp"
+#include "node_call.hpp"
 #include "prepared_calls.hpp"
 
 namespace weft {
@@ -115,6 +116,7 @@ void communicator::finish(detail::request call) {
     detail::keep_input(call);
     return detail::run_joined(*state_, call, shape);
   }
+  if (detail::meets_on_node(*state_, call)) return detail::run_on_node(*state_, call, shape);
   const bool checked = state_->host.settings().check;
   const detail::prepared_call* const prepared = checked ? nullptr : &detail::prepare(*state_, call, shape);
   if (checked || !prepared->in_order) {

@@ -4,6 +4,8 @@
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/scheduler.hpp>
 
+#include "leaders.hpp"
+
 namespace weft::detail {
 
 communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_identity> own,
@@ -15,7 +17,7 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
       member(here->members(), rank),
       plans(hosting.settings().plan_cache),
       selection(hosting.selection()) {
-  if (here->joins()) member.told = here.get();
+  if (here->joins() || here->between().road() != nullptr) member.told = here.get();
   host.messages().join(member);
   host.messages().while_held([this] { self->communicators.push_back(id()); });
 }
@@ -23,6 +25,11 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
 communicator_state::~communicator_state() {
   host.messages().leave(member);
   host.messages().while_held([this] { std::erase(self->communicators, id()); });
+}
+
+bool communicator_state::uses(fabric::board_ticket board) const noexcept {
+  const node_road* const road = here->between().road();
+  return road != nullptr && board && road->board().board == board.board;
 }
 
 std::string where(const communicator_state& state, const char* operation) {

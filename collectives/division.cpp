@@ -20,6 +20,8 @@ struct part {
   std::uint64_t terms = 0;  ///< what all must have alike
   /// Of a communicator that this rank would lead. Used or not: where this fails, others may have got that far.
   std::int64_t number = 0;
+  /// Of this rank's process, in the arena: for a communicator in which it is the first of it.
+  fabric::board_ticket board{};
 };
 
 namespace {
@@ -112,6 +114,7 @@ std::shared_ptr<const fabric::group> group_of(communicator_state& state, std::si
   for (const std::size_t r : ranks_of(all[first].colour, all)) {
     members->world.push_back(from.world[r]);
     members->process.push_back(from.process[r]);
+    members->board.push_back(all[r].board);
   }
   return members;
 }
@@ -122,6 +125,9 @@ std::shared_ptr<const fabric::group> group_of(communicator_state& state, std::si
 std::optional<communicator> communicator::divide(const char* operation, detail::part mine) {
   const detail::sole_call::making one(state_->self->dividing, *state_, operation);
   mine.number = state_->self->next_communicator++;
+  fabric::arena_boards* const boards = state_->host.boards();
+  // Where this fails the board is lost: others may have been told of it, and count on it.
+  if (boards != nullptr) mine.board = boards->claim();
   detail::parts gathered;
   try {
     run(gathered.gathering(*state_, mine));
@@ -133,11 +139,15 @@ std::optional<communicator> communicator::divide(const char* operation, detail::
     if (all[r].terms != all[0].terms)
       throw error(errc::mismatched_call,
                   detail::where(*state_, operation) + ": rank " + std::to_string(r) + " lists others than rank 0 does");
-  if (mine.colour < 0) return std::nullopt;
+  if (mine.colour < 0) {
+    if (boards != nullptr) boards->give_back(mine.board);
+    return std::nullopt;
+  }
   const detail::standing here(static_cast<std::size_t>(rank()), all);
   auto members = detail::group_of(*state_, here.first, all);
-  return communicator(
-      std::make_shared<detail::communicator_state>(state_->host, state_->self, std::move(members), here.place));
+  auto made = std::make_shared<detail::communicator_state>(state_->host, state_->self, std::move(members), here.place);
+  if (boards != nullptr && !made->uses(mine.board)) boards->give_back(mine.board);
+  return communicator(std::move(made));
 }
 
 std::optional<communicator> communicator::split(int colour, int key) { return divide("split", {colour, key}); }

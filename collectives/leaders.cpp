@@ -21,6 +21,10 @@ leaders::leaders(process& host, const fabric::group& members) : host_(host), pla
     number_.push_back(known);
   }
   here_ = number[static_cast<std::size_t>(host.number())];
+  std::vector<fabric::arena_boards::seat> seats;
+  for (std::size_t i = 0; i < leader_.size() && !members.board.empty(); ++i)
+    seats.push_back({process_[i], members.board[static_cast<std::size_t>(leader_[i])]});
+  road_ = node_road::of(host, members.communicator, seats, leader_, static_cast<std::size_t>(here_));
 }
 
 const rank_groups& leaders::groups() {
@@ -70,6 +74,7 @@ leader_result leaders::run_by(const prepared_call& how, fabric::participant& mem
 
 leader_result leaders::run(const leader_call& call, fabric::participant& member,
                            const schedules::selection_parameters& selection) {
+  if (road_ != nullptr && road_->takes(call.what, *call.of)) return road_->run(call, member);
   const prepared_call& how = prepare(call, selection);
   const run_arguments arguments{call.in,     call.out, call.sequence, call.fingerprint,
                                 call.custom, nullptr,  call.poisoned};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "communicator_state.hpp"
+#include "node_road.hpp"
 #include "rank_groups.hpp"
 
 namespace weft::detail {
@@ -46,7 +47,11 @@ class leaders {
     return process < size() ? leader_[static_cast<std::size_t>(process)] : static_cast<int>(number_.size());
   }
 
-  /// Runs the call by the schedule that `selection` says, as `member`, the first rank of this process. Blocks.
+  /// The memory that they share; null where they do not.
+  node_road* road() noexcept { return road_.get(); }
+
+  /// Runs the call through that memory where it goes that way, else by the schedule that `selection` says, as `member`,
+  /// the first rank of this process. Blocks.
   leader_result run(const leader_call& call, fabric::participant& member,
                     const schedules::selection_parameters& selection);
 
@@ -61,6 +66,7 @@ class leaders {
   std::vector<int> process_;  ///< of each: its number in the job
   std::vector<int> number_;   ///< of each rank: its process, in this order
   int here_ = 0;
+  std::unique_ptr<node_road> road_;
   std::optional<rank_groups> groups_;
   plan_cache plans_;
   prepared_call latest_;

@@ -89,6 +89,7 @@ meeting::job meeting::await_next(std::size_t index) {
 }
 
 void meeting::failed() noexcept {
+  if (between_->road() != nullptr) between_->road()->fail();
   // acq_rel: orders it with the last rank's, in arrive() or say(): either the call has begun, and this leaves its ranks
   // alone, or it never will, and who has arrived is woken.
   const std::uint32_t before = arrived_.fetch_or(broken, std::memory_order_acq_rel);

@@ -9,6 +9,8 @@
 #include <string>
 #include <unordered_map>
 #include <vector>
+#include <weft/fabric/arena.hpp>
+#include <weft/fabric/arena_boards.hpp>
 #include <weft/fabric/messenger.hpp>
 #include <weft/fabric/monitor.hpp>
 #include <weft/membership.hpp>
@@ -63,6 +65,10 @@ class process {
   void forget_meeting(std::uint64_t communicator) noexcept;
   /// Of each process of the job: a number that those of its node have, too.
   const std::vector<int>& nodes() const noexcept { return nodes_; }
+  /// The memory that the processes of this node share; null where they do not.
+  const fabric::arena* arena() const noexcept { return arena_.get(); }
+  /// This process's part of it, then; else null.
+  fabric::arena_boards* boards() noexcept { return boards_.get(); }
   /// The machine that this process is on. Any thread; the first call may take some ten milliseconds.
   const topology::machine& machine();
 
@@ -71,10 +77,16 @@ class process {
   void connect(membership& member);
   /// Tells the others where this process is, and process 0 what holds for all; what they tell. Throws
   /// errc::incompatible for one that uses another provider.
-  std::vector<fabric::process_record> exchange_records(const membership& member, clock::time_point deadline);
+  std::vector<fabric::process_record> exchange_records(const membership& member, int door, clock::time_point deadline);
   /// Throws errc::incompatible where process 0 sends longer messages without asking than arrive here.
   void take_agreed_options(std::size_t longest_eager, clock::time_point deadline);
   void number_ranks(std::span<const fabric::process_record> records);
+  /// Shares memory with the other processes of this node, unless the option `node` forbids it; where they cannot, the
+  /// first of them says why.
+  void share_memory(const membership& member, std::span<const fabric::process_record> records,
+                    const fabric::arena_door& door, clock::time_point deadline);
+  /// Throws where a process was lost while the job started.
+  void check_nobody_lost() const;
   fabric::messenger_settings messenger_settings_for(const membership& member,
                                                     std::span<const fabric::process_record> records);
   /// Agrees on the costs that the choice of algorithms goes by, where it does: measures them, or takes those of the
@@ -113,6 +125,8 @@ class process {
   std::mutex meeting_;
   std::unordered_map<std::uint64_t, std::weak_ptr<meeting>> meetings_;  ///< by communicator; guarded by meeting_
   std::unique_ptr<store> rendezvous_;
+  std::unique_ptr<fabric::arena> arena_;
+  std::unique_ptr<fabric::arena_boards> boards_;
   std::unique_ptr<fabric::messenger> messages_;
   std::unique_ptr<progress> progress_;
   std::shared_ptr<const fabric::group> processes_;  ///< one rank a process, for leaving together

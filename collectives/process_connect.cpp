@@ -1,6 +1,8 @@
 // How a process joins its job: what it exchanges with the others before any of them may talk.
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/error.hpp>
@@ -93,7 +95,9 @@ void process::connect(membership& member) {
   const auto deadline = steady_clock_source().now() + settings_.join_timeout;
   const std::size_t longest_eager = longest_eager_of(*member.network);
   settings_.eager_limit = std::min(settings_.eager_limit, longest_eager);
-  auto records = exchange_records(member, deadline);
+  std::optional<fabric::arena_door> door;
+  if (rendezvous_->processes() > 1) door.emplace();
+  auto records = exchange_records(member, door ? door->number() : -1, deadline);
   take_agreed_options(longest_eager, deadline);
   selection_ = selection_of(settings_);
   number_ranks(records);
@@ -104,23 +108,44 @@ void process::connect(membership& member) {
   messages_ = std::make_unique<fabric::messenger>(std::move(member.network), std::move(how));
   progress_ = std::make_unique<progress>(*messages_);
   still_missing_.store(rendezvous_->processes() - 1);
-  if (monitor_ != nullptr) watch(member, std::move(records));
-  messages_->connect(addresses, deadline, [this] {
-    if (const int gone = lost_.load(); gone >= 0)
-      throw peer_lost(world_->world[static_cast<std::size_t>(processes_->world[static_cast<std::size_t>(gone)])],
-                      "process " + std::to_string(gone) + " was lost while the job started: " + monitor_->reason(gone));
-  });
+  if (monitor_ != nullptr) watch(member, records);
+  messages_->connect(addresses, deadline, [this] { check_nobody_lost(); });
+  if (door) share_memory(member, records, *door, deadline);
   among_processes_ = std::make_unique<fabric::participant>(processes_, rendezvous_->process());
   messages_->join(*among_processes_);
   agree_on_costs(deadline);
 }
 
-std::vector<fabric::process_record> process::exchange_records(const membership& member, clock::time_point deadline) {
+void process::check_nobody_lost() const {
+  if (const int gone = lost_.load(); gone >= 0)
+    throw peer_lost(world_->world[static_cast<std::size_t>(processes_->world[static_cast<std::size_t>(gone)])],
+                    "process " + std::to_string(gone) + " was lost while the job started: " + monitor_->reason(gone));
+}
+
+void process::share_memory(const membership& member, std::span<const fabric::process_record> records,
+                           const fabric::arena_door& door, clock::time_point deadline) {
+  const int self = rendezvous_->process();
+  std::vector<int> mine;
+  for (int i = 0; i < static_cast<int>(nodes_.size()); ++i)
+    if (nodes_[static_cast<std::size_t>(i)] == nodes_[static_cast<std::size_t>(self)]) mine.push_back(i);
+  if (!settings_.node || mine.size() < 2) return;
+  auto shared = fabric::arena::join(mine, self, records, member.job, door, deadline, [this] { check_nobody_lost(); });
+  arena_ = std::move(shared.memory);
+  if (arena_ != nullptr) boards_ = std::make_unique<fabric::arena_boards>(*arena_, self);
+  if (arena_ == nullptr && self == mine[0])
+    std::fprintf(stderr,
+                 "weft: warning: the %zu processes of this node share no memory and talk over the network: %s\n",
+                 mine.size(), shared.refusal.c_str());
+}
+
+std::vector<fabric::process_record> process::exchange_records(const membership& member, int door,
+                                                              clock::time_point deadline) {
   const int processes = rendezvous_->processes();
   const std::string& provider = member.network->limits().provider;
   fabric::process_record mine = fabric::local_record();
   mine.endpoints = {{provider, member.network->local_address()}};
   mine.ranks = local_ranks_;
+  mine.door = door;
   if (!member.node.empty()) mine.host.boot_id = member.node;
   if (processes > 1) {
     monitor_ = std::make_unique<fabric::monitor>(fabric::monitor_options{
@@ -167,6 +192,7 @@ void process::number_ranks(std::span<const fabric::process_record> records) {
     for (int r = 0; r < record.ranks; ++r) {
       world->world.push_back(world->size());
       world->process.push_back(i);
+      world->board.push_back(fabric::ticket_of_world);
     }
     const auto same = std::find_if(records.begin(), records.end(), [&](const fabric::process_record& other) {
       return other.host.boot_id == record.host.boot_id;

@@ -107,6 +107,7 @@ std::vector<std::byte> encode(const process_record& record) {
   put(result, record.started);
   put(result, record.incarnation);
   put(result, static_cast<std::uint32_t>(record.ranks));
+  put(result, static_cast<std::uint32_t>(record.door));
   put(result, record.host.pid_namespace);
   put_text(result, record.host.boot_id, "boot id");
   put_text(result, record.control, "control address");
@@ -128,6 +129,7 @@ process_record decode(std::span<const std::byte> bytes, int process) {
   result.started = from.number<std::uint64_t>();
   result.incarnation = from.number<std::uint32_t>();
   const auto ranks = from.number<std::uint32_t>();
+  result.door = static_cast<std::int32_t>(from.number<std::uint32_t>());
   result.host.pid_namespace = from.number<std::uint64_t>();
   result.host.boot_id = take_text(from);
   result.control = take_text(from);

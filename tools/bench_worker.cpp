@@ -80,8 +80,12 @@ struct rank_program {
     }
     return sweep(world, settings, [&](measurement measured) {
       const auto call = call_of(world, settings, measured.bytes);
-      measured.algorithm =
-          detail::choices::joined(world, call.what) ? "joined" : detail::choices::taken(world, call).how->name;
+      if (!settings.persistent && detail::choices::on_node(world, call.what))
+        measured.algorithm = "node";
+      else if (detail::choices::joined(world, call.what))
+        measured.algorithm = "joined";
+      else
+        measured.algorithm = detail::choices::taken(world, call).how->name;
       report->add(measured);
     });
   }

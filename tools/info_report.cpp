@@ -58,6 +58,8 @@ info_report collect_info(const options& parsed) {
   report.compiler = compiler();
   report.build_type = WEFT_BUILD_TYPE;
   report.instruction_set = kernels::instruction_set();
+  report.arena = fabric::try_arena();  // forks: before libfabric makes threads
+  report.node = parsed.node;
   const auto libfabric = fi_version();
   report.libfabric = std::to_string(FI_MAJOR(libfabric)) + "." + std::to_string(FI_MINOR(libfabric));
   report.machine = topology::discover();

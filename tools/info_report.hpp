@@ -3,6 +3,7 @@
 
 #include <string>
 #include <vector>
+#include <weft/fabric/arena_trial.hpp>
 #include <weft/fabric/provider.hpp>
 #include <weft/runtime/options.hpp>
 #include <weft/topology/machine.hpp>
@@ -20,6 +21,9 @@ struct info_report {
   std::string provider, provider_reason, provider_warning;
   std::string provider_failure;  ///< why there is no provider; empty: there is one
   std::vector<fabric::provider_candidate> candidates;
+
+  fabric::arena_trial arena;
+  bool node = true;  ///< the option: whether there is to be one
 
   topology::machine machine;
   topology::progress_core progress;  ///< where a progress thread of a process bound like this one goes

@@ -42,6 +42,23 @@ void write_provider(std::ostream& out, const info_report& report) {
   }
 }
 
+void write_arena(std::ostream& out, const info_report& report) {
+  const fabric::arena_trial& arena = report.arena;
+  if (!report.node) {
+    out << label("node memory") << "not used: WEFT_NODE=off\n";
+    return;
+  }
+  if (!arena.refusal.empty()) {
+    out << label("node memory") << "NONE, processes of a node talk over the network: " << arena.refusal << '\n';
+    return;
+  }
+  out << label("node memory") << bytes(arena.bytes_of_process) << " for each process of a node\n";
+  out << label("  long vectors")
+      << (arena.reading_refusal.empty() ? "read from each other's memory: process_vm_readv works"
+                                        : "in pieces through it: " + arena.reading_refusal)
+      << '\n';
+}
+
 /// Like caches stand in one line.
 void write_caches(std::ostream& out, const std::vector<topology::cache>& caches) {
   const auto alike = [](const topology::cache& a, const topology::cache& b) {
@@ -84,6 +101,7 @@ std::string to_text(const info_report& report) {
   out << label("build") << report.compiler << ", " << report.build_type << '\n';
   out << label("instruction set") << report.instruction_set << '\n';
   write_provider(out, report);
+  write_arena(out, report);
   write_machine(out, report.machine);
   out << label("progress core")
       << (report.progress.core < 0

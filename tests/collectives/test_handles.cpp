@@ -158,7 +158,7 @@ TEST_CASE("a handle that is dropped in flight waits", "[handles]") {
     } else {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
       world.send(data, 0);
-      world.allreduce(data, data, weft::sum);
+      world.iallreduce(data, data, weft::sum).wait();
     }
   });
 }

@@ -82,8 +82,9 @@ class communicator {
   std::optional<status> iprobe(int from = any_source, int tag = any_tag);
 
   // Collectives: every rank of the communicator calls the same ones in the same order, with the same operator, type,
-  // count and root, in the same form: blocking (ranks that share a process then meet in its memory), with an i in front
-  // (it starts the operation and returns), or with plan_ (a plan that starts it, plan.hpp, which is a call of its own).
+  // count and root, in the same form: blocking (ranks that share a process, or a node, then meet in memory), with an i
+  // in front (it starts the operation and returns), or with plan_ (a plan that starts it, plan.hpp, which is a call of
+  // its own).
   //
   // Where a buffer holds a block of each rank, the blocks lie in it one after another, by rank: of equal counts, or of
   // the counts given, which are the same on every rank (but for alltoall's). In place such a call is given, as the

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <vector>
+#include <weft/fabric/board_ticket.hpp>
 
 namespace weft::fabric {
 
@@ -11,6 +12,7 @@ struct group {
   std::uint64_t communicator = 0;     ///< its id: the leader's world rank << 32 | the leader's counter; never reused
   std::vector<std::int32_t> world;    ///< each rank's rank in the world
   std::vector<std::int32_t> process;  ///< each rank's process
+  std::vector<board_ticket> board{};  ///< of each rank's process, where ranks said that it has one for them
 
   int size() const noexcept { return static_cast<int>(world.size()); }
 };

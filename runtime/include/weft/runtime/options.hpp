@@ -21,7 +21,7 @@ struct options {
   bool real_time = false;  ///< the progress thread takes a real-time class, where it has a core of its own
   int ranks_per_process = 1;
   int workers = 0;                      ///< threads that run a process's fibers; 0: the cores that it was given
-  bool node = true;                     ///< ranks of one process meet in its memory; else all is messages
+  bool node = true;                     ///< ranks of a process, and processes of a node, meet in memory
   std::size_t fiber_stack = 256 << 10;  ///< bytes
 
   std::size_t eager_limit = 8 << 10;  ///< longest message sent without asking, bytes

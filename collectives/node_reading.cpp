@@ -1,0 +1,150 @@
+// Long calls among processes of one node that can read each other's memory.
+//
+//   all-reduce:  exchange addresses -> combine one's share of all inputs -> exchange -> take the others' shares -> meet
+//   reduce:      the same, but shares are combined in scratch, and the root alone takes them
+//   broadcast:   the root's address -> all others read -> meet
+//
+// A call's input and output may be one: until all shares are combined a process writes its own share of its output
+// alone, of which nobody else reads the input; then the others' shares, of which nobody reads its output.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <weft/fabric/process_memory.hpp>
+#include <weft/request.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/event.hpp>
+
+#include "leaders.hpp"
+#include "node_road.hpp"
+#include "process.hpp"
+
+namespace weft::detail {
+namespace {
+
+/// Bytes that are read before they are combined, of all the others together, so that they stay in a core's own cache;
+/// and the least of one of them, since each read is a system call.
+constexpr std::size_t pieces_bytes = 128 << 10;
+constexpr std::size_t least_piece = 16 << 10;
+
+/// Scratch that is kept for later calls.
+constexpr std::size_t most_scratch_kept = 4 << 20;
+
+/// Who cannot be read has ended, most likely: so long it may take until that is known.
+constexpr std::chrono::seconds time_to_explain{1};
+constexpr std::chrono::milliseconds between_looks{1};
+
+}  // namespace
+
+bool node_road::go_by_reading(const leader_call& call) {
+  if (call.what == collective::broadcast) return broadcast_by_reading(call);
+  const std::size_t self = rounds_.self(), others = rounds_.size() - 1, element = call.of->element_bytes;
+  const bool takes = call.what == collective::allreduce || self == static_cast<std::size_t>(call.root);
+  const range mine = share_of(call, self);
+  const std::size_t piece = std::max(pieces_bytes / others, least_piece);
+  std::byte* const pieces = scratch(others * piece + (takes ? 0 : mine.count * element));
+  std::byte* const target = takes ? call.out + mine.first * element : pieces + others * piece;
+  const bool done = exchange(call.in) && combine_share(call, mine, target, pieces, piece) && exchange(target) &&
+                    (!takes || take_shares(call)) && meet();
+  if (scratch_bytes_ > most_scratch_kept) scratch_bytes_ = 0, scratch_.reset();
+  return done;
+}
+
+bool node_road::broadcast_by_reading(const leader_call& call) {
+  const std::size_t root = static_cast<std::size_t>(call.root);
+  const bool is_root = rounds_.self() == root;
+  if (!begin()) return false;
+  const std::uint64_t mine = reinterpret_cast<std::uintptr_t>(call.in);
+  std::memcpy(rounds_.line(rounds_.self()), &mine, sizeof mine);
+  rounds_.publish();
+  std::uint64_t address = 0;
+  if (!is_root) {
+    if (!await(root)) return false;
+    std::memcpy(&address, rounds_.line(root), sizeof address);
+  }
+  rounds_.end();
+  if (!is_root && !read(root, address, call.out, call.count * call.of->element_bytes)) return false;
+  if (is_root) return meet();
+  if (!begin()) return false;  // tells the root that it may go on
+  rounds_.publish();
+  rounds_.end();
+  return true;
+}
+
+bool node_road::exchange(const void* address) {
+  if (!begin()) return false;
+  told_[rounds_.self()] = reinterpret_cast<std::uintptr_t>(address);
+  std::memcpy(rounds_.line(rounds_.self()), &told_[rounds_.self()], sizeof told_[0]);
+  rounds_.publish();
+  for (std::size_t i = 0; i < told_.size(); ++i) {
+    if (i == rounds_.self()) continue;
+    if (!await(i)) return false;
+    std::memcpy(&told_[i], rounds_.line(i), sizeof told_[i]);
+  }
+  rounds_.end_with_all();
+  return true;
+}
+
+node_road::range node_road::share_of(const leader_call& call, std::size_t member) const noexcept {
+  // Shares begin on cache lines, as far as the vector does.
+  const std::size_t all = rounds_.size(), line = std::max(64 / call.of->element_bytes, std::size_t{1});
+  const auto begin_of = [&](std::size_t share) {
+    return share == all ? call.count : call.count / all * share / line * line;
+  };
+  return {begin_of(member), begin_of(member + 1) - begin_of(member)};
+}
+
+bool node_road::combine_share(const leader_call& call, range share, std::byte* target, std::byte* pieces,
+                              std::size_t piece) {
+  const std::size_t element = call.of->element_bytes, each = piece / element;
+  for (std::size_t done = 0, some = 0; done < share.count; done += some) {
+    some = std::min(each, share.count - done);
+    const std::size_t offset = (share.first + done) * element;
+    std::byte* into = pieces;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      inputs_[i] = i == rounds_.self() ? call.in + offset : into;
+      if (i == rounds_.self()) continue;
+      if (!read(i, told_[i] + offset, into, some * element)) return false;
+      into += piece;
+    }
+    combine(call, some, target + done * element);
+  }
+  return true;
+}
+
+bool node_road::take_shares(const leader_call& call) {
+  const std::size_t element = call.of->element_bytes, all = rounds_.size();
+  for (std::size_t next = 1; next < all; ++next) {  // each begins with another's
+    const std::size_t from = (rounds_.self() + next) % all;
+    const range share = share_of(call, from);
+    if (!read(from, told_[from], call.out + share.first * element, share.count * element)) return false;
+  }
+  return true;
+}
+
+bool node_road::read(std::size_t member, std::uint64_t address, std::byte* into, std::size_t bytes) {
+  const std::error_code refused = fabric::read_process_memory(pids_[member], address, {into, bytes});
+  if (!refused) return true;
+  const auto deadline = std::chrono::steady_clock::now() + time_to_explain;
+  // relaxed: what it failed with is read under the messenger's token.
+  while (!failed_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < deadline) {
+    host_.moved_by().help();
+    event never;
+    never.wait_until(host_.moved_by(), host_.moved_by().time().now() + between_looks);
+  }
+  host_.messages().break_communicator(communicator_, errc::operation_failed,
+                                      "the memory of process " + std::to_string(seats_[member].process) +
+                                          " cannot be read: process_vm_readv: " + refused.message());
+  return false;
+}
+
+std::byte* node_road::scratch(std::size_t bytes) {
+  if (scratch_bytes_ < bytes) {
+    scratch_bytes_ = 0;
+    scratch_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    scratch_bytes_ = bytes;
+  }
+  return scratch_.get();
+}
+
+}  // namespace weft::detail

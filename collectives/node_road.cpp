@@ -1,0 +1,181 @@
+#include "node_road.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <string>
+#include <weft/fabric/arena.hpp>
+#include <weft/request.hpp>
+#include <weft/runtime/error.hpp>
+
+#include "combine_inputs.hpp"
+#include "fingerprint.hpp"
+#include "leaders.hpp"
+#include "process.hpp"
+
+namespace weft::detail {
+namespace {
+
+/// Vectors that one pass of a kernel combines.
+constexpr std::size_t most_sources = 16;
+
+/// Vectors of at least so many bytes are read from the other processes' memory, where that is permitted: the kernel's
+/// part of it costs about as much by then as the rounds that it saves.
+constexpr std::size_t least_read = 32 << 10;
+
+std::vector<fabric::arena_board*> boards_of(const process& host, const std::vector<fabric::arena_boards::seat>& seats) {
+  std::vector<fabric::arena_board*> boards;
+  for (const auto& each : seats) boards.push_back(&host.arena()->board(each.process, each.ticket.board));
+  return boards;
+}
+
+}  // namespace
+
+std::unique_ptr<node_road> node_road::of(process& host, std::uint64_t communicator,
+                                         const std::vector<fabric::arena_boards::seat>& seats,
+                                         const std::vector<int>& leaders, std::size_t self) {
+  const fabric::arena* const memory = host.arena();
+  if (memory == nullptr || seats.size() < 2 || host.settings().check) return nullptr;
+  const auto sits = [&](const fabric::arena_boards::seat& each) {
+    return memory->holds(each.process) && each.ticket && each.ticket.board < fabric::arena::boards;
+  };
+  if (!std::ranges::all_of(seats, sits)) return nullptr;
+  return std::make_unique<node_road>(host, communicator, seats, leaders, self);
+}
+
+node_road::node_road(process& host, std::uint64_t communicator, const std::vector<fabric::arena_boards::seat>& seats,
+                     const std::vector<int>& leaders, std::size_t self)
+    : host_(host),
+      communicator_(communicator),
+      leaders_(leaders),
+      rounds_(boards_of(host, seats), self, host.moved_by(), failed_),
+      inputs_(rounds_.size()),
+      reads_(host.arena()->reading_refusal().empty()),
+      seats_(seats),
+      told_(rounds_.size()),
+      kernel_(kernels::combine(op_, type_)) {
+  for (const auto& each : seats) pids_.push_back(host.arena()->pid(each.process));
+}
+
+node_road::~node_road() {
+  auto others = seats_;
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(rounds_.self()));
+  host_.boards()->retire(board(), std::move(others));
+}
+
+bool node_road::takes(collective what, const request& call) const noexcept {
+  switch (what) {
+    case collective::barrier:
+      return true;
+    case collective::broadcast:
+    case collective::reduce:
+    case collective::allreduce:
+      return call.custom.apply == nullptr && call.element_bytes <= fabric::arena_slot_bytes;
+    default:
+      return false;
+  }
+}
+
+leader_result node_road::run(const leader_call& call, fabric::participant& member) {
+  leader_result result;
+  try {
+    if (go(call)) return result;
+  } catch (const std::bad_alloc& e) {  // without its part the others' would wait for ever
+    host_.messages().break_communicator(communicator_, errc::operation_failed,
+                                        "a collective failed on rank " + std::to_string(member.rank) + ": " + e.what());
+  }
+  host_.messages().while_held([&] { result.failure = member.failure; });
+  if (result.failure == nullptr)
+    result.failure = std::make_exception_ptr(error(errc::revoked, "the communicator has failed"));
+  return result;
+}
+
+bool node_road::go(const leader_call& call) {
+  fingerprint_ = call.fingerprint;
+  sequence_ = call.sequence;
+  const std::size_t bytes = call.what == collective::barrier ? 0 : call.count * call.of->element_bytes;
+  if (bytes <= fabric::arena_slot_bytes) return go_short(call);
+  return reads_ && bytes >= least_read ? go_by_reading(call) : go_in_pieces(call);
+}
+
+bool node_road::go_short(const leader_call& call) {
+  const request& of = *call.of;
+  const std::size_t bytes = call.what == collective::barrier ? 0 : call.count * of.element_bytes;
+  const bool in_lines = bytes <= fabric::arena_line_bytes;
+  const auto place = [&](std::size_t member) { return in_lines ? rounds_.line(member) : rounds_.slot(member); };
+  const std::size_t self = rounds_.self(), root = static_cast<std::size_t>(call.root);
+  const bool moves = call.what == collective::broadcast, to_root = call.what == collective::reduce;
+
+  if (!begin()) return false;
+  if (bytes != 0 && (!moves || self == root)) std::memcpy(place(self), call.in, bytes);
+  rounds_.publish();
+  if (moves && self != root) {
+    if (!await(root)) return false;
+    if (bytes != 0) std::memcpy(call.out, place(root), bytes);
+  }
+  if (moves || (to_root && self != root)) {
+    rounds_.end();
+    return true;
+  }
+  if (!await_all()) return false;
+  if (bytes != 0) {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = place(i);
+    combine(call, call.count, call.out);
+  }
+  rounds_.end_with_all();
+  return true;
+}
+
+bool node_road::go_in_pieces(const leader_call& call) {
+  const std::size_t element = call.of->element_bytes, each = fabric::arena_slot_bytes / element;
+  leader_call piece = call;
+  for (std::size_t done = 0; done < call.count; done += piece.count) {
+    piece.count = std::min(each, call.count - done);
+    if (call.in != nullptr) piece.in = call.in + done * element;
+    if (call.out != nullptr) piece.out = call.out + done * element;
+    if (!go_short(piece)) return false;
+  }
+  return true;
+}
+
+bool node_road::begin() { return rounds_.begin(fingerprint_, sequence_); }
+
+bool node_road::await(std::size_t member) {
+  const auto found = rounds_.await(member);
+  if (found == fabric::arena_rounds::found::differs) report_difference(member);
+  return found == fabric::arena_rounds::found::here;
+}
+
+bool node_road::await_all() {
+  for (std::size_t i = 0; i < rounds_.size(); ++i)
+    if (i != rounds_.self() && !await(i)) return false;
+  return true;
+}
+
+void node_road::combine(const leader_call& call, std::size_t count, std::byte* target) {
+  const request& of = *call.of;
+  if (op_ != of.op || type_ != of.type) {
+    kernel_ = kernels::combine(of.op, of.type);
+    op_ = of.op;
+    type_ = of.type;
+  }
+  if (inputs_.size() > most_sources) return combine_inputs(array_operator(of), inputs_, 0, count, target, {});
+  std::array<const void*, most_sources> sources;
+  std::ranges::copy(inputs_, sources.begin());
+  kernel_(sources.data(), inputs_.size(), target, count);
+}
+
+void node_road::report_difference(std::size_t member) {
+  const fabric::arena_rounds::difference between = rounds_.difference_to(member);
+  const auto called = [&](std::size_t process, std::uint64_t fingerprint) {
+    return "rank " + std::to_string(leaders_[process]) + " called " + describe_fingerprint(fingerprint);
+  };
+  const char* const how = between.mine == between.theirs ? " after other calls" : "";
+  host_.messages().break_communicator(communicator_, errc::mismatched_call,
+                                      called(rounds_.self(), between.mine) + " where " +
+                                          called(member, between.theirs) + how + " (communicator " +
+                                          std::to_string(communicator_) + ")");
+}
+
+}  // namespace weft::detail

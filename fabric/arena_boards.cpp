@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <utility>
+#include <weft/fabric/arena_boards.hpp>
+
+namespace weft::fabric {
+namespace {
+
+/// What a board says of itself: it is in that use, or that one is over. Grows.
+std::uint64_t in_use(board_ticket by) noexcept { return 2 * std::uint64_t{by.use}; }
+std::uint64_t over(board_ticket by) noexcept { return in_use(by) + 1; }
+
+}  // namespace
+
+arena_boards::arena_boards(const arena& memory, int self) : memory_(memory), self_(self) {
+  records_[ticket_of_world.board] = {state::given, ticket_of_world.use, {}};
+}
+
+bool arena_boards::is_done(const record& retired) const noexcept {
+  return std::ranges::all_of(retired.others, [&](const seat& each) {
+    // acquire: pairs with the release in the other's retire(), behind all that it has read of this process's board.
+    const auto now = memory_.board(each.process, each.ticket.board).use.load(std::memory_order_acquire);
+    return now >= over(each.ticket);
+  });
+}
+
+board_ticket arena_boards::claim() {
+  const std::lock_guard lock(giving_);
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    record& each = records_[i];
+    if (each.now == state::given || (each.now == state::retired && !is_done(each))) continue;
+    each.now = state::given;
+    each.others.clear();
+    const board_ticket given{++each.use, static_cast<std::uint32_t>(i)};
+    // relaxed, all: whoever looks at it has been told of the ticket by a message, behind this.
+    for (arena_line& line : board(i).lines) line.stamp.store(0, std::memory_order_relaxed);
+    board(i).use.store(in_use(given), std::memory_order_relaxed);
+    return given;
+  }
+  return {};
+}
+
+void arena_boards::give_back(board_ticket unused) {
+  if (!unused) return;
+  const std::lock_guard lock(giving_);
+  records_[unused.board].now = state::free;
+}
+
+void arena_boards::retire(board_ticket used, std::vector<seat> others) {
+  const std::lock_guard lock(giving_);
+  record& its = records_[used.board];
+  its.others = std::move(others);
+  its.now = state::retired;
+  // release: see is_done().
+  board(used.board).use.store(over(used), std::memory_order_release);
+}
+
+}  // namespace weft::fabric

@@ -1,0 +1,267 @@
+// How the processes of a node come to share memory.
+//
+//   first:   make it                    for each: pass it ...            hear of all -> verdict to all
+//   others:  connect, say who they are  map it, reserve their areas -> say how that went       verdict
+//
+// Whatever goes wrong on one of them, the first says no to all; one that hears nothing more from it has its no as well.
+#include <poll.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string_view>
+#include <utility>
+#include <weft/fabric/arena.hpp>
+#include <weft/fabric/process_memory.hpp>
+#include <weft/runtime/error.hpp>
+
+#include "descriptor_passing.hpp"
+#include "shared_memory.hpp"
+
+namespace weft::fabric {
+namespace {
+
+/// How often who waits looks up.
+constexpr std::chrono::milliseconds look_up{20};
+
+/// The others are on this machine and about to come: who has not by then cannot.
+constexpr std::chrono::seconds patience{10};
+
+/// Everything that is said, both ways.
+struct note {
+  std::uint64_t job = 0;
+  std::int32_t process = 0;        ///< who speaks
+  std::uint32_t incarnation = 0;   ///< and of him
+  std::uint32_t addressee = 0;     ///< the other's incarnation: known from the job's store alone
+  std::uint32_t good = 1;          ///< else `reason` says why not
+  std::uint32_t reads = 1;         ///< whether he can read the other's memory; else `reason` says why not
+  std::uint64_t probe = 0;         ///< where in his memory there is a number to try that with: his incarnation
+  std::array<char, 256> reason{};  ///< ends with 0
+};
+
+std::span<std::byte> bytes_of(note& of) { return std::as_writable_bytes(std::span(&of, 1)); }
+
+}  // namespace
+
+class arena::joining {
+ public:
+  joining(std::span<const int> processes, int self, std::span<const process_record> records, std::uint64_t job,
+          clock::time_point deadline, const std::function<void()>& interrupted)
+      : processes_(processes.begin(), processes.end()),
+        self_(self),
+        records_(records),
+        job_(job),
+        deadline_(std::min(deadline, steady_clock_source().now() + patience)),
+        interrupted_(interrupted),
+        index_(static_cast<std::size_t>(std::ranges::lower_bound(processes_, self) - processes_.begin())),
+        size_(processes_.size() * area_bytes()),
+        probe_(record(self).incarnation) {}
+
+  /// Why these cannot meet at all, as each of them sees by itself.
+  std::string obstacle() const {
+    for (const int each : processes_) {
+      if (record(each).door < 0) return "process " + std::to_string(each) + " has no socket for it";
+      if (!record(each).host.shares_pids_with(record(processes_[0]).host))
+        return "process " + std::to_string(each) + " is in another PID namespace than process " +
+               std::to_string(processes_[0]);
+    }
+    return "";
+  }
+
+  joined lead(const nameless_listener& door) {
+    file_descriptor memory;
+    joined result;
+    try {
+      memory = make_shared_memory(size_);
+      result.memory = take_part(memory);
+    } catch (const error& failed) {
+      result.refusal = failed.what();
+    }
+    meet(door, memory, result.refusal);
+    for (std::size_t i = 1; i < processes_.size(); ++i) hear(i, result.refusal);
+    tell_all(result.refusal);
+    if (!result.refusal.empty()) result.memory.reset();
+    if (result.memory != nullptr) result.memory->reading_refusal_ = reading_refusal_;
+    return result;
+  }
+
+  joined follow() {
+    joined result;
+    try {
+      const int first = processes_[0];
+      const auto to_first = connect_to_listener(record(first).pid, record(first).door);
+      note mine = say(first);
+      if (!send_message(to_first, bytes_of(mine))) throw error(errc::protocol, "the first process does not listen");
+      file_descriptor memory;
+      try_to_read(first, await(to_first, &memory).probe);
+      if (!reading_refusal_.empty()) write_reason(mine, mine.reads, reading_refusal_);
+      try {
+        check_shared_memory(memory, size_);
+        result.memory = take_part(memory);
+      } catch (const error& failed) {
+        write_reason(mine, mine.good, failed.what());
+      }
+      send_message(to_first, bytes_of(mine));
+      const note verdict = await(to_first);
+      if (verdict.reads == 0) result.memory->reading_refusal_ = verdict.reason.data();
+    } catch (const error& failed) {
+      if (failed.code() == errc::peer_lost) throw;
+      result.memory.reset();
+      result.refusal = failed.what();
+    }
+    return result;
+  }
+
+ private:
+  const process_record& record(int process) const { return records_[static_cast<std::size_t>(process)]; }
+
+  note say(int to) const {
+    note mine{job_, self_, record(self_).incarnation, record(to).incarnation};
+    mine.probe = reinterpret_cast<std::uintptr_t>(&probe_);
+    return mine;
+  }
+
+  static void write_reason(note& by, std::uint32_t& what_not, std::string_view reason) {
+    what_not = 0;
+    by.reason.fill('\0');
+    reason.copy(by.reason.data(), by.reason.size() - 1);
+  }
+
+  /// Whether process `other`'s memory can be read: what may differ between processes of one user is who has given away
+  /// what, so everybody and the first try each other.
+  void try_to_read(int other, std::uint64_t probe) {
+    std::uint32_t found = 0;
+    const auto failed = read_process_memory(record(other).pid, probe, std::as_writable_bytes(std::span(&found, 1)));
+    if (failed)
+      reading_refusal_ = "process " + std::to_string(self_) + " reads process " + std::to_string(other) +
+                         ": process_vm_readv: " + failed.message();
+    else if (found != record(other).incarnation)
+      reading_refusal_ = "process " + std::to_string(other) + " is not the one that its number says";
+  }
+
+  /// Reserves and makes this process's area.
+  std::unique_ptr<arena> take_part(const file_descriptor& memory) {
+    const std::size_t offset = index_ * area_bytes();
+    reserve_shared_memory(memory, offset, area_bytes());
+    mapping all(memory, size_);
+    std::uninitialized_default_construct_n(reinterpret_cast<arena_board*>(all.data() + offset), boards);
+    std::vector<std::int64_t> pids;
+    for (const int each : processes_) pids.push_back(record(each).pid);
+    return std::unique_ptr<arena>(new arena(processes_, std::move(pids), std::move(all)));
+  }
+
+  /// Blocks until there is something to read, or to accept. Throws errc::timed_out.
+  void wait(const file_descriptor& for_it) {
+    const auto until = std::min(deadline_, steady_clock_source().now() + look_up);
+    interrupted_();
+    if (wait_for(for_it, POLLIN, until)) return;
+    if (steady_clock_source().now() >= deadline_) throw error(errc::timed_out, "nothing was heard in time");
+  }
+
+  /// The next note of who is there, and the descriptor that came with it. Throws what he refuses with, and where he has
+  /// gone.
+  note await(const file_descriptor& from, file_descriptor* passed = nullptr) {
+    note heard;
+    for (;;) {
+      wait(from);
+      auto message = receive_message(from, bytes_of(heard));
+      if (!message) continue;
+      heard.reason.back() = '\0';
+      if (heard.good == 0) throw error(errc::operation_failed, heard.reason.data());
+      if (passed != nullptr) *passed = std::move(message->passed);
+      return heard;
+    }
+  }
+
+  /// Lets the others in and passes them the memory, or the refusal.
+  void meet(const nameless_listener& door, const file_descriptor& memory, std::string& refusal) {
+    others_.resize(processes_.size());
+    std::vector<file_descriptor> unknown;
+    for (std::size_t missing = processes_.size() - 1; missing > 0;) {
+      try {
+        wait(door.socket());
+        if (auto connection = accept_own_user(door)) unknown.push_back(std::move(connection));
+      } catch (const error& failed) {
+        if (failed.code() == errc::peer_lost) throw;
+        if (refusal.empty()) refusal = std::string("not all processes came: ") + failed.what();
+        return;
+      }
+      std::erase_if(unknown,
+                    [&](file_descriptor& connection) { return introduce(connection, memory, refusal, missing); });
+    }
+  }
+
+  /// Whether `connection` need not be asked any more: it is one of the node's now, or a stranger's.
+  bool introduce(file_descriptor& connection, const file_descriptor& memory, const std::string& refusal,
+                 std::size_t& missing) {
+    note heard;
+    try {
+      // Who has connected has something to say; it is as good as here.
+      if (!wait_for(connection, POLLIN, steady_clock_source().now() + look_up)) return false;
+      if (!receive_message(connection, bytes_of(heard))) return false;
+    } catch (const error&) {
+      return true;
+    }
+    const auto known = std::ranges::lower_bound(processes_, heard.process);
+    if (known == processes_.end() || *known != heard.process || heard.job != job_ ||
+        heard.incarnation != record(heard.process).incarnation || heard.addressee != record(self_).incarnation)
+      return true;
+    file_descriptor& place = others_[static_cast<std::size_t>(known - processes_.begin())];
+    if (place) return true;
+    note mine = say(heard.process);
+    if (!refusal.empty()) write_reason(mine, mine.good, refusal);
+    send_message(connection, bytes_of(mine), refusal.empty() ? &memory : nullptr);
+    place = std::move(connection);
+    --missing;
+    return true;
+  }
+
+  /// How process `i` of the node fared.
+  void hear(std::size_t i, std::string& refusal) {
+    if (!refusal.empty()) return;
+    const std::string who = "process " + std::to_string(processes_[i]);
+    try {
+      const note heard = await(others_[i]);
+      if (heard.reads == 0)
+        reading_refusal_ = heard.reason.data();
+      else if (reading_refusal_.empty())
+        try_to_read(processes_[i], heard.probe);
+    } catch (const error& failed) {
+      if (failed.code() == errc::peer_lost) throw;
+      refusal = who + ": " + failed.what();
+    }
+  }
+
+  void tell_all(const std::string& refusal) {
+    for (std::size_t i = 1; i < others_.size(); ++i) {
+      if (!others_[i]) continue;
+      note verdict = say(processes_[i]);
+      if (!reading_refusal_.empty()) write_reason(verdict, verdict.reads, reading_refusal_);
+      if (!refusal.empty()) write_reason(verdict, verdict.good, refusal);
+      send_message(others_[i], bytes_of(verdict));
+    }
+  }
+
+  const std::vector<int> processes_;
+  const int self_;
+  const std::span<const process_record> records_;
+  const std::uint64_t job_;
+  const clock::time_point deadline_;
+  const std::function<void()>& interrupted_;
+  const std::size_t index_;  // of this process among those of the node
+  const std::size_t size_;
+  const std::uint32_t probe_;            // for the others to read
+  std::string reading_refusal_;          // why one of them cannot read another's memory
+  std::vector<file_descriptor> others_;  // by index; empty: has not come
+};
+
+arena::joined arena::join(std::span<const int> processes, int self, std::span<const process_record> records,
+                          std::uint64_t job, const arena_door& door, clock::time_point deadline,
+                          const std::function<void()>& interrupted) {
+  joining these(processes, self, records, job, deadline, interrupted);
+  if (std::string obstacle = these.obstacle(); !obstacle.empty()) return {nullptr, std::move(obstacle)};
+  return self == processes[0] ? these.lead(door.listener()) : these.follow();
+}
+
+}  // namespace weft::fabric

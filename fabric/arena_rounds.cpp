@@ -1,0 +1,176 @@
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <climits>
+#include <optional>
+#include <utility>
+#include <weft/fabric/arena_rounds.hpp>
+#include <weft/runtime/event.hpp>
+#include <weft/runtime/rest.hpp>
+#include <weft/runtime/scheduler.hpp>
+
+namespace weft::fabric {
+namespace {
+
+/// Looks at a stamp before the core is given to others. Each takes about 20 ns: at most as long as it takes to be given
+/// back a core that others share.
+constexpr int most_spins = 1024;
+constexpr int least_spins = 8;
+
+/// So many pauses between two polls of the network, each of which takes as long as several of them.
+constexpr unsigned turns_between_polls = 32;
+
+/// The half of a stamp that changes with every round: a futex.
+const void* round_word(const std::atomic<std::uint64_t>& stamp) noexcept {
+  return reinterpret_cast<const std::byte*>(&stamp) + (std::endian::native == std::endian::little ? 4 : 0);
+}
+
+void sleep_on(const void* word, std::uint32_t expected, std::chrono::nanoseconds longest) noexcept {
+  const auto time = std::max<std::int64_t>(longest.count(), 0);
+  const timespec limit{static_cast<time_t>(time / 1'000'000'000), static_cast<long>(time % 1'000'000'000)};
+  ::syscall(SYS_futex, word, FUTEX_WAIT, expected, &limit, nullptr, 0);
+}
+
+void wake_all_on(const void* word) noexcept { ::syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+
+/// A thread that sleeps until a stamp changes, as `progress::ring` sees it.
+class stamp_sleeper final : public sleeper {
+ public:
+  explicit stamp_sleeper(const void* word) noexcept : word_(word) {}
+
+ private:
+  void rouse() noexcept override { wake_all_on(word_); }
+  const void* word_;
+};
+
+}  // namespace
+
+/// A wait that takes longer than a few turns of a core.
+class arena_rounds::long_wait {
+ public:
+  long_wait(arena_rounds& of, const std::atomic<std::uint64_t>& its, std::uint32_t until) noexcept
+      : of_(of), its_(its), until_(until), pause_(of.by_) {}
+
+  /// False where the communicator has failed.
+  bool run() {
+    for (; !reached(); ++turns_) {
+      // relaxed: what it failed with is read under the messenger's token.
+      if (of_.failed_.load(std::memory_order_relaxed)) return false;
+      if (turns_ % turns_between_polls == turns_between_polls - 1 && of_.by_.help()) {
+        pause_.reset();
+        continue;
+      }
+      pause_.pause([this](auto longest, progress* rung_by) {
+        if (of_.by_.help())
+          pause_.reset();
+        else
+          sleep(longest, rung_by);
+      });
+      scheduler::yield();
+    }
+    return true;
+  }
+
+  /// Whether it ended before it gave its core to others.
+  bool was_short() const noexcept { return turns_ <= backoff::spins; }
+
+ private:
+  bool reached() const noexcept {
+    // acquire: as in await(), for what comes after this wait.
+    return static_cast<std::int32_t>(round_of(its_.load(std::memory_order_acquire)) - until_) >= 0;
+  }
+
+  void sleep(std::chrono::nanoseconds longest, progress* rung_by) {
+    if (fiber::current() != nullptr) {  // the others of its thread go on
+      event never;
+      never.wait_until(of_.by_, of_.by_.time().now() + std::min<clock::duration>(longest, backoff::longest_sleep));
+      return;
+    }
+    std::atomic<std::uint32_t>& asleep = of_.boards_[of_.self_]->asleep;
+    // seq_cst, and the look behind it: pairs with the fence in wake_sleepers(). Either that one finds this thread
+    // asleep, or this one finds the round published.
+    asleep.store(1, std::memory_order_seq_cst);
+    const std::uint32_t seen = round_of(its_.load(std::memory_order_seq_cst));
+    if (static_cast<std::int32_t>(seen - until_) < 0) {
+      stamp_sleeper mine(round_word(its_));
+      std::optional<listener> heard;
+      if (rung_by != nullptr) heard.emplace(*rung_by, mine);
+      if (rung_by == nullptr || !rung_by->help()) sleep_on(round_word(its_), seen, longest);
+    }
+    asleep.store(0, std::memory_order_relaxed);  // relaxed: one wake too many does no harm
+  }
+
+  arena_rounds& of_;
+  const std::atomic<std::uint64_t>& its_;
+  const std::uint32_t until_;
+  unsigned turns_ = 0;
+  rest pause_;
+};
+
+arena_rounds::arena_rounds(std::vector<arena_board*> boards, std::size_t self, progress& by,
+                           const std::atomic<bool>& failed)
+    : boards_(std::move(boards)), self_(self), by_(by), failed_(failed), spins_(most_spins) {}
+
+arena_rounds::found arena_rounds::await_long(const std::atomic<std::uint64_t>& its) {
+  // Whoever waits for this process may sleep; it will not come to that at the end.
+  wake_sleepers();
+  long_wait wait(*this, its, round_);
+  if (!wait.run()) return found::failed;
+  // Spinning was in vain, or a little more of it would have been enough.
+  spins_ = wait.was_short() ? std::min(2 * spins_, most_spins) : std::max(spins_ / 2, least_spins);
+  return its.load(std::memory_order_acquire) == stamp_ ? found::here : found::differs;  // as in await()
+}
+
+bool arena_rounds::all_are_in(std::uint32_t round) const noexcept {
+  return std::ranges::all_of(boards_, [&](const arena_board* each) {
+    if (each == boards_[self_]) return true;
+    // acquire: pairs with publish(), which comes behind all that its process has read in the rounds before.
+    const auto now = round_of(each->lines[round % arena_depth].stamp.load(std::memory_order_acquire));
+    return static_cast<std::int32_t>(now - round) >= 0;
+  });
+}
+
+bool arena_rounds::settle() {
+  // Most often all are near, and then the next rounds need no look.
+  if (all_are_in(round_ - 1)) {
+    settled_ = round_ - 1;
+    return true;
+  }
+  const std::uint32_t needed = round_ - (arena_depth - 1);
+  for (std::size_t i = 0; i < boards_.size(); ++i)
+    if (i != self_ && !long_wait(*this, boards_[i]->lines[needed % arena_depth].stamp, needed).run()) return false;
+  settled_ = needed;
+  return true;
+}
+
+arena_rounds::difference arena_rounds::difference_to(std::size_t member) const noexcept {
+  difference found;
+  for (std::uint32_t back = arena_depth; back-- > 0;) {
+    const std::uint32_t round = round_ - back;
+    const arena_call& mine = boards_[self_]->calls[round % arena_depth];
+    const arena_call& theirs = boards_[member]->calls[round % arena_depth];
+    // relaxed: see begin().
+    if (mine.round.load(std::memory_order_relaxed) != round || theirs.round.load(std::memory_order_relaxed) != round)
+      continue;
+    found = {mine.fingerprint.load(std::memory_order_relaxed), theirs.fingerprint.load(std::memory_order_relaxed)};
+    const bool same = mine.sequence.load(std::memory_order_relaxed) == theirs.sequence.load(std::memory_order_relaxed);
+    if (found.mine != found.theirs || !same) break;
+  }
+  return found;
+}
+
+void arena_rounds::wake_sleepers() noexcept {
+  // seq_cst: between the stamp and the looks; see long_wait::sleep().
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (const arena_board* each : boards_) {
+    if (each->asleep.load(std::memory_order_relaxed) == 0 || each == boards_[self_]) continue;
+    wake_all_on(round_word(boards_[self_]->lines[place()].stamp));
+    return;
+  }
+}
+
+}  // namespace weft::fabric

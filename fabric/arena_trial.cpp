@@ -1,0 +1,53 @@
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <span>
+#include <weft/fabric/arena.hpp>
+#include <weft/fabric/arena_trial.hpp>
+#include <weft/fabric/process_memory.hpp>
+#include <weft/runtime/error.hpp>
+
+#include "descriptor_passing.hpp"
+#include "shared_memory.hpp"
+
+namespace weft::fabric {
+namespace {
+
+std::string try_to_read_child() {
+  const volatile int known = 4884;
+  const pid_t child = ::fork();
+  if (child < 0) return "fork: " + std::error_code(errno, std::system_category()).message();
+  if (child == 0)
+    for (;;) ::pause();
+  int found = 0;
+  const auto failed = read_process_memory(child, reinterpret_cast<std::uintptr_t>(&known),
+                                          std::as_writable_bytes(std::span(&found, 1)));
+  ::kill(child, SIGKILL);
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (failed) return "process_vm_readv: " + failed.message();
+  return found == known ? "" : "process_vm_readv reads something else";
+}
+
+}  // namespace
+
+arena_trial try_arena() {
+  arena_trial result;
+  result.bytes_of_process = arena::area_bytes();
+  try {
+    const auto listener = nameless_listener::open();
+    const auto connection = connect_to_listener(::getpid(), listener.number());
+    const std::size_t size = 2 * arena::area_bytes();
+    const auto memory = make_shared_memory(size);
+    reserve_shared_memory(memory, 0, size);
+    const mapping all(memory, size);
+  } catch (const error& failed) {
+    result.refusal = failed.what();
+  }
+  result.reading_refusal = try_to_read_child();
+  return result;
+}
+
+}  // namespace weft::fabric

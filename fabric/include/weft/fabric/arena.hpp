@@ -1,0 +1,81 @@
+// The memory that the processes of one node share: its life. What lies in it: arena_board.hpp.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+#include <weft/fabric/arena_board.hpp>
+#include <weft/fabric/process_record.hpp>
+#include <weft/runtime/clock.hpp>
+
+namespace weft::fabric {
+
+class mapping;
+class nameless_listener;
+
+/// What a process has the others of its node find before they know that they are of one node. To be made before its
+/// record is put into the store.
+class arena_door {
+ public:
+  /// Opens it. Where the system does not let it the door stays shut, and the node goes without an arena.
+  arena_door() noexcept;
+  ~arena_door();
+  /// For the record: by which number others know it; -1 where it is shut.
+  int number() const noexcept;
+  const nameless_listener& listener() const noexcept { return *listener_; }
+
+ private:
+  std::unique_ptr<nameless_listener> listener_;
+};
+
+class arena {
+ public:
+  /// Communicators of one process that may use the arena at a time.
+  static constexpr std::size_t boards = 16;
+  /// Shared memory for each process of the node, bytes: a multiple of the page.
+  static std::size_t area_bytes() noexcept;
+
+  struct joined {
+    std::unique_ptr<arena> memory;  ///< null: none of the node's processes has one
+    std::string refusal;            ///< then: why
+  };
+
+  /// Makes one memory for the processes of a node. `processes` are their numbers in the job, ascending, this one's
+  /// `self` among them; `records` are all the job's. Every one of them calls it, with the same arguments but `self` and
+  /// its own door. Blocks until all have, until one of them cannot, or until `deadline`: what comes of it is the same
+  /// for all. What `interrupted`, called now and then, throws goes through. `job` keeps other jobs' processes out.
+  static joined join(std::span<const int> processes, int self, std::span<const process_record> records,
+                     std::uint64_t job, const arena_door& door, clock::time_point deadline,
+                     const std::function<void()>& interrupted);
+
+  ~arena();
+
+  /// The processes that share it, ascending.
+  std::span<const int> processes() const noexcept { return processes_; }
+  /// Whether `process` is one of them.
+  bool holds(int process) const noexcept;
+  /// A board of a process that is.
+  arena_board& board(int process, std::size_t index) const noexcept;
+  /// The process number of one that is, in this PID namespace.
+  std::int64_t pid(int process) const noexcept;
+  /// Why they cannot read each other's memory (process_memory.hpp); empty: they can. The same for all.
+  const std::string& reading_refusal() const noexcept { return reading_refusal_; }
+  /// Shared by all, bytes.
+  std::size_t size() const noexcept;
+
+ private:
+  class joining;
+  arena(std::vector<int> processes, std::vector<std::int64_t> pids, mapping memory);
+  std::size_t index_of(int process) const noexcept;
+
+  std::vector<int> processes_;
+  std::vector<std::int64_t> pids_;  // of each
+  std::string reading_refusal_;
+  std::unique_ptr<mapping> memory_;
+};
+
+}  // namespace weft::fabric

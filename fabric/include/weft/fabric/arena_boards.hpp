@@ -1,0 +1,50 @@
+// Which of a process's boards belongs to which communicator.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+#include <weft/fabric/arena.hpp>
+#include <weft/fabric/board_ticket.hpp>
+
+namespace weft::fabric {
+
+/// The boards of this process. They are given away before the others hear of it, and again only when all others of the
+/// communicator have given theirs back: then none of them reads this one any more. Any thread.
+class arena_boards {
+ public:
+  arena_boards(const arena& memory, int self);
+
+  /// One as good as new; none where all are in use.
+  board_ticket claim();
+  /// Gives back one that nobody has used, and nobody is going to.
+  void give_back(board_ticket unused);
+
+  /// One process's board of a communicator.
+  struct seat {
+    int process = 0;
+    board_ticket ticket;
+  };
+  /// Gives back that of a communicator whose others these are.
+  void retire(board_ticket used, std::vector<seat> others);
+
+ private:
+  enum class state : std::uint8_t { free, given, retired };
+  struct record {
+    state now = state::free;
+    std::uint32_t use = 0;
+    std::vector<seat> others;
+  };
+
+  arena_board& board(std::size_t index) const noexcept { return memory_.board(self_, index); }
+  bool is_done(const record& retired) const noexcept;
+
+  const arena& memory_;
+  const int self_;
+  std::mutex giving_;  // guards the next
+  std::array<record, arena::boards> records_;
+};
+
+}  // namespace weft::fabric

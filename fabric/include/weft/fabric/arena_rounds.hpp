@@ -1,0 +1,120 @@
+// How the processes of a communicator take turns with their boards.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+#include <weft/fabric/arena_board.hpp>
+#include <weft/runtime/backoff.hpp>
+#include <weft/runtime/progress.hpp>
+
+namespace weft::fabric {
+
+/// One process's part in a communicator's collectives through the arena, of which each is a round:
+///
+///     begin -> write the line or the slot -> publish -> await some or all of the others, read theirs -> end
+///
+/// Every process publishes in every round, whether or not it has anything to say. A line and a slot are written again
+/// after `arena_depth` rounds, so `begin` waits until everybody is in the last but `arena_depth` - 1: then all have
+/// ended the round before that, and nobody reads any more what is written now.
+///
+/// For one thread at a time. What blocks spins, yields, and sleeps, polls meanwhile, and ends where `failed` is set.
+class arena_rounds {
+ public:
+  enum class found {
+    here,     ///< it has published, and all its calls were the same
+    differs,  ///< not all were: see `difference_to`
+    failed,   ///< the communicator has
+  };
+
+  /// `boards` are of the communicator's processes, in its order, all of them made; that of this one is at `self`. They
+  /// and `failed` outlive this.
+  arena_rounds(std::vector<arena_board*> boards, std::size_t self, progress& by, const std::atomic<bool>& failed);
+
+  std::size_t size() const noexcept { return boards_.size(); }
+  std::size_t self() const noexcept { return self_; }
+
+  /// Begins a round of this call, of which all processes must have the same two numbers. Blocks where this process is
+  /// far ahead. False where the communicator has failed.
+  bool begin(std::uint64_t fingerprint, std::uint32_t sequence) {
+    // relaxed: what it failed with is read under the messenger's token.
+    if (failed_.load(std::memory_order_relaxed)) [[unlikely]]
+      return false;
+    ++round_;
+    // Fibonacci hashing (Knuth, volume 3, 6.4): the upper half of the product depends on every bit. Of all calls: two
+    // of which each believes to be the root do not look at each other in that round.
+    calls_ = (calls_ ^ fingerprint ^ std::uint64_t{sequence} << 32) * 0x9e3779b97f4a7c15u;
+    calls_ ^= calls_ >> 32;
+    stamp_ = std::uint64_t{round_} << 32 | (calls_ & 0xffff'ffffu);
+    if (round_ - settled_ >= arena_depth && !settle()) [[unlikely]]
+      return false;
+    // relaxed, all: publish() orders them for who comes in time; who does not sees another round, or has a wrong text.
+    arena_call& mine = boards_[self_]->calls[place()];
+    mine.fingerprint.store(fingerprint, std::memory_order_relaxed);
+    mine.sequence.store(sequence, std::memory_order_relaxed);
+    mine.round.store(round_, std::memory_order_relaxed);
+    return true;
+  }
+
+  /// Where `begin` has made room for this process's value, and what others published there.
+  std::byte* line(std::size_t member) const noexcept { return boards_[member]->lines[place()].value.data(); }
+  std::byte* slot(std::size_t member) const noexcept { return boards_[member]->slots[place()].data(); }
+
+  /// What was written is for the others to read now.
+  void publish() noexcept {
+    // release: pairs with the acquire of whoever finds this stamp: value, slot and call are there then.
+    boards_[self_]->lines[place()].stamp.store(stamp_, std::memory_order_release);
+  }
+
+  /// Waits until `member` has published in this round.
+  found await(std::size_t member) {
+    const std::atomic<std::uint64_t>& its = boards_[member]->lines[place()].stamp;
+    for (int turn = 0;; ++turn) {
+      // acquire: pairs with publish().
+      const std::uint64_t now = its.load(std::memory_order_acquire);
+      if (now == stamp_) [[likely]]
+        return found::here;
+      if (round_of(now) == round_) return found::differs;
+      if (turn == spins_) break;
+      pause_core();
+    }
+    return await_long(its);
+  }
+
+  /// Ends a round in which all others were awaited, and one in which not all were.
+  void end_with_all() noexcept {
+    settled_ = round_;
+    wake_sleepers();
+  }
+  void end() noexcept { wake_sleepers(); }
+
+  /// The first calls known in which `member` differs, and this process's instead. Once it has been found to differ.
+  struct difference {
+    std::uint64_t mine = 0, theirs = 0;  ///< fingerprints
+  };
+  difference difference_to(std::size_t member) const noexcept;
+
+ private:
+  class long_wait;
+
+  static std::uint32_t round_of(std::uint64_t stamp) noexcept { return static_cast<std::uint32_t>(stamp >> 32); }
+  std::size_t place() const noexcept { return round_ % arena_depth; }
+
+  found await_long(const std::atomic<std::uint64_t>& its);
+  bool settle();
+  bool all_are_in(std::uint32_t round) const noexcept;
+  void wake_sleepers() noexcept;
+
+  const std::vector<arena_board*> boards_;
+  const std::size_t self_;
+  progress& by_;
+  const std::atomic<bool>& failed_;
+  std::uint32_t round_ = 0;    // this one; wraps
+  std::uint32_t settled_ = 0;  // all others have been seen in this one, or in a later one
+  std::uint64_t calls_ = 0;    // a hash of all so far
+  std::uint64_t stamp_ = 0;
+  int spins_;
+};
+
+}  // namespace weft::fabric

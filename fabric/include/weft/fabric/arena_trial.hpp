@@ -1,0 +1,19 @@
+// What processes on this machine can share, tried out.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace weft::fabric {
+
+struct arena_trial {
+  std::size_t bytes_of_process = 0;  ///< of shared memory, for each process of a node
+  std::string refusal;               ///< why there can be no arena; empty: there can
+  std::string reading_refusal;       ///< why processes cannot read each other's memory; empty: they can
+};
+
+/// Makes all that an arena of two processes needs, and reads from a child of this process, which ends before this
+/// returns. For tools: it forks.
+arena_trial try_arena();
+
+}  // namespace weft::fabric

@@ -1,0 +1,252 @@
+// Processes of one node that meet in the memory that they share. Each is a thread here, with a mapping of its own.
+#include <sys/resource.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+#include <weft/choices.hpp>
+
+#include "collective_cases.hpp"
+#include "run_ranks.hpp"
+#include "sanitized.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+using weft::schedules::collective;
+
+/// Barriers, broadcasts and reductions of lengths that fit a line, a slot, some slots, or that are read; and other
+/// collectives between.
+void call_anything(weft::communicator& world, int calls, std::uint64_t seed) {
+  static constexpr collective kinds[]{collective::barrier,   collective::broadcast, collective::reduce,
+                                      collective::allreduce, collective::allreduce, collective::allgather};
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::size_t end) { return static_cast<std::size_t>(random() % end); };
+  for (int i = 0; i < calls; ++i) {
+    collective_case c;
+    c.what = kinds[below(std::size(kinds))];
+    const std::size_t longest[]{8, 1100, 3000, 30000};
+    c.count = below(longest[below(4)]);
+    c.type = static_cast<element>(below(elements));
+    c.op = below(2) == 0 ? weft::reduction_operator(weft::sum) : weft::reduction_operator(weft::max);
+    c.root = static_cast<int>(below(static_cast<std::size_t>(world.size())));
+    c.in_place = below(2) == 0;
+    c.seed = random();
+    check_case(world, c);
+  }
+}
+
+bool on_node(weft::communicator& world, collective what) { return weft::detail::choices::on_node(world, what); }
+
+}  // namespace
+
+TEST_CASE("processes of a node get the serial result", "[node]") {
+  const int calls = sanitized ? 60 : 400;
+  for (const int processes : {2, 3, 8})
+    run_ranks(small_job(processes), [&](weft::communicator& world) {
+      expect(on_node(world, collective::allreduce), "the arena to be used");
+      call_anything(world, calls, seed_of_this_run());
+    });
+}
+
+TEST_CASE("processes of a node with several ranks each get the serial result", "[node]") {
+  for (const int workers : {1, 2}) {
+    auto what = small_job(3, 3);
+    what.settings.workers = workers;
+    what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+    run_ranks(what, [&](weft::communicator& world) {
+      expect(on_node(world, collective::allreduce), "the arena to be used");
+      call_anything(world, 100, seed_of_this_run() + 1);
+    });
+  }
+}
+
+TEST_CASE("more processes than one pass of a kernel combines get the same bits", "[node]") {
+  std::mutex guard;
+  std::vector<std::vector<float>> found;
+  run_ranks(small_job(18), [&](weft::communicator& world) {
+    std::mt19937_64 random(seed_of_this_run() + static_cast<std::uint64_t>(world.rank()));
+    std::uniform_real_distribution<float> any(-1, 1);
+    std::vector<float> in(20'000), out(20'000);
+    for (float& x : in) x = any(random);
+    world.allreduce(in, out, weft::sum);
+    for (const std::size_t count : {5u, 700u, 3000u}) {
+      std::vector<float> few(count);
+      world.allreduce(std::span(in).first(count), few, weft::sum);
+      expect(std::equal(few.begin(), few.end(), out.begin()), "the bits of the same elements of a longer vector");
+    }
+    const std::lock_guard lock(guard);
+    found.push_back(out);
+  });
+  for (const auto& each : found) CHECK(each == found.front());
+}
+
+TEST_CASE("the arena is left to those that it holds, and to calls that nobody named an algorithm for", "[node]") {
+  run_ranks(small_job(2), [](weft::communicator& world) {
+    expect(on_node(world, collective::allreduce), "reductions");
+    expect(on_node(world, collective::barrier), "barriers");
+    expect(!on_node(world, collective::allgather), "no others");
+  });
+  auto off = small_job(2);
+  SECTION("switched off") { off.settings.node = false; }
+  SECTION("another node") { off.nodes = {"a", "b"}; }
+  SECTION("an algorithm is named") { off.settings.allreduce = "ring"; }
+  run_ranks(off, [](weft::communicator& world) {
+    expect(!on_node(world, collective::allreduce), "messages");
+    std::vector<int> one{world.rank() + 1};
+    world.allreduce(one, one, weft::sum);
+    expect(one[0] == 3, "3, not ", one[0]);
+  });
+}
+
+TEST_CASE("without memory for the arena the job goes on by messages", "[node]") {
+  rlimit before{}, lower{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  lower = before;
+  lower.rlim_cur = 1 << 20;
+  ::setrlimit(RLIMIT_FSIZE, &lower);
+  run_ranks(small_job(3), [](weft::communicator& world) {
+    expect(!on_node(world, collective::allreduce), "messages");
+    call_anything(world, 20, seed_of_this_run() + 2);
+  });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+}
+
+TEST_CASE("processes that call different things are told, one in the arena or both", "[node]") {
+  const auto other = GENERATE(0, 1, 2, 3, 4);
+  run_ranks(small_job(3), [&](weft::communicator& world) {
+    std::vector<double> some(4, 1), many(40960, 1), gathered(12);
+    for (int i = 0; i < 7; ++i) world.allreduce(some, some, weft::sum);
+    const auto text = expect_error(weft::errc::mismatched_call, [&] {
+      if (world.rank() != 1) {
+        world.allreduce(some, some, weft::sum);
+        world.barrier();  // whoever could go on learns of it here
+      } else if (other == 0) {
+        world.barrier();
+      } else if (other == 1) {
+        world.allreduce(std::span(some).first(3), std::span(some).first(3), weft::sum);
+      } else if (other == 2) {
+        world.allreduce(some, some, weft::max);
+      } else if (other == 3) {
+        world.allreduce(many, many, weft::sum);
+      } else {
+        world.allgather(some, gathered);
+      }
+    });
+    expect_text(text, "called allreduce(");
+    expect_text(text, "rank 1");
+    expect_error(weft::errc::mismatched_call, [&] { world.barrier(); });
+  });
+}
+
+TEST_CASE("one broadcasts where another reduces", "[node]") {
+  run_ranks(small_job(3), [&](weft::communicator& world) {
+    std::vector<int> data(3, 1);
+    expect_error(weft::errc::mismatched_call, [&] {
+      if (world.rank() == 2)
+        world.bcast(data, 0);
+      else
+        world.bcast(data, 1);
+      world.barrier();
+    });
+  });
+}
+
+TEST_CASE("a process that disappears ends what the others wait for in the arena", "[node]") {
+  auto what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(3, 2);
+  what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+  struct vanished {};
+  const auto outcomes = run_processes(what, [&](int process, weft::runtime& runtime) {
+    std::chrono::steady_clock::time_point begin;
+    runtime.run([&](weft::communicator& world) {
+      std::vector<double> one(2, 1);
+      for (int i = 0; i < 100; ++i) world.allreduce(one, one, weft::max);
+      begin = std::chrono::steady_clock::now();
+    });
+    if (process == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      throw vanished{};
+    }
+    runtime.run([&](weft::communicator& world) {
+      std::vector<double> one(2, 1);
+      const auto text = expect_error(weft::errc::peer_lost, [&] { world.allreduce(one, one, weft::sum); });
+      expect_text(text, "allreduce on rank");
+      expect(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1), "an end within a second");
+      expect_error(weft::errc::peer_lost, [&] { world.barrier(); });
+    });
+  });
+  CHECK(text_of(outcomes[0]) == "no error");
+  CHECK(text_of(outcomes[2]) == "no error");
+}
+
+TEST_CASE("an abort ends what the others wait for in the arena", "[node]") {
+  run_ranks(small_job(3), [](weft::communicator& world) {
+    world.barrier();
+    if (world.rank() == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      world.abort();
+    } else {
+      expect_text(expect_error(weft::errc::revoked, [&] { world.barrier(); }), "rank 1 aborted");
+    }
+  });
+}
+
+TEST_CASE("collectives through the arena and messages of every other form take turns", "[node]") {
+  run_ranks(small_job(4), [](weft::communicator& world) {
+    const int size = world.size(), next = (world.rank() + 1) % size, before = (world.rank() + size - 1) % size;
+    std::vector<int> one(1), long_one(5000), from(1);
+    auto plan = world.plan_allreduce(one, one, weft::sum);
+    for (int i = 0; i < 50; ++i) {
+      one[0] = world.rank() + i;
+      world.allreduce(one, one, weft::sum);
+      expect(one[0] == size * (size - 1) / 2 + size * i, "the sum of round ", i);
+      std::fill(long_one.begin(), long_one.end(), 1);
+      auto started = world.iallreduce(long_one, long_one, weft::sum);
+      started.wait();
+      expect(long_one[4999] == size, "the long sum");
+      world.sendrecv(one, next, 0, from, before, 0);
+      one[0] = 1;
+      plan.start();
+      plan.wait();
+      expect(one[0] == size, "the planned sum");
+      world.bcast(one, i % size);
+    }
+  });
+}
+
+TEST_CASE("communicators of communicators have boards of their own, and give them back", "[node]") {
+  const auto what = GENERATE(0, 1) == 0 ? small_job(4) : small_job(3, 2);
+  run_ranks(what, [](weft::communicator& world) {
+    for (int i = 0; i < 40; ++i) {  // more than there are boards
+      auto half = world.split(world.rank() % 2, -world.rank());
+      auto copy = half->dup();
+      expect(on_node(copy, collective::allreduce), "a board for copy ", i);
+      call_anything(*half, 3, seed_of_this_run() + static_cast<std::uint64_t>(2 * i + world.rank() % 2));
+      std::vector<int> one{1};
+      copy.allreduce(one, one, weft::sum);
+      expect(one[0] == half->size(), "the size of the copy");
+      copy.bcast(one, 0);  // whose reader may be late
+    }
+  });
+}
+
+TEST_CASE("where there are no boards left communicators go by messages, on all ranks", "[node]") {
+  run_ranks(small_job(3), [](weft::communicator& world) {
+    std::vector<weft::communicator> many;
+    int by_messages = 0;
+    for (int i = 0; i < 20; ++i) {
+      many.push_back(world.dup());
+      if (!on_node(many.back(), collective::allreduce)) ++by_messages;
+      std::vector<int> sums{by_messages};
+      many.back().allreduce(sums, sums, weft::sum);
+      expect(sums[0] == 3 * by_messages, "the same road on all ranks");
+    }
+    expect(by_messages == 20 - 15, "15 boards beside the world's");
+    many.clear();
+    world.barrier();  // all have given theirs back
+    const auto again = world.dup();
+    many.push_back(world.dup());
+    expect(on_node(many.back(), collective::allreduce), "a board that was given back");
+  });
+}

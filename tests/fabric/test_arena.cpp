@@ -1,0 +1,306 @@
+// How processes of a node come to share memory, and what keeps them from it. Each process is a thread here.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+#include <weft/fabric/arena.hpp>
+#include <weft/fabric/process_memory.hpp>
+#include <weft/runtime/error.hpp>
+
+#include "catch.hpp"
+#include "fabric/descriptor_passing.hpp"
+#include "fabric/shared_memory.hpp"
+
+using namespace std::chrono_literals;
+using namespace weft::fabric;
+using weft::file_descriptor;
+using weft_test::ContainsSubstring;
+
+namespace {
+
+constexpr std::uint64_t job = 0x1234'5678'9abc'def0;
+
+/// The processes `numbers` of a job in which others live elsewhere.
+class node {
+ public:
+  explicit node(std::vector<int> numbers) : numbers_(std::move(numbers)), doors_(numbers_.size()) {
+    records.resize(static_cast<std::size_t>(numbers_.back()) + 1, local_record());
+    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+      process_record& mine = records[static_cast<std::size_t>(numbers_[i])];
+      mine = local_record();
+      mine.door = doors_[i].number();
+    }
+  }
+
+  /// What came of it for each.
+  std::vector<arena::joined> join(std::chrono::milliseconds patience = 10s) {
+    std::vector<arena::joined> results(numbers_.size());
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < numbers_.size(); ++i)
+      threads.emplace_back([&, i] {
+        results[i] = arena::join(numbers_, numbers_[i], records, job, doors_[i],
+                                 weft::clock::time_point::clock::now() + patience, [] {});
+      });
+    for (auto& thread : threads) thread.join();
+    return results;
+  }
+
+  std::vector<process_record> records;
+
+ private:
+  std::vector<int> numbers_;
+  std::vector<arena_door> doors_;
+};
+
+/// While it lives, files may not become longer than `most` bytes.
+class file_limit {
+ public:
+  explicit file_limit(std::size_t most) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit lower = before_;
+    lower.rlim_cur = most;
+    ::setrlimit(RLIMIT_FSIZE, &lower);
+  }
+  ~file_limit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+std::string failure_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const weft::error& failed) {
+    return failed.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the processes of a node see what each writes, and nobody else's areas", "[arena]") {
+  node some({1, 4, 5, 9});
+  const auto shared = some.join();
+  for (const auto& each : shared) {
+    REQUIRE(each.refusal.empty());
+    REQUIRE(each.memory != nullptr);
+    CHECK(each.memory->size() == 4 * arena::area_bytes());
+    CHECK(each.memory->holds(4));
+    CHECK(each.memory->pid(4) == ::getpid());
+    CHECK(each.memory->reading_refusal().empty());
+    CHECK_FALSE(each.memory->holds(2));
+  }
+  for (std::size_t i = 0; i < shared.size(); ++i)
+    for (std::size_t b = 0; b < arena::boards; ++b)
+      shared[i].memory->board(shared[i].memory->processes()[i], b).use = 100 * i + b;
+  for (const auto& each : shared)
+    for (std::size_t i = 0; i < shared.size(); ++i)
+      for (std::size_t b = 0; b < arena::boards; ++b)
+        CHECK(each.memory->board(each.memory->processes()[i], b).use == 100 * i + b);
+  // It is not one mapping that they see.
+  CHECK(&shared[0].memory->board(1, 0) != &shared[1].memory->board(1, 0));
+}
+
+TEST_CASE("64 processes share less than 64 MiB, within two seconds", "[arena]") {
+  std::vector<int> all(64);
+  for (int i = 0; i < 64; ++i) all[static_cast<std::size_t>(i)] = i;
+  const auto begin = std::chrono::steady_clock::now();
+  node full(all);
+  const auto shared = full.join();
+  const auto took = std::chrono::steady_clock::now() - begin;
+  for (const auto& each : shared) REQUIRE(each.refusal.empty());
+  CHECK(shared[0].memory->size() < std::size_t{64} << 20);
+  CHECK(took < 2s);
+}
+
+TEST_CASE("where one of them has no socket all go without, and say why", "[arena]") {
+  node some({0, 1, 2});
+  SECTION("no socket") {
+    some.records[1].door = -1;
+    for (const auto& each : some.join()) {
+      CHECK(each.memory == nullptr);
+      CHECK_THAT(each.refusal, ContainsSubstring("process 1 has no socket"));
+    }
+  }
+  SECTION("another PID namespace") {
+    some.records[2].host.pid_namespace ^= 1;
+    for (const auto& each : some.join()) {
+      CHECK(each.memory == nullptr);
+      CHECK_THAT(each.refusal, ContainsSubstring("process 2 is in another PID namespace"));
+    }
+  }
+  SECTION("a socket that is none") {
+    some.records[0].door = 0;
+    for (const auto& each : some.join(300ms)) {
+      CHECK(each.memory == nullptr);
+      CHECK_FALSE(each.refusal.empty());
+    }
+  }
+}
+
+TEST_CASE("memory that is not to be had is an answer, not a signal", "[arena]") {
+  node some({0, 1, 2});
+  const file_limit limit(1 << 20);
+  for (const auto& each : some.join()) {
+    CHECK(each.memory == nullptr);
+    CHECK_THAT(each.refusal, ContainsSubstring("RLIMIT_FSIZE"));
+  }
+}
+
+TEST_CASE("one who does not come in time keeps nobody waiting", "[arena]") {
+  const std::vector<int> numbers{0, 1};
+  arena_door door;
+  std::vector<process_record> records(2, local_record());
+  records[0].door = records[1].door = door.number();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto alone = arena::join(numbers, 0, records, job, door, begin + 100ms, [] {});
+  CHECK(alone.memory == nullptr);
+  CHECK_THAT(alone.refusal, ContainsSubstring("not all processes came"));
+  CHECK(std::chrono::steady_clock::now() - begin < 5s);
+}
+
+TEST_CASE("what is thrown meanwhile ends the wait", "[arena]") {
+  const std::vector<int> numbers{0, 1};
+  arena_door door;
+  std::vector<process_record> records(2, local_record());
+  records[0].door = records[1].door = door.number();
+  int asked = 0;
+  CHECK_THROWS_AS(arena::join(numbers, 0, records, job, door, std::chrono::steady_clock::now() + 10s,
+                              [&] {
+                                if (++asked == 3) throw weft::peer_lost(1, "process 1 was lost");
+                              }),
+                  weft::peer_lost);
+}
+
+TEST_CASE("strangers get nothing, and disturb nobody", "[arena]") {
+  const std::vector<int> numbers{0, 1};
+  std::vector<arena_door> doors(2);
+  std::vector<process_record> records;
+  for (const auto& door : doors) {
+    records.push_back(local_record());
+    records.back().door = door.number();
+  }
+  std::vector<file_descriptor> strangers;
+  const auto connect = [&] { return connect_to_listener(::getpid(), doors[0].number()); };
+  strangers.push_back(connect());  // says nothing
+  strangers.push_back(connect());
+  const std::vector<std::byte> noise(100, std::byte{7});
+  REQUIRE(send_message(strangers.back(), noise));
+  for (std::size_t length = 240; length < 340; length += 4) {  // one is as long as what the right one says
+    strangers.push_back(connect());
+    REQUIRE(send_message(strangers.back(), std::vector<std::byte>(length)));
+  }
+  std::vector<arena::joined> shared(2);
+  std::thread other([&] {
+    shared[1] = arena::join(numbers, 1, records, job, doors[1], std::chrono::steady_clock::now() + 10s, [] {});
+  });
+  shared[0] = arena::join(numbers, 0, records, job, doors[0], std::chrono::steady_clock::now() + 10s, [] {});
+  other.join();
+  CHECK(shared[0].memory != nullptr);
+  CHECK(shared[1].memory != nullptr);
+  for (std::size_t i = 1; i < strangers.size(); ++i) {
+    std::vector<std::byte> answer(1000);
+    CHECK(failure_of([&] { receive_message(strangers[i], answer); }) != "");
+  }
+}
+
+TEST_CASE("shared memory keeps its size, and another's is checked for it", "[arena]") {
+  const std::size_t size = 64 << 10;
+  const file_descriptor memory = make_shared_memory(size);
+  CHECK(::ftruncate(memory.get(), 0) != 0);
+  CHECK(::ftruncate(memory.get(), size * 2) != 0);
+  check_shared_memory(memory, size);
+  CHECK_THAT(failure_of([&] { check_shared_memory(memory, 2 * size); }), ContainsSubstring("something else"));
+  const file_descriptor unsealed(::memfd_create("test", MFD_CLOEXEC));
+  REQUIRE(::ftruncate(unsealed.get(), static_cast<off_t>(size)) == 0);
+  CHECK_THAT(failure_of([&] { check_shared_memory(unsealed, size); }), ContainsSubstring("something else"));
+  CHECK_FALSE(failure_of([&] { check_shared_memory(file_descriptor(), size); }).empty());
+  struct stat reserved {};
+  reserve_shared_memory(memory, size / 2, size / 2);
+  REQUIRE(::fstat(memory.get(), &reserved) == 0);
+  CHECK(static_cast<std::size_t>(reserved.st_blocks) * 512 == size / 2);
+}
+
+TEST_CASE("a listener leaves no name behind, from its beginning on", "[arena]") {
+  const auto place = std::filesystem::temp_directory_path() / ("weft-test-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(place);
+  const char* const before = ::getenv("TMPDIR");
+  const std::string kept = before != nullptr ? before : "";
+  ::setenv("TMPDIR", place.c_str(), 1);
+  {
+    const auto listener = nameless_listener::open();
+    CHECK(std::filesystem::is_empty(place));
+    const auto connection = connect_to_listener(::getpid(), listener.number());
+    CHECK(accept_own_user(listener));
+  }
+  if (before != nullptr)
+    ::setenv("TMPDIR", kept.c_str(), 1);
+  else
+    ::unsetenv("TMPDIR");
+  std::filesystem::remove(place);
+}
+
+TEST_CASE("another process's memory is read, and a wrong address is an error", "[arena]") {
+  int tell[2], hold[2];
+  REQUIRE(::pipe(tell) == 0);
+  REQUIRE(::pipe(hold) == 0);
+  std::vector<int> numbers(300'000, 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int>(i) * 3;
+    ::close(hold[1]);
+    char end;
+    if (::write(tell[1], "r", 1) != 1 || ::read(hold[0], &end, 1) != 0) ::_exit(1);
+    ::_exit(0);
+  }
+  char ready;
+  REQUIRE(::read(tell[0], &ready, 1) == 1);
+  std::vector<int> found(numbers.size());
+  const auto address = reinterpret_cast<std::uintptr_t>(numbers.data());
+  CHECK_FALSE(read_process_memory(child, address, std::as_writable_bytes(std::span(found))));
+  bool right = true;
+  for (std::size_t i = 0; i < found.size(); ++i) right = right && found[i] == static_cast<int>(i) * 3;
+  CHECK(right);
+  CHECK(read_process_memory(child, 8, std::as_writable_bytes(std::span(found))) == std::errc::bad_address);
+  ::close(hold[1]);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(read_process_memory(child, address, std::as_writable_bytes(std::span(found))) == std::errc::no_such_process);
+  for (const int each : {tell[0], tell[1], hold[0]}) ::close(each);
+}
+
+TEST_CASE("descriptors travel beside messages, whose boundaries stay", "[arena]") {
+  const auto listener = nameless_listener::open();
+  const auto to = connect_to_listener(::getpid(), listener.number());
+  const auto from = accept_own_user(listener);
+  std::vector<std::byte> message(32), heard(32);
+  CHECK_FALSE(receive_message(from, heard));
+  const file_descriptor memory = make_shared_memory(64 << 10);
+  for (int i = 0; i < 3; ++i) {
+    message[5] = static_cast<std::byte>(i);
+    REQUIRE(send_message(to, message, i == 1 ? &memory : nullptr));
+  }
+  for (int i = 0; i < 3; ++i) {
+    const auto received = receive_message(from, heard);
+    REQUIRE(received);
+    CHECK(heard[5] == static_cast<std::byte>(i));
+    CHECK(static_cast<bool>(received->passed) == (i == 1));
+    if (i != 1) continue;
+    CHECK(received->passed.get() != memory.get());
+    CHECK((::fcntl(received->passed.get(), F_GETFD) & FD_CLOEXEC) != 0);
+    check_shared_memory(received->passed, 64 << 10);
+  }
+  REQUIRE(send_message(to, std::span(message).first(31)));
+  CHECK_FALSE(failure_of([&] { receive_message(from, heard); }).empty());
+  REQUIRE(send_message(to, std::vector<std::byte>(33)));
+  CHECK_FALSE(failure_of([&] { receive_message(from, heard); }).empty());
+}

@@ -1,0 +1,43 @@
+// Processes of one node, and what their system does not let them share.
+#include <sys/resource.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "../tools/launcher_under_test.hpp"
+#include "catch.hpp"
+#include "setting.hpp"
+
+using namespace std::chrono_literals;
+using namespace weft_test;
+
+namespace {
+
+std::vector<std::string> job(int ranks, const std::string& what) {
+  return {"run", "-n", std::to_string(ranks), "--oversubscribe", "--timeout", seconds_of_a_job, "PROGRAM", what};
+}
+
+}  // namespace
+
+TEST_CASE("where no process may read another's memory, long vectors go through what they share", "[node]") {
+  const outcome ended = run(job(3, "unread"));
+  INFO(ended.error);
+  CHECK(ended.status == 0);
+  CHECK(ended.output == "right\n");
+}
+
+TEST_CASE("without memory to share a job goes on, and says so once", "[node]") {
+  rlimit before{}, lower{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  lower = before;
+  lower.rlim_cur = 1 << 20;
+  ::setrlimit(RLIMIT_FSIZE, &lower);  // for the job
+  const outcome ended = run(job(3, "unread"));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  INFO(ended.error);
+  CHECK(ended.status == 0);
+  CHECK(ended.output == "right\n");
+  const auto said = ended.error.find("share no memory");
+  CHECK(said != std::string::npos);
+  CHECK(ended.error.find("share no memory", said + 1) == std::string::npos);
+}
