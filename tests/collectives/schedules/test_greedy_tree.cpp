@@ -174,7 +174,7 @@ TEST_CASE("the most ranks that a time allows say how long a greedy tree takes") 
       REQUIRE(greedy_length(ranks, each.first, each.second) == built_length(ranks, each.first, each.second));
   }
   REQUIRE(greedy_length(1000, 0, 0) == 0);
-  REQUIRE(greedy_length(1000, 1e-6, 0) == Approx(10e-6));
+  REQUIRE(greedy_length(1000, 1e-6, 0) == weft_test::Approx(10e-6));
   REQUIRE_THROWS_AS(greedy_length(0, 1, 1), std::invalid_argument);
   REQUIRE_THROWS_AS(greedy_length(2, -1, 1), std::invalid_argument);
 }
