@@ -151,7 +151,8 @@ TEST_CASE("a message that is too long is refused and harms nothing", "[messages]
         for (const auto byte : around) expect(byte == 0xAB, "the buffer and what is beside it untouched");
       } else {
         world.barrier();
-        auto sending = world.isend(std::string(length, 'x'), 0, 1);
+        const std::string message(length, 'x');
+        auto sending = world.isend(message, 0, 1);
         try {
           sending.wait();
           expect(length <= 512, "the sender of ", length, " bytes to be told");
