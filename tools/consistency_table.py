@@ -4,7 +4,7 @@
   tools/consistency_table.py [--noise 1000:200] [--alternations 5] [--seconds 5] [--weft build/tools/weft] [--write]
                              [--readme collectives/PROGRESS.md]
 
-Runs `weft bench consistency` (8 ranks in 2 processes over net; a thread makes progress, then one of a real-time class,
+Runs `weft bench consistency` (8 ranks in 2 processes over net, none by shared memory; a thread makes progress, then one of a real-time class,
 then the callers) and Open MPI (8 processes over TCP, compiled from mpi_consistency.cpp) in turn, without noise and with
 it, and prints a table in Markdown: medians of the alternations. The ranks of each share the first core; Open MPI's
 processes have no progress threads. Needs two cores, root for SCHED_FIFO, and Debian's openmpi-bin libopenmpi-dev. With
@@ -55,7 +55,8 @@ def of_weft(options, progress, noise, real_time=False):
     """The two figures: to the end of the last rank's part, and to its return."""
     command = [options.weft, "bench", "consistency", "--provider", "net", "--progress", progress,
                "--budget", 1000 * options.seconds, "--json", *(["--noise", noise] if noise else [])]
-    found = json.loads(measured.output(*map(str, command), environment={"WEFT_REAL_TIME": "on" if real_time else "off"}))
+    found = json.loads(measured.output(*map(str, command), environment={
+        "WEFT_REAL_TIME": "on" if real_time else "off", "WEFT_NODE": "off"}))
     if found["wrong"] != 0:
         sys.exit("consistency_table.py: wrong results")
     return {figure: found[figure] for figure in ("completed", "returned")}
