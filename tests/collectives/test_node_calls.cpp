@@ -28,11 +28,7 @@ void call_anything(weft::communicator& world, int calls, std::uint64_t seed) {
     c.what = kinds[below(std::size(kinds))];
     const std::size_t longest[]{8, 1100, 3000, 30000};
     c.count = below(longest[below(4)]);
-    c.type = static_cast<element>(below(elements));
-    c.op = below(2) == 0 ? weft::reduction_operator(weft::sum) : weft::reduction_operator(weft::max);
-    c.root = static_cast<int>(below(static_cast<std::size_t>(world.size())));
-    c.in_place = below(2) == 0;
-    c.seed = random();
+    draw_terms(c, world.size(), random);
     check_case(world, c);
   }
 }
@@ -150,6 +146,23 @@ TEST_CASE("one broadcasts where another reduces", "[node]") {
         world.bcast(data, 1);
       world.barrier();
     });
+  });
+}
+
+TEST_CASE("a call that sends messages meets one that another rank has left", "[node]") {
+  const int left = GENERATE(1, 2, 3);
+  run_ranks(small_job(2), [&](weft::communicator& world) {
+    std::vector<int> data(3, 1), sums(3);
+    const auto text = expect_error(weft::errc::mismatched_call, [&] {
+      if (world.rank() == 1) {
+        world.iallreduce(data, sums, weft::sum).wait();
+      } else {
+        for (int i = 0; i < left; ++i) world.bcast(data, 0);  // whose root waits for nobody
+        world.barrier();
+      }
+    });
+    expect_text(text, "called allreduce(");
+    expect_text(text, "called bcast(");
   });
 }
 

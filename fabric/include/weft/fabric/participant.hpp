@@ -24,31 +24,37 @@ class failure_listener {
   ~failure_listener() = default;
 };
 
-/// The collective that a rank takes part in without messages of its own: written by that rank, for whoever has a
-/// message of another collective for it.
-class silent_call {
+/// The collectives that a rank took part in without messages of its own: written by that rank, for whoever has a
+/// message of another collective for it. It may have left several before another rank comes to the first of them.
+class silent_calls {
  public:
   void enter(std::uint32_t sequence, std::uint64_t fingerprint) noexcept {
+    call& its = latest_[sequence % kept];
     // release, all three: who sees one of these writes sees those before it; so who finds this fingerprint does not
     // then find the sequence of the call before.
-    sequence_.store(none, std::memory_order_release);
-    fingerprint_.store(fingerprint, std::memory_order_release);
-    sequence_.store(sequence, std::memory_order_release);
+    its.sequence.store(none, std::memory_order_release);
+    its.fingerprint.store(fingerprint, std::memory_order_release);
+    its.sequence.store(sequence, std::memory_order_release);
   }
-  /// The fingerprint of the rank's latest such call, if that is number `sequence`.
+  /// The fingerprint of number `sequence`, if that is one of the latest.
   std::optional<std::uint64_t> find(std::uint32_t sequence) const noexcept {
+    const call& its = latest_[sequence % kept];
     // acquire: each pairs with the release of what it found, and comes before the look behind it. Where the sequence is
     // the same in both, the fingerprint between them is its own.
-    if (sequence_.load(std::memory_order_acquire) != sequence) return std::nullopt;
-    const std::uint64_t found = fingerprint_.load(std::memory_order_acquire);
-    if (sequence_.load(std::memory_order_acquire) != sequence) return std::nullopt;
+    if (its.sequence.load(std::memory_order_acquire) != sequence) return std::nullopt;
+    const std::uint64_t found = its.fingerprint.load(std::memory_order_acquire);
+    if (its.sequence.load(std::memory_order_acquire) != sequence) return std::nullopt;
     return found;
   }
 
  private:
+  static constexpr std::size_t kept = 64;                   // as of those with messages: participant::begun
   static constexpr std::uint32_t none = ~std::uint32_t{0};  // is no collective's: those of plans begin at 1 above 2^31
-  std::atomic<std::uint32_t> sequence_{none};
-  std::atomic<std::uint64_t> fingerprint_{0};
+  struct call {
+    std::atomic<std::uint32_t> sequence{none};
+    std::atomic<std::uint64_t> fingerprint{0};
+  };
+  std::array<call, kept> latest_{};
 };
 
 /// Made by a communicator for its rank in this process, and known to the messenger from `join` to `leave`.
@@ -61,7 +67,7 @@ class participant {
   const std::shared_ptr<const group> members;
   const int rank;
   failure_listener* told = nullptr;  ///< of `failure`; set before `messenger::join`
-  silent_call silent;
+  silent_calls silent;
 
   // The messenger's, under its token.
   room* here = nullptr;        ///< what waits for it
