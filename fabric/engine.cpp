@@ -167,15 +167,9 @@ void engine::fail(operation& failed, std::exception_ptr failure) noexcept {
   if (!failed.collective || member.failure != nullptr) return;
   // Without its part the others' parts of a collective would wait for ever.
   try {
-    std::string why = "unknown error";
-    try {
-      std::rethrow_exception(failed.failure);
-    } catch (const std::exception& e) {
-      why = e.what();
-    } catch (...) {
-    }
     break_communicator(member.members->communicator, errc::operation_failed,
-                       "a collective failed on rank " + std::to_string(member.rank) + ": " + why, true);
+                       "a collective failed on rank " + std::to_string(member.rank) + ": " + message_of(failed.failure),
+                       true);
   } catch (...) {
     owe_break(member.members->communicator, failed.failure);
   }

@@ -107,13 +107,8 @@ bool engine::break_what_is_owed() noexcept {
   while (!owed_.empty()) {
     const owed_break first = owed_.back();
     try {
-      std::string text = "a process could not go on with it";
-      try {
-        std::rethrow_exception(first.why);
-      } catch (const std::exception& e) {
-        text += std::string(": ") + e.what();
-      }
-      break_communicator(first.communicator, errc::operation_failed, text, true);
+      break_communicator(first.communicator, errc::operation_failed,
+                         "a process could not go on with it: " + message_of(first.why), true);
     } catch (...) {
       return false;
     }
