@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "line_shares.hpp"
+
 namespace weft::detail {
 namespace {
 
@@ -15,10 +17,8 @@ joined_work::share joined_work::share_of(std::size_t seat) const {
   const std::size_t ranks = here_.size(), shares = std::clamp(bytes_ / least_share, std::size_t{1}, ranks);
   const std::size_t mine = (seat * shares + ranks - 1) / ranks;  // so that all threads have some
   if (mine >= shares || mine * ranks / shares != seat) return {};
-  // Shares begin on cache lines, as far as the vector does.
-  const std::size_t line = std::max(64 / call_.element_bytes, std::size_t{1});
   const auto begin_of = [&](std::size_t number) {
-    return number == shares ? elements() : elements() / shares * number / line * line;
+    return begin_of_share(elements(), call_.element_bytes, shares, number);
   };
   return {begin_of(mine), begin_of(mine + 1) - begin_of(mine)};
 }

@@ -16,6 +16,7 @@
 #include <weft/runtime/event.hpp>
 
 #include "leaders.hpp"
+#include "line_shares.hpp"
 #include "node_road.hpp"
 #include "process.hpp"
 
@@ -86,10 +87,8 @@ bool node_road::exchange(const void* address) {
 }
 
 node_road::range node_road::share_of(const leader_call& call, std::size_t member) const noexcept {
-  // Shares begin on cache lines, as far as the vector does.
-  const std::size_t all = rounds_.size(), line = std::max(64 / call.of->element_bytes, std::size_t{1});
   const auto begin_of = [&](std::size_t share) {
-    return share == all ? call.count : call.count / all * share / line * line;
+    return begin_of_share(call.count, call.of->element_bytes, rounds_.size(), share);
   };
   return {begin_of(member), begin_of(member + 1) - begin_of(member)};
 }
