@@ -1,14 +1,12 @@
 #include "collective_cases.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <mutex>
 #include <numeric>
 #include <span>
 #include <sstream>
-#include <tuple>
 #include <vector>
 
+#include "case_operands.hpp"
 #include "run_ranks.hpp"
 
 namespace weft_test {
@@ -16,82 +14,11 @@ namespace {
 
 using weft::schedules::collective;
 
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-/// Small whole numbers: exact in every type, however they are combined.
-template <class T>
-T operand(int rank, std::size_t i, weft::kernels::operation op) {
-  const auto random = mixed(static_cast<std::uint64_t>(rank) * 7919 + i * 104729 + 12345);
-  if (op != weft::kernels::operation::product) return static_cast<T>(static_cast<int>(random % 2001) - 1000);
-  const int magnitude = rank < 8 && random % 4 == 0 ? 2 : 1;
-  return static_cast<T>(random % 3 == 0 ? -magnitude : magnitude);
-}
-
-template <class T>
-T combined(T a, T b, weft::kernels::operation op) {
-  switch (op) {
-    case weft::kernels::operation::sum:
-      return a + b;
-    case weft::kernels::operation::product:
-      return a * b;
-    case weft::kernels::operation::min:
-      return std::min(a, b);
-    default:
-      return std::max(a, b);
-  }
-}
-
-/// The operands of the ranks before `end`, combined one after another: elements [first, first + count).
-template <class T>
-std::vector<T> combined_operands(int end, std::size_t first, std::size_t count, weft::kernels::operation op) {
-  std::vector<T> all(count);
-  for (std::size_t i = 0; i < count; ++i) all[i] = operand<T>(0, first + i, op);
-  for (int r = 1; r < end; ++r)
-    for (std::size_t i = 0; i < count; ++i) all[i] = combined(all[i], operand<T>(r, first + i, op), op);
-  return all;
-}
-
-/// The same of all `ranks`, from element 0 on, which the first rank that asks works out for those that ask after it.
-template <class T>
-std::shared_ptr<const std::vector<T>> combined_by_all(int ranks, std::size_t count, weft::kernels::operation op) {
-  using shape = std::tuple<int, std::size_t, weft::kernels::operation>;
-  static std::mutex guard;
-  static shape latest_shape;
-  static std::shared_ptr<const std::vector<T>> latest;
-  const std::lock_guard lock(guard);
-  if (latest == nullptr || latest_shape != shape(ranks, count, op)) {
-    latest = std::make_shared<const std::vector<T>>(combined_operands<T>(ranks, 0, count, op));
-    latest_shape = {ranks, count, op};
-  }
-  return latest;
-}
-
 /// How many elements `from` has for `to`, or, but for all-to-alls, how many the block of rank `to` has.
 std::size_t uneven_count(const collective_case& c, int from, int to) {
   const std::uint64_t random = mixed(c.seed + static_cast<std::uint64_t>(from) * 1009 + static_cast<std::uint64_t>(to));
   return random % 3 == 0 ? 0 : static_cast<std::size_t>(random >> 8) % (c.count + 1);
 }
-
-/// Elements with guards at both ends.
-template <class T>
-class guarded {
- public:
-  explicit guarded(std::size_t count) : all_(count + 2 * guard, marker) {}
-  std::span<T> values() { return std::span(all_).subspan(guard, all_.size() - 2 * guard); }
-  bool whole_outside() const {
-    const auto whole = [](T x) { return x == marker; };
-    return std::all_of(all_.begin(), all_.begin() + guard, whole) && std::all_of(all_.end() - guard, all_.end(), whole);
-  }
-  static constexpr T marker = static_cast<T>(-77);
-
- private:
-  static constexpr std::ptrdiff_t guard = 8;
-  std::vector<T> all_;
-};
 
 template <class T>
 class caller {
@@ -307,6 +234,14 @@ class caller {
 };
 
 }  // namespace
+
+void draw_terms(collective_case& c, int ranks, std::mt19937_64& random) {
+  c.type = static_cast<element>(random() % elements);
+  c.op = random() % 2 == 0 ? weft::reduction_operator(weft::sum) : weft::reduction_operator(weft::max);
+  c.root = static_cast<int>(random() % static_cast<std::uint64_t>(ranks));
+  c.in_place = random() % 2 == 0;
+  c.seed = random();
+}
 
 void check_case(weft::communicator& world, const collective_case& c) {
   switch (c.type) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <weft/communicator.hpp>
 #include <weft/schedules/collective.hpp>
 
@@ -25,6 +26,9 @@ struct collective_case {
   bool planned = false;  ///< by a plan, started several times
   std::uint64_t seed = 0;
 };
+
+/// Draws all but which collective it is, its form, and of how many elements.
+void draw_terms(collective_case& c, int ranks, std::mt19937_64& random);
 
 /// Makes the call on this rank, and throws expectation_failed where the output, the input or what lies beside them is
 /// not as it should be.

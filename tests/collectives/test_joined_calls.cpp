@@ -30,11 +30,7 @@ void call_anything(weft::communicator& world, int calls, std::uint64_t seed) {
     else
       c.count = below(blocks ? 9 : 70);
     c.uneven = blocks && below(2) == 0;
-    c.type = static_cast<element>(below(elements));
-    c.op = below(2) == 0 ? weft::reduction_operator(weft::sum) : weft::reduction_operator(weft::max);
-    c.root = static_cast<int>(below(static_cast<std::size_t>(world.size())));
-    c.in_place = below(2) == 0;
-    c.seed = random();
+    draw_terms(c, world.size(), random);
     check_case(world, c);
   }
 }

@@ -11,6 +11,7 @@
 #include <weft/runtime/scheduler.hpp>
 
 #include "catch.hpp"
+#include "runtime/polled.hpp"
 #include "sanitized.hpp"
 #include "seed.hpp"
 
@@ -18,11 +19,6 @@ using namespace std::chrono_literals;
 using namespace weft::fabric;
 
 namespace {
-
-/// Nothing moves on by polling it.
-struct nothing final : weft::pollable {
-  bool poll() override { return false; }
-};
 
 /// What the processes of a communicator share.
 struct table {
@@ -100,8 +96,7 @@ bool all_right(std::size_t members, const std::vector<kind>& rounds, std::uint64
   table shared(members);
   std::atomic<bool> good{true};
   on_threads(members, [&](std::size_t self) {
-    nothing network;
-    weft::progress by(network);
+    weft::progress by(weft_test::nothing);
     arena_rounds mine(shared.all(), self, by, shared.failed);
     std::mt19937_64 random(seed + self);
     for (std::size_t r = 0; r < rounds.size(); ++r) {
@@ -114,6 +109,25 @@ bool all_right(std::size_t members, const std::vector<kind>& rounds, std::uint64
   });
   return good;
 }
+
+/// How many of two processes find in the round that `body` ends with that the other is in another call, and, where
+/// those are not null, that the first two calls to differ were these.
+int finding_a_difference(const std::function<void(arena_rounds&)>& body, const std::uint64_t* calls) {
+  table shared(2);
+  std::atomic<int> found{0};
+  on_threads(2, [&](std::size_t self) {
+    weft::progress by(weft_test::nothing);
+    arena_rounds mine(shared.all(), self, by, shared.failed);
+    body(mine);
+    mine.publish();
+    if (mine.await(1 - self) != arena_rounds::found::differs) return;
+    const auto difference = mine.difference_to(1 - self);
+    if (calls == nullptr || (difference.mine == calls[self] && difference.theirs == calls[1 - self])) ++found;
+  });
+  return found;
+}
+
+constexpr std::uint64_t calls[]{100, 101};
 
 }  // namespace
 
@@ -130,61 +144,33 @@ TEST_CASE("one root after the other is never more than a few rounds ahead", "[ar
 }
 
 TEST_CASE("who calls something else is found, on both sides", "[arena]") {
-  table shared(2);
-  std::atomic<int> found{0};
-  on_threads(2, [&](std::size_t self) {
-    nothing network;
-    weft::progress by(network);
-    arena_rounds mine(shared.all(), self, by, shared.failed);
+  const auto differ = [](arena_rounds& mine) {
     for (std::uint64_t r = 1; r <= 6; ++r) take_round(mine, {}, r);
-    mine.begin(100 + self, 7);
-    mine.publish();
-    if (mine.await(1 - self) != arena_rounds::found::differs) return;
-    const auto difference = mine.difference_to(1 - self);
-    if (difference.mine == 100 + self && difference.theirs == 101 - self) ++found;
-  });
-  CHECK(found == 2);
+    mine.begin(calls[mine.self()], 7);
+  };
+  CHECK(finding_a_difference(differ, calls) == 2);
 }
 
 TEST_CASE("two of which nobody waited are found in the next round", "[arena]") {
-  table shared(2);
-  std::atomic<int> found{0};
-  on_threads(2, [&](std::size_t self) {
-    nothing network;
-    weft::progress by(network);
-    arena_rounds mine(shared.all(), self, by, shared.failed);
+  const auto differ = [](arena_rounds& mine) {
     for (std::uint64_t r = 1; r <= 2; ++r) take_round(mine, {}, r);
-    mine.begin(100 + self, 3);
+    mine.begin(calls[mine.self()], 3);
     mine.publish();
     mine.end();
     mine.begin(7, 4);
-    mine.publish();
-    if (mine.await(1 - self) != arena_rounds::found::differs) return;
-    const auto difference = mine.difference_to(1 - self);
-    if (difference.mine == 100 + self && difference.theirs == 101 - self) ++found;
-  });
-  CHECK(found == 2);
+  };
+  CHECK(finding_a_difference(differ, calls) == 2);
 }
 
 TEST_CASE("the same call after another number of calls differs, too", "[arena]") {
-  table shared(2);
-  std::atomic<int> found{0};
-  on_threads(2, [&](std::size_t self) {
-    nothing network;
-    weft::progress by(network);
-    arena_rounds mine(shared.all(), self, by, shared.failed);
-    mine.begin(100, static_cast<std::uint32_t>(self));
-    mine.publish();
-    if (mine.await(1 - self) == arena_rounds::found::differs) ++found;
-  });
-  CHECK(found == 2);
+  const auto differ = [](arena_rounds& mine) { mine.begin(100, static_cast<std::uint32_t>(mine.self())); };
+  CHECK(finding_a_difference(differ, nullptr) == 2);
 }
 
 TEST_CASE("waits end when the communicator fails: of a thread that sleeps, of a fiber, of one far ahead", "[arena]") {
   const int who = GENERATE(0, 1, 2);
   table shared(2);
-  nothing network;
-  weft::progress by(network);
+  weft::progress by(weft_test::nothing);
   std::chrono::steady_clock::duration took{};
   std::atomic<bool> right{false};
   std::chrono::steady_clock::time_point failed_at;
@@ -263,8 +249,7 @@ TEST_CASE("fibers of one thread go on while one of them waits for another proces
   std::atomic<int> turns{0};
   std::atomic<bool> right{false};
   on_threads(2, [&](std::size_t self) {
-    nothing network;
-    weft::progress by(network);
+    weft::progress by(weft_test::nothing);
     arena_rounds mine(shared.all(), self, by, shared.failed);
     if (self == 1) {
       while (turns < 1000) std::this_thread::yield();

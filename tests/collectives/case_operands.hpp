@@ -1,0 +1,87 @@
+// What the ranks of a collective case put in, what comes of it, and where it is put.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <tuple>
+#include <vector>
+#include <weft/kernels/combine.hpp>
+
+namespace weft_test {
+
+inline std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+/// Small whole numbers: exact in every type, however they are combined.
+template <class T>
+T operand(int rank, std::size_t i, weft::kernels::operation op) {
+  const auto random = mixed(static_cast<std::uint64_t>(rank) * 7919 + i * 104729 + 12345);
+  if (op != weft::kernels::operation::product) return static_cast<T>(static_cast<int>(random % 2001) - 1000);
+  const int magnitude = rank < 8 && random % 4 == 0 ? 2 : 1;
+  return static_cast<T>(random % 3 == 0 ? -magnitude : magnitude);
+}
+
+template <class T>
+T combined(T a, T b, weft::kernels::operation op) {
+  switch (op) {
+    case weft::kernels::operation::sum:
+      return a + b;
+    case weft::kernels::operation::product:
+      return a * b;
+    case weft::kernels::operation::min:
+      return std::min(a, b);
+    default:
+      return std::max(a, b);
+  }
+}
+
+/// The operands of the ranks before `end`, combined one after another: elements [first, first + count).
+template <class T>
+std::vector<T> combined_operands(int end, std::size_t first, std::size_t count, weft::kernels::operation op) {
+  std::vector<T> all(count);
+  for (std::size_t i = 0; i < count; ++i) all[i] = operand<T>(0, first + i, op);
+  for (int r = 1; r < end; ++r)
+    for (std::size_t i = 0; i < count; ++i) all[i] = combined(all[i], operand<T>(r, first + i, op), op);
+  return all;
+}
+
+/// The same of all `ranks`, from element 0 on, which the first rank that asks works out for those that ask after it.
+template <class T>
+std::shared_ptr<const std::vector<T>> combined_by_all(int ranks, std::size_t count, weft::kernels::operation op) {
+  using shape = std::tuple<int, std::size_t, weft::kernels::operation>;
+  static std::mutex guard;
+  static shape latest_shape;
+  static std::shared_ptr<const std::vector<T>> latest;
+  const std::lock_guard lock(guard);
+  if (latest == nullptr || latest_shape != shape(ranks, count, op)) {
+    latest = std::make_shared<const std::vector<T>>(combined_operands<T>(ranks, 0, count, op));
+    latest_shape = {ranks, count, op};
+  }
+  return latest;
+}
+
+/// Elements with guards at both ends.
+template <class T>
+class guarded {
+ public:
+  explicit guarded(std::size_t count) : all_(count + 2 * guard, marker) {}
+  std::span<T> values() { return std::span(all_).subspan(guard, all_.size() - 2 * guard); }
+  bool whole_outside() const {
+    const auto whole = [](T x) { return x == marker; };
+    return std::all_of(all_.begin(), all_.begin() + guard, whole) && std::all_of(all_.end() - guard, all_.end(), whole);
+  }
+  static constexpr T marker = static_cast<T>(-77);
+
+ private:
+  static constexpr std::ptrdiff_t guard = 8;
+  std::vector<T> all_;
+};
+
+}  // namespace weft_test
