@@ -94,14 +94,13 @@ leader_result node_road::run(const leader_call& call, fabric::participant& membe
 bool node_road::go(const leader_call& call) {
   fingerprint_ = call.fingerprint;
   sequence_ = call.sequence;
-  const std::size_t bytes = call.what == collective::barrier ? 0 : call.count * call.of->element_bytes;
+  const std::size_t bytes = call.count * call.of->element_bytes;
   if (bytes <= fabric::arena_slot_bytes) return go_short(call);
   return reads_ && bytes >= least_read ? go_by_reading(call) : go_in_pieces(call);
 }
 
 bool node_road::go_short(const leader_call& call) {
-  const request& of = *call.of;
-  const std::size_t bytes = call.what == collective::barrier ? 0 : call.count * of.element_bytes;
+  const std::size_t bytes = call.count * call.of->element_bytes;
   const bool in_lines = bytes <= fabric::arena_line_bytes;
   const auto place = [&](std::size_t member) { return in_lines ? rounds_.line(member) : rounds_.slot(member); };
   const std::size_t self = rounds_.self(), root = static_cast<std::size_t>(call.root);

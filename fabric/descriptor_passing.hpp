@@ -3,15 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <weft/runtime/socket.hpp>
 
 namespace weft::fabric {
 
-/// A listening socket whose name in the file system is gone before the constructor returns, so that nothing is left
-/// behind however this process ends. Others reach it through this process's descriptors in /proc, where the kernel lets
+/// A listening socket whose name in the file system is gone as soon as it is open, so that nothing is left behind
+/// however this process ends. Others reach it through this process's descriptors in /proc, where the kernel lets
 /// nobody but its own user (and root).
 class nameless_listener {
  public:
