@@ -4,9 +4,9 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <vector>
 #include <weft/request.hpp>
 
+#include "aligned_bytes.hpp"
 #include "user_operator.hpp"
 
 namespace weft::detail {
@@ -41,19 +41,19 @@ class block_combiner {
 
   void pass(std::span<const void*> sources, std::byte* into, std::size_t count) {
     if (by_.custom.apply == nullptr) return by_.kernel(sources.data(), sources.size(), into, count);
-    if (aside_ == nullptr) aside_ = std::make_unique_for_overwrite<std::byte[]>(bytes_);
+    if (aside_ == nullptr) aside_ = make_aligned_bytes(bytes_);
     detail::combine(by_.custom, sources, into, count, by_.element_bytes, {aside_.get(), bytes_});
   }
 
  private:
   std::byte* between() {
-    if (between_ == nullptr) between_ = std::make_unique_for_overwrite<std::byte[]>(bytes_);
+    if (between_ == nullptr) between_ = make_aligned_bytes(bytes_);
     return between_.get();
   }
 
   const array_operator& by_;
   std::size_t bytes_;
-  std::unique_ptr<std::byte[]> between_, aside_;
+  aligned_bytes between_, aside_;
 };
 
 std::size_t elements_at_a_time(const array_operator& by) {
@@ -107,18 +107,19 @@ void exscan_inputs(const array_operator& by, std::span<const std::byte* const> i
                    std::size_t count, std::span<std::byte* const> outputs, std::byte* total) {
   const std::size_t most = std::min(elements_at_a_time(by), count);
   block_combiner blocks(by, most);
-  std::vector<std::byte> so_far(most * by.element_bytes), next(so_far.size());
+  aligned_bytes so_far = make_aligned_bytes(most * by.element_bytes),
+                next = make_aligned_bytes(most * by.element_bytes);
   for_each_block(by, first, count, [&](std::size_t begin, std::size_t some) {
     const std::size_t offset = begin * by.element_bytes, bytes = some * by.element_bytes;
-    std::memcpy(so_far.data(), inputs[0] + offset, bytes);
+    std::memcpy(so_far.get(), inputs[0] + offset, bytes);
     for (std::size_t r = 1; r < inputs.size(); ++r) {
-      std::array<const void*, 2> both{so_far.data(), inputs[r] + offset};
+      std::array<const void*, 2> both{so_far.get(), inputs[r] + offset};
       // In place the input goes when the output comes.
-      if (r + 1 < inputs.size() || total != nullptr) blocks.pass(both, next.data(), some);
-      std::memcpy(outputs[r] + offset, so_far.data(), bytes);
+      if (r + 1 < inputs.size() || total != nullptr) blocks.pass(both, next.get(), some);
+      std::memcpy(outputs[r] + offset, so_far.get(), bytes);
       so_far.swap(next);
     }
-    if (total != nullptr) std::memcpy(total + offset, so_far.data(), bytes);
+    if (total != nullptr) std::memcpy(total + offset, so_far.get(), bytes);
   });
 }
 
