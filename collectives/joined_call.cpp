@@ -210,9 +210,7 @@ class joined_call {
 
   /// Ends the call on those that depend on what an operator was to make, and where one threw.
   void end_poisoned(const leader_result& result) {
-    const auto told = std::make_exception_ptr(
-        error(errc::operation_failed, "the operator of rank " + std::to_string(result.poisoned->origin) + " threw" +
-                                          (result.poisoned->why.empty() ? "" : ": " + result.poisoned->why)));
+    const auto told = fabric::as_failure(*result.poisoned);
     for (std::size_t i = 0; i < here_.size(); ++i) {
       meeting::seat& each = here_.at(i);
       const bool depends = !schedules::is_rooted(call_.what) || here_.rank_at(i) == call_.root;

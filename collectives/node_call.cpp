@@ -20,13 +20,22 @@ void run_on_node(communicator_state& state, const request& call, const request_s
   between.what = call.what;
   between.of = &call;
   between.count = shape.vector;
+  between.block = shape.block;
+  if (call.uneven) between.counts = counts_of(call);
   between.root = call.root;
   between.in = static_cast<const std::byte*>(call.in);
   between.out = static_cast<std::byte*>(call.out);
   between.sequence = state.next_sequence();
-  between.fingerprint = joined_fingerprint(planned_call(call, any, call.root, shape.vector));
+  collective_call agreed =
+      planned_call(call, any, call.root, schedules::has_blocks(call.what) ? shape.block : shape.vector);
+  if (call.uneven) set_counts(agreed, call, between.counts);
+  between.fingerprint = joined_fingerprint(agreed);
+  between.custom = call.custom;
   state.member.silent.enter(between.sequence, between.fingerprint);
   const leader_result result = state.here->between().road()->run(between, state.member);
+  const int rank = state.member.rank;
+  const bool depends = !schedules::is_rooted(call.what) || rank == call.root;
+  if (result.poisoned != nullptr && result.poisoned->origin != rank && !depends) return;
   if (result.failure != nullptr) rethrow(state, schedules::call_name(call.what), result.failure);
 }
 

@@ -42,29 +42,31 @@ bool node_road::go_by_reading(const leader_call& call) {
   const std::size_t self = rounds_.self(), others = rounds_.size() - 1, element = call.of->element_bytes;
   const bool takes = call.what == collective::allreduce || self == static_cast<std::size_t>(call.root);
   const range mine = share_of(call, self);
-  const std::size_t piece = std::max(pieces_bytes / others, least_piece);
+  const std::size_t piece = bytes_of_piece();
   std::byte* const pieces = scratch(others * piece + (takes ? 0 : mine.count * element));
   std::byte* const target = takes ? call.out + mine.first * element : pieces + others * piece;
-  const bool done = exchange(call.in) && combine_share(call, mine, target, pieces, piece) && exchange(target) &&
-                    (!takes || take_shares(call)) && meet();
-  if (scratch_bytes_ > most_scratch_kept) scratch_bytes_ = 0, scratch_.reset();
+  const bool done = exchange(call.in, call.poisoned) && combine_share(call, mine, target, pieces, piece) &&
+                    exchange(target, poisoned_) && (!takes || take_shares(call)) && meet();
+  free_large_scratch();
   return done;
+}
+
+std::size_t node_road::bytes_of_piece() const noexcept {
+  return std::max(pieces_bytes / (rounds_.size() - 1), least_piece) / element_alignment * element_alignment;
 }
 
 bool node_road::broadcast_by_reading(const leader_call& call) {
   const std::size_t root = static_cast<std::size_t>(call.root);
   const bool is_root = rounds_.self() == root;
   if (!begin()) return false;
-  const std::uint64_t mine = reinterpret_cast<std::uintptr_t>(call.in);
-  std::memcpy(rounds_.line(rounds_.self()), &mine, sizeof mine);
+  tell_address(call.in);
   rounds_.publish();
-  std::uint64_t address = 0;
   if (!is_root) {
     if (!await(root)) return false;
-    std::memcpy(&address, rounds_.line(root), sizeof address);
+    hear_address(root);
   }
   rounds_.end();
-  if (!is_root && !read(root, address, call.out, call.count * call.of->element_bytes)) return false;
+  if (!is_root && !read(root, told_[root], call.out, call.count * call.of->element_bytes)) return false;
   if (is_root) return meet();
   if (!begin()) return false;  // tells the root that it may go on
   rounds_.publish();
@@ -72,16 +74,32 @@ bool node_road::broadcast_by_reading(const leader_call& call) {
   return true;
 }
 
-bool node_road::exchange(const void* address) {
+bool node_road::exchange(const void* address, const std::shared_ptr<const fabric::poison>& missing) {
   if (!begin()) return false;
-  told_[rounds_.self()] = reinterpret_cast<std::uintptr_t>(address);
-  std::memcpy(rounds_.line(rounds_.self()), &told_[rounds_.self()], sizeof told_[0]);
-  rounds_.publish();
+  tell_address(address);
+  publish(missing);
   for (std::size_t i = 0; i < told_.size(); ++i) {
     if (i == rounds_.self()) continue;
-    if (!await(i)) return false;
-    std::memcpy(&told_[i], rounds_.line(i), sizeof told_[i]);
+    if (!await_operand(i)) return false;
+    hear_address(i);
   }
+  rounds_.end_with_all();
+  return true;
+}
+
+void node_road::tell_address(const void* address) noexcept {
+  const std::uint64_t mine = reinterpret_cast<std::uintptr_t>(address);
+  std::memcpy(rounds_.line(rounds_.self()), &mine, sizeof mine);
+}
+
+void node_road::hear_address(std::size_t member) noexcept {
+  std::memcpy(&told_[member], rounds_.line(member), sizeof told_[0]);
+}
+
+bool node_road::meet() {
+  if (!begin()) return false;
+  rounds_.publish();
+  if (!await_all()) return false;
   rounds_.end_with_all();
   return true;
 }
@@ -96,7 +114,7 @@ node_road::range node_road::share_of(const leader_call& call, std::size_t member
 bool node_road::combine_share(const leader_call& call, range share, std::byte* target, std::byte* pieces,
                               std::size_t piece) {
   const std::size_t element = call.of->element_bytes, each = piece / element;
-  for (std::size_t done = 0, some = 0; done < share.count; done += some) {
+  for (std::size_t done = 0, some = 0; done < share.count && poisoned_ == nullptr; done += some) {
     some = std::min(each, share.count - done);
     const std::size_t offset = (share.first + done) * element;
     std::byte* into = pieces;
@@ -106,12 +124,13 @@ bool node_road::combine_share(const leader_call& call, range share, std::byte* t
       if (!read(i, told_[i] + offset, into, some * element)) return false;
       into += piece;
     }
-    combine(call, some, target + done * element);
+    combine(call, inputs_, some, target + done * element);
   }
   return true;
 }
 
 bool node_road::take_shares(const leader_call& call) {
+  if (poisoned_ != nullptr) return true;
   const std::size_t element = call.of->element_bytes, all = rounds_.size();
   for (std::size_t next = 1; next < all; ++next) {  // each begins with another's
     const std::size_t from = (rounds_.self() + next) % all;
@@ -140,10 +159,15 @@ bool node_road::read(std::size_t member, std::uint64_t address, std::byte* into,
 std::byte* node_road::scratch(std::size_t bytes) {
   if (scratch_bytes_ < bytes) {
     scratch_bytes_ = 0;
-    scratch_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    scratch_.reset();
+    scratch_ = make_aligned_bytes(bytes);
     scratch_bytes_ = bytes;
   }
   return scratch_.get();
+}
+
+void node_road::free_large_scratch() noexcept {
+  if (scratch_bytes_ > most_scratch_kept) scratch_bytes_ = 0, scratch_.reset();
 }
 
 }  // namespace weft::detail

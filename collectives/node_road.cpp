@@ -1,7 +1,6 @@
 #include "node_road.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <new>
 #include <string>
@@ -9,20 +8,12 @@
 #include <weft/request.hpp>
 #include <weft/runtime/error.hpp>
 
-#include "combine_inputs.hpp"
 #include "fingerprint.hpp"
 #include "leaders.hpp"
 #include "process.hpp"
 
 namespace weft::detail {
 namespace {
-
-/// Vectors that one pass of a kernel combines.
-constexpr std::size_t most_sources = 16;
-
-/// Vectors of at least so many bytes are read from the other processes' memory, where that is permitted: the kernel's
-/// part of it costs about as much by then as the rounds that it saves.
-constexpr std::size_t least_read = 32 << 10;
 
 std::vector<fabric::arena_board*> boards_of(const process& host, const std::vector<fabric::arena_boards::seat>& seats) {
   std::vector<fabric::arena_board*> boards;
@@ -54,6 +45,7 @@ node_road::node_road(process& host, std::uint64_t communicator, const std::vecto
       reads_(host.arena()->reading_refusal().empty()),
       seats_(seats),
       told_(rounds_.size()),
+      moves_(rounds_.size()),
       kernel_(kernels::combine(op_, type_)) {
   for (const auto& each : seats) pids_.push_back(host.arena()->pid(each.process));
 }
@@ -71,20 +63,31 @@ bool node_road::takes(collective what, const request& call) const noexcept {
     case collective::broadcast:
     case collective::reduce:
     case collective::allreduce:
-      return call.custom.apply == nullptr && call.element_bytes <= fabric::arena_slot_bytes;
-    default:
-      return false;
+    case collective::reduce_scatter:
+    case collective::scan:
+    case collective::exscan:
+      return call.element_bytes <= fabric::arena_slot_bytes;
+    case collective::allgather:
+    case collective::gather:
+    case collective::scatter:
+      return true;
+    case collective::alltoall:
+      return has_room_for_counts();
   }
+  return false;
 }
 
 leader_result node_road::run(const leader_call& call, fabric::participant& member) {
-  leader_result result;
+  custom_ = call.custom.apply != nullptr;
+  thrown_ = nullptr;
+  poisoned_ = call.poisoned;
   try {
-    if (go(call)) return result;
+    if (go(call)) return outcome();
   } catch (const std::bad_alloc& e) {  // without its part the others' would wait for ever
     host_.messages().break_communicator(communicator_, errc::operation_failed,
                                         "a collective failed on rank " + std::to_string(member.rank) + ": " + e.what());
   }
+  leader_result result;
   host_.messages().while_held([&] { result.failure = member.failure; });
   if (result.failure == nullptr)
     result.failure = std::make_exception_ptr(error(errc::revoked, "the communicator has failed"));
@@ -94,33 +97,38 @@ leader_result node_road::run(const leader_call& call, fabric::participant& membe
 bool node_road::go(const leader_call& call) {
   fingerprint_ = call.fingerprint;
   sequence_ = call.sequence;
+  if (call.what == collective::reduce_scatter) return reduce_scatter(call);
+  if (call.what == collective::scan || call.what == collective::exscan) return scan(call);
+  return schedules::has_blocks(call.what) ? move_blocks(call) : go_vector(call);
+}
+
+bool node_road::go_vector(const leader_call& call) {
   const std::size_t bytes = call.count * call.of->element_bytes;
   if (bytes <= fabric::arena_slot_bytes) return go_short(call);
-  return reads_ && bytes >= least_read ? go_by_reading(call) : go_in_pieces(call);
+  return is_long(bytes) ? go_by_reading(call) : go_in_pieces(call);
 }
 
 bool node_road::go_short(const leader_call& call) {
   const std::size_t bytes = call.count * call.of->element_bytes;
-  const bool in_lines = bytes <= fabric::arena_line_bytes;
-  const auto place = [&](std::size_t member) { return in_lines ? rounds_.line(member) : rounds_.slot(member); };
+  const bool in_lines = bytes <= fabric::arena_line_bytes && !custom_;
   const std::size_t self = rounds_.self(), root = static_cast<std::size_t>(call.root);
   const bool moves = call.what == collective::broadcast, to_root = call.what == collective::reduce;
 
   if (!begin()) return false;
-  if (bytes != 0 && (!moves || self == root)) std::memcpy(place(self), call.in, bytes);
-  rounds_.publish();
+  if (bytes != 0 && (!moves || self == root)) std::memcpy(place(self, in_lines), call.in, bytes);
+  publish(call.poisoned);
   if (moves && self != root) {
     if (!await(root)) return false;
-    if (bytes != 0) std::memcpy(call.out, place(root), bytes);
+    if (bytes != 0) std::memcpy(call.out, place(root, in_lines), bytes);
   }
   if (moves || (to_root && self != root)) {
     rounds_.end();
     return true;
   }
-  if (!await_all()) return false;
+  if (!await_operands()) return false;
   if (bytes != 0) {
-    for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = place(i);
-    combine(call, call.count, call.out);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = place(i, in_lines);
+    combine(call, inputs_, call.count, call.out);
   }
   rounds_.end_with_all();
   return true;
@@ -150,19 +158,6 @@ bool node_road::await_all() {
   for (std::size_t i = 0; i < rounds_.size(); ++i)
     if (i != rounds_.self() && !await(i)) return false;
   return true;
-}
-
-void node_road::combine(const leader_call& call, std::size_t count, std::byte* target) {
-  const request& of = *call.of;
-  if (op_ != of.op || type_ != of.type) {
-    kernel_ = kernels::combine(of.op, of.type);
-    op_ = of.op;
-    type_ = of.type;
-  }
-  if (inputs_.size() > most_sources) return combine_inputs(array_operator(of), inputs_, 0, count, target, {});
-  std::array<const void*, most_sources> sources;
-  std::ranges::copy(inputs_, sources.begin());
-  kernel_(sources.data(), inputs_.size(), target, count);
 }
 
 void node_road::report_difference(std::size_t member) {

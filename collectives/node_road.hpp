@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <memory>
+#include <span>
 #include <vector>
 #include <weft/fabric/arena_boards.hpp>
 #include <weft/fabric/arena_rounds.hpp>
@@ -11,8 +13,11 @@
 #include <weft/kernels/combine.hpp>
 #include <weft/schedules/collective.hpp>
 
+#include "aligned_bytes.hpp"
+
 namespace weft::detail {
 
+class block_places;
 class process;
 using schedules::collective;
 struct leader_call;
@@ -23,7 +28,7 @@ struct request;
 /// every process writes its vector beside a stamp, and whoever needs the result combines all of them in the order of
 /// the processes, so that all get the same bits. Of a long one each process combines a share, out of what it reads of
 /// the others' memory, and takes the rest from theirs; where they cannot read each other's it goes by short ones, a
-/// piece after the other. Used by one rank of this process at a time.
+/// piece after the other. Blocks that are only moved go the same ways. Used by one rank of this process at a time.
 class node_road {
  public:
   /// The road of the communicator whose processes sit on these boards, in their order, this one at `self`, where all of
@@ -60,29 +65,114 @@ class node_road {
     std::size_t count = 0;
   };
 
+  /// A part of another's input that this process takes: bytes, where they begin there and in the output here.
+  struct move {
+    std::size_t from = 0;
+    std::size_t bytes = 0;
+    std::size_t to = 0;
+  };
+
+  /// Vectors of at least so many bytes are read from the other processes' memory, where that is permitted: the kernel's
+  /// part of it costs about as much by then as the rounds that it saves.
+  static constexpr std::size_t least_read = 32 << 10;
+
   // node_road.cpp; false: the communicator has failed
   bool go(const leader_call& call);
+  bool go_vector(const leader_call& call);
   bool go_short(const leader_call& call);
   bool go_in_pieces(const leader_call& call);
   bool begin();
   bool await(std::size_t member);
   bool await_all();
+  /// Where a process's vector lies in this round.
+  std::byte* place(std::size_t member, bool in_line) const noexcept {
+    return in_line ? rounds_.line(member) : rounds_.slot(member);
+  }
   void report_difference(std::size_t member);
-  /// What `inputs_` say, of `count` elements.
-  void combine(const leader_call& call, std::size_t count, std::byte* target);
+  bool is_long(std::size_t bytes) const noexcept { return reads_ && bytes >= least_read; }
+
+  // node_operators.cpp
+  /// The first `count` elements of each of those inputs, into target, which may be one of them; nothing where an
+  /// operator has thrown that they depend on.
+  void combine(const leader_call& call, std::span<const std::byte* const> inputs, std::size_t count, std::byte* target);
+  void combine_by_caller(const leader_call& call, std::span<const std::byte* const> inputs, std::size_t count,
+                         std::byte* target);
+  /// Publishes an operand of this process, or why it is missing.
+  void publish(const std::shared_ptr<const fabric::poison>& missing);
+  void tell(const fabric::poison* missing);
+  /// Waits for an operand; `poisoned_` says why it is missing.
+  bool await_operand(std::size_t member);
+  bool await_operands();
+  void take_poison(std::size_t member);
+  leader_result outcome();
+
+  // node_reduce_scatter.cpp; the same
+  bool reduce_scatter(const leader_call& call);
+  bool reduce_scatter_in_pieces(const leader_call& call, range mine);
+  bool reduce_scatter_by_reading(const leader_call& call, range mine);
+
+  // node_scan.cpp; the same
+  bool scan(const leader_call& call);
+  bool scan_at_once(const leader_call& call);
+  bool scan_in_pieces(const leader_call& call);
+
+  // node_blocks.cpp: calls that move blocks; the same
+  /// Of inputs: bytes.
+  struct lengths {
+    std::size_t own = 0;
+    std::size_t longest = 0;  ///< of all processes
+  };
+  static block_places places_of(const leader_call& call);
+  static bool takes_from(const leader_call& call, std::size_t taker, std::size_t giver) noexcept;
+  bool move_blocks(const leader_call& call);
+  bool move_all_blocks(const leader_call& call);
+  lengths plan_moves(const leader_call& call);
+  /// The input, or a copy where others are to read it after this process has begun to write the output.
+  const std::byte* apart(const leader_call& call, std::size_t bytes);
+  bool move_in_pieces(const leader_call& call, const std::byte* in, lengths input);
+  bool move_by_reading(const leader_call& call, const std::byte* in);
+  bool read_moves(const leader_call& call);
+  /// Waits for those that take something from this process.
+  bool let_go(const leader_call& call);
+  /// Calls `take` with each that this process takes something from, until it returns false.
+  template <class Take>
+  bool from_each(const leader_call& call, Take&& take) {
+    const std::size_t self = rounds_.self(), all = rounds_.size();
+    for (std::size_t next = 1; next < all; ++next) {  // each process begins with another
+      const std::size_t giver = (self + next) % all;
+      if (takes_from(call, self, giver) && !take(giver)) return false;
+    }
+    return true;
+  }
+  /// Ends a round in which those were awaited.
+  void end_taking(const leader_call& call) noexcept;
+
+  // node_alltoall.cpp; the same
+  bool has_room_for_counts() const noexcept;
+  bool alltoall_with_counts(const leader_call& call);
+  void tell_blocks(const std::byte* in, const block_places& sent) noexcept;
+  /// Takes what `giver` sends, if it is here, or finds where it lies; `longest` grows to the bytes of its input.
+  bool take_block(const leader_call& call, std::size_t giver, const block_places& received, std::size_t& longest);
+  bool refuse_counts(std::size_t giver, std::uint64_t sent, std::size_t expected);
 
   // node_reading.cpp: long calls; the same
   bool go_by_reading(const leader_call& call);
   bool broadcast_by_reading(const leader_call& call);
-  /// Tells all others the address of what they may read, in `told_` what they tell.
-  bool exchange(const void* address);
-  bool meet() { return exchange(nullptr); }
+  /// Tells all others the address of an operand that they may read, or why it is missing; in `told_` what they tell.
+  bool exchange(const void* address, const std::shared_ptr<const fabric::poison>& missing);
+  void tell_address(const void* address) noexcept;
+  void hear_address(std::size_t member) noexcept;
+  bool meet();
   range share_of(const leader_call& call, std::size_t member) const noexcept;
   /// `pieces`: memory for `piece` bytes of each other process.
   bool combine_share(const leader_call& call, range share, std::byte* target, std::byte* pieces, std::size_t piece);
   bool take_shares(const leader_call& call);
   bool read(std::size_t member, std::uint64_t address, std::byte* into, std::size_t bytes);
+  /// Bytes of each other process's memory that are read at a time.
+  std::size_t bytes_of_piece() const noexcept;
+  /// Aligned to 64 bytes, until the next call of this.
   std::byte* scratch(std::size_t bytes);
+  void free_large_scratch() noexcept;
 
   process& host_;
   const std::uint64_t communicator_;
@@ -94,13 +184,18 @@ class node_road {
   const std::vector<fabric::arena_boards::seat> seats_;
   std::vector<std::int64_t> pids_;   // their numbers in this PID namespace
   std::vector<std::uint64_t> told_;  // by each process, in the latest exchange
-  std::unique_ptr<std::byte[]> scratch_;
+  std::vector<move> moves_;          // from each process, in the latest call that moved blocks
+  aligned_bytes scratch_;
   std::size_t scratch_bytes_ = 0;
   // The kernel of the latest operator and type.
   kernels::operation op_ = kernels::operation::sum;
   kernels::type type_ = kernels::type::float32;
   kernels::combine_function kernel_;
-  std::uint64_t fingerprint_ = 0;  // of this process's round
+  // Of the latest call:
+  bool custom_ = false;                             // by an operator of the caller's
+  std::exception_ptr thrown_;                       // by it, here
+  std::shared_ptr<const fabric::poison> poisoned_;  // why there is no result
+  std::uint64_t fingerprint_ = 0;
   std::uint32_t sequence_ = 0;
 };
 

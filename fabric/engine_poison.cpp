@@ -19,6 +19,11 @@ constexpr std::size_t longest_reason = 200;
 
 }  // namespace
 
+std::exception_ptr as_failure(const poison& of) {
+  return std::make_exception_ptr(error(errc::operation_failed, "the operator of rank " + std::to_string(of.origin) +
+                                                                   " threw" + (of.why.empty() ? "" : ": " + of.why)));
+}
+
 std::vector<std::byte> engine::bytes_of(const poison& why) const {
   const std::size_t room = frame_limit_ - sizeof(header) - sizeof(poison_body);
   const std::string_view text = std::string_view(why.why).substr(0, std::min(longest_reason, room));
@@ -69,9 +74,7 @@ void engine::take_poisoned(peer& from, const header& h, std::span<const std::byt
 }
 
 void engine::end_poisoned(receive_operation& receive, std::shared_ptr<const poison> poisoned) {
-  receive.failure = std::make_exception_ptr(
-      error(errc::operation_failed, "the operator of rank " + std::to_string(poisoned->origin) + " threw" +
-                                        (poisoned->why.empty() ? "" : ": " + poisoned->why)));
+  receive.failure = as_failure(*poisoned);
   receive.poisoned = std::move(poisoned);
   end(receive);
 }

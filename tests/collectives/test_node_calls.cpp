@@ -4,38 +4,13 @@
 #include <cstring>
 #include <random>
 #include <thread>
-#include <weft/choices.hpp>
 
-#include "collective_cases.hpp"
-#include "run_ranks.hpp"
+#include "node_cases.hpp"
 #include "sanitized.hpp"
 
 using namespace weft_test;
 
-namespace {
-
 using weft::schedules::collective;
-
-/// Barriers, broadcasts and reductions of lengths that fit a line, a slot, some slots, or that are read; and other
-/// collectives between.
-void call_anything(weft::communicator& world, int calls, std::uint64_t seed) {
-  static constexpr collective kinds[]{collective::barrier,   collective::broadcast, collective::reduce,
-                                      collective::allreduce, collective::allreduce, collective::allgather};
-  std::mt19937_64 random(seed);
-  const auto below = [&](std::size_t end) { return static_cast<std::size_t>(random() % end); };
-  for (int i = 0; i < calls; ++i) {
-    collective_case c;
-    c.what = kinds[below(std::size(kinds))];
-    const std::size_t longest[]{8, 1100, 3000, 30000};
-    c.count = below(longest[below(4)]);
-    draw_terms(c, world.size(), random);
-    check_case(world, c);
-  }
-}
-
-bool on_node(weft::communicator& world, collective what) { return weft::detail::choices::on_node(world, what); }
-
-}  // namespace
 
 TEST_CASE("processes of a node get the serial result", "[node]") {
   const int calls = sanitized ? 60 : 400;
@@ -80,9 +55,8 @@ TEST_CASE("more processes than one pass of a kernel combines get the same bits",
 
 TEST_CASE("the arena is left to those that it holds, and to calls that nobody named an algorithm for", "[node]") {
   run_ranks(small_job(2), [](weft::communicator& world) {
-    expect(on_node(world, collective::allreduce), "reductions");
-    expect(on_node(world, collective::barrier), "barriers");
-    expect(!on_node(world, collective::allgather), "no others");
+    for (std::size_t kind = 0; kind < weft::schedules::collectives; ++kind)
+      expect(on_node(world, static_cast<collective>(kind)), "collective ", kind, " to meet there");
   });
   auto off = small_job(2);
   SECTION("switched off") { off.settings.node = false; }
@@ -107,102 +81,6 @@ TEST_CASE("without memory for the arena the job goes on by messages", "[node]") 
     call_anything(world, 20, seed_of_this_run() + 2);
   });
   ::setrlimit(RLIMIT_FSIZE, &before);
-}
-
-TEST_CASE("processes that call different things are told, one in the arena or both", "[node]") {
-  const auto other = GENERATE(0, 1, 2, 3, 4);
-  run_ranks(small_job(3), [&](weft::communicator& world) {
-    std::vector<double> some(4, 1), many(40960, 1), gathered(12);
-    for (int i = 0; i < 7; ++i) world.allreduce(some, some, weft::sum);
-    const auto text = expect_error(weft::errc::mismatched_call, [&] {
-      if (world.rank() != 1) {
-        world.allreduce(some, some, weft::sum);
-        world.barrier();  // whoever could go on learns of it here
-      } else if (other == 0) {
-        world.barrier();
-      } else if (other == 1) {
-        world.allreduce(std::span(some).first(3), std::span(some).first(3), weft::sum);
-      } else if (other == 2) {
-        world.allreduce(some, some, weft::max);
-      } else if (other == 3) {
-        world.allreduce(many, many, weft::sum);
-      } else {
-        world.allgather(some, gathered);
-      }
-    });
-    expect_text(text, "called allreduce(");
-    expect_text(text, "rank 1");
-    expect_error(weft::errc::mismatched_call, [&] { world.barrier(); });
-  });
-}
-
-TEST_CASE("one broadcasts where another reduces", "[node]") {
-  run_ranks(small_job(3), [&](weft::communicator& world) {
-    std::vector<int> data(3, 1);
-    expect_error(weft::errc::mismatched_call, [&] {
-      if (world.rank() == 2)
-        world.bcast(data, 0);
-      else
-        world.bcast(data, 1);
-      world.barrier();
-    });
-  });
-}
-
-TEST_CASE("a call that sends messages meets one that another rank has left", "[node]") {
-  const int left = GENERATE(1, 2, 3);
-  run_ranks(small_job(2), [&](weft::communicator& world) {
-    std::vector<int> data(3, 1), sums(3);
-    const auto text = expect_error(weft::errc::mismatched_call, [&] {
-      if (world.rank() == 1) {
-        world.iallreduce(data, sums, weft::sum).wait();
-      } else {
-        for (int i = 0; i < left; ++i) world.bcast(data, 0);  // whose root waits for nobody
-        world.barrier();
-      }
-    });
-    expect_text(text, "called allreduce(");
-    expect_text(text, "called bcast(");
-  });
-}
-
-TEST_CASE("a process that disappears ends what the others wait for in the arena", "[node]") {
-  auto what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(3, 2);
-  what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
-  struct vanished {};
-  const auto outcomes = run_processes(what, [&](int process, weft::runtime& runtime) {
-    std::chrono::steady_clock::time_point begin;
-    runtime.run([&](weft::communicator& world) {
-      std::vector<double> one(2, 1);
-      for (int i = 0; i < 100; ++i) world.allreduce(one, one, weft::max);
-      begin = std::chrono::steady_clock::now();
-    });
-    if (process == 1) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(30));
-      throw vanished{};
-    }
-    runtime.run([&](weft::communicator& world) {
-      std::vector<double> one(2, 1);
-      const auto text = expect_error(weft::errc::peer_lost, [&] { world.allreduce(one, one, weft::sum); });
-      expect_text(text, "allreduce on rank");
-      expect(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1), "an end within a second");
-      expect_error(weft::errc::peer_lost, [&] { world.barrier(); });
-    });
-  });
-  CHECK(text_of(outcomes[0]) == "no error");
-  CHECK(text_of(outcomes[2]) == "no error");
-}
-
-TEST_CASE("an abort ends what the others wait for in the arena", "[node]") {
-  run_ranks(small_job(3), [](weft::communicator& world) {
-    world.barrier();
-    if (world.rank() == 1) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(3));
-      world.abort();
-    } else {
-      expect_text(expect_error(weft::errc::revoked, [&] { world.barrier(); }), "rank 1 aborted");
-    }
-  });
 }
 
 TEST_CASE("collectives through the arena and messages of every other form take turns", "[node]") {

@@ -30,8 +30,8 @@ struct choices {
   /// Whether the ranks of each process join in its memory first: then what is taken goes between the processes, and is
   /// chosen among these. Not while an algorithm is preferred.
   static bool joined(communicator& on, collective what);
-  /// Whether calls, unless somebody gives them an operator of his own, go through the memory that the
-  /// processes of this node share; behind a meeting in each process where those are joined.
+  /// Whether calls go through the memory that the processes of this node share; behind a meeting in each process where
+  /// those are joined.
   static bool on_node(communicator& on, collective what);
   /// Takes this algorithm from now on, or with null what the options say: every rank must ask for the same.
   static void prefer(communicator& on, collective what, const schedules::algorithm* wanted);

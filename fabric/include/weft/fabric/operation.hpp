@@ -37,6 +37,9 @@ struct poison {
   std::string why;           ///< what; may be empty
 };
 
+/// What those throw who depend on it: errc::operation_failed that names the rank.
+std::exception_ptr as_failure(const poison& of);
+
 /// A message that is to be sent or received. Its owner keeps it, and the buffer, in place from `messenger::post` until
 /// `finished` is called; it may be posted again then.
 struct operation : submission {
