@@ -1,8 +1,7 @@
-// Long calls among processes of one node that can read each other's memory.
+// Long reductions among processes of one node that can read each other's memory.
 //
 //   all-reduce:  exchange addresses -> combine one's share of all inputs -> exchange -> take the others' shares -> meet
 //   reduce:      the same, but shares are combined in scratch, and the root alone takes them
-//   broadcast:   the root's address -> all others read -> meet
 //
 // A call's input and output may be one: until all shares are combined a process writes its own share of its output
 // alone, of which nobody else reads the input; then the others' shares, of which nobody reads its output.
@@ -37,41 +36,26 @@ constexpr std::chrono::milliseconds between_looks{1};
 
 }  // namespace
 
-bool node_road::go_by_reading(const leader_call& call) {
-  if (call.what == collective::broadcast) return broadcast_by_reading(call);
+bool node_road::reduce_by_reading(const leader_call& call) {
+  std::ranges::fill(seen_, nullptr);
+  return exchange(call.in, call.poisoned) && reduce_in_shares(call);
+}
+
+bool node_road::reduce_in_shares(const leader_call& call) {
   const std::size_t self = rounds_.self(), others = rounds_.size() - 1, element = call.of->element_bytes;
   const bool takes = call.what == collective::allreduce || self == static_cast<std::size_t>(call.root);
   const range mine = share_of(call, self);
   const std::size_t piece = bytes_of_piece();
   std::byte* const pieces = scratch(others * piece + (takes ? 0 : mine.count * element));
   std::byte* const target = takes ? call.out + mine.first * element : pieces + others * piece;
-  const bool done = exchange(call.in, call.poisoned) && combine_share(call, mine, target, pieces, piece) &&
-                    exchange(target, poisoned_) && (!takes || take_shares(call)) && meet();
+  const bool done = combine_share(call, mine, target, pieces, piece) && exchange(target, poisoned_) &&
+                    (!takes || take_shares(call)) && meet();
   free_large_scratch();
   return done;
 }
 
 std::size_t node_road::bytes_of_piece() const noexcept {
   return std::max(pieces_bytes / (rounds_.size() - 1), least_piece) / element_alignment * element_alignment;
-}
-
-bool node_road::broadcast_by_reading(const leader_call& call) {
-  const std::size_t root = static_cast<std::size_t>(call.root);
-  const bool is_root = rounds_.self() == root;
-  if (!begin()) return false;
-  tell_address(call.in);
-  rounds_.publish();
-  if (!is_root) {
-    if (!await(root)) return false;
-    hear_address(root);
-  }
-  rounds_.end();
-  if (!is_root && !read(root, told_[root], call.out, call.count * call.of->element_bytes)) return false;
-  if (is_root) return meet();
-  if (!begin()) return false;  // tells the root that it may go on
-  rounds_.publish();
-  rounds_.end();
-  return true;
 }
 
 bool node_road::exchange(const void* address, const std::shared_ptr<const fabric::poison>& missing) {
@@ -119,8 +103,9 @@ bool node_road::combine_share(const leader_call& call, range share, std::byte* t
     const std::size_t offset = (share.first + done) * element;
     std::byte* into = pieces;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      inputs_[i] = i == rounds_.self() ? call.in + offset : into;
-      if (i == rounds_.self()) continue;
+      const std::byte* const seen = i == rounds_.self() ? call.in : seen_[i];
+      inputs_[i] = seen != nullptr ? seen + offset : into;
+      if (seen != nullptr) continue;
       if (!read(i, told_[i] + offset, into, some * element)) return false;
       into += piece;
     }

@@ -42,12 +42,19 @@ node_road::node_road(process& host, std::uint64_t communicator, const std::vecto
       leaders_(leaders),
       rounds_(boards_of(host, seats), self, host.moved_by(), failed_),
       inputs_(rounds_.size()),
+      seen_(rounds_.size()),
       reads_(host.arena()->reading_refusal().empty()),
       seats_(seats),
       told_(rounds_.size()),
       moves_(rounds_.size()),
+      heap_(host.arena()->heap()),
+      places_(rounds_.size()),
+      outputs_(rounds_.size()),
       kernel_(kernels::combine(op_, type_)) {
-  for (const auto& each : seats) pids_.push_back(host.arena()->pid(each.process));
+  for (const auto& each : seats) {
+    pids_.push_back(host.arena()->pid(each.process));
+    regions_.push_back(host.arena()->index_of(each.process));
+  }
 }
 
 node_road::~node_road() {
@@ -87,6 +94,7 @@ leader_result node_road::run(const leader_call& call, fabric::participant& membe
     host_.messages().break_communicator(communicator_, errc::operation_failed,
                                         "a collective failed on rank " + std::to_string(member.rank) + ": " + e.what());
   }
+  withdraw();
   leader_result result;
   host_.messages().while_held([&] { result.failure = member.failure; });
   if (result.failure == nullptr)
@@ -97,6 +105,7 @@ leader_result node_road::run(const leader_call& call, fabric::participant& membe
 bool node_road::go(const leader_call& call) {
   fingerprint_ = call.fingerprint;
   sequence_ = call.sequence;
+  places_[rounds_.self()] = {};
   if (call.what == collective::reduce_scatter) return reduce_scatter(call);
   if (call.what == collective::scan || call.what == collective::exscan) return scan(call);
   return schedules::has_blocks(call.what) ? move_blocks(call) : go_vector(call);
@@ -104,8 +113,9 @@ bool node_road::go(const leader_call& call) {
 
 bool node_road::go_vector(const leader_call& call) {
   const std::size_t bytes = call.count * call.of->element_bytes;
+  if (tells(call)) return call.what == collective::broadcast ? broadcast_telling(call) : reduce_telling(call);
   if (bytes <= fabric::arena_slot_bytes) return go_short(call);
-  return is_long(bytes) ? go_by_reading(call) : go_in_pieces(call);
+  return is_long(bytes) ? reduce_by_reading(call) : go_in_pieces(call);
 }
 
 bool node_road::go_short(const leader_call& call) {
@@ -134,10 +144,10 @@ bool node_road::go_short(const leader_call& call) {
   return true;
 }
 
-bool node_road::go_in_pieces(const leader_call& call) {
+bool node_road::go_in_pieces(const leader_call& call, std::size_t done) {
   const std::size_t element = call.of->element_bytes, each = fabric::arena_slot_bytes / element;
   leader_call piece = call;
-  for (std::size_t done = 0; done < call.count; done += piece.count) {
+  for (; done < call.count; done += piece.count) {
     piece.count = std::min(each, call.count - done);
     if (call.in != nullptr) piece.in = call.in + done * element;
     if (call.out != nullptr) piece.out = call.out + done * element;

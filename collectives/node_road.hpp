@@ -28,7 +28,9 @@ struct request;
 /// every process writes its vector beside a stamp, and whoever needs the result combines all of them in the order of
 /// the processes, so that all get the same bits. Of a long one each process combines a share, out of what it reads of
 /// the others' memory, and takes the rest from theirs; where they cannot read each other's it goes by short ones, a
-/// piece after the other. Blocks that are only moved go the same ways. Used by one rank of this process at a time.
+/// piece after the other. Blocks that are only moved go the same ways. Where all of a vector's buffers lie in the heaps
+/// of the arena each process combines a share straight from all inputs into all outputs. Used by one rank of this
+/// process at a time.
 class node_road {
  public:
   /// The road of the communicator whose processes sit on these boards, in their order, this one at `self`, where all of
@@ -80,7 +82,7 @@ class node_road {
   bool go(const leader_call& call);
   bool go_vector(const leader_call& call);
   bool go_short(const leader_call& call);
-  bool go_in_pieces(const leader_call& call);
+  bool go_in_pieces(const leader_call& call, std::size_t done = 0);
   bool begin();
   bool await(std::size_t member);
   bool await_all();
@@ -156,8 +158,9 @@ class node_road {
   bool refuse_counts(std::size_t giver, std::uint64_t sent, std::size_t expected);
 
   // node_reading.cpp: long calls; the same
-  bool go_by_reading(const leader_call& call);
-  bool broadcast_by_reading(const leader_call& call);
+  bool reduce_by_reading(const leader_call& call);
+  /// The same once it has been told where the inputs lie.
+  bool reduce_in_shares(const leader_call& call);
   /// Tells all others the address of an operand that they may read, or why it is missing; in `told_` what they tell.
   bool exchange(const void* address, const std::shared_ptr<const fabric::poison>& missing);
   void tell_address(const void* address) noexcept;
@@ -174,17 +177,53 @@ class node_road {
   std::byte* scratch(std::size_t bytes);
   void free_large_scratch() noexcept;
 
+  // node_in_place.cpp: calls in which every process tells where its buffers lie; the same
+  /// Where that is worth it.
+  bool tells(const leader_call& call) const noexcept;
+  /// What a process tells: offsets in its region of the heaps, or `elsewhere`, and the address of its input.
+  struct buffer_places {
+    static constexpr std::uint64_t elsewhere = ~std::uint64_t{0};
+    std::uint64_t in = elsewhere;
+    std::uint64_t out = elsewhere;
+    std::uint64_t address = 0;
+    bool ready() const noexcept { return in != elsewhere && out != elsewhere; }
+  };
+  static_assert(sizeof(buffer_places) <= fabric::arena_line_bytes);
+  bool broadcast_telling(const leader_call& call);
+  bool reduce_telling(const leader_call& call);
+  bool reduce_in_place(const leader_call& call);
+  bool see_inputs(const leader_call& call);
+  bool give_shares(const leader_call& call);
+  bool copy_from_root(const leader_call& call);
+  /// A round in which nothing is said, and nobody but the root awaited, if that.
+  bool nod(std::size_t root, bool awaits);
+  /// Begins the round of telling, in which `piece` travels in the slot where it is not null, and publishes.
+  bool tell_places(const buffer_places& mine, const std::byte* piece, std::size_t bytes);
+  bool hear_from(std::size_t member);
+  bool hear_all();
+  std::uint64_t place_of(const void* buffer, std::size_t bytes) const noexcept;
+  /// What another process told of; null: that cannot be, and the communicator has failed.
+  std::byte* find(std::size_t member, std::uint64_t place, std::size_t bytes);
+  /// The call has failed: blocks until the others use none of this process's buffers, or cannot be heard.
+  void withdraw();
+
   process& host_;
   const std::uint64_t communicator_;
   const std::vector<int>& leaders_;
   std::atomic<bool> failed_{false};
   fabric::arena_rounds rounds_;
   std::vector<const std::byte*> inputs_;  // of each process
+  std::vector<const std::byte*> seen_;    // of them, what is read where it lies; null: to be copied first
   const bool reads_;                      // the others' memory
   const std::vector<fabric::arena_boards::seat> seats_;
-  std::vector<std::int64_t> pids_;   // their numbers in this PID namespace
-  std::vector<std::uint64_t> told_;  // by each process, in the latest exchange
-  std::vector<move> moves_;          // from each process, in the latest call that moved blocks
+  std::vector<std::int64_t> pids_;                  // their numbers in this PID namespace
+  std::vector<std::uint64_t> told_;                 // by each process, in the latest exchange
+  std::vector<move> moves_;                         // from each process, in the latest call that moved blocks
+  const std::shared_ptr<fabric::arena_heap> heap_;  // null: there are none
+  std::vector<std::size_t> regions_;                // of the processes in it
+  std::vector<buffer_places> places_;               // told by each process in the round `telling_`
+  std::uint32_t telling_ = 0;
+  std::vector<std::byte*> outputs_;  // of each process, where this one finds them
   aligned_bytes scratch_;
   std::size_t scratch_bytes_ = 0;
   // The kernel of the latest operator and type.

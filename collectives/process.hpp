@@ -22,6 +22,7 @@
 namespace weft::detail {
 
 class meeting;
+class node_memory;
 enum class note_kind : std::uint8_t;
 
 /// Joins the job in its constructor, which blocks until every process has; see weft::runtime.
@@ -69,6 +70,8 @@ class process {
   const fabric::arena* arena() const noexcept { return arena_.get(); }
   /// This process's part of it, then; else null.
   fabric::arena_boards* boards() noexcept { return boards_.get(); }
+  /// Where the program's arrays lie that others of the node may use in place.
+  const std::shared_ptr<node_memory>& memory() const noexcept { return memory_; }
   /// The machine that this process is on. Any thread; the first call may take some ten milliseconds.
   const topology::machine& machine();
 
@@ -127,6 +130,7 @@ class process {
   std::unique_ptr<store> rendezvous_;
   std::unique_ptr<fabric::arena> arena_;
   std::unique_ptr<fabric::arena_boards> boards_;
+  std::shared_ptr<node_memory> memory_;
   std::unique_ptr<fabric::messenger> messages_;
   std::unique_ptr<progress> progress_;
   std::shared_ptr<const fabric::group> processes_;  ///< one rank a process, for leaving together

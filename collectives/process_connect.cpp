@@ -10,6 +10,7 @@
 
 #include "cost_measurement.hpp"
 #include "fingerprint.hpp"
+#include "node_memory.hpp"
 #include "process.hpp"
 
 namespace weft::detail {
@@ -111,6 +112,7 @@ void process::connect(membership& member) {
   if (monitor_ != nullptr) watch(member, records);
   messages_->connect(addresses, deadline, [this] { check_nobody_lost(); });
   if (door) share_memory(member, records, *door, deadline);
+  memory_ = std::make_shared<node_memory>(arena_ != nullptr ? arena_->heap() : nullptr);
   among_processes_ = std::make_unique<fabric::participant>(processes_, rendezvous_->process());
   messages_->join(*among_processes_);
   agree_on_costs(deadline);
@@ -136,6 +138,9 @@ void process::share_memory(const membership& member, std::span<const fabric::pro
     std::fprintf(stderr,
                  "weft: warning: the %zu processes of this node share no memory and talk over the network: %s\n",
                  mine.size(), shared.refusal.c_str());
+  if (arena_ != nullptr && !arena_->heap_refusal().empty())
+    std::fprintf(stderr, "weft: warning: no arrays are taken from memory that the node shares: %s\n",
+                 arena_->heap_refusal().c_str());
 }
 
 std::vector<fabric::process_record> process::exchange_records(const membership& member, int door,

@@ -31,6 +31,8 @@ struct runtime_state {
   const int exceptions = std::uncaught_exceptions();
 };
 
+std::shared_ptr<node_memory> memory_of(runtime& of) noexcept { return of.state_->host.memory(); }
+
 namespace {
 
 /// A rank's program threw: every rank that waits for it is told.

@@ -33,6 +33,7 @@ board_ticket arena_boards::claim() {
     const board_ticket given{++each.use, static_cast<std::uint32_t>(i)};
     // relaxed, all: whoever looks at it has been told of the ticket by a message, behind this.
     for (arena_line& line : board(i).lines) line.stamp.store(0, std::memory_order_relaxed);
+    board(i).withdrawn.store(0, std::memory_order_relaxed);
     board(i).use.store(in_use(given), std::memory_order_relaxed);
     return given;
   }

@@ -1,12 +1,15 @@
 // How the processes of a node come to share memory.
 //
-//   first:   make it                    for each: pass it ...            hear of all -> verdict to all
-//   others:  connect, say who they are  map it, reserve their areas -> say how that went       verdict
+//   first:   make it and the heaps      for each: pass both ...          hear of all -> verdict to all
+//   others:  connect, say who they are  map them, reserve their areas -> say how that went      verdict
 //
 // Whatever goes wrong on one of them, the first says no to all; one that hears nothing more from it has its no as well.
+// Where only the heaps are not to be had, or one of them cannot map them, all go without heaps.
+#include <fcntl.h>
 #include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -17,6 +20,7 @@
 #include <weft/runtime/error.hpp>
 
 #include "descriptor_passing.hpp"
+#include "heap_space.hpp"
 #include "shared_memory.hpp"
 
 namespace weft::fabric {
@@ -36,6 +40,7 @@ struct note {
   std::uint32_t addressee = 0;     ///< the other's incarnation: known from the job's store alone
   std::uint32_t good = 1;          ///< else `reason` says why not
   std::uint32_t reads = 1;         ///< whether he can read the other's memory; else `reason` says why not
+  std::uint32_t heaps = 1;         ///< whether there are heaps, and he has mapped them
   std::uint64_t probe = 0;         ///< where in his memory there is a number to try that with: his incarnation
   std::array<char, 256> reason{};  ///< ends with 0
 };
@@ -75,6 +80,7 @@ class arena::joining {
     try {
       memory = make_shared_memory(size_);
       result.memory = take_part(memory);
+      heaps_ = make_heaps(*result.memory);
     } catch (const error& failed) {
       result.refusal = failed.what();
     }
@@ -82,6 +88,7 @@ class arena::joining {
     for (std::size_t i = 1; i < processes_.size(); ++i) hear(i, result.refusal);
     tell_all(result.refusal);
     if (!result.refusal.empty()) result.memory.reset();
+    if (result.memory != nullptr && !heaps_) result.memory->heap_.reset();
     if (result.memory != nullptr) result.memory->reading_refusal_ = reading_refusal_;
     return result;
   }
@@ -93,17 +100,21 @@ class arena::joining {
       const auto to_first = connect_to_listener(record(first).pid, record(first).door);
       note mine = say(first);
       if (!send_message(to_first, bytes_of(mine))) throw error(errc::protocol, "the first process does not listen");
-      file_descriptor memory;
+      file_descriptor memory, heaps;
       try_to_read(first, await(to_first, &memory).probe);
+      await(to_first, &heaps);
       if (!reading_refusal_.empty()) write_reason(mine, mine.reads, reading_refusal_);
       try {
         check_shared_memory(memory, size_);
         result.memory = take_part(memory);
+        if (heaps) map_heaps(*result.memory, std::move(heaps));
+        mine.heaps = result.memory->heap_ != nullptr ? 1 : 0;
       } catch (const error& failed) {
         write_reason(mine, mine.good, failed.what());
       }
       send_message(to_first, bytes_of(mine));
       const note verdict = await(to_first);
+      if (verdict.heaps == 0) result.memory->heap_.reset();
       if (verdict.reads == 0) result.memory->reading_refusal_ = verdict.reason.data();
     } catch (const error& failed) {
       if (failed.code() == errc::peer_lost) throw;
@@ -149,6 +160,28 @@ class arena::joining {
     std::vector<std::int64_t> pids;
     for (const int each : processes_) pids.push_back(record(each).pid);
     return std::unique_ptr<arena>(new arena(processes_, std::move(pids), std::move(all)));
+  }
+
+  /// Makes the heaps, for the others to map: empty where that fails.
+  file_descriptor make_heaps(arena& with) {
+    try {
+      heap_space space = heap_space::make(processes_.size());
+      file_descriptor passed(::fcntl(space.memory().get(), F_DUPFD_CLOEXEC, 0));
+      if (!passed) throw_system_error(errno, "fcntl", "the memory of the heaps");
+      with.heap_ = std::make_shared<arena_heap>(std::move(space), index_);
+      return passed;
+    } catch (const error& failed) {
+      with.heap_refusal_ = failed.what();
+      return {};
+    }
+  }
+
+  void map_heaps(arena& with, file_descriptor heaps) {
+    try {
+      with.heap_ = std::make_shared<arena_heap>(heap_space(std::move(heaps), processes_.size()), index_);
+    } catch (const error& failed) {
+      with.heap_refusal_ = "process " + std::to_string(self_) + ": " + failed.what();
+    }
   }
 
   /// Blocks until there is something to read, or to accept. Throws errc::timed_out.
@@ -212,6 +245,7 @@ class arena::joining {
     note mine = say(heard.process);
     if (!refusal.empty()) write_reason(mine, mine.good, refusal);
     send_message(connection, bytes_of(mine), refusal.empty() ? &memory : nullptr);
+    send_message(connection, bytes_of(mine), heaps_ ? &heaps_ : nullptr);
     place = std::move(connection);
     --missing;
     return true;
@@ -223,6 +257,7 @@ class arena::joining {
     const std::string who = "process " + std::to_string(processes_[i]);
     try {
       const note heard = await(others_[i]);
+      if (heard.heaps == 0) heaps_ = file_descriptor();
       if (heard.reads == 0)
         reading_refusal_ = heard.reason.data();
       else if (reading_refusal_.empty())
@@ -239,6 +274,7 @@ class arena::joining {
       note verdict = say(processes_[i]);
       if (!reading_refusal_.empty()) write_reason(verdict, verdict.reads, reading_refusal_);
       if (!refusal.empty()) write_reason(verdict, verdict.good, refusal);
+      verdict.heaps = heaps_ ? 1 : 0;
       send_message(others_[i], bytes_of(verdict));
     }
   }
@@ -252,6 +288,7 @@ class arena::joining {
   const std::size_t index_;  // of this process among those of the node
   const std::size_t size_;
   const std::uint32_t probe_;            // for the others to read
+  file_descriptor heaps_;                // of the first process; empty: there are none
   std::string reading_refusal_;          // why one of them cannot read another's memory
   std::vector<file_descriptor> others_;  // by index; empty: has not come
 };

@@ -147,6 +147,29 @@ bool arena_rounds::settle() {
   return true;
 }
 
+bool arena_rounds::all_stay() const noexcept {
+  // relaxed: the fence in wake_sleepers(), behind this process's stamp, pairs with that in withdraw(). Either this one
+  // finds the other withdrawn, or the other finds the stamp.
+  return std::ranges::none_of(
+      boards_, [](const arena_board* each) { return each->withdrawn.load(std::memory_order_relaxed) != 0; });
+}
+
+void arena_rounds::withdraw() noexcept {
+  // release: pairs with the acquire in is_using(), for what this process has done to the others' memory.
+  boards_[self_]->withdrawn.store(1, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // see all_stay()
+}
+
+bool arena_rounds::is_using(std::size_t member, std::uint32_t telling) const noexcept {
+  const arena_board& its = *boards_[member];
+  const auto has_published = [&](std::uint32_t round) {
+    // acquire: pairs with publish(), behind all that its process has done to the others' memory before.
+    const auto now = round_of(its.lines[round % arena_depth].stamp.load(std::memory_order_acquire));
+    return static_cast<std::int32_t>(now - round) >= 0;
+  };
+  return has_published(telling) && !has_published(telling + 1) && its.withdrawn.load(std::memory_order_acquire) == 0;
+}
+
 arena_rounds::difference arena_rounds::difference_to(std::size_t member) const noexcept {
   difference found;
   for (std::uint32_t back = arena_depth; back-- > 0;) {

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 #include <weft/kernels/combine.hpp>
+#include <weft/runtime.hpp>
 
 namespace weft_test {
 
@@ -67,12 +68,16 @@ std::shared_ptr<const std::vector<T>> combined_by_all(int ranks, std::size_t cou
   return latest;
 }
 
-/// Elements with guards at both ends.
+/// Elements with guards at both ends: part of an array of `node`, where that is not null.
 template <class T>
 class guarded {
  public:
-  explicit guarded(std::size_t count) : all_(count + 2 * guard, marker) {}
-  std::span<T> values() { return std::span(all_).subspan(guard, all_.size() - 2 * guard); }
+  explicit guarded(std::size_t count, weft::runtime* node = nullptr)
+      : own_(node == nullptr ? count + 2 * guard : 0), all_(own_) {
+    if (node != nullptr) all_ = (shared_ = node->allocate<T>(count + 2 * guard)).span();
+    std::ranges::fill(all_, marker);
+  }
+  std::span<T> values() { return all_.subspan(guard, all_.size() - 2 * guard); }
   bool whole_outside() const {
     const auto whole = [](T x) { return x == marker; };
     return std::all_of(all_.begin(), all_.begin() + guard, whole) && std::all_of(all_.end() - guard, all_.end(), whole);
@@ -81,7 +86,9 @@ class guarded {
 
  private:
   static constexpr std::ptrdiff_t guard = 8;
-  std::vector<T> all_;
+  std::vector<T> own_;
+  weft::node_array<T> shared_;
+  std::span<T> all_;
 };
 
 }  // namespace weft_test

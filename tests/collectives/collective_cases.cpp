@@ -36,7 +36,7 @@ class caller {
     if (c_.what == collective::barrier) {
       return call({}, {});
     }
-    guarded<T> in(in_count()), out(out_count());
+    guarded<T> in(in_count(), c_.in_node), out(out_count(), c_.out_node);
     const std::size_t before = std::accumulate(counts_.begin(), counts_.begin() + world_.rank(), std::size_t{0});
     std::span<T> from = in.values(), into = out.values();
     if (c_.what == collective::broadcast) {

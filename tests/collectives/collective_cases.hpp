@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <random>
 #include <weft/communicator.hpp>
+#include <weft/runtime.hpp>
 #include <weft/schedules/collective.hpp>
 
 namespace weft_test {
@@ -12,7 +13,7 @@ namespace weft_test {
 enum class element : std::uint8_t { float32, float64, int32, int64 };
 inline constexpr int elements = 4;
 
-/// One call, the same on every rank.
+/// One call, the same on every rank but for where its buffers lie.
 struct collective_case {
   weft::schedules::collective what = weft::schedules::collective::barrier;
   /// Of the vector; where there are blocks, of all of them if they are even, else something to draw their counts from.
@@ -25,6 +26,9 @@ struct collective_case {
   bool started = false;  ///< by the form that starts it
   bool planned = false;  ///< by a plan, started several times
   std::uint64_t seed = 0;
+  // Of this rank: where its buffers lie, in node memory of these runtimes or, null, elsewhere.
+  weft::runtime* in_node = nullptr;
+  weft::runtime* out_node = nullptr;
 };
 
 /// Draws all but which collective it is, its form, and of how many elements.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <weft/communicator.hpp>
+#include <weft/node_memory.hpp>
 #include <weft/runtime/event.hpp>
 
 namespace weft {
@@ -39,6 +40,17 @@ class runtime {
   /// call it from a plain thread.
   void run(const std::function<void(communicator& world)>& program);
 
+  /// An array of `count` elements, value-initialised, in memory that the processes of the node share: barring short
+  /// vectors, collectives that take buffers there alone combine or copy them in place, straight from every process's
+  /// input into every process's output, some times as fast. Parts of an array will do. Pages are taken in full where
+  /// they are first needed, on the NUMA node of the calling thread, and cleared meanwhile. Where the node has no such
+  /// memory, or no more of it (which is said once), it is ordinary memory. The array may outlive the runtime, see
+  /// node_memory.hpp, which also has an allocator for containers. Any thread. Throws std::bad_alloc.
+  template <carriable T>
+  node_array<T> allocate(std::size_t count) {
+    return {node_allocator<T>(*this), count};
+  }
+
   // For work of the program's own beside what its ranks wait for. An event (runtime/event.hpp) tells who waits for it
   // that it is done. Any fiber or thread, unless they say otherwise.
 
@@ -56,6 +68,7 @@ class runtime {
   void wait(event& awaited);
 
  private:
+  friend std::shared_ptr<detail::node_memory> detail::memory_of(runtime& of) noexcept;
   std::unique_ptr<detail::runtime_state> state_;
 };
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 #include <weft/fabric/arena_board.hpp>
+#include <weft/fabric/arena_heap.hpp>
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/clock.hpp>
 
@@ -64,18 +65,26 @@ class arena {
   std::int64_t pid(int process) const noexcept;
   /// Why they cannot read each other's memory (process_memory.hpp); empty: they can. The same for all.
   const std::string& reading_refusal() const noexcept { return reading_refusal_; }
-  /// Shared by all, bytes.
+  /// Shared by all, bytes; without what is in the heaps.
   std::size_t size() const noexcept;
+
+  /// This process's heap, with which it also finds what lies in the others'. Null on all or on none of the processes.
+  const std::shared_ptr<arena_heap>& heap() const noexcept { return heap_; }
+  /// Then why, on the process that stands in the way.
+  const std::string& heap_refusal() const noexcept { return heap_refusal_; }
+  /// The number of one of the processes, among them: of its region in the heap.
+  std::size_t index_of(int process) const noexcept;
 
  private:
   class joining;
   arena(std::vector<int> processes, std::vector<std::int64_t> pids, mapping memory);
-  std::size_t index_of(int process) const noexcept;
 
   std::vector<int> processes_;
   std::vector<std::int64_t> pids_;  // of each
   std::string reading_refusal_;
   std::unique_ptr<mapping> memory_;
+  std::shared_ptr<arena_heap> heap_;
+  std::string heap_refusal_;
 };
 
 }  // namespace weft::fabric

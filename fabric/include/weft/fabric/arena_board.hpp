@@ -2,7 +2,7 @@
 //
 //   segment:  area of process 0 | area of process 1 | ...          one for each process of the node
 //   area:     board 0 (of the world) | board 1 | ...               one for each communicator that takes the arena
-//   board:    4 lines | 4 calls | whether its owner sleeps | how often it was given | 4 slots
+//   board:    4 lines | 4 calls | whether its owner sleeps, or gave up | how often it was given | 4 slots
 //
 // All of an area is written by its process alone and read by the others. Nothing in it is an address, an offset or a
 // length: what is read depends on the reader's own call.
@@ -44,6 +44,8 @@ struct arena_board {
   alignas(arena_alignment) std::array<arena_call, arena_depth> calls;
   /// 1 while the owner sleeps, or is about to, until another's stamp changes.
   alignas(arena_alignment) std::atomic<std::uint32_t> asleep{0};
+  /// 1 once the owner's call has failed: what it told of its memory holds no more.
+  std::atomic<std::uint32_t> withdrawn{0};
   /// How often it has been given to a communicator, twice, and one more when the latest of them has gone.
   alignas(arena_alignment) std::atomic<std::uint64_t> use{0};
   alignas(arena_alignment) std::array<std::array<std::byte, arena_slot_bytes>, arena_depth> slots;

@@ -89,6 +89,23 @@ class arena_rounds {
   }
   void end() noexcept { wake_sleepers(); }
 
+  // Where the processes have told in a round where memory of theirs lies, the others use it until they publish in the
+  // next one:
+  //
+  //     round of telling: ... await all, end_with_all -> all_stay? -> use -> next round: publish, await all
+  //
+  // Who fails on the way withdraws, and waits until nobody is_using() its memory.
+
+  /// This round.
+  std::uint32_t number() const noexcept { return round_; }
+  /// Whether no process has withdrawn, so that the memory of all may be used. Between end_with_all() and the next
+  /// round.
+  bool all_stay() const noexcept;
+  /// This process's call has failed: from now on nobody begins to use its memory.
+  void withdraw() noexcept;
+  /// Whether `member` may be using memory that it was told of in the round of `telling`. Once withdrawn.
+  bool is_using(std::size_t member, std::uint32_t telling) const noexcept;
+
   /// The first calls known in which `member` differs, and this process's instead. Once it has been found to differ.
   struct difference {
     std::uint64_t mine = 0, theirs = 0;  ///< fingerprints

@@ -1,0 +1,34 @@
+#include "node_memory.hpp"
+
+#include <cstdio>
+#include <new>
+#include <utility>
+#include <weft/runtime.hpp>
+#include <weft/runtime/error.hpp>
+
+namespace weft {
+namespace detail {
+
+void* node_memory::take(std::size_t bytes) {
+  if (heap_ != nullptr) try {
+      return heap_->take(bytes);
+    } catch (const error& refused) {
+      // relaxed: nothing hangs on it but how often this is said.
+      if (!said_.exchange(true, std::memory_order_relaxed))
+        std::fprintf(stderr, "weft: warning: arrays are taken from memory that the node does not share: %s\n",
+                     refused.what());
+    }
+  return ::operator new (bytes, std::align_val_t{fabric::arena_heap::alignment});
+}
+
+void node_memory::give_back(void* taken, std::size_t bytes) noexcept {
+  if (shares(taken)) return heap_->give_back(static_cast<std::byte*>(taken), bytes);
+  ::operator delete (taken, std::align_val_t{fabric::arena_heap::alignment});
+}
+
+void* take_memory(node_memory& from, std::size_t bytes) { return from.take(bytes); }
+void give_back_memory(node_memory& to, void* taken, std::size_t bytes) noexcept { to.give_back(taken, bytes); }
+bool is_shared(const node_memory& of, const void* taken) noexcept { return of.shares(taken); }
+
+}  // namespace detail
+}  // namespace weft

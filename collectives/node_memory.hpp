@@ -1,0 +1,28 @@
+// Where the arrays of a runtime lie that others of its node may use in place.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <weft/fabric/arena_heap.hpp>
+#include <weft/node_memory.hpp>
+
+namespace weft::detail {
+
+/// The process's heap in the node's arena, and ordinary memory where that has no more or there is none. Lives as long
+/// as anything that lies in it. Any thread.
+class node_memory {
+ public:
+  /// `heap` may be null.
+  explicit node_memory(std::shared_ptr<fabric::arena_heap> heap) noexcept : heap_(std::move(heap)) {}
+
+  void* take(std::size_t bytes);
+  void give_back(void* taken, std::size_t bytes) noexcept;
+  bool shares(const void* taken) const noexcept { return heap_ != nullptr && heap_->owns(taken); }
+
+ private:
+  const std::shared_ptr<fabric::arena_heap> heap_;
+  std::atomic<bool> said_{false};  // that there is no more
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,67 @@
+// Memory of a process that the others of its node read and write in place.
+//
+//   region of process 0 | region of process 1 | ...      addresses, the same length each; pages where they are in use
+//
+// Each process takes and frees memory in its own region alone, and keeps all that it knows of it to itself: what the
+// others are told is an offset and a length, which they check.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace weft::fabric {
+
+class heap_space;
+class range_pool;
+
+class arena_heap {
+ public:
+  /// Two cache lines, as processors fetch them in pairs. What is as long as a page or a huge page begins on one.
+  static constexpr std::size_t alignment = 128;
+
+  /// Of the process whose region is number `self`.
+  arena_heap(heap_space space, std::size_t self);
+  ~arena_heap();
+
+  /// The most that a process can have, bytes.
+  std::size_t region_bytes() const noexcept;
+  /// Of this process's region: bytes that are taken, and that there are pages for.
+  struct usage {
+    std::size_t taken = 0;
+    std::size_t resident = 0;
+  };
+  usage used() const;
+
+  // Any thread. Where pages are needed `take` blocks until the kernel has cleared them; they are on the NUMA node of
+  // the thread that calls it. Long free ranges go back to the system.
+
+  /// At least `bytes` bytes. Throws weft::error where no more memory is to be had, std::bad_alloc.
+  std::byte* take(std::size_t bytes);
+  /// Frees what `take` gave for as many.
+  void give_back(std::byte* taken, std::size_t bytes) noexcept;
+  /// Whether this process has taken it here.
+  bool owns(const void* address) const noexcept;
+
+  /// Where memory lies in this process's region: nothing unless all `bytes` of it do.
+  std::optional<std::uint64_t> offset_of(const void* address, std::size_t bytes) const noexcept;
+  /// Where that is for this process, of region number `region`: null where it is not in there.
+  std::byte* at(std::size_t region, std::uint64_t offset, std::size_t bytes) const noexcept;
+
+ private:
+  void fill_with_pages(std::uint64_t begin, std::uint64_t end);
+  void spare(std::uint64_t begin, std::uint64_t end) noexcept;
+
+  const std::unique_ptr<heap_space> space_;
+  const std::size_t self_;
+  std::byte* const mine_;
+  mutable std::mutex taking_;  // guards the next
+  const std::unique_ptr<range_pool> free_;
+  std::vector<bool> filled_;  // chunks that have pages
+  usage used_;
+};
+
+}  // namespace weft::fabric
