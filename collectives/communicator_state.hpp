@@ -81,8 +81,9 @@ struct communicator_state {
 
   process& host;
   std::shared_ptr<rank_identity> self;
-  std::shared_ptr<meeting> here;  ///< with the other ranks of this process
-  std::size_t seat = 0;           ///< this rank's there
+  std::shared_ptr<meeting> here;         ///< with the other ranks of this process
+  std::size_t seat = 0;                  ///< this rank's there
+  std::vector<const std::byte*> copies;  ///< of what all of these give to a call, by seat
   fabric::participant member;
   plan_cache plans;
   /// The latest call: programs repeat theirs, and one like it needs no choice and no look-up. Its plan is the one used

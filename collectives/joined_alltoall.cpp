@@ -18,11 +18,23 @@ joined_alltoall::joined_alltoall(meeting& here, const request& call, const reque
   here.at(seat).received = &received_;
 }
 
+std::optional<std::size_t> joined_alltoall::input_bytes() const {
+  return call_.uneven ? std::nullopt : std::optional(bytes_);
+}
+
+void joined_alltoall::make(std::size_t bench, std::span<const std::byte* const> copies) {
+  for (const std::size_t seat : here_.benches()[bench].seats)
+    for (std::size_t from = 0; from < copies.size(); ++from)
+      copy_bytes(here_.at(seat).output + from * block_, copies[from] + seat * block_, block_);
+}
+
 void joined_alltoall::begin() {
   if (takes()) here_.target = here_.scratch(2 * bytes_away());
 }
 
-void joined_alltoall::join(std::size_t seat) { return alone() ? take_from_here(seat) : pack(seat); }
+void joined_alltoall::join(std::size_t bench) {
+  for (const std::size_t seat : here_.benches()[bench].seats) alone() ? take_from_here(seat) : pack(seat);
+}
 
 void joined_alltoall::take_from_here(std::size_t seat) {
   const int to = here_.rank_at(seat);

@@ -13,15 +13,17 @@ class joined_alltoall final : public joined_work {
   /// Of the rank at `seat`.
   joined_alltoall(meeting& here, const request& call, const request_shape& shape, std::size_t seat);
 
+  void make(std::size_t bench, std::span<const std::byte* const> copies) override;
   void begin() override;
   bool joins() const override { return call_.uneven || bytes_ != 0; }
-  void join(std::size_t seat) override;
+  void join(std::size_t bench) override;
   leader_call between() const override;
   bool takes() const override { return !alone() && bytes_ != 0; }
   void take(std::size_t seat) override;
   std::size_t moved() const override { return bytes_ * here_.size(); }
 
  private:
+  std::optional<std::size_t> input_bytes() const override;
   /// What the ranks here send each other.
   void take_from_here(std::size_t seat);
   void pack(std::size_t seat);

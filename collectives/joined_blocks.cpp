@@ -41,12 +41,43 @@ bool joined_blocks::joins() const {
   return bytes_ != 0 && (direct() || (call_.what != collective::scatter && here_.target != nullptr));
 }
 
-void joined_blocks::join(std::size_t seat) {
-  if (direct()) return take_directly(seat);
-  if (call_.what != collective::reduce_scatter)
-    return copy_bytes(here_.target + offset_of(seat), here_.inputs[seat], bytes_of(seat));
-  const share mine = share_of(seat);
-  if (mine.count != 0) combine(mine.first, mine.count, here_.target + mine.first * call_.element_bytes);
+std::optional<std::size_t> joined_blocks::input_bytes() const {
+  if (call_.uneven || call_.common_output != nullptr) return std::nullopt;
+  return has_input_blocks(call_.what) ? bytes_ : block_ * call_.element_bytes;
+}
+
+void joined_blocks::make(std::size_t bench, std::span<const std::byte* const> copies) {
+  if (bytes_ == 0) return;
+  if (call_.what == collective::gather) {
+    if (here_.at(root_seat()).bench == bench) make_for(root_seat(), copies);
+    return;
+  }
+  for (const std::size_t seat : here_.benches()[bench].seats) make_for(seat, copies);
+}
+
+void joined_blocks::make_for(std::size_t seat, std::span<const std::byte* const> copies) {
+  std::byte* const out = here_.at(seat).output;
+  const std::size_t bytes = block_ * call_.element_bytes;
+  switch (call_.what) {
+    case collective::reduce_scatter:
+      return combine_inputs(array_operator(call_), copies, seat * block_, block_, out, {});
+    case collective::scatter:
+      return copy_bytes(out, copies[root_seat()] + seat * bytes, bytes);
+    default:
+      for (std::size_t from = 0; from < copies.size(); ++from) copy_bytes(out + from * bytes, copies[from], bytes);
+      return;
+  }
+}
+
+void joined_blocks::join(std::size_t bench) {
+  const std::span<const std::size_t> seats = here_.benches()[bench].seats;
+  if (direct()) {
+    for (const std::size_t seat : seats) take_directly(seat);
+  } else if (call_.what != collective::reduce_scatter) {
+    for (const std::size_t seat : seats) copy_bytes(here_.target + offset_of(seat), here_.inputs[seat], bytes_of(seat));
+  } else if (const share mine = share_of(bench); mine.count != 0) {
+    combine(mine.first, mine.count, here_.target + mine.first * call_.element_bytes);
+  }
 }
 
 void joined_blocks::take_directly(std::size_t seat) {

@@ -13,9 +13,10 @@ class joined_blocks final : public joined_work {
   joined_blocks(meeting& here, const request& call, const request_shape& shape)
       : joined_work(here, call, shape.vector * call.element_bytes), block_(shape.block) {}
 
+  void make(std::size_t bench, std::span<const std::byte* const> copies) override;
   void begin() override;
   bool joins() const override;
-  void join(std::size_t seat) override;
+  void join(std::size_t bench) override;
   leader_call between() const override;
   bool takes() const override;
   void take(std::size_t seat) override;
@@ -31,6 +32,8 @@ class joined_blocks final : public joined_work {
   std::size_t bytes_of(std::size_t seat) const { return here_.places->bytes_of(here_.rank_at(seat)); }
   std::size_t offset_of(std::size_t seat) const { return here_.places->begin(here_.rank_at(seat)) - first_byte(); }
   std::size_t first_byte() const { return here_.places->begin(here_.rank_at(0)); }
+  std::optional<std::size_t> input_bytes() const override;
+  void make_for(std::size_t seat, std::span<const std::byte* const> copies);
   void take_directly(std::size_t seat);
   void combine(std::size_t first, std::size_t count, std::byte* into);
 

@@ -4,6 +4,24 @@
 
 namespace weft::detail {
 
+void joined_scan::make(std::size_t bench, std::span<const std::byte* const> copies) {
+  if (bytes_ == 0) return;
+  const array_operator by(call_);
+  const std::byte* so_far = copies[0];  // of those before `next`
+  std::size_t next = 1;
+  for (const std::size_t seat : here_.benches()[bench].seats) {
+    if (exclusive() && seat == 0) continue;
+    std::byte* const out = here_.at(seat).output;
+    for (const std::size_t end = exclusive() ? seat : seat + 1; next < end; ++next) {
+      const std::array<const std::byte*, 2> both{so_far, copies[next]};
+      combine_inputs(by, both, 0, elements(), out, {});
+      so_far = out;
+    }
+    copy_bytes(out, so_far, bytes_);
+    so_far = out;
+  }
+}
+
 void joined_scan::begin() { here_.target = alone() || bytes_ == 0 ? nullptr : here_.scratch(2 * bytes_); }
 
 std::byte* joined_scan::total() const {
@@ -11,8 +29,8 @@ std::byte* joined_scan::total() const {
   return exclusive() ? here_.target + bytes_ : here_.outputs.back();
 }
 
-void joined_scan::join(std::size_t seat) {
-  const share mine = share_of(seat);
+void joined_scan::join(std::size_t bench) {
+  const share mine = share_of(bench);
   if (mine.count != 0) scan(mine.first, mine.count);
 }
 
@@ -35,7 +53,9 @@ void joined_scan::take(std::size_t seat) {
   std::byte* const out = here_.outputs[seat];
   if (exclusive() && seat == 0) return copy_bytes(out, before(), bytes_);
   const std::array<const std::byte*, 2> both{before(), out};
-  combine_inputs(array_operator(call_), both, 0, elements(), out, {});
+  array_operator by(call_);
+  by.custom = here_.at(seat).custom;
+  combine_inputs(by, both, 0, elements(), out, {});
 }
 
 }  // namespace weft::detail

@@ -10,9 +10,10 @@ class joined_scan final : public joined_work {
  public:
   using joined_work::joined_work;
 
+  void make(std::size_t bench, std::span<const std::byte* const> copies) override;
   void begin() override;
   bool joins() const override { return bytes_ != 0; }
-  void join(std::size_t seat) override;
+  void join(std::size_t bench) override;
   void join_all() override { scan(0, elements()); }
   leader_call between() const override;
   bool takes() const override { return bytes_ != 0 && here_.between().here() > 0; }

@@ -2,14 +2,30 @@
 
 namespace weft::detail {
 
+std::optional<std::size_t> joined_vector::input_bytes() const { return call_.what == collective::barrier ? 0 : bytes_; }
+
+void joined_vector::make(std::size_t bench, std::span<const std::byte* const> copies) {
+  if (bytes_ == 0 || call_.what == collective::barrier) return;
+  const std::span<const std::size_t> seats = here_.benches()[bench].seats;
+  const std::byte* made = copies[owner()];  // of a broadcast
+  if (combines()) {
+    const std::size_t by_seat = call_.what == collective::reduce ? owner() : seats[0];
+    if (here_.at(by_seat).bench != bench) return;
+    made = here_.at(by_seat).output;
+    combine_inputs(array_operator(call_), copies, 0, elements(), here_.at(by_seat).output, {});
+    if (call_.what == collective::reduce) return;
+  }
+  for (const std::size_t seat : seats) copy_bytes(here_.at(seat).output, made, bytes_);
+}
+
 void joined_vector::begin() {
   here_.target = nullptr;
   if (!combines() || (here_.size() == 1 && !alone())) return;
   here_.target = call_.what == collective::reduce && !root_is_here() ? here_.scratch(bytes_) : here_.outputs[owner()];
 }
 
-void joined_vector::join(std::size_t seat) {
-  const share mine = share_of(seat);
+void joined_vector::join(std::size_t bench) {
+  const share mine = share_of(bench);
   if (mine.count != 0) combine(mine.first, mine.count);
 }
 

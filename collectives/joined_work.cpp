@@ -13,14 +13,31 @@ constexpr std::size_t least_share = 8 << 10;
 
 }  // namespace
 
-joined_work::share joined_work::share_of(std::size_t seat) const {
-  const std::size_t ranks = here_.size(), shares = std::clamp(bytes_ / least_share, std::size_t{1}, ranks);
-  const std::size_t mine = (seat * shares + ranks - 1) / ranks;  // so that all threads have some
-  if (mine >= shares || mine * ranks / shares != seat) return {};
+std::optional<std::size_t> joined_work::copied() const {
+  if (!alone() || here_.benches().size() == 1 || call_.custom.apply != nullptr) return std::nullopt;
+  const std::optional<std::size_t> each = input_bytes();
+  return each && *each <= worker_rounds::slot_bytes / here_.most_at_a_bench() ? each : std::nullopt;
+}
+
+bool joined_work::gives(std::size_t seat) const {
+  switch (call_.what) {
+    case collective::barrier:
+      return false;
+    case collective::broadcast:
+    case collective::scatter:
+      return here_.rank_at(seat) == call_.root;
+    default:
+      return true;
+  }
+}
+
+joined_work::share joined_work::share_of(std::size_t bench) const {
+  const std::size_t shares = std::clamp(bytes_ / least_share, std::size_t{1}, here_.benches().size());
+  if (bench >= shares) return {};
   const auto begin_of = [&](std::size_t number) {
     return begin_of_share(elements(), call_.element_bytes, shares, number);
   };
-  return {begin_of(mine), begin_of(mine + 1) - begin_of(mine)};
+  return {begin_of(bench), begin_of(bench + 1) - begin_of(bench)};
 }
 
 leader_call joined_work::call_of(collective what) const {

@@ -4,6 +4,7 @@
 
 #include "leaders.hpp"
 #include "process.hpp"
+#include "workers.hpp"
 
 namespace weft::detail {
 namespace {
@@ -23,10 +24,28 @@ meeting::meeting(process& host, std::shared_ptr<const fabric::group> members)
   }
   in_rows_ = rows == static_cast<std::size_t>(between_->size());
   joins_ = host.settings().node && between_->size() < members_->size();
-  seats_ = std::vector<seat>(joins_ ? ranks_.size() : 0);
+  if (joins_) seat_by_worker();
+}
+
+void meeting::seat_by_worker() {
+  seats_ = std::vector<seat>(ranks_.size());
   inputs.resize(seats_.size());
   outputs.resize(seats_.size());
-  working_.store(static_cast<std::uint32_t>(seats_.size()));
+  std::vector<std::vector<std::size_t>> on(static_cast<std::size_t>(host_.workers()));
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    const int local = members_->world[static_cast<std::size_t>(ranks_[i])] - host_.first_rank();
+    on[static_cast<std::size_t>(worker_of(host_, local))].push_back(i);
+  }
+  std::erase_if(on, [](const auto& seats) { return seats.empty(); });
+  // That of the first seat is the first.
+  std::ranges::sort(on);
+  benches_ = std::vector<bench>(on.size());
+  for (std::size_t b = 0; b < on.size(); ++b) {
+    for (const std::size_t i : on[b]) seats_[i].bench = b;
+    most_at_a_bench_ = std::max(most_at_a_bench_, on[b].size());
+    benches_[b].seats = std::move(on[b]);
+  }
+  rounds_.emplace(benches_.size(), host_.moved_by());
 }
 
 meeting::~meeting() { host_.forget_meeting(members_->communicator); }
@@ -40,65 +59,51 @@ std::size_t meeting::seat_of(int rank) const {
   return static_cast<std::size_t>(std::lower_bound(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());
 }
 
-std::optional<meeting::job> meeting::arrive(std::size_t index, bool& last) {
+meeting::arrival meeting::arrive(std::size_t index) {
   seat& mine = seats_[index];
-  last = false;
-  // relaxed: a broken communicator stays so, and what it broke with is read under the messenger's token.
-  if ((arrived_.load(std::memory_order_relaxed) & broken) != 0) return std::nullopt;
-  // release: this rank's seat and buffers are visible to the last. acquire, by the last: theirs. The others' increments
-  // between are read-modify-writes and continue each release sequence.
-  const std::uint32_t before = arrived_.fetch_add(1, std::memory_order_acq_rel);
-  if ((before & broken) != 0) return std::nullopt;
-  last = before + 1 == seats_.size();
-  if (last) return std::nullopt;
+  bench& at = benches_[mine.bench];
+  if (at.seats.size() == 1) return rounds_->has_failed() ? arrival::failed : arrival::last;
+  // release: this rank's seat and buffers are visible to the last. acquire, by the last: theirs, and what the last of
+  // the call before did. The others' increments between are read-modify-writes and continue each release sequence.
+  const std::uint32_t before = at.arrived.fetch_add(1, std::memory_order_acq_rel);
+  if ((before & broken) != 0) return arrival::failed;
+  if (before + 1 == at.seats.size()) return arrival::last;
   mine.called.wait(host_.moved_by());
   mine.called.reset();
-  return std::exchange(mine.next, std::nullopt);
+  return std::exchange(mine.over, false) ? arrival::over : arrival::failed;
 }
 
-void meeting::say(std::size_t index, job next, bool arriving) {
-  if (next == job::over && scratch_bytes_ > most_scratch_kept) {
-    scratch_.reset();
-    scratch_bytes_ = 0;
-  }
-  // relaxed: the events below publish it.
-  working_.store(static_cast<std::uint32_t>(seats_.size()), std::memory_order_relaxed);
-  for (std::size_t i = 0; i < seats_.size(); ++i) {
+void meeting::release(std::size_t index) noexcept {
+  bench& of = benches_[seats_[index].bench];
+  if (of.seats.size() == 1) return;
+  for (const std::size_t i : of.seats) {
     if (i == index) continue;
-    seats_[i].next = next;
-    (arriving ? seats_[i].called : seats_[i].done).set();
+    seats_[i].over = true;
+    seats_[i].called.set();
   }
-  if (next != job::over) return;
   // Some may have arrived for their next call already; it cannot begin before this rank arrives, behind this. Until
   // here a failure wakes nobody, since those that wait have been called by the loop above, or are to be. acq_rel: as in
-  // failed(), one of the two sees the other.
-  const std::uint32_t before = arrived_.fetch_sub(static_cast<std::uint32_t>(seats_.size()), std::memory_order_acq_rel);
-  if ((before & broken) != 0) wake_those_that_arrived();
-}
-
-bool meeting::is_last_done() noexcept {
-  // acq_rel: as in arrive(), for what each has done.
-  return working_.fetch_sub(1, std::memory_order_acq_rel) == 1;
-}
-
-meeting::job meeting::await_next(std::size_t index) {
-  seat& mine = seats_[index];
-  mine.done.wait(host_.moved_by());
-  mine.done.reset();
-  return *std::exchange(mine.next, std::nullopt);
+  // failed(), one of the two sees the other; and who is last next time sees what this one did.
+  const std::uint32_t before =
+      of.arrived.fetch_sub(static_cast<std::uint32_t>(of.seats.size()), std::memory_order_acq_rel);
+  if ((before & broken) != 0) wake_all(of);
 }
 
 void meeting::failed() noexcept {
   if (between_->road() != nullptr) between_->road()->fail();
-  // acq_rel: orders it with the last rank's, in arrive() or say(): either the call has begun, and this leaves its ranks
-  // alone, or it never will, and who has arrived is woken.
-  const std::uint32_t before = arrived_.fetch_or(broken, std::memory_order_acq_rel);
-  if ((before & broken) == 0 && before < seats_.size()) wake_those_that_arrived();
+  if (!joins_) return;
+  rounds_->fail();
+  for (bench& each : benches_) {
+    // acq_rel: orders it with the last rank's, in arrive() or release(): either its bench's ranks have all come, and
+    // this leaves them to the last, or they never will, and who has arrived is woken.
+    const std::uint32_t before = each.arrived.fetch_or(broken, std::memory_order_acq_rel);
+    if ((before & broken) == 0 && before < each.seats.size()) wake_all(each);
+  }
 }
 
-void meeting::wake_those_that_arrived() noexcept {
+void meeting::wake_all(const bench& of) noexcept {
   // From now on no rank waits for this event: for those that do not wait now it does not matter.
-  for (seat& each : seats_) each.called.set();
+  for (const std::size_t i : of.seats) seats_[i].called.set();
 }
 
 std::byte* meeting::scratch(std::size_t bytes) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 #include <weft/fabric/participant.hpp>
 #include <weft/operators.hpp>
@@ -15,6 +16,7 @@
 
 #include "fingerprint.hpp"
 #include "rank_groups.hpp"
+#include "worker_rounds.hpp"
 
 namespace weft::detail {
 
@@ -22,31 +24,39 @@ class block_places;
 class leaders;
 class process;
 
-/// What the ranks of a process share of a communicator, and where they join their parts of a collective:
+/// What the ranks of a process share of a communicator, and where they meet for a collective, in two steps:
 ///
-///     rank:  take a seat -> arrive ...................... job -> next ...... job -> next ... over
-///     last:                       sees that all agree, says the first job;  the last to be done says the next one
+///     rank:                 arrives at the bench of its worker, and sleeps there until its call is over;
+///     the last of a bench:  does the call's part for all of them, in a round with those of the other benches
 ///
-/// Until all have arrived a rank may leave: when the communicator fails. From then on every rank's buffers may be used
-/// by the others, and none leaves before it is over: what they do is bounded, or messages, which end by themselves
-/// where the communicator fails.
+/// A fiber stays on its worker, so that a bench is of one core (calls from other threads only make it slower).
+/// Until all ranks have arrived any may leave: when the communicator fails. From then on the ranks' buffers may be used
+/// by others than their worker's, and none leaves before it is over: what they do is bounded, or messages, which end by
+/// themselves where the communicator fails.
 class meeting final : public fabric::failure_listener {
  public:
-  enum class job : std::uint8_t { join, take, over };  ///< see joined_work
-
-  /// One rank's. Written by it before it arrives; in `failure` and below by whoever says the next job.
+  /// One rank's. Written by it before it arrives; in `failure` and below by whoever does its part.
   struct alignas(64) seat {
     call_terms terms;
     std::uint32_t sequence = 0;
     user_function custom;
+    const std::byte* input = nullptr;
+    std::byte* output = nullptr;
     const block_places* sent = nullptr;  ///< in an all-to-all; likewise what it receives
     const block_places* received = nullptr;
-    std::shared_ptr<std::byte[]> common;  ///< an output that all have together; by whoever says the first job
+    std::shared_ptr<std::byte[]> common;  ///< an output that all have together; by the one that conducts
     fabric::participant* member = nullptr;
+    std::size_t bench = 0;
     std::exception_ptr thrown;   ///< by its operator, in its share of the work
     std::exception_ptr failure;  ///< what its call ends with
-    std::optional<job> next;
-    event called, done;
+    bool over = false;
+    event called;
+  };
+
+  /// The ranks of one worker.
+  struct alignas(64) bench {
+    std::vector<std::size_t> seats;                     ///< ascending
+    alignas(64) std::atomic<std::uint32_t> arrived{0};  ///< ranks, and whether the communicator has failed
   };
 
   /// Of all ranks of `members`, some of which `host` hosts.
@@ -71,22 +81,26 @@ class meeting final : public fabric::failure_listener {
   /// The seat of a rank of this process.
   std::size_t seat_of(int rank) const;
 
-  /// The buffers of the ranks that have arrived, by seat: each rank writes its own before it arrives.
-  std::vector<const std::byte*> inputs;
+  /// Those on which ranks sit, and how their last ranks wait for each other.
+  std::span<const bench> benches() const noexcept { return benches_; }
+  std::size_t most_at_a_bench() const noexcept { return most_at_a_bench_; }
+  worker_rounds& rounds() noexcept { return *rounds_; }
+
+  // By the one that conducts a call which all do in each other's buffers:
+  std::vector<const std::byte*> inputs;  ///< by seat
   std::vector<std::byte*> outputs;
-  // By whoever says the first job:
   std::byte* target = nullptr;           ///< where what they have is joined
   const block_places* places = nullptr;  ///< where the blocks of all ranks lie, but for all-to-alls
 
-  /// Waits for the others. The first job; nothing where the communicator has failed, or where this is the last rank,
-  /// who then has to say it: `last` is set. Blocks.
-  std::optional<job> arrive(std::size_t index, bool& last);
-  /// By the last to arrive, or to be done: what all do next. No rank leaves before it is told `over`.
-  void say(std::size_t index, job next, bool arriving);
-  /// This rank is done with its job: true where it is the last, who says the next. Never blocks.
-  bool is_last_done() noexcept;
-  /// Waits for the next job, where it is not. Blocks.
-  job await_next(std::size_t index);
+  enum class arrival : std::uint8_t {
+    last,    ///< at its bench: does the part of all who sit there, and then calls `release`
+    over,    ///< that has been done
+    failed,  ///< the communicator has, and nobody uses this rank's buffers
+  };
+  /// Waits for the end of the call, unless this rank is the last. Blocks.
+  arrival arrive(std::size_t index);
+  /// By the last of a bench: its ranks' call is over.
+  void release(std::size_t index) noexcept;
 
   /// Memory of `bytes` for what has no place in a rank's buffer; of the round.
   std::byte* scratch(std::size_t bytes);
@@ -94,8 +108,9 @@ class meeting final : public fabric::failure_listener {
  private:
   static constexpr std::uint32_t broken = std::uint32_t{1} << 31;
 
+  void seat_by_worker();
   void failed() noexcept override;
-  void wake_those_that_arrived() noexcept;
+  void wake_all(const bench& of) noexcept;
 
   process& host_;
   const std::shared_ptr<const fabric::group> members_;
@@ -108,8 +123,9 @@ class meeting final : public fabric::failure_listener {
   std::unique_ptr<leaders> between_;
   std::unique_ptr<std::byte[]> scratch_;
   std::size_t scratch_bytes_ = 0;
-  alignas(64) std::atomic<std::uint32_t> arrived_{0};  ///< ranks, and whether the communicator has failed
-  alignas(64) std::atomic<std::uint32_t> working_{0};  ///< ranks that are not done with their job
+  std::vector<bench> benches_;
+  std::size_t most_at_a_bench_ = 0;
+  std::optional<worker_rounds> rounds_;
 };
 
 }  // namespace weft::detail

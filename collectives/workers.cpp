@@ -1,5 +1,6 @@
 #include "workers.hpp"
 
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <future>
@@ -74,15 +75,16 @@ class worker {
 
 }  // namespace
 
+int worker_of(const process& host, int local) noexcept {
+  return static_cast<int>(((std::int64_t{local} + 1) * host.workers() - 1) / host.local_ranks());
+}
+
 void run_on_workers(process& host, const std::function<void(int)>& rank) {
   const int ranks = host.local_ranks(), count = host.workers();
   std::vector<std::unique_ptr<worker>> workers;
-  for (int w = 0; w < count; ++w) {
-    workers.push_back(std::make_unique<worker>(host, w));
-    const auto end = static_cast<int>(std::int64_t{ranks} * (w + 1) / count);
-    for (auto i = static_cast<int>(std::int64_t{ranks} * w / count); i < end; ++i)
-      workers.back()->fibers().spawn([&rank, i] { rank(i); });
-  }
+  for (int w = 0; w < count; ++w) workers.push_back(std::make_unique<worker>(host, w));
+  for (int i = 0; i < ranks; ++i)
+    workers[static_cast<std::size_t>(worker_of(host, i))]->fibers().spawn([&rank, i] { rank(i); });
   std::promise<bool> all_are_there;
   std::vector<std::jthread> threads;
   try {

@@ -13,4 +13,7 @@ class process;
 /// system gives neither stacks nor threads enough; and at the end what left a fiber that a rank made beside itself.
 void run_on_workers(process& host, const std::function<void(int)>& rank);
 
+/// The worker on which rank number `local` of those that `host` hosts runs.
+int worker_of(const process& host, int local) noexcept;
+
 }  // namespace weft::detail

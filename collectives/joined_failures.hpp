@@ -1,0 +1,27 @@
+// How collectives end whose ranks of one process meet, where they do not end well.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <span>
+
+#include "communicator_state.hpp"
+
+namespace weft::detail {
+
+/// What the communicator has failed with.
+std::exception_ptr communicator_failure(communicator_state& state);
+
+/// Something but the caller's operator failed, which is in flight: without this process's part the others' would wait
+/// for ever. What the calls here end with.
+std::exception_ptr break_communicator(communicator_state& state) noexcept;
+
+/// Breaks it because the ranks at two seats call different things; of an all-to-all with counts where what a rank sends
+/// another is not what that expects: then false.
+void refuse_difference(communicator_state& state, std::size_t one, std::size_t another);
+bool agree_on_counts(communicator_state& state);
+
+/// The calls of these seats end with what their operators threw, or else with `failure`.
+void end_calls(meeting& here, std::span<const std::size_t> seats, const std::exception_ptr& failure) noexcept;
+
+}  // namespace weft::detail
