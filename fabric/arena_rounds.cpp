@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 #include <weft/fabric/arena_rounds.hpp>
-#include <weft/runtime/event.hpp>
+#include <weft/runtime/fiber.hpp>
 #include <weft/runtime/rest.hpp>
 #include <weft/runtime/scheduler.hpp>
 
@@ -85,23 +85,24 @@ class arena_rounds::long_wait {
   }
 
   void sleep(std::chrono::nanoseconds longest, progress* rung_by) {
-    if (fiber::current() != nullptr) {  // the others of its thread go on
-      event never;
-      never.wait_until(of_.by_, of_.by_.time().now() + std::min<clock::duration>(longest, backoff::longest_sleep));
-      return;
-    }
     std::atomic<std::uint32_t>& asleep = of_.boards_[of_.self_]->asleep;
     // seq_cst, and the look behind it: pairs with the fence in wake_sleepers(). Either that one finds this thread
     // asleep, or this one finds the round published.
     asleep.store(1, std::memory_order_seq_cst);
     const std::uint32_t seen = round_of(its_.load(std::memory_order_seq_cst));
-    if (static_cast<std::int32_t>(seen - until_) < 0) {
-      stamp_sleeper mine(round_word(its_));
-      std::optional<listener> heard;
-      if (rung_by != nullptr) heard.emplace(*rung_by, mine);
-      if (rung_by == nullptr || !rung_by->help()) sleep_on(round_word(its_), seen, longest);
-    }
+    if (static_cast<std::int32_t>(seen - until_) < 0) sleep_on(round_word(its_), seen, longest, rung_by);
     asleep.store(0, std::memory_order_relaxed);  // relaxed: one wake too many does no harm
+  }
+
+  void sleep_on(const void* word, std::uint32_t seen, std::chrono::nanoseconds longest, progress* rung_by) {
+    if (fiber::current() != nullptr) {  // the others of its thread go on
+      scheduler::current()->sleep_on({word, seen}, longest, rung_by);
+      return;
+    }
+    stamp_sleeper mine(word);
+    std::optional<listener> heard;
+    if (rung_by != nullptr) heard.emplace(*rung_by, mine);
+    if (rung_by == nullptr || !rung_by->help()) fabric::sleep_on(word, seen, longest);
   }
 
   arena_rounds& of_;

@@ -92,6 +92,17 @@ void scheduler::wait_for_work() noexcept {
 }
 
 bool scheduler::sleep(std::chrono::nanoseconds longest, progress* rung_by) noexcept {
+  return sleep_by(longest, rung_by, [this](std::chrono::nanoseconds most) { sleep_until_woken(&most); });
+}
+
+bool scheduler::sleep_on(const shared_word& word, std::chrono::nanoseconds longest, progress* rung_by) noexcept {
+  return sleep_by(longest, rung_by, [&](std::chrono::nanoseconds most) {
+    futex_wait_either(&remote_, asleep_mark(), word.at, word.expected, most);
+  });
+}
+
+template <class Sleep>
+bool scheduler::sleep_by(std::chrono::nanoseconds longest, progress* rung_by, Sleep&& sleep) noexcept {
   struct roused_scheduler final : sleeper {
     explicit roused_scheduler(scheduler& its) : own(its) {}
     void rouse() noexcept override { own.rouse(); }
@@ -101,11 +112,15 @@ bool scheduler::sleep(std::chrono::nanoseconds longest, progress* rung_by) noexc
   if (!ready_.empty() || !fall_asleep()) return true;
   if (rung_by != nullptr) {
     const listener heard(*rung_by, mine);
-    if (!rung_by->help() && ready_.empty()) sleep_until_woken(&longest);
+    if (!rung_by->help() && ready_.empty()) sleep(longest);
   } else {
-    sleep_until_woken(&longest);
+    sleep(longest);
   }
   return !wake_up() || !ready_.empty();
+}
+
+std::uint32_t scheduler::asleep_mark() noexcept {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(asleep()));
 }
 
 bool scheduler::fall_asleep() noexcept {
@@ -116,7 +131,7 @@ bool scheduler::fall_asleep() noexcept {
 }
 
 void scheduler::sleep_until_woken(const std::chrono::nanoseconds* longest) noexcept {
-  futex_wait(&remote_, static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(asleep())), longest);
+  futex_wait(&remote_, asleep_mark(), longest);
 }
 
 bool scheduler::wake_up() noexcept {

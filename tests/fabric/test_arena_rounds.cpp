@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 #include <weft/fabric/arena_rounds.hpp>
+#include <weft/runtime/event.hpp>
 #include <weft/runtime/scheduler.hpp>
 
 #include "catch.hpp"
@@ -207,7 +208,8 @@ TEST_CASE("waits end when the communicator fails: of a thread that sleeps, of a 
   CHECK(took < 500ms);
 }
 
-TEST_CASE("who sleeps is woken by the round that it waits for", "[arena]") {
+TEST_CASE("who sleeps is woken by the round that it waits for, a fiber, too", "[arena]") {
+  const bool in_fiber = GENERATE(false, true);
   struct quiet final : weft::pollable {
     bool poll() override { return false; }
     bool rings() const noexcept override { return true; }  // so sleeps are long
@@ -217,10 +219,48 @@ TEST_CASE("who sleeps is woken by the round that it waits for", "[arena]") {
   on_threads(2, [&](std::size_t self) {
     weft::progress by(network, weft::steady_clock_source(), {5ms, 60s});
     arena_rounds mine(shared.all(), self, by, shared.failed);
-    for (std::uint64_t r = 1; r <= 5; ++r) {
-      if (self == r % 2) std::this_thread::sleep_for(100ms);
-      take_round(mine, {}, r);
+    const auto take_rounds = [&] {
+      for (std::uint64_t r = 1; r <= 5; ++r) {
+        if (self == r % 2) std::this_thread::sleep_for(100ms);
+        take_round(mine, {}, r);
+      }
+    };
+    weft::scheduler fibers;
+    if (in_fiber)
+      fibers.spawn(take_rounds);
+    else
+      take_rounds();
+    fibers.run();
+  });
+  CHECK(std::chrono::steady_clock::now() - begin < 30s);
+}
+
+TEST_CASE("a thread that sleeps in a fiber that waits for another process goes on with its others", "[arena]") {
+  struct quiet final : weft::pollable {
+    bool poll() override { return false; }
+    bool rings() const noexcept override { return true; }
+  } network;
+  table shared(2);
+  std::atomic<bool> right{false};
+  weft::event later;
+  const auto begin = std::chrono::steady_clock::now();
+  on_threads(2, [&](std::size_t self) {
+    weft::progress by(network, weft::steady_clock_source(), {5ms, 60s});
+    arena_rounds mine(shared.all(), self, by, shared.failed);
+    if (self == 1) {
+      std::this_thread::sleep_for(100ms);
+      later.set();
+      while (!right) std::this_thread::sleep_for(1ms);
+      take_round(mine, {}, 1);
+      return;
     }
+    weft::scheduler fibers;
+    fibers.spawn([&] { take_round(mine, {}, 1); });
+    fibers.spawn([&] {
+      later.wait(by);
+      right = true;
+    });
+    fibers.run();
   });
   CHECK(std::chrono::steady_clock::now() - begin < 30s);
 }

@@ -64,6 +64,15 @@ class scheduler {
   /// meanwhile, or when a last poll of that progress finds something. False where only time has passed.
   bool sleep(std::chrono::nanoseconds longest, progress* rung_by = nullptr) noexcept;
 
+  /// A futex in memory that processes share: whoever changes it wakes those that sleep on it.
+  struct shared_word {
+    const void* at = nullptr;
+    std::uint32_t expected = 0;
+  };
+  /// The same for a fiber that waits until the word is no longer as expected: its thread sleeps, unless others of its
+  /// fibers are runnable.
+  bool sleep_on(const shared_word& word, std::chrono::nanoseconds longest, progress* rung_by) noexcept;
+
   /// Lets every other runnable fiber run first. Does nothing outside of a fiber.
   static void yield() noexcept;
 
@@ -93,11 +102,14 @@ class scheduler {
   void be_fair() noexcept;
   bool fall_asleep() noexcept;
   void sleep_until_woken(const std::chrono::nanoseconds* longest) noexcept;
+  template <class Sleep>
+  bool sleep_by(std::chrono::nanoseconds longest, progress* rung_by, Sleep&& sleep) noexcept;
   bool wake_up() noexcept;
   void rouse() noexcept;
   void keep(std::exception_ptr failure) noexcept;
   [[noreturn]] void finish(fiber& ended) noexcept;
 
+  static std::uint32_t asleep_mark() noexcept;  // its low half
   static fiber* asleep() noexcept { return reinterpret_cast<fiber*>(std::uintptr_t{1}); }
 
   const clock& time_;
