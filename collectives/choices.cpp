@@ -62,9 +62,8 @@ bool choices::on_node(communicator& on, collective what) {
   detail::request call;
   call.what = what;
   const communicator_state& state = *on.state_;
-  const node_road* const road = state.here->between().road();
   const bool named = state.selection.wanted[static_cast<std::size_t>(what)] != nullptr;
-  return road != nullptr && !named && road->takes(what, call);
+  return !named && state.here->between().meet_on_nodes(what, call);
 }
 
 void choices::prefer(communicator& on, collective what, const schedules::algorithm* wanted) {

@@ -17,7 +17,7 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
       member(here->members(), rank),
       plans(hosting.settings().plan_cache),
       selection(hosting.selection()) {
-  if (here->joins() || here->between().road() != nullptr) member.told = here.get();
+  if (here->joins() || here->between().board()) member.told = here.get();
   host.messages().join(member);
   host.messages().while_held([this] { self->communicators.push_back(id()); });
 }
@@ -28,8 +28,8 @@ communicator_state::~communicator_state() {
 }
 
 bool communicator_state::uses(fabric::board_ticket board) const noexcept {
-  const node_road* const road = here->between().road();
-  return road != nullptr && board && road->board().board == board.board;
+  const fabric::board_ticket its = here->between().board();
+  return its && board && its.board == board.board;
 }
 
 std::string where(const communicator_state& state, const char* operation) {

@@ -74,7 +74,7 @@ struct communicator_state {
 
   int size() const noexcept { return member.members->size(); }
   std::uint64_t id() const noexcept { return member.members->communicator; }
-  /// Whether its road through the arena has this board of this process.
+  /// Whether it has this board of this process.
   bool uses(fabric::board_ticket board) const noexcept;
   /// Its ranks, those that are near each other together.
   const rank_groups& groups() { return here->groups(); }

@@ -2,89 +2,55 @@
 
 #include <algorithm>
 
-#include "choosing.hpp"
-#include "prepared_calls.hpp"
-#include "schedule_builder.hpp"
+#include "process.hpp"
 
 namespace weft::detail {
 
-leaders::leaders(process& host, const fabric::group& members) : host_(host), plans_(host.settings().plan_cache) {
-  std::vector<int> number(static_cast<std::size_t>(host.processes()), -1);
+leaders::leaders(process& host, const fabric::group& members) {
+  std::vector<int> number(static_cast<std::size_t>(host.processes()), -1), processes;
   for (int rank = 0; rank < members.size(); ++rank) {
     const std::int32_t its = members.process[static_cast<std::size_t>(rank)];
     int& known = number[static_cast<std::size_t>(its)];
     if (known < 0) {
       known = size();
       leader_.push_back(rank);
-      process_.push_back(its);
+      processes.push_back(its);
     }
     number_.push_back(known);
   }
   here_ = number[static_cast<std::size_t>(host.number())];
   std::vector<fabric::arena_boards::seat> seats;
-  for (std::size_t i = 0; i < leader_.size() && !members.board.empty(); ++i)
-    seats.push_back({process_[i], members.board[static_cast<std::size_t>(leader_[i])]});
-  road_ = node_road::of(host, members.communicator, seats, leader_, static_cast<std::size_t>(here_));
-}
-
-const rank_groups& leaders::groups() {
-  if (!groups_) groups_.emplace(process_, host_.nodes(), host_.settings().group_ranks);
-  return *groups_;
-}
-
-const prepared_call& leaders::prepare(const leader_call& call, const schedules::selection_parameters& selection) {
-  const request& of = *call.of;
-  const bool uneven = !call.counts.empty();
-  const call_key key{call.what, custom_of(of.custom), of.op,      of.type,
-                     call.root, of.element_bytes,     call.count, call.block};
-  const schedules::algorithm* const named = selection.wanted[static_cast<std::size_t>(call.what)];
-  if (!uneven && latest_.key == key && named == named_) return latest_;
-  latest_.key.reset();
-  choice_request wanted{call.what, call.count * of.element_bytes, {}, combine_seconds_of(host_, of)};
-  wanted.asked.root = call.root;
-  wanted.asked.rank_order = key.custom == custom_operator::keeps_order;
-  wanted.asked.groups_in_rows = wanted.asked.rank_order && groups().in_rows;
-  wanted.asked.own_counts = uneven && call.what == collective::alltoall;
-  const schedules::selected found = choose({host_, size(), groups(), selection}, wanted);
-  collective_call planned =
-      planned_call(of, found, call.root, schedules::has_blocks(call.what) ? call.block : call.count);
-  if (uneven) set_counts(planned, of, call.counts);
-  latest_.plan = plans_.find(planned);
-  if (latest_.plan == nullptr) {
-    const auto built = build_schedule(planned, {size(), here_, &groups().members, found.operand}, host_.settings());
-    for (bound_step& step : built->steps)
-      if (step.peer >= 0) step.peer = leader_[static_cast<std::size_t>(step.peer)];
-    latest_.plan = plans_.add(planned, built);
+  for (std::size_t i = 0; i < leader_.size(); ++i) {
+    const bool told = !members.board.empty();
+    seats.push_back(
+        {processes[i], told ? members.board[static_cast<std::size_t>(leader_[i])] : fabric::board_ticket()});
   }
-  latest_.in_order = found.in_order;
-  if (!uneven) latest_.key = key;
-  named_ = named;
-  return latest_;
+  messages_.emplace(host, leader_, processes, here_);
+  const node_layout nodes(processes, host.nodes());
+  if (nodes.size() == 1)
+    road_ = node_road::of(host, members.communicator, seats, leader_, static_cast<std::size_t>(here_));
+  else
+    nodes_ = across_nodes::of(host, members.communicator, nodes, seats, leader_, here_);
 }
 
-template <class Execution, class Run>
-leader_result leaders::run_by(const prepared_call& how, fabric::participant& member, Run&& run) {
-  auto execution = plans_.take<Execution>(*how.plan);
-  if (execution == nullptr) execution = std::make_unique<Execution>(host_.messages(), member, how.plan->plan);
-  run(*execution);
-  leader_result result{execution->failure(), execution->poisoned_by()};
-  plans_.put_back(how.plan, std::move(execution));
-  return result;
+fabric::board_ticket leaders::board() const noexcept {
+  if (nodes_ != nullptr) return nodes_->board();
+  return road_ != nullptr ? road_->board() : fabric::board_ticket();
+}
+
+bool leaders::meet_on_nodes(collective what, const request& call) const noexcept {
+  return (road_ != nullptr && road_->takes(what, call)) || (nodes_ != nullptr && nodes_->takes(what, call));
+}
+
+void leaders::fail() noexcept {
+  if (road_ != nullptr) road_->fail();
+  if (nodes_ != nullptr) nodes_->fail();
 }
 
 leader_result leaders::run(const leader_call& call, fabric::participant& member,
                            const schedules::selection_parameters& selection) {
-  if (road_ != nullptr && road_->takes(call.what, *call.of)) return road_->run(call, member);
-  const prepared_call& how = prepare(call, selection);
-  const run_arguments arguments{call.in,     call.out, call.sequence, call.fingerprint,
-                                call.custom, nullptr,  call.poisoned};
-  progress& by = host_.moved_by();
-  if (how.in_order)
-    return run_by<in_order_execution>(how, member, [&](in_order_execution& run) { run.run(arguments, by); });
-  return run_by<dataflow_execution>(how, member, [&](dataflow_execution& run) {
-    run.start(arguments, by);
-    run.finished().wait(by);
-  });
+  if (!meet_on_nodes(call.what, *call.of)) return messages_->run(call, member, selection);
+  return road_ != nullptr ? road_->run(call, member) : nodes_->run(call, member, selection);
 }
 
 }  // namespace weft::detail

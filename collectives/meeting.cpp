@@ -90,7 +90,7 @@ void meeting::release(std::size_t index) noexcept {
 }
 
 void meeting::failed() noexcept {
-  if (between_->road() != nullptr) between_->road()->fail();
+  between_->fail();
   if (!joins_) return;
   rounds_->fail();
   for (bench& each : benches_) {

@@ -12,7 +12,6 @@
 #include <weft/runtime/error.hpp>
 
 #include "block_places.hpp"
-#include "leaders.hpp"
 #include "node_road.hpp"
 #include "process.hpp"
 

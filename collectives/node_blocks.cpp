@@ -12,7 +12,6 @@
 
 #include "block_places.hpp"
 #include "joined_work.hpp"
-#include "leaders.hpp"
 #include "node_road.hpp"
 
 namespace weft::detail {
@@ -82,10 +81,10 @@ void node_road::end_taking(const leader_call& call) noexcept {
 }
 
 bool node_road::move_in_pieces(const leader_call& call, const std::byte* in, lengths input) {
-  const bool in_lines = input.longest <= fabric::arena_line_bytes;
+  const bool in_lines = input.longest <= fabric::arena_line_bytes && !custom_;
   std::size_t begin_of_piece = 0;
   const auto take = [&](std::size_t giver) {
-    if (!await(giver)) return false;
+    if (!await_operand(giver)) return false;
     const move& its = moves_[giver];
     const std::size_t first = std::max(begin_of_piece, its.from);
     const std::size_t end = std::min(begin_of_piece + fabric::arena_slot_bytes, its.from + its.bytes);
@@ -99,7 +98,7 @@ bool node_road::move_in_pieces(const leader_call& call, const std::byte* in, len
     if (begin_of_piece < input.own)
       std::memcpy(place(rounds_.self(), in_lines), in + begin_of_piece,
                   std::min(input.own - begin_of_piece, fabric::arena_slot_bytes));
-    rounds_.publish();
+    publish(call.poisoned);
     if (!from_each(call, take)) return false;
     end_taking(call);
     begin_of_piece += fabric::arena_slot_bytes;
@@ -110,9 +109,9 @@ bool node_road::move_in_pieces(const leader_call& call, const std::byte* in, len
 bool node_road::move_by_reading(const leader_call& call, const std::byte* in) {
   if (!begin()) return false;
   tell_address(in);
-  rounds_.publish();
+  publish(call.poisoned);
   const auto await_address = [&](std::size_t giver) {
-    if (!await(giver)) return false;
+    if (!await_operand(giver)) return false;
     hear_address(giver);
     return true;
   };
@@ -122,6 +121,7 @@ bool node_road::move_by_reading(const leader_call& call, const std::byte* in) {
 }
 
 bool node_road::read_moves(const leader_call& call) {
+  if (poisoned_ != nullptr) return true;
   return from_each(call, [&](std::size_t giver) {
     const move& its = moves_[giver];
     return read(giver, told_[giver] + its.from, call.out + its.to, its.bytes);

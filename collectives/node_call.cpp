@@ -1,16 +1,14 @@
 #include "node_call.hpp"
 
 #include "leaders.hpp"
-#include "node_road.hpp"
 #include "prepared_calls.hpp"
 
 namespace weft::detail {
 
 bool meets_on_node(const communicator_state& state, const request& call) {
-  const node_road* const road = state.here->between().road();
-  if (road == nullptr || state.here->joins()) return false;
+  if (state.here->joins()) return false;
   if (state.selection.wanted[static_cast<std::size_t>(call.what)] != nullptr) return false;
-  return road->takes(call.what, call);
+  return state.here->between().meet_on_nodes(call.what, call);
 }
 
 void run_on_node(communicator_state& state, const request& call, const request_shape& shape) {
@@ -32,7 +30,7 @@ void run_on_node(communicator_state& state, const request& call, const request_s
   between.fingerprint = joined_fingerprint(agreed);
   between.custom = call.custom;
   state.member.silent.enter(between.sequence, between.fingerprint);
-  const leader_result result = state.here->between().road()->run(between, state.member);
+  const leader_result result = state.here->between().run(between, state.member, state.selection);
   const int rank = state.member.rank;
   const bool depends = !schedules::is_rooted(call.what) || rank == call.root;
   if (result.poisoned != nullptr && result.poisoned->origin != rank && !depends) return;

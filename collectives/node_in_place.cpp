@@ -20,7 +20,6 @@
 #include <weft/runtime/event.hpp>
 
 #include "combine_inputs.hpp"
-#include "leaders.hpp"
 #include "line_shares.hpp"
 #include "node_road.hpp"
 #include "process.hpp"
@@ -39,11 +38,11 @@ bool has_ended(std::int64_t pid) { return ::kill(static_cast<pid_t>(pid), 0) != 
 
 bool node_road::tells(const leader_call& call) const noexcept {
   const std::size_t bytes = call.count * call.of->element_bytes;
+  if (custom_) return false;  // what the caller's operator makes may be missing (node_operators.cpp)
   if (call.what == collective::broadcast) return is_long(bytes) || (heap_ != nullptr && bytes >= least_in_place);
-  // The others of a reduction do not wait for each other while a slot has room for it. What the caller's operator makes
-  // may be missing (node_operators.cpp).
+  // The others of a reduction do not wait for each other while a slot has room for it.
   const std::size_t least = call.what == collective::reduce ? fabric::arena_slot_bytes + 1 : least_in_place;
-  return heap_ != nullptr && !custom_ && call.what != collective::barrier && bytes >= least;
+  return heap_ != nullptr && call.what != collective::barrier && bytes >= least;
 }
 
 bool node_road::reduce_telling(const leader_call& call) {

@@ -15,7 +15,6 @@
 #include <weft/runtime/error.hpp>
 
 #include "combine_inputs.hpp"
-#include "leaders.hpp"
 #include "node_road.hpp"
 
 namespace weft::detail {

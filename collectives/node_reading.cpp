@@ -14,7 +14,6 @@
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/event.hpp>
 
-#include "leaders.hpp"
 #include "line_shares.hpp"
 #include "node_road.hpp"
 #include "process.hpp"

@@ -5,7 +5,6 @@
 #include <weft/request.hpp>
 
 #include "block_places.hpp"
-#include "leaders.hpp"
 #include "node_road.hpp"
 
 namespace weft::detail {

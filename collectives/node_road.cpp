@@ -9,7 +9,6 @@
 #include <weft/runtime/error.hpp>
 
 #include "fingerprint.hpp"
-#include "leaders.hpp"
 #include "process.hpp"
 
 namespace weft::detail {
@@ -21,7 +20,20 @@ std::vector<fabric::arena_board*> boards_of(const process& host, const std::vect
   return boards;
 }
 
+std::exception_ptr failure_of(process& host, const fabric::participant& member) {
+  std::exception_ptr failure;
+  host.messages().while_held([&] { failure = member.failure; });
+  return failure != nullptr ? failure : std::make_exception_ptr(error(errc::revoked, "the communicator has failed"));
+}
+
 }  // namespace
+
+std::exception_ptr out_of_memory(process& host, std::uint64_t communicator, const fabric::participant& member) {
+  host.messages().break_communicator(
+      communicator, errc::operation_failed,
+      "a collective failed on rank " + std::to_string(member.rank) + ": " + std::bad_alloc().what());
+  return failure_of(host, member);
+}
 
 std::unique_ptr<node_road> node_road::of(process& host, std::uint64_t communicator,
                                          const std::vector<fabric::arena_boards::seat>& seats,
@@ -29,7 +41,7 @@ std::unique_ptr<node_road> node_road::of(process& host, std::uint64_t communicat
   const fabric::arena* const memory = host.arena();
   if (memory == nullptr || seats.size() < 2 || host.settings().check) return nullptr;
   const auto sits = [&](const fabric::arena_boards::seat& each) {
-    return memory->holds(each.process) && each.ticket && each.ticket.board < fabric::arena::boards;
+    return memory->holds(each.process) && is_board(each.ticket);
   };
   if (!std::ranges::all_of(seats, sits)) return nullptr;
   return std::make_unique<node_road>(host, communicator, seats, leaders, self);
@@ -90,16 +102,11 @@ leader_result node_road::run(const leader_call& call, fabric::participant& membe
   poisoned_ = call.poisoned;
   try {
     if (go(call)) return outcome();
-  } catch (const std::bad_alloc& e) {  // without its part the others' would wait for ever
-    host_.messages().break_communicator(communicator_, errc::operation_failed,
-                                        "a collective failed on rank " + std::to_string(member.rank) + ": " + e.what());
+  } catch (const std::bad_alloc&) {
+    out_of_memory(host_, communicator_, member);
   }
   withdraw();
-  leader_result result;
-  host_.messages().while_held([&] { result.failure = member.failure; });
-  if (result.failure == nullptr)
-    result.failure = std::make_exception_ptr(error(errc::revoked, "the communicator has failed"));
-  return result;
+  return {failure_of(host_, member), nullptr};
 }
 
 bool node_road::go(const leader_call& call) {
@@ -115,7 +122,7 @@ bool node_road::go_vector(const leader_call& call) {
   const std::size_t bytes = call.count * call.of->element_bytes;
   if (tells(call)) return call.what == collective::broadcast ? broadcast_telling(call) : reduce_telling(call);
   if (bytes <= fabric::arena_slot_bytes) return go_short(call);
-  return is_long(bytes) ? reduce_by_reading(call) : go_in_pieces(call);
+  return is_long(bytes) && call.what != collective::broadcast ? reduce_by_reading(call) : go_in_pieces(call);
 }
 
 bool node_road::go_short(const leader_call& call) {
@@ -128,7 +135,7 @@ bool node_road::go_short(const leader_call& call) {
   if (bytes != 0 && (!moves || self == root)) std::memcpy(place(self, in_lines), call.in, bytes);
   publish(call.poisoned);
   if (moves && self != root) {
-    if (!await(root)) return false;
+    if (!await_operand(root)) return false;
     if (bytes != 0) std::memcpy(call.out, place(root, in_lines), bytes);
   }
   if (moves || (to_root && self != root)) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <vector>
+#include <weft/fabric/arena.hpp>
 #include <weft/fabric/arena_boards.hpp>
 #include <weft/fabric/arena_rounds.hpp>
 #include <weft/fabric/participant.hpp>
@@ -14,15 +15,17 @@
 #include <weft/schedules/collective.hpp>
 
 #include "aligned_bytes.hpp"
+#include "leader_call.hpp"
 
 namespace weft::detail {
 
 class block_places;
 class process;
 using schedules::collective;
-struct leader_call;
-struct leader_result;
-struct request;
+
+/// A collective has failed on `member` for want of memory: without its part the others' would wait for ever, so the
+/// communicator fails. What it failed with.
+std::exception_ptr out_of_memory(process& host, std::uint64_t communicator, const fabric::participant& member);
 
 /// The processes of a communicator that lies on one node. A short call is one round of its boards (arena_rounds.hpp):
 /// every process writes its vector beside a stamp, and whoever needs the result combines all of them in the order of
@@ -38,6 +41,9 @@ class node_road {
   static std::unique_ptr<node_road> of(process& host, std::uint64_t communicator,
                                        const std::vector<fabric::arena_boards::seat>& seats,
                                        const std::vector<int>& leaders, std::size_t self);
+
+  /// Whether a process that told this has one.
+  static bool is_board(fabric::board_ticket ticket) noexcept { return ticket && ticket.board < fabric::arena::boards; }
 
   node_road(process& host, std::uint64_t communicator, const std::vector<fabric::arena_boards::seat>& seats,
             const std::vector<int>& leaders, std::size_t self);

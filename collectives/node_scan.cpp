@@ -8,7 +8,6 @@
 #include <cstring>
 #include <weft/request.hpp>
 
-#include "leaders.hpp"
 #include "node_road.hpp"
 
 namespace weft::detail {

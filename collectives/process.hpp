@@ -88,6 +88,9 @@ class process {
   /// first of them says why.
   void share_memory(const membership& member, std::span<const fabric::process_record> records,
                     const fabric::arena_door& door, clock::time_point deadline);
+  /// Tells the other nodes whether the processes of this one do; the world's boards are those of who does. Blocks until
+  /// the deadline at the latest.
+  void tell_who_shares(clock::time_point deadline);
   /// Throws where a process was lost while the job started.
   void check_nobody_lost() const;
   fabric::messenger_settings messenger_settings_for(const membership& member,

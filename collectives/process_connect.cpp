@@ -113,6 +113,7 @@ void process::connect(membership& member) {
   messages_->connect(addresses, deadline, [this] { check_nobody_lost(); });
   if (door) share_memory(member, records, *door, deadline);
   memory_ = std::make_shared<node_memory>(arena_ != nullptr ? arena_->heap() : nullptr);
+  if (std::ranges::count(nodes_, nodes_[0]) != std::ssize(nodes_)) tell_who_shares(deadline);
   among_processes_ = std::make_unique<fabric::participant>(processes_, rendezvous_->process());
   messages_->join(*among_processes_);
   agree_on_costs(deadline);
@@ -141,6 +142,18 @@ void process::share_memory(const membership& member, std::span<const fabric::pro
   if (arena_ != nullptr && !arena_->heap_refusal().empty())
     std::fprintf(stderr, "weft: warning: no arrays are taken from memory that the node shares: %s\n",
                  arena_->heap_refusal().c_str());
+}
+
+void process::tell_who_shares(clock::time_point deadline) {
+  if (!settings_.node) return;
+  const std::byte mine{arena_ != nullptr};
+  const auto shares = rendezvous_->gather("weft/arena", {&mine, 1}, deadline);
+  auto world = std::make_shared<fabric::group>(*world_);
+  for (int rank = 0; rank < world->size(); ++rank) {
+    const auto its = static_cast<std::size_t>(world->process[static_cast<std::size_t>(rank)]);
+    if (shares[its] != store::bytes{std::byte{1}}) world->board[static_cast<std::size_t>(rank)] = {};
+  }
+  world_ = std::move(world);
 }
 
 std::vector<fabric::process_record> process::exchange_records(const membership& member, int door,

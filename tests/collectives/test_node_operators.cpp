@@ -5,6 +5,7 @@
 
 #include "affine.hpp"
 #include "node_cases.hpp"
+#include "one_that_throws.hpp"
 
 using namespace weft_test;
 using weft::schedules::collective;
@@ -14,64 +15,6 @@ namespace {
 struct alignas(64) wide {
   double value = 0;
 };
-
-/// What one rank finds when the operator of `thrower` throws in a call, whose other ranks' do not.
-enum class found { result, own_exception, told };
-
-struct throwing {
-  collective what = collective::allreduce;
-  std::size_t count = 0;
-  int thrower = 0, root = 0;
-};
-
-found call(weft::communicator& world, const throwing& c) {
-  bool threw = false;
-  const auto op = weft::make_operator<double>(
-      [&](const double* in, double* inout, std::size_t n) {
-        if (world.rank() == c.thrower) {
-          threw = true;
-          throw std::domain_error("no such sum");
-        }
-        for (std::size_t i = 0; i < n; ++i) inout[i] += in[i];
-      },
-      weft::commutes);
-  const auto size = static_cast<std::size_t>(world.size());
-  const bool blocks = c.what == collective::reduce_scatter;
-  std::vector<double> in(blocks ? c.count * size : c.count, 1), out(c.count, -1);
-  double right = world.size();
-  try {
-    switch (c.what) {
-      case collective::reduce:
-        world.reduce(in, out, op, c.root);
-        if (world.rank() != c.root) right = -1;
-        break;
-      case collective::reduce_scatter:
-        world.reduce_scatter(in, out, op);
-        break;
-      case collective::scan:
-        world.scan(in, out, op);
-        right = world.rank() + 1;
-        break;
-      case collective::exscan:
-        world.exscan(in, out, op);
-        right = world.rank() == 0 ? -1 : world.rank();
-        break;
-      default:
-        world.allreduce(in, out, op);
-        break;
-    }
-  } catch (const std::domain_error&) {
-    expect(threw, "what this rank's operator threw");
-    return found::own_exception;
-  } catch (const weft::error& e) {
-    expect(!threw && e.code() == weft::errc::operation_failed, "operation_failed, not ", e.what());
-    expect_text(e.what(), "the operator of rank " + std::to_string(c.thrower) + " threw: no such sum");
-    return found::told;
-  }
-  expect(!threw, "an exception where the operator threw");
-  expect(std::ranges::count(out, right) == static_cast<std::ptrdiff_t>(c.count), "the right result");
-  return found::result;
-}
 
 }  // namespace
 
@@ -117,7 +60,7 @@ TEST_CASE("where an operator throws, those are told that depend on it, and the c
         for (const std::size_t count : {1u, 1000u, 3000u, 20'000u})
           for (int thrower = 0; thrower < world.size(); ++thrower) {
             const int root = static_cast<int>(count) % world.size();
-            const found mine = call(world, {what, count, thrower, root});
+            const found mine = call_one_that_throws(world, {what, count, thrower, root});
             const bool scan = what == collective::scan || what == collective::exscan;
             const bool told_by_all = count == 20'000 && (what == collective::allreduce || what == collective::reduce);
             if (world.rank() == thrower) {

@@ -1,0 +1,36 @@
+// A collective among processes, once the ranks of each have joined their parts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <vector>
+#include <weft/fabric/operation.hpp>
+#include <weft/request.hpp>
+
+namespace weft::detail {
+
+/// A call among processes: as a request, but for buffers, which hold all of the vector.
+struct leader_call {
+  collective what = collective::barrier;
+  const request* of = nullptr;      ///< operator, type
+  std::size_t count = 0;            ///< elements of the vector; of an all-to-all, that this process sends
+  std::size_t block = 0;            ///< where there are blocks: elements of each process's,
+  std::vector<std::size_t> counts;  ///< or if they differ, of every one's; in an all-to-all as in collective_call
+  int root = 0;                     ///< a process, in the order of `leaders`
+  const std::byte* in = nullptr;
+  std::byte* out = nullptr;
+  std::uint32_t sequence = 0;
+  std::uint64_t fingerprint = 0;
+  user_function custom;                            ///< of the first rank here
+  std::shared_ptr<const fabric::poison> poisoned;  ///< there is nothing to send
+};
+
+/// What came of it.
+struct leader_result {
+  std::exception_ptr failure;
+  std::shared_ptr<const fabric::poison> poisoned;  ///< an operator's failure, after which the communicator goes on
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,77 @@
+#include "message_stage.hpp"
+
+#include <utility>
+
+#include "choosing.hpp"
+#include "prepared_calls.hpp"
+#include "schedule_builder.hpp"
+
+namespace weft::detail {
+
+message_stage::message_stage(process& host, std::vector<int> ranks, std::vector<int> processes, int here)
+    : host_(host),
+      ranks_(std::move(ranks)),
+      processes_(std::move(processes)),
+      here_(here),
+      plans_(host.settings().plan_cache) {}
+
+const rank_groups& message_stage::groups() {
+  if (!groups_) groups_.emplace(processes_, host_.nodes(), host_.settings().group_ranks);
+  return *groups_;
+}
+
+const prepared_call& message_stage::prepare(const leader_call& call, const schedules::selection_parameters& selection) {
+  const request& of = *call.of;
+  const bool uneven = !call.counts.empty();
+  const call_key key{call.what, custom_of(of.custom), of.op,      of.type,
+                     call.root, of.element_bytes,     call.count, call.block};
+  const schedules::algorithm* const named = selection.wanted[static_cast<std::size_t>(call.what)];
+  if (!uneven && latest_.key == key && named == named_) return latest_;
+  latest_.key.reset();
+  choice_request wanted{call.what, call.count * of.element_bytes, {}, combine_seconds_of(host_, of)};
+  wanted.asked.root = call.root;
+  wanted.asked.rank_order = key.custom == custom_operator::keeps_order;
+  wanted.asked.groups_in_rows = wanted.asked.rank_order && groups().in_rows;
+  wanted.asked.own_counts = uneven && call.what == collective::alltoall;
+  const schedules::selected found = choose({host_, size(), groups(), selection}, wanted);
+  collective_call planned =
+      planned_call(of, found, call.root, schedules::has_blocks(call.what) ? call.block : call.count);
+  if (uneven) set_counts(planned, of, call.counts);
+  latest_.plan = plans_.find(planned);
+  if (latest_.plan == nullptr) {
+    const auto built = build_schedule(planned, {size(), here_, &groups().members, found.operand}, host_.settings());
+    for (bound_step& step : built->steps)
+      if (step.peer >= 0) step.peer = ranks_[static_cast<std::size_t>(step.peer)];
+    latest_.plan = plans_.add(planned, built);
+  }
+  latest_.in_order = found.in_order;
+  if (!uneven) latest_.key = key;
+  named_ = named;
+  return latest_;
+}
+
+template <class Execution, class Run>
+leader_result message_stage::run_by(const prepared_call& how, fabric::participant& member, Run&& run) {
+  auto execution = plans_.take<Execution>(*how.plan);
+  if (execution == nullptr) execution = std::make_unique<Execution>(host_.messages(), member, how.plan->plan);
+  run(*execution);
+  leader_result result{execution->failure(), execution->poisoned_by()};
+  plans_.put_back(how.plan, std::move(execution));
+  return result;
+}
+
+leader_result message_stage::run(const leader_call& call, fabric::participant& member,
+                                 const schedules::selection_parameters& selection) {
+  const prepared_call& how = prepare(call, selection);
+  const run_arguments arguments{call.in,     call.out, call.sequence, call.fingerprint,
+                                call.custom, nullptr,  call.poisoned};
+  progress& by = host_.moved_by();
+  if (how.in_order)
+    return run_by<in_order_execution>(how, member, [&](in_order_execution& run) { run.run(arguments, by); });
+  return run_by<dataflow_execution>(how, member, [&](dataflow_execution& run) {
+    run.start(arguments, by);
+    run.finished().wait(by);
+  });
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,42 @@
+// The part of a collective that goes from process to process by messages.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "communicator_state.hpp"
+#include "leader_call.hpp"
+#include "rank_groups.hpp"
+
+namespace weft::detail {
+
+/// Some processes of a communicator, each of which one of its ranks speaks for: their messages are those ranks', on the
+/// communicator itself. Used by one rank of this process at a time.
+class message_stage {
+ public:
+  /// `ranks` speak for `processes` (numbers in the job); this process is at `here`.
+  message_stage(process& host, std::vector<int> ranks, std::vector<int> processes, int here);
+
+  int size() const noexcept { return static_cast<int>(ranks_.size()); }
+
+  /// Runs the call by the schedule that `selection` says, as `member`, the rank that speaks for this process. Blocks.
+  leader_result run(const leader_call& call, fabric::participant& member,
+                    const schedules::selection_parameters& selection);
+
+ private:
+  const prepared_call& prepare(const leader_call& call, const schedules::selection_parameters& selection);
+  const rank_groups& groups();
+  template <class Execution, class Run>
+  leader_result run_by(const prepared_call& how, fabric::participant& member, Run&& run);
+
+  process& host_;
+  const std::vector<int> ranks_;
+  const std::vector<int> processes_;
+  const int here_;
+  std::optional<rank_groups> groups_;
+  plan_cache plans_;
+  prepared_call latest_;
+  const schedules::algorithm* named_ = nullptr;  ///< that the latest call was to take
+};
+
+}  // namespace weft::detail

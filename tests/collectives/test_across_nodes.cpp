@@ -1,0 +1,141 @@
+// Communicators of several nodes, some of which share memory. The nodes are pretended.
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "affine.hpp"
+#include "node_cases.hpp"
+#include "one_that_throws.hpp"
+
+using namespace weft_test;
+using weft::schedules::collective;
+
+namespace {
+
+job on_nodes(const std::string& letters, int ranks_per_process = 1) {
+  job what = small_job(static_cast<int>(letters.size()), ranks_per_process);
+  for (const char each : letters) what.nodes.emplace_back(1, each);
+  return what;
+}
+
+}  // namespace
+
+TEST_CASE("processes of several nodes get the serial result", "[nodes]") {
+  const auto* const nodes = GENERATE("aab", "abb", "aabb", "abab", "abba", "aaabcc", "aabbaac", "abcddd");
+  const int ranks = GENERATE(1, 3);
+  auto what = on_nodes(nodes, ranks);
+  what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+  run_ranks(what, [&](weft::communicator& world) {
+    for (const collective each :
+         {collective::barrier, collective::broadcast, collective::reduce, collective::allreduce})
+      expect(on_node(world, each), "the memory of the nodes to be used");
+    expect(!on_node(world, collective::alltoall), "messages for others");
+    call_anything(world, 80, seed_of_this_run());
+  });
+}
+
+TEST_CASE("where no node has several processes all is messages", "[nodes]") {
+  run_ranks(on_nodes("abc"), [](weft::communicator& world) {
+    expect(!on_node(world, collective::allreduce), "messages");
+    call_anything(world, 10, seed_of_this_run() + 1);
+  });
+}
+
+TEST_CASE("across nodes operators that do not commute combine in the order of the ranks", "[nodes]") {
+  const std::string nodes = GENERATE("aab", "aabbb", "abab");
+  run_ranks(on_nodes(nodes), [&](weft::communicator& world) {
+    for (const std::size_t count : {1u, 600u, 3000u, 20'000u}) check_order(world, all_ranks(world.size()), count);
+  });
+}
+
+TEST_CASE("all ranks of several nodes get the same bits", "[nodes]") {
+  std::mutex guard;
+  std::vector<std::vector<float>> found;
+  run_ranks(on_nodes("aabbbc"), [&](weft::communicator& world) {
+    std::mt19937_64 random(seed_of_this_run() + static_cast<std::uint64_t>(world.rank()));
+    std::uniform_real_distribution<float> any(-1, 1);
+    std::vector<float> in(20'000), out(20'000);
+    for (float& x : in) x = any(random);
+    world.allreduce(in, out, weft::sum);
+    const std::lock_guard lock(guard);
+    found.push_back(out);
+  });
+  for (const auto& each : found) CHECK(each == found.front());
+}
+
+TEST_CASE("communicators of several nodes have boards of their own, and give them back", "[nodes]") {
+  run_ranks(on_nodes("aabb"), [](weft::communicator& world) {
+    for (int i = 0; i < 40; ++i) {  // more than there are boards
+      auto copy = world.dup();
+      expect(on_node(copy, collective::allreduce), "boards for copy ", i);
+      auto alone = world.split(world.rank() % 2, 0);  // of one process a node
+      expect(!on_node(*alone, collective::allreduce), "messages for copy ", i);
+      call_anything(copy, 2, seed_of_this_run() + static_cast<std::uint64_t>(i));
+      call_anything(*alone, 2, seed_of_this_run() + static_cast<std::uint64_t>(100 + 2 * i + world.rank() % 2));
+    }
+  });
+}
+
+TEST_CASE("where an operator throws on one of several nodes, the communicator goes on", "[nodes]") {
+  const int ranks = GENERATE(1, 2);
+  run_ranks(on_nodes("aabb", ranks), [&](weft::communicator& world) {
+    for (const collective what : {collective::allreduce, collective::reduce})
+      for (const std::size_t count : {1u, 1000u, 3000u, 20'000u})
+        for (int thrower = 0; thrower < world.size(); ++thrower) {
+          const int root = (thrower + static_cast<int>(count)) % world.size();
+          const found mine = call_one_that_throws(world, {what, count, thrower, root});
+          if (world.rank() != thrower && what == collective::reduce && world.rank() != root)
+            expect(mine == found::result, "those that do not depend on it to end well");
+          std::vector<int> known{mine == found::own_exception ? 1 : 0, mine == found::told ? 1 : 0};
+          world.allreduce(known, known, weft::sum);
+          expect(known[0] == 1 || known[1] == 0, "nobody to be told of what did not happen");
+          std::vector<double> ones(count, 1);
+          world.allreduce(ones, ones, weft::sum);
+          expect(ones[count - 1] == world.size(), "the communicator to go on");
+        }
+  });
+}
+
+TEST_CASE("who calls something else on another node is found out", "[nodes]") {
+  const int who = GENERATE(0, 1, 2, 3);
+  run_ranks(on_nodes("aabb"), [&](weft::communicator& world) {
+    std::vector<double> some(4, 1);
+    for (int i = 0; i < 5; ++i) world.allreduce(some, some, weft::max);
+    const auto text = expect_error(weft::errc::mismatched_call, [&] {
+      if (world.rank() == who)
+        world.allreduce(some, some, weft::sum);
+      else
+        world.allreduce(some, some, weft::max);
+      world.barrier();
+      world.barrier();
+    });
+    expect_text(text, "called allreduce(");
+  });
+}
+
+TEST_CASE("a process that disappears ends what the others of all nodes wait for", "[nodes]") {
+  const int gone = GENERATE(0, 1, 3);
+  struct vanished {};
+  const auto outcomes = run_processes(on_nodes("aabb"), [&](int process, weft::runtime& runtime) {
+    runtime.run([&](weft::communicator& world) {
+      std::vector<double> one(2, 1);
+      for (int i = 0; i < 50; ++i) world.allreduce(one, one, weft::max);
+    });
+    if (process == gone) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      throw vanished{};
+    }
+    runtime.run([&](weft::communicator& world) {
+      std::vector<double> one(2, 1), many(20'000, 1);
+      const auto begin = std::chrono::steady_clock::now();
+      expect_error(weft::errc::peer_lost, [&] {
+        for (int i = 0;; ++i) i % 2 == 0 ? world.allreduce(one, one, weft::sum) : world.bcast(many, i % 4);
+      });
+      expect(std::chrono::steady_clock::now() - begin < std::chrono::seconds(2), "an end within two seconds");
+    });
+  });
+  for (int p = 0; p < 4; ++p)
+    if (p != gone) CHECK(text_of(outcomes[static_cast<std::size_t>(p)]) == "no error");
+}
