@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 #include <utility>
+#include <weft/fabric/node_transport.hpp>
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/selection_settings.hpp>
@@ -106,13 +107,16 @@ void process::connect(membership& member) {
   std::vector<fabric::address> addresses;
   for (const fabric::process_record& each : records) addresses.push_back(each.endpoints[0].bytes);
 
-  messages_ = std::make_unique<fabric::messenger>(std::move(member.network), std::move(how));
+  auto network = std::make_unique<fabric::node_transport>(std::move(member.network));
+  fabric::node_transport& roads = *network;
+  messages_ = std::make_unique<fabric::messenger>(std::move(network), std::move(how));
   progress_ = std::make_unique<progress>(*messages_);
   still_missing_.store(rendezvous_->processes() - 1);
   if (monitor_ != nullptr) watch(member, records);
-  messages_->connect(addresses, deadline, [this] { check_nobody_lost(); });
   if (door) share_memory(member, records, *door, deadline);
   memory_ = std::make_shared<node_memory>(arena_ != nullptr ? arena_->heap() : nullptr);
+  if (arena_ != nullptr) roads.share(*arena_);
+  messages_->connect(addresses, deadline, [this] { check_nobody_lost(); });
   if (std::ranges::count(nodes_, nodes_[0]) != std::ssize(nodes_)) tell_who_shares(deadline);
   among_processes_ = std::make_unique<fabric::participant>(processes_, rendezvous_->process());
   messages_->join(*among_processes_);

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <utility>
 #include <weft/fabric/arena.hpp>
@@ -29,12 +30,23 @@ arena_door::~arena_door() = default;
 
 int arena_door::number() const noexcept { return listener_ == nullptr ? -1 : listener_->number(); }
 
-std::size_t arena::area_bytes() noexcept {
-  return (boards * sizeof(arena_board) + largest_page - 1) / largest_page * largest_page;
+std::size_t arena::area_bytes(std::size_t processes) noexcept {
+  const std::size_t used = boards * sizeof(arena_board) + processes * sizeof(arena_ring_ends);
+  return (used + largest_page - 1) / largest_page * largest_page;
 }
 
-arena::arena(std::vector<int> processes, std::vector<std::int64_t> pids, mapping memory)
-    : processes_(std::move(processes)), pids_(std::move(pids)), memory_(std::make_unique<mapping>(std::move(memory))) {}
+std::size_t arena::all_bytes(std::size_t processes) noexcept {
+  return processes * (area_bytes(processes) + processes * arena_ring_bytes);
+}
+
+arena::arena(std::vector<int> processes, int self, std::vector<std::int64_t> pids, mapping memory)
+    : processes_(std::move(processes)),
+      self_(self),
+      pids_(std::move(pids)),
+      memory_(std::make_unique<mapping>(std::move(memory))) {
+  std::uninitialized_default_construct_n(reinterpret_cast<arena_board*>(area(self_)), boards);
+  std::uninitialized_default_construct_n(&ends(self_, processes_[0]), processes_.size());
+}
 
 arena::~arena() = default;
 
@@ -44,13 +56,38 @@ std::size_t arena::index_of(int process) const noexcept {
   return static_cast<std::size_t>(std::ranges::lower_bound(processes_, process) - processes_.begin());
 }
 
+std::byte* arena::area(int process) const noexcept {
+  return memory_->data() + index_of(process) * area_bytes(processes_.size());
+}
+
 arena_board& arena::board(int process, std::size_t index) const noexcept {
   // Its owner has made it: see joining.
-  return *std::launder(reinterpret_cast<arena_board*>(memory_->data() + index_of(process) * area_bytes()) + index);
+  return *std::launder(reinterpret_cast<arena_board*>(area(process)) + index);
+}
+
+arena_ring_ends& arena::ends(int process, int other) const noexcept {
+  std::byte* const first = area(process) + boards * sizeof(arena_board);
+  return *std::launder(reinterpret_cast<arena_ring_ends*>(first) + index_of(other));  // as board()
+}
+
+std::size_t arena::ring_offset(int from, int to) const noexcept {
+  const std::size_t all = processes_.size();
+  return all * area_bytes(all) + (index_of(from) * all + index_of(to)) * arena_ring_bytes;
+}
+
+arena_ring_writer arena::ring_to(int process) const {
+  const std::size_t begin = ring_offset(self_, process);
+  return {
+      memory_->data() + begin, ends(self_, process).to, ends(process, self_).from,
+      [this, begin](std::size_t offset, std::size_t bytes) { reserve_shared_memory(file_, begin + offset, bytes); }};
+}
+
+arena_ring_reader arena::ring_from(int process) const noexcept {
+  return {memory_->data() + ring_offset(process, self_), ends(process, self_).to, ends(self_, process).from};
 }
 
 std::int64_t arena::pid(int process) const noexcept { return pids_[index_of(process)]; }
 
-std::size_t arena::size() const noexcept { return memory_->size(); }
+std::size_t arena::size() const noexcept { return processes_.size() * area_bytes(processes_.size()); }
 
 }  // namespace weft::fabric

@@ -60,7 +60,7 @@ class arena::joining {
         deadline_(std::min(deadline, steady_clock_source().now() + patience)),
         interrupted_(interrupted),
         index_(static_cast<std::size_t>(std::ranges::lower_bound(processes_, self) - processes_.begin())),
-        size_(processes_.size() * area_bytes()),
+        size_(all_bytes(processes_.size())),
         probe_(record(self).incarnation) {}
 
   /// Why these cannot meet at all, as each of them sees by itself.
@@ -88,8 +88,11 @@ class arena::joining {
     for (std::size_t i = 1; i < processes_.size(); ++i) hear(i, result.refusal);
     tell_all(result.refusal);
     if (!result.refusal.empty()) result.memory.reset();
-    if (result.memory != nullptr && !heaps_) result.memory->heap_.reset();
-    if (result.memory != nullptr) result.memory->reading_refusal_ = reading_refusal_;
+    if (result.memory != nullptr) {
+      if (!heaps_) result.memory->heap_.reset();
+      result.memory->reading_refusal_ = reading_refusal_;
+      result.memory->file_ = std::move(memory);
+    }
     return result;
   }
 
@@ -116,6 +119,7 @@ class arena::joining {
       const note verdict = await(to_first);
       if (verdict.heaps == 0) result.memory->heap_.reset();
       if (verdict.reads == 0) result.memory->reading_refusal_ = verdict.reason.data();
+      result.memory->file_ = std::move(memory);
     } catch (const error& failed) {
       if (failed.code() == errc::peer_lost) throw;
       result.memory.reset();
@@ -153,13 +157,12 @@ class arena::joining {
 
   /// Reserves and makes this process's area.
   std::unique_ptr<arena> take_part(const file_descriptor& memory) {
-    const std::size_t offset = index_ * area_bytes();
-    reserve_shared_memory(memory, offset, area_bytes());
+    const std::size_t bytes = area_bytes(processes_.size());
+    reserve_shared_memory(memory, index_ * bytes, bytes);
     mapping all(memory, size_);
-    std::uninitialized_default_construct_n(reinterpret_cast<arena_board*>(all.data() + offset), boards);
     std::vector<std::int64_t> pids;
     for (const int each : processes_) pids.push_back(record(each).pid);
-    return std::unique_ptr<arena>(new arena(processes_, std::move(pids), std::move(all)));
+    return std::unique_ptr<arena>(new arena(processes_, self_, std::move(pids), std::move(all)));
   }
 
   /// Makes the heaps, for the others to map: empty where that fails.

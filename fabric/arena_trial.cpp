@@ -35,14 +35,13 @@ std::string try_to_read_child() {
 
 arena_trial try_arena() {
   arena_trial result;
-  result.bytes_of_process = arena::area_bytes();
+  result.bytes_of_process = arena::area_bytes(2);
   try {
     const auto listener = nameless_listener::open();
     const auto connection = connect_to_listener(::getpid(), listener.number());
-    const std::size_t size = 2 * arena::area_bytes();
-    const auto memory = make_shared_memory(size);
-    reserve_shared_memory(memory, 0, size);
-    const mapping all(memory, size);
+    const auto memory = make_shared_memory(arena::all_bytes(2));
+    reserve_shared_memory(memory, 0, 2 * arena::area_bytes(2));
+    const mapping all(memory, arena::all_bytes(2));
   } catch (const error& failed) {
     result.refusal = failed.what();
   }

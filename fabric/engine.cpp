@@ -20,7 +20,6 @@ engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
   const transport_limits& limits = network_->limits();
   frame_limit_ = std::min(limits.frame, sizeof(header) + settings_.eager_limit);
   frame_limit_ = std::max(frame_limit_, sizeof(header) + 64);
-  inject_limit_ = std::min(limits.inject, frame_limit_);
   settings_.eager_limit = frame_limit_ - sizeof(header);
   settings_.piece = std::min({settings_.piece, limits.payload, std::size_t{1} << 31});
   for (std::size_t i = 0; i < settings_.first_rank.size(); ++i) {

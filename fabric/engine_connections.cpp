@@ -20,6 +20,7 @@ void engine::start(std::span<const address> endpoints) {
   credit_of_each_ = static_cast<std::int64_t>(each / credit_unit);
   // A provider gives a ring's memory back a part at a time, hence the third more.
   network_->start(endpoints, others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_);
+  inject_limit_ = std::min(network_->limits().inject, frame_limit_);
   peers_[static_cast<std::size_t>(settings_.process)]->connected = true;
   for (std::size_t i = static_cast<std::size_t>(settings_.process) + 1; i < peers_.size(); ++i) {
     header hello;

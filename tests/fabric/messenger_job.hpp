@@ -18,6 +18,7 @@
 #include <weft/runtime/error.hpp>
 
 #include "fabric/collecting_receiver.hpp"
+#include "fabric/node_links.hpp"
 #include "fabric/watched_transport.hpp"
 
 namespace weft_test {
@@ -95,6 +96,8 @@ struct job_shape {
   int ranks_each = 1;
   fabric::messenger_settings settings = {};
   fabric::loopback_options network = {};
+  bool on_node = false;  ///< the processes share memory
+  bool reads = true;     ///< and may read each other's
 };
 
 /// Limits that a few kilobytes reach.
@@ -126,9 +129,11 @@ class messenger_job {
   explicit messenger_job(const job_shape& shape)
       : shape_(shape), network_(shape.processes, shape.network), counts_(static_cast<std::size_t>(shape.processes)) {
     std::vector<fabric::address> addresses;
+    auto endpoints = endpoints_of(shape);
     for (int index = 0; index < shape.processes; ++index) {
-      auto watched = std::make_unique<watched_transport>(
-          network_.endpoint(index), counts_[static_cast<std::size_t>(index)], shape.settings.eager_limit);
+      auto watched =
+          std::make_unique<watched_transport>(std::move(endpoints[static_cast<std::size_t>(index)]),
+                                              counts_[static_cast<std::size_t>(index)], shape.settings.eager_limit);
       addresses.push_back(watched->local_address());
       links_.push_back(watched.get());
       fabric::messenger_settings mine = shape.settings;
@@ -239,6 +244,12 @@ class messenger_job {
   void destroy(int process) { messengers_[static_cast<std::size_t>(process)].reset(); }
 
  private:
+  std::vector<std::unique_ptr<fabric::transport>> endpoints_of(const job_shape& shape) {
+    std::vector<std::unique_ptr<fabric::transport>> endpoints;
+    for (int index = 0; index < shape.processes; ++index) endpoints.push_back(network_.endpoint(index));
+    return shape.on_node ? on_a_node(std::move(endpoints), shape.reads) : std::move(endpoints);
+  }
+
   /// One thread connects them all: while one waits, the next starts.
   void connect(const std::vector<fabric::address>& addresses, int first = 0) {
     bool others = first + 1 == processes();

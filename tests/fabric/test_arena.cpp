@@ -1,7 +1,6 @@
 // How processes of a node come to share memory, and what keeps them from it. Each process is a thread here.
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,63 +17,20 @@
 
 #include "catch.hpp"
 #include "fabric/descriptor_passing.hpp"
+#include "fabric/file_limit.hpp"
+#include "fabric/node_of_threads.hpp"
 #include "fabric/shared_memory.hpp"
 
 using namespace std::chrono_literals;
 using namespace weft::fabric;
 using weft::file_descriptor;
 using weft_test::ContainsSubstring;
+using weft_test::file_limit;
+using weft_test::node_of_threads;
 
 namespace {
 
-constexpr std::uint64_t job = 0x1234'5678'9abc'def0;
-
-/// The processes `numbers` of a job in which others live elsewhere.
-class node {
- public:
-  explicit node(std::vector<int> numbers) : numbers_(std::move(numbers)), doors_(numbers_.size()) {
-    records.resize(static_cast<std::size_t>(numbers_.back()) + 1, local_record());
-    for (std::size_t i = 0; i < numbers_.size(); ++i) {
-      process_record& mine = records[static_cast<std::size_t>(numbers_[i])];
-      mine = local_record();
-      mine.door = doors_[i].number();
-    }
-  }
-
-  /// What came of it for each.
-  std::vector<arena::joined> join(std::chrono::milliseconds patience = 10s) {
-    std::vector<arena::joined> results(numbers_.size());
-    std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < numbers_.size(); ++i)
-      threads.emplace_back([&, i] {
-        results[i] = arena::join(numbers_, numbers_[i], records, job, doors_[i],
-                                 weft::clock::time_point::clock::now() + patience, [] {});
-      });
-    for (auto& thread : threads) thread.join();
-    return results;
-  }
-
-  std::vector<process_record> records;
-
- private:
-  std::vector<int> numbers_;
-  std::vector<arena_door> doors_;
-};
-
-/// While it lives, files may not become longer than `most` bytes.
-class file_limit {
- public:
-  explicit file_limit(std::size_t most) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit lower = before_;
-    lower.rlim_cur = most;
-    ::setrlimit(RLIMIT_FSIZE, &lower);
-  }
-  ~file_limit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-
- private:
-  rlimit before_{};
-};
+constexpr std::uint64_t job = node_of_threads::job;
 
 std::string failure_of(const std::function<void()>& call) {
   try {
@@ -88,12 +44,12 @@ std::string failure_of(const std::function<void()>& call) {
 }  // namespace
 
 TEST_CASE("the processes of a node see what each writes, and nobody else's areas", "[arena]") {
-  node some({1, 4, 5, 9});
+  node_of_threads some({1, 4, 5, 9});
   const auto shared = some.join();
   for (const auto& each : shared) {
     REQUIRE(each.refusal.empty());
     REQUIRE(each.memory != nullptr);
-    CHECK(each.memory->size() == 4 * arena::area_bytes());
+    CHECK(each.memory->size() == 4 * arena::area_bytes(4));
     CHECK(each.memory->holds(4));
     CHECK(each.memory->pid(4) == ::getpid());
     CHECK(each.memory->reading_refusal().empty());
@@ -114,7 +70,7 @@ TEST_CASE("64 processes share less than 64 MiB, within two seconds", "[arena]") 
   std::vector<int> all(64);
   for (int i = 0; i < 64; ++i) all[static_cast<std::size_t>(i)] = i;
   const auto begin = std::chrono::steady_clock::now();
-  node full(all);
+  node_of_threads full(all);
   const auto shared = full.join();
   const auto took = std::chrono::steady_clock::now() - begin;
   for (const auto& each : shared) REQUIRE(each.refusal.empty());
@@ -123,7 +79,7 @@ TEST_CASE("64 processes share less than 64 MiB, within two seconds", "[arena]") 
 }
 
 TEST_CASE("where one of them has no socket all go without, and say why", "[arena]") {
-  node some({0, 1, 2});
+  node_of_threads some({0, 1, 2});
   SECTION("no socket") {
     some.records[1].door = -1;
     for (const auto& each : some.join()) {
@@ -148,7 +104,7 @@ TEST_CASE("where one of them has no socket all go without, and say why", "[arena
 }
 
 TEST_CASE("memory that is not to be had is an answer, not a signal", "[arena]") {
-  node some({0, 1, 2});
+  node_of_threads some({0, 1, 2});
   const file_limit limit(1 << 20);
   for (const auto& each : some.join()) {
     CHECK(each.memory == nullptr);

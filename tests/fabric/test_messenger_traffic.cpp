@@ -174,6 +174,8 @@ job_shape random_shape(std::mt19937_64& random) {
   shape.network.inject = one_of({64, 128, 4096});
   shape.network.receives = one_of({1, 5, 20, SIZE_MAX});
   if (random() % 4 != 0) shape.network.jitter_seed = random() | 1;
+  shape.on_node = random() % 3 == 0;
+  shape.reads = random() % 2 == 0;
   return shape;
 }
 

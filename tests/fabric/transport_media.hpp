@@ -13,6 +13,7 @@
 
 #include "catch.hpp"
 #include "fabric/collecting_receiver.hpp"
+#include "fabric/node_links.hpp"
 
 namespace weft_test {
 
@@ -21,7 +22,7 @@ namespace fabric = weft::fabric;
 inline constexpr std::size_t ring_bytes = std::size_t{1} << 20;
 
 struct medium {
-  std::string provider;  // or "loopback", "loopback, shaken"
+  std::string provider;  // or "loopback", "loopback, shaken", "node", "node, copying"
   bool registered = false;
 };
 inline std::ostream& operator<<(std::ostream& to, const medium& what) {
@@ -30,7 +31,7 @@ inline std::ostream& operator<<(std::ostream& to, const medium& what) {
 
 inline const std::vector<medium>& media() {
   static const std::vector<medium> all = [] {
-    std::vector<medium> found = {{"loopback"}, {"loopback, shaken"}};
+    std::vector<medium> found = {{"loopback"}, {"loopback, shaken"}, {"node"}, {"node, copying"}};
     for (const std::string& name : fabric::known_providers()) {
       if (name == "sockets") continue;  // stalls now and then when its receiver polls late
       try {
@@ -49,6 +50,7 @@ inline const std::vector<medium>& media() {
 
 inline std::vector<std::unique_ptr<fabric::transport>> open(const medium& over, int count) {
   std::vector<std::unique_ptr<fabric::transport>> links;
+  if (over.provider.starts_with("node")) return on_a_node(open({"loopback"}, count), over.provider == "node");
   if (over.provider.starts_with("loopback")) {
     fabric::loopback_options options;
     if (over.provider != "loopback") options.jitter_seed = 42;

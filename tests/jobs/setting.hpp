@@ -39,7 +39,13 @@ inline std::vector<std::uint64_t> seeds(int count) {
   return all;
 }
 
-/// WEFT_TEST_PROVIDERS, names with a comma between, or `otherwise`.
+/// Options of `weft run` that send all messages over this provider; "node": through the memory of the node.
+inline std::vector<std::string> road_options(const std::string& provider) {
+  if (provider == "node") return {};
+  return {"--provider", provider, "-x", "WEFT_NODE=off"};
+}
+
+/// WEFT_TEST_PROVIDERS, names with a comma between, or `otherwise`; "node" as above.
 inline std::vector<std::string> providers_of(const std::string& otherwise) {
   const char* const chosen = std::getenv("WEFT_TEST_PROVIDERS");
   std::istringstream list(chosen == nullptr ? otherwise : chosen);

@@ -50,12 +50,11 @@ struct trial {
                                    "--oversubscribe",
                                    "--on-failure",
                                    "continue",
-                                   "--provider",
-                                   provider,
                                    "--progress",
                                    draw(seed, 6, 3) == 0 ? "thread" : "caller",
                                    "--timeout",
                                    seconds_of_a_job};
+    for (const std::string& word : road_options(provider)) words.push_back(word);
     if (scenario == "stop") words.insert(words.end(), {"-x", "WEFT_PEER_TIMEOUT=1000"});
     if (scenario == "start" && draw(seed, 7, 2) == 0)  // most of them die while costs are measured
       words.insert(words.end(), {"-x", "WEFT_TUNE=start", "-x", "WEFT_TUNE_BUDGET=100"});
@@ -128,7 +127,7 @@ void judge(trial& one, figures& seen) {
 }
 
 void try_all(const std::string& scenario, int count) {
-  for (const std::string& provider : providers_of(weft::fabric::default_provider())) {
+  for (const std::string& provider : providers_of(weft::fabric::default_provider() + ",node")) {
     figures seen;
     std::deque<std::unique_ptr<trial>> running;
     const auto finish_first = [&] {
@@ -159,11 +158,14 @@ TEST_CASE("a rank killed while it leaves disturbs nobody", "[leave]") { try_all(
 TEST_CASE("a rank that is stopped is lost by its silence, to itself too", "[stop]") { try_all("stop", kills() / 10); }
 
 TEST_CASE("a rank that computes for long does not keep the others from a loss", "[away]") {
-  for (const std::string& provider : providers_of("net"))
+  for (const std::string& provider : providers_of("net,node"))
     for (const char* kind : {"other", "anybody", "long"}) {
       const board shared;
-      launcher running({"run", "-n", "3", "--oversubscribe", "--on-failure", "continue", "--provider", provider,
-                        "--timeout", "60", "PROGRAM", "away", kind, shared.path()});
+      std::vector<std::string> command{"run",          "-n",       "3",         "--oversubscribe",
+                                       "--on-failure", "continue", "--timeout", "60"};
+      for (const std::string& word : road_options(provider)) command.push_back(word);
+      command.insert(command.end(), {"PROGRAM", "away", kind, shared.path()});
+      launcher running(command);
       const outcome ended = running.wait();
       INFO(provider << ", a message of " << kind << ": " << shared[0].text.data() << "\n" << ended.error);
       CHECK(ended.status == 128 + SIGKILL);

@@ -19,8 +19,8 @@ using words = std::vector<std::string>;
 
 void succeed(const std::string& provider, int ranks, const words& options, const std::string& job,
              const words& arguments = {}) {
-  words command{"run", "-n", std::to_string(ranks), "--oversubscribe", "--timeout", "240", "--provider", provider};
-  command.insert(command.end(), options.begin(), options.end());
+  words command{"run", "-n", std::to_string(ranks), "--oversubscribe", "--timeout", "240"};
+  for (const words& some : {road_options(provider), options}) command.insert(command.end(), some.begin(), some.end());
   command.insert(command.end(), {"PROGRAM", job});
   command.insert(command.end(), arguments.begin(), arguments.end());
   const outcome ended = run(command);
@@ -78,10 +78,11 @@ void persist_over(const std::string& provider) {
 void compute_by_fibers(const std::string& provider) {
   succeed(provider, 8, {"--ranks-per-process", "4", "--workers", "2"}, "compute");
   succeed(provider, 9, {"--ranks-per-process", "4", "--workers", "3", "--progress", "thread"}, "compute");
-  succeed(provider, 6, {"--ranks-per-process", "3", "-x", "WEFT_NODE=off"}, "compute");
-  const std::string many = sanitized ? "64" : "1024", half = sanitized ? "32" : "512";
+  // Without the node's memory ranks of one process do not join either: all are messages.
+  const int all = sanitized ? 64 : provider == "node" ? 1024 : 256;
+  const std::string half = std::to_string(all / 2);
   for (const std::string workers : {"1", "2"})
-    succeed(provider, std::stoi(many), {"--ranks-per-process", half, "--workers", workers}, "compute", {"0", "1", "3"});
+    succeed(provider, all, {"--ranks-per-process", half, "--workers", workers}, "compute", {"0", "1", "3"});
   CHECK(left_behind().empty());
 }
 
@@ -133,17 +134,25 @@ TEST_CASE("messages that arrive long before they are wanted, over shm", "[messag
 TEST_CASE("messages that arrive long before they are wanted, over rxd", "[messages-rxd]") {
   exchange_over("udp;ofi_rxd");
 }
+TEST_CASE("messages that arrive long before they are wanted, in the node's memory", "[messages-node]") {
+  exchange_over("node");
+}
+TEST_CASE("plans are started again and again in the node's memory", "[plans-node]") { persist_over("node"); }
+TEST_CASE("every schedule in the node's memory", "[schedules-node]") { compute_over("node"); }
 TEST_CASE("every schedule over net, or tcp as it is called later", "[schedules-net]") {
   compute_over(weft::fabric::default_provider());
 }
 TEST_CASE("every schedule over rxm", "[schedules-rxm]") { compute_over("tcp;ofi_rxm"); }
 TEST_CASE("every schedule over shm", "[schedules-shm]") { compute_over("shm"); }
-TEST_CASE("every collective among fibers of few processes, 1,024 in two, over net, or tcp as it is called later",
+TEST_CASE("every collective among fibers of few processes, 256 in two, over net, or tcp as it is called later",
           "[fibers-net]") {
   compute_by_fibers(weft::fabric::default_provider());
 }
-TEST_CASE("every collective among fibers of few processes, 1,024 in two, over shm", "[fibers-shm]") {
+TEST_CASE("every collective among fibers of few processes, 256 in two, over shm", "[fibers-shm]") {
   compute_by_fibers("shm");
+}
+TEST_CASE("every collective among fibers of few processes, 1,024 in two, in the node's memory", "[fibers-node]") {
+  compute_by_fibers("node");
 }
 TEST_CASE("every algorithm among 2 to 8 processes over shm", "[algorithms-shm]") {
   for (std::size_t ranks = 2; ranks <= 8; ranks += sanitized ? 3 : 1) {
@@ -155,6 +164,9 @@ TEST_CASE("every algorithm among 2 to 8 processes over shm", "[algorithms-shm]")
 }
 TEST_CASE("every algorithm over net, or tcp as it is called later", "[algorithms-net]") {
   for (const int ranks : {2, 5}) compute_by_every_algorithm(weft::fabric::default_provider(), ranks, {"1", "1000"});
+}
+TEST_CASE("every algorithm in the node's memory", "[algorithms-node]") {
+  for (const int ranks : {2, 7}) compute_by_every_algorithm("node", ranks, {"1", "1000", "65537"});
 }
 TEST_CASE("every algorithm over rxm", "[algorithms-rxm]") {
   for (const int ranks : {3, 6}) compute_by_every_algorithm("tcp;ofi_rxm", ranks, {"1", "1000"});

@@ -10,8 +10,10 @@
 #include <vector>
 #include <weft/fabric/arena_board.hpp>
 #include <weft/fabric/arena_heap.hpp>
+#include <weft/fabric/arena_ring.hpp>
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/clock.hpp>
+#include <weft/runtime/socket.hpp>
 
 namespace weft::fabric {
 
@@ -37,8 +39,10 @@ class arena {
  public:
   /// Communicators of one process that may use the arena at a time.
   static constexpr std::size_t boards = 16;
-  /// Shared memory for each process of the node, bytes: a multiple of the page.
-  static std::size_t area_bytes() noexcept;
+  /// Shared memory for each process of a node of so many from the start, bytes: a multiple of the page.
+  static std::size_t area_bytes(std::size_t processes) noexcept;
+  /// All the memory of so many, most of which is made only when it is used.
+  static std::size_t all_bytes(std::size_t processes) noexcept;
 
   struct joined {
     std::unique_ptr<arena> memory;  ///< null: none of the node's processes has one
@@ -55,7 +59,8 @@ class arena {
 
   ~arena();
 
-  /// The processes that share it, ascending.
+  /// This process, and those that share it, ascending.
+  int self() const noexcept { return self_; }
   std::span<const int> processes() const noexcept { return processes_; }
   /// Whether `process` is one of them.
   bool holds(int process) const noexcept;
@@ -65,7 +70,7 @@ class arena {
   std::int64_t pid(int process) const noexcept;
   /// Why they cannot read each other's memory (process_memory.hpp); empty: they can. The same for all.
   const std::string& reading_refusal() const noexcept { return reading_refusal_; }
-  /// Shared by all, bytes; without what is in the heaps.
+  /// Shared by all from the start, bytes; without what is in the heaps and rings.
   std::size_t size() const noexcept;
 
   /// This process's heap, with which it also finds what lies in the others'. Null on all or on none of the processes.
@@ -75,13 +80,25 @@ class arena {
   /// The number of one of the processes, among them: of its region in the heap.
   std::size_t index_of(int process) const noexcept;
 
+  /// This process's ends of the rings to and from another process of the node; each to be made once. What the first
+  /// one writes throws a system error where there is no memory for it.
+  arena_ring_writer ring_to(int process) const;
+  arena_ring_reader ring_from(int process) const noexcept;
+
  private:
   class joining;
-  arena(std::vector<int> processes, std::vector<std::int64_t> pids, mapping memory);
+  /// Makes this process's area, for which there are pages.
+  arena(std::vector<int> processes, int self, std::vector<std::int64_t> pids, mapping memory);
+
+  std::byte* area(int process) const noexcept;
+  arena_ring_ends& ends(int process, int other) const noexcept;
+  std::size_t ring_offset(int from, int to) const noexcept;
 
   std::vector<int> processes_;
+  const int self_;
   std::vector<std::int64_t> pids_;  // of each
   std::string reading_refusal_;
+  file_descriptor file_;
   std::unique_ptr<mapping> memory_;
   std::shared_ptr<arena_heap> heap_;
   std::string heap_refusal_;

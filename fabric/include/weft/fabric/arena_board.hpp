@@ -1,11 +1,13 @@
 // What lies in the memory that the processes of a node share.
 //
-//   segment:  area of process 0 | area of process 1 | ...          one for each process of the node
-//   area:     board 0 (of the world) | board 1 | ...               one for each communicator that takes the arena
+//   segment:  area of process 0 | area of process 1 | ... | rings of process 0 | ...   one for each process of the node
+//   area:     board 0 (of the world) | board 1 | ...    one for each communicator that takes the arena
+//             | the state of its rings                  arena_ring.hpp
+//   rings:    to process 0 | to process 1 | ...         memory once they are used
 //   board:    4 lines | 4 calls | whether its owner sleeps, or gave up | how often it was given | 4 slots
 //
-// All of an area is written by its process alone and read by the others. Nothing in it is an address, an offset or a
-// length: what is read depends on the reader's own call.
+// All that is a process's is written by it alone and read by the others. Nothing in a board is an address, an offset or
+// a length: what is read depends on the reader's own call.
 #pragma once
 
 #include <array>

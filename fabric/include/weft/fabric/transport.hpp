@@ -31,7 +31,8 @@ class receiver {
   virtual void dropped() {}
 };
 
-/// What a transport can do; fixed once it is made.
+/// What a transport can do; fixed once it is made, but for `inject` and `receives`, which may be more once it has been
+/// started.
 struct transport_limits {
   std::string provider;             ///< as `--provider` names it
   std::size_t inject = 0;           ///< largest frame that `inject` takes, bytes

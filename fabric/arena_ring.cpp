@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <weft/fabric/arena_ring.hpp>
+#include <weft/runtime/error.hpp>
+
+namespace weft::fabric {
+namespace {
+
+constexpr std::size_t line = 64;
+
+/// At first, and from then on until the reader is found to be slow.
+constexpr std::size_t first_bytes = 4 << 10;
+constexpr std::size_t usual_bytes = 64 << 10;
+
+/// In place of a record: the next one is at the beginning.
+constexpr std::uint16_t go_back = 0xffff;
+
+/// In front of a record's bytes: kind << 32 | how many. 0: not written yet.
+constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+
+std::atomic_ref<std::uint64_t> word_at(std::byte* place) noexcept {
+  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(place));
+}
+
+std::uint64_t word_of(std::uint16_t kind, std::size_t bytes) noexcept { return std::uint64_t{kind} << 32 | bytes; }
+
+constexpr std::size_t place_of(std::size_t bytes) noexcept { return (word_bytes + bytes + line - 1) / line * line; }
+
+}  // namespace
+
+arena_ring_writer::arena_ring_writer(std::byte* memory, arena_ring_state& state, const arena_ring_reading& reading,
+                                     std::function<void(std::size_t, std::size_t)> reserve)
+    : memory_(memory), state_(state), reading_(reading), reserve_(std::move(reserve)) {}
+
+bool arena_ring_writer::put(std::uint16_t kind, std::span<const std::byte> first, std::span<const std::byte> second) {
+  const std::size_t bytes = first.size() + second.size(), place = place_of(bytes);
+  if (!make_room(place)) return false;
+  std::byte* const at = memory_ + offset_;
+  if (!first.empty()) std::memcpy(at + word_bytes, first.data(), first.size());
+  if (!second.empty()) std::memcpy(at + word_bytes + first.size(), second.data(), second.size());
+  offset_ += place;
+  // relaxed: the reader looks there behind this record, whose word follows.
+  word_at(memory_ + offset_).store(0, std::memory_order_relaxed);
+  // release: pairs with the acquire in next(): the record is there then, and the next one's word is 0.
+  word_at(at).store(word_of(kind, bytes), std::memory_order_release);
+  return true;
+}
+
+bool arena_ring_writer::fits_behind_reader(std::size_t bytes) const noexcept {
+  return bytes + line <= reader_offset_;  // never up to the reader's own place, whose word it looks at
+}
+
+/// Room for a record's place, and the word behind it.
+bool arena_ring_writer::make_room(std::size_t bytes) {
+  const std::size_t end = offset_ + bytes + line;
+  if (reader_lap_ != lap_) {  // it has the rest of the lap before to read, which begins where this one must end
+    if (end <= reader_offset_) return true;
+    look_at_reader();
+    if (reader_lap_ != lap_) return end <= reader_offset_;
+  }
+  if (end <= std::min(reserved_, usual_bytes)) [[likely]]
+    return true;
+  look_at_reader();
+  if (fits_behind_reader(bytes)) {
+    begin_again();
+    return true;
+  }
+  return end <= reserved_ || grow(end);
+}
+
+bool arena_ring_writer::grow(std::size_t end) {
+  if (end > arena_ring_bytes) return false;
+  std::size_t wanted = std::max(reserved_, first_bytes);
+  while (wanted < end) wanted = wanted < usual_bytes ? usual_bytes : 2 * wanted;
+  reserve_(reserved_, wanted - reserved_);
+  reserved_ = wanted;
+  // release: pairs with the acquire in next(): the memory is there then.
+  state_.opened.store(1, std::memory_order_release);
+  return true;
+}
+
+void arena_ring_writer::look_at_reader() noexcept {
+  // acquire: pairs with release(): the reader does not look at what is before that place any more.
+  const std::uint64_t now = reading_.position.load(std::memory_order_acquire);
+  reader_lap_ = static_cast<std::uint32_t>(now >> 32);
+  reader_offset_ = static_cast<std::uint32_t>(now);
+}
+
+void arena_ring_writer::begin_again() noexcept {
+  // As in put().
+  word_at(memory_).store(0, std::memory_order_relaxed);
+  word_at(memory_ + offset_).store(word_of(go_back, 0), std::memory_order_release);
+  offset_ = 0;
+  ++lap_;
+}
+
+arena_ring_reader::record arena_ring_reader::next() {
+  if (!opened_) {
+    // acquire: pairs with grow().
+    if (state_.opened.load(std::memory_order_acquire) == 0) return {};
+    opened_ = true;
+  }
+  // acquire: pairs with put() and begin_again().
+  const auto word = [&] { return word_at(const_cast<std::byte*>(memory_) + offset_).load(std::memory_order_acquire); };
+  std::uint64_t found = word();
+  if (found == 0) [[likely]]
+    return {};
+  if (found == word_of(go_back, 0)) {
+    ++lap_;
+    offset_ = 0;
+    found = word();
+    if (found == 0) return {};
+  }
+  const auto kind = static_cast<std::uint16_t>(found >> 32);
+  const std::size_t bytes = static_cast<std::uint32_t>(found), begin = offset_ + word_bytes;
+  if (found >> 48 != 0 || kind == go_back || offset_ + bytes + 2 * line > arena_ring_bytes)
+    throw error(errc::protocol, "a ring of the node's memory holds no record at " + std::to_string(offset_));
+  offset_ += place_of(bytes);
+  return {kind, {memory_ + begin, bytes}};
+}
+
+void arena_ring_reader::release() noexcept {
+  // release: pairs with look_at_reader(): what has been read so far is not looked at again.
+  reading_.position.store(std::uint64_t{lap_} << 32 | offset_, std::memory_order_release);
+}
+
+}  // namespace weft::fabric

@@ -1,0 +1,94 @@
+// Records from one process of a node to another one, in memory that both see.
+//
+//     | record | record | ...  | next one's place: 0 |          each begins with a word that says what it is, on a line
+//       ^ reader                 ^ writer                       of its own; the writer fills that in last
+//
+// The writer goes back to the beginning as soon as the reader has left it, once it has come so far that the ring is
+// worth using again; where the reader is slow it goes on and makes more memory of the ring. So a ring takes as much as
+// its reader's delay needs, and a pair that talks little stays within a page.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <weft/fabric/arena_board.hpp>
+
+namespace weft::fabric {
+
+/// What the writer of a ring says beside its records.
+struct alignas(arena_alignment) arena_ring_state {
+  std::atomic<std::uint64_t> opened{0};  ///< 1 once there is memory to look at
+};
+
+/// How far its reader has come: laps << 32 | offset. All before it may be written again.
+struct alignas(arena_alignment) arena_ring_reading {
+  std::atomic<std::uint64_t> position{0};
+};
+
+/// What a process says of its rings to and from another one.
+struct arena_ring_ends {
+  arena_ring_state to;
+  arena_ring_reading from;
+};
+
+/// The longest that a ring becomes, bytes.
+inline constexpr std::size_t arena_ring_bytes = 1 << 20;
+
+/// The one who writes. One thread at a time.
+class arena_ring_writer {
+ public:
+  /// `memory`: arena_ring_bytes, without pages at first. `reserve(offset, bytes)` makes pages of a part; what it throws
+  /// goes through `put`.
+  arena_ring_writer(std::byte* memory, arena_ring_state& state, const arena_ring_reading& reading,
+                    std::function<void(std::size_t offset, std::size_t bytes)> reserve);
+
+  /// Appends a record of `kind`, above 0, with these bytes, the one part behind the other; false where there is no room
+  /// now. Never blocks.
+  bool put(std::uint16_t kind, std::span<const std::byte> first, std::span<const std::byte> second = {});
+
+ private:
+  bool make_room(std::size_t bytes);
+  bool fits_behind_reader(std::size_t bytes) const noexcept;
+  bool grow(std::size_t end);
+  void look_at_reader() noexcept;
+  void begin_again() noexcept;
+
+  std::byte* const memory_;
+  arena_ring_state& state_;
+  const arena_ring_reading& reading_;
+  const std::function<void(std::size_t, std::size_t)> reserve_;
+  std::size_t reserved_ = 0;  // from the beginning on
+  std::uint32_t lap_ = 0;
+  std::size_t offset_ = 0;
+  std::uint32_t reader_lap_ = 0;  // as last seen
+  std::size_t reader_offset_ = 0;
+};
+
+/// The one who reads. One thread at a time.
+class arena_ring_reader {
+ public:
+  arena_ring_reader(const std::byte* memory, const arena_ring_state& state, arena_ring_reading& reading) noexcept
+      : memory_(memory), state_(state), reading_(reading) {}
+
+  struct record {
+    std::uint16_t kind = 0;  ///< 0: there is none
+    std::span<const std::byte> bytes;
+  };
+  /// The next record, which stays where it is until `release`. Throws errc::protocol where there is none that a writer
+  /// can have made.
+  record next();
+  /// All records so far may be written over.
+  void release() noexcept;
+
+ private:
+  const std::byte* const memory_;
+  const arena_ring_state& state_;
+  arena_ring_reading& reading_;
+  bool opened_ = false;
+  std::uint32_t lap_ = 0;
+  std::size_t offset_ = 0;
+};
+
+}  // namespace weft::fabric

@@ -1,0 +1,62 @@
+// Messages between processes of one node through the memory that they share, all others over the network.
+//
+//   frame:    copied into the ring that leads there, taken from where it lies in it
+//   payload:  sender                          receiver
+//             record (address) --ring-->      finds the receive, reads the sender's memory in slices
+//             done             <--ring--      record (taken)
+//
+// Where processes may not read each other's memory (arena::reading_refusal) payloads follow through the ring in parts.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+#include <weft/fabric/transport.hpp>
+
+namespace weft::fabric {
+
+class arena;
+
+class node_transport final : public transport {
+ public:
+  /// `outside` reaches all.
+  explicit node_transport(std::unique_ptr<transport> outside);
+  ~node_transport() override;
+
+  /// From the start on those of the job's processes that share `memory` with this one are reached by it: peers are the
+  /// job's processes. Before `start`, by all of them or by none. `memory` outlives this.
+  void share(const arena& memory);
+
+  const transport_limits& limits() const noexcept override { return limits_; }
+  address local_address() const override { return outside_->local_address(); }
+  void start(std::span<const address> peers, std::size_t ring_bytes) override;
+  bool inject(int peer, std::span<const std::byte> frame) override;
+  bool send(int peer, std::span<const std::byte> frame, transfer& context) override;
+  bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) override;
+  bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) override;
+  void cancel(transfer& context) override;
+  std::vector<std::uint64_t> connection_ends() const override;
+  void cut(int peer, std::uint64_t their_end) noexcept override;
+  std::size_t poll(receiver& to) override;
+
+ private:
+  class neighbor;
+  class transfer_list;
+  struct moving;
+
+  neighbor* near(int peer) const noexcept {
+    const auto index = static_cast<std::size_t>(peer);
+    return index < by_peer_.size() ? by_peer_[index].get() : nullptr;
+  }
+  std::size_t report_ended(receiver& to);
+
+  const std::unique_ptr<transport> outside_;
+  transport_limits limits_;
+  const arena* memory_ = nullptr;
+  std::vector<std::unique_ptr<neighbor>> by_peer_;  // null: reached from outside
+  std::vector<neighbor*> near_;
+  std::unique_ptr<transfer_list> ended_;  // to be reported by the next poll
+  bool uses_outside_ = true;
+};
+
+}  // namespace weft::fabric

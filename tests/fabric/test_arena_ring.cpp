@@ -1,0 +1,170 @@
+// One direction of messages in shared memory, against a queue.
+#include <sys/mman.h>
+
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <new>
+#include <random>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+#include <weft/fabric/arena_ring.hpp>
+#include <weft/runtime/error.hpp>
+
+#include "catch.hpp"
+#include "fabric/collecting_receiver.hpp"
+#include "seed.hpp"
+
+using namespace weft::fabric;
+using weft_test::pattern;
+
+namespace {
+
+/// A ring whose memory is there, though it counts what it is said to need, and refuses beyond `most`.
+class ring {
+ public:
+  explicit ring(std::size_t most = arena_ring_bytes)
+      : memory_(static_cast<std::byte*>(
+            ::mmap(nullptr, arena_ring_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))),
+        writer(memory_, state_, reading_,
+               [this, most](std::size_t offset, std::size_t bytes) {
+                 if (offset != reserved) throw std::logic_error("a part is made that does not follow the last");
+                 if (offset + bytes > most) throw std::runtime_error("no memory");
+                 reserved += bytes;
+               }),
+        reader(memory_, state_, reading_) {}
+  ~ring() { ::munmap(memory_, arena_ring_bytes); }
+
+  std::byte* memory() { return memory_; }
+
+ private:
+  std::byte* memory_;
+  arena_ring_state state_;
+  arena_ring_reading reading_;
+
+ public:
+  std::size_t reserved = 0;
+  arena_ring_writer writer;
+  arena_ring_reader reader;
+};
+
+bool is(std::span<const std::byte> record, const weft_test::bytes& expected) {
+  return record.size() == expected.size() && std::memcmp(record.data(), expected.data(), expected.size()) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("a ring hands on what was put into it, in order", "[arena][ring]") {
+  const std::uint64_t seed = weft_test::test_seed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  std::size_t full = 0, grown = 0;
+  for (int run = 0; run < 40; ++run) {
+    CAPTURE(run);
+    ring one;
+    std::deque<std::uint64_t> there;
+    std::uint64_t next = 0;
+    const std::size_t longest = std::size_t{1} << (4 + random() % 14);
+    const unsigned eager = 1 + static_cast<unsigned>(random() % 15);
+    const auto size_of = [&](std::uint64_t number) { return (number * 0x9e3779b97f4a7c15u >> 20) % (longest + 1); };
+    for (int turn = 0; turn < 3000; ++turn) {
+      if (random() % 16 < eager) {
+        const auto bytes = pattern(size_of(next), next);
+        const std::size_t split = bytes.empty() ? 0 : random() % bytes.size();
+        if (one.writer.put(static_cast<std::uint16_t>(1 + next % 1000), std::span(bytes).first(split),
+                           std::span(bytes).subspan(split)))
+          there.push_back(next++);
+        else
+          ++full;
+      } else if (const auto found = one.reader.next(); found.kind != 0) {
+        REQUIRE_FALSE(there.empty());
+        const std::uint64_t number = there.front();
+        there.pop_front();
+        REQUIRE(found.kind == 1 + number % 1000);
+        REQUIRE(is(found.bytes, pattern(size_of(number), number)));
+        if (random() % 2 == 0) one.reader.release();
+      } else {
+        REQUIRE(there.empty());
+        one.reader.release();
+      }
+    }
+    if (one.reserved > 64 << 10) ++grown;
+    CHECK(one.reserved <= arena_ring_bytes);
+  }
+  CHECK(full > 0);
+  CHECK(grown > 0);
+}
+
+TEST_CASE("a ring whose reader keeps up stays within a page", "[arena][ring]") {
+  ring one;
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    const auto bytes = pattern(i % 100, i);
+    REQUIRE(one.writer.put(1, bytes));
+    REQUIRE(is(one.reader.next().bytes, bytes));
+    one.reader.release();
+  }
+  CHECK(one.reserved == 4096);
+}
+
+TEST_CASE("a ring holds a peer's credit of the shortest frames while its reader is away", "[arena][ring]") {
+  ring one;
+  const auto frame = pattern(64, 1);
+  for (int i = 0; i < (256 << 10) / 64; ++i) REQUIRE(one.writer.put(1, frame));
+  for (int i = 0; i < (256 << 10) / 64; ++i) REQUIRE(is(one.reader.next().bytes, frame));
+  CHECK(one.reader.next().kind == 0);
+}
+
+TEST_CASE("where there is no memory for more of a ring who writes hears it, and what is in it stays", "[arena][ring]") {
+  ring one(4096);
+  const auto frame = pattern(500, 1);
+  int written = 0;
+  for (; written < 7; ++written) REQUIRE(one.writer.put(1, frame));
+  CHECK_THROWS_AS(one.writer.put(1, frame), std::runtime_error);
+  for (int i = 0; i < written; ++i) REQUIRE(is(one.reader.next().bytes, frame));
+  one.reader.release();
+  REQUIRE(one.writer.put(2, frame));
+  CHECK(one.reader.next().kind == 2);
+}
+
+TEST_CASE("what no writer can have written is refused", "[arena][ring]") {
+  const std::uint64_t word = GENERATE(std::uint64_t{1} << 32 | (arena_ring_bytes - 64), std::uint64_t{1} << 32 | ~0u,
+                                      std::uint64_t{1} << 60 | 8);
+  ring one;
+  REQUIRE(one.writer.put(1, pattern(8, 1)));
+  REQUIRE(one.reader.next().kind == 1);
+  std::memcpy(one.memory() + 64, &word, sizeof word);
+  try {
+    one.reader.next();
+    FAIL("it was taken for a record");
+  } catch (const weft::error& refused) {
+    CHECK(refused.code() == weft::errc::protocol);
+  }
+}
+
+TEST_CASE("a writer and a reader on threads of their own", "[arena][ring][threads]") {
+  const std::uint64_t seed = weft_test::test_seed();
+  CAPTURE(seed);
+  ring one;
+  constexpr std::uint64_t count = 50'000;
+  const auto size_of = [&](std::uint64_t number) { return ((number + seed) * 0x9e3779b97f4a7c15u >> 30) % 700; };
+  std::thread writing([&] {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto bytes = pattern(size_of(i), i);
+      while (!one.writer.put(1, bytes)) std::this_thread::yield();
+    }
+  });
+  std::uint64_t wrong = 0;
+  for (std::uint64_t i = 0; i < count;) {
+    const auto found = one.reader.next();
+    if (found.kind == 0) {
+      one.reader.release();
+      std::this_thread::yield();
+      continue;
+    }
+    if (!is(found.bytes, pattern(size_of(i), i))) ++wrong;
+    if (++i % 8 == 0) one.reader.release();
+  }
+  writing.join();
+  CHECK(wrong == 0);
+}

@@ -1,0 +1,150 @@
+// Messages of which some go through the node's memory and some outside. Contract tests of both kinds of payloads are in
+// test_transport*.cpp, as media "node" and "node, copying".
+#include <sys/resource.h>
+
+#include <memory>
+#include <vector>
+#include <weft/runtime/error.hpp>
+
+#include "fabric/file_limit.hpp"
+#include "fabric/transport_media.hpp"
+
+using namespace weft_test;
+using fabric::transfer;
+
+namespace {
+
+/// The last one is not of the node.
+std::vector<station> mixed(bool reads) { return start_all(on_a_node(open({"loopback"}, 3), reads, 1)); }
+
+void poll_these(std::vector<station>& at) {
+  for (station& each : at) each.poll();
+}
+
+}  // namespace
+
+TEST_CASE("who is not of the node is reached from outside", "[transport][node]") {
+  const bool reads = GENERATE(true, false);
+  CAPTURE(reads);
+  std::vector<station> at = mixed(reads);
+  std::uint64_t number = 0;
+  for (const int from : {0, 1, 2})
+    for (const int to : {0, 1, 2}) {
+      const bytes frame = pattern(100, ++number), payload = pattern(300'000, ++number);
+      bytes memory(payload.size());
+      transfer sent, received;
+      until([&] { return at[to].link->receive_payload(from, 5, memory, received); }, "a receive's posting");
+      until([&] { return at[from].link->inject(to, frame); }, "a frame's posting");
+      until([&] { return at[from].link->send_payload(to, 5, payload, sent); }, "a payload's posting");
+      until([&] { return poll_these(at), at[to].seen.of(received) != nullptr && at[from].seen.of(sent) != nullptr; },
+            "the payload");
+      CHECK((memory == payload));
+      CHECK(at[to].seen.of(received)->bytes == payload.size());
+      CHECK_FALSE(at[to].seen.of(received)->error);
+      CHECK_FALSE(at[from].seen.of(sent)->error);
+      until([&] { return poll_these(at), !at[to].seen.frames.empty(); }, "the frame");
+      CHECK((at[to].seen.frames[0] == frame));
+      for (station& each : at) each.seen.frames.clear(), each.seen.endings.clear();
+    }
+}
+
+TEST_CASE("frames pass a payload that is being copied", "[transport][node]") {
+  const bool reads = GENERATE(true, false);
+  CAPTURE(reads);
+  std::vector<station> at = mixed(reads);
+  const bytes payload = pattern(8 << 20, 1);
+  bytes memory(payload.size());
+  transfer sent, received;
+  at[1].link->receive_payload(0, 5, memory, received);
+  REQUIRE(at[0].link->send_payload(1, 5, payload, sent));
+  at[0].poll();
+  at[1].poll();
+  std::size_t passed = 0;
+  until(
+      [&] {
+        at[0].link->inject(1, pattern(8, 1));
+        at[1].poll();
+        if (at[1].seen.of(received) == nullptr) passed = at[1].seen.frames.size();
+        at[0].poll();
+        return at[1].seen.of(received) != nullptr;
+      },
+      "the payload");
+  CHECK(passed > 10);
+  CHECK((memory == payload));
+}
+
+TEST_CASE("a payload that is being copied can be cancelled, and nothing of it lands later", "[transport][node]") {
+  const bool reads = GENERATE(true, false);
+  CAPTURE(reads);
+  std::vector<station> at = mixed(reads);
+  const bytes payload = pattern(8 << 20, 1), next = pattern(1000, 2);
+  bytes memory(payload.size());
+  transfer sent, received;
+  at[1].link->receive_payload(0, 5, memory, received);
+  REQUIRE(at[0].link->send_payload(1, 5, payload, sent));
+  at[0].poll();
+  at[1].poll();
+  REQUIRE(memory[0] == payload[0]);
+  at[1].link->cancel(received);
+  at[1].poll();
+  REQUIRE(at[1].seen.of(received) != nullptr);
+  CHECK(at[1].seen.of(received)->error == std::errc::operation_canceled);
+  std::fill(memory.begin(), memory.end(), std::byte{0});
+  until([&] { return poll_these(at), at[0].seen.of(sent) != nullptr; }, "the sender's end");
+  CHECK((memory == bytes(memory.size())));
+
+  transfer sent_next, received_next;
+  at[1].link->receive_payload(0, 5, std::span(memory).first(next.size()), received_next);
+  REQUIRE(at[0].link->send_payload(1, 5, next, sent_next));
+  until([&] { return poll_these(at), at[1].seen.of(received_next) != nullptr; }, "the next payload");
+  CHECK(std::equal(next.begin(), next.end(), memory.begin()));
+}
+
+TEST_CASE("what is on its way to or from a process that is cut off ends", "[transport][node]") {
+  const bool reads = GENERATE(true, false);
+  CAPTURE(reads);
+  std::vector<station> at = mixed(reads);
+  const bytes payload = pattern(8 << 20, 1);
+  bytes memory(payload.size());
+  transfer sent, received, other;
+  at[1].link->receive_payload(0, 5, memory, received);
+  REQUIRE(at[0].link->send_payload(1, 5, payload, sent));
+  at[0].poll();
+  at[1].poll();
+  at[1].link->cut(0, 0);
+  at[1].poll();
+  REQUIRE(at[1].seen.of(received) != nullptr);
+  CHECK(at[1].seen.of(received)->error);
+  at[0].link->cut(1, 0);
+  at[0].poll();
+  REQUIRE(at[0].seen.of(sent) != nullptr);
+  CHECK(at[0].seen.of(sent)->error);
+  CHECK_FALSE(at[0].link->inject(1, payload.size() > 8 ? std::span(payload).first(8) : payload));
+  CHECK_FALSE(at[0].link->send_payload(1, 5, payload, other));
+}
+
+TEST_CASE("a receive that is too short for its payload ends with an error, and its neighbour stays",
+          "[transport][node]") {
+  const bool reads = GENERATE(true, false);
+  CAPTURE(reads);
+  std::vector<station> at = mixed(reads);
+  const bytes payload = pattern(1000, 1);
+  bytes memory(1000);
+  transfer sent, received;
+  at[1].link->receive_payload(0, 5, std::span(memory).first(999), received);
+  REQUIRE(at[0].link->send_payload(1, 5, payload, sent));
+  until([&] { return poll_these(at), at[1].seen.of(received) != nullptr && at[0].seen.of(sent) != nullptr; }, "it");
+  CHECK(at[1].seen.of(received)->error);
+  CHECK((memory == bytes(memory.size())));
+}
+
+TEST_CASE("where there is no memory for a ring its first message says so", "[transport][node]") {
+  std::vector<station> at = mixed(true);
+  const file_limit short_files(1 << 20);
+  try {
+    at[0].link->inject(1, pattern(8, 1));
+    FAIL("it was sent");
+  } catch (const weft::error& refused) {
+    CHECK(refused.code().value() == EFBIG);
+  }
+}
