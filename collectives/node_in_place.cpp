@@ -10,9 +10,7 @@
 // What is told is checked before it is used. A call's input and output may be one: an element of any buffer is read and
 // written by one process alone, whose share it is in.
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <string>
 #include <weft/request.hpp>
@@ -31,8 +29,6 @@ namespace {
 constexpr std::size_t least_in_place = 2 << 10;
 
 constexpr std::chrono::milliseconds between_looks{1};
-
-bool has_ended(std::int64_t pid) { return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH; }
 
 }  // namespace
 
@@ -185,8 +181,8 @@ void node_road::withdraw() {
   const buffer_places& told = places_[rounds_.self()];
   if (told.in == buffer_places::elsewhere && told.out == buffer_places::elsewhere) return;
   const auto deadline = std::chrono::steady_clock::now() + host_.settings().peer_timeout;
-  for (std::size_t i = 0; i < pids_.size(); ++i)
-    while (i != rounds_.self() && rounds_.is_using(i, telling_) && !has_ended(pids_[i]) &&
+  for (std::size_t i = 0; i < seats_.size(); ++i)
+    while (i != rounds_.self() && rounds_.is_using(i, telling_) && !host_.has_ended(seats_[i].process) &&
            std::chrono::steady_clock::now() < deadline) {
       host_.moved_by().help();
       event never;

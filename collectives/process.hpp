@@ -70,6 +70,8 @@ class process {
   const fabric::arena* arena() const noexcept { return arena_.get(); }
   /// This process's part of it, then; else null.
   fabric::arena_boards* boards() noexcept { return boards_.get(); }
+  /// Whether a process of this node has ended for certain. False where that is not known.
+  bool has_ended(int process) const { return monitor_ != nullptr && monitor_->ended(process); }
   /// Where the program's arrays lie that others of the node may use in place.
   const std::shared_ptr<node_memory>& memory() const noexcept { return memory_; }
   /// The machine that this process is on. Any thread; the first call may take some ten milliseconds.

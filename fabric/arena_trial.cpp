@@ -10,6 +10,8 @@
 #include <weft/runtime/error.hpp>
 
 #include "descriptor_passing.hpp"
+#include "heap_space.hpp"
+#include "memory_left.hpp"
 #include "shared_memory.hpp"
 
 namespace weft::fabric {
@@ -31,6 +33,17 @@ std::string try_to_read_child() {
   return found == known ? "" : "process_vm_readv reads something else";
 }
 
+void try_heaps(arena_trial& result) {
+  try {
+    result.heap_bytes = heap_space::make(2).region_bytes();
+    const memory_left left = find_memory_left();
+    result.memory_left = left.bytes;
+    result.memory_limit = left.limit;
+  } catch (const error& failed) {
+    result.heap_refusal = failed.what();
+  }
+}
+
 }  // namespace
 
 arena_trial try_arena() {
@@ -45,6 +58,7 @@ arena_trial try_arena() {
   } catch (const error& failed) {
     result.refusal = failed.what();
   }
+  try_heaps(result);
   result.reading_refusal = try_to_read_child();
   return result;
 }

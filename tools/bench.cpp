@@ -23,7 +23,7 @@ namespace {
 struct command_line {
   bench_settings settings;
   std::string from, to = "16M";
-  std::string type = "float", op = "sum";
+  std::string type = "float", op = "sum", buffers = "private";
   std::size_t factor = 2, budget = 0;
   std::string prepost, noise;
   job_settings job;
@@ -72,6 +72,7 @@ void finish_settings(command_line& line) {
   s.budget = std::chrono::milliseconds(line.budget);
   s.type = kernels::find_type(line.type).value();
   s.op = kernels::find_operation(line.op).value();
+  s.arena = line.buffers == "arena";
   if (!line.noise.empty() && s.collective != "consistency")
     throw CLI::ValidationError("--noise", "for consistency alone, not " + s.collective);
   if (!line.noise.empty()) s.noise = parse_noise(line.noise);
@@ -86,6 +87,8 @@ void finish_settings(command_line& line) {
     throw CLI::ValidationError("--explain", "only a collective has algorithms, not " + s.collective);
   if (s.persistent && !kind)
     throw CLI::ValidationError("--persistent", "only a collective can be planned, not " + s.collective);
+  if (s.arena && (!kind || *kind == schedules::collective::barrier))
+    throw CLI::ValidationError("--buffers", s.collective + " has no buffers to put into the arena");
   if (s.explain && s.algorithm != "auto")
     throw CLI::ValidationError("--explain", "every algorithm is measured: not with --algorithm");
   if ((s.collective == "latency" || s.collective == "idle") && line.job.ranks < 2)
@@ -105,7 +108,8 @@ std::vector<std::string> worker_arguments(const command_line& line) {
                                      "--budget",    std::to_string(line.budget),
                                      "--type",      line.type,
                                      "--op",        line.op,
-                                     "--algorithm", s.algorithm};
+                                     "--algorithm", s.algorithm,
+                                     "--buffers",   line.buffers};
   if (s.check) arguments.push_back("--check");
   if (s.persistent) arguments.push_back("--persistent");
   if (s.json) arguments.push_back("--json");
@@ -205,6 +209,9 @@ void add_bench(CLI::App& weft, int& status) {
          names(kernels::all_types(), [](type each) { return !kernels::is_reproducible(each); }));
   choose(app->add_option("--op", line->op, "What combines them [sum]"),
          names(kernels::all_operations(), [](operation) { return true; }));
+  choose(app->add_option("--buffers", line->buffers,
+                         "Buffers of each process's own, or in memory that the node's processes share [private]"),
+         {"private", "arena"});
   app->add_option("--algorithm", s.algorithm, "One of the collective's algorithms [auto: by size]")->type_name("NAME");
   choose(app->add_option("--prepost", line->prepost,
                          "Whether long messages are granted when a collective starts, or each asks [on]"),

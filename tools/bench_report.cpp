@@ -30,6 +30,7 @@ bench_report::bench_report(const bench_settings& settings, std::string provider,
   if (kind && kind != schedules::collective::barrier)
     std::printf(", %s", std::string(kernels::name(settings_.type)).c_str());
   if (reduces) std::printf(", %s", std::string(kernels::name(settings_.op)).c_str());
+  if (settings_.arena) std::printf(", buffers in the arena");
   if (settings_.persistent) std::printf(", planned");
   std::printf("%s\n", settings_.check ? ", every sample checked" : "");
   if (settings_.collective == "idle") return;
@@ -45,6 +46,7 @@ std::string bench_report::json(const measurement& m) const {
          ", \"samples\": " + std::to_string(m.samples) + fixed(", \"min_us\": %.3f", m.min_us) +
          fixed(", \"median_us\": %.3f", m.median_us) + fixed(", \"p99_us\": %.3f", m.p99_us) + ", \"algorithm\": \"" +
          m.algorithm + "\", \"provider\": \"" + provider_ + "\", \"wrong\": " + std::to_string(m.wrong) +
+         (settings_.arena ? ", \"buffers\": \"arena\"" : "") +
          (settings_.persistent ? ", \"persistent\": true" : ", \"persistent\": false") +
          (m.predicted_us ? fixed(", \"predicted_us\": %.3f", *m.predicted_us) +
                                (m.chosen ? ", \"chosen\": true" : ", \"chosen\": false")

@@ -23,6 +23,7 @@ struct bench_settings {
   std::string algorithm = "auto";
   bool check = false;       ///< the result of every sample, each on inputs of its own
   bool persistent = false;  ///< planned once for each size, and started again and again
+  bool arena = false;       ///< whether buffers are in memory that the node shares
   bool json = false;
   noise_pattern noise;                             ///< of consistency
   progress_mode progress = progress_mode::caller;  ///< of overlap and consistency

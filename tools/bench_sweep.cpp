@@ -49,12 +49,12 @@ rank_samples take_samples(communicator& world, workload& work, const bench_setti
 
 }  // namespace
 
-std::int64_t sweep(communicator& world, const bench_settings& settings,
+std::int64_t sweep(communicator& world, const bench_settings& settings, runtime* arena,
                    const std::function<void(const measurement&)>& report) {
   std::int64_t all_wrong = 0;
   const bool sized = settings.collective != "barrier";
   for (std::size_t bytes = sized ? settings.from : 0;; bytes *= settings.factor) {
-    const auto work = make_workload(world, settings, bytes);
+    const auto work = make_workload(world, settings, bytes, arena);
     if (settings.persistent) work->persist();
     const rank_samples mine = take_samples(world, *work, settings, bytes);
     std::vector<double> slowest(world.rank() == 0 ? mine.seconds.size() : 0);

@@ -8,6 +8,7 @@
 #include <span>
 #include <type_traits>
 #include <weft/kernels/combine.hpp>
+#include <weft/runtime.hpp>
 
 namespace weft::tools {
 
@@ -69,15 +70,22 @@ std::int64_t count_differences(std::span<const T> values, std::span<const T> exa
   return wrong;
 }
 
-/// An array that, unlike a vector, holds bools as they are.
+/// An array that, unlike a vector, holds bools as they are: in the arena of that runtime's node, where there is one, or
+/// for null in memory of its process alone.
 template <class T>
 class array {
  public:
-  explicit array(std::size_t count) : elements_(std::make_unique<T[]>(count)), count_(count) {}
-  std::span<T> span() const { return {elements_.get(), count_}; }
+  explicit array(std::size_t count, runtime* arena = nullptr) : count_(count) {
+    if (arena != nullptr)
+      shared_ = arena->allocate<T>(count);
+    else
+      own_ = std::make_unique<T[]>(count);
+  }
+  std::span<T> span() const { return {own_ != nullptr ? own_.get() : const_cast<T*>(shared_.data()), count_}; }
 
  private:
-  std::unique_ptr<T[]> elements_;
+  std::unique_ptr<T[]> own_;
+  node_array<T> shared_;
   std::size_t count_;
 };
 

@@ -38,7 +38,7 @@ detail::choice_request call_of(communicator& world, const bench_settings& settin
 }
 
 /// Each size by every algorithm, the one predicted to be the fastest first.
-std::int64_t sweep_algorithms(communicator& world, const bench_settings& settings,
+std::int64_t sweep_algorithms(communicator& world, const bench_settings& settings, runtime* arena,
                               const std::function<void(const measurement&)>& report) {
   std::int64_t wrong = 0;
   bench_settings one = settings;
@@ -48,7 +48,7 @@ std::int64_t sweep_algorithms(communicator& world, const bench_settings& setting
     one.from = one.to = bytes;
     for (const auto& each : detail::choices::predicted(world, call)) {
       detail::choices::prefer(world, call.what, each.how);
-      wrong += sweep(world, one, [&](measurement measured) {
+      wrong += sweep(world, one, arena, [&](measurement measured) {
         measured.algorithm = each.how->name;
         measured.predicted_us = each.seconds * 1e6;
         measured.chosen = each.how == chosen;
@@ -66,6 +66,7 @@ struct rank_program {
   const std::string progress;
   int ranks_here;
   const std::optional<progress_bench>& about_progress;
+  runtime* arena;  ///< whose memory the buffers are in; null: each process's own
 
   std::int64_t operator()(communicator& world) const {
     if (settings.collective == "latency") return latency(world);
@@ -76,9 +77,9 @@ struct rank_program {
     if (settings.explain) {
       if (detail::choices::costs(world) == nullptr)
         throw std::runtime_error("weft bench: one rank sends nothing, so nothing is predicted: -n 2 or more");
-      return sweep_algorithms(world, settings, [&](const measurement& measured) { report->add(measured); });
+      return sweep_algorithms(world, settings, arena, [&](const measurement& measured) { report->add(measured); });
     }
-    return sweep(world, settings, [&](measurement measured) {
+    return sweep(world, settings, arena, [&](measurement measured) {
       const auto call = call_of(world, settings, measured.bytes);
       if (!settings.persistent && detail::choices::on_node(world, call.what))
         measured.algorithm = "node";
@@ -117,10 +118,10 @@ int run_bench_worker(const bench_settings& settings, const std::vector<std::stri
   const std::string progress = member.settings.progress == progress_mode::thread ? "thread" : "caller";
   std::optional<progress_bench> about_progress;
   if (measures_progress(settings.collective)) about_progress.emplace(settings, member);
-  const rank_program program{settings, provider, progress, ranks, about_progress};
   std::atomic<std::int64_t> wrong = 0;
   {
     runtime job(std::move(member));
+    const rank_program program{settings, provider, progress, ranks, about_progress, settings.arena ? &job : nullptr};
     if (ranks == 1)
       wrong = program(job.world());
     else

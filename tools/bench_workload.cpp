@@ -29,14 +29,14 @@ int contributors(const communicator& world, collective what) {
 template <class T>
 class reduction final : public workload {
  public:
-  reduction(communicator& world, collective what, kernels::operation op, std::size_t count)
+  reduction(communicator& world, collective what, kernels::operation op, std::size_t count, runtime* arena)
       : world_(world),
         what_(what),
         op_(op),
         contributors_(contributors(world, what)),
         first_(what == collective::reduce_scatter ? static_cast<std::size_t>(world.rank()) * count : 0),
-        in_(what == collective::reduce_scatter ? static_cast<std::size_t>(world.size()) * count : count),
-        out_(contributors_ == 0 ? 0 : count) {}
+        in_(what == collective::reduce_scatter ? static_cast<std::size_t>(world.size()) * count : count, arena),
+        out_(contributors_ == 0 ? 0 : count, arena) {}
 
   void prepare(std::uint64_t seed) override {
     fill(in_.span(), op_, seed, world_.rank());
@@ -109,12 +109,12 @@ class reduction final : public workload {
 template <class T>
 class movement final : public workload {
  public:
-  movement(communicator& world, collective what, std::size_t count)
+  movement(communicator& world, collective what, std::size_t count, runtime* arena)
       : world_(world),
         what_(what),
         count_(count),
-        in_(blocks_in(world, what) * count),
-        out_(blocks_out(world, what) * count) {}
+        in_(blocks_in(world, what) * count, arena),
+        out_(blocks_out(world, what) * count, arena) {}
 
   void prepare(std::uint64_t seed) override {
     fill(in_.span(), values, seed, world_.rank());
@@ -217,18 +217,19 @@ class barrier final : public workload {
 };
 
 template <class T>
-std::unique_ptr<workload> make_of(communicator& world, const bench_settings& settings, std::size_t bytes) {
+std::unique_ptr<workload> make_of(communicator& world, const bench_settings& settings, std::size_t bytes,
+                                  runtime* arena) {
   const collective what = schedules::find_collective(settings.collective).value();
   const std::size_t count = count_of(settings, bytes);
-  if (schedules::combines(what)) return std::make_unique<reduction<T>>(world, what, settings.op, count);
-  return std::make_unique<movement<T>>(world, what, count);
+  if (schedules::combines(what)) return std::make_unique<reduction<T>>(world, what, settings.op, count, arena);
+  return std::make_unique<movement<T>>(world, what, count, arena);
 }
 
 /// Of the one of these types that the settings name.
 template <class... T>
-std::unique_ptr<workload> make(communicator& world, const bench_settings& settings, std::size_t bytes) {
+std::unique_ptr<workload> make(communicator& world, const bench_settings& settings, std::size_t bytes, runtime* arena) {
   std::unique_ptr<workload> made;
-  ((kernels::type_of<T> == settings.type ? void(made = make_of<T>(world, settings, bytes)) : void()), ...);
+  ((kernels::type_of<T> == settings.type ? void(made = make_of<T>(world, settings, bytes, arena)) : void()), ...);
   return made;
 }
 
@@ -238,13 +239,14 @@ std::size_t count_of(const bench_settings& settings, std::size_t bytes) {
   return std::max<std::size_t>(1, bytes / kernels::size_of(settings.type));
 }
 
-std::unique_ptr<workload> make_workload(communicator& world, const bench_settings& settings, std::size_t bytes) {
+std::unique_ptr<workload> make_workload(communicator& world, const bench_settings& settings, std::size_t bytes,
+                                        runtime* arena) {
   if (settings.collective == "barrier") return std::make_unique<barrier>(world);
   try {
     return make<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
                 std::uint64_t, float16, bfloat16, float, double, std::complex<float>, std::complex<double>,
                 located<float>, located<double>, located<std::int32_t>, located<std::int64_t>, bool, std::byte>(
-        world, settings, bytes);
+        world, settings, bytes, arena);
   } catch (const std::exception&) {
     throw std::runtime_error("no memory for buffers of " + std::to_string(bytes) + " bytes on each rank");
   }

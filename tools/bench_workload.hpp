@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <weft/communicator.hpp>
+#include <weft/runtime.hpp>
 
 #include "bench_settings.hpp"
 
@@ -43,7 +44,8 @@ class workload {
 std::size_t count_of(const bench_settings& settings, std::size_t bytes);
 
 /// Buffers for a vector of so many bytes on each rank, or, where there is a block for each rank, for blocks of so many;
-/// root 0. `world` outlives it.
-std::unique_ptr<workload> make_workload(communicator& world, const bench_settings& settings, std::size_t bytes);
+/// root 0. They are taken from the memory that `arena` shares with its node, where it is not null. `world` outlives it.
+std::unique_ptr<workload> make_workload(communicator& world, const bench_settings& settings, std::size_t bytes,
+                                        runtime* arena = nullptr);
 
 }  // namespace weft::tools

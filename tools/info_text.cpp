@@ -53,6 +53,13 @@ void write_arena(std::ostream& out, const info_report& report) {
     return;
   }
   out << label("node memory") << bytes(arena.bytes_of_process) << " for each process of a node\n";
+  out << label("  arrays in it");
+  if (arena.heap_refusal.empty())
+    out << "up to " << bytes(std::min<std::uint64_t>(arena.heap_bytes, arena.memory_left))
+        << " for each process: " << (arena.heap_bytes < arena.memory_left ? "its addresses" : arena.memory_limit)
+        << '\n';
+  else
+    out << "NONE, arrays are each process's own: " << arena.heap_refusal << '\n';
   out << label("  long vectors")
       << (arena.reading_refusal.empty() ? "read from each other's memory: process_vm_readv works"
                                         : "in pieces through it: " + arena.reading_refusal)

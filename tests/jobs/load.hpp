@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <vector>
 #include <weft/weft.hpp>
@@ -18,11 +19,16 @@ class wrong_result : public std::logic_error {
 
 class load {
  public:
-  /// Collective over `world`; says in `line` what it is doing.
-  load(weft::communicator& world, std::uint64_t seed, board_line& line);
+  /// Collective over `world`; says in `line` what it is doing. By the seed its vectors are in memory that the node
+  /// shares, in each process's own, or in either.
+  load(weft::runtime& runtime, weft::communicator& world, std::uint64_t seed, board_line& line);
 
   /// One round, the same kind on every rank. Throws what the calls throw, and wrong_result.
   void round(std::int64_t number);
+
+  /// Once a call has failed: marks all that it may have been writing, and looks whether anybody goes on to write there.
+  void mark_outputs();
+  void check_marks() const;
 
   /// The ranks of the world whose number is as even or odd as this one's: apart from their split unused.
   weft::communicator& half() noexcept { return half_; }
@@ -42,7 +48,9 @@ class load {
   weft::communicator half_;
   std::uint64_t seed_;
   board_line& line_;
-  std::vector<double> in_, out_, other_;
+  std::vector<double> own_;
+  weft::node_array<double> shared_;
+  std::span<double> in_, out_, other_;
   std::vector<std::byte> left_, right_;
 };
 

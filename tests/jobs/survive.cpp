@@ -88,10 +88,11 @@ void wake_victim(const script& what, const board& shared) {
 }
 
 /// Under load until somebody is lost. Writes down when it noticed, and whom.
-void work_until_loss(const script& what, weft::communicator& world, const board& shared) {
+void work_until_loss(const script& what, weft::runtime& runtime, const board& shared) {
+  weft::communicator& world = runtime.world();
   board_line& line = shared[world.rank()];
   const bool victim = what.dies(world.rank());
-  load work(world, what.seed, line);
+  load work(runtime, world, what.seed, line);
   try {
     world.barrier();
     if (victim && (what.scenario == "kill" || what.scenario == "two" || what.scenario == "stop"))
@@ -111,8 +112,10 @@ void work_until_loss(const script& what, weft::communicator& world, const board&
     line.say(verdict::lost, e.what());
   }
   if (what.scenario == "leave") return;  // the others may have gone
+  work.mark_outputs();
   if (what.scenario == "stop" && world.rank() == (what.first_victim() + 1) % world.size()) wake_victim(what, shared);
   see_refusals(what, world, work, line);
+  if (what.scenario != "stop") work.check_marks();
 }
 
 void live(const script& what, board_line& line, const board& shared, int argc, char** argv) {
@@ -126,7 +129,7 @@ void live(const script& what, board_line& line, const board& shared, int argc, c
     line.say(verdict::lost, e.what());
     return;
   }
-  work_until_loss(what, runtime->world(), shared);
+  work_until_loss(what, *runtime, shared);
   if (what.scenario == "leave" && what.dies(runtime->world().rank())) strike_later(what, line);
 }
 

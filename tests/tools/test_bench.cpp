@@ -120,6 +120,16 @@ TEST_CASE("every collective prints the peers' fields and its own") {
   CHECK(results({"barrier", "-n", "3", "--check"}).size() == 1);
 }
 
+TEST_CASE("with buffers in the arena results are exact as well, and say so") {
+  for (const std::string& collective : timed_collectives()) {
+    if (collective == "barrier") continue;
+    const auto sizes =
+        results({collective, "-n", "2", "-b", "64", "-e", "1M", "-f", "64", "--buffers", "arena", "--check"});
+    REQUIRE(sizes.size() == 3);
+    for (const auto& object : sizes) CHECK(object.at("buffers") == "arena");
+  }
+}
+
 TEST_CASE("every type has exact results by every operator, on a rank alone") {
   char name[] = "test";
   char* argv[] = {name, nullptr};
@@ -235,6 +245,8 @@ TEST_CASE("bad options of a bench are named, with what is right") {
   CHECK_THAT(refusal({"latency", "-n", "1"}), ContainsSubstring("at least 2 ranks"));
   CHECK_THAT(refusal({"idle", "-n", "1"}), ContainsSubstring("at least 2 ranks"));
   CHECK_THAT(refusal({"latency", "--persistent"}), ContainsSubstring("only a collective can be planned"));
+  CHECK_THAT(refusal({"reduce", "--buffers", "mine"}), ContainsSubstring("{private,arena}"));
+  CHECK_THAT(refusal({"barrier", "--buffers", "arena"}), ContainsSubstring("barrier has no buffers"));
   CHECK_THAT(refusal({"reduce", "--no-such-option"}), ContainsSubstring("--no-such-option"));
   const outcome name = bench({"reduce", "--weft-alltoall=ring"});
   CHECK(name.status == 1);
