@@ -105,7 +105,7 @@ handle communicator::start(detail::request call) {
   return handle(begin(std::move(call)));
 }
 
-void communicator::finish(detail::request call) {
+void communicator::finish(detail::request&& call) {
   const auto shape = detail::telling_refusals(*state_, [&] { return detail::check(*state_, call); });
   if (call.reproducible) {
     detail::accumulators sums(call.type, call.in, call.in_count);

@@ -80,6 +80,12 @@ array_operator::array_operator(const request& call)
 
 void combine_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
                     std::size_t count, std::byte* target, std::span<std::byte* const> others) {
+  if (others.empty() && inputs.size() <= most_sources && count * by.element_bytes <= block_bytes &&
+      by.custom.apply == nullptr) {  // in one pass, as below
+    std::array<const void*, most_sources> sources;
+    for (std::size_t i = 0; i < inputs.size(); ++i) sources[i] = inputs[i] + first * by.element_bytes;
+    return by.kernel(sources.data(), inputs.size(), target, count);
+  }
   block_combiner blocks(by, std::min(elements_at_a_time(by), count));
   for_each_block(by, first, count, [&](std::size_t begin, std::size_t some) {
     const std::size_t bytes = some * by.element_bytes;

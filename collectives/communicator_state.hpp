@@ -12,6 +12,7 @@
 #include <weft/communicator.hpp>
 #include <weft/runtime/rest.hpp>
 
+#include "call_key.hpp"
 #include "meeting.hpp"
 #include "plan_cache.hpp"
 #include "process.hpp"
@@ -36,19 +37,6 @@ struct rank_identity {
   sole_call dividing;                        ///< a communicator
   std::uint32_t next_communicator = 1;       ///< for the id of the next communicator that this rank leads
   std::vector<std::uint64_t> communicators;  ///< ids of those that it is in
-};
-
-/// What of a call its plan depends on, where the ranks' blocks are even.
-struct call_key {
-  collective what = collective::barrier;
-  custom_operator custom = custom_operator::none;
-  kernels::operation op = kernels::operation::sum;
-  kernels::type type = kernels::type::float32;
-  int root = 0;
-  std::size_t element_bytes = 1;
-  std::size_t vector = 0;  ///< elements; see request_shape
-  std::size_t block = 0;
-  friend bool operator==(const call_key&, const call_key&) = default;
 };
 
 /// How a call will run.

@@ -26,16 +26,22 @@ collective_call agreed_call(const request& call, const request_shape& shape) {
   return all;
 }
 
-/// The call in the bits that a stamp has for it.
-std::uint32_t hash_of(const call_terms& terms, std::uint32_t sequence) {
-  std::uint64_t hash = sequence;
+// Fibonacci hashing (Knuth, volume 3, 6.4): the upper half of the product depends on every bit.
+constexpr std::uint64_t golden = 0x9e3779b97f4a7c15u;
+
+std::uint64_t hash_of(const call_terms& terms) {
+  std::uint64_t hash = 0;
   for (const std::uint64_t part :
        {terms.fingerprint, terms.count, static_cast<std::uint64_t>(terms.root), terms.element_bytes}) {
-    // Fibonacci hashing (Knuth, volume 3, 6.4): the upper half of the product depends on every bit.
-    hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ part) * golden;
     hash ^= hash >> 32;
   }
-  return static_cast<std::uint32_t>(hash);
+  return hash;
+}
+
+/// The call in the bits that a stamp has for it.
+std::uint32_t stamp_of(const meeting::seat& of) {
+  return static_cast<std::uint32_t>(((of.hash ^ of.sequence) * golden) >> 32);
 }
 
 /// One rank's call.
@@ -71,20 +77,31 @@ class joined_call {
   using round = worker_rounds::round;
 
   void take_seat(const request_shape& shape) {
-    const collective_call called = agreed_call(call_, shape);
-    mine_.terms = terms_of(called);
-    mine_.terms.fingerprint = joined_fingerprint(called);
+    const bool checked = state_.host.settings().check;
+    const call_key key = key_of(call_, shape);
+    if (mine_.key != key || call_.uneven) say_terms(key, shape);
     mine_.sequence = state_.next_sequence();
-    if (state_.host.settings().check) {
-      auto announced = announcement::of(called, false, state_.member.rank, state_.size());
-      announced.terms = mine_.terms;
-      agreement(state_, announced, mine_.sequence).await(schedules::call_name(call_.what));
-    }
+    if (checked) agree_first(shape);
     mine_.custom = call_.custom;
     mine_.member = &state_.member;
     mine_.input = static_cast<const std::byte*>(call_.in);
     mine_.output = static_cast<std::byte*>(call_.out);
     state_.member.silent.enter(mine_.sequence, mine_.terms.fingerprint);
+  }
+
+  void say_terms(const call_key& key, const request_shape& shape) {
+    mine_.key.reset();
+    const collective_call called = agreed_call(call_, shape);
+    mine_.terms = terms_of(called);
+    mine_.terms.fingerprint = joined_fingerprint(called);
+    mine_.hash = hash_of(mine_.terms);
+    if (!call_.uneven) mine_.key = key;
+  }
+
+  void agree_first(const request_shape& shape) {
+    auto announced = announcement::of(agreed_call(call_, shape), false, state_.member.rank, state_.size());
+    announced.terms = mine_.terms;
+    agreement(state_, announced, mine_.sequence).await(schedules::call_name(call_.what));
   }
 
   [[noreturn]] void fail(const std::exception_ptr& failure) {
@@ -107,7 +124,7 @@ class joined_call {
 
   /// With the other benches.
   void meet() {
-    round turn(here_.rounds(), mine_.bench, hash_of(mine_.terms, mine_.sequence));
+    round turn(here_.rounds(), mine_.bench, stamp_of(mine_));
     const std::optional<std::size_t> copied = work_.copied();
     if (copied) give_copies(turn, *copied);
     turn.publish();
@@ -128,12 +145,16 @@ class joined_call {
     }
   }
 
-  /// Of all ranks, by seat.
+  /// Of all ranks, by seat; of those here their inputs, where these are read once.
   std::span<const std::byte* const> copies(const round& turn, std::size_t each) {
     std::vector<const std::byte*>& all = state_.copies;
     all.resize(here_.size());
     for (std::size_t b = 0; b < here_.benches().size() && each != 0; ++b) {
       const std::span<const std::size_t> seats = here_.benches()[b].seats;
+      if (b == mine_.bench && work_.combines_copies()) {
+        for (const std::size_t seat : seats) all[seat] = here_.at(seat).input;
+        continue;
+      }
       const std::byte* from = turn.value_of(b, each * seats.size());
       for (const std::size_t seat : seats) all[seat] = std::exchange(from, from + each);
     }

@@ -10,6 +10,7 @@ class joined_vector final : public joined_work {
  public:
   using joined_work::joined_work;
 
+  bool combines_copies() const override { return combines(); }
   void make(std::size_t bench, std::span<const std::byte* const> copies) override;
   void begin() override;
   bool joins() const override { return combines() && here_.target != nullptr; }

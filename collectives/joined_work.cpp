@@ -16,7 +16,9 @@ constexpr std::size_t least_share = 8 << 10;
 std::optional<std::size_t> joined_work::copied() const {
   if (!alone() || here_.benches().size() == 1 || call_.custom.apply != nullptr) return std::nullopt;
   const std::optional<std::size_t> each = input_bytes();
-  return each && *each <= worker_rounds::slot_bytes / here_.most_at_a_bench() ? each : std::nullopt;
+  const bool fits =
+      each && *each <= worker_rounds::slot_bytes && *each * here_.most_at_a_bench() <= worker_rounds::slot_bytes;
+  return fits ? each : std::nullopt;
 }
 
 bool joined_work::gives(std::size_t seat) const {

@@ -40,6 +40,8 @@ class joined_work {
   std::optional<std::size_t> copied() const;
   /// Whether a seat's rank gives any.
   bool gives(std::size_t seat) const;
+  /// Whether all copies are read before the outputs are written: then those of the bench's own ranks are their inputs.
+  virtual bool combines_copies() const { return false; }
   /// The outputs of the ranks at `bench`, from the copies by seat.
   virtual void make(std::size_t bench, std::span<const std::byte* const> copies) = 0;
 

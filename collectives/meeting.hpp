@@ -14,6 +14,7 @@
 #include <weft/operators.hpp>
 #include <weft/runtime/event.hpp>
 
+#include "call_key.hpp"
 #include "fingerprint.hpp"
 #include "rank_groups.hpp"
 #include "worker_rounds.hpp"
@@ -37,7 +38,9 @@ class meeting final : public fabric::failure_listener {
  public:
   /// One rank's. Written by it before it arrives; in `failure` and below by whoever does its part.
   struct alignas(64) seat {
+    std::optional<call_key> key;  ///< of `terms`; none where blocks are uneven
     call_terms terms;
+    std::uint64_t hash = 0;  ///< of the terms
     std::uint32_t sequence = 0;
     user_function custom;
     const std::byte* input = nullptr;

@@ -28,12 +28,12 @@ chosen choose(communicator_state& state, const request& wanted, const request_sh
   return c;
 }
 
+}  // namespace
+
 call_key key_of(const request& call, const request_shape& shape) {
   return {call.what, custom_of(call.custom), call.op,      call.type,
           call.root, call.element_bytes,     shape.vector, shape.block};
 }
-
-}  // namespace
 
 std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const collective_call& call,
                                             const schedules::operand_costs& operand) {

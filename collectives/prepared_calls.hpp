@@ -10,6 +10,9 @@ namespace weft::detail {
 /// How `call` will run. Until the next call.
 const prepared_call& prepare(communicator_state& state, const request& call, const request_shape& shape);
 
+/// What of it a plan depends on, where the ranks' blocks are even.
+call_key key_of(const request& call, const request_shape& shape);
+
 /// The plan of that shape: one that was used before, or a new one. The costs are the greedy tree's.
 std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const collective_call& call,
                                             const schedules::operand_costs& operand);

@@ -330,7 +330,7 @@ class communicator {
   handle start_receive(std::span<std::byte> data, int from, int tag);
   void run(detail::request call);
   handle start(detail::request call);
-  void finish(detail::request call);
+  void finish(detail::request&& call);
   std::unique_ptr<detail::pending> begin(detail::request call);
   plan make_plan(const detail::request& call);
   std::optional<communicator> divide(const char* operation, detail::part mine);
