@@ -51,7 +51,7 @@ bool node_road::alltoall_with_counts(const leader_call& call) {
   if (!from_each(call, take)) return false;
   end_taking(call);
   if (input.longest <= most) return true;
-  return is_long(input.longest) ? read_moves(call) && let_go(call) : move_in_pieces(call, in, input);
+  return is_long(call.what, input.longest) ? read_moves(call) && let_go(call) : move_in_pieces(call, in, input);
 }
 
 void node_road::tell_blocks(const std::byte* in, const block_places& sent) noexcept {

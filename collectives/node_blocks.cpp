@@ -62,7 +62,7 @@ bool node_road::move_all_blocks(const leader_call& call) {
                          self == static_cast<std::size_t>(call.root);
   if (takes_own) copy_bytes(call.out + own.to, call.in + own.from, own.bytes);
   const std::byte* const in = input.longest > fabric::arena_slot_bytes ? apart(call, input.own) : call.in;
-  return is_long(input.longest) ? move_by_reading(call, in) : move_in_pieces(call, in, input);
+  return is_long(call.what, input.longest) ? move_by_reading(call, in) : move_in_pieces(call, in, input);
 }
 
 const std::byte* node_road::apart(const leader_call& call, std::size_t bytes) {

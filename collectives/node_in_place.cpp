@@ -35,7 +35,8 @@ constexpr std::chrono::milliseconds between_looks{1};
 bool node_road::tells(const leader_call& call) const noexcept {
   const std::size_t bytes = call.count * call.of->element_bytes;
   if (custom_) return false;  // what the caller's operator makes may be missing (node_operators.cpp)
-  if (call.what == collective::broadcast) return is_long(bytes) || (heap_ != nullptr && bytes >= least_in_place);
+  if (call.what == collective::broadcast)
+    return is_long(call.what, bytes) || (heap_ != nullptr && bytes >= least_in_place);
   // The others of a reduction do not wait for each other while a slot has room for it.
   const std::size_t least = call.what == collective::reduce ? fabric::arena_slot_bytes + 1 : least_in_place;
   return heap_ != nullptr && call.what != collective::barrier && bytes >= least;
@@ -44,7 +45,7 @@ bool node_road::tells(const leader_call& call) const noexcept {
 bool node_road::reduce_telling(const leader_call& call) {
   const std::size_t element = call.of->element_bytes, bytes = call.count * element;
   const bool takes = call.what == collective::allreduce || rounds_.self() == static_cast<std::size_t>(call.root);
-  const bool in_slots = !is_long(bytes);
+  const bool in_slots = !is_long(call.what, bytes);
   buffer_places mine{place_of(call.in, bytes), takes ? place_of(call.out, bytes) : 0};
   mine.address = reinterpret_cast<std::uintptr_t>(call.in);
   const std::size_t some = std::min(call.count, fabric::arena_slot_bytes / element);
@@ -92,7 +93,7 @@ bool node_road::broadcast_telling(const leader_call& call) {
   const std::size_t self = rounds_.self(), root = static_cast<std::size_t>(call.root);
   const std::size_t element = call.of->element_bytes, bytes = call.count * element;
   const std::size_t some = std::min(call.count, fabric::arena_slot_bytes / element);
-  const bool in_slots = !is_long(bytes);
+  const bool in_slots = !is_long(call.what, bytes);
   if (self == root) {
     const buffer_places mine{place_of(call.in, bytes), 0, reinterpret_cast<std::uintptr_t>(call.in)};
     if (!tell_places(mine, in_slots && !mine.ready() ? call.in : nullptr, some * element)) return false;

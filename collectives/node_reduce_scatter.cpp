@@ -14,7 +14,8 @@ bool node_road::reduce_scatter(const leader_call& call) {
   const block_places places = places_of(call);
   const int self = static_cast<int>(rounds_.self());
   const range mine{places.begin(self) / element, places.bytes_of(self) / element};
-  return is_long(call.count * element) ? reduce_scatter_by_reading(call, mine) : reduce_scatter_in_pieces(call, mine);
+  return is_long(call.what, call.count * element) ? reduce_scatter_by_reading(call, mine)
+                                                  : reduce_scatter_in_pieces(call, mine);
 }
 
 bool node_road::reduce_scatter_in_pieces(const leader_call& call, range mine) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <string>
 #include <weft/fabric/arena.hpp>
@@ -13,6 +14,11 @@
 
 namespace weft::detail {
 namespace {
+
+/// Vectors, or where there are blocks the longest input, of so many bytes are read.
+constexpr std::size_t least_read_crowded = 32 << 10;
+constexpr std::size_t least_read_by_all = 64 << 10;
+constexpr std::size_t least_read_by_two = 1 << 20;  // an all-reduce, of which each could combine a share alone
 
 std::vector<fabric::arena_board*> boards_of(const process& host, const std::vector<fabric::arena_boards::seat>& seats) {
   std::vector<fabric::arena_board*> boards;
@@ -56,6 +62,7 @@ node_road::node_road(process& host, std::uint64_t communicator, const std::vecto
       inputs_(rounds_.size()),
       seen_(rounds_.size()),
       reads_(host.arena()->reading_refusal().empty()),
+      crowded_(host.arena()->processes().size() > host.arena()->cpus()),
       seats_(seats),
       told_(rounds_.size()),
       moves_(rounds_.size()),
@@ -122,7 +129,17 @@ bool node_road::go_vector(const leader_call& call) {
   const std::size_t bytes = call.count * call.of->element_bytes;
   if (tells(call)) return call.what == collective::broadcast ? broadcast_telling(call) : reduce_telling(call);
   if (bytes <= fabric::arena_slot_bytes) return go_short(call);
-  return is_long(bytes) && call.what != collective::broadcast ? reduce_by_reading(call) : go_in_pieces(call);
+  return is_long(call.what, bytes) && call.what != collective::broadcast ? reduce_by_reading(call) : go_in_pieces(call);
+}
+
+std::size_t node_road::least_read(collective what) const noexcept {
+  // A process that has to wait for its core at every few slots loses more than the kernel takes.
+  if (crowded_) return least_read_crowded;
+  // What goes one way goes through the slots: the one writes while the other reads, at no kernel's price for each page.
+  const bool two = rounds_.size() == 2;
+  if (what == collective::broadcast || (what == collective::reduce && two))
+    return std::numeric_limits<std::size_t>::max();
+  return what == collective::allreduce && two ? least_read_by_two : least_read_by_all;
 }
 
 bool node_road::go_short(const leader_call& call) {

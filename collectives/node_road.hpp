@@ -80,10 +80,6 @@ class node_road {
     std::size_t to = 0;
   };
 
-  /// Vectors of at least so many bytes are read from the other processes' memory, where that is permitted: the kernel's
-  /// part of it costs about as much by then as the rounds that it saves.
-  static constexpr std::size_t least_read = 32 << 10;
-
   // node_road.cpp; false: the communicator has failed
   bool go(const leader_call& call);
   bool go_vector(const leader_call& call);
@@ -97,7 +93,9 @@ class node_road {
     return in_line ? rounds_.line(member) : rounds_.slot(member);
   }
   void report_difference(std::size_t member);
-  bool is_long(std::size_t bytes) const noexcept { return reads_ && bytes >= least_read; }
+  /// Whether a vector is read from the other processes' memory, where that is permitted, and not written into slots.
+  bool is_long(collective what, std::size_t bytes) const noexcept { return reads_ && bytes >= least_read(what); }
+  std::size_t least_read(collective what) const noexcept;
 
   // node_operators.cpp
   /// The first `count` elements of each of those inputs, into target, which may be one of them; nothing where an
@@ -221,6 +219,7 @@ class node_road {
   std::vector<const std::byte*> inputs_;  // of each process
   std::vector<const std::byte*> seen_;    // of them, what is read where it lies; null: to be copied first
   const bool reads_;                      // the others' memory
+  const bool crowded_;                    // the node has fewer CPUs than processes
   const std::vector<fabric::arena_boards::seat> seats_;
   std::vector<std::int64_t> pids_;                  // their numbers in this PID namespace
   std::vector<std::uint64_t> told_;                 // by each process, in the latest exchange

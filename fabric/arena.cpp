@@ -1,6 +1,8 @@
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <new>
 #include <utility>
@@ -15,6 +17,16 @@ namespace {
 
 /// The largest page of the machines that weft runs on, so that areas begin on pages everywhere.
 constexpr std::size_t largest_page = 64 << 10;
+
+void write_cpus(arena_cpus& mine) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return;
+  const int most = static_cast<int>(std::min<std::size_t>(CPU_SETSIZE, 64 * mine.bits.size()));
+  for (int cpu = 0; cpu < most; ++cpu)
+    if (CPU_ISSET(cpu, &set))  // relaxed: see arena::cpus()
+      mine.bits[static_cast<std::size_t>(cpu) / 64].fetch_or(std::uint64_t{1} << cpu % 64, std::memory_order_relaxed);
+}
 
 }  // namespace
 
@@ -31,7 +43,7 @@ arena_door::~arena_door() = default;
 int arena_door::number() const noexcept { return listener_ == nullptr ? -1 : listener_->number(); }
 
 std::size_t arena::area_bytes(std::size_t processes) noexcept {
-  const std::size_t used = boards * sizeof(arena_board) + processes * sizeof(arena_ring_ends);
+  const std::size_t used = boards * sizeof(arena_board) + sizeof(arena_cpus) + processes * sizeof(arena_ring_ends);
   return (used + largest_page - 1) / largest_page * largest_page;
 }
 
@@ -45,6 +57,7 @@ arena::arena(std::vector<int> processes, int self, std::vector<std::int64_t> pid
       pids_(std::move(pids)),
       memory_(std::make_unique<mapping>(std::move(memory))) {
   std::uninitialized_default_construct_n(reinterpret_cast<arena_board*>(area(self_)), boards);
+  write_cpus(*new (area(self_) + boards * sizeof(arena_board)) arena_cpus);
   std::uninitialized_default_construct_n(&ends(self_, processes_[0]), processes_.size());
 }
 
@@ -66,7 +79,7 @@ arena_board& arena::board(int process, std::size_t index) const noexcept {
 }
 
 arena_ring_ends& arena::ends(int process, int other) const noexcept {
-  std::byte* const first = area(process) + boards * sizeof(arena_board);
+  std::byte* const first = area(process) + boards * sizeof(arena_board) + sizeof(arena_cpus);
   return *std::launder(reinterpret_cast<arena_ring_ends*>(first) + index_of(other));  // as board()
 }
 
@@ -84,6 +97,21 @@ arena_ring_writer arena::ring_to(int process) const {
 
 arena_ring_reader arena::ring_from(int process) const noexcept {
   return {memory_->data() + ring_offset(process, self_), ends(process, self_).to, ends(self_, process).from};
+}
+
+arena_cpus& arena::cpus_of(int process) const noexcept {
+  return *std::launder(reinterpret_cast<arena_cpus*>(area(process) + boards * sizeof(arena_board)));  // as board()
+}
+
+std::size_t arena::cpus() const noexcept {
+  std::size_t count = 0;
+  for (std::size_t word = 0; word < arena_cpus().bits.size(); ++word) {
+    std::uint64_t all = 0;
+    // relaxed: whoever has joined has heard from every process behind what it wrote there.
+    for (const int each : processes_) all |= cpus_of(each).bits[word].load(std::memory_order_relaxed);
+    count += static_cast<std::size_t>(std::popcount(all));
+  }
+  return count;
 }
 
 std::int64_t arena::pid(int process) const noexcept { return pids_[index_of(process)]; }

@@ -8,6 +8,7 @@
 #include "affine.hpp"
 #include "node_cases.hpp"
 #include "one_that_throws.hpp"
+#include "sanitized.hpp"
 
 using namespace weft_test;
 using weft::schedules::collective;
@@ -23,7 +24,7 @@ job on_nodes(const std::string& letters, int ranks_per_process = 1) {
 }  // namespace
 
 TEST_CASE("processes of several nodes get the serial result", "[nodes]") {
-  const auto* const nodes = GENERATE("aab", "abb", "aabb", "abab", "abba", "aaabcc", "aabbaac", "abcddd");
+  const auto* const nodes = GENERATE("aab", "abab", "aabbaac", "abcddd");
   const int ranks = GENERATE(1, 3);
   auto what = on_nodes(nodes, ranks);
   what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
@@ -32,7 +33,7 @@ TEST_CASE("processes of several nodes get the serial result", "[nodes]") {
          {collective::barrier, collective::broadcast, collective::reduce, collective::allreduce})
       expect(on_node(world, each), "the memory of the nodes to be used");
     expect(!on_node(world, collective::alltoall), "messages for others");
-    call_anything(world, 80, seed_of_this_run());
+    call_anything(world, sanitized ? 20 : 60, seed_of_this_run());
   });
 }
 

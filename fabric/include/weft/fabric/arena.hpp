@@ -70,6 +70,8 @@ class arena {
   std::int64_t pid(int process) const noexcept;
   /// Why they cannot read each other's memory (process_memory.hpp); empty: they can. The same for all.
   const std::string& reading_refusal() const noexcept { return reading_refusal_; }
+  /// How many CPUs they could run on, together, when they joined; 0: that is not known. The same for all.
+  std::size_t cpus() const noexcept;
   /// Shared by all from the start, bytes; without what is in the heaps and rings.
   std::size_t size() const noexcept;
 
@@ -93,6 +95,7 @@ class arena {
   std::byte* area(int process) const noexcept;
   arena_ring_ends& ends(int process, int other) const noexcept;
   std::size_t ring_offset(int from, int to) const noexcept;
+  arena_cpus& cpus_of(int process) const noexcept;
 
   std::vector<int> processes_;
   const int self_;

@@ -2,7 +2,7 @@
 //
 //   segment:  area of process 0 | area of process 1 | ... | rings of process 0 | ...   one for each process of the node
 //   area:     board 0 (of the world) | board 1 | ...    one for each communicator that takes the arena
-//             | the state of its rings                  arena_ring.hpp
+//             | its CPUs | the state of its rings       arena_ring.hpp
 //   rings:    to process 0 | to process 1 | ...         memory once they are used
 //   board:    4 lines | 4 calls | whether its owner sleeps, or gave up | how often it was given | 4 slots
 //
@@ -51,6 +51,11 @@ struct arena_board {
   /// How often it has been given to a communicator, twice, and one more when the latest of them has gone.
   alignas(arena_alignment) std::atomic<std::uint64_t> use{0};
   alignas(arena_alignment) std::array<std::array<std::byte, arena_slot_bytes>, arena_depth> slots;
+};
+
+/// Which CPUs the owner could run on when it joined: a bit each. Written before anybody knows that all have.
+struct alignas(arena_alignment) arena_cpus {
+  std::array<std::atomic<std::uint64_t>, 16> bits{};
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
