@@ -25,8 +25,10 @@
 namespace weft::detail {
 namespace {
 
-/// Vectors of at least so many bytes are combined in place: a second round costs less than to copy one into a slot.
-constexpr std::size_t least_in_place = 2 << 10;
+/// Vectors of at least so many bytes are used in place: a second round costs less than to copy one into a slot.
+/// Measured on an EPYC, an all-reduce of 2 processes on 2 cores: 2 KiB 0.36 us in place and 0.32 by slots, 4 KiB 0.38
+/// and 0.59.
+constexpr std::size_t least_in_place = 3 << 10;
 
 constexpr std::chrono::milliseconds between_looks{1};
 

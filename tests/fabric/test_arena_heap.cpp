@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <random>
@@ -280,6 +281,37 @@ TEST_CASE("limits of a process make its heap smaller, or leave it none", "[heap]
   };
   CHECK(region_below(RLIMIT_FSIZE, 100 * 4 * chunk) == 100);
   CHECK(region_below(RLIMIT_FSIZE, 4 * chunk) == 255);
+}
+
+TEST_CASE("a control group that leaves too little makes an error, and nobody is killed", "[heap]") {
+  const std::filesystem::path top = "/sys/fs/cgroup/memory", group = top / ("weft-test-" + std::to_string(::getpid()));
+  std::error_code failed;
+  if (!std::filesystem::create_directory(group, failed)) {
+    WARN("no control group can be made here");
+    return;
+  }
+  const auto write = [&](const char* file, std::size_t number) {
+    std::ofstream to(group / file);
+    to << number;
+    return static_cast<bool>(to.flush());
+  };
+  const int status = status_of_child([&] {
+    if (!write("memory.limit_in_bytes", 200 << 20) || !write("cgroup.procs", static_cast<std::size_t>(::getpid())))
+      return 77;
+    arena_heap heap(heap_space::make(1), 0);
+    try {
+      for (int taken = 0; taken < 100; ++taken) std::memset(heap.take(8 << 20), 1, 8 << 20);
+      return 1;
+    } catch (const weft::error& refused) {
+      const bool says = std::string(refused.what()).find("memory.limit_in_bytes leaves") != std::string::npos;
+      return says && heap.used().taken >= std::size_t{64} << 20 ? 0 : 2;
+    }
+  });
+  std::filesystem::remove(group, failed);
+  if (status == 77)
+    WARN("this process cannot be limited by a control group");
+  else
+    CHECK(status == 0);
 }
 
 TEST_CASE("another's memory for heaps is checked for what it is", "[heap]") {

@@ -305,3 +305,47 @@ TEST_CASE("fibers of one thread go on while one of them waits for another proces
   });
   CHECK(right);
 }
+
+TEST_CASE("who withdraws is left alone once nobody uses its memory", "[arena]") {
+  const std::uint64_t seed = weft_test::test_seed();
+  CAPTURE(seed);
+  constexpr std::size_t members = 3;
+  int wrong = 0, used = 0;
+  for (std::uint64_t trial = 0; trial < (weft_test::sanitized ? 300 : 3000); ++trial) {
+    table shared(members);
+    std::vector<int> memory(members);  // of the first, which withdraws
+    on_threads(members, [&](std::size_t self) {
+      weft::progress by(weft_test::nothing);
+      arena_rounds mine(shared.all(), self, by, shared.failed);
+      std::mt19937_64 random(seed + members * trial + self);
+      const auto dawdle = [&] {
+        for (std::uint64_t turns = random() % 3000; turns != 0; --turns) weft::pause_core();
+      };
+      dawdle();
+      if (!mine.begin(1, 1)) return mine.withdraw();
+      const std::uint32_t telling = mine.number();
+      mine.publish();
+      if (self == 0) {
+        dawdle();
+        shared.failed = true;
+        mine.withdraw();
+        for (std::size_t i = 1; i < members; ++i)
+          while (mine.is_using(i, telling)) std::this_thread::yield();
+        for (const int each : memory) used += each;
+        memory.assign(members, 7);
+        return;
+      }
+      bool all = true;
+      for (std::size_t i = 0; i < members; ++i) all = all && (i == self || mine.await(i) == arena_rounds::found::here);
+      if (!all) return mine.withdraw();
+      mine.end_with_all();
+      dawdle();
+      if (mine.all_stay()) ++memory[self];
+      if (!mine.begin(1, 1)) return mine.withdraw();
+      mine.publish();
+    });
+    if (memory != std::vector<int>(members, 7)) ++wrong;
+  }
+  CHECK(wrong == 0);
+  CHECK(used > 0);  // not all came too late
+}
