@@ -2,7 +2,7 @@
 // tells the others where its blocks begin, and brings the blocks where there is room behind that; longer ones follow as
 // those of other calls (node_blocks.cpp), from the processes that have some.
 //
-//   line:  address of the input | its bytes
+//   line:  address of the input | its bytes | where that is in the heap
 //   slot:  begin of the block for each process, and the end of the last, bytes | the blocks
 #include <algorithm>
 #include <array>
@@ -21,6 +21,7 @@ namespace {
 struct told_input {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t place = 0;
 };
 
 std::size_t table_bytes(std::size_t processes) { return (processes + 1) * sizeof(std::uint64_t); }
@@ -56,7 +57,7 @@ bool node_road::alltoall_with_counts(const leader_call& call) {
 
 void node_road::tell_blocks(const std::byte* in, const block_places& sent) noexcept {
   const std::size_t all = rounds_.size(), self = rounds_.self(), bytes = sent.begin(static_cast<int>(all));
-  const told_input mine{reinterpret_cast<std::uintptr_t>(in), bytes};
+  const told_input mine{reinterpret_cast<std::uintptr_t>(in), bytes, place_of(in, bytes)};
   std::memcpy(rounds_.line(self), &mine, sizeof mine);
   std::byte* const slot = rounds_.slot(self);
   for (std::size_t i = 0; i <= all; ++i) {
@@ -79,6 +80,7 @@ bool node_road::take_block(const leader_call& call, std::size_t giver, const blo
   move& mine = moves_[giver];
   mine = {block[0], bytes, received.begin(static_cast<int>(giver))};
   told_[giver] = its.address;
+  lies_[giver] = its.place;
   longest = std::max<std::size_t>(longest, its.bytes);
   if (its.bytes > room_behind_table(all)) return true;
   if (bytes != 0) std::memcpy(call.out + mine.to, slot + table_bytes(all) + mine.from, bytes);

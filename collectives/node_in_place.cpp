@@ -54,7 +54,10 @@ bool node_road::reduce_telling(const leader_call& call) {
   if (!tell_places(mine, in_slots && !mine.ready() ? call.in : nullptr, some * element) || !hear_all()) return false;
   const auto ready = static_cast<std::size_t>(std::ranges::count_if(places_, &buffer_places::ready));
   if (ready == places_.size()) return reduce_in_place(call);
-  if (!in_slots) return see_inputs(call) && reduce_in_shares(call);
+  if (!in_slots) {
+    for (std::size_t i = 0; i < places_.size(); ++i) told_[i] = places_[i].address, lies_[i] = places_[i].in;
+    return reduce_in_shares(call);
+  }
   if (ready != 0) return go_in_pieces(call);  // some have nothing in their slots
   if (takes) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = rounds_.slot(i);
@@ -80,17 +83,6 @@ bool node_road::reduce_in_place(const leader_call& call) {
   return meet();
 }
 
-bool node_road::see_inputs(const leader_call& call) {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    told_[i] = places_[i].address;
-    seen_[i] = nullptr;
-    if (i == rounds_.self() || places_[i].in == buffer_places::elsewhere) continue;
-    seen_[i] = find(i, places_[i].in, call.count * call.of->element_bytes);
-    if (seen_[i] == nullptr) return false;
-  }
-  return true;
-}
-
 bool node_road::broadcast_telling(const leader_call& call) {
   const std::size_t self = rounds_.self(), root = static_cast<std::size_t>(call.root);
   const std::size_t element = call.of->element_bytes, bytes = call.count * element;
@@ -106,7 +98,10 @@ bool node_road::broadcast_telling(const leader_call& call) {
   if (!tell_places({0, place_of(call.out, bytes)}, nullptr, 0) || !hear_from(root)) return false;
   rounds_.end();
   if (places_[root].in != buffer_places::elsewhere) return copy_from_root(call);
-  if (!in_slots) return read(root, places_[root].address, call.out, bytes) && nod(root, false);
+  if (!in_slots) {
+    lies_[root] = buffer_places::elsewhere;
+    return read(root, places_[root].address, call.out, bytes) && nod(root, false);
+  }
   std::memcpy(call.out, rounds_.slot(root), some * element);
   return go_in_pieces(call, some);
 }

@@ -42,7 +42,6 @@ bool node_road::reduce_scatter_in_pieces(const leader_call& call, range mine) {
 bool node_road::reduce_scatter_by_reading(const leader_call& call, range mine) {
   const std::size_t piece = bytes_of_piece();
   std::byte* const pieces = scratch((rounds_.size() - 1) * piece);
-  std::ranges::fill(seen_, nullptr);
   const bool done = exchange(call.in, call.poisoned) && combine_share(call, mine, call.out, pieces, piece) && meet();
   free_large_scratch();
   return done;

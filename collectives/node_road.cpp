@@ -65,6 +65,7 @@ node_road::node_road(process& host, std::uint64_t communicator, const std::vecto
       crowded_(host.arena()->processes().size() > host.arena()->cpus()),
       seats_(seats),
       told_(rounds_.size()),
+      lies_(rounds_.size()),
       moves_(rounds_.size()),
       heap_(host.arena()->heap()),
       places_(rounds_.size()),

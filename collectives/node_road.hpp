@@ -174,7 +174,9 @@ class node_road {
   /// `pieces`: memory for `piece` bytes of each other process.
   bool combine_share(const leader_call& call, range share, std::byte* target, std::byte* pieces, std::size_t piece);
   bool take_shares(const leader_call& call);
+  /// Copies what lies at an address in the memory that `member` has told of.
   bool read(std::size_t member, std::uint64_t address, std::byte* into, std::size_t bytes);
+  bool find_shares(range share, std::size_t element);
   /// Bytes of each other process's memory that are read at a time.
   std::size_t bytes_of_piece() const noexcept;
   /// Aligned to 64 bytes, until the next call of this.
@@ -196,7 +198,6 @@ class node_road {
   bool broadcast_telling(const leader_call& call);
   bool reduce_telling(const leader_call& call);
   bool reduce_in_place(const leader_call& call);
-  bool see_inputs(const leader_call& call);
   bool give_shares(const leader_call& call);
   bool copy_from_root(const leader_call& call);
   /// A round in which nothing is said, and nobody but the root awaited, if that.
@@ -217,12 +218,13 @@ class node_road {
   std::atomic<bool> failed_{false};
   fabric::arena_rounds rounds_;
   std::vector<const std::byte*> inputs_;  // of each process
-  std::vector<const std::byte*> seen_;    // of them, what is read where it lies; null: to be copied first
+  std::vector<const std::byte*> seen_;    // shares of them that are combined where they lie; null: copied first
   const bool reads_;                      // the others' memory
   const bool crowded_;                    // the node has fewer CPUs than processes
   const std::vector<fabric::arena_boards::seat> seats_;
   std::vector<std::int64_t> pids_;                  // their numbers in this PID namespace
   std::vector<std::uint64_t> told_;                 // by each process, in the latest exchange
+  std::vector<std::uint64_t> lies_;                 // where that is in the heap of each; buffer_places::elsewhere
   std::vector<move> moves_;                         // from each process, in the latest call that moved blocks
   const std::shared_ptr<fabric::arena_heap> heap_;  // null: there are none
   std::vector<std::size_t> regions_;                // of the processes in it

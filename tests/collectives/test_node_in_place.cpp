@@ -22,15 +22,16 @@ enum class where { all_shared, mixed };
 /// Calls of lengths about those from which on another way is taken, whose buffers all lie in shared memory, or on each
 /// rank in some other.
 void call_in_place(weft::runtime& runtime, weft::communicator& world, where lies, int calls, std::uint64_t seed) {
-  static constexpr collective kinds[]{collective::broadcast, collective::reduce, collective::allreduce,
-                                      collective::allreduce};
   std::mt19937_64 random(seed), own(seed + 17 * static_cast<std::uint64_t>(world.rank()) + 1);
   const auto below = [&](std::size_t end) { return static_cast<std::size_t>(random() % end); };
   for (int i = 0; i < calls; ++i) {
     collective_case c;
-    c.what = kinds[below(std::size(kinds))];
+    c.what = below(3) == 0 ? collective::allreduce : static_cast<collective>(below(weft::schedules::collectives));
     const std::size_t longest[]{600, 1100, 3000, 9000, 30'000};
     c.count = below(longest[below(5)]);
+    const bool blocks = weft::schedules::has_blocks(c.what);
+    if (blocks && below(2) == 0) c.count /= static_cast<std::size_t>(world.size());
+    c.uneven = blocks && below(2) == 0;
     draw_terms(c, world.size(), random);
     // In a mixed call most ranks' buffers are shared, so that all are now and then.
     const auto place = [&] { return lies == where::all_shared || own() % 4 != 0 ? &runtime : nullptr; };

@@ -314,6 +314,7 @@ TEST_CASE("who withdraws is left alone once nobody uses its memory", "[arena]") 
   for (std::uint64_t trial = 0; trial < (weft_test::sanitized ? 300 : 3000); ++trial) {
     table shared(members);
     std::vector<int> memory(members);  // of the first, which withdraws
+    std::atomic<bool> in_use{false};
     on_threads(members, [&](std::size_t self) {
       weft::progress by(weft_test::nothing);
       arena_rounds mine(shared.all(), self, by, shared.failed);
@@ -326,6 +327,8 @@ TEST_CASE("who withdraws is left alone once nobody uses its memory", "[arena]") 
       const std::uint32_t telling = mine.number();
       mine.publish();
       if (self == 0) {
+        // relaxed: it is to order nothing.
+        while (trial % 2 == 0 && !in_use.load(std::memory_order_relaxed)) std::this_thread::yield();
         dawdle();
         shared.failed = true;
         mine.withdraw();
@@ -340,7 +343,11 @@ TEST_CASE("who withdraws is left alone once nobody uses its memory", "[arena]") 
       if (!all) return mine.withdraw();
       mine.end_with_all();
       dawdle();
-      if (mine.all_stay()) ++memory[self];
+      if (mine.all_stay()) {
+        in_use.store(true, std::memory_order_relaxed);
+        dawdle();
+        ++memory[self];
+      }
       if (!mine.begin(1, 1)) return mine.withdraw();
       mine.publish();
     });
