@@ -1,3 +1,4 @@
+#include <utility>
 #include <vector>
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/clock.hpp>
@@ -22,18 +23,33 @@ TEST_CASE("a manual clock moves only when it is moved") {
   REQUIRE(clock.now() - start == std::chrono::nanoseconds(3'000'000'001));
 }
 
+TEST_CASE("a thread spins for long unless its yields let others of the job run") {
+  using namespace std::chrono_literals;
+  weft::yield_experience of;
+  for (int i = 0; i < 1000; ++i) {
+    const int before = of.spins;
+    of.learn(200ns);
+    REQUIRE((of.spins > before || of.spins == weft::yield_experience::most_spins));
+  }
+  CHECK(of.spins == weft::yield_experience::most_spins);
+  of.learn(5us);
+  CHECK(of.spins == weft::yield_experience::least_spins);
+  CHECK(of.waits_without_yields == 0);
+  of.learn(4ms);
+  CHECK(of.spins == weft::yield_experience::most_spins);
+  CHECK(of.waits_without_yields > 0);
+}
+
 TEST_CASE("backoff spins, yields, then sleeps longer and longer up to a limit") {
   weft::backoff pause;
   std::vector<long> sleeps;
   auto note = [&](std::chrono::microseconds time) { sleeps.push_back(time.count()); };
   for (int round = 0; round < 2; ++round) {
     sleeps.clear();
-    for (int i = 0; i < weft::backoff::spins + weft::backoff::yields; ++i) {
-      REQUIRE_FALSE(pause.sleeps());
-      pause.pause(note);
-    }
+    int pauses = 0;
+    for (; !pause.sleeps(); ++pauses) pause.pause(note);
+    CHECK(pauses == weft::backoff::spins + weft::backoff::yields);
     REQUIRE(sleeps.empty());
-    REQUIRE(pause.sleeps());
     for (int i = 0; i < 8; ++i) pause.pause(note);
     REQUIRE(sleeps == std::vector<long>{20, 40, 80, 160, 320, 640, 1000, 1000});
     pause.reset();
