@@ -16,6 +16,8 @@
 namespace weft::fabric {
 
 class arena;
+class node_neighbor;
+class transfer_list;
 
 class node_transport final : public transport {
  public:
@@ -40,11 +42,7 @@ class node_transport final : public transport {
   std::size_t poll(receiver& to) override;
 
  private:
-  class neighbor;
-  class transfer_list;
-  struct moving;
-
-  neighbor* near(int peer) const noexcept {
+  node_neighbor* near(int peer) const noexcept {
     const auto index = static_cast<std::size_t>(peer);
     return index < by_peer_.size() ? by_peer_[index].get() : nullptr;
   }
@@ -53,8 +51,8 @@ class node_transport final : public transport {
   const std::unique_ptr<transport> outside_;
   transport_limits limits_;
   const arena* memory_ = nullptr;
-  std::vector<std::unique_ptr<neighbor>> by_peer_;  // null: reached from outside
-  std::vector<neighbor*> near_;
+  std::vector<std::unique_ptr<node_neighbor>> by_peer_;  // null: reached from outside
+  std::vector<node_neighbor*> near_;
   std::unique_ptr<transfer_list> ended_;  // to be reported by the next poll
   bool uses_outside_ = true;
 };

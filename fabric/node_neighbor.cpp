@@ -1,0 +1,217 @@
+#include "node_neighbor.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <weft/fabric/arena.hpp>
+#include <weft/fabric/process_memory.hpp>
+#include <weft/runtime/error.hpp>
+
+namespace weft::fabric {
+namespace {
+
+/// Records of one peer before it is the next one's turn.
+constexpr int records_in_turn = 32;
+
+/// What is read of a payload before other things get their turn; less while frames come between, which are not to wait
+/// for ten times as long as they take.
+constexpr std::size_t slice = 256 << 10;
+constexpr std::size_t short_slice = 8 << 10;
+constexpr int short_slices_after_frame = 8;
+
+/// What is copied of a payload at a time where it cannot be read.
+constexpr std::size_t part = 8 << 10;
+
+template <class Body>
+std::span<const std::byte> bytes_of(const Body& body) {
+  return std::as_bytes(std::span(&body, 1));
+}
+
+template <class Body>
+Body read_body(std::span<const std::byte> record) {
+  Body body;
+  if (record.size() < sizeof body) throw error(errc::protocol, "a record of the node's memory is cut short");
+  std::memcpy(&body, record.data(), sizeof body);
+  return body;
+}
+
+std::uint64_t name_of(const transfer& context) noexcept { return reinterpret_cast<std::uintptr_t>(&context); }
+
+}  // namespace
+
+struct node_neighbor::payload_record {
+  std::uint64_t tag = 0;
+  std::uint64_t address = 0;  ///< in the sender's memory
+  std::uint64_t bytes = 0;
+  std::uint64_t name = 0;  ///< to be told when it has been taken
+};
+
+struct node_neighbor::part_record {
+  std::uint64_t tag = 0;
+  std::uint64_t bytes = 0;   ///< of the payload
+  std::uint64_t offset = 0;  ///< of the part in it
+};
+
+node_neighbor::node_neighbor(const arena& memory, int peer, transfer_list& ended)
+    : out_(memory.ring_to(peer)),
+      in_(memory.ring_from(peer)),
+      pid_(memory.pid(peer)),
+      reads_(memory.reading_refusal().empty()),
+      ended_(ended) {}
+
+bool node_neighbor::put_frame(std::span<const std::byte> frame) { return put(record_kind::frame, frame); }
+
+bool node_neighbor::send(std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) {
+  if (cut_) return false;
+  if (reads_) {
+    const payload_record there{tag, reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size(), name_of(context)};
+    if (!put(record_kind::payload, bytes_of(there))) return false;
+  }
+  leaving_.push(moving_transfer::begin(context, false, const_cast<std::byte*>(bytes.data()), bytes.size(), tag));
+  return true;
+}
+
+void node_neighbor::receive(std::uint64_t tag, std::span<std::byte> bytes, transfer& context) {
+  posted_.push(moving_transfer::begin(context, true, bytes.data(), bytes.size(), tag));
+}
+
+bool node_neighbor::cancel(transfer& context) {
+  const auto is_it = [&](const moving_transfer& each) { return each.of == &context; };
+  moving_transfer* found = posted_.take_if(is_it);
+  if (found == nullptr) {
+    found = landing_.take_if(is_it);
+    if (found == nullptr) return false;
+    if (reads_) owed_.push_back(found->name);
+  }
+  end(*found, std::errc::operation_canceled);
+  return true;
+}
+
+void node_neighbor::cut() noexcept {
+  cut_ = true;
+  while (!leaving_.empty()) end(leaving_.pop(), std::errc::connection_aborted);
+  while (!landing_.empty()) end(landing_.pop(), std::errc::connection_aborted);
+}
+
+std::size_t node_neighbor::poll(receiver& to) {
+  if (cut_) return 0;
+  std::size_t events = take_records(to);
+  if (!landing_.empty() && reads_) events += read_slice(to);
+  if (!owed_.empty()) tell_taken();
+  if (!leaving_.empty() && !reads_) events += put_parts();
+  return events;
+}
+
+bool node_neighbor::put(record_kind kind, std::span<const std::byte> first, std::span<const std::byte> second) {
+  return !cut_ && out_.put(static_cast<std::uint16_t>(kind), first, second);
+}
+
+void node_neighbor::end(moving_transfer& ended, std::errc failure) noexcept {
+  ended.failure = failure;
+  ended_.push(ended);
+}
+
+std::size_t node_neighbor::take_records(receiver& to) {
+  std::size_t taken = 0;
+  for (int left = records_in_turn; left > 0 && !cut_; --left) {
+    const arena_ring_reader::record next = in_.next();
+    if (next.kind == 0) break;
+    take(static_cast<record_kind>(next.kind), next.bytes, to);
+    ++taken;
+  }
+  if (taken != 0) in_.release();
+  return taken;
+}
+
+void node_neighbor::take(record_kind kind, std::span<const std::byte> bytes, receiver& to) {
+  switch (kind) {
+    case record_kind::frame:
+      if (!landing_.empty()) short_slices_ = short_slices_after_frame;
+      return to.arrived(bytes);
+    case record_kind::payload:
+      return take_payload(read_body<payload_record>(bytes));
+    case record_kind::part:
+      return take_part(bytes, to);
+    case record_kind::taken:
+      return take_taken(read_body<std::uint64_t>(bytes), to);
+  }
+  throw error(errc::protocol, "a record of the node's memory is of an unknown kind");
+}
+
+/// The receive that a payload is for; null where that has been taken back, or is too short and ends.
+moving_transfer* node_neighbor::take_posted(std::uint64_t tag, std::uint64_t bytes) noexcept {
+  moving_transfer* const found = posted_.take_if([&](const moving_transfer& each) { return each.tag == tag; });
+  if (found == nullptr) return nullptr;
+  if (found->bytes < bytes) return end(*found, std::errc::message_size), nullptr;
+  found->bytes = static_cast<std::uint32_t>(bytes);
+  return found;
+}
+
+void node_neighbor::take_payload(const payload_record& there) {
+  moving_transfer* const found = take_posted(there.tag, there.bytes);
+  if (found == nullptr) return owed_.push_back(there.name);
+  found->address = there.address;
+  found->name = there.name;
+  landing_.push(*found);
+}
+
+std::size_t node_neighbor::read_slice(receiver& to) {
+  moving_transfer& first = landing_.front();
+  const std::size_t most = short_slices_ > 0 ? short_slice : slice;
+  if (short_slices_ > 0) --short_slices_;
+  const std::size_t bytes = std::min<std::size_t>(most, first.bytes - first.done);
+  const std::error_code refused =
+      read_process_memory(pid_, first.address + first.done, {first.data + first.done, bytes});
+  first.done += static_cast<std::uint32_t>(bytes);
+  if (!refused && first.done < first.bytes) return 1;
+  landing_.pop();
+  owed_.push_back(first.name);
+  to.done(*first.of, refused ? 0 : first.bytes, refused);
+  return 1;
+}
+
+void node_neighbor::tell_taken() {
+  std::size_t told = 0;
+  while (told < owed_.size() && put(record_kind::taken, bytes_of(owed_[told]))) ++told;
+  owed_.erase(owed_.begin(), owed_.begin() + static_cast<std::ptrdiff_t>(told));
+}
+
+void node_neighbor::take_taken(std::uint64_t name, receiver& to) {
+  if (moving_transfer* const found =
+          leaving_.take_if([&](const moving_transfer& each) { return name_of(*each.of) == name; }))
+    to.done(*found->of, found->bytes, {});
+}
+
+std::size_t node_neighbor::put_parts() {
+  std::size_t parts = 0;
+  for (; parts < records_in_turn && !leaving_.empty(); ++parts) {
+    moving_transfer& first = leaving_.front();
+    const std::size_t bytes = std::min<std::size_t>(part, first.bytes - first.done);
+    if (!put(record_kind::part, bytes_of(part_record{first.tag, first.bytes, first.done}),
+             {first.data + first.done, bytes}))
+      break;
+    first.done += static_cast<std::uint32_t>(bytes);
+    if (first.done == first.bytes) end(leaving_.pop(), {});
+  }
+  return parts;
+}
+
+/// Parts of one payload follow one another; those of a receive that has been taken back are dropped.
+void node_neighbor::take_part(std::span<const std::byte> record, receiver& to) {
+  const auto head = read_body<part_record>(record);
+  record = record.subspan(sizeof head);
+  if (head.offset == 0) {
+    moving_transfer* const found = take_posted(head.tag, head.bytes);
+    if (found == nullptr) return;
+    landing_.push(*found);
+  }
+  if (landing_.empty()) return;
+  moving_transfer& first = landing_.front();
+  if (first.tag != head.tag || first.done != head.offset || first.bytes - first.done < record.size()) return;
+  std::memcpy(first.data + first.done, record.data(), record.size());
+  first.done += static_cast<std::uint32_t>(record.size());
+  if (first.done < first.bytes) return;
+  landing_.pop();
+  to.done(*first.of, first.bytes, {});
+}
+
+}  // namespace weft::fabric
