@@ -74,9 +74,10 @@ void for_each_block(const array_operator& by, std::size_t first, std::size_t cou
 }  // namespace
 
 array_operator::array_operator(const request& call)
-    : kernel(call.custom.apply == nullptr ? kernels::combine(call.op, call.type) : nullptr),
-      custom(call.custom),
-      element_bytes(call.element_bytes) {}
+    : array_operator(call, call.custom.apply == nullptr ? kernels::combine(call.op, call.type) : nullptr) {}
+
+array_operator::array_operator(const request& call, kernels::combine_function known)
+    : kernel(known), custom(call.custom), element_bytes(call.element_bytes) {}
 
 void combine_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
                     std::size_t count, std::byte* target, std::span<std::byte* const> others) {

@@ -14,6 +14,8 @@ struct request;
 /// An operator on arrays: a kernel, or the caller's.
 struct array_operator {
   explicit array_operator(const request& call);
+  /// The same, of which the kernel is known.
+  array_operator(const request& call, kernels::combine_function known);
 
   kernels::combine_function kernel = nullptr;
   user_function custom;  ///< in place of the kernel

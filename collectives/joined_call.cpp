@@ -95,6 +95,8 @@ class joined_call {
     mine_.terms = terms_of(called);
     mine_.terms.fingerprint = joined_fingerprint(called);
     mine_.hash = hash_of(mine_.terms);
+    mine_.copied = work_.copied();
+    if (schedules::combines(call_.what)) mine_.kernel = array_operator(call_).kernel;
     if (!call_.uneven) mine_.key = key;
   }
 
@@ -125,7 +127,7 @@ class joined_call {
   /// With the other benches.
   void meet() {
     round turn(here_.rounds(), mine_.bench, stamp_of(mine_));
-    const std::optional<std::size_t> copied = work_.copied();
+    const std::optional<std::size_t>& copied = mine_.copied;
     if (copied) give_copies(turn, *copied);
     turn.publish();
     if (!copied && mine_.bench != conducting_bench) return conducted_call(state_, call_, work_, &turn).follow();

@@ -12,7 +12,7 @@ void joined_vector::make(std::size_t bench, std::span<const std::byte* const> co
     const std::size_t by_seat = call_.what == collective::reduce ? owner() : seats[0];
     if (here_.at(by_seat).bench != bench) return;
     made = here_.at(by_seat).output;
-    combine_inputs(array_operator(call_), copies, 0, elements(), here_.at(by_seat).output, {});
+    combine_inputs({call_, here_.at(by_seat).kernel}, copies, 0, elements(), here_.at(by_seat).output, {});
     if (call_.what == collective::reduce) return;
   }
   for (const std::size_t seat : seats) copy_bytes(here_.at(seat).output, made, bytes_);

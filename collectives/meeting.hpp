@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 #include <weft/fabric/participant.hpp>
+#include <weft/kernels/combine.hpp>
 #include <weft/operators.hpp>
 #include <weft/runtime/event.hpp>
 
@@ -40,7 +41,10 @@ class meeting final : public fabric::failure_listener {
   struct alignas(64) seat {
     std::optional<call_key> key;  ///< of `terms`; none where blocks are uneven
     call_terms terms;
-    std::uint64_t hash = 0;  ///< of the terms
+    // What follows from the terms: a hash, how many bytes of each rank are copied (joined_work), the operator's kernel.
+    std::uint64_t hash = 0;
+    std::optional<std::size_t> copied;
+    kernels::combine_function kernel = nullptr;
     std::uint32_t sequence = 0;
     user_function custom;
     const std::byte* input = nullptr;

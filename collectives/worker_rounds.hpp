@@ -125,9 +125,9 @@ class worker_rounds::round {
 
   /// All others have been awaited and their values read.
   void end() noexcept {
-    // The next line comes to this core while the ranks do something else: its readers have left it.
-    __builtin_prefetch(&mine_.lines[(number_ + 1) % depth], 1);
     all_.wake(&mine_);
+    // The next line, which its readers have left, comes to this core while the ranks do something else.
+    mine_.lines[(number_ + 1) % depth].value[0] = {};
   }
 
   /// By the one, who has awaited all others: from here on nobody leaves, whatever fails. False where the communicator
