@@ -61,7 +61,7 @@ def alternate(options, provider):
     """The medians of weft and of Open MPI over one provider: a pair for each alternation."""
     path = PEER_PATHS[provider]
     ours = [options.weft, "bench", "allreduce", "-n", RANKS, "-b", options.first, "-e", options.last, "-f", options.factor,
-            "--budget", options.budget, "--provider", provider, "--json"]
+            "--budget", options.budget, "--provider", provider, "--weft-node=off", "--json"]
     theirs = [options.peers / "measure", "-n", RANKS, "-c", "allreduce", "-f", options.first, "-t", options.last,
               "-x", options.factor, "-b", options.budget, "-p", path]
     pairs = []

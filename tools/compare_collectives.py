@@ -8,7 +8,8 @@
 
 Runs `weft bench COLLECTIVE` and PEERS/measure in turn and prints, for each number of ranks and each path, a table in
 Markdown: a row for each size, for each collective weft's median time and its ratios to Open MPI's and to MPICH's, each
-ratio the median of those of the alternations. Below 1 weft is faster. By tcp weft goes over libfabric's net. A size is
+ratio the median of those of the alternations. Below 1 weft is faster. By shm weft goes through the memory of the node,
+by tcp over libfabric's net. A size is
 that of a rank's whole vector; where each rank has a block, the block is so much smaller. With --write the tables
 replace what stands between the markers in the page.
 """
@@ -28,7 +29,8 @@ from measured import at_least, named, size
 
 COLLECTIVES = ["allreduce", "reduce", "bcast", "reduce_scatter", "allgather", "alltoall", "barrier"]
 BLOCKS = {"reduce_scatter", "allgather", "alltoall"}  # whose sizes `weft bench` takes by block
-PROVIDERS = {"shm": "shm", "tcp": "net"}
+# By which option of weft its messages take the same way through the machine.
+PATHS = {"shm": "--weft-node=on", "tcp": "--weft-node=off"}
 PEERS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 
 
@@ -51,7 +53,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collectives", type=some_of(COLLECTIVES), default=COLLECTIVES)
     parser.add_argument("--ranks", type=rank_counts, default=[2, 4])
-    parser.add_argument("--paths", type=some_of(PROVIDERS), default=list(PROVIDERS))
+    parser.add_argument("--paths", type=some_of(PATHS), default=list(PATHS))
     parser.add_argument("--alternations", type=at_least(1), default=3)
     parser.add_argument("--from", dest="first", type=size, default=8)
     parser.add_argument("--to", dest="last", type=size, default=8 << 20)
@@ -68,8 +70,8 @@ def ours(options, collective, ranks, path):
     parts = ranks if collective in BLOCKS else 1
     first, last = max(1, options.first // parts), max(1, options.last // parts)
     command = [options.weft, "bench", collective.replace("_", "-"), "-n", ranks, "-b", first, "-e", last,
-               "-f", options.factor, "--budget", options.budget, "--provider", PROVIDERS[path], "--json"]
-    found = medians(list(map(str, command)), f"weft-{PROVIDERS[path]}")
+               "-f", options.factor, "--budget", options.budget, "--provider", "net", PATHS[path], "--json"]
+    found = medians(list(map(str, command)), "weft-net")
     return {0 if collective == "barrier" else count * parts: time for count, time in found.items()}
 
 

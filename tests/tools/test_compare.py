@@ -65,7 +65,7 @@ class Compare(unittest.TestCase):
     def test_both_are_asked_for_the_same(self):
         self.run_script("--alternations", "1", "--from", "64", "--to", "2M", "--factor", "4", "--budget", "9")
         ours, theirs = (line for line in (self.folder / "calls").read_text().splitlines() if " shm" in line)
-        self.assertIn("weft bench allreduce -n 2 -b 64 -e 2097152 -f 4 --budget 9 --provider shm --json", ours)
+        self.assertIn("weft bench allreduce -n 2 -b 64 -e 2097152 -f 4 --budget 9 --provider shm --weft-node=off --json", ours)
         self.assertIn("measure -n 2 -c allreduce -f 64 -t 2097152 -x 4 -b 9 -p shm", theirs)
 
     def test_writes_between_the_markers(self):

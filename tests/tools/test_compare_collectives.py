@@ -75,7 +75,7 @@ class CompareCollectives(unittest.TestCase):
         self.run_script("--collectives", "reduce_scatter", "--ranks", "4", "--paths", "shm")
         ours, theirs = self.calls()[:2]
         self.assertIn("bench reduce-scatter -n 4 -b 16 -e 1024", ours)
-        self.assertIn("--provider shm", ours)
+        self.assertIn("--weft-node=on", ours)
         self.assertIn("-n 4 -c reduce_scatter -f 64 -t 4096", theirs)
 
     def test_every_collective_on_every_path_in_turn(self):
