@@ -1,6 +1,7 @@
 // One direction of messages in shared memory, against a queue.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -50,7 +51,7 @@ class ring {
 };
 
 bool is(std::span<const std::byte> record, const weft_test::bytes& expected) {
-  return record.size() == expected.size() && std::memcmp(record.data(), expected.data(), expected.size()) == 0;
+  return std::ranges::equal(record, expected);
 }
 
 }  // namespace
