@@ -23,21 +23,17 @@ TEST_CASE("a manual clock moves only when it is moved") {
   REQUIRE(clock.now() - start == std::chrono::nanoseconds(3'000'000'001));
 }
 
-TEST_CASE("a thread spins for long unless its yields let others of the job run") {
+TEST_CASE("a thread that has lost a quantum by a yield finds yields dear for a while") {
   using namespace std::chrono_literals;
+  const auto now = std::chrono::steady_clock::now();
   weft::yield_experience of;
-  for (int i = 0; i < 1000; ++i) {
-    const int before = of.spins;
-    of.learn(200ns);
-    REQUIRE((of.spins > before || of.spins == weft::yield_experience::most_spins));
-  }
-  CHECK(of.spins == weft::yield_experience::most_spins);
-  of.learn(5us);
-  CHECK(of.spins == weft::yield_experience::least_spins);
-  CHECK(of.waits_without_yields == 0);
-  of.learn(4ms);
-  CHECK(of.spins == weft::yield_experience::most_spins);
-  CHECK(of.waits_without_yields > 0);
+  CHECK_FALSE(of.dear());
+  of.learn(now, now + 100us);
+  CHECK_FALSE(of.dear());
+  of.learn(now, now + 1h);
+  CHECK(of.dear());
+  of.learn(now - 1h, now - 1h + 4ms);
+  CHECK_FALSE(of.dear());
 }
 
 TEST_CASE("backoff spins, yields, then sleeps longer and longer up to a limit") {
