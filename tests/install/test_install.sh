@@ -29,8 +29,14 @@ done
 export PKG_CONFIG_PATH=$root/$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 pkg-config() { command pkg-config --define-variable=prefix="$root" "$@"; }
 readme_block() { awk -v begin="\`\`\`$1" '$0 == "```" { inside = 0 } inside; $0 == begin { inside = 1 }' "$source/README.md"; }
-readme_block cpp >"$stage/hello.cpp"
+cpp_block() { awk -v which="$1" '$0 == "```" { inside = 0 } inside; $0 == "```cpp" { inside = ++found == which }' "$source/README.md"; }
+cpp_block 1 >"$stage/hello.cpp"
 diff "$source/examples/hello.cpp" "$stage/hello.cpp" || fail "the README's program is not examples/hello.cpp"
+{
+  printf '#include <vector>\n#include <weft/weft.hpp>\nvoid shared_arrays(weft::runtime& runtime, weft::communicator& world) {\n'
+  cpp_block 2
+  echo "}"
+} | g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I"$root/include" -x c++ - || fail "the README's arrays are none"
 compile=$(readme_block sh | grep pkg-config) || fail "the README does not say how to compile by pkg-config"
 cd "$stage"
 echo "$compile"
