@@ -16,7 +16,7 @@ namespace weft::detail {
 namespace {
 
 /// Vectors, or where there are blocks the longest input, of so many bytes are read.
-constexpr std::size_t least_read_crowded = 32 << 10;
+constexpr std::size_t least_read_crowded = 128 << 10;
 constexpr std::size_t least_read_by_all = 64 << 10;
 constexpr std::size_t least_read_by_two = 1 << 20;  // an all-reduce, of which each could combine a share alone
 
@@ -134,7 +134,7 @@ bool node_road::go_vector(const leader_call& call) {
 }
 
 std::size_t node_road::least_read(collective what) const noexcept {
-  // A process that has to wait for its core at every few slots loses more than the kernel takes.
+  // A process that has to wait for its core at every slot loses more than the kernel takes when there are many of them.
   if (crowded_) return least_read_crowded;
   // What goes one way goes through the slots: the one writes while the other reads, at no kernel's price for each page.
   const bool two = rounds_.size() == 2;

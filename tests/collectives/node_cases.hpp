@@ -20,7 +20,7 @@ inline void call_anything(weft::communicator& world, int calls, std::uint64_t se
     c.what = static_cast<collective>(below(weft::schedules::collectives));
     const bool blocks = weft::schedules::has_blocks(c.what);
     const bool long_blocks = c.what == collective::allgather || c.what == collective::gather;
-    const std::size_t longest[]{8, 1100, 3000, 30000};
+    const std::size_t longest[]{8, 1100, 3000, 60000};
     c.count = below(longest[below(4)]);
     if (blocks && !(long_blocks && below(3) == 0)) c.count /= static_cast<std::size_t>(world.size());
     c.uneven = blocks && below(2) == 0;
