@@ -17,6 +17,7 @@
 
 #include "catch.hpp"
 #include "fabric/descriptor_passing.hpp"
+#include "fabric/failure_of.hpp"
 #include "fabric/file_limit.hpp"
 #include "fabric/node_of_threads.hpp"
 #include "fabric/shared_memory.hpp"
@@ -25,21 +26,13 @@ using namespace std::chrono_literals;
 using namespace weft::fabric;
 using weft::file_descriptor;
 using weft_test::ContainsSubstring;
+using weft_test::failure_of;
 using weft_test::file_limit;
 using weft_test::node_of_threads;
 
 namespace {
 
 constexpr std::uint64_t job = node_of_threads::job;
-
-std::string failure_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const weft::error& failed) {
-    return failed.what();
-  }
-  return "";
-}
 
 }  // namespace
 

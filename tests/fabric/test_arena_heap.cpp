@@ -17,6 +17,7 @@
 #include <weft/runtime/error.hpp>
 
 #include "catch.hpp"
+#include "fabric/failure_of.hpp"
 #include "fabric/heap_space.hpp"
 #include "fabric/memory_left.hpp"
 #include "fabric/range_pool.hpp"
@@ -27,6 +28,7 @@
 using namespace weft::fabric;
 using weft::file_descriptor;
 using weft_test::ContainsSubstring;
+using weft_test::failure_of;
 
 namespace {
 
@@ -43,15 +45,6 @@ std::vector<std::unique_ptr<arena_heap>> make_heaps(std::size_t processes) {
   for (std::size_t i = 1; i < processes; ++i)
     heaps.push_back(std::make_unique<arena_heap>(std::move(others[i - 1]), i));
   return heaps;
-}
-
-std::string failure_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const weft::error& failed) {
-    return failed.what();
-  }
-  return "";
 }
 
 std::size_t kibibytes_of_status(const std::string& key) {
