@@ -17,9 +17,22 @@ namespace {
 /// The last one is not of the node.
 std::vector<station> mixed(bool reads) { return start_all(on_a_node(open({"loopback"}, 3), reads, 1)); }
 
-void poll_these(std::vector<station>& at) {
-  for (station& each : at) each.poll();
-}
+/// A payload from the first of them to the second one, of which the second has copied some, but not all.
+struct half_copied {
+  explicit half_copied(bool reads) : at(mixed(reads)), payload(pattern(8 << 20, 1)), memory(payload.size()) {
+    REQUIRE(at[1].link->receive_payload(0, 5, memory, received));
+    REQUIRE(at[0].link->send_payload(1, 5, payload, sent));
+    at[0].poll();
+    at[1].poll();
+    REQUIRE(memory.front() == payload.front());
+    REQUIRE(at[1].seen.of(received) == nullptr);
+  }
+
+  std::vector<station> at;
+  const bytes payload;
+  bytes memory;  // where it lands
+  transfer sent, received;
+};
 
 }  // namespace
 
@@ -36,13 +49,13 @@ TEST_CASE("who is not of the node is reached from outside", "[transport][node]")
       until([&] { return at[to].link->receive_payload(from, 5, memory, received); }, "a receive's posting");
       until([&] { return at[from].link->inject(to, frame); }, "a frame's posting");
       until([&] { return at[from].link->send_payload(to, 5, payload, sent); }, "a payload's posting");
-      until([&] { return poll_these(at), at[to].seen.of(received) != nullptr && at[from].seen.of(sent) != nullptr; },
+      until([&] { return poll_all(at), at[to].seen.of(received) != nullptr && at[from].seen.of(sent) != nullptr; },
             "the payload");
       CHECK((memory == payload));
       CHECK(at[to].seen.of(received)->bytes == payload.size());
       CHECK_FALSE(at[to].seen.of(received)->error);
       CHECK_FALSE(at[from].seen.of(sent)->error);
-      until([&] { return poll_these(at), !at[to].seen.frames.empty(); }, "the frame");
+      until([&] { return poll_all(at), !at[to].seen.frames.empty(); }, "the frame");
       CHECK((at[to].seen.frames[0] == frame));
       for (station& each : at) each.seen.frames.clear(), each.seen.endings.clear();
     }
@@ -51,76 +64,59 @@ TEST_CASE("who is not of the node is reached from outside", "[transport][node]")
 TEST_CASE("frames pass a payload that is being copied", "[transport][node]") {
   const bool reads = GENERATE(true, false);
   CAPTURE(reads);
-  std::vector<station> at = mixed(reads);
-  const bytes payload = pattern(8 << 20, 1);
-  bytes memory(payload.size());
-  transfer sent, received;
-  at[1].link->receive_payload(0, 5, memory, received);
-  REQUIRE(at[0].link->send_payload(1, 5, payload, sent));
-  at[0].poll();
-  at[1].poll();
+  half_copied copying(reads);
+  std::vector<station>& at = copying.at;
   std::size_t passed = 0;
   until(
       [&] {
         at[0].link->inject(1, pattern(8, 1));
         at[1].poll();
-        if (at[1].seen.of(received) == nullptr) passed = at[1].seen.frames.size();
+        if (at[1].seen.of(copying.received) == nullptr) passed = at[1].seen.frames.size();
         at[0].poll();
-        return at[1].seen.of(received) != nullptr;
+        return at[1].seen.of(copying.received) != nullptr;
       },
       "the payload");
   CHECK(passed > 10);
-  CHECK((memory == payload));
+  CHECK((copying.memory == copying.payload));
 }
 
 TEST_CASE("a payload that is being copied can be cancelled, and nothing of it lands later", "[transport][node]") {
   const bool reads = GENERATE(true, false);
   CAPTURE(reads);
-  std::vector<station> at = mixed(reads);
-  const bytes payload = pattern(8 << 20, 1), next = pattern(1000, 2);
-  bytes memory(payload.size());
-  transfer sent, received;
-  at[1].link->receive_payload(0, 5, memory, received);
-  REQUIRE(at[0].link->send_payload(1, 5, payload, sent));
-  at[0].poll();
+  half_copied copying(reads);
+  std::vector<station>& at = copying.at;
+  at[1].link->cancel(copying.received);
   at[1].poll();
-  REQUIRE(memory[0] == payload[0]);
-  at[1].link->cancel(received);
-  at[1].poll();
-  REQUIRE(at[1].seen.of(received) != nullptr);
-  CHECK(at[1].seen.of(received)->error == std::errc::operation_canceled);
-  std::fill(memory.begin(), memory.end(), std::byte{0});
-  until([&] { return poll_these(at), at[0].seen.of(sent) != nullptr; }, "the sender's end");
-  CHECK((memory == bytes(memory.size())));
+  REQUIRE(at[1].seen.of(copying.received) != nullptr);
+  CHECK(at[1].seen.of(copying.received)->error == std::errc::operation_canceled);
+  std::fill(copying.memory.begin(), copying.memory.end(), std::byte{0});
+  until([&] { return poll_all(at), at[0].seen.of(copying.sent) != nullptr; }, "the sender's end");
+  CHECK((copying.memory == bytes(copying.memory.size())));
 
+  const bytes next = pattern(1000, 2);
   transfer sent_next, received_next;
-  at[1].link->receive_payload(0, 5, std::span(memory).first(next.size()), received_next);
+  at[1].link->receive_payload(0, 5, std::span(copying.memory).first(next.size()), received_next);
   REQUIRE(at[0].link->send_payload(1, 5, next, sent_next));
-  until([&] { return poll_these(at), at[1].seen.of(received_next) != nullptr; }, "the next payload");
-  CHECK(std::equal(next.begin(), next.end(), memory.begin()));
+  until([&] { return poll_all(at), at[1].seen.of(received_next) != nullptr; }, "the next payload");
+  CHECK(std::equal(next.begin(), next.end(), copying.memory.begin()));
 }
 
 TEST_CASE("what is on its way to or from a process that is cut off ends", "[transport][node]") {
   const bool reads = GENERATE(true, false);
   CAPTURE(reads);
-  std::vector<station> at = mixed(reads);
-  const bytes payload = pattern(8 << 20, 1);
-  bytes memory(payload.size());
-  transfer sent, received, other;
-  at[1].link->receive_payload(0, 5, memory, received);
-  REQUIRE(at[0].link->send_payload(1, 5, payload, sent));
-  at[0].poll();
-  at[1].poll();
+  half_copied copying(reads);
+  std::vector<station>& at = copying.at;
   at[1].link->cut(0, 0);
   at[1].poll();
-  REQUIRE(at[1].seen.of(received) != nullptr);
-  CHECK(at[1].seen.of(received)->error);
+  REQUIRE(at[1].seen.of(copying.received) != nullptr);
+  CHECK(at[1].seen.of(copying.received)->error);
   at[0].link->cut(1, 0);
   at[0].poll();
-  REQUIRE(at[0].seen.of(sent) != nullptr);
-  CHECK(at[0].seen.of(sent)->error);
-  CHECK_FALSE(at[0].link->inject(1, payload.size() > 8 ? std::span(payload).first(8) : payload));
-  CHECK_FALSE(at[0].link->send_payload(1, 5, payload, other));
+  REQUIRE(at[0].seen.of(copying.sent) != nullptr);
+  CHECK(at[0].seen.of(copying.sent)->error);
+  CHECK_FALSE(at[0].link->inject(1, std::span(copying.payload).first(8)));
+  transfer other;
+  CHECK_FALSE(at[0].link->send_payload(1, 5, copying.payload, other));
 }
 
 TEST_CASE("a receive that is too short for its payload ends with an error, and its neighbour stays",
@@ -133,7 +129,7 @@ TEST_CASE("a receive that is too short for its payload ends with an error, and i
   transfer sent, received;
   at[1].link->receive_payload(0, 5, std::span(memory).first(999), received);
   REQUIRE(at[0].link->send_payload(1, 5, payload, sent));
-  until([&] { return poll_these(at), at[1].seen.of(received) != nullptr && at[0].seen.of(sent) != nullptr; }, "it");
+  until([&] { return poll_all(at), at[1].seen.of(received) != nullptr && at[0].seen.of(sent) != nullptr; }, "it");
   CHECK(at[1].seen.of(received)->error);
   CHECK((memory == bytes(memory.size())));
 }
