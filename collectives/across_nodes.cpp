@@ -66,7 +66,6 @@ std::unique_ptr<across_nodes> across_nodes::of(process& host, std::uint64_t comm
 across_nodes::across_nodes(process& host, std::uint64_t communicator, node_layout layout,
                            std::span<const fabric::arena_boards::seat> seats, std::span<const int> leaders, int here)
     : host_(host),
-      communicator_(communicator),
       layout_(std::move(layout)),
       here_(here),
       node_(layout_.node[static_cast<std::size_t>(here)]),
@@ -203,7 +202,7 @@ leader_result across_nodes::run(const leader_call& call, fabric::participant& me
   try {
     return run_of_call(*this, call, member, selection).run();
   } catch (const std::bad_alloc&) {
-    return {out_of_memory(host_, communicator_, member), nullptr};
+    return {host_.break_communicator(member), nullptr};
   }
 }
 

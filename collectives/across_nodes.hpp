@@ -60,7 +60,6 @@ class across_nodes {
   class run_of_call;
 
   process& host_;
-  const std::uint64_t communicator_;
   const node_layout layout_;
   const int here_;
   const int node_;                     // this process's

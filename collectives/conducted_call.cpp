@@ -35,7 +35,8 @@ conducted_call::conducted_call(communicator_state& state, const request& call, j
 void conducted_call::follow() {
   while (true) {
     const auto word = turn_->await_word(conducting_bench);
-    if (word.how == worker_rounds::found::failed) return end_calls(here_, seats_, communicator_failure(state_));
+    if (word.how == worker_rounds::found::failed)
+      return end_calls(here_, seats_, state_.host.failure_of(state_.member));
     if (static_cast<job>(word.what) == job::over) return;
     do_part(static_cast<job>(word.what));
     turn_->done();
@@ -43,11 +44,11 @@ void conducted_call::follow() {
 }
 
 void conducted_call::conduct() {
-  if (turn_ != nullptr && !turn_->hold()) return end_calls(here_, seats_, communicator_failure(state_));
+  if (turn_ != nullptr && !turn_->hold()) return end_calls(here_, seats_, state_.host.failure_of(state_.member));
   try {
     run();
   } catch (...) {
-    end_all(break_communicator(state_));
+    end_all(state_.host.break_communicator(state_.member));
   }
   if (turn_ == nullptr) return;
   turn_->let_go();
@@ -58,7 +59,7 @@ bool conducted_call::shares_work() const { return work_.moved() >= shared_bytes 
 
 void conducted_call::run() {
   if (call_.what == collective::alltoall && call_.uneven && !agree_on_counts(state_))
-    return end_all(communicator_failure(state_));
+    return end_all(state_.host.failure_of(state_.member));
   for (std::size_t i = 0; i < here_.size(); ++i) {
     here_.inputs[i] = here_.at(i).input;
     here_.outputs[i] = here_.at(i).output;

@@ -57,11 +57,11 @@ class joined_call {
 
   void run(const request_shape& shape) {
     // From then on others may still read what this rank called before, to say why it failed.
-    if (here_.rounds().has_failed()) fail(communicator_failure(state_));
+    if (here_.rounds().has_failed()) fail(state_.host.failure_of(state_.member));
     take_seat(shape);
     switch (here_.arrive(state_.seat)) {
       case meeting::arrival::failed:
-        fail(communicator_failure(state_));
+        fail(state_.host.failure_of(state_.member));
       case meeting::arrival::last:
         lead();
         here_.release(state_.seat);
@@ -114,13 +114,13 @@ class joined_call {
   void lead() noexcept {
     try {
       if (!all_call_the_same())
-        end_calls(here_, seats_, communicator_failure(state_));
+        end_calls(here_, seats_, state_.host.failure_of(state_.member));
       else if (here_.benches().size() == 1)
         conducted_call(state_, call_, work_, nullptr).conduct();
       else
         meet();
     } catch (...) {
-      end_calls(here_, seats_, break_communicator(state_));
+      end_calls(here_, seats_, state_.host.break_communicator(state_.member));
     }
   }
 
@@ -131,7 +131,7 @@ class joined_call {
     if (copied) give_copies(turn, *copied);
     turn.publish();
     if (!copied && mine_.bench != conducting_bench) return conducted_call(state_, call_, work_, &turn).follow();
-    if (!await_others(turn)) return end_calls(here_, seats_, communicator_failure(state_));
+    if (!await_others(turn)) return end_calls(here_, seats_, state_.host.failure_of(state_.member));
     if (!copied) return conducted_call(state_, call_, work_, &turn).conduct();
     work_.make(mine_.bench, copies(turn, *copied));
     turn.end();

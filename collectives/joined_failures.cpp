@@ -16,25 +16,6 @@ void refuse(communicator_state& state, const std::string& why) {
 
 }  // namespace
 
-std::exception_ptr communicator_failure(communicator_state& state) {
-  std::exception_ptr failure;
-  state.host.messages().while_held([&] { failure = state.member.failure; });
-  if (failure == nullptr) failure = std::make_exception_ptr(error(errc::revoked, "the communicator has failed"));
-  return failure;
-}
-
-std::exception_ptr break_communicator(communicator_state& state) noexcept {
-  std::exception_ptr why = std::current_exception();
-  try {
-    state.host.messages().break_communicator(
-        state.id(), errc::operation_failed,
-        "a collective failed on rank " + std::to_string(state.member.rank) + ": " + message_of(why));
-    why = communicator_failure(state);
-  } catch (...) {  // no memory to say it
-  }
-  return why;
-}
-
 void refuse_difference(communicator_state& state, std::size_t one, std::size_t another) {
   meeting& here = *state.here;
   const meeting::seat &first = here.at(one), &other = here.at(another);

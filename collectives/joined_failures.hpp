@@ -9,15 +9,8 @@
 
 namespace weft::detail {
 
-/// What the communicator has failed with.
-std::exception_ptr communicator_failure(communicator_state& state);
-
-/// Something but the caller's operator failed, which is in flight: without this process's part the others' would wait
-/// for ever. What the calls here end with.
-std::exception_ptr break_communicator(communicator_state& state) noexcept;
-
-/// Breaks it because the ranks at two seats call different things; of an all-to-all with counts where what a rank sends
-/// another is not what that expects: then false.
+/// Breaks the communicator because the ranks at two seats call different things; of an all-to-all with counts where
+/// what a rank sends another is not what that expects: then false.
 void refuse_difference(communicator_state& state, std::size_t one, std::size_t another);
 bool agree_on_counts(communicator_state& state);
 

@@ -26,20 +26,7 @@ std::vector<fabric::arena_board*> boards_of(const process& host, const std::vect
   return boards;
 }
 
-std::exception_ptr failure_of(process& host, const fabric::participant& member) {
-  std::exception_ptr failure;
-  host.messages().while_held([&] { failure = member.failure; });
-  return failure != nullptr ? failure : std::make_exception_ptr(error(errc::revoked, "the communicator has failed"));
-}
-
 }  // namespace
-
-std::exception_ptr out_of_memory(process& host, std::uint64_t communicator, const fabric::participant& member) {
-  host.messages().break_communicator(
-      communicator, errc::operation_failed,
-      "a collective failed on rank " + std::to_string(member.rank) + ": " + std::bad_alloc().what());
-  return failure_of(host, member);
-}
 
 std::unique_ptr<node_road> node_road::of(process& host, std::uint64_t communicator,
                                          const std::vector<fabric::arena_boards::seat>& seats,
@@ -111,10 +98,10 @@ leader_result node_road::run(const leader_call& call, fabric::participant& membe
   try {
     if (go(call)) return outcome();
   } catch (const std::bad_alloc&) {
-    out_of_memory(host_, communicator_, member);
+    host_.break_communicator(member);
   }
   withdraw();
-  return {failure_of(host_, member), nullptr};
+  return {host_.failure_of(member), nullptr};
 }
 
 bool node_road::go(const leader_call& call) {

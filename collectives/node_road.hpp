@@ -23,10 +23,6 @@ class block_places;
 class process;
 using schedules::collective;
 
-/// A collective has failed on `member` for want of memory: without its part the others' would wait for ever, so the
-/// communicator fails. What it failed with.
-std::exception_ptr out_of_memory(process& host, std::uint64_t communicator, const fabric::participant& member);
-
 /// The processes of a communicator that lies on one node. A short call is one round of its boards (arena_rounds.hpp):
 /// every process writes its vector beside a stamp, and whoever needs the result combines all of them in the order of
 /// the processes, so that all get the same bits. Of a long one each process combines a share, out of what it reads of

@@ -69,6 +69,25 @@ const topology::machine& process::machine() {
   return *machine_;
 }
 
+std::exception_ptr process::failure_of(const fabric::participant& member) {
+  std::exception_ptr failure;
+  messages_->while_held([&] { failure = member.failure; });
+  if (failure == nullptr) failure = std::make_exception_ptr(error(errc::revoked, "the communicator has failed"));
+  return failure;
+}
+
+std::exception_ptr process::break_communicator(const fabric::participant& member) noexcept {
+  std::exception_ptr why = std::current_exception();
+  try {
+    messages_->break_communicator(
+        member.members->communicator, errc::operation_failed,
+        "a collective failed on rank " + std::to_string(member.rank) + ": " + message_of(why));
+    why = failure_of(member);
+  } catch (...) {  // no memory to say it
+  }
+  return why;
+}
+
 void process::watch(const membership& member, std::vector<fabric::process_record> records) {
   fabric::monitor_events events;
   events.lost = [this](int gone, const std::string& why) {

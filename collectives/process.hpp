@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -46,6 +47,12 @@ class process {
   const tuning* measured() const noexcept { return measured_ ? &*measured_ : nullptr; }
   fabric::messenger& messages() noexcept { return *messages_; }
   progress& moved_by() noexcept { return *progress_; }
+
+  /// What the communicator of a rank here has failed with. Any thread.
+  std::exception_ptr failure_of(const fabric::participant& member);
+  /// Fails it because something but the caller's operator has failed in a collective of that rank, which is in flight:
+  /// without its part the others' would wait for ever. What the collective ends with. Any thread.
+  std::exception_ptr break_communicator(const fabric::participant& member) noexcept;
 
   /// The ranks of the world, and those of them that live here.
   const std::shared_ptr<const fabric::group>& world() const noexcept { return world_; }
