@@ -48,7 +48,7 @@ bool node_road::reduce_telling(const leader_call& call) {
   const std::size_t element = call.of->element_bytes, bytes = call.count * element;
   const bool takes = call.what == collective::allreduce || rounds_.self() == static_cast<std::size_t>(call.root);
   const bool in_slots = !is_long(call.what, bytes);
-  buffer_places mine{place_of(call.in, bytes), takes ? place_of(call.out, bytes) : 0};
+  buffer_places mine{place_of(call.in, bytes), takes ? place_of(call.out, bytes) : buffer_places::none};
   mine.address = reinterpret_cast<std::uintptr_t>(call.in);
   const std::size_t some = std::min(call.count, fabric::arena_slot_bytes / element);
   if (!tell_places(mine, in_slots && !mine.ready() ? call.in : nullptr, some * element) || !hear_all()) return false;
@@ -89,13 +89,13 @@ bool node_road::broadcast_telling(const leader_call& call) {
   const std::size_t some = std::min(call.count, fabric::arena_slot_bytes / element);
   const bool in_slots = !is_long(call.what, bytes);
   if (self == root) {
-    const buffer_places mine{place_of(call.in, bytes), 0, reinterpret_cast<std::uintptr_t>(call.in)};
+    const buffer_places mine{place_of(call.in, bytes), buffer_places::none, reinterpret_cast<std::uintptr_t>(call.in)};
     if (!tell_places(mine, in_slots && !mine.ready() ? call.in : nullptr, some * element)) return false;
     if (mine.ready()) return hear_all() && give_shares(call);
     rounds_.end();
     return in_slots ? go_in_pieces(call, some) : meet();
   }
-  if (!tell_places({0, place_of(call.out, bytes)}, nullptr, 0) || !hear_from(root)) return false;
+  if (!tell_places({buffer_places::none, place_of(call.out, bytes)}, nullptr, 0) || !hear_from(root)) return false;
   rounds_.end();
   if (places_[root].in != buffer_places::elsewhere) return copy_from_root(call);
   if (!in_slots) {
@@ -176,8 +176,7 @@ std::byte* node_road::find(std::size_t member, std::uint64_t place, std::size_t 
 
 void node_road::withdraw() {
   rounds_.withdraw();
-  const buffer_places& told = places_[rounds_.self()];
-  if (told.in == buffer_places::elsewhere && told.out == buffer_places::elsewhere) return;
+  if (!places_[rounds_.self()].shared()) return;
   const auto deadline = std::chrono::steady_clock::now() + host_.settings().peer_timeout;
   for (std::size_t i = 0; i < seats_.size(); ++i)
     while (i != rounds_.self() && rounds_.is_using(i, telling_) && !host_.has_ended(seats_[i].process) &&

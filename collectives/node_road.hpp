@@ -182,13 +182,16 @@ class node_road {
   // node_in_place.cpp: calls in which every process tells where its buffers lie; the same
   /// Where that is worth it.
   bool tells(const leader_call& call) const noexcept;
-  /// What a process tells: offsets in its region of the heaps, or `elsewhere`, and the address of its input.
+  /// What a process tells: offsets in its region of the heaps, `elsewhere`, or `none`, and the address of its input.
   struct buffer_places {
-    static constexpr std::uint64_t elsewhere = ~std::uint64_t{0};
+    static constexpr std::uint64_t elsewhere = ~std::uint64_t{0};  ///< in memory of its own
+    static constexpr std::uint64_t none = elsewhere - 1;           ///< it has no such buffer in the call
     std::uint64_t in = elsewhere;
     std::uint64_t out = elsewhere;
     std::uint64_t address = 0;
     bool ready() const noexcept { return in != elsewhere && out != elsewhere; }
+    /// Whether others may use any of them.
+    bool shared() const noexcept { return in < none || out < none; }
   };
   static_assert(sizeof(buffer_places) <= fabric::arena_line_bytes);
   bool broadcast_telling(const leader_call& call);

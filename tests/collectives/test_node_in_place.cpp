@@ -2,6 +2,8 @@
 // its own.
 #include <algorithm>
 #include <cstdint>
+#include <future>
+#include <latch>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -148,6 +150,30 @@ TEST_CASE("one process that disappears ends the calls of buffers in place, and n
   });
   CHECK(text_of(outcomes[0]) == "no error");
   CHECK(text_of(outcomes[2]) == "no error");
+}
+
+TEST_CASE("who shares no buffer of a failed call waits for nobody", "[in place]") {
+  auto what = small_job(3);
+  what.settings.peer_timeout = what.patience;
+  const weft::clock::duration enough = what.patience / 2;
+  std::latch waiting(2);
+  std::promise<void> over;
+  std::shared_future<void> end = over.get_future().share();
+  run_with_runtime(what, [&](weft::runtime& runtime, weft::communicator& world) {
+    if (world.rank() == 2) {  // never comes
+      waiting.wait();
+      world.abort();
+      return;
+    }
+    runtime.spawn([&] {  // runs once this rank's call waits
+      waiting.count_down();
+      const bool root = world.rank() == 0;  // whose call cannot end before this
+      expect(!root || end.wait_for(enough) == std::future_status::ready, "an end of the other's call");
+    });
+    std::vector<double> in(2000, 1), out(2000);
+    expect_error(weft::errc::revoked, [&] { world.reduce(in, out, weft::sum, 0); });
+    if (world.rank() == 1) over.set_value();
+  });
 }
 
 TEST_CASE("processes that call different things with buffers in place are told", "[in place]") {
