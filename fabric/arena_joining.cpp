@@ -10,15 +10,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <memory>
-#include <new>
-#include <string_view>
 #include <utility>
 #include <weft/fabric/arena.hpp>
 #include <weft/fabric/process_memory.hpp>
 #include <weft/runtime/error.hpp>
 
+#include "arena_note.hpp"
 #include "descriptor_passing.hpp"
 #include "heap_space.hpp"
 #include "shared_memory.hpp"
@@ -31,21 +29,6 @@ constexpr std::chrono::milliseconds look_up{20};
 
 /// The others are on this machine and about to come: who has not by then cannot.
 constexpr std::chrono::seconds patience{10};
-
-/// Everything that is said, both ways.
-struct note {
-  std::uint64_t job = 0;
-  std::int32_t process = 0;        ///< who speaks
-  std::uint32_t incarnation = 0;   ///< and of him
-  std::uint32_t addressee = 0;     ///< the other's incarnation: known from the job's store alone
-  std::uint32_t good = 1;          ///< else `reason` says why not
-  std::uint32_t reads = 1;         ///< whether he can read the other's memory; else `reason` says why not
-  std::uint32_t heaps = 1;         ///< whether there are heaps, and he has mapped them
-  std::uint64_t probe = 0;         ///< where in his memory there is a number to try that with: his incarnation
-  std::array<char, 256> reason{};  ///< ends with 0
-};
-
-std::span<std::byte> bytes_of(note& of) { return std::as_writable_bytes(std::span(&of, 1)); }
 
 }  // namespace
 
@@ -101,8 +84,8 @@ class arena::joining {
     try {
       const int first = processes_[0];
       const auto to_first = connect_to_listener(record(first).pid, record(first).door);
-      note mine = say(first);
-      if (!send_message(to_first, bytes_of(mine))) throw error(errc::protocol, "the first process does not listen");
+      arena_note mine = say(first);
+      if (!send_note(to_first, mine)) throw error(errc::protocol, "the first process does not listen");
       file_descriptor memory, heaps;
       try_to_read(first, await(to_first, &memory).probe);
       await(to_first, &heaps);
@@ -115,8 +98,8 @@ class arena::joining {
       } catch (const error& failed) {
         write_reason(mine, mine.good, failed.what());
       }
-      send_message(to_first, bytes_of(mine));
-      const note verdict = await(to_first);
+      send_note(to_first, mine);
+      const arena_note verdict = await(to_first);
       if (verdict.heaps == 0) result.memory->heap_.reset();
       if (verdict.reads == 0) result.memory->reading_refusal_ = verdict.reason.data();
       result.memory->file_ = std::move(memory);
@@ -131,16 +114,10 @@ class arena::joining {
  private:
   const process_record& record(int process) const { return records_[static_cast<std::size_t>(process)]; }
 
-  note say(int to) const {
-    note mine{job_, self_, record(self_).incarnation, record(to).incarnation};
+  arena_note say(int to) const {
+    arena_note mine{job_, self_, record(self_).incarnation, record(to).incarnation};
     mine.probe = reinterpret_cast<std::uintptr_t>(&probe_);
     return mine;
-  }
-
-  static void write_reason(note& by, std::uint32_t& what_not, std::string_view reason) {
-    what_not = 0;
-    by.reason.fill('\0');
-    reason.copy(by.reason.data(), by.reason.size() - 1);
   }
 
   /// Whether process `other`'s memory can be read: what may differ between processes of one user is who has given away
@@ -197,16 +174,14 @@ class arena::joining {
 
   /// The next note of who is there, and the descriptor that came with it. Throws what he refuses with, and where he has
   /// gone.
-  note await(const file_descriptor& from, file_descriptor* passed = nullptr) {
-    note heard;
+  arena_note await(const file_descriptor& from, file_descriptor* passed = nullptr) {
     for (;;) {
       wait(from);
-      auto message = receive_message(from, bytes_of(heard));
-      if (!message) continue;
-      heard.reason.back() = '\0';
-      if (heard.good == 0) throw error(errc::operation_failed, heard.reason.data());
-      if (passed != nullptr) *passed = std::move(message->passed);
-      return heard;
+      auto heard = receive_note(from);
+      if (!heard) continue;
+      if (heard->note.good == 0) throw error(errc::operation_failed, heard->note.reason.data());
+      if (passed != nullptr) *passed = std::move(heard->passed);
+      return heard->note;
     }
   }
 
@@ -231,11 +206,13 @@ class arena::joining {
   /// Whether `connection` need not be asked any more: it is one of the node's now, or a stranger's.
   bool introduce(file_descriptor& connection, const file_descriptor& memory, const std::string& refusal,
                  std::size_t& missing) {
-    note heard;
+    arena_note heard;
     try {
       // Who has connected has something to say; it is as good as here.
       if (!wait_for(connection, POLLIN, steady_clock_source().now() + look_up)) return false;
-      if (!receive_message(connection, bytes_of(heard))) return false;
+      const auto received = receive_note(connection);
+      if (!received) return false;
+      heard = received->note;
     } catch (const error&) {
       return true;
     }
@@ -245,10 +222,10 @@ class arena::joining {
       return true;
     file_descriptor& place = others_[static_cast<std::size_t>(known - processes_.begin())];
     if (place) return true;
-    note mine = say(heard.process);
+    arena_note mine = say(heard.process);
     if (!refusal.empty()) write_reason(mine, mine.good, refusal);
-    send_message(connection, bytes_of(mine), refusal.empty() ? &memory : nullptr);
-    send_message(connection, bytes_of(mine), heaps_ ? &heaps_ : nullptr);
+    send_note(connection, mine, refusal.empty() ? &memory : nullptr);
+    send_note(connection, mine, heaps_ ? &heaps_ : nullptr);
     place = std::move(connection);
     --missing;
     return true;
@@ -259,7 +236,7 @@ class arena::joining {
     if (!refusal.empty()) return;
     const std::string who = "process " + std::to_string(processes_[i]);
     try {
-      const note heard = await(others_[i]);
+      const arena_note heard = await(others_[i]);
       if (heard.heaps == 0) heaps_ = file_descriptor();
       if (heard.reads == 0)
         reading_refusal_ = heard.reason.data();
@@ -274,11 +251,11 @@ class arena::joining {
   void tell_all(const std::string& refusal) {
     for (std::size_t i = 1; i < others_.size(); ++i) {
       if (!others_[i]) continue;
-      note verdict = say(processes_[i]);
+      arena_note verdict = say(processes_[i]);
       if (!reading_refusal_.empty()) write_reason(verdict, verdict.reads, reading_refusal_);
       if (!refusal.empty()) write_reason(verdict, verdict.good, refusal);
       verdict.heaps = heaps_ ? 1 : 0;
-      send_message(others_[i], bytes_of(verdict));
+      send_note(others_[i], verdict);
     }
   }
 
