@@ -24,18 +24,21 @@ class range_pool {
   explicit range_pool(std::uint64_t size);
 
   /// The offset, a multiple of `alignment` (a power of two), of `size` bytes, at least 1; nothing where no free range
-  /// has room. Throws std::bad_alloc.
+  /// has room. Throws std::bad_alloc, and has then taken nothing.
   std::optional<std::uint64_t> take(std::uint64_t size, std::uint64_t alignment);
 
-  /// Frees what was taken; the free range that it is part of now. Throws std::bad_alloc, and has then lost it.
+  /// Frees what was taken; the free range that it is part of now. Where no neighbour of it is free it throws
+  /// std::bad_alloc when memory is short: it then stays taken.
   range give_back(range taken);
 
  private:
-  using by_offset = std::map<std::uint64_t, std::uint64_t>;  // size
+  /// Throws std::bad_alloc, and has then inserted nothing.
   void insert(range free);
-  void erase(by_offset::iterator free);
+  void erase(range free) noexcept;
+  /// Puts one range in the place of another, in whose memory it is remembered.
+  void replace(range was, range now) noexcept;
 
-  by_offset free_;
+  std::map<std::uint64_t, std::uint64_t> free_;                // size by offset
   std::set<std::pair<std::uint64_t, std::uint64_t>> by_size_;  // size, offset
 };
 

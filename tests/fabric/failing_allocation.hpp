@@ -1,4 +1,4 @@
-// Allocations that fail on request, and are counted: test_messenger's operator new asks here.
+// Allocations that fail on request, and are counted: by the operator new of a test that has failing_allocation.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,16 +1,45 @@
 // Which parts of a range are free, against a model.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <new>
 #include <random>
 #include <vector>
 
 #include "catch.hpp"
+#include "fabric/failing_allocation.hpp"
 #include "fabric/range_pool.hpp"
 #include "seed.hpp"
 
 using weft::fabric::range_pool;
+
+namespace {
+
+/// How many bytes can still be taken.
+std::uint64_t free_in(range_pool pool) {
+  std::uint64_t taken = 0;
+  while (pool.take(1, 1)) ++taken;
+  return taken;
+}
+
+/// Whether `call` throws std::bad_alloc, where its allocation number `number` fails.
+bool runs_short(std::int64_t number, const std::function<void()>& call) {
+  weft_test::allocation_faults& faults = weft_test::allocation_faults::here();
+  faults = {number};
+  bool failed = false;
+  try {
+    const weft_test::allocations_that_may_fail now;
+    call();
+  } catch (const std::bad_alloc&) {
+    failed = true;
+  }
+  faults = {};
+  return failed;
+}
+
+}  // namespace
 
 TEST_CASE("pieces of a range never overlap, and come together again, against a model", "[heap]") {
   const auto seed = weft_test::test_seed();
@@ -75,4 +104,43 @@ TEST_CASE("of free ranges the shortest that has room is taken", "[heap]") {
   CHECK(pool.take(40, 1) == 500);
   CHECK(pool.take(60, 1) == 100);
   CHECK_FALSE(pool.take(400, 1));
+}
+
+TEST_CASE("whichever allocation of a take fails, what was free stays free", "[heap]") {
+  int failures = 0;
+  for (bool failed = true; failed; failures += failed) {
+    range_pool pool(1000);
+    REQUIRE(pool.take(10, 1) == 0);
+    failed = runs_short(failures, [&] { pool.take(100, 64); });  // some is left before it and behind it
+    CHECK(free_in(pool) == (failed ? 990 : 890));
+    if (failed) CHECK(pool.take(990, 1) == 10);
+  }
+  CHECK(failures > 0);
+}
+
+TEST_CASE("whichever allocation fails when one gives back, it stays taken, and can be given back again", "[heap]") {
+  int failures = 0;
+  for (bool failed = true; failed; failures += failed) {
+    range_pool pool(1000);
+    REQUIRE(pool.take(1000, 1) == 0);
+    failed = runs_short(failures, [&] { pool.give_back({300, 400}); });
+    CHECK(free_in(pool) == (failed ? 0 : 400));
+    if (failed) pool.give_back({300, 400});
+    CHECK(pool.take(400, 1) == 300);
+  }
+  CHECK(failures > 0);
+}
+
+TEST_CASE("what is given back beside a free range needs no memory", "[heap]") {
+  for (const bool before : {false, true})
+    for (const bool behind : {false, true}) {
+      if (!before && !behind) continue;
+      range_pool pool(1000);
+      REQUIRE(pool.take(1000, 1) == 0);
+      if (before) pool.give_back({0, 300});
+      if (behind) pool.give_back({700, 300});
+      CHECK_FALSE(runs_short(0, [&] { pool.give_back({300, 400}); }));
+      CHECK(free_in(pool) == 400u + 300u * before + 300u * behind);
+      CHECK(pool.take(before && behind ? 1000 : 700, 1) == (before ? 0 : 300));
+    }
 }
