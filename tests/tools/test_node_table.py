@@ -2,59 +2,27 @@
 """tools/node_table.py against programs that only pretend to measure. Arguments: the script."""
 
 import pathlib
-import subprocess
 import sys
-import tempfile
 import unittest
+
+from measuring_script import MeasuringScript
 
 SCRIPT = pathlib.Path(sys.argv.pop(1)).resolve()
 
 # weft takes as many microseconds as there are bytes in the vector, from its second start of a size on half of them; Open
 # MPI twice as many, MPICH eight times, and with 8 ranks it comes to none.
-PRETENDER = """#!/usr/bin/env python3
-import json, pathlib, sys
-here = pathlib.Path(__file__)
-if sys.argv[1:2] == ["info"]:
-    print(json.dumps({"version": "9.8", "build": {"compiler": "GCC", "type": "release", "instruction_set": "none"},
-                      "provider": {"libfabric": "1.0"}, "machine": {"cores": [{}]}}))
-    sys.exit()
-known = (here.parent / "calls").read_text() if (here.parent / "calls").exists() else ""
-line = " ".join([here.name, *sys.argv[1:]])
-(here.parent / "calls").write_text(known + line + "\\n")
-flag = dict(zip(sys.argv[1:], sys.argv[2:]))
-def sizes(first, last, factor):
-    while first <= last:
-        yield first
-        first *= factor
-if here.name == "weft":
-    times = 0.5 if line in known else 1
-    parts = int(flag["-n"]) if sys.argv[2] == "allgather" else 1
-    for count in sizes(int(flag["-b"]), int(flag["-e"]), int(flag["-f"])):
-        print(json.dumps({"peer": "weft-net", "bytes": count, "median_us": count * parts * times, "wrong": 0}))
-    sys.exit()
-for peer, times in (("openmpi", 2), ("mpich", 8)):
-    for count in sizes(int(flag["-f"]), int(flag["-t"]), int(flag["-x"])):
-        if peer == "openmpi" or flag["-n"] == "2":
-            print(json.dumps({"peer": peer + "-shm", "bytes": count, "median_us": count * times}))
+TIMES = """
+def times(peer, collective, ranks, vector, earlier):
+    if peer == "mpich" and ranks == 8:
+        return None
+    return vector * {"weft": 0.5 if earlier else 1, "openmpi": 2, "mpich": 8}[peer]
 """
 
 
-class NodeTable(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        for name in ("weft", "measure"):
-            (self.folder / name).write_text(PRETENDER)
-            (self.folder / name).chmod(0o755)
-
-    def run_script(self, *arguments):
-        command = [sys.executable, SCRIPT, "--weft", self.folder / "weft", "--peers", self.folder, "--alternations", "3",
-                   "--readme", self.folder / "page.md", "--to", "2k"]
-        return subprocess.run([*command, *arguments], capture_output=True, text=True)
-
-    def calls(self):
-        return (self.folder / "calls").read_text().splitlines()
+class NodeTable(MeasuringScript):
+    script = SCRIPT
+    usual = ["--alternations", "3", "--to", "2k"]
+    times = TIMES
 
     def test_cells_say_how_many_times_as_fast_as_the_better_peer(self):
         result = self.run_script("--columns", "processes,crowd")
@@ -82,11 +50,7 @@ class NodeTable(unittest.TestCase):
         self.assertIn("| 2 KiB | 4.00", result.stdout)
 
     def test_writes_between_the_collective_s_markers(self):
-        page = self.folder / "page.md"
-        page.write_text("before\n<!-- allreduce:begin -->\nold\n<!-- allreduce:end -->\nafter\n")
-        result = self.run_script("--columns", "processes", "--write")
-        self.assertEqual(page.read_text(),
-                         f"before\n<!-- allreduce:begin -->\n{result.stdout}<!-- allreduce:end -->\nafter\n")
+        self.assert_writes_between("allreduce", "--columns", "processes")
 
     def test_unknown_words_are_refused(self):
         self.assertIn("is none of processes, arena", self.run_script("--columns", "cows").stderr)
