@@ -128,9 +128,8 @@ def table(options, ranks, path):
 
 
 def caption(options):
-    return (f"Median time of weft, and its ratio to {' / '.join(PEERS.values())}: median of {options.alternations} "
-            f"alternating runs (`{measured.this_command()}`), {measured.compared_with(options.weft)}; "
-            f"MPICH {measured.first_line('mpichversion').split(':')[-1].strip()}.")
+    return (f"Median time of weft, and its ratio to {' / '.join(PEERS.values())}: median of "
+            f"{measured.comparison(options)}")
 
 
 def main():

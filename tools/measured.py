@@ -113,6 +113,13 @@ def compared_with(weft):
     return f"{where}, libfabric {info['provider']['libfabric']}; {first_line('mpirun.openmpi', '--version')}"
 
 
+def comparison(options):
+    """How, where and when weft was compared with Open MPI and MPICH, in words: for a caption."""
+    mpich = first_line("mpichversion").split(":")[-1].strip()
+    return (f"{options.alternations} alternating runs (`{this_command()}`), {compared_with(options.weft)}; "
+            f"MPICH {mpich}.")
+
+
 def write_if_wanted(options, name, text):
     """With --write, `text` replaces what stands in --readme between <!-- name:begin --> and <!-- name:end -->."""
     if not options.write:

@@ -134,16 +134,10 @@ def tables(options, times, factors):
                        for first, body in (("vector", rows), ("geometric mean", groups)))
 
 
-def caption(options):
-    return (f"`{measured.this_command()}`: {options.alternations} alternations, "
-            f"{measured.compared_with(options.weft)}; MPICH "
-            f"{measured.first_line('mpichversion').split(':')[-1].strip()}.")
-
-
 def main():
     options = parse_arguments()
     measured.need_programs(options)
-    text = f"{tables(options, *alternate(options))}\n\n{caption(options)}"
+    text = f"{tables(options, *alternate(options))}\n\nMedians of {measured.comparison(options)}"
     print(text)
     measured.write_if_wanted(options, options.collective, text)
 
