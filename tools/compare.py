@@ -44,17 +44,22 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def medians(command, peer):
-    """Median time in microseconds of each size, as `command` reports it for `peer`."""
+def results(command, peer):
+    """By size, what `command` reports for `peer`: median_us, p99_us and more."""
     process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lines = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
-    found = {line["bytes"]: line["median_us"] for line in lines if line["peer"] == peer}
+    found = {line["bytes"]: line for line in lines if line["peer"] == peer}
     # The peers' program may fail for another peer than the one that counts here.
     if not found or (peer.startswith("weft-") and process.returncode != 0):
         sys.exit(f"{shlex.join(map(str, command))}: status {process.returncode}, no results of {peer}\n{process.stderr}")
     if any(line.get("wrong") for line in lines):
         sys.exit(f"{shlex.join(map(str, command))}: wrong results")
     return found
+
+
+def medians(command, peer):
+    """Median time in microseconds of each size, as `command` reports it for `peer`."""
+    return {count: result["median_us"] for count, result in results(command, peer).items()}
 
 
 def alternate(options, provider):

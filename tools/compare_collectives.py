@@ -76,7 +76,7 @@ def ours(options, collective, ranks, path):
 
 
 def theirs(options, collective, ranks, path):
-    """The medians by size of each of the peers that work here."""
+    """By peer that works here, and by size, what PEERS/measure reports: median_us, p99_us and more."""
     command = [options.peers / "measure", "-n", ranks, "-c", collective, "-f", options.first, "-t", options.last,
                "-x", options.factor, "-b", options.budget, "-p", path]
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -92,7 +92,7 @@ def theirs(options, collective, ranks, path):
             continue
         result = json.loads(line)
         count = 0 if collective == "barrier" else result["bytes"]
-        found[result["peer"].removesuffix(f"-{path}")][count] = result["median_us"]
+        found[result["peer"].removesuffix(f"-{path}")][count] = result
     if not any(found.values()):
         sys.exit(f"{shlex.join(map(str, command))}: status {process.returncode}, no results\n{errors}")
     return found
@@ -108,7 +108,7 @@ def alternate(options, collective, ranks, path):
             times.setdefault(count, []).append(time)
             for peer, found in others.items():
                 if count in found:
-                    ratios.setdefault((count, peer), []).append(time / found[count])
+                    ratios.setdefault((count, peer), []).append(time / found[count]["median_us"])
     return times, ratios
 
 

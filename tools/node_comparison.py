@@ -1,0 +1,106 @@
+"""Collectives on one node beside the better of Open MPI and MPICH, in turn: what node_table.py and node_collectives.py
+have in common."""
+
+import argparse
+import collections
+import random
+import statistics
+import sys
+
+import compare_collectives
+import measured
+from compare import results
+from measured import at_least, size
+
+RESAMPLES = 2000
+ELEMENT = 4  # bytes: everything is measured with floats
+
+Times = collections.namedtuple("Times", ["median", "p99"])  # us
+Column = collections.namedtuple("Column", ["title", "collective", "ranks", "flags"])  # flags: of `weft bench`
+
+
+def add_options(parser):
+    parser.add_argument("--alternations", type=at_least(2), default=11)
+    parser.add_argument("--to", dest="last", type=size, default=32 << 20)
+    parser.add_argument("--budget", type=at_least(1), default=30, help="ms for the samples of a size")
+    parser.add_argument("--limit", type=at_least(1), default=20,
+                        help="s for the peers' times of some sizes: those that they do not come to are not compared")
+    measured.add_peer_options(parser, "collectives/NODE.md")
+
+
+def ranges(collective, last):
+    """First and last size and factor of each run."""
+    if collective == "barrier":
+        return [(8, 8, 2)]
+    return [each for each in ((8, 32, 4), (56, 56, 4), (128, last, 4)) if each[0] <= each[1]]
+
+
+def times_of(result):
+    return Times(result["median_us"], result["p99_us"])
+
+
+def ours(options, column):
+    """weft's times by size of the whole vector. Without those whose blocks are no whole elements: the peers' differ."""
+    parts = column.ranks if column.collective in compare_collectives.BLOCKS else 1
+    found = {}
+    for first, last, factor in ranges(column.collective, options.last):
+        command = [options.weft, "bench", column.collective.replace("_", "-"), "-n", column.ranks,
+                   "-b", max(1, first // parts), "-e", max(1, last // parts), "-f", factor, "--budget", options.budget,
+                   "--provider", "net", "--json", *column.flags]
+        for count, result in results(list(map(str, command)), "weft-net").items():
+            if count % ELEMENT == 0:
+                found[count * parts] = times_of(result)
+    return found
+
+
+def better_peer(options, collective, ranks):
+    """By size the shorter of the peers' medians, and the shorter of their 99th percentiles."""
+    found = {}
+    for first, last, factor in ranges(collective, options.last):
+        wanted = argparse.Namespace(peers=options.peers, first=first, last=last, factor=factor, budget=options.budget,
+                                    limit=options.limit)
+        for reported in compare_collectives.theirs(wanted, collective, ranks, "shm").values():
+            for count, result in reported.items():
+                found[count] = Times(*map(min, times_of(result), found.get(count, times_of(result))))
+    return found
+
+
+def alternate(options, columns):
+    """By column and size: a pair for each alternation of weft's times and the better peer's. A barrier's size is 0."""
+    pairs = {}
+    for number in range(options.alternations):
+        peers = {}
+        for column in columns:
+            print(f"{number + 1} of {options.alternations}: {column.title}", file=sys.stderr)
+            case = column.collective, column.ranks
+            if case not in peers:
+                peers[case] = better_peer(options, *case)
+            for count, mine in ours(options, column).items():
+                if count in peers[case]:
+                    pairs.setdefault((column.title, count), []).append((mine, peers[case][count]))
+    return pairs
+
+
+def speed_ups(pairs):
+    """How many times as fast as the better peer weft is, by the medians of each alternation."""
+    return [theirs.median / mine.median for mine, theirs in pairs]
+
+
+def tails(pairs):
+    """weft's 99th percentile over the better peer's, of each alternation."""
+    return [mine.p99 / theirs.p99 for mine, theirs in pairs]
+
+
+def means(pairs, title, sizes, ratios):
+    """Of each alternation: the geometric mean over `sizes` of those `ratios`, speed_ups or tails, in that column."""
+    rows = [ratios(each) for (column, count), each in pairs.items() if column == title and count in sizes]
+    return [statistics.geometric_mean(run) for run in zip(*rows)]
+
+
+def shown(values):
+    """The median, and the 95% of the medians of samples drawn again from `values`; empty where there are none."""
+    if not values:
+        return ""
+    draw = random.Random(4884)
+    found = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    return f"{statistics.median(values):.2f} [{found[RESAMPLES // 40]:.2f}, {found[-RESAMPLES // 40]:.2f}]"
