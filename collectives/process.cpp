@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <thread>
 #include <utility>
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/error.hpp>
@@ -33,6 +34,9 @@ std::vector<std::byte> note_of(note_kind kind, std::span<const std::byte> conten
 /// How long the last frames may take to leave.
 constexpr std::chrono::seconds leaving_time{2};
 
+/// How long it may take until a loss that the rendezvous has seen is seen by a monitor, too.
+constexpr std::chrono::seconds telling_time{1};
+
 /// Characters of a reason that is told to all.
 constexpr std::size_t longest_reason = 500;
 
@@ -50,11 +54,14 @@ process::process(membership member)
   try {
     connect(member);
   } catch (const peer_lost&) {
+    check_nobody_lost();  // names the first: one loss ends others, which have then not died by themselves
     throw;
   } catch (const error& failed) {
     // The rendezvous knows processes; which ranks each hosts is not known before it has gathered that.
-    if (failed.code() == errc::peer_lost) throw peer_lost(-1, failed.what());
-    throw;
+    if (failed.code() != errc::peer_lost) throw;
+    let_loss_be_told();
+    check_nobody_lost();
+    throw peer_lost(-1, failed.what());
   }
   if (settings_.progress != progress_mode::thread) return;
   progress_->start([cpus = std::move(member.progress_cpus), real_time = settings_.real_time] {
@@ -86,6 +93,13 @@ std::exception_ptr process::break_communicator(const fabric::participant& member
   } catch (...) {  // no memory to say it
   }
   return why;
+}
+
+void process::let_loss_be_told() const {
+  if (messages_ == nullptr) return;  // nobody is watched yet
+  const auto until = steady_clock_source().now() + telling_time;
+  while (lost_.load() < 0 && steady_clock_source().now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void process::watch(const membership& member, std::vector<fabric::process_record> records) {

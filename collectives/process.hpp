@@ -109,6 +109,9 @@ class process {
   void agree_on_costs(clock::time_point deadline);
   void take_costs_of_file(clock::time_point deadline);
 
+  /// Where the rendezvous knows of a loss, waits a moment until the monitors do: the others are to hear of it before
+  /// they see the end of this process, which would look to them like the first loss.
+  void let_loss_be_told() const;
   void watch(const membership& member, std::vector<fabric::process_record> records);
   /// Blocks until every other process has come to its end, or is lost: whoever left earlier could not answer those who
   /// take back what they granted it. Once one has left, all have come this far. A barrier over the network, and where a

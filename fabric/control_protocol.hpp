@@ -3,9 +3,8 @@
 //   connector                                 acceptor
 //      hello                          ->                    who I am, whom I want, a challenge
 //                                     <-   hello, proof     the same, and that I know the job's secret
-//      proof                          ->                    so do I
+//      proof, messages                ->                    so do I; what I know
 //                                     <-   messages         the connection stands once the first one is here
-//      messages                       ->
 //
 // A hello begins with the prefix that never changes (build_prefix.hpp). A message is its length (2 bytes), its kind (1)
 // and its fields.

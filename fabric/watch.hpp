@@ -98,6 +98,7 @@ class monitor::watch {
   bool proven(control_link& link);
   control_hello own_hello(std::uint32_t to) const;
   bool fits(const control_hello& hello) const;
+  void say_all(control_link& link);
   void stand(control_link& link);
   void connection_ended(control_link& link, const std::string& why);
   bool linked(int process) const;

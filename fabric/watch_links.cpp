@@ -203,6 +203,7 @@ bool monitor::watch::greeted_back(control_link& link) {
   link.understood(control_hello::size + sizeof(proof));
   link.at = stage::confirming;
   link.send(own);
+  say_all(link);  // at once: this process may end before the other one answers, and would be taken for the first loss
   return true;
 }
 
@@ -234,7 +235,13 @@ bool monitor::watch::fits(const control_hello& hello) const {
          !news_.lost(static_cast<int>(hello.from));
 }
 
-/// Both sides have proven themselves: now the other one learns all that is known here.
+/// To one that has proven itself: all that is known here.
+void monitor::watch::say_all(control_link& link) {
+  link.send(encode(control_message{}));
+  link.send(news_.everything());
+}
+
+/// Both sides have proven themselves.
 void monitor::watch::stand(control_link& link) {
   link.at = stage::standing;
   link.own_hello.clear();
@@ -243,8 +250,7 @@ void monitor::watch::stand(control_link& link) {
     target->second.pause = std::chrono::milliseconds(5);
     target->second.give_up = clock::now() + options_.peer_timeout;
   }
-  link.send(encode(control_message{}));
-  link.send(news_.everything());
+  if (!link.outbound) say_all(link);
   if (leaving_) link.finish();
 }
 

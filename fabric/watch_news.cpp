@@ -64,7 +64,7 @@ void monitor::watch::take_left(int process, const control_link* from) {
 
 void monitor::watch::pass_on(const job_news::frame& frame, const control_link* from) {
   for (const auto& [id, link] : links_) {
-    if (link.get() == from || link->at != stage::standing) continue;
+    if (link.get() == from || (link->at != stage::standing && link->at != stage::confirming)) continue;
     link->send(frame);
     update_polling(id, *link);
   }

@@ -92,8 +92,9 @@ void work_until_loss(const script& what, weft::runtime& runtime, const board& sh
   weft::communicator& world = runtime.world();
   board_line& line = shared[world.rank()];
   const bool victim = what.dies(world.rank());
-  load work(runtime, world, what.seed, line);
+  std::optional<load> work;
   try {
+    work.emplace(runtime, world, what.seed, line);
     world.barrier();
     if (victim && (what.scenario == "kill" || what.scenario == "two" || what.scenario == "stop"))
       strike_later(what, line);
@@ -104,7 +105,7 @@ void work_until_loss(const script& what, weft::runtime& runtime, const board& sh
         throw std::runtime_error("thrown out of main");
       }
       if (what.scenario == "leave" && round == what.last_round()) return;
-      work.round(round);
+      work->round(round);
     }
   } catch (const weft::peer_lost& e) {
     line.noticed_at = common_clock();
@@ -112,10 +113,11 @@ void work_until_loss(const script& what, weft::runtime& runtime, const board& sh
     line.say(verdict::lost, e.what());
   }
   if (what.scenario == "leave") return;  // the others may have gone
-  work.mark_outputs();
+  if (!work) return;                     // there is nothing yet that could refuse
+  work->mark_outputs();
   if (what.scenario == "stop" && world.rank() == (what.first_victim() + 1) % world.size()) wake_victim(what, shared);
-  see_refusals(what, world, work, line);
-  if (what.scenario != "stop") work.check_marks();
+  see_refusals(what, world, *work, line);
+  if (what.scenario != "stop") work->check_marks();
 }
 
 void live(const script& what, board_line& line, const board& shared, int argc, char** argv) {
