@@ -8,6 +8,7 @@
 #include <cstring>
 #include <weft/fabric/libfabric_transport.hpp>
 #include <weft/fabric/loopback.hpp>
+#include <weft/fabric/messenger.hpp>
 #include <weft/fabric/provider.hpp>
 #include <weft/membership.hpp>
 #include <weft/runtime/error.hpp>
@@ -87,8 +88,32 @@ void place_workers(membership& member, int processes) {
     member.worker_cpus = topology::place(machine, member.workers, topology::binding::core).cpus;
 }
 
-/// An endpoint for a process that is alone: it has nobody to send to.
-std::unique_ptr<fabric::transport> lonely_network() { return fabric::loopback_network(1).endpoint(0); }
+/// An endpoint of the provider that these options ask for; process 0 warns of it.
+std::unique_ptr<fabric::transport> open_network(const options& settings, int process) {
+  const auto chosen = fabric::choose_provider(settings.provider, settings.address);
+  if (!chosen.warning.empty() && process == 0) std::fprintf(stderr, "weft: warning: %s\n", chosen.warning.c_str());
+  fabric::libfabric_options how;
+  how.frame = settings.eager_limit + fabric::messenger::frame_overhead;
+  how.force_local_registration = settings.force_registration;
+  return fabric::open_libfabric_transport(chosen, how);
+}
+
+/// How the others are reached. A process that is alone has nobody to send to. Otherwise what was asked for by name is
+/// opened now, so that its user hears at once where it is not to be had. The default waits until it is needed: to open
+/// it takes libfabric a tenth of a second of processor time, for nothing on one node.
+void choose_network(membership& member) {
+  const int process = member.rendezvous->process();
+  const options& settings = member.settings;
+  if (!settings.provider.empty()) {
+    member.network = open_network(settings, process);
+  } else if (member.rendezvous->processes() == 1) {
+    member.network = fabric::loopback_network(1).endpoint(0);
+  } else {
+    fabric::check_address(settings.address);
+    member.open_network = [process](const options& agreed) { return open_network(agreed, process); };
+  }
+  member.provider = member.network != nullptr ? member.network->limits().provider : fabric::default_provider();
+}
 
 }  // namespace
 
@@ -111,17 +136,7 @@ membership join_by_environment(int& argc, char** argv) {
   const int processes = member.rendezvous->processes();
   member.ranks = local_ranks(member.rendezvous->process(), processes, member.settings.ranks_per_process);
   place_workers(member, processes);
-  if (processes == 1 && member.settings.provider.empty()) {
-    member.network = lonely_network();
-    return member;
-  }
-  const auto chosen = fabric::choose_provider(member.settings.provider, member.settings.address);
-  if (!chosen.warning.empty() && member.rendezvous->process() == 0)
-    std::fprintf(stderr, "weft: warning: %s\n", chosen.warning.c_str());
-  fabric::libfabric_options how;
-  how.frame = member.settings.eager_limit + 64;
-  how.force_local_registration = member.settings.force_registration;
-  member.network = fabric::open_libfabric_transport(chosen, how);
+  choose_network(member);
   return member;
 }
 

@@ -14,6 +14,7 @@
 #include <weft/fabric/arena_boards.hpp>
 #include <weft/fabric/messenger.hpp>
 #include <weft/fabric/monitor.hpp>
+#include <weft/fabric/node_transport.hpp>
 #include <weft/membership.hpp>
 #include <weft/runtime/event.hpp>
 #include <weft/runtime/progress.hpp>
@@ -97,6 +98,10 @@ class process {
   /// first of them says why.
   void share_memory(const membership& member, std::span<const fabric::process_record> records,
                     const fabric::arena_door& door, clock::time_point deadline);
+  /// Gives `roads` the node's memory, and the network where that does not reach all, which is then opened; by all
+  /// processes or by none. The addresses of all endpoints, by process: empty where none is needed.
+  std::vector<fabric::address> open_roads(membership& member, fabric::node_transport& roads,
+                                          clock::time_point deadline);
   /// Tells the other nodes whether the processes of this one do; the world's boards are those of who does. Blocks until
   /// the deadline at the latest.
   void tell_who_shares(clock::time_point deadline);

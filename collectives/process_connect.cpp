@@ -86,8 +86,11 @@ void take_agreed(options& settings, std::string_view text) {
 /// us beside pieces of 128 KiB, over shm 0.7 us alone and 4.8 us beside pieces of 8 KiB (`weft bench latency`).
 std::size_t window_of(std::string_view provider) { return provider == "shm" ? 32 << 10 : 512 << 10; }
 
-std::size_t longest_eager_of(const fabric::transport& network) {
-  return network.limits().frame - fabric::messenger::frame_overhead;
+/// The longest message that reaches this process without its being asked, as far as that is known.
+std::size_t longest_eager(const membership& member) {
+  std::size_t frame = fabric::node_transport::longest_frame;
+  if (member.network != nullptr) frame = std::min(frame, member.network->limits().frame);
+  return frame - fabric::messenger::frame_overhead;
 }
 
 }  // namespace
@@ -95,19 +98,16 @@ std::size_t longest_eager_of(const fabric::transport& network) {
 void process::connect(membership& member) {
   selection_of(settings_);  // refuses what nobody has before anybody waits for this process
   const auto deadline = steady_clock_source().now() + settings_.join_timeout;
-  const std::size_t longest_eager = longest_eager_of(*member.network);
-  settings_.eager_limit = std::min(settings_.eager_limit, longest_eager);
+  const std::size_t longest = longest_eager(member);
+  settings_.eager_limit = std::min(settings_.eager_limit, longest);
   std::optional<fabric::arena_door> door;
   if (rendezvous_->processes() > 1) door.emplace();
   auto records = exchange_records(member, door ? door->number() : -1, deadline);
-  take_agreed_options(longest_eager, deadline);
+  take_agreed_options(longest, deadline);
   selection_ = selection_of(settings_);
   number_ranks(records);
   fabric::messenger_settings how = messenger_settings_for(member, records);
-  std::vector<fabric::address> addresses;
-  for (const fabric::process_record& each : records) addresses.push_back(each.endpoints[0].bytes);
-
-  auto network = std::make_unique<fabric::node_transport>(std::move(member.network));
+  auto network = std::make_unique<fabric::node_transport>();
   fabric::node_transport& roads = *network;
   messages_ = std::make_unique<fabric::messenger>(std::move(network), std::move(how));
   progress_ = std::make_unique<progress>(*messages_);
@@ -115,8 +115,7 @@ void process::connect(membership& member) {
   if (monitor_ != nullptr) watch(member, records);
   if (door) share_memory(member, records, *door, deadline);
   memory_ = std::make_shared<node_memory>(arena_ != nullptr ? arena_->heap() : nullptr);
-  if (arena_ != nullptr) roads.share(*arena_);
-  messages_->connect(addresses, deadline, [this] { check_nobody_lost(); });
+  messages_->connect(open_roads(member, roads, deadline), deadline, [this] { check_nobody_lost(); });
   if (std::ranges::count(nodes_, nodes_[0]) != std::ssize(nodes_)) tell_who_shares(deadline);
   among_processes_ = std::make_unique<fabric::participant>(processes_, rendezvous_->process());
   messages_->join(*among_processes_);
@@ -148,6 +147,18 @@ void process::share_memory(const membership& member, std::span<const fabric::pro
                  arena_->heap_refusal().c_str());
 }
 
+std::vector<fabric::address> process::open_roads(membership& member, fabric::node_transport& roads,
+                                                 clock::time_point deadline) {
+  if (arena_ != nullptr) {
+    roads.share(*arena_);
+    if (std::ssize(arena_->processes()) == rendezvous_->processes()) return std::vector<fabric::address>(nodes_.size());
+  }
+  if (member.network == nullptr) member.network = member.open_network(settings_);
+  const auto gathered = rendezvous_->gather("weft/endpoint", member.network->local_address(), deadline);
+  roads.reach_others_by(std::move(member.network));
+  return gathered;
+}
+
 void process::tell_who_shares(clock::time_point deadline) {
   if (!settings_.node) return;
   const std::byte mine{arena_ != nullptr};
@@ -163,9 +174,9 @@ void process::tell_who_shares(clock::time_point deadline) {
 std::vector<fabric::process_record> process::exchange_records(const membership& member, int door,
                                                               clock::time_point deadline) {
   const int processes = rendezvous_->processes();
-  const std::string& provider = member.network->limits().provider;
+  const std::string& provider = member.provider;
   fabric::process_record mine = fabric::local_record();
-  mine.endpoints = {{provider, member.network->local_address()}};
+  mine.provider = provider;
   mine.ranks = local_ranks_;
   mine.door = door;
   if (!member.node.empty()) mine.host.boot_id = member.node;
@@ -183,10 +194,8 @@ std::vector<fabric::process_record> process::exchange_records(const membership& 
   std::vector<fabric::process_record> records;
   for (int i = 0; i < processes; ++i) {
     records.push_back(fabric::decode(gathered[static_cast<std::size_t>(i)], i));
-    const auto& endpoints = records.back().endpoints;
-    if (endpoints.empty() || endpoints[0].provider != provider)
-      throw error(errc::incompatible, "process " + std::to_string(i) + " uses provider " +
-                                          (endpoints.empty() ? "none" : endpoints[0].provider) + ", this one " +
+    if (const std::string& its = records.back().provider; its != provider)
+      throw error(errc::incompatible, "process " + std::to_string(i) + " uses provider " + its + ", this one " +
                                           provider + ": give every process the same --provider");
   }
   return records;
@@ -238,7 +247,7 @@ fabric::messenger_settings process::messenger_settings_for(const membership& mem
   how.unexpected_limit = settings_.unexpected_limit;
   how.send_buffer_limit = settings_.send_buffer_limit;
   how.piece = settings_.piece;
-  how.window = settings_.window != 0 ? settings_.window : window_of(member.network->limits().provider);
+  how.window = settings_.window != 0 ? settings_.window : window_of(member.provider);
   how.prepost = settings_.prepost;
   how.describe = describe_fingerprint;
   how.refusal_limit = settings_.peer_timeout;

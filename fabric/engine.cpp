@@ -16,12 +16,9 @@ constexpr std::size_t most_owed = 64;
 }  // namespace
 
 engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
-    : network_(std::move(network)), settings_(std::move(settings)) {
-  const transport_limits& limits = network_->limits();
-  frame_limit_ = std::min(limits.frame, sizeof(header) + settings_.eager_limit);
-  frame_limit_ = std::max(frame_limit_, sizeof(header) + 64);
-  settings_.eager_limit = frame_limit_ - sizeof(header);
-  settings_.piece = std::min({settings_.piece, limits.payload, std::size_t{1} << 31});
+    : network_(std::move(network)),
+      settings_(std::move(settings)),
+      frame_limit_(sizeof(header) + settings_.eager_limit) {
   for (std::size_t i = 0; i < settings_.first_rank.size(); ++i) {
     peers_.push_back(std::make_unique<peer>());
     peers_.back()->process = static_cast<int>(i);

@@ -52,6 +52,7 @@ class engine final : private receiver {
   room* find_room(const room_key& key);
 
   // engine_connections.cpp
+  void keep_within(const transport_limits& limits);
   void start(std::span<const address> endpoints);
   bool connected() const noexcept;
   std::string missing() const;
@@ -212,7 +213,7 @@ class engine final : private receiver {
   token token_;
   std::unique_ptr<transport> network_;
   messenger_settings settings_;
-  std::size_t frame_limit_ = 0;
+  std::size_t frame_limit_;
   std::size_t inject_limit_ = 0;
   std::int64_t credit_of_each_ = 0;  // units
 

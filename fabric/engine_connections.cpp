@@ -12,7 +12,15 @@ constexpr std::size_t ring_budget = 16 << 20;
 
 }  // namespace
 
+/// What the network can do is known only now.
+void engine::keep_within(const transport_limits& limits) {
+  frame_limit_ = std::max(std::min(limits.frame, frame_limit_), sizeof(header) + 64);
+  settings_.eager_limit = frame_limit_ - sizeof(header);
+  settings_.piece = std::min({settings_.piece, limits.payload, std::size_t{1} << 31});
+}
+
 void engine::start(std::span<const address> endpoints) {
+  keep_within(network_->limits());
   const std::size_t others = peers_.size() - 1;
   std::size_t each = settings_.credit;
   if (others != 0) each = std::min(each, ring_budget / others);

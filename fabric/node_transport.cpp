@@ -15,16 +15,30 @@ constexpr std::size_t longest_injected = 4 << 10;
 
 constexpr std::size_t longest_payload = 1 << 30;
 
+transport_limits limits_of_memory() {
+  transport_limits limits;
+  limits.provider = "the node's memory";
+  limits.inject = longest_injected;
+  limits.frame = node_transport::longest_frame;
+  limits.payload = longest_payload;
+  limits.tag_mask = ~std::uint64_t{0};
+  return limits;
+}
+
 }  // namespace
 
-node_transport::node_transport(std::unique_ptr<transport> outside)
-    : outside_(std::move(outside)), limits_(outside_->limits()), ended_(std::make_unique<transfer_list>()) {
-  limits_.payload = std::min(limits_.payload, longest_payload);
-}
+node_transport::node_transport() : limits_(limits_of_memory()), ended_(std::make_unique<transfer_list>()) {}
 
 node_transport::~node_transport() = default;
 
 void node_transport::share(const arena& memory) { memory_ = &memory; }
+
+void node_transport::reach_others_by(std::unique_ptr<transport> outside) {
+  outside_ = std::move(outside);
+  limits_ = outside_->limits();
+  limits_.frame = std::min(limits_.frame, longest_frame);
+  limits_.payload = std::min(limits_.payload, longest_payload);
+}
 
 void node_transport::start(std::span<const address> peers, std::size_t ring_bytes) {
   if (memory_ != nullptr) {
@@ -34,8 +48,8 @@ void node_transport::start(std::span<const address> peers, std::size_t ring_byte
       made = std::make_unique<node_neighbor>(*memory_, process, *ended_);
       near_.push_back(made.get());
     }
-    uses_outside_ = near_.size() < peers.size();
   }
+  uses_outside_ = near_.size() < peers.size();
   if (uses_outside_) return outside_->start(peers, ring_bytes);
   limits_.inject = std::min(longest_injected, limits_.frame);
   limits_.receives = SIZE_MAX;
@@ -78,7 +92,7 @@ std::vector<std::uint64_t> node_transport::connection_ends() const {
 
 void node_transport::cut(int peer, std::uint64_t their_end) noexcept {
   if (node_neighbor* const there = near(peer)) return there->cut();
-  outside_->cut(peer, their_end);
+  if (uses_outside_) outside_->cut(peer, their_end);
 }
 
 std::size_t node_transport::report_ended(receiver& to) {

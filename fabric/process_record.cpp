@@ -17,30 +17,17 @@ namespace weft::fabric {
 namespace {
 
 constexpr std::string_view magic = "weft-rec";
-constexpr std::size_t maximum_endpoints = 64;
 constexpr std::size_t maximum_text = 4096;  // of any field, bytes
 
-void put_text(std::vector<std::byte>& to, std::span<const std::byte> text, const char* what) {
+void put_text(std::vector<std::byte>& to, std::string_view text, const char* what) {
   if (text.size() > maximum_text)
     throw error(errc::invalid_argument, std::string("process record: ") + what + " of " + std::to_string(text.size()) +
                                             " bytes; at most " + std::to_string(maximum_text) + " travel");
   put(to, static_cast<std::uint16_t>(text.size()));
-  put(to, text);
-}
-
-void put_text(std::vector<std::byte>& to, std::string_view text, const char* what) {
-  put_text(to, std::as_bytes(std::span(text)), what);
+  put(to, std::as_bytes(std::span(text)));
 }
 
 std::string take_text(byte_reader& from) { return from.text(from.number<std::uint16_t>()); }
-
-endpoint_address take_endpoint(byte_reader& from) {
-  endpoint_address result;
-  result.provider = take_text(from);
-  const auto bytes = from.bytes(from.number<std::uint16_t>());
-  result.bytes.assign(bytes.begin(), bytes.end());
-  return result;
-}
 
 [[noreturn]] void throw_malformed(int process, const std::string& what) {
   throw error(errc::protocol, "record of process " + std::to_string(process) + ": " + what);
@@ -97,10 +84,6 @@ process_record local_record() {
 }
 
 std::vector<std::byte> encode(const process_record& record) {
-  if (record.endpoints.size() > maximum_endpoints)
-    throw error(errc::invalid_argument, "process record: " + std::to_string(record.endpoints.size()) +
-                                            " endpoint addresses; at most " + std::to_string(maximum_endpoints) +
-                                            " travel");
   std::vector<std::byte> result;
   put_prefix(result, magic, {record.build, record.host.name});
   put(result, static_cast<std::uint64_t>(record.pid));
@@ -111,11 +94,7 @@ std::vector<std::byte> encode(const process_record& record) {
   put(result, record.host.pid_namespace);
   put_text(result, record.host.boot_id, "boot id");
   put_text(result, record.control, "control address");
-  put(result, static_cast<std::uint16_t>(record.endpoints.size()));
-  for (const endpoint_address& endpoint : record.endpoints) {
-    put_text(result, endpoint.provider, "provider name");
-    put_text(result, endpoint.bytes, "endpoint address");
-  }
+  put_text(result, record.provider, "provider name");
   return result;
 }
 
@@ -133,11 +112,7 @@ process_record decode(std::span<const std::byte> bytes, int process) {
   result.host.pid_namespace = from.number<std::uint64_t>();
   result.host.boot_id = take_text(from);
   result.control = take_text(from);
-  const auto endpoints = from.number<std::uint16_t>();
-  if (endpoints > maximum_endpoints)
-    throw_malformed(process, std::to_string(endpoints) + " endpoint addresses; at most " +
-                                 std::to_string(maximum_endpoints) + " are possible");
-  for (int i = 0; i < endpoints && from.good(); ++i) result.endpoints.push_back(take_endpoint(from));
+  result.provider = take_text(from);
   if (!from.good()) throw_malformed(process, "cut off after " + std::to_string(bytes.size()) + " bytes");
   if (!from.rest().empty()) throw_malformed(process, std::to_string(from.rest().size()) + " bytes too many");
   if (ranks < 1 || ranks > std::uint32_t{std::numeric_limits<int>::max()})

@@ -44,20 +44,6 @@ std::vector<std::string> local_addresses() {
   return found;
 }
 
-/// `address` as inet_ntop writes it, so that it can be compared; throws when no interface of this machine has it.
-std::string checked_address(const std::string& address) {
-  unsigned char bytes[sizeof(in6_addr)];
-  char text[INET6_ADDRSTRLEN];
-  const std::vector<std::string> here = local_addresses();
-  for (const int family : {AF_INET, AF_INET6}) {
-    if (inet_pton(family, address.c_str(), bytes) != 1 || inet_ntop(family, bytes, text, sizeof text) == nullptr)
-      continue;
-    if (std::find(here.begin(), here.end(), text) != here.end()) return text;
-  }
-  throw error(errc::invalid_argument,
-              "address \"" + address + "\" is no interface's of this machine; it has " + joined(here));
-}
-
 provider_info get_info(const char* node, const fi_info* hints) {
   fi_info* found = nullptr;
   const int result =
@@ -196,14 +182,28 @@ const std::vector<std::string>& known_providers() {
   return names;
 }
 
+std::string check_address(const std::string& address) {
+  unsigned char bytes[sizeof(in6_addr)];
+  char text[INET6_ADDRSTRLEN];
+  const std::vector<std::string> here = local_addresses();
+  for (const int family : {AF_INET, AF_INET6}) {
+    if (inet_pton(family, address.c_str(), bytes) != 1 || inet_ntop(family, bytes, text, sizeof text) == nullptr)
+      continue;
+    if (std::find(here.begin(), here.end(), text) != here.end()) return text;
+  }
+  throw error(errc::invalid_argument,
+              "address \"" + address + "\" is no interface's of this machine; it has " + joined(here));
+}
+
 std::string default_provider() { return FI_VERSION_LT(fi_version(), FI_VERSION(1, 18)) ? "net" : "tcp"; }
 
 provider_choice choose_provider(const std::string& requested, const std::string& bind_address) {
   const signal_handlers_kept kept;
-  const std::string address = checked_address(bind_address.empty() ? "127.0.0.1" : bind_address);
+  const std::string address = check_address(bind_address.empty() ? "127.0.0.1" : bind_address);
   provider_choice choice;
   choice.provider = requested.empty() ? default_provider() : requested;
-  choice.reason = requested.empty() ? "the default with this libfabric" : "asked for";
+  choice.reason =
+      requested.empty() ? "the default with this libfabric, opened where processes share no memory" : "asked for";
   const std::vector<std::string>& known = known_providers();
   if (std::find(known.begin(), known.end(), choice.provider) != known.end()) {
     choice.info = find(choice.provider, address);

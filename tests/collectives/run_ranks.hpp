@@ -79,6 +79,7 @@ struct job {
   std::vector<int> ranks_of;  ///< each process, if not all have as many
   weft::options settings = by_length();
   weft::fabric::loopback_options network;
+  std::atomic<int>* opened = nullptr;  ///< counts the endpoints that are opened late; null: all are open before
   std::vector<std::string> nodes;                          ///< of each process; none: all are on this machine
   std::shared_ptr<const weft::topology::machine> machine;  ///< what each node is said to be
   std::chrono::seconds patience{60};  ///< after which the job hangs: the test program says so and ends
@@ -142,7 +143,12 @@ inline std::vector<std::exception_ptr> run_processes(const job& what,
         // Every other progress thread takes its core for its own: ranks then leave all to it.
         if (p % 2 == 1) member.progress_cpus = {weft::topology::this_thread_binding().last()};
         member.rendezvous = std::move(stores[p]);
-        member.network = network.endpoint(static_cast<int>(p));
+        member.provider = "loopback";
+        member.open_network = [&](const weft::options&) {
+          what.opened->fetch_add(1);
+          return network.endpoint(static_cast<int>(p));
+        };
+        if (what.opened == nullptr) member.network = network.endpoint(static_cast<int>(p));
         member.job = 0x1234'5678'9abc'def0;
         member.secret = "known to the job alone";
         member.ranks = what.ranks_in(p);

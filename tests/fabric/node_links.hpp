@@ -22,7 +22,8 @@ inline std::vector<std::unique_ptr<fabric::transport>> on_a_node(
   if (!reads) node.records.at(numbers.size() - 1).pid = 1;
   auto shared = node.join();
   for (std::size_t i = 0; i < outside.size(); ++i) {
-    auto link = std::make_unique<fabric::node_transport>(std::move(outside[i]));
+    auto link = std::make_unique<fabric::node_transport>();
+    link->reach_others_by(std::move(outside[i]));
     if (i < numbers.size()) link->share(*kept.emplace_back(std::move(shared[i])).memory);
     outside[i] = std::move(link);
   }

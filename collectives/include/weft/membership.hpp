@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,8 +18,12 @@ namespace weft::detail {
 
 struct membership {
   options settings;
-  std::unique_ptr<store> rendezvous;           ///< says which process of how many this is
-  std::unique_ptr<fabric::transport> network;  ///< an endpoint that has not been started
+  std::unique_ptr<store> rendezvous;  ///< says which process of how many this is
+  std::string provider;               ///< what `network` is of, as `--provider` names it
+  /// An endpoint that has not been started. Null: `open_network` makes one that takes messages of the options' eager
+  /// limit, and is called only where the memory of one node does not reach every process of the job.
+  std::unique_ptr<fabric::transport> network;
+  std::function<std::unique_ptr<fabric::transport>(const options& agreed)> open_network;
   std::uint64_t job = 0;                       ///< the same for all processes of the job
   std::string secret;                          ///< likewise; control connections prove that they know it
   int ranks = 1;                               ///< that this process hosts

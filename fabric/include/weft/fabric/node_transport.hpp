@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <vector>
+#include <weft/fabric/arena_ring.hpp>
 #include <weft/fabric/transport.hpp>
 
 namespace weft::fabric {
@@ -21,16 +22,22 @@ class transfer_list;
 
 class node_transport final : public transport {
  public:
-  /// `outside` reaches all.
-  explicit node_transport(std::unique_ptr<transport> outside);
+  /// The longest frame that is sure to find room in a ring whose reader has taken everything, bytes.
+  static constexpr std::size_t longest_frame = arena_ring_bytes / 2 - 128;
+
+  node_transport();
   ~node_transport() override;
 
   /// From the start on those of the job's processes that share `memory` with this one are reached by it: peers are the
   /// job's processes. Before `start`, by all of them or by none. `memory` outlives this.
   void share(const arena& memory);
+  /// All others are reached by `outside`. Before `start`; not needed where there are none.
+  void reach_others_by(std::unique_ptr<transport> outside);
 
+  /// Fixed, but for what the transport's description says, once it is known how the others are reached.
   const transport_limits& limits() const noexcept override { return limits_; }
-  address local_address() const override { return outside_->local_address(); }
+  /// That of the endpoint by which others are reached; nothing where there is none.
+  address local_address() const override { return outside_ != nullptr ? outside_->local_address() : address(); }
   void start(std::span<const address> peers, std::size_t ring_bytes) override;
   bool inject(int peer, std::span<const std::byte> frame) override;
   bool send(int peer, std::span<const std::byte> frame, transfer& context) override;
@@ -48,13 +55,13 @@ class node_transport final : public transport {
   }
   std::size_t report_ended(receiver& to);
 
-  const std::unique_ptr<transport> outside_;
+  std::unique_ptr<transport> outside_;
   transport_limits limits_;
   const arena* memory_ = nullptr;
   std::vector<std::unique_ptr<node_neighbor>> by_peer_;  // null: reached from outside
   std::vector<node_neighbor*> near_;
   std::unique_ptr<transfer_list> ended_;  // to be reported by the next poll
-  bool uses_outside_ = true;
+  bool uses_outside_ = false;
 };
 
 }  // namespace weft::fabric

@@ -1,5 +1,5 @@
-// What each process of a job tells the others first, through the store: which build of weft it runs, where it can be
-// reached, and on which host it lives.
+// What each process of a job tells the others first, through the store: which build of weft it runs, where it is
+// watched, and on which host it lives.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace weft::fabric {
 /// Which weft a process runs.
 struct build_identity {
   /// The version of everything that weft's processes say to each other. Two processes talk only if it is the same.
-  static constexpr std::uint32_t current_wire = 2;
+  static constexpr std::uint32_t current_wire = 3;
 
   std::uint32_t wire = current_wire;
   std::uint64_t features = 0;  ///< optional abilities, a bit each: two builds use those that both have
@@ -24,14 +24,6 @@ struct build_identity {
 
 /// The build that this is.
 build_identity this_build();
-
-/// Where a process can be reached through one libfabric provider.
-struct endpoint_address {
-  std::string provider;          ///< as `--provider` names it
-  std::vector<std::byte> bytes;  ///< as the provider's fi_getname gives it
-
-  bool operator==(const endpoint_address&) const = default;
-};
 
 /// The machine, as far as processes can tell that they share it.
 struct host_identity {
@@ -50,8 +42,8 @@ struct host_identity {
 /// A process, as it introduces itself.
 struct process_record {
   build_identity build;
-  std::vector<endpoint_address> endpoints;  ///< the preferred one first; at most 64
-  std::string control;                      ///< where its monitor listens: "ip:port"
+  std::string provider;  ///< by which it sends where it shares no memory, as `--provider` names it
+  std::string control;   ///< where its monitor listens: "ip:port"
   host_identity host;
   std::int64_t pid = 0;
   std::uint64_t started = 0;      ///< when the process started, in clock ticks after the boot: pids are used again
@@ -62,7 +54,7 @@ struct process_record {
   bool operator==(const process_record&) const = default;
 };
 
-/// A record of the calling process with everything filled in but `endpoints`, `control`, `ranks` and `door`.
+/// A record of the calling process with everything filled in but `provider`, `control`, `ranks` and `door`.
 process_record local_record();
 
 /// The record as bytes for the store. Throws errc::invalid_argument where a field is longer than its limit.

@@ -39,6 +39,10 @@ const std::vector<std::string>& known_providers();
 /// The one that is taken when none is named: net, or tcp where libfabric is 1.18 or newer (net was renamed then).
 std::string default_provider();
 
+/// `address`, numeric, as inet_ntop writes it. Throws errc::invalid_argument where no interface of this machine has it,
+/// with those that some have.
+std::string check_address(const std::string& address);
+
 /// Finds provider `requested` (empty: the default) on the interface that has `bind_address`, a numeric IPv4 or IPv6
 /// address (empty: 127.0.0.1; shm has none and ignores it); an outside interface is taken only when its address is
 /// given. Throws weft::error: errc::no_provider for a name that is unknown or not to be had here, with those that are;
