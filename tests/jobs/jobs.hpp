@@ -13,6 +13,7 @@ int survive(int argc, char** argv);
 int exchange(int argc, char** argv);
 int compute(int argc, char** argv);
 int give_up(int argc, char** argv);
+int hold(int argc, char** argv);
 int move_much(int argc, char** argv);
 int away(int argc, char** argv);
 int meet(int argc, char** argv);

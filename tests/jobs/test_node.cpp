@@ -26,6 +26,15 @@ TEST_CASE("where no process may read another's memory, long vectors go through w
   CHECK(ended.output == "right\n");
 }
 
+TEST_CASE("64 processes of one node that all talk to each other share less than 64 MiB", "[node]") {
+  const outcome ended = run(job(64, "hold"));
+  INFO(ended.error);
+  REQUIRE(ended.status == 0);
+  const auto bytes = std::stoull(ended.output);
+  CHECK(bytes > 64 * 63 * 4096);  // a page of every ring
+  CHECK(bytes < 64 << 20);
+}
+
 TEST_CASE("without memory to share a job goes on, and says so once", "[node]") {
   rlimit before{}, lower{};
   ::getrlimit(RLIMIT_FSIZE, &before);
