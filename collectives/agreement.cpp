@@ -136,7 +136,7 @@ std::exception_ptr disagreement(const std::vector<announcement>& all) {
 }
 
 agreement::agreement(communicator_state& state, const announcement& mine, std::uint32_t number)
-    : dataflow_execution(state.host.messages(), state.member, plan_of_exchange(state)),
+    : dataflow_execution(state.host.messages(), state.member, nullptr, plan_of_exchange(state)),
       state_(state),
       mine_(mine),
       all_(static_cast<std::size_t>(state.size())),

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "user_operator.hpp"
@@ -17,6 +19,11 @@ using schedules::step_kind;
 
 /// Slots of scratch, work memory and packed messages begin on cache lines of their own.
 constexpr std::size_t alignment = 64;
+
+/// Bytes that are fetched before they are combined, of all operands together, so that they stay in a core's own cache;
+/// and the least of one of them, since each may be a system call.
+constexpr std::size_t most_pieces = 128 << 10;
+constexpr std::size_t least_piece = 16 << 10;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
@@ -44,6 +51,8 @@ class binder {
       add(from_.steps[i]);
     }
     for (step_index i = 0; i < from_.steps.size(); ++i) unpack(i);
+    into_.pieces_offset = into_.scratch_bytes;
+    into_.scratch_bytes += into_.pieces_bytes;
     link_successors();
   }
 
@@ -54,6 +63,7 @@ class binder {
 
   bound_segment bind(const schedules::segment& s) const {
     bound_segment bound{s.in, 0, counts_.count(cut_, s.elements)};
+    if (s.owner != schedules::me) return bind_offered(s, bound);
     if (bound.count == 0) return bound;  // at the base: never outside of an empty buffer
     switch (s.in) {
       case buffer::input:
@@ -70,6 +80,22 @@ class binder {
         bound.offset = s.slot * slot_bytes_;
         break;
     }
+    return bound;
+  }
+
+  /// In what that rank has offered last, of the memory named.
+  bound_segment bind_offered(const schedules::segment& s, bound_segment bound) const {
+    const auto covers = [&](const schedules::segment& offer) {
+      const std::uint32_t end = s.elements.first + s.elements.count;
+      return offer.owner == s.owner && offer.in == s.in && offer.slot == s.slot &&
+             offer.elements.first <= s.elements.first && end <= offer.elements.first + offer.elements.count;
+    };
+    const auto found = std::find_if(offers_.rbegin(), offers_.rend(), covers);
+    if (found == offers_.rend())
+      throw std::invalid_argument("a step reads memory of rank " + std::to_string(s.owner) + " that is not offered");
+    bound.offer = static_cast<std::uint32_t>(offers_.rend() - found - 1);
+    const std::uint32_t first = found->elements.first;
+    bound.offset = bytes(counts_.count(cut_, {first, s.elements.first - first}));
     return bound;
   }
 
@@ -134,17 +160,35 @@ class binder {
       case step_kind::combine: {
         std::vector<bound_segment> operands;
         for (const auto& source : sources) operands.push_back(bind(source));
+        reserve_pieces(operands);
         step.sources = append(operands);
         step.target = bind(targets[0]);
         step.bytes = bytes(step.target.count);
         break;
       }
       case step_kind::notify:
+        if (sources.empty()) break;
+        step.offer = into_.offers_made++;
+        step.bytes = sizeof(memory_offer);
+        step.sources = append(std::array{bind(sources[0])});
+        break;
       case step_kind::await:
+        if (sources.empty()) break;
+        step.offer = static_cast<std::uint32_t>(offers_.size());
+        step.bytes = sizeof(memory_offer);
+        offers_.push_back(sources[0]);
+        into_.offers.push_back(static_cast<step_index>(into_.steps.size()));
         break;
     }
     done_by_.push_back(push(step, after));
     unpack_.push_back(std::move(unpacked));
+  }
+
+  /// Memory for those of the operands that have to be fetched.
+  void reserve_pieces(std::span<const bound_segment> operands) {
+    const auto others = static_cast<std::size_t>(
+        std::ranges::count_if(operands, [](const bound_segment& each) { return each.offer != bound_segment::own; }));
+    if (others != 0) into_.pieces_bytes = std::max({into_.pieces_bytes, most_pieces, others * least_piece});
   }
 
   /// Emits the copy out of the row in which step `received` has landed, if that is still to be done. The steps that
@@ -203,6 +247,7 @@ class binder {
   schedules::held_offsets input_, output_, work_offsets_;
   std::size_t slot_bytes_ = 0;
   std::size_t work_ = 0;                            // offset of the work memory
+  std::vector<schedules::segment> offers_;          // of the awaits so far
   std::vector<step_index> done_by_;                 // of each unbound step: the bound one that ends it
   std::vector<std::vector<bound_segment>> unpack_;  // of each receive: where its row is still to be copied to
 };
@@ -258,12 +303,17 @@ void run_local(const bound_schedule& plan, const bound_step& step, const bases& 
   }
   std::array<const void*, 16> operands;
   for (std::size_t i = 0; i < sources.size(); ++i) operands[i] = memory.read(sources[i]);
-  std::byte* const target = memory.write(step.target);
+  combine_operands(plan, std::span(operands).first(sources.size()), memory.write(step.target), step.target.count,
+                   memory, custom);
+}
+
+void combine_operands(const bound_schedule& plan, std::span<const void*> operands, std::byte* target, std::size_t count,
+                      const bases& memory, const user_function& custom) {
   if (custom.apply != nullptr)
-    combine(custom, std::span(operands).first(sources.size()), target, step.target.count, plan.element_bytes,
+    combine(custom, operands, target, count, plan.element_bytes,
             {memory.scratch + plan.between_offset, plan.between_bytes});
   else
-    plan.combine(operands.data(), sources.size(), target, step.target.count);
+    plan.combine(operands.data(), operands.size(), target, count);
 }
 
 }  // namespace weft::detail

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 #include <weft/kernels/combine.hpp>
@@ -15,11 +16,14 @@
 namespace weft::detail {
 
 /// Elements in a memory whose base is known when the schedule runs: input, output or scratch, which is all of the
-/// plan's own.
+/// plan's own; or in what another rank has offered.
 struct bound_segment {
+  static constexpr std::uint32_t own = std::numeric_limits<std::uint32_t>::max();
+
   schedules::buffer in = schedules::buffer::input;
-  std::size_t offset = 0;  ///< bytes from the base
-  std::size_t count = 0;   ///< elements
+  std::size_t offset = 0;     ///< bytes from the base
+  std::size_t count = 0;      ///< elements
+  std::uint32_t offer = own;  ///< number of the await that was told where they lie
 };
 
 struct bound_step {
@@ -27,6 +31,7 @@ struct bound_step {
   std::int32_t peer = -1;
   std::uint32_t ordinal = 0;
   std::size_t bytes = 0;              ///< of the message, or of the targets
+  std::uint32_t offer = 0;            ///< of a notify or await with a message, which tells of an offer: its number
   bound_segment target;               ///< of a receive or combine
   schedules::table_range sources;     ///< in bound_schedule::segments
   schedules::table_range targets;     ///< of a copy: in bound_schedule::segments, one where there are several sources
@@ -49,6 +54,10 @@ struct bound_schedule {
   kernels::combine_function combine = nullptr;
   std::size_t between_offset = 0;  ///< of what `reserve_between` has set apart, in scratch
   std::size_t between_bytes = 0;
+  std::uint32_t offers_made = 0;              ///< notifies that tell of an offer; numbered in their order
+  std::vector<schedules::step_index> offers;  ///< the awaits that are told of one, in the order of their numbers
+  std::size_t pieces_offset = 0;              ///< in scratch: for what has to be fetched to be combined
+  std::size_t pieces_bytes = 0;
 
   std::span<const bound_segment> sources_of(const bound_step& s) const {
     return {segments.data() + s.sources.first, s.sources.count};
@@ -66,6 +75,14 @@ struct bound_schedule {
   void reserve_between();
   /// What this costs in memory, bytes, roughly.
   std::size_t footprint() const noexcept;
+};
+
+/// A notify's message: where what it offers lies.
+struct memory_offer {
+  static constexpr std::uint64_t elsewhere = std::numeric_limits<std::uint64_t>::max();
+
+  std::uint64_t address = 0;        ///< in its process
+  std::uint64_t place = elsewhere;  ///< in that process's region of the heap that its node shares
 };
 
 /// Where the segments of one execution lie.
@@ -92,7 +109,13 @@ struct bases {
   }
 };
 
-/// Runs a copy or combine step, where `custom` is one by it and not by the plan's operator. Throws what that throws.
+/// Runs a copy or combine step of this rank's memory alone, where `custom` is one by it and not by the plan's operator.
+/// Throws what that throws.
 void run_local(const bound_schedule& plan, const bound_step& step, const bases& memory, const user_function& custom);
+
+/// Combines `count` elements of these operands by the plan's operator, or by `custom` where it is one. Throws what that
+/// throws.
+void combine_operands(const bound_schedule& plan, std::span<const void*> operands, std::byte* target, std::size_t count,
+                      const bases& memory, const user_function& custom);
 
 }  // namespace weft::detail

@@ -64,7 +64,7 @@ class pending_reproducible final : public pending {
 template <class Execution>
 std::unique_ptr<Execution> take(communicator_state& state, plan_cache::entry& plan) {
   if (auto at_rest = state.plans.take<Execution>(plan)) return at_rest;
-  return std::make_unique<Execution>(state.host.messages(), state.member, plan.plan);
+  return std::make_unique<Execution>(state.host.messages(), state.member, state.host.arena(), plan.plan);
 }
 
 }  // namespace

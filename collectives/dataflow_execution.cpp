@@ -4,9 +4,17 @@
 
 namespace weft::detail {
 
+namespace {
+
+/// Bytes that copies and combines make before messages have a turn: neither those of this run nor others are to wait
+/// for all that has become ready at once.
+constexpr std::size_t most_at_once = 256 << 10;
+
+}  // namespace
+
 dataflow_execution::dataflow_execution(fabric::messenger& messages, fabric::participant& member,
-                                       std::shared_ptr<const bound_schedule> bound)
-    : execution(messages, member, std::move(bound)),
+                                       const fabric::arena* shared, std::shared_ptr<const bound_schedule> bound)
+    : execution(messages, member, shared, std::move(bound)),
       waiting_for_(std::make_unique<std::uint32_t[]>(plan().steps.size())),
       ready_(std::make_unique<schedules::step_index[]>(plan().steps.size())) {}
 
@@ -32,10 +40,9 @@ void dataflow_execution::start_held(const run_arguments& arguments) noexcept {
   const auto& steps = plan().steps;
   ready_first_ = ready_last_ = done_ = 0;
   in_flight_ = std::exchange(posted_early_, 0);
-  for (schedules::step_index i = 0; i < steps.size(); ++i) {
-    waiting_for_[i] = steps[i].after.count;
-    if (waiting_for_[i] == 0 && (early_ == nullptr || early_[i] == early::no)) ready_[ready_last_++] = i;
-  }
+  for (schedules::step_index i = 0; i < steps.size(); ++i) waiting_for_[i] = steps[i].after.count;
+  for (schedules::step_index i = 0; i < steps.size(); ++i)
+    if (steps[i].after.count == 0 && (early_ == nullptr || early_[i] == early::no)) take_up(i);
   if (early_ != nullptr) {
     for (schedules::step_index i = 0; i < steps.size(); ++i)
       if (std::exchange(early_[i], early::no) == early::ended) transfer_is_over(i, receive_of(i).failure);
@@ -51,7 +58,7 @@ void dataflow_execution::post_ahead(const run_arguments& arguments) {
 
 bool dataflow_execution::can_be_early(const bound_step& step) const noexcept {
   return is_transfer(step) && !is_send(step) && step.after.count == 0 &&
-         (step.bytes == 0 || step.target.in == schedules::buffer::scratch);
+         (step.kind == schedules::step_kind::await || step.bytes == 0 || step.target.in == schedules::buffer::scratch);
 }
 
 void dataflow_execution::post_early() noexcept {
@@ -97,21 +104,38 @@ void dataflow_execution::step_done(schedules::step_index step) noexcept {
   ++done_;
   for (const auto next : plan().successors_of(plan().steps[step])) {
     follow(step, next);
-    if (--waiting_for_[next] == 0) ready_[ready_last_++] = next;
+    if (--waiting_for_[next] == 0) take_up(next);
   }
 }
 
+void dataflow_execution::take_up(schedules::step_index step) noexcept {
+  if (!is_transfer(plan().steps[step])) {
+    ready_[ready_last_++] = step;
+  } else if (failure_ == nullptr) {
+    ++in_flight_;
+    messages_.post_held(transfer(step));
+  }
+}
+
+void dataflow_execution::run_held() noexcept {
+  if (!goes_on_later_) return start_held(handed_over_);
+  goes_on_later_ = false;
+  run_ready();
+}
+
 void dataflow_execution::run_ready() noexcept {
+  if (goes_on_later_) return;
   const auto& steps = plan().steps;
+  std::size_t made = 0;  // bytes
   while (failure_ == nullptr && ready_first_ != ready_last_) {
-    const schedules::step_index i = ready_[ready_first_++];
-    if (is_transfer(steps[i])) {
-      ++in_flight_;
-      messages_.post_held(transfer(i));
-    } else {
-      run_locally(i);
-      step_done(i);
+    if (made >= most_at_once) {
+      goes_on_later_ = true;
+      return messages_.hand_over(*this);
     }
+    const schedules::step_index i = ready_[ready_first_++];
+    run_locally(i);
+    made += steps[i].bytes;
+    if (failure_ == nullptr) step_done(i);
   }
   if (in_flight_ != 0 || (failure_ == nullptr && done_ != steps.size())) return;
   conclude();

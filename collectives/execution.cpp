@@ -19,10 +19,11 @@ struct execution::receive final : fabric::receive_operation {
   schedules::step_index step = 0;
 };
 
-execution::execution(fabric::messenger& messages, fabric::participant& member,
+execution::execution(fabric::messenger& messages, fabric::participant& member, const fabric::arena* shared,
                      std::shared_ptr<const bound_schedule> plan)
     : messages_(messages),
       member_(member),
+      others_(shared),
       plan_(std::move(plan)),
       scratch_(nullptr, [](std::byte* memory) { std::free(memory); }) {
   if (plan_->scratch_bytes != 0) {
@@ -39,6 +40,8 @@ execution::execution(fabric::messenger& messages, fabric::participant& member,
   sends_ = std::make_unique<send[]>(sends);
   receives_ = std::make_unique<receive[]>(receives);
   poisoned_ = std::make_unique<bool[]>(steps.size());
+  offers_made_ = std::make_unique<memory_offer[]>(plan_->offers_made);
+  offers_ = std::make_unique<memory_offer[]>(plan_->offers.size());
   const auto prepare = [&](auto& operation, schedules::step_index i) {
     operation.owner = this;
     operation.step = i;
@@ -70,19 +73,6 @@ void execution::arm(const run_arguments& arguments) {
     const bound_step& step = plan().steps[i];
     if (!is_transfer(step) || is_send(step)) poison(i);
   }
-}
-
-void execution::run_locally(schedules::step_index i) noexcept {
-  if (poison_ != nullptr && poisoned_[i]) return;
-  try {
-    return run_local(plan(), plan().steps[i], memory_, arguments_.custom);
-  } catch (...) {
-    if (!threw_here_) poison_failure_ = std::current_exception();
-  }
-  threw_here_ = true;
-  poisoned_[i] = true;
-  if (poison_ == nullptr)
-    poison_ = std::make_shared<const fabric::poison>(fabric::poison{member_.rank, message_of(poison_failure_)});
 }
 
 void execution::poison(schedules::step_index i) noexcept {
@@ -126,12 +116,20 @@ fabric::operation& execution::transfer(schedules::step_index i) noexcept {
   if (is_send(step)) {
     send& o = sends_[index_[i]];
     address(o);
-    o.data = step.bytes == 0 ? nullptr : memory_.read(plan_->sources_of(step)[0]);
+    if (step.bytes == 0) return o;
+    const bound_segment& source = plan_->sources_of(step)[0];
+    o.data = memory_.read(source);
+    if (step.kind == schedules::step_kind::send) return o;
+    memory_offer& made = offers_made_[step.offer];
+    made = others_.offer(memory_.read(source), source.count * plan_->element_bytes);
+    o.data = reinterpret_cast<const std::byte*>(&made);
     return o;
   }
   receive& o = receives_[index_[i]];
   address(o);
-  o.data = step.bytes == 0 ? nullptr : memory_.write(step.target);
+  if (step.bytes == 0) return o;
+  o.data = step.kind == schedules::step_kind::await ? reinterpret_cast<std::byte*>(&offers_[step.offer])
+                                                    : memory_.write(step.target);
   return o;
 }
 

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <weft/fabric/messenger.hpp>
 #include <weft/runtime/event.hpp>
 
 #include "bound_schedule.hpp"
+#include "offered_memory.hpp"
 
 namespace weft::detail {
 
@@ -31,7 +33,9 @@ struct run_arguments {
 /// received as ever: the next collective finds the communicator as it should be.
 class execution {
  public:
-  execution(fabric::messenger& messages, fabric::participant& member, std::shared_ptr<const bound_schedule> plan);
+  /// `shared` by the processes of this node; null where the plan reads no other process's memory.
+  execution(fabric::messenger& messages, fabric::participant& member, const fabric::arena* shared,
+            std::shared_ptr<const bound_schedule> plan);
   execution(const execution&) = delete;
   execution& operator=(const execution&) = delete;
   virtual ~execution();
@@ -54,8 +58,11 @@ class execution {
   static bool is_send(const bound_step& step) noexcept {
     return step.kind == schedules::step_kind::send || step.kind == schedules::step_kind::notify;
   }
-  /// Runs a copy or combine step that is not poisoned.
+  /// Runs a copy or combine step that is not poisoned. `failure_` is set where it needs memory of another rank that
+  /// cannot be read; the communicator's other operations then end, too.
   void run_locally(schedules::step_index step) noexcept;
+  /// Runs `function` with the token held.
+  virtual void hold(const std::function<void()>& function) = 0;
   /// `step` depends on `before`, which is done.
   void follow(schedules::step_index before, schedules::step_index step) noexcept {
     if (poison_ != nullptr && poisoned_[before]) [[unlikely]]
@@ -82,9 +89,20 @@ class execution {
   struct send;
   struct receive;
 
+  struct unreadable;
+
   void poison(schedules::step_index step) noexcept;
+  int process_of(std::uint32_t offer) const noexcept;
+  /// Runs a copy or combine step, of which sources may be other ranks'. Throws unreadable, and what the operator
+  /// throws.
+  void run_step(const bound_step& step);
+  void combine_fetched(const bound_step& step);
+  /// Where elements of a source are, from element `first` on; those of others fetched to `into` where need be.
+  const std::byte* fetched(const bound_segment& from, std::size_t first, std::size_t count, std::byte* into);
+  void give_up(const unreadable& why) noexcept;
 
   fabric::participant& member_;
+  offered_memory others_;
   std::shared_ptr<const bound_schedule> plan_;
   std::unique_ptr<std::byte[], void (*)(std::byte*)> scratch_;
   std::unique_ptr<std::uint32_t[]> index_;  // of each step in sends_ or receives_
@@ -95,20 +113,22 @@ class execution {
   std::exception_ptr poison_failure_;             // what it makes this rank throw
   std::shared_ptr<const fabric::poison> poisoned_by_;
   bool threw_here_ = false;
-  std::unique_ptr<bool[]> poisoned_;  // of each step
+  std::unique_ptr<bool[]> poisoned_;                      // of each step
+  std::unique_ptr<memory_offer[]> offers_made_, offers_;  // by their numbers
 };
 
 /// Runs the steps in their order on the caller's thread or fiber, for short messages: it never waits in a send, only
 /// for what a step depends on. Receives that depend on nothing are posted before all else.
 class in_order_execution final : public execution {
  public:
-  in_order_execution(fabric::messenger& messages, fabric::participant& member,
+  in_order_execution(fabric::messenger& messages, fabric::participant& member, const fabric::arena* shared,
                      std::shared_ptr<const bound_schedule> plan);
   /// Blocks until every step is done, or one has failed and no transfer is in flight any more (`failure`).
   void run(const run_arguments& arguments, progress& by);
 
  private:
   void transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept override;
+  void hold(const std::function<void()>& function) override { messages_.while_held(function); }
   bool wait_for(schedules::step_index step, progress& by);
   void run_steps(progress& by);
   void post(schedules::step_index step);
@@ -121,7 +141,7 @@ class in_order_execution final : public execution {
 /// Runs each step as soon as what it depends on is done, on whichever thread polls: for everything that overlaps.
 class dataflow_execution : public execution, private fabric::task {
  public:
-  dataflow_execution(fabric::messenger& messages, fabric::participant& member,
+  dataflow_execution(fabric::messenger& messages, fabric::participant& member, const fabric::arena* shared,
                      std::shared_ptr<const bound_schedule> plan);
   /// Starts and returns: by itself, or by handing that over to the thread that makes progress where it has a core of
   /// its own. `finished()` is set when every step is done, or one has failed and no transfer is in flight any more
@@ -151,22 +171,26 @@ class dataflow_execution : public execution, private fabric::task {
  private:
   enum class early : std::uint8_t { no, posted, ended };
 
-  void run_held() noexcept override { start_held(handed_over_); }
+  void run_held() noexcept override;
+  void hold(const std::function<void()>& function) override { function(); }
   void transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept override;
   void post_early() noexcept;
   bool can_be_early(const bound_step& step) const noexcept;
   void transfer_is_over(schedules::step_index step, const std::exception_ptr& failure) noexcept;
   void step_done(schedules::step_index step) noexcept;
+  /// A step that depends on nothing any more: a transfer is posted, another one waits for its turn.
+  void take_up(schedules::step_index step) noexcept;
   void run_ready() noexcept;
 
   event finished_;
   run_arguments handed_over_;
   std::unique_ptr<std::uint32_t[]> waiting_for_;    // how many dependencies of each step are not done
-  std::unique_ptr<schedules::step_index[]> ready_;  // steps in the order in which they became ready
+  std::unique_ptr<schedules::step_index[]> ready_;  // copies and combines in the order in which they became ready
   std::size_t ready_first_ = 0;
   std::size_t ready_last_ = 0;
   std::size_t done_ = 0;
   std::size_t in_flight_ = 0;
+  bool goes_on_later_ = false;  // it has been handed over, so that others have a turn
   // Where receives are posted ahead:
   std::unique_ptr<early[]> early_;  // of each step; null: not here
   bool running_ = false;

@@ -3,8 +3,8 @@
 namespace weft::detail {
 
 in_order_execution::in_order_execution(fabric::messenger& messages, fabric::participant& member,
-                                       std::shared_ptr<const bound_schedule> bound)
-    : execution(messages, member, std::move(bound)),
+                                       const fabric::arena* shared, std::shared_ptr<const bound_schedule> bound)
+    : execution(messages, member, shared, std::move(bound)),
       done_(std::make_unique<event[]>(plan().steps.size())),
       failures_(std::make_unique<std::exception_ptr[]>(plan().steps.size())),
       posted_(std::make_unique<bool[]>(plan().steps.size())) {}
@@ -37,10 +37,12 @@ void in_order_execution::run_steps(progress& by) {
       if (!wait_for(before, by)) return;
       follow(before, i);
     }
-    if (is_transfer(steps[i]))
+    if (is_transfer(steps[i])) {
       post(i);
-    else
-      run_locally(i);
+      continue;
+    }
+    run_locally(i);
+    if (failure_ != nullptr) return;
   }
 }
 

@@ -53,7 +53,8 @@ const prepared_call& message_stage::prepare(const leader_call& call, const sched
 template <class Execution, class Run>
 leader_result message_stage::run_by(const prepared_call& how, fabric::participant& member, Run&& run) {
   auto execution = plans_.take<Execution>(*how.plan);
-  if (execution == nullptr) execution = std::make_unique<Execution>(host_.messages(), member, how.plan->plan);
+  if (execution == nullptr)
+    execution = std::make_unique<Execution>(host_.messages(), member, host_.arena(), how.plan->plan);
   run(*execution);
   leader_result result{execution->failure(), execution->poisoned_by()};
   plans_.put_back(how.plan, std::move(execution));

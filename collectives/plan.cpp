@@ -56,7 +56,8 @@ class planned_collective final : public pending {
       agreement(state(), mine, number).await(operation());
     }
     reserved_.emplace(state(), *prepared.plan->plan);
-    run_ = std::make_unique<dataflow_execution>(state().host.messages(), state().member, prepared.plan->plan);
+    run_ = std::make_unique<dataflow_execution>(state().host.messages(), state().member, state().host.arena(),
+                                                prepared.plan->plan);
     run_->post_ahead(arguments_);
   }
   ~planned_collective() override { run_->retire(state().host.moved_by()); }

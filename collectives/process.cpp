@@ -173,7 +173,7 @@ void process::await_all() {
   collective_call barrier;
   barrier.how = schedules::find_algorithm(collective::barrier, "dissemination");
   const place here{rendezvous_->processes(), rendezvous_->process()};
-  dataflow_execution together(*messages_, *among_processes_, build_schedule(barrier, here, settings_));
+  dataflow_execution together(*messages_, *among_processes_, nullptr, build_schedule(barrier, here, settings_));
   together.start({}, *progress_);
   bool told = false;
   for (rest pause(*progress_, rest::end::is_looked_for); !somebody_left_.load() && still_missing_.load() > 0;) {

@@ -72,9 +72,9 @@ std::vector<std::unique_ptr<road_probe::side>>& road_probe::sides_of(pattern how
     const auto plan = plan_of(how, messages, here_[i], bytes);
     sides.push_back(std::make_unique<side>());
     if (here_.size() == 1 && bytes <= eager_)
-      sides.back()->in_order = std::make_unique<in_order_execution>(messages_, *members_[i], plan);
+      sides.back()->in_order = std::make_unique<in_order_execution>(messages_, *members_[i], nullptr, plan);
     else
-      sides.back()->dataflow = std::make_unique<dataflow_execution>(messages_, *members_[i], plan);
+      sides.back()->dataflow = std::make_unique<dataflow_execution>(messages_, *members_[i], nullptr, plan);
   }
   return sides;
 }

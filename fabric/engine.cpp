@@ -45,10 +45,9 @@ bool engine::poll() {
     token& held;
     ~release_at_end() { held.release(); }
   } release{token_};
-  take_submissions();
-  std::size_t events = 0;
+  std::size_t events = take_submissions() ? 1 : 0;
   try {
-    events = network_->poll(*this);
+    events += network_->poll(*this);
     if (!unflushed_.empty()) flush_all();
     if (!blocked_departures_.empty() || !blocked_landings_.empty()) retry_payloads();
     if (any_doomed_) give_up_doomed();
@@ -94,9 +93,10 @@ bool engine::quiet_outside() const noexcept {
   return submitted_.load(std::memory_order_relaxed) == nullptr && !calls_waiting_.load(std::memory_order_relaxed);
 }
 
-void engine::take_submissions() noexcept {
+bool engine::take_submissions() noexcept {
   // The relaxed look saves the exchange; what it misses the next poll sees.
-  if (submitted_.load(std::memory_order_relaxed) != nullptr) {
+  const bool any = submitted_.load(std::memory_order_relaxed) != nullptr;
+  if (any) {
     submission* last = submitted_.exchange(nullptr, std::memory_order_acquire);
     submission* first = nullptr;
     while (last != nullptr) {
@@ -112,6 +112,7 @@ void engine::take_submissions() noexcept {
     }
   }
   if (calls_waiting_.load(std::memory_order_acquire)) run_calls();
+  return any;
 }
 
 void engine::run_calls() noexcept {

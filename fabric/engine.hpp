@@ -37,7 +37,8 @@ class engine final : private receiver {
 
   // engine.cpp: the operations of the ranks of this process
   void begin(operation& begun) noexcept;
-  void take_submissions() noexcept;
+  /// Whether there were any.
+  bool take_submissions() noexcept;
   void run_calls() noexcept;
   void take_back(receive_operation& posted) noexcept;
   void finish_ended() noexcept;
@@ -66,6 +67,10 @@ class engine final : private receiver {
   void lose(int process, const std::string& why);
   void break_communicator(std::uint64_t communicator, errc code, const std::string& text, bool tell);
   void take_note(std::span<const std::byte> note);
+  /// A process that is lost unless something else explains it soon.
+  void suspect_connection(int process, std::string_view why) noexcept;
+  /// The communicator is to be broken as soon as there is memory for that.
+  void owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept;
   /// `alone`: the other ranks do not hear of it by themselves.
   void break_participant(participant& member, const std::exception_ptr& failure, bool alone) noexcept;
 
@@ -193,8 +198,6 @@ class engine final : private receiver {
   void break_everything(const std::exception_ptr& failure) noexcept;
   void cancel(operation& cancelled, const std::exception_ptr& failure) noexcept;
   void suspect(int process, std::string_view why, std::chrono::milliseconds patience = {}) noexcept;
-  void suspect_connection(int process, std::string_view why) noexcept;
-  void owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept;
   void frame_failed(peer& from, const header& h) noexcept;
   void drop_first_message(peer& to) noexcept;
   bool face_troubles() noexcept;

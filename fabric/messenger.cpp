@@ -96,6 +96,12 @@ void messenger::lose(int process, const std::string& why) {
 void messenger::break_communicator(std::uint64_t communicator, errc code, const std::string& text) {
   while_held([&] { engine_->break_communicator(communicator, code, text, true); });
 }
+void messenger::break_held(const participant& member, const std::exception_ptr& why) noexcept {
+  engine_->owe_break(member.members->communicator, why);
+}
+void messenger::suspect_held(int process, const std::string& why) noexcept {
+  engine_->suspect_connection(process, why);
+}
 void messenger::break_here(participant& member) {
   while_held([&] {
     if (member.failure == nullptr)

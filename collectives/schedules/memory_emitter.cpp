@@ -29,14 +29,15 @@ access_history& memory_emitter::history(buffer in) {
 }
 
 step_index memory_emitter::emit(step_kind kind, int peer, std::span<const segment> sources,
-                                std::span<const segment> targets, step_index after) {
+                                std::span<const segment> targets, std::span<const step_index> after) {
   after_.clear();
   const auto wait_for = [&](step_index before) {
     if (before != no_step) after_.push_back(before);
   };
-  wait_for(after);
+  for (const step_index before : after) wait_for(before);
   for (const segment& source : sources)
-    for (const auto* const use : history(source.in).pieces(cells_of(source))) wait_for(use->writer);
+    if (source.owner == me)
+      for (const auto* const use : history(source.in).pieces(cells_of(source))) wait_for(use->writer);
   for (const segment& target : targets)
     for (const auto* const use : history(target.in).pieces(cells_of(target))) {
       if (use->readers == access_history::no_reader) wait_for(use->writer);  // else the readers have waited for it
@@ -47,26 +48,50 @@ step_index memory_emitter::emit(step_kind kind, int peer, std::span<const segmen
     after_.erase(std::unique(after_.begin(), after_.end()), after_.end());
   }
   const step_index made = to_.emit(kind, peer, sources, targets, after_);
-  for (const segment& source : sources) history(source.in).add_reader(cells_of(source), made);
+  for (const segment& source : sources)
+    if (source.owner == me && kind != step_kind::notify) history(source.in).add_reader(cells_of(source), made);
   for (const segment& target : targets) history(target.in).set_writer(cells_of(target), made);
   return made;
 }
 
 step_index memory_emitter::send(int peer, std::span<const segment> parts) {
-  return emit(step_kind::send, peer, parts, {}, no_step);
+  return emit(step_kind::send, peer, parts, {}, {});
 }
 
 step_index memory_emitter::receive(int peer, std::span<const segment> parts, step_index after) {
-  return emit(step_kind::receive, peer, {}, parts, after);
+  return emit(step_kind::receive, peer, {}, parts, {&after, 1});
 }
 
-void memory_emitter::copy(const segment& source, const segment& target) {
-  emit(step_kind::copy, -1, {&source, 1}, {&target, 1}, no_step);
-}
+void memory_emitter::copy(const segment& source, const segment& target) { copy(source, target, {}); }
 
 void memory_emitter::combine(const segment& first, const segment& second, const segment& target) {
   const segment sources[] = {first, second};
-  emit(step_kind::combine, -1, sources, {&target, 1}, no_step);
+  combine(sources, target, {});
+}
+
+step_index memory_emitter::notify(int peer, std::span<const step_index> done) {
+  return emit(step_kind::notify, peer, {}, {}, done);
+}
+
+step_index memory_emitter::notify(int peer, const segment& offer) {
+  return emit(step_kind::notify, peer, {&offer, 1}, {}, {});
+}
+
+step_index memory_emitter::await(int peer) { return emit(step_kind::await, peer, {}, {}, {}); }
+
+step_index memory_emitter::await(int peer, const segment& offer) {
+  segment theirs = offer;
+  theirs.owner = peer;
+  return emit(step_kind::await, peer, {&theirs, 1}, {}, {});
+}
+
+step_index memory_emitter::copy(const segment& source, const segment& target, std::span<const step_index> after) {
+  return emit(step_kind::copy, -1, {&source, 1}, {&target, 1}, after);
+}
+
+step_index memory_emitter::combine(std::span<const segment> sources, const segment& target,
+                                   std::span<const step_index> after) {
+  return emit(step_kind::combine, -1, sources, {&target, 1}, after);
 }
 
 void memory_emitter::send_value(int peer, block_range blocks) {

@@ -23,6 +23,18 @@ class memory_emitter {
   void copy(const segment& source, const segment& target);
   void combine(const segment& first, const segment& second, const segment& target);
 
+  /// Tells `peer` that these steps are done.
+  step_index notify(int peer, std::span<const step_index> done);
+  /// Offers it memory of this rank's, as soon as that is written. It is for the caller not to write it again before the
+  /// peer has told that it has been read.
+  step_index notify(int peer, const segment& offer);
+  /// Awaits what `peer` tells, or offers: memory of its own.
+  step_index await(int peer);
+  step_index await(int peer, const segment& offer);
+  /// Copies and combines that read other ranks' memory, too, once these steps are done.
+  step_index copy(const segment& source, const segment& target, std::span<const step_index> after);
+  step_index combine(std::span<const segment> sources, const segment& target, std::span<const step_index> after);
+
   /// Sends the value of `blocks`.
   void send_value(int peer, block_range blocks);
   /// Receives the value of `blocks` where it belongs, at most `window` such receives at a time.
@@ -50,7 +62,7 @@ class memory_emitter {
 
  private:
   step_index emit(step_kind kind, int peer, std::span<const segment> sources, std::span<const segment> targets,
-                  step_index after);
+                  std::span<const step_index> after);
   access_history& history(buffer in);
 
   sink& to_;

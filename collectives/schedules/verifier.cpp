@@ -69,6 +69,7 @@ std::optional<fault> verify(const purpose& meant, std::span<const schedule> rank
     const job all(meant, ranks);
     check_progress(all, execution_order::in_order);
     const auto order = check_progress(all, execution_order::dataflow);
+    check_reads(all, order);
     for (const placing where : {placing::separate, placing::in_place}) {
       check_accesses(all, order, where);
       check_outputs(meant, all, run_symbolically(all, order, where));

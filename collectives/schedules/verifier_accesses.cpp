@@ -1,50 +1,9 @@
 // Whether conflicting accesses to a memory are ordered.
+#include "verifier_causality.hpp"
 #include "verifier_memory.hpp"
 
 namespace weft::schedules {
 namespace {
-
-/// What an end proves about other steps in every execution, buffered or not: that what the step depended on had ended,
-/// and, for a receive, that what its send depended on had.
-class causality {
- public:
-  causality(const job& all, std::span<const step_event> order)
-      : all_(all), end_(all.steps()), seen_by_(all.steps(), 0) {
-    for (std::size_t i = 0; i < order.size(); ++i)
-      if (order[i].end) end_[order[i].step] = i;
-  }
-
-  std::size_t end(job_step s) const { return end_[s]; }  ///< its place in an order that can happen
-
-  /// Whether `a` has ended whenever `b` begins. Searches backwards from b; what ends before a can prove nothing about
-  /// it.
-  bool ends_before_begin(job_step a, job_step b) {
-    ++search_;
-    ended_.clear();
-    bool found = false;
-    const auto add = [&](job_step s) {
-      found = found || s == a;
-      if (seen_by_[s] == search_ || end_[s] <= end_[a]) return;
-      seen_by_[s] = search_;
-      ended_.push_back(s);
-    };
-    all_.for_each_before(b, add);
-    for (std::size_t i = 0; !found && i < ended_.size();
-         ++i) {  // nearest first: most orders are a dependency or two long
-      const job_step s = ended_[i];
-      all_.for_each_before(s, add);
-      if (is_incoming(all_.at(s).kind)) all_.for_each_before(all_.partner(s), add);
-    }
-    return found;
-  }
-
- private:
-  const job& all_;
-  std::vector<std::size_t> end_;
-  std::vector<std::size_t> seen_by_;  // of each step: the last search that came by
-  std::size_t search_ = 0;
-  std::vector<job_step> ended_;  // what the current search has reached
-};
 
 /// Who used a memory last, in the order of ends: all earlier accesses are ordered before these.
 struct uses {
@@ -72,7 +31,7 @@ class access_check {
     const int rank = all_.rank_of(s);
     const step& at = all_.at(s);
     for (const segment& source : all_.of(rank).sources_of(at))
-      cells_.for_each(rank, source, [&](cell c) { read(s, c, source); });
+      if (!is_word(at.kind)) cells_.for_each(rank, source, [&](cell c) { read(s, c, source); });
     for (const segment& target : all_.of(rank).targets_of(at))
       cells_.for_each(rank, target, [&](cell c) { write(s, c, target); });
   }

@@ -117,7 +117,10 @@ class form_check {
       if (before >= index) wrong("depends on step " + std::to_string(before) + ", which is not earlier");
     if (is_local(at.kind) ? at.peer != -1 : !is_rank(at.peer) || at.peer == rank) wrong("has no such peer");
     check_parts(rank, index);
-    for (const segment& source : its.sources_of(at)) check_segment(rank, index, source);
+    for (const segment& source : its.sources_of(at)) {
+      check_segment(rank, index, source);
+      check_owner(rank, index, source);
+    }
     for (const segment& target : its.targets_of(at)) {
       if (target.owner != me) wrong("writes the memory of another rank");
       if (target.in == buffer::input) wrong("writes the input");
@@ -149,11 +152,19 @@ class form_check {
         break;
       case step_kind::notify:
       case step_kind::await:
-        right = sources == 0 && targets == 0;
+        right = sources <= 1 && targets == 0;
         break;
     }
     if (!right)
       fail(rank, index, at, "has " + std::to_string(sources) + " sources and " + std::to_string(targets) + " targets");
+  }
+
+  /// Whether a step of that kind may name memory of that rank.
+  void check_owner(int rank, step_index index, const segment& source) const {
+    const step& at = of(rank).steps[index];
+    if (source.owner == rank) fail(rank, index, at, "names its own memory as another rank's");
+    if (at.kind == step_kind::await ? source.owner != at.peer : source.owner != me && !is_local(at.kind))
+      fail(rank, index, at, "has no use for " + name_of(source));
   }
 
   void check_segment(int rank, step_index index, const segment& memory) const {

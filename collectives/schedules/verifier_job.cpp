@@ -49,7 +49,12 @@ void job::match_messages() {
     if (from == no_partner) wrong("nothing sends message " + std::to_string(at(s).ordinal));
     if ((at(s).kind == step_kind::await) != (at(from).kind == step_kind::notify))
       wrong("matches " + name_of(index_of(from), at(from)) + " of rank " + std::to_string(rank_of(from)));
-    if (at(s).kind == step_kind::await) continue;
+    if (at(s).kind == step_kind::await) {
+      if (offered(s) != offered(from))
+        wrong("expects another offer than that of " + name_of(index_of(from), at(from)) + " of rank " +
+              std::to_string(rank_of(from)));
+      continue;
+    }
     const auto expected = carried(s), sent = carried(from);
     if (expected == sent) continue;
     const auto differing = std::mismatch(expected.begin(), expected.end(), sent.begin(), sent.end());
@@ -58,6 +63,14 @@ void job::match_messages() {
           name_of(index_of(from), at(from)) + " of rank " + std::to_string(rank_of(from)) +
           "; the first difference is " + name(sent, differing.second) + " for " + name(expected, differing.first));
   }
+}
+
+std::optional<segment> job::offered(job_step s) const {
+  const auto sources = of(rank_of(s)).sources_of(at(s));
+  if (sources.empty()) return std::nullopt;
+  segment memory = sources[0];
+  memory.owner = owner(rank_of(s), memory);
+  return memory;
 }
 
 std::vector<std::uint32_t> job::carried(job_step s) const {

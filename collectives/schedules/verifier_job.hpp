@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 #include <weft/schedules/verifier.hpp>
@@ -29,6 +30,8 @@ inline constexpr job_step no_partner = std::numeric_limits<job_step>::max();
 
 constexpr bool is_outgoing(step_kind kind) { return kind == step_kind::send || kind == step_kind::notify; }
 constexpr bool is_incoming(step_kind kind) { return kind == step_kind::receive || kind == step_kind::await; }
+/// What it names is only talked of.
+constexpr bool is_word(step_kind kind) { return kind == step_kind::notify || kind == step_kind::await; }
 constexpr bool is_local(step_kind kind) { return kind == step_kind::copy || kind == step_kind::combine; }
 
 /// All ranks' schedules, well formed, their messages matched.
@@ -50,6 +53,8 @@ class job {
   job_step partner(job_step s) const { return partner_[s]; }  ///< of a message; no_partner for local steps
   /// The blocks that the message `s`, a send or a receive, carries, in order.
   std::vector<std::uint32_t> carried(job_step s) const;
+  /// What a notify offers, or an await is offered, with its owner.
+  std::optional<segment> offered(job_step s) const;
   /// Calls `each` with the number of every step that `s` depends on.
   template <class Each>
   void for_each_before(job_step s, Each&& each) const {
@@ -88,6 +93,9 @@ enum class placing : std::uint8_t { separate, in_place };
 
 /// Checks that conflicting accesses are ordered. `order` comes from check_progress.
 void check_accesses(const job& all, std::span<const step_event> order, placing where);
+
+/// Checks that what is read in another rank's memory has been offered before, and that rank stays until it has been.
+void check_reads(const job& all, std::span<const step_event> order);
 
 /// What an output block holds: the ranks whose contributions were combined, in the order of operands.
 struct output_block {

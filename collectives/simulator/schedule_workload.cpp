@@ -35,13 +35,20 @@ class emitted_steps final : public schedules::sink {
       case schedules::step_kind::copy:
       case schedules::step_kind::combine:
         what.kind = operation_kind::combine;
-        what.amount = bytes(targets) * std::max<std::size_t>(1, sources.size() - 1);
+        what.amount = bytes(targets) * (std::max<std::size_t>(1, sources.size() - 1) + fetched(kind, sources));
         break;
     }
     return into_.add(what, after);
   }
 
  private:
+  /// Operands of a combine in other ranks' memory: to fetch one takes as long as to combine it.
+  static std::size_t fetched(schedules::step_kind kind, std::span<const schedules::segment> sources) {
+    if (kind == schedules::step_kind::copy) return 0;
+    return static_cast<std::size_t>(
+        std::ranges::count_if(sources, [](const schedules::segment& from) { return from.owner != schedules::me; }));
+  }
+
   std::uint64_t bytes(std::span<const schedules::segment> parts) const {
     std::size_t elements = 0;
     for (const schedules::segment& part : parts) elements += counts_.count(cut_, part.elements);

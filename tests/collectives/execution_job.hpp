@@ -200,7 +200,7 @@ class execution_job {
     std::deque<weft::progress> moved_by;
     std::vector<std::exception_ptr> failures;
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
-      auto& run = runs.emplace_back(job_[static_cast<int>(rank)], *members_[rank], plans[rank]);
+      auto& run = runs.emplace_back(job_[static_cast<int>(rank)], *members_[rank], nullptr, plans[rank]);
       run.start(arguments(rank), moved_by.emplace_back(job_[static_cast<int>(rank)]));
     }
     job_.poll_until([&] { return std::all_of(runs.begin(), runs.end(), [](auto& r) { return r.finished().ready(); }); },
@@ -218,7 +218,7 @@ class execution_job {
     weft::scheduler fibers;
     fibers.set_idle([this] { job_.poll(); });
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
-      auto& run = runs.emplace_back(job_[static_cast<int>(rank)], *members_[rank], plans[rank]);
+      auto& run = runs.emplace_back(job_[static_cast<int>(rank)], *members_[rank], nullptr, plans[rank]);
       auto& by = moved_by.emplace_back(job_[static_cast<int>(rank)]);
       fibers.spawn([&run, &by, its = arguments(rank)] { run.run(its, by); });
     }

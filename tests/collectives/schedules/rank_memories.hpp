@@ -35,9 +35,10 @@ class rank_memories {
   }
 
   /// The numbers in `parts`, one after another; `write` puts them there.
-  numbers read(std::size_t rank, std::span<const weft::schedules::segment> parts) {
+  numbers read(std::size_t reader, std::span<const weft::schedules::segment> parts) {
     numbers all;
     for (const weft::schedules::segment& from : parts) {
+      const std::size_t rank = from.owner == weft::schedules::me ? reader : static_cast<std::size_t>(from.owner);
       if (from.in == weft::schedules::buffer::scratch) {
         const numbers& slot = memories_[rank].slots[from.slot];
         all.insert(all.end(), slot.begin(), slot.begin() + count_of(rank, from));

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -138,6 +139,11 @@ class messenger final : public pollable {
   void lose(int process, const std::string& why);
   /// Ends every operation of a communicator, on all processes, with `code` and `text`.
   void break_communicator(std::uint64_t communicator, errc code, const std::string& text);
+  /// The same with operation_failed, as soon as somebody polls: this process cannot go on with it. Where the token is
+  /// held.
+  void break_held(const participant& member, const std::exception_ptr& why) noexcept;
+  /// A process has ended, most likely: `lose`, unless something else tells of it soon. Where the token is held.
+  void suspect_held(int process, const std::string& why) noexcept;
   /// Ends every operation of `member` with errc::revoked, here alone.
   void break_here(participant& member);
   /// What another process's `broadcast` said. Malformed notes are ignored.

@@ -22,8 +22,8 @@ enum class step_kind : std::uint8_t {
   receive,  ///< targets, in order and as one message, come from peer; done when the bytes are there
   copy,     ///< the one source to the one target
   combine,  ///< sources in the stated order (1 to 16) into the one target, which may be exactly one of them
-  notify,   ///< tells peer that everything this step depends on is done; carries no elements
-  await,    ///< done when the peer's matching notify is
+  notify,   ///< tells peer that everything this step depends on is done; offers it the source, if there is one, to read
+  await,    ///< done when the peer's matching notify is; its source is what that offers, in the peer's memory
 };
 
 /// Which memory of its owner a segment lies in.
@@ -79,6 +79,9 @@ inline constexpr std::int32_t me = -1;
 
 /// Elements in a memory: the range says which elements of the vector they stand for, and so how many. In scratch they
 /// lie at the beginning of slot `slot`; two segments of one slot overlap, those of two slots never do.
+///
+/// Copies and combines may have sources in other ranks' memory: what those have offered, until they are told, by what
+/// they await, that it has been read.
 struct segment {
   std::int32_t owner = me;  ///< `me`, or a rank whose memory this rank can read
   buffer in = buffer::input;

@@ -32,6 +32,8 @@ struct fault {
 ///  - two accesses to one memory, of which one writes, are ordered by dependencies and messages: of a send from its
 ///  begin to its
 ///    end, of a receive likewise; both for an output of its own and for one that is the input's memory;
+///  - what lies in another rank's memory is read only once that rank has offered it, and its schedule does not end
+///    before;
 ///  - nothing is read before it is written, and the input is not written (unless the output is the same memory);
 ///  - each output block holds each contribution that it should exactly once, and no other (of scans, in the order of
 ///    the ranks); after a barrier, every rank

@@ -1,0 +1,98 @@
+// Copies and combines of an execution, whose sources may be other ranks'.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <weft/runtime/error.hpp>
+
+#include "execution.hpp"
+
+namespace weft::detail {
+
+struct execution::unreadable {
+  int process;
+  bool ended;  ///< that process has
+  std::exception_ptr failure;
+};
+
+int execution::process_of(std::uint32_t offer) const noexcept {
+  const int peer = plan_->steps[plan_->offers[offer]].peer;
+  return member_.members->process[static_cast<std::size_t>(peer)];
+}
+
+const std::byte* execution::fetched(const bound_segment& from, std::size_t first, std::size_t count, std::byte* into) {
+  const std::size_t element = plan_->element_bytes, bytes = count * element;
+  if (from.offer == bound_segment::own) return memory_.read(from) + first * element;
+  const int process = process_of(from.offer);
+  const memory_offer& offer = offers_[from.offer];
+  const std::size_t offset = from.offset + first * element;
+  try {
+    if (const std::byte* const found = others_.find(process, offer, offset, bytes)) return found;
+  } catch (const error&) {
+    throw unreadable{process, false, std::current_exception()};
+  }
+  const std::error_code refused = others_.read(process, offer, offset, {into, bytes});
+  if (!refused) return into;
+  const int peer = plan_->steps[plan_->offers[from.offer]].peer;
+  const std::string what =
+      "the memory of process " + std::to_string(process) + " cannot be read: process_vm_readv: " + refused.message();
+  if (refused.value() == ESRCH)
+    throw unreadable{process, true,
+                     std::make_exception_ptr(peer_lost(member_.members->world[static_cast<std::size_t>(peer)], what))};
+  throw unreadable{process, false, std::make_exception_ptr(error(errc::operation_failed, what))};
+}
+
+void execution::run_step(const bound_step& step) {
+  const auto sources = plan_->sources_of(step);
+  const auto is_others = [](const bound_segment& from) { return from.offer != bound_segment::own; };
+  if (step.bytes == 0 || std::ranges::none_of(sources, is_others))
+    return run_local(*plan_, step, memory_, arguments_.custom);
+  if (step.kind == schedules::step_kind::combine) return combine_fetched(step);
+  std::byte* const target = memory_.write(plan_->targets_of(step)[0]);
+  const std::byte* const from = fetched(sources[0], 0, sources[0].count, target);
+  if (from != target) std::memcpy(target, from, step.bytes);
+}
+
+void execution::combine_fetched(const bound_step& step) {
+  const auto sources = plan_->sources_of(step);
+  const std::size_t element = plan_->element_bytes;
+  const std::size_t room = plan_->pieces_bytes / sources.size() / element;
+  std::array<const void*, 16> operands;
+  std::size_t some = 0;
+  for (std::size_t done = 0; done < step.target.count; done += some) {
+    some = std::min(std::max<std::size_t>(room, 1), step.target.count - done);
+    std::byte* into = memory_.scratch + plan_->pieces_offset;
+    for (std::size_t i = 0; i < sources.size(); ++i, into += some * element)
+      operands[i] = fetched(sources[i], done, some, into);
+    combine_operands(*plan_, std::span(operands).first(sources.size()), memory_.write(step.target) + done * element,
+                     some, memory_, arguments_.custom);
+  }
+}
+
+void execution::run_locally(schedules::step_index i) noexcept {
+  if (poison_ != nullptr && poisoned_[i]) return;
+  try {
+    return run_step(plan().steps[i]);
+  } catch (const unreadable& why) {
+    return give_up(why);
+  } catch (...) {
+    if (!threw_here_) poison_failure_ = std::current_exception();
+  }
+  threw_here_ = true;
+  poisoned_[i] = true;
+  if (poison_ == nullptr)
+    poison_ = std::make_shared<const fabric::poison>(fabric::poison{member_.rank, message_of(poison_failure_)});
+}
+
+void execution::give_up(const unreadable& why) noexcept {
+  if (failure_ == nullptr) failure_ = why.failure;
+  hold([&] {
+    if (why.ended)
+      messages_.suspect_held(why.process, message_of(why.failure));
+    else
+      messages_.break_held(member_, why.failure);
+  });
+}
+
+}  // namespace weft::detail
