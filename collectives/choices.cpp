@@ -13,6 +13,7 @@ schedules::algorithm_arguments shape_among(const among& these, const choice_requ
   schedules::algorithm_arguments shape = shape_of(these.ranks, these.host.settings());
   shape.root = of.asked.root;
   shape.groups = these.groups.members;
+  shape.nodes = these.groups.nodes;
   return shape;
 }
 
@@ -29,9 +30,11 @@ constexpr std::size_t most_choices = 256;
 
 schedules::selected choose(const among& these, const choice_request& of) {
   const tuning* const measured = these.host.measured();
-  if (measured == nullptr) return select(of.what, these.ranks, of.bytes, these.selection, of.asked);
+  schedules::demands asked = of.asked;
+  asked.no_reading = !these.groups.read_on_nodes;
+  if (measured == nullptr) return select(of.what, these.ranks, of.bytes, these.selection, asked);
   return select_fastest(of.what, shape_among(these, of), of.bytes, costs_among(these, *measured, of), these.selection,
-                        of.asked);
+                        asked);
 }
 
 schedules::selected choose(communicator_state& on, const choice_request& of) {

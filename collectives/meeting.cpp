@@ -51,7 +51,9 @@ void meeting::seat_by_worker() {
 meeting::~meeting() { host_.forget_meeting(members_->communicator); }
 
 const rank_groups& meeting::groups() {
-  std::call_once(grouped_, [this] { groups_.emplace(members_->process, host_.nodes(), host_.settings().group_ranks); });
+  std::call_once(grouped_, [this] {
+    groups_.emplace(members_->process, host_.nodes(), host_.reading(), host_.settings().group_ranks);
+  });
   return *groups_;
 }
 

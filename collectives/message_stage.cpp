@@ -16,7 +16,7 @@ message_stage::message_stage(process& host, std::vector<int> ranks, std::vector<
       plans_(host.settings().plan_cache) {}
 
 const rank_groups& message_stage::groups() {
-  if (!groups_) groups_.emplace(processes_, host_.nodes(), host_.settings().group_ranks);
+  if (!groups_) groups_.emplace(processes_, host_.nodes(), host_.reading(), host_.settings().group_ranks);
   return *groups_;
 }
 
@@ -39,7 +39,7 @@ const prepared_call& message_stage::prepare(const leader_call& call, const sched
   if (uneven) set_counts(planned, of, call.counts);
   latest_.plan = plans_.find(planned);
   if (latest_.plan == nullptr) {
-    const auto built = build_schedule(planned, {size(), here_, &groups().members, found.operand}, host_.settings());
+    const auto built = build_schedule(planned, {size(), here_, &groups(), found.operand}, host_.settings());
     for (bound_step& step : built->steps)
       if (step.peer >= 0) step.peer = ranks_[static_cast<std::size_t>(step.peer)];
     latest_.plan = plans_.add(planned, built);

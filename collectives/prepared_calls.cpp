@@ -38,7 +38,7 @@ call_key key_of(const request& call, const request_shape& shape) {
 std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const collective_call& call,
                                             const schedules::operand_costs& operand) {
   if (auto known = state.plans.find(call)) return known;
-  const place here{state.size(), state.member.rank, &state.groups().members, operand};
+  const place here{state.size(), state.member.rank, &state.groups(), operand};
   return state.plans.add(call, build_schedule(call, here, state.host.settings()));
 }
 

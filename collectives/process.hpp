@@ -74,6 +74,8 @@ class process {
   void forget_meeting(std::uint64_t communicator) noexcept;
   /// Of each process of the job: a number that those of its node have, too.
   const std::vector<int>& nodes() const noexcept { return nodes_; }
+  /// Of each process of the job: whether those of its node can read its memory. The same on every process.
+  const std::vector<bool>& reading() const noexcept { return reading_; }
   /// The memory that the processes of this node share; null where they do not.
   const fabric::arena* arena() const noexcept { return arena_.get(); }
   /// This process's part of it, then; else null.
@@ -102,6 +104,8 @@ class process {
   /// processes or by none. The addresses of all endpoints, by process: empty where none is needed.
   std::vector<fabric::address> open_roads(membership& member, fabric::node_transport& roads,
                                           clock::time_point deadline);
+  /// Whether the processes of this node can read each other's memory.
+  bool reads_on_node() const noexcept;
   /// Tells the other nodes whether the processes of this one do; the world's boards are those of who does. Blocks until
   /// the deadline at the latest.
   void tell_who_shares(clock::time_point deadline);
@@ -143,6 +147,7 @@ class process {
   int workers_ = 1;
   std::vector<topology::cpu_set> worker_cpus_;
   std::vector<int> nodes_;
+  std::vector<bool> reading_;
   std::once_flag machine_found_;
   std::shared_ptr<const topology::machine> machine_;
   std::mutex meeting_;

@@ -116,6 +116,7 @@ void process::connect(membership& member) {
   if (door) share_memory(member, records, *door, deadline);
   memory_ = std::make_shared<node_memory>(arena_ != nullptr ? arena_->heap() : nullptr);
   messages_->connect(open_roads(member, roads, deadline), deadline, [this] { check_nobody_lost(); });
+  reading_.assign(nodes_.size(), reads_on_node());
   if (std::ranges::count(nodes_, nodes_[0]) != std::ssize(nodes_)) tell_who_shares(deadline);
   among_processes_ = std::make_unique<fabric::participant>(processes_, rendezvous_->process());
   messages_->join(*among_processes_);
@@ -159,14 +160,19 @@ std::vector<fabric::address> process::open_roads(membership& member, fabric::nod
   return gathered;
 }
 
+bool process::reads_on_node() const noexcept { return arena_ != nullptr && arena_->reading_refusal().empty(); }
+
 void process::tell_who_shares(clock::time_point deadline) {
   if (!settings_.node) return;
-  const std::byte mine{arena_ != nullptr};
+  enum sharing : unsigned char { nothing, arena, arena_and_reading };
+  const std::byte mine{arena_ == nullptr ? nothing : reads_on_node() ? arena_and_reading : arena};
   const auto shares = rendezvous_->gather("weft/arena", {&mine, 1}, deadline);
+  const auto is = [&](std::size_t process, sharing what) { return shares[process] == store::bytes{std::byte{what}}; };
   auto world = std::make_shared<fabric::group>(*world_);
   for (int rank = 0; rank < world->size(); ++rank) {
     const auto its = static_cast<std::size_t>(world->process[static_cast<std::size_t>(rank)]);
-    if (shares[its] != store::bytes{std::byte{1}}) world->board[static_cast<std::size_t>(rank)] = {};
+    if (!is(its, arena) && !is(its, arena_and_reading)) world->board[static_cast<std::size_t>(rank)] = {};
+    reading_[its] = is(its, arena_and_reading);
   }
   world_ = std::move(world);
 }

@@ -22,7 +22,8 @@ schedules::road road_among(const Ranks& ranks, std::span<const std::int32_t> pro
 
 }  // namespace
 
-rank_groups::rank_groups(std::span<const std::int32_t> process, std::span<const int> node, int each) {
+rank_groups::rank_groups(std::span<const std::int32_t> process, std::span<const int> node,
+                         const std::vector<bool>& reads, int each) {
   const auto node_of = [&](std::int32_t p) { return node[static_cast<std::size_t>(p)]; };
   const bool one_node =
       std::all_of(process.begin(), process.end(), [&](std::int32_t p) { return node_of(p) == node_of(process[0]); });
@@ -34,6 +35,15 @@ rank_groups::rank_groups(std::span<const std::int32_t> process, std::span<const 
     if (is_new) members.emplace_back();
     in_rows = in_rows && found->second + 1 == members.size();
     members[found->second].push_back(rank);
+  }
+  std::map<int, std::size_t> place;  // of each node in `nodes`
+  for (std::size_t i = 0; i < process.size(); ++i) {
+    const auto [found, is_new] = place.try_emplace(node_of(process[i]), nodes.size());
+    if (is_new) nodes.emplace_back();
+    auto& ranks = nodes[found->second];
+    ranks.push_back(static_cast<int>(i));
+    const bool same_process = process[static_cast<std::size_t>(ranks.front())] == process[i];
+    read_on_nodes = read_on_nodes && (same_process || reads[static_cast<std::size_t>(process[i])]);
   }
   std::vector<int> all(process.size());
   std::iota(all.begin(), all.end(), 0);

@@ -9,11 +9,14 @@
 namespace weft::detail {
 
 struct rank_groups {
-  /// `process` of each rank, `node` of each process. Groups are `each` consecutive ranks; where that is 0 the ranks of
-  /// a node, and where all are on one node those of a process.
-  rank_groups(std::span<const std::int32_t> process, std::span<const int> node, int each);
+  /// `process` of each rank; of each process its `node`, and whether it reads the memory of others of that. Groups are
+  /// `each` consecutive ranks; where that is 0 the ranks of a node, and where all are on one node those of a process.
+  rank_groups(std::span<const std::int32_t> process, std::span<const int> node, const std::vector<bool>& reads,
+              int each);
 
   std::vector<std::vector<int>> members;
+  std::vector<std::vector<int>> nodes;                 ///< the ranks of each node
+  bool read_on_nodes = true;                           ///< whether those of every node can read each other's memory
   bool in_rows = true;                                 ///< whether they are rows of consecutive ranks, in order
   schedules::road farthest = schedules::road::memory;  ///< between any two ranks
   schedules::road within = schedules::road::memory;    ///< between two of a group

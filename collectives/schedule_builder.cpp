@@ -48,7 +48,8 @@ std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, cons
     of.transfer = at.operand.transfer;
     of.compute = at.operand.compute;
   }
-  if (at.groups != nullptr && (call.how->parameters & schedules::takes::groups) != 0) of.groups = *at.groups;
+  if (at.groups != nullptr && (call.how->parameters & schedules::takes::groups) != 0) of.groups = at.groups->members;
+  if (at.groups != nullptr && (call.how->parameters & schedules::takes::nodes) != 0) of.nodes = at.groups->nodes;
   of.keep_order = call.custom == custom_operator::keeps_order;
   schedules::schedule_sink built;
   call.how->emit(of, built);

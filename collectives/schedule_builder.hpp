@@ -8,6 +8,7 @@
 
 #include "bound_schedule.hpp"
 #include "fingerprint.hpp"
+#include "rank_groups.hpp"
 
 namespace weft::detail {
 
@@ -15,8 +16,8 @@ namespace weft::detail {
 struct place {
   int ranks = 1;
   int rank = 0;
-  const std::vector<std::vector<int>>* groups = nullptr;  ///< of ranks that are near each other; null: one
-  schedules::operand_costs operand{};                     ///< for the greedy tree, unless the options say
+  const rank_groups* groups = nullptr;  ///< of ranks that are near each other; null: one
+  schedules::operand_costs operand{};   ///< for the greedy tree, unless the options say
 };
 
 /// What the options say of an algorithm's shape on so many ranks; operands cost alike unless they say.

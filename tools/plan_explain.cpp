@@ -46,9 +46,11 @@ explanation explain(const explained_call& call, const detail::tuning& measured) 
   by.segment = call.segment;
   schedules::demands asked;
   asked.root = call.shape.root;
+  asked.no_reading = made.over == road::fabric && call.shape.groups.size() <= 1;
   made.by_length = select(call.kind, call.shape.ranks, call.bytes, by, asked).how;
   by.wanted[static_cast<std::size_t>(call.kind)] = call.wanted;
   made.alternatives = predict_all(call.kind, call.shape, call.bytes, each, call.segment);
+  std::erase_if(made.alternatives, [&](const auto& one) { return !meets(asked, *one.how); });
   made.chosen = select_fastest(call.kind, call.shape, call.bytes, each, by, asked);
   made.why = reason(call, made);
   return made;

@@ -32,7 +32,9 @@ std::string blocks_of(const schedules::schedule& of, schedules::step_index step)
   std::string text;
   for (const schedules::segment& part : of.sources_of(of.steps.at(step)))
     text += (text.empty() ? "" : " ") + text_of(part.elements);
-  return text.empty() ? text : "[" + text + "]";
+  if (text.empty()) return text;
+  const bool offered = of.steps.at(step).kind == schedules::step_kind::notify;
+  return offered ? "(" + text + ")" : "[" + text + "]";
 }
 
 /// By round, then by sender.

@@ -23,7 +23,7 @@ constexpr option_name option_names[] = {
     {takes::degree, "--degree"},
     {takes::splits, "--splits"},
     {takes::connections, "--connections"},
-    {takes::groups, "--group-size"},
+    {takes::groups | takes::nodes, "--group-size"},
     {takes::costs, "--transfer"},
     {takes::costs, "--compute"},
     {takes::limits, "--max-transfers"},

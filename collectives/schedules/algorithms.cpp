@@ -12,7 +12,11 @@
 #include <weft/schedules/linear_scatter.hpp>
 #include <weft/schedules/long_and_fast_networks.hpp>
 #include <weft/schedules/mst_reduce_scatter.hpp>
+#include <weft/schedules/multi_leader.hpp>
 #include <weft/schedules/pairwise_alltoall.hpp>
+#include <weft/schedules/reading_broadcast.hpp>
+#include <weft/schedules/reading_exchange.hpp>
+#include <weft/schedules/reading_reduce_scatter.hpp>
 #include <weft/schedules/recursive_doubling_allgather.hpp>
 #include <weft/schedules/recursive_doubling_allreduce.hpp>
 #include <weft/schedules/recursive_doubling_scan.hpp>
@@ -43,12 +47,15 @@ std::vector<std::vector<int>> groups_of(const arguments& of) {
   return {all};
 }
 
+std::vector<std::vector<int>> nodes_of(const arguments& of) { return of.nodes.empty() ? groups_of(of) : of.nodes; }
+
 constexpr unsigned piped = takes::segments | takes::window, piped_shares = piped | takes::segments_of_share;
 constexpr std::string_view patarasuk = "Patarasuk and Yuan 2009", heimlich = "Heimlich 2003",
                            canon = "Canon and Antoniu 2012", matsuda = "Matsuda and others 2006",
                            moody = "Moody and others 2003", thakur = "Thakur, Rabenseifner and Gropp 2005",
                            bruck = "Bruck and others 1997", sanders = "Sanders, Speck and Träff 2009",
-                           hillis = "Hillis and Steele 1986", folklore = "folklore";
+                           hillis = "Hillis and Steele 1986", bayatpour = "Bayatpour and others 2017",
+                           chakraborty = "Chakraborty and others 2017", folklore = "folklore";
 
 const algorithm table[] = {
     {collective::reduce, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β + n/s γ)",
@@ -76,6 +83,10 @@ const algorithm table[] = {
     {collective::reduce, "two-tree", takes::root | piped, sanders,
      "(2 floor(log2 p) + 2s) (α + n/2s β + n/2s γ), of two ranks 2s (α + n/2s β + n/2s γ)", rank_order::kept_for_root,
      two_tree_cost, [](const arguments& of, sink& to) { two_tree_reduce(of.ranks, of.root, of.rank, of.by, to); }},
+    {collective::reduce, "multi-leader", takes::root | piped_shares | takes::nodes, bayatpour,
+     "3 α' + 2 n β' + n γ of a node, ceil(log2 m) (α + n/q β + n/q γ) between m nodes of q ranks", rank_order::not_kept,
+     multi_leader_reduce_cost,
+     [](const arguments& of, sink& to) { multi_leader_reduce(nodes_of(of), of.root, of.rank, of.by, to); }},
 
     {collective::broadcast, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β)", rank_order::kept,
      copied<binomial_cost>,
@@ -112,6 +123,9 @@ const algorithm table[] = {
      [](const arguments& of, sink& to) {
        modified_van_de_geijn_broadcast(groups_of(of), of.connections, of.root, of.rank, of.by, to);
      }},
+    {collective::broadcast, "reading", takes::root | piped | takes::nodes, chakraborty,
+     "2 α' + n β' of a node, ceil(log2 m) (α + n β) between m nodes", rank_order::kept, reading_broadcast_cost,
+     [](const arguments& of, sink& to) { reading_broadcast(nodes_of(of), of.root, of.rank, of.by, to); }},
 
     {collective::allreduce, "recursive-doubling", 0, thakur,
      "floor(log2 p) (α + n β + n γ), and 2 (α + n β) + n γ where p is no power of two", rank_order::kept, doubling_cost,
@@ -158,6 +172,10 @@ const algorithm table[] = {
      [](const arguments& of, sink& to) {
        modified_rabenseifner_allreduce(groups_of(of), of.connections, of.rank, of.by, to);
      }},
+    {collective::allreduce, "multi-leader", piped_shares | takes::nodes, bayatpour,
+     "3 α' + 2 n β' + n γ of a node, 2 ceil(log2 m) α + 2 (m - 1)/m n/q β + (m - 1)/m n/q γ between m nodes of q ranks",
+     rank_order::not_kept, multi_leader_allreduce_cost,
+     [](const arguments& of, sink& to) { multi_leader_allreduce(nodes_of(of), of.rank, of.by, to); }},
 
     {collective::reduce_scatter, "ring", piped_shares | takes::order, heimlich, "(p - 1) (α + n/p β + n/p γ)",
      rank_order::not_kept, ring_cost,
@@ -171,6 +189,10 @@ const algorithm table[] = {
     {collective::reduce_scatter, "recursive-halving", piped_shares, thakur,
      "ceil(log2 p) α + (p - 1)/p n (β + γ), more where p is no power of two", rank_order::not_kept, halving_cost,
      [](const arguments& of, sink& to) { recursive_halving_reduce_scatter(of.ranks, of.rank, of.by, to); }},
+    {collective::reduce_scatter, "reading", piped_shares | takes::nodes, chakraborty,
+     "2 α' + m n/p (q - 1) (β' + γ) of a node, (m - 1) (α + n/p β + n/p γ) between m nodes of q ranks",
+     rank_order::not_kept, reading_reduce_scatter_cost,
+     [](const arguments& of, sink& to) { reading_reduce_scatter(nodes_of(of), of.rank, of.by, to); }},
 
     {collective::allgather, "ring", piped_shares | takes::order, patarasuk, "(p - 1) (α + n/p β)", rank_order::kept,
      copied<ring_cost>, [](const arguments& of, sink& to) { ring_allgather(ring_of(of), of.rank, to); }},
@@ -179,6 +201,10 @@ const algorithm table[] = {
     {collective::allgather, "recursive-doubling", piped_shares, thakur,
      "ceil(log2 p) α + (p - 1)/p n β, more where p is no power of two", rank_order::kept, copied<halving_cost>,
      [](const arguments& of, sink& to) { recursive_doubling_allgather(of.ranks, of.rank, of.by, to); }},
+    {collective::allgather, "reading", takes::window | takes::nodes, chakraborty,
+     "2 α' + (q - 1)/p n β' of a node, (p - q) (α + n/p β) between nodes of q ranks", rank_order::kept,
+     copied<reading_exchange_cost>,
+     [](const arguments& of, sink& to) { reading_allgather(nodes_of(of), of.rank, of.by, to); }},
 
     {collective::barrier, "dissemination", 0, "Hensgen, Finkel and Manber 1988", "ceil(log2 p) α", rank_order::kept,
      rounds_cost, [](const arguments& of, sink& to) { dissemination_barrier(of.ranks, of.rank, to); }},
@@ -203,6 +229,10 @@ const algorithm table[] = {
      "(r - 1) ceil(log_r p) α + (r - 1)/r ceil(log_r p) n β for degree r", rank_order::kept,
      copied<bruck_alltoall_cost>,
      [](const arguments& of, sink& to) { bruck_alltoall(of.ranks, of.rank, of.degree, to); }},
+    {collective::alltoall, "reading", takes::window | takes::nodes, chakraborty,
+     "2 α' + (q - 1)/p n β' of a node, (p - q) (α + n/p β) between nodes of q ranks", rank_order::kept,
+     copied<reading_exchange_cost>,
+     [](const arguments& of, sink& to) { reading_alltoall(nodes_of(of), of.rank, of.by, to); }},
 
     {collective::scan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + n γ)", rank_order::kept,
      doubling_scan_cost, [](const arguments& of, sink& to) { recursive_doubling_scan(of.ranks, of.rank, to); }},

@@ -117,9 +117,10 @@ void engine::begin(const ready_step& next) {
     case operation_kind::receive:
       return begin_receive(next);
     case operation_kind::combine:
-      return work(next, static_cast<double>(bytes(next.rank, next.step)) * model_.compute_per_byte);
+    case operation_kind::fetch:
+    case operation_kind::fetch_and_combine:
     case operation_kind::calculate:
-      return work(next, static_cast<double>(bytes(next.rank, next.step)));
+      return work(next, duration(step.kind, bytes(next.rank, next.step)));
   }
 }
 
@@ -152,6 +153,25 @@ bool engine::may_begin(int rank, step_index step) const {
          std::all_of(begins.rbegin(), begins.rend(), is(step_states::begun));
 }
 
+/// Of a step's CPU.
+double engine::duration(operation_kind kind, std::uint64_t amount) const {
+  const auto each = static_cast<double>(amount);
+  switch (kind) {
+    case operation_kind::combine:
+      return each * model_.compute_per_byte;
+    case operation_kind::fetch:
+      return each * model_.gap_per_byte;
+    case operation_kind::fetch_and_combine:
+      return each * (model_.compute_per_byte + model_.gap_per_byte);
+    case operation_kind::calculate:
+      return each;
+    case operation_kind::send:
+    case operation_kind::receive:
+      break;
+  }
+  return overhead(amount);
+}
+
 /// Work of a step's CPU. None that takes no time takes the CPU, but it waits for noise to end.
 void engine::work(const ready_step& by, double duration) {
   if (duration > 0) {
@@ -169,12 +189,10 @@ void engine::serve_cpu(resource& cpu, int rank) {
     const request next = cpu.take_next();
     const shape::step& step = all_.of(rank).steps[next.step];
     const std::uint64_t amount = bytes(rank, next.step);
-    const double duration = step.kind == operation_kind::combine ? static_cast<double>(amount) * model_.compute_per_byte
-                            : step.kind == operation_kind::calculate ? static_cast<double>(amount)
-                                                                     : overhead(amount);
-    const double end = clock_.finish_step(rank, now_, duration);
+    const double takes = duration(step.kind, amount);
+    const double end = clock_.finish_step(rank, now_, takes);
     report_work(rank, next.step, end, next.time < now_ ? cpu.last : next.cause);
-    result_.ranks[static_cast<std::size_t>(rank)].busy += duration;
+    result_.ranks[static_cast<std::size_t>(rank)].busy += takes;
     cpu.free_at = end;
     cpu.last = work_id(rank, next.step);
     push(end, event_kind::cpu_done, rank, next.step, cpu.last);

@@ -66,6 +66,7 @@ class engine {
   void serve(std::uint32_t number);
 
   std::uint64_t bytes(int rank, step_index step) const { return all_.amount(rank, step); }
+  double duration(operation_kind kind, std::uint64_t amount) const;
   double overhead(std::uint64_t bytes) const {
     return model_.overhead + static_cast<double>(bytes) * model_.overhead_per_byte;
   }

@@ -32,6 +32,11 @@ class rank_text {
   }
 
  private:
+  double time_of_each(operation_kind kind) const {
+    if (kind == operation_kind::calculate) return 1;
+    return kind == operation_kind::fetch ? 0 : compute_per_byte_;
+  }
+
   void order(step_index step, const char* after, step_index before) {
     text_ += label(step) + after + label(before) + "\n";
   }
@@ -47,8 +52,7 @@ class rank_text {
                std::to_string(tag_by_number_ ? step.ordinal : what.tag) + processor;
       if (what.nic != 0) text_ += " nic " + std::to_string(what.nic);
     } else {
-      const double time =
-          static_cast<double>(what.amount) * (what.kind == operation_kind::combine ? compute_per_byte_ : 1);
+      const double time = static_cast<double>(what.amount) * time_of_each(what.kind);
       text_ += "calc " + std::to_string(std::llround(time)) + processor;
     }
     text_ += "\n";

@@ -33,21 +33,19 @@ class emitted_steps final : public schedules::sink {
         what.kind = operation_kind::receive;
         break;
       case schedules::step_kind::copy:
+        what.kind = is_mine(sources[0]) ? operation_kind::combine : operation_kind::fetch;
+        what.amount = bytes(targets);
+        break;
       case schedules::step_kind::combine:
-        what.kind = operation_kind::combine;
-        what.amount = bytes(targets) * (std::max<std::size_t>(1, sources.size() - 1) + fetched(kind, sources));
+        what.kind = std::ranges::all_of(sources, is_mine) ? operation_kind::combine : operation_kind::fetch_and_combine;
+        what.amount = bytes(targets) * std::max<std::size_t>(1, sources.size() - 1);
         break;
     }
     return into_.add(what, after);
   }
 
  private:
-  /// Operands of a combine in other ranks' memory: to fetch one takes as long as to combine it.
-  static std::size_t fetched(schedules::step_kind kind, std::span<const schedules::segment> sources) {
-    if (kind == schedules::step_kind::copy) return 0;
-    return static_cast<std::size_t>(
-        std::ranges::count_if(sources, [](const schedules::segment& from) { return from.owner != schedules::me; }));
-  }
+  static bool is_mine(const schedules::segment& from) { return from.owner == schedules::me; }
 
   std::uint64_t bytes(std::span<const schedules::segment> parts) const {
     std::size_t elements = 0;

@@ -27,6 +27,12 @@ std::string name_of(const workload& all, int rank, step_index step) {
     case operation_kind::combine:
       name += "combine of " + amount + " bytes";
       break;
+    case operation_kind::fetch:
+      name += "reading of " + amount + " bytes";
+      break;
+    case operation_kind::fetch_and_combine:
+      name += "reading and combine of " + amount + " bytes";
+      break;
     case operation_kind::calculate:
       name += "calculation of " + amount;
       break;

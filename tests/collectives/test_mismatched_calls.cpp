@@ -241,7 +241,9 @@ TEST_CASE("a job is not joined with an algorithm that nobody has", "[arguments]"
   what.settings.reduce_scatter = "bruck";
   const auto failures = run_processes(what, [](int, weft::runtime&) {});
   for (const auto& failure : failures)
-    CHECK(text_of(failure) == "reduce-scatter=bruck: not a valid value; valid: auto, ring, mst, recursive-halving");
+    CHECK(text_of(failure) ==
+          "reduce-scatter=bruck: not a valid value; valid: auto, ring, mst, recursive-halving, "
+          "reading");
 }
 
 TEST_CASE("world() is for processes of one rank", "[arguments]") {

@@ -102,7 +102,7 @@ void for_each_shape(const weft::schedules::algorithm& by, int ranks, Each&& each
         for (const int degree : if_taken(takes::degree, {2, 3, 5, 40}))
           for (const int splits : if_taken(takes::splits, {0, 1, 3}))
             for (const int connections : if_taken(takes::connections, {1, 2, 3}))
-              for (const int grouping : if_taken(takes::groups, {0, 2, 3, -2})) {
+              for (const int grouping : if_taken(takes::groups | takes::nodes, {0, 2, 3, -2})) {
                 if ((1 << splits) > ranks) continue;
                 weft::schedules::algorithm_arguments shape;
                 shape.ranks = ranks;

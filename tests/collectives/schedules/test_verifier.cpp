@@ -1,6 +1,7 @@
 #include <functional>
 #include <weft/schedules/dissemination_barrier.hpp>
 #include <weft/schedules/greedy_tree.hpp>
+#include <weft/schedules/multi_leader.hpp>
 #include <weft/schedules/recursive_doubling_allreduce.hpp>
 #include <weft/schedules/regular_trees.hpp>
 #include <weft/schedules/ring_allreduce.hpp>
@@ -56,6 +57,12 @@ std::vector<whole_job> jobs() {
            schedules_of(8,
                         [](int rank, sink& to) {
                           binomial_broadcast(8, 2, rank, {3, 2}, to);
+                        })},
+          {"multi-leader all-reduce",
+           {collective::allreduce},
+           schedules_of(5,
+                        [](int rank, sink& to) {
+                          multi_leader_allreduce({{0, 1, 2}, {3, 4}}, rank, {2, 2}, to);
                         })},
           {"barrier", {collective::barrier}, schedules_of(7, [](int rank, sink& to) {
              dissemination_barrier(7, rank, to);

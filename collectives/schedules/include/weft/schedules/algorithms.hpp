@@ -24,6 +24,7 @@ struct algorithm_arguments {
   int splits = 0;                        ///< how often a vector is halved among halves of the ranks
   int connections = 1;                   ///< between clusters
   std::vector<std::vector<int>> groups;  ///< the ranks of each machine or cluster; empty: all in one
+  std::vector<std::vector<int>> nodes;   ///< the ranks that can read each other's memory; empty: those of `groups`
   std::vector<int> order;                ///< of a ring; empty: by rank
   double transfer = 1;                   ///< of an operand, in any unit
   double compute = 1;                    ///< of a combine, in that unit
@@ -36,6 +37,8 @@ struct algorithm_arguments {
 namespace takes {
 inline constexpr unsigned root = 1, segments = 2, window = 4, degree = 8, connections = 16, groups = 32, order = 64,
                           costs = 128, splits = 256, limits = 1024, rank_costs = 2048;
+/// `nodes`: ranks of one read each other's memory.
+inline constexpr unsigned nodes = 4096;
 /// Not a parameter: the segments are not of the whole vector but of one rank's share of it.
 inline constexpr unsigned segments_of_share = 512;
 }  // namespace takes

@@ -27,6 +27,7 @@ struct demands {
   bool rank_order = false;      ///< that operands are combined in the order of the ranks
   bool groups_in_rows = false;  ///< and the groups are rows of consecutive ranks, in order
   bool own_counts = false;      ///< an all-to-all whose ranks know the counts of their own blocks alone
+  bool no_reading = false;      ///< that no rank reads another one's memory
   friend bool operator==(const demands&, const demands&) = default;
 };
 

@@ -50,7 +50,8 @@ struct machine_model {
   double gap = 0;                ///< g: between the begins of two messages of one port
   double gap_per_byte = 0;       ///< G: of a port
   double overhead_per_byte = 0;  ///< O: of the CPU, at each end
-  /// c: of the CPU, for each byte combined or copied. Combining n operands of B bytes costs (n - 1) B c.
+  /// c: of the CPU, for each byte combined or copied. Combining n operands of B bytes costs (n - 1) B c; where
+  /// some are in other ranks' memory (n - 1) B (c + G). Copying from there costs B G.
   double compute_per_byte = 0;
 
   /// S: messages up to so many bytes are eager: the send is done when the CPU has done its part, and the bytes wait at

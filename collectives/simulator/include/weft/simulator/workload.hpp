@@ -20,7 +20,9 @@ using schedules::step_index;
 enum class operation_kind : std::uint8_t {
   send,
   receive,
-  combine,    ///< or copy: so many bytes of work
+  combine,  ///< or copy: so many bytes of work
+  fetch,    ///< a copy of bytes that the CPU reads in another rank's memory
+  fetch_and_combine,
   calculate,  ///< so much time of work
 };
 

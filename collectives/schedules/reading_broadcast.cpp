@@ -1,0 +1,33 @@
+#include <weft/schedules/reading_broadcast.hpp>
+
+#include "arguments.hpp"
+#include "groups.hpp"
+#include "reading_party.hpp"
+
+namespace weft::schedules {
+
+void reading_broadcast(const std::vector<std::vector<int>>& nodes, int root, int rank, const pipeline& by, sink& to) {
+  check_pipeline(by);
+  grouped_rank at(nodes, rank);
+  check_rank(at.ranks(), root, "root");
+  const int from = at.group_of(root);
+  at.lead(root);
+  const block_range vector{0, by.segments};
+  const block_set none, all(vector);
+  memory_emitter emit(to, {1, by.segments, rank == root ? all : none, all, 0, 0}, by.window);
+  reading_party node(emit, at.within());
+  const auto offered = [&](block_range piece) { return at.group() == from ? in_input(piece) : in_output(piece); };
+  if (at.place() == 0) {
+    broadcast_over_tree(emit, binomial_in(at.across(0), from), vector, by.segments);
+    for (const block_range piece : pieces_of(vector, by.segments)) node.offer_to_others(offered(piece));
+    if (rank == root) emit.settle(vector);
+  } else {
+    for (const block_range piece : pieces_of(vector, by.segments)) {
+      node.await_offer(0, offered(piece));
+      node.copy(0, offered(piece), in_output(piece));
+    }
+  }
+  node.close();
+}
+
+}  // namespace weft::schedules

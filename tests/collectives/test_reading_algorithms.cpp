@@ -1,0 +1,139 @@
+// Algorithms whose ranks read each other's memory, as started and planned collectives. Each process is a thread here;
+// nodes are pretended.
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+#include <weft/schedules/algorithms.hpp>
+
+#include "algorithm_settings.hpp"
+#include "collective_cases.hpp"
+#include "node_cases.hpp"
+#include "run_ranks.hpp"
+#include "sanitized.hpp"
+
+using namespace weft_test;
+using weft::schedules::algorithm;
+using weft::schedules::collective;
+
+namespace {
+
+std::vector<const algorithm*> reading_algorithms() {
+  std::vector<const algorithm*> all;
+  for (const algorithm& by : weft::schedules::algorithms())
+    if ((by.parameters & weft::schedules::takes::nodes) != 0) all.push_back(&by);
+  return all;
+}
+
+/// A job of a process for each letter, on the node of that name, whose collectives go by `by`.
+job on_nodes(const std::string& letters, const algorithm& by, int ranks_per_process = 1) {
+  const int processes = static_cast<int>(letters.size());
+  job what = small_job(processes, ranks_per_process);
+  what.settings = settings_for(by, processes * ranks_per_process);
+  what.settings.ranks_per_process = ranks_per_process;
+  for (const char each : letters) what.nodes.emplace_back(1, each);
+  return what;
+}
+
+std::string taken(weft::communicator& world, collective what) {
+  using weft::detail::choices;
+  const auto request = choices::request(world, what, 1000, weft::kernels::operation::sum, weft::kernels::type::float32);
+  return std::string(choices::taken(world, request).how->name);
+}
+
+/// Runs it on every rank; throws what the first of them threw.
+void run_with_runtime(const job& what, const std::function<void(weft::runtime&, weft::communicator&)>& program) {
+  const auto failures = run_processes(what, [&](int, weft::runtime& runtime) {
+    runtime.run([&](weft::communicator& world) { program(runtime, world); });
+  });
+  CAPTURE(seed_of_this_run());
+  for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
+}
+
+/// Started and planned calls, of buffers of which some lie in memory that the node shares.
+void start_and_plan(weft::runtime& runtime, weft::communicator& world, collective what, int calls) {
+  std::mt19937_64 random(seed_of_this_run()), own(seed_of_this_run() + static_cast<std::uint64_t>(world.rank()) + 1);
+  for (int i = 0; i < calls; ++i) {
+    collective_case c;
+    c.what = what;
+    const std::size_t longest[]{4, 300, 5000, 60'000};
+    c.count = random() % longest[random() % 4];
+    if (weft::schedules::has_blocks(what)) {
+      c.count /= static_cast<std::size_t>(world.size());
+      c.uneven = what != collective::alltoall && random() % 2 == 0;
+    }
+    draw_terms(c, world.size(), random);
+    c.started = random() % 2 == 0;
+    c.planned = !c.started;
+    c.in_node = own() % 2 == 0 ? &runtime : nullptr;
+    c.out_node = own() % 2 == 0 ? &runtime : nullptr;
+    check_case(world, c);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("ranks that read each other's memory get the serial result", "[reading]") {
+  const std::string nodes = GENERATE("aa", "aaa", "aab", "abab", "aabbb", "abcddd");
+  for (const algorithm* const by : reading_algorithms())
+    for (const int ranks : {1, 2})
+      run_with_runtime(on_nodes(nodes, *by, ranks), [&](weft::runtime& runtime, weft::communicator& world) {
+        expect(taken(world, by->kind) == by->name, "the algorithm asked for");
+        start_and_plan(runtime, world, by->kind, sanitized ? 4 : 12);
+      });
+}
+
+TEST_CASE("nodes of more ranks than a combine has operands get the serial result", "[reading]") {
+  for (const algorithm* const by : reading_algorithms())
+    run_with_runtime(on_nodes("aa", *by, 10), [&](weft::runtime& runtime, weft::communicator& world) {
+      start_and_plan(runtime, world, by->kind, 4);
+    });
+}
+
+TEST_CASE("where processes share no memory another algorithm is taken", "[reading]") {
+  for (const algorithm* const by : reading_algorithms()) {
+    job what = on_nodes("aaa", *by);
+    what.settings.node = false;
+    run_with_runtime(what, [&](weft::runtime& runtime, weft::communicator& world) {
+      expect(taken(world, by->kind) != by->name, "an algorithm of messages");
+      start_and_plan(runtime, world, by->kind, 3);
+    });
+  }
+}
+
+TEST_CASE("where a rank's memory cannot be read, all are told", "[reading]") {
+  constexpr std::size_t bytes = 2 << 20, half = bytes / 2;
+  for (const bool planned : {false, true}) {
+    const algorithm& by = *weft::schedules::find_algorithm(collective::allreduce, "multi-leader");
+    const auto failures = run_processes(on_nodes("aa", by), [&](int process, weft::runtime& runtime) {
+      void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      expect(pages != MAP_FAILED, "memory");
+      // The half that the other one reads.
+      if (process == 0) expect(mprotect(static_cast<std::byte*>(pages) + half, half, PROT_NONE) == 0, "mprotect");
+      const std::span in(static_cast<const float*>(pages), bytes / sizeof(float));
+      std::vector<float> out(in.size());
+      auto& world = runtime.world();
+      const auto call = [&] {
+        if (!planned) {
+          world.iallreduce(in, out, weft::sum).wait();
+          return;
+        }
+        auto plan = world.plan_allreduce(in, out, weft::sum);
+        plan.start();
+        plan.wait();
+      };
+      try {
+        call();
+        expect(false, "an error");
+      } catch (const weft::error& failure) {
+        expect(failure.code() == weft::errc::operation_failed, "operation_failed, not ", failure.what());
+        expect_text(failure.what(), "the memory of process 0 cannot be read: process_vm_readv: Bad address");
+      }
+      munmap(pages, bytes);
+    });
+    for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
+  }
+}
