@@ -22,7 +22,7 @@ namespace {
 
 struct command_line {
   bench_settings settings;
-  std::string from, to = "16M";
+  std::string from, to;
   std::string type = "float", op = "sum", buffers = "private";
   std::size_t factor = 2, budget = 0;
   std::string prepost, noise;
@@ -63,7 +63,9 @@ std::vector<std::string> names(std::span<const Enum> values, Predicate wanted) {
 
 void finish_settings(command_line& line) {
   bench_settings& s = line.settings;
+  s.one_way = s.collective == "latency" && !(line.from.empty() && line.to.empty());
   if (line.from.empty()) line.from = s.collective == "overlap" ? "64k" : "8";
+  if (line.to.empty()) line.to = "16M";
   s.from = parse_size(line.from);
   s.to = parse_size(line.to);
   if (s.from > s.to) throw CLI::ValidationError("-b", line.from + " is more than -e " + line.to);
@@ -102,14 +104,13 @@ void finish_settings(command_line& line) {
 std::vector<std::string> worker_arguments(const command_line& line) {
   const bench_settings& s = line.settings;
   std::vector<std::string> arguments{"bench",       s.collective,
-                                     "-b",          line.from,
-                                     "-e",          line.to,
                                      "-f",          std::to_string(s.factor),
                                      "--budget",    std::to_string(line.budget),
                                      "--type",      line.type,
                                      "--op",        line.op,
                                      "--algorithm", s.algorithm,
                                      "--buffers",   line.buffers};
+  if (s.collective != "latency" || s.one_way) arguments.insert(arguments.end(), {"-b", line.from, "-e", line.to});
   if (s.check) arguments.push_back("--check");
   if (s.persistent) arguments.push_back("--persistent");
   if (s.json) arguments.push_back("--json");
@@ -177,15 +178,13 @@ void add_bench(CLI::App& weft, int& status) {
       "streams; 4 floats, 3 calls: four arrays at once, beside three calls with two (column of a loop); reproducible\n"
       "add: one array, beside a plain sum. -b and -e choose from working sets of half of L1 and L2, and of 2 GiB.\n"
       "latency: half the round trip of 16 bytes between the first and the last rank, alone and while 64 MiB go\n"
-      "the same way. idle: processor time and wake-ups of a job that has nothing to do, or whose ranks wait in a\n"
-      "barrier, and how long the first message to a sleeping process takes. overlap: how much of an all-reduce passes\n"
-      "while the program computes. consistency: how alike the times of 8-byte all-reduces are, with --noise while\n"
-      "something else takes the ranks' cores. These two give ranks and progress threads cores of their own, which "
-      "they\n"
-      "print, and measure progress by the caller and by a thread. Sizes are for collectives and overlap:\n"
-      "a size is that of a rank's vector, or where each rank has a block in one (allgather, gather, scatter, "
-      "alltoall,\n"
-      "reduce-scatter) of a block.\n"
+      "the same way; with -b or -e, of messages of each size, and how many bytes a second that is. idle: processor\n"
+      "time and wake-ups of a job that has nothing to do, or whose ranks wait in a barrier, and how long the first\n"
+      "message to a sleeping process takes. overlap: how much of an all-reduce passes while the program computes.\n"
+      "consistency: how alike the times of 8-byte all-reduces are, with --noise while something else takes the ranks'\n"
+      "cores. These two give ranks and progress threads cores of their own, which they print, and measure progress by\n"
+      "the caller and by a thread. Sizes are for collectives, latency and overlap: a size is that of a rank's vector,\n"
+      "or where each rank has a block in one (allgather, gather, scatter, alltoall, reduce-scatter) of a block.\n"
       "--weft-NAME=VALUE sets any option (`weft info` lists them).\n"
       "The exit status is 1 when a result was wrong.");
   app->allow_extras();

@@ -18,6 +18,7 @@ struct measurement {
   double p99_us = 0;
   std::int64_t wrong = 0;  ///< elements, on all ranks, that differed from the exact result
   std::string algorithm;
+  std::optional<double> bytes_per_s;   ///< of messages: what the median comes to
   std::optional<double> predicted_us;  ///< of an explanation
   bool chosen = false;                 ///< likewise: what the call would take
 };

@@ -34,8 +34,8 @@ bench_report::bench_report(const bench_settings& settings, std::string provider,
   if (settings_.persistent) std::printf(", planned");
   std::printf("%s\n", settings_.check ? ", every sample checked" : "");
   if (settings_.collective == "idle") return;
-  std::printf("%12s  %-21s %8s %12s %12s %12s %8s%s\n", "bytes", "algorithm", "samples", "min us", "median us",
-              "p99 us", "wrong", settings_.explain ? " predicted us" : "");
+  std::printf("%12s  %-21s %8s %12s %12s %12s %8s%s%s\n", "bytes", "algorithm", "samples", "min us", "median us",
+              "p99 us", "wrong", settings_.explain ? " predicted us" : "", settings_.one_way ? "         MB/s" : "");
   std::fflush(stdout);
 }
 
@@ -50,7 +50,8 @@ std::string bench_report::json(const measurement& m) const {
          (settings_.persistent ? ", \"persistent\": true" : ", \"persistent\": false") +
          (m.predicted_us ? fixed(", \"predicted_us\": %.3f", *m.predicted_us) +
                                (m.chosen ? ", \"chosen\": true" : ", \"chosen\": false")
-                         : "");
+                         : "") +
+         (m.bytes_per_s ? fixed(", \"bytes_per_s\": %.0f", *m.bytes_per_s) : "");
 }
 
 void bench_report::add(const measurement& m) const {
@@ -58,6 +59,7 @@ void bench_report::add(const measurement& m) const {
   std::printf("%12zu  %-21s %8zu %12.3f %12.3f %12.3f %8lld", m.bytes, m.algorithm.c_str(), m.samples, m.min_us,
               m.median_us, m.p99_us, static_cast<long long>(m.wrong));
   if (m.predicted_us) std::printf(" %12.3f%s", *m.predicted_us, m.chosen ? "  chosen" : "");
+  if (m.bytes_per_s) std::printf(" %12.1f", *m.bytes_per_s * 1e-6);
   std::printf("\n");
   std::fflush(stdout);
 }

@@ -25,6 +25,7 @@ struct bench_settings {
   bool persistent = false;  ///< planned once for each size, and started again and again
   bool arena = false;       ///< whether buffers are in memory that the node shares
   bool json = false;
+  bool one_way = false;                            ///< latency of messages of these sizes, not of the shortest alone
   noise_pattern noise;                             ///< of consistency
   progress_mode progress = progress_mode::caller;  ///< of overlap and consistency
   bool explain = false;                            ///< every algorithm, its prediction beside

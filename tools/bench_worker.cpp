@@ -9,6 +9,7 @@
 #include <weft/runtime.hpp>
 
 #include "bench_latency.hpp"
+#include "bench_one_way.hpp"
 #include "bench_progress.hpp"
 #include "bench_report.hpp"
 #include "bench_sweep.hpp"
@@ -93,6 +94,11 @@ struct rank_program {
 
   std::int64_t latency(communicator& world) const {
     if (world.size() < 2) throw std::runtime_error("weft bench latency: at least 2 ranks are needed (-n 2)");
+    if (settings.one_way) {
+      std::optional<bench_report> report;
+      if (world.rank() == 0) report.emplace(settings, provider, world.size());
+      return measure_one_way(world, settings, [&](const measurement& measured) { report->add(measured); });
+    }
     const latencies measured = measure_latency(world, settings.budget);
     if (world.rank() == 0)
       bench_report(settings, provider, world.size()).add_latency(measured.idle, measured.loaded, stream_bytes);

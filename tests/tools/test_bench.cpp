@@ -208,6 +208,22 @@ TEST_CASE("latency is measured alone and under a stream") {
   CHECK(results({"latency", "-n", "2", "--ranks-per-process", "2"}).size() == 2);
 }
 
+TEST_CASE("latency of sizes is one way, and how many bytes a second that is") {
+  const auto lines = results({"latency", "-b", "1", "-e", "64k", "-f", "256"});
+  REQUIRE(lines.size() == 3);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::size_t bytes = std::size_t{1} << 8 * i;
+    CHECK(lines[i].at("bytes") == bytes);
+    CHECK(lines[i].at("algorithm") == "one way");
+    const double of_median = static_cast<double>(bytes) / lines[i].at("median_us").get<double>() * 1e6;
+    CHECK(lines[i].at("bytes_per_s") == weft_test::Approx(of_median).epsilon(0.02));
+  }
+  CHECK(results({"latency", "-e", "16"}).size() == 2);
+  CHECK(results({"latency", "-b", "8", "-e", "8", "-n", "3", "--weft-node=off"}).size() == 1);
+  const outcome table = bench({"latency", "-b", "8", "-e", "8", "--budget", "1"});
+  CHECK_THAT(table.output, ContainsSubstring("wrong         MB/s\n"));
+}
+
 TEST_CASE("a bench that belongs to a job is one of its ranks") {
   const outcome table = weft_test::run({"run", "-n", "2", "--provider", provider, "weft", "bench", "allreduce", "-e",
                                         "16", "--budget", "1", "--weft-allreduce=ring"});
