@@ -188,7 +188,9 @@ class binder {
   void reserve_pieces(std::span<const bound_segment> operands) {
     const auto others = static_cast<std::size_t>(
         std::ranges::count_if(operands, [](const bound_segment& each) { return each.offer != bound_segment::own; }));
-    if (others != 0) into_.pieces_bytes = std::max({into_.pieces_bytes, most_pieces, others * least_piece});
+    if (others == 0) return;
+    into_.pieces_bytes =
+        std::max({into_.pieces_bytes, most_pieces, others * least_piece, aligned(bytes(operands.size()))});
   }
 
   /// Emits the copy out of the row in which step `received` has landed, if that is still to be done. The steps that

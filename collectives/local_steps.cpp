@@ -61,7 +61,7 @@ void execution::combine_fetched(const bound_step& step) {
   std::array<const void*, 16> operands;
   std::size_t some = 0;
   for (std::size_t done = 0; done < step.target.count; done += some) {
-    some = std::min(std::max<std::size_t>(room, 1), step.target.count - done);
+    some = std::min(room, step.target.count - done);
     std::byte* into = memory_.scratch + plan_->pieces_offset;
     for (std::size_t i = 0; i < sources.size(); ++i, into += some * element)
       operands[i] = fetched(sources[i], done, some, into);

@@ -2,6 +2,7 @@
 // nodes are pretended.
 #include <sys/mman.h>
 
+#include <array>
 #include <cstdint>
 #include <random>
 #include <span>
@@ -91,6 +92,30 @@ TEST_CASE("nodes of more ranks than a combine has operands get the serial result
     run_with_runtime(on_nodes("aa", *by, 10), [&](weft::runtime& runtime, weft::communicator& world) {
       start_and_plan(runtime, world, by->kind, 4);
     });
+}
+
+TEST_CASE("elements longer than what is fetched at a time are combined", "[reading]") {
+  struct row {
+    std::array<double, 9000> values;
+  };
+  const algorithm& by = *weft::schedules::find_algorithm(collective::allreduce, "multi-leader");
+  run_with_runtime(on_nodes("aaab", by), [](weft::runtime&, weft::communicator& world) {
+    const auto add = weft::make_operator<row>(
+        [](const row* in, row* inout, std::size_t n) {
+          for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t k = 0; k < inout[i].values.size(); ++k) inout[i].values[k] += in[i].values[k];
+        },
+        weft::commutes);
+    std::vector<row> in(5), out(5);
+    for (std::size_t i = 0; i < in.size(); ++i)
+      for (std::size_t k = 0; k < in[i].values.size(); ++k)
+        in[i].values[k] = static_cast<double>(k + i) * (world.rank() + 1);
+    world.iallreduce(in, out, add).wait();
+    const int ranks = world.size(), sum = ranks * (ranks + 1) / 2;
+    for (std::size_t i = 0; i < out.size(); ++i)
+      for (std::size_t k = 0; k < out[i].values.size(); ++k)
+        expect(out[i].values[k] == static_cast<double>(k + i) * sum, "the sum of element ", i, ", value ", k);
+  });
 }
 
 TEST_CASE("where processes share no memory another algorithm is taken", "[reading]") {
