@@ -83,12 +83,17 @@ void check_uneven_blocks(const communicator_state& state, const request& call, c
     check_count(state, call, "output", call.out_count, in_blocks ? call.counts[rank] : all, !in_blocks);
 }
 
-/// Input and output are apart, or the call is in place.
-void check_apart(const communicator_state& state, const request& call, const request_shape& shape) {
-  if (!shape.with_input || !shape.with_output || call.common_output != nullptr) return;
+/// Input and output are apart.
+bool are_apart(const request& call) noexcept {
   const auto* const in = static_cast<const std::byte*>(call.in);
   const auto* const out = static_cast<const std::byte*>(call.out);
-  if (in >= out + call.out_count * call.element_bytes || out >= in + call.in_count * call.element_bytes) return;
+  return in >= out + call.out_count * call.element_bytes || out >= in + call.in_count * call.element_bytes;
+}
+
+/// Input and output, which overlap, are those of a call in place.
+void check_in_place(const communicator_state& state, const request& call, const request_shape& shape) {
+  const auto* const in = static_cast<const std::byte*>(call.in);
+  const auto* const out = static_cast<const std::byte*>(call.out);
   const char* const operation = schedules::call_name(call.what);
   const std::size_t before = shape.before * call.element_bytes;
   if (!schedules::has_blocks(call.what) || call.what == collective::alltoall) {
@@ -123,7 +128,7 @@ void check_memory(const communicator_state& state, const char* operation, const 
     refuse(state, operation, "a buffer of " + std::to_string(bytes) + " bytes at address 0");
 }
 
-request_shape check(const communicator_state& state, const request& call) {
+request_shape check_counts(const communicator_state& state, const request& call) {
   const char* const operation = schedules::call_name(call.what);
   if (schedules::is_rooted(call.what)) check_rank(state, operation, "root", call.root, false);
   if (schedules::has_blocks(call.what) && call.uneven) total(state, call, call.counts);
@@ -138,12 +143,23 @@ request_shape check(const communicator_state& state, const request& call) {
         state, operation,
         "the input has " + std::to_string(call.in_count) + " elements, the output " + std::to_string(call.out_count));
   }
-  if (shape.with_input) check_memory(state, operation, call.in, call.in_count * call.element_bytes);
-  if (shape.with_output && call.common_output == nullptr)
-    check_memory(state, operation, call.out, call.out_count * call.element_bytes);
   if (schedules::combines(call.what) && call.custom.apply == nullptr && !kernels::has(call.op, call.type))
     refuse(state, operation, kernels::refusal(call.op, call.type));
-  check_apart(state, call, shape);
+  return shape;
+}
+
+void check_buffers(const communicator_state& state, const request& call, const request_shape& shape) {
+  const bool with_output = shape.with_output && call.common_output == nullptr;
+  if (shape.with_input && call.in == nullptr)
+    check_memory(state, schedules::call_name(call.what), nullptr, call.in_count * call.element_bytes);
+  if (with_output && call.out == nullptr)
+    check_memory(state, schedules::call_name(call.what), nullptr, call.out_count * call.element_bytes);
+  if (shape.with_input && with_output && !are_apart(call)) check_in_place(state, call, shape);
+}
+
+request_shape check(const communicator_state& state, const request& call) {
+  const request_shape shape = check_counts(state, call);
+  check_buffers(state, call, shape);
   return shape;
 }
 

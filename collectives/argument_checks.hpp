@@ -15,7 +15,12 @@ void check_tag(const communicator_state& state, const char* operation, int tag, 
 /// `data` is null only where there is nothing to read or write.
 void check_memory(const communicator_state& state, const char* operation, const void* data, std::size_t bytes);
 
-/// What cannot be right on this rank, whatever the others give. Returns what the buffers hold.
+/// What cannot be right on this rank, whatever the others give: in all but the buffers' addresses. Returns what the
+/// buffers hold.
+request_shape check_counts(const communicator_state& state, const request& call);
+/// And in the addresses.
+void check_buffers(const communicator_state& state, const request& call, const request_shape& shape);
+/// Both.
 request_shape check(const communicator_state& state, const request& call);
 
 }  // namespace weft::detail

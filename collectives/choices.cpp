@@ -75,6 +75,7 @@ void choices::prefer(communicator& on, collective what, const schedules::algorit
   state.selection.wanted[kind] = wanted != nullptr ? wanted : state.host.selection().wanted[kind];
   state.choices.clear();
   state.latest.key.reset();
+  state.known = {};
 }
 
 const tuning* choices::costs(communicator& on) { return on.state_->host.measured(); }

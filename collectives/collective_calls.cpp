@@ -106,19 +106,21 @@ handle communicator::start(detail::request call) {
 }
 
 void communicator::finish(detail::request&& call) {
-  const auto shape = detail::telling_refusals(*state_, [&] { return detail::check(*state_, call); });
+  detail::known_call& known =
+      detail::telling_refusals(*state_, [&]() -> decltype(auto) { return detail::know(*state_, call); });
   if (call.reproducible) {
+    const detail::request_shape shape = known.shape;
     detail::accumulators sums(call.type, call.in, call.in_count);
     finish(detail::of_accumulators(call, shape, sums));
     return detail::write_values(sums, detail::target_of(call, shape));
   }
-  if (detail::joins(*state_, call)) {
+  if (known.goes == detail::way::node) return detail::run_on_node(*state_, call, known);
+  if (known.goes == detail::way::joined) {
     detail::keep_input(call);
-    return detail::run_joined(*state_, call, shape);
+    return detail::run_joined(*state_, call, known);
   }
-  if (detail::meets_on_node(*state_, call)) return detail::run_on_node(*state_, call, shape);
   const bool checked = state_->host.settings().check;
-  const detail::prepared_call* const prepared = checked ? nullptr : &detail::prepare(*state_, call, shape);
+  const detail::prepared_call* const prepared = checked ? nullptr : &detail::prepare(*state_, call, known.shape);
   if (checked || !prepared->in_order) {
     handle(begin(std::move(call))).wait();
     return;

@@ -37,11 +37,7 @@ std::string where(const communicator_state& state, const char* operation) {
          std::to_string(state.id());
 }
 
-sole_call::making::making(sole_call& of, const communicator_state& state, const char* operation) : of_(of) {
-  const char* other = nullptr;
-  // acquire: pairs with the release of the one before. Where there is another one only its name is read, a constant.
-  if (of.operation_.compare_exchange_strong(other, operation, std::memory_order_acquire, std::memory_order_relaxed))
-    return;
+void sole_call::making::refuse(const communicator_state& state, const char* operation, const char* other) {
   throw error(errc::invalid_argument, where(state, operation) + ": another fiber or thread of this rank is in " +
                                           other + "; a rank makes one such call at a time");
 }

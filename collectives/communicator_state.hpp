@@ -13,6 +13,7 @@
 #include <weft/runtime/rest.hpp>
 
 #include "call_key.hpp"
+#include "known_call.hpp"
 #include "meeting.hpp"
 #include "plan_cache.hpp"
 #include "process.hpp"
@@ -77,6 +78,7 @@ struct communicator_state {
   /// The latest call: programs repeat theirs, and one like it needs no choice and no look-up. Its plan is the one used
   /// last, which the cache never drops.
   prepared_call latest;
+  known_call known;                           ///< the latest that blocked
   schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm
   std::unordered_map<choice_request, schedules::selected, choice_hash> choices;  ///< by measured costs
   /// The number of the next call that all ranks make in the same order: a collective, or making a plan.
@@ -100,13 +102,21 @@ std::string where(const communicator_state& state, const char* operation);
 
 class sole_call::making {
  public:
-  making(sole_call& of, const communicator_state& state, const char* operation);
+  making(sole_call& of, const communicator_state& state, const char* operation) : of_(of) {
+    const char* other = nullptr;
+    // acquire: pairs with the release of the one before. Where there is another one only its name is read, a constant.
+    if (!of.operation_.compare_exchange_strong(other, operation, std::memory_order_acquire, std::memory_order_relaxed))
+        [[unlikely]]
+      refuse(state, operation, other);
+  }
   making(const making&) = delete;
   making& operator=(const making&) = delete;
   // release: pairs with the acquire of the next one's constructor, so that it sees all that was done here.
   ~making() { of_.operation_.store(nullptr, std::memory_order_release); }
 
  private:
+  [[noreturn]] static void refuse(const communicator_state& state, const char* operation, const char* other);
+
   sole_call& of_;
 };
 

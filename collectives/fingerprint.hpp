@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 #include <weft/kernels/combine.hpp>
+#include <weft/operators.hpp>
 #include <weft/schedules/algorithms.hpp>
 
 namespace weft::detail {
@@ -14,6 +15,11 @@ using schedules::collective;
 
 /// Whether a collective combines by an operator of the caller's.
 enum class custom_operator : std::uint8_t { none, commutes, keeps_order };
+
+inline custom_operator custom_of(const user_function& function) {
+  if (function.apply == nullptr) return custom_operator::none;
+  return function.order == commutes ? custom_operator::commutes : custom_operator::keeps_order;
+}
 
 /// A collective call, as far as ranks must agree on it, and what else its plan depends on.
 struct collective_call {

@@ -16,16 +16,6 @@
 namespace weft::detail {
 namespace {
 
-/// The call as ranks must agree on it, by whatever algorithm.
-collective_call agreed_call(const request& call, const request_shape& shape) {
-  schedules::selected any;
-  any.how = schedules::algorithms_of(call.what).data();
-  collective_call all =
-      planned_call(call, any, call.root, schedules::has_blocks(call.what) ? shape.block : shape.vector);
-  if (call.uneven) set_counts(all, call, counts_of(call));
-  return all;
-}
-
 // Fibonacci hashing (Knuth, volume 3, 6.4): the upper half of the product depends on every bit.
 constexpr std::uint64_t golden = 0x9e3779b97f4a7c15u;
 
@@ -55,10 +45,10 @@ class joined_call {
         mine_(here_.at(state.seat)),
         seats_(here_.benches()[mine_.bench].seats) {}
 
-  void run(const request_shape& shape) {
+  void run(known_call& known) {
     // From then on others may still read what this rank called before, to say why it failed.
     if (here_.rounds().has_failed()) fail(state_.host.failure_of(state_.member));
-    take_seat(shape);
+    take_seat(known);
     switch (here_.arrive(state_.seat)) {
       case meeting::arrival::failed:
         fail(state_.host.failure_of(state_.member));
@@ -76,12 +66,10 @@ class joined_call {
  private:
   using round = worker_rounds::round;
 
-  void take_seat(const request_shape& shape) {
-    const bool checked = state_.host.settings().check;
-    const call_key key = key_of(call_, shape);
-    if (mine_.key != key || call_.uneven) say_terms(key, shape);
+  void take_seat(known_call& known) {
+    if (!known.seated) say_terms(known);
     mine_.sequence = state_.next_sequence();
-    if (checked) agree_first(shape);
+    if (state_.host.settings().check) agree_first(known.shape);
     mine_.custom = call_.custom;
     mine_.member = &state_.member;
     mine_.input = static_cast<const std::byte*>(call_.in);
@@ -89,15 +77,12 @@ class joined_call {
     state_.member.silent.enter(mine_.sequence, mine_.terms.fingerprint);
   }
 
-  void say_terms(const call_key& key, const request_shape& shape) {
-    mine_.key.reset();
-    const collective_call called = agreed_call(call_, shape);
-    mine_.terms = terms_of(called);
-    mine_.terms.fingerprint = joined_fingerprint(called);
+  void say_terms(known_call& known) {
+    mine_.terms = known.terms;
     mine_.hash = hash_of(mine_.terms);
     mine_.copied = work_.copied();
     if (schedules::combines(call_.what)) mine_.kernel = array_operator(call_).kernel;
-    if (!call_.uneven) mine_.key = key;
+    known.seated = true;
   }
 
   void agree_first(const request_shape& shape) {
@@ -218,9 +203,10 @@ bool joins(const communicator_state& state, const request& call) {
   return here.in_rows();
 }
 
-void run_joined(communicator_state& state, const request& call, const request_shape& shape) {
+void run_joined(communicator_state& state, const request& call, known_call& known) {
   meeting& here = *state.here;
-  const auto run = [&](joined_work&& work) { joined_call(state, call, work).run(shape); };
+  const request_shape& shape = known.shape;
+  const auto run = [&](joined_work&& work) { joined_call(state, call, work).run(known); };
   switch (call.what) {
     case collective::reduce_scatter:
     case collective::allgather:

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "communicator_state.hpp"
-#include "request_shape.hpp"
 
 namespace weft::detail {
 
@@ -17,6 +16,6 @@ bool joins(const communicator_state& state, const request& call);
 /// which is the first of them, does the same with the other processes' by messages; every rank takes its part of the
 /// result from where it lies (joined_work.hpp). In the checked mode all ranks compare first what they are about to
 /// call. Blocks until nobody here uses this rank's buffers any more. Throws what a collective throws.
-void run_joined(communicator_state& state, const request& call, const request_shape& shape);
+void run_joined(communicator_state& state, const request& call, known_call& known);
 
 }  // namespace weft::detail

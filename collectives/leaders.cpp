@@ -49,7 +49,12 @@ void leaders::fail() noexcept {
 
 leader_result leaders::run(const leader_call& call, fabric::participant& member,
                            const schedules::selection_parameters& selection) {
-  if (!meet_on_nodes(call.what, *call.of)) return messages_->run(call, member, selection);
+  return meet_on_nodes(call.what, *call.of) ? run_on_nodes(call, member, selection)
+                                            : messages_->run(call, member, selection);
+}
+
+leader_result leaders::run_on_nodes(const leader_call& call, fabric::participant& member,
+                                    const schedules::selection_parameters& selection) {
   return road_ != nullptr ? road_->run(call, member) : nodes_->run(call, member, selection);
 }
 

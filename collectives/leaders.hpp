@@ -39,6 +39,9 @@ class leaders {
   /// `member`, the first rank of this process. Blocks.
   leader_result run(const leader_call& call, fabric::participant& member,
                     const schedules::selection_parameters& selection);
+  /// The same for a call that meets on nodes.
+  leader_result run_on_nodes(const leader_call& call, fabric::participant& member,
+                             const schedules::selection_parameters& selection);
 
  private:
   std::vector<int> leader_;  ///< of each process: its first rank

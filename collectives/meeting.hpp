@@ -15,7 +15,6 @@
 #include <weft/operators.hpp>
 #include <weft/runtime/event.hpp>
 
-#include "call_key.hpp"
 #include "fingerprint.hpp"
 #include "rank_groups.hpp"
 #include "worker_rounds.hpp"
@@ -39,7 +38,6 @@ class meeting final : public fabric::failure_listener {
  public:
   /// One rank's. Written by it before it arrives; in `failure` and below by whoever does its part.
   struct alignas(64) seat {
-    std::optional<call_key> key;  ///< of `terms`; none where blocks are uneven
     call_terms terms;
     // What follows from the terms: a hash, how many bytes of each rank are copied (joined_work), the operator's kernel.
     std::uint64_t hash = 0;

@@ -11,26 +11,21 @@ bool meets_on_node(const communicator_state& state, const request& call) {
   return state.here->between().meet_on_nodes(call.what, call);
 }
 
-void run_on_node(communicator_state& state, const request& call, const request_shape& shape) {
-  schedules::selected any;
-  any.how = schedules::algorithms_of(call.what).data();
+void run_on_node(communicator_state& state, const request& call, const known_call& known) {
   leader_call between;
   between.what = call.what;
   between.of = &call;
-  between.count = shape.vector;
-  between.block = shape.block;
+  between.count = known.shape.vector;
+  between.block = known.shape.block;
   if (call.uneven) between.counts = counts_of(call);
   between.root = call.root;
   between.in = static_cast<const std::byte*>(call.in);
   between.out = static_cast<std::byte*>(call.out);
   between.sequence = state.next_sequence();
-  collective_call agreed =
-      planned_call(call, any, call.root, schedules::has_blocks(call.what) ? shape.block : shape.vector);
-  if (call.uneven) set_counts(agreed, call, between.counts);
-  between.fingerprint = joined_fingerprint(agreed);
+  between.fingerprint = known.terms.fingerprint;
   between.custom = call.custom;
   state.member.silent.enter(between.sequence, between.fingerprint);
-  const leader_result result = state.here->between().run(between, state.member, state.selection);
+  const leader_result result = state.here->between().run_on_nodes(between, state.member, state.selection);
   const int rank = state.member.rank;
   const bool depends = !schedules::is_rooted(call.what) || rank == call.root;
   if (result.poisoned != nullptr && result.poisoned->origin != rank && !depends) return;

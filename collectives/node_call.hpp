@@ -2,7 +2,6 @@
 #pragma once
 
 #include "communicator_state.hpp"
-#include "request_shape.hpp"
 
 namespace weft::detail {
 
@@ -11,6 +10,6 @@ namespace weft::detail {
 bool meets_on_node(const communicator_state& state, const request& call);
 
 /// Runs it. Blocks. Throws what a collective throws.
-void run_on_node(communicator_state& state, const request& call, const request_shape& shape);
+void run_on_node(communicator_state& state, const request& call, const known_call& known);
 
 }  // namespace weft::detail

@@ -42,11 +42,6 @@ std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const col
   return state.plans.add(call, build_schedule(call, here, state.host.settings()));
 }
 
-custom_operator custom_of(const user_function& function) {
-  if (function.apply == nullptr) return custom_operator::none;
-  return function.order == commutes ? custom_operator::commutes : custom_operator::keeps_order;
-}
-
 double combine_seconds_of(const process& host, const request& wanted) {
   const tuning* const measured = host.measured();
   if (measured == nullptr || !schedules::combines(wanted.what)) return 0;
@@ -71,6 +66,15 @@ collective_call planned_call(const request& wanted, const schedules::selected& f
   }
   call.element_bytes = static_cast<std::uint32_t>(wanted.element_bytes);
   return call;
+}
+
+collective_call agreed_call(const request& wanted, const request_shape& shape) {
+  schedules::selected any;
+  any.how = schedules::algorithms_of(wanted.what).data();
+  collective_call all =
+      planned_call(wanted, any, wanted.root, schedules::has_blocks(wanted.what) ? shape.block : shape.vector);
+  if (wanted.uneven) set_counts(all, wanted, counts_of(wanted));
+  return all;
 }
 
 void set_counts(collective_call& call, const request& wanted, std::vector<std::size_t> counts) {

@@ -17,15 +17,16 @@ call_key key_of(const request& call, const request_shape& shape);
 std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const collective_call& call,
                                             const schedules::operand_costs& operand);
 
-custom_operator custom_of(const user_function& function);
-
 /// Seconds for each byte of an operand, as far as they were measured.
 double combine_seconds_of(const process& host, const request& wanted);
 
 /// The call by what was chosen: of `count` elements, in each block where there are blocks.
 collective_call planned_call(const request& wanted, const schedules::selected& found, int root, std::size_t count);
 
-/// The same for a call whose blocks have counts: those of each, in elements of `wanted`.
+/// The call as ranks must agree on it, by whatever algorithm.
+collective_call agreed_call(const request& wanted, const request_shape& shape);
+
+/// Gives `call` the counts of each of its blocks, which are in elements of `wanted`.
 void set_counts(collective_call& call, const request& wanted, std::vector<std::size_t> counts);
 
 /// The counts of the caller's blocks: in an all-to-all of what it sends and, behind these, receives.
