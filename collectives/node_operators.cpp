@@ -46,7 +46,7 @@ void node_road::combine(const leader_call& call, std::span<const std::byte* cons
   }
   if (inputs.size() > most_sources) return combine_inputs(array_operator(of), inputs, 0, count, target, {});
   std::array<const void*, most_sources> sources;
-  std::ranges::copy(inputs, sources.begin());
+  for (std::size_t i = 0; i < most_sources && i < inputs.size(); ++i) sources[i] = inputs[i];
   kernel_(sources.data(), inputs.size(), target, count);
 }
 
@@ -61,11 +61,6 @@ void node_road::combine_by_caller(const leader_call& call, std::span<const std::
     thrown_ = std::current_exception();
     poisoned_ = std::make_shared<const fabric::poison>(fabric::poison{leaders_[rounds_.self()], message_of(thrown_)});
   }
-}
-
-void node_road::publish(const std::shared_ptr<const fabric::poison>& missing) {
-  if (custom_) tell(missing.get());
-  rounds_.publish();
 }
 
 void node_road::tell(const fabric::poison* missing) {
@@ -90,20 +85,7 @@ void node_road::take_poison(std::size_t member) {
   poisoned_ = std::make_shared<const fabric::poison>(fabric::poison{its.origin, std::string(its.why.data(), length)});
 }
 
-bool node_road::await_operand(std::size_t member) {
-  if (!await(member)) return false;
-  if (custom_) take_poison(member);
-  return true;
-}
-
-bool node_road::await_operands() {
-  for (std::size_t i = 0; i < rounds_.size(); ++i)
-    if (i != rounds_.self() && !await_operand(i)) return false;
-  return true;
-}
-
-leader_result node_road::outcome() {
-  if (poisoned_ == nullptr) return {};
+leader_result node_road::poisoned_outcome() {
   leader_result result;
   result.failure = thrown_ != nullptr ? std::exchange(thrown_, nullptr) : fabric::as_failure(*poisoned_);
   result.poisoned = std::exchange(poisoned_, nullptr);

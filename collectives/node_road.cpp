@@ -93,13 +93,13 @@ bool node_road::takes(collective what, const request& call) const noexcept {
 
 leader_result node_road::run(const leader_call& call, fabric::participant& member) {
   custom_ = call.custom.apply != nullptr;
-  thrown_ = nullptr;
   poisoned_ = call.poisoned;
   try {
-    if (go(call)) return outcome();
+    if (go(call)) return poisoned_ == nullptr ? leader_result() : poisoned_outcome();
   } catch (const std::bad_alloc&) {
     host_.break_communicator(member);
   }
+  thrown_ = nullptr;
   withdraw();
   return {host_.failure_of(member), nullptr};
 }
@@ -108,14 +108,26 @@ bool node_road::go(const leader_call& call) {
   fingerprint_ = call.fingerprint;
   sequence_ = call.sequence;
   places_[rounds_.self()] = {};
-  if (call.what == collective::reduce_scatter) return reduce_scatter(call);
-  if (call.what == collective::scan || call.what == collective::exscan) return scan(call);
-  return schedules::has_blocks(call.what) ? move_blocks(call) : go_vector(call);
+  switch (call.what) {
+    case collective::barrier:
+    case collective::broadcast:
+    case collective::reduce:
+    case collective::allreduce:
+      return go_vector(call);
+    case collective::reduce_scatter:
+      return reduce_scatter(call);
+    case collective::scan:
+    case collective::exscan:
+      return scan(call);
+    default:
+      return move_blocks(call);
+  }
 }
 
 bool node_road::go_vector(const leader_call& call) {
   const std::size_t bytes = call.count * call.of->element_bytes;
-  if (tells(call)) return call.what == collective::broadcast ? broadcast_telling(call) : reduce_telling(call);
+  if (bytes >= least_told && tells(call.what, bytes))
+    return call.what == collective::broadcast ? broadcast_telling(call) : reduce_telling(call);
   if (bytes <= fabric::arena_slot_bytes) return go_short(call);
   return is_long(call.what, bytes) && call.what != collective::broadcast ? reduce_by_reading(call) : go_in_pieces(call);
 }
@@ -149,7 +161,7 @@ bool node_road::go_short(const leader_call& call) {
   }
   if (!await_operands()) return false;
   if (bytes != 0) {
-    for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = place(i, in_lines);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = i == self ? call.in : place(i, in_lines);
     combine(call, inputs_, call.count, call.out);
   }
   rounds_.end_with_all();
@@ -166,14 +178,6 @@ bool node_road::go_in_pieces(const leader_call& call, std::size_t done) {
     if (!go_short(piece)) return false;
   }
   return true;
-}
-
-bool node_road::begin() { return rounds_.begin(fingerprint_, sequence_); }
-
-bool node_road::await(std::size_t member) {
-  const auto found = rounds_.await(member);
-  if (found == fabric::arena_rounds::found::differs) report_difference(member);
-  return found == fabric::arena_rounds::found::here;
 }
 
 bool node_road::await_all() {

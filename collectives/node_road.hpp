@@ -81,8 +81,13 @@ class node_road {
   bool go_vector(const leader_call& call);
   bool go_short(const leader_call& call);
   bool go_in_pieces(const leader_call& call, std::size_t done = 0);
-  bool begin();
-  bool await(std::size_t member);
+  bool begin() { return rounds_.begin(fingerprint_, sequence_); }
+  bool await(std::size_t member) {
+    const auto found = rounds_.await(member);
+    if (found == fabric::arena_rounds::found::differs) [[unlikely]]
+      report_difference(member);
+    return found == fabric::arena_rounds::found::here;
+  }
   bool await_all();
   /// Where a process's vector lies in this round.
   std::byte* place(std::size_t member, bool in_line) const noexcept {
@@ -100,13 +105,24 @@ class node_road {
   void combine_by_caller(const leader_call& call, std::span<const std::byte* const> inputs, std::size_t count,
                          std::byte* target);
   /// Publishes an operand of this process, or why it is missing.
-  void publish(const std::shared_ptr<const fabric::poison>& missing);
+  void publish(const std::shared_ptr<const fabric::poison>& missing) {
+    if (custom_) tell(missing.get());
+    rounds_.publish();
+  }
   void tell(const fabric::poison* missing);
   /// Waits for an operand; `poisoned_` says why it is missing.
-  bool await_operand(std::size_t member);
-  bool await_operands();
+  bool await_operand(std::size_t member) {
+    if (!await(member)) return false;
+    if (custom_) take_poison(member);
+    return true;
+  }
+  bool await_operands() {
+    for (std::size_t i = 0; i < rounds_.size(); ++i)
+      if (i != rounds_.self() && !await_operand(i)) return false;
+    return true;
+  }
   void take_poison(std::size_t member);
-  leader_result outcome();
+  leader_result poisoned_outcome();
 
   // node_reduce_scatter.cpp; the same
   bool reduce_scatter(const leader_call& call);
@@ -180,8 +196,11 @@ class node_road {
   void free_large_scratch() noexcept;
 
   // node_in_place.cpp: calls in which every process tells where its buffers lie; the same
-  /// Where that is worth it.
-  bool tells(const leader_call& call) const noexcept;
+  /// Vectors of at least so many bytes: a second round costs less than to copy one into a slot. Measured on an EPYC, an
+  /// all-reduce of 2 processes on 2 cores: 2 KiB 0.36 us in place and 0.32 by slots, 4 KiB 0.38 and 0.59.
+  static constexpr std::size_t least_told = 3 << 10;
+  /// Whether one of so many bytes is worth it.
+  bool tells(collective what, std::size_t bytes) const noexcept;
   /// What a process tells: offsets in its region of the heaps, `elsewhere`, or `none`, and the address of its input.
   struct buffer_places {
     static constexpr std::uint64_t elsewhere = ~std::uint64_t{0};  ///< in memory of its own
