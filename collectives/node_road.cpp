@@ -152,14 +152,14 @@ bool node_road::go_short(const leader_call& call) {
   if (bytes != 0 && (!moves || self == root)) std::memcpy(place(self, in_lines), call.in, bytes);
   publish(call.poisoned);
   if (moves && self != root) {
-    if (!await_operand(root)) return false;
+    if (!await_operand(root, in_lines ? 0 : bytes)) return false;
     if (bytes != 0) std::memcpy(call.out, place(root, in_lines), bytes);
   }
   if (moves || (to_root && self != root)) {
     rounds_.end();
     return true;
   }
-  if (!await_operands()) return false;
+  if (!await_operands(in_lines ? 0 : bytes)) return false;
   if (bytes != 0) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = i == self ? call.in : place(i, in_lines);
     combine(call, inputs_, call.count, call.out);

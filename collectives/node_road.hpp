@@ -82,8 +82,8 @@ class node_road {
   bool go_short(const leader_call& call);
   bool go_in_pieces(const leader_call& call, std::size_t done = 0);
   bool begin() { return rounds_.begin(fingerprint_, sequence_); }
-  bool await(std::size_t member) {
-    const auto found = rounds_.await(member);
+  bool await(std::size_t member, std::size_t in_slot = 0) {
+    const auto found = rounds_.await(member, in_slot);
     if (found == fabric::arena_rounds::found::differs) [[unlikely]]
       report_difference(member);
     return found == fabric::arena_rounds::found::here;
@@ -111,14 +111,14 @@ class node_road {
   }
   void tell(const fabric::poison* missing);
   /// Waits for an operand; `poisoned_` says why it is missing.
-  bool await_operand(std::size_t member) {
-    if (!await(member)) return false;
+  bool await_operand(std::size_t member, std::size_t in_slot = 0) {
+    if (!await(member, in_slot)) return false;
     if (custom_) take_poison(member);
     return true;
   }
-  bool await_operands() {
+  bool await_operands(std::size_t in_slot = 0) {
     for (std::size_t i = 0; i < rounds_.size(); ++i)
-      if (i != rounds_.self() && !await_operand(i)) return false;
+      if (i != rounds_.self() && !await_operand(i, in_slot)) return false;
     return true;
   }
   void take_poison(std::size_t member);

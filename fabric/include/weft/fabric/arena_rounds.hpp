@@ -67,10 +67,13 @@ class arena_rounds {
     boards_[self_]->lines[place()].stamp.store(stamp_, std::memory_order_release);
   }
 
-  /// Waits until `member` has published in this round.
-  found await(std::size_t member) {
+  /// Waits until `member` has published in this round. `in_slot`: bytes of its slot that are read next. A few come to
+  /// this core together with the stamp, not behind it.
+  found await(std::size_t member, std::size_t in_slot = 0) {
     const std::atomic<std::uint64_t>& its = boards_[member]->lines[place()].stamp;
+    const std::size_t asked_for = in_slot <= most_asked_for ? in_slot : 0;
     for (int turn = 0;; ++turn) {
+      for (std::size_t i = 0; i < asked_for; i += cache_line) __builtin_prefetch(slot(member) + i);
       // acquire: pairs with publish().
       const std::uint64_t now = its.load(std::memory_order_acquire);
       if (now == stamp_) [[likely]]
@@ -114,6 +117,12 @@ class arena_rounds {
 
  private:
   class long_wait;
+
+  /// What of a slot is asked for before it is known to be there. What comes too early comes twice: measured on an EPYC,
+  /// an all-reduce of 2 processes takes 0.48 us for 128 B and 0.50 for 512 B, without that 0.50 and 0.54, but 1.20 and
+  /// without 0.88 for 2 KiB.
+  static constexpr std::size_t most_asked_for = 512;
+  static constexpr std::size_t cache_line = 64;
 
   static std::uint32_t round_of(std::uint64_t stamp) noexcept { return static_cast<std::uint32_t>(stamp >> 32); }
   std::size_t place() const noexcept { return round_ % arena_depth; }
