@@ -151,7 +151,7 @@ class joined_call {
   bool await_others(round& turn) {
     for (std::size_t b = 0; b < here_.benches().size(); ++b) {
       if (b == mine_.bench) continue;
-      const auto found = turn.await(b);
+      const auto found = turn.await(b, mine_.copied.value_or(0) * here_.benches()[b].seats.size());
       if (found == worker_rounds::found::here) continue;
       const std::size_t other = here_.benches()[b].seats[0];
       if (found == worker_rounds::found::differs)

@@ -6,8 +6,10 @@
 
 namespace weft::detail {
 
-bool worker_rounds::await(board& mine, const std::atomic<std::uint64_t>& word, std::uint32_t number, bool may_leave) {
+bool worker_rounds::await(board& mine, const std::atomic<std::uint64_t>& word, std::uint32_t number, bool may_leave,
+                          std::span<const std::byte> value) {
   for (int turn = 0; turn < mine.spins; ++turn) {
+    for (std::size_t i = 0; i < value.size(); i += cache_line) __builtin_prefetch(value.data() + i);
     // acquire: pairs with the release of whoever shows a stamp or a step.
     if (number_of(word.load(std::memory_order_acquire)) == number) [[likely]] {
       // Next time a little more would be enough, too.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 #include <weft/runtime/event.hpp>
 #include <weft/runtime/progress.hpp>
@@ -28,7 +29,7 @@ namespace weft::detail {
 class worker_rounds {
  public:
   /// The longest value that travels with its stamp, and the longest.
-  static constexpr std::size_t line_bytes = 56;
+  static constexpr std::size_t line_bytes = 504;
   static constexpr std::size_t slot_bytes = 16 << 10;
 
   enum class found {
@@ -54,10 +55,17 @@ class worker_rounds {
   static constexpr std::size_t depth = 2;        ///< rounds after which a value is written again
   static constexpr std::size_t alignment = 128;  ///< two cache lines, as processors fetch them in pairs
 
+  /// A value ends at its stamp, so that a short one is in the same cache line.
   struct alignas(alignment) line {
     std::array<std::byte, line_bytes> value;
     std::atomic<std::uint64_t> stamp{0};  ///< round << 32 | a hash of the call
+
+    std::byte* begin(std::size_t bytes) noexcept {
+      return value.data() + (line_bytes - bytes) / value_alignment * value_alignment;
+    }
   };
+  static constexpr std::size_t value_alignment = 8;
+  static constexpr std::size_t cache_line = 64;
   using slot = std::array<std::byte, slot_bytes>;
 
   /// A worker's: written by it and read by the others, in `asleep` written by both.
@@ -80,7 +88,9 @@ class worker_rounds {
 
   static std::uint32_t number_of(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word >> 32); }
 
-  bool await(board& mine, const std::atomic<std::uint64_t>& word, std::uint32_t number, bool may_leave);
+  /// `value` is read next: it comes to this core together with the word, not behind it.
+  bool await(board& mine, const std::atomic<std::uint64_t>& word, std::uint32_t number, bool may_leave,
+             std::span<const std::byte> value = {});
   bool sleep(board& mine, const std::atomic<std::uint64_t>& word, std::uint32_t number, bool may_leave);
   void wake(const board* but) noexcept;
 
@@ -101,13 +111,13 @@ class worker_rounds::round {
   /// Where values of so many bytes lie in this round: this worker's, to be written before it publishes, and what others
   /// have published. Making room throws std::bad_alloc.
   std::byte* make_room(std::size_t bytes) {
-    if (bytes <= line_bytes) return mine_.lines[place()].value.data();
+    if (bytes <= line_bytes) return mine_.lines[place()].begin(bytes);
     if (mine_.slots == nullptr) mine_.slots = std::make_unique<std::array<slot, depth>>();
     return (*mine_.slots)[place()].data();
   }
   const std::byte* value_of(std::size_t worker, std::size_t bytes) const noexcept {
     board& its = all_.boards_[worker];
-    return bytes <= line_bytes ? its.lines[place()].value.data() : (*its.slots)[place()].data();
+    return bytes <= line_bytes ? its.lines[place()].begin(bytes) : (*its.slots)[place()].data();
   }
 
   void publish() noexcept {
@@ -115,20 +125,17 @@ class worker_rounds::round {
     mine_.lines[place()].stamp.store(stamp_, std::memory_order_release);
   }
 
-  /// Waits until `worker` has published.
-  found await(std::size_t worker) {
-    const std::atomic<std::uint64_t>& its = all_.boards_[worker].lines[place()].stamp;
-    if (!all_.await(mine_, its, number_, true)) return found::failed;
+  /// Waits until `worker` has published. `bytes`: of its value, which is read next.
+  found await(std::size_t worker, std::size_t bytes = 0) {
+    line& its = all_.boards_[worker].lines[place()];
+    const std::size_t in_line = bytes <= line_bytes ? bytes : 0;
+    if (!all_.await(mine_, its.stamp, number_, true, {its.begin(in_line), in_line})) return found::failed;
     // acquire: pairs with publish().
-    return its.load(std::memory_order_acquire) == stamp_ ? found::here : found::differs;
+    return its.stamp.load(std::memory_order_acquire) == stamp_ ? found::here : found::differs;
   }
 
   /// All others have been awaited and their values read.
-  void end() noexcept {
-    all_.wake(&mine_);
-    // The next line, which its readers have left, comes to this core while the ranks do something else.
-    mine_.lines[(number_ + 1) % depth].value[0] = {};
-  }
+  void end() noexcept { all_.wake(&mine_); }
 
   /// By the one, who has awaited all others: from here on nobody leaves, whatever fails. False where the communicator
   /// has failed before.
