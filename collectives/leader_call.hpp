@@ -13,6 +13,8 @@ namespace weft::detail {
 
 /// A call among processes: as a request, but for buffers, which hold all of the vector.
 struct leader_call {
+  leader_call() noexcept {}  // as that of request
+
   collective what = collective::barrier;
   const request* of = nullptr;      ///< operator, type
   std::size_t count = 0;            ///< elements of the vector; of an all-to-all, that this process sends

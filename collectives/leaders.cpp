@@ -53,9 +53,4 @@ leader_result leaders::run(const leader_call& call, fabric::participant& member,
                                             : messages_->run(call, member, selection);
 }
 
-leader_result leaders::run_on_nodes(const leader_call& call, fabric::participant& member,
-                                    const schedules::selection_parameters& selection) {
-  return road_ != nullptr ? road_->run(call, member) : nodes_->run(call, member, selection);
-}
-
 }  // namespace weft::detail

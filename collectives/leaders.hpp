@@ -41,7 +41,9 @@ class leaders {
                     const schedules::selection_parameters& selection);
   /// The same for a call that meets on nodes.
   leader_result run_on_nodes(const leader_call& call, fabric::participant& member,
-                             const schedules::selection_parameters& selection);
+                             const schedules::selection_parameters& selection) {
+    return road_ != nullptr ? road_->run(call, member) : nodes_->run(call, member, selection);
+  }
 
  private:
   std::vector<int> leader_;  ///< of each process: its first rank
