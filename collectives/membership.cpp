@@ -125,17 +125,15 @@ membership join_by_environment(int& argc, char** argv) {
   selection_of(member.settings);  // refuses what nobody has before anybody is met
 
   const auto deadline = std::chrono::steady_clock::now() + member.settings.join_timeout;
-  const auto launcher = launched();
-  member.rendezvous = rendezvous(deadline);
-  if (launcher) {
-    member.job = launcher->job;
-    member.secret = launcher->secret;
-  }
+  joined_job joined = join_job(deadline);
+  member.rendezvous = std::move(joined.rendezvous);
+  member.job = joined.number;
+  member.secret = std::move(joined.secret);
   if (member.settings.progress == progress_mode::thread)
     member.progress_cpus = choose_progress_cpus(member.rendezvous->process());
   const int processes = member.rendezvous->processes();
   member.ranks = local_ranks(member.rendezvous->process(), processes, member.settings.ranks_per_process);
-  place_workers(member, processes);
+  place_workers(member, joined.processes_of_node);
   choose_network(member);
   return member;
 }

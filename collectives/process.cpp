@@ -196,6 +196,7 @@ void process::leave() noexcept {
     await_all();
     messages_->drain(steady_clock_source().now() + leaving_time);
     monitor_->leave();
+    rendezvous_->leave();
   } catch (const std::exception& e) {
     std::fprintf(stderr, "weft: leaving the job failed: %s\n", e.what());
   }

@@ -1,7 +1,6 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/launch.hpp>
@@ -14,75 +13,16 @@ std::string text(const environment& variables, const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::uint64_t number(const environment& variables, const char* name, std::uint64_t least, std::uint64_t most) {
+std::uint64_t number(const environment& variables, const char* name, std::uint64_t least, std::uint64_t most,
+                     const char* who = "`weft run`") {
   const std::string value = text(variables, name);
   std::uint64_t result = 0;
   const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), result);
   if (failure != std::errc{} || end != value.data() + value.size() || result < least || result > most)
     throw error(errc::invalid_argument, std::string(name) + "=\"" + value + "\": a whole number from " +
-                                            std::to_string(least) + " to " + std::to_string(most) +
-                                            " is needed; `weft run` sets it");
+                                            std::to_string(least) + " to " + std::to_string(most) + " is needed; " +
+                                            who + " sets it");
   return result;
-}
-
-std::optional<int> count(const environment& variables, const char* name) {
-  const std::string value = text(variables, name);
-  int result = 0;
-  const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), result);
-  if (value.empty() || failure != std::errc{} || end != value.data() + value.size()) return std::nullopt;
-  return result;
-}
-
-std::string named(const char* launcher, const char* variable, const environment& variables) {
-  return std::string(launcher) + " (" + variable + "=" + text(variables, variable) + ")";
-}
-
-/// How many tasks Slurm started beside this one. A batch script is one process, however many tasks were asked for.
-const char* slurm_count(const environment& variables) {
-  if (variables("SLURM_PROCID") == nullptr) return nullptr;
-  if (variables("SLURM_STEP_NUM_TASKS") != nullptr) return "SLURM_STEP_NUM_TASKS";
-  return text(variables, "ENVIRONMENT") == "BATCH" ? nullptr : "SLURM_NTASKS";
-}
-
-struct sign {
-  const char* launcher;
-  const char* variable;
-};
-
-constexpr std::array<sign, 4> sizes{{{"Open MPI", "OMPI_COMM_WORLD_SIZE"},
-                                     {"PMI", "PMI_SIZE"},
-                                     {"MVAPICH", "MV2_COMM_WORLD_SIZE"},
-                                     {"PALS", "PALS_SIZE"}}};
-
-// These say that a launcher is there, and not how many processes it started.
-constexpr std::array<sign, 5> presences{{{"PMIx", "PMIX_NAMESPACE"},
-                                         {"PMIx", "PMIX_RANK"},
-                                         {"PALS", "PALS_RANKID"},
-                                         {"PMI", "PMI_FD"},
-                                         {"PMI", "PMI_PORT"}}};
-
-struct foreign {
-  std::string name;  ///< empty: none
-  int tasks = 0;     ///< 0: it does not say
-};
-
-foreign find_foreign(const environment& variables) {
-  bool counted = false;
-  const auto several = [&](const char* variable) {
-    const auto tasks = variable == nullptr ? std::nullopt : count(variables, variable);
-    counted = counted || tasks.has_value();
-    return tasks.value_or(1) > 1;
-  };
-  const auto found = [&](const char* launcher, const char* variable) {
-    return foreign{named(launcher, variable, variables), count(variables, variable).value_or(0)};
-  };
-  for (const auto& [launcher, variable] : sizes)
-    if (several(variable)) return found(launcher, variable);
-  if (const char* const variable = slurm_count(variables); several(variable)) return found("Slurm", variable);
-  if (counted) return {};
-  for (const auto& [launcher, variable] : presences)
-    if (variables(variable) != nullptr) return {named(launcher, variable, variables), 0};
-  return {};
 }
 
 }  // namespace
@@ -111,23 +51,22 @@ std::optional<job_environment> launched(const environment& variables) {
   return result;
 }
 
-std::string foreign_launcher(const environment& variables) { return find_foreign(variables).name; }
+std::optional<pmi_environment> pmi_offered(const environment& variables) {
+  for (const char* name : {"PMI_FD", "PMI_RANK", "PMI_SIZE"})
+    if (text(variables, name).empty()) return std::nullopt;
+  constexpr int most = std::numeric_limits<int>::max();
+  constexpr const char* who = "the launcher";
+  pmi_environment result;
+  result.processes = static_cast<int>(number(variables, "PMI_SIZE", 1, most, who));
+  result.process =
+      static_cast<int>(number(variables, "PMI_RANK", 0, static_cast<std::uint64_t>(result.processes) - 1, who));
+  result.descriptor = static_cast<int>(number(variables, "PMI_FD", 0, most, who));
+  if (result.processes == 1) return std::nullopt;
+  return result;
+}
 
-std::unique_ptr<store> rendezvous(store::clock::time_point deadline, const environment& variables) {
-  if (const auto job = launched(variables)) try {
-      return connect_tcp_store(job->store_address, {job->job, job->processes, job->secret}, job->process, deadline);
-    } catch (const error& failure) {
-      if (failure.code() != errc::no_rendezvous) throw;
-      throw error(errc::no_rendezvous,
-                  std::string("process ") + std::to_string(job->process) + " of a job started by `weft run`: " +
-                      failure.what() + "; start the program again with `weft run`, or unset WEFT_STORE to run alone");
-    }
-  const foreign other = find_foreign(variables);
-  if (!other.name.empty())
-    throw error(errc::no_rendezvous, "started by " + other.name +
-                                         ", whose rendezvous this build cannot speak: start with `weft run -n " +
-                                         (other.tasks > 0 ? std::to_string(other.tasks) : "RANKS") + " PROGRAM`");
-  return std::move(memory_stores(1).front());
+bool in_job(const environment& variables) {
+  return launched(variables) || !find_foreign_launcher(variables).name.empty();
 }
 
 }  // namespace weft

@@ -161,8 +161,8 @@ int bench(const CLI::App& app, command_line& line, std::vector<std::string> weft
   line.settings.progress = parse_weft_arguments(weft_arguments).progress;
   if (line.settings.collective == "kernels") return time_kernels(app, line);
   finish_settings(line);
-  if (!launched() && measures_progress(line.settings.collective)) return measure_both(app, line, weft_arguments);
-  if (!launched()) return run_own_job(line.job, worker_arguments(line), weft_arguments);
+  if (!in_job() && measures_progress(line.settings.collective)) return measure_both(app, line, weft_arguments);
+  if (!in_job()) return run_own_job(line.job, worker_arguments(line), weft_arguments);
   refuse_in_job(line.launching);
   return run_bench_worker(line.settings, weft_arguments);
 }

@@ -3,6 +3,7 @@
 #include <rdma/fabric.h>
 
 #include <cctype>
+#include <chrono>
 #include <weft/kernels/combine.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/launch.hpp>
@@ -10,6 +11,8 @@
 
 namespace weft::tools {
 namespace {
+
+constexpr std::chrono::seconds answer_limit{5};  // of another launcher
 
 std::string compiler() {
 #if defined(__clang__)
@@ -41,11 +44,18 @@ void find_launcher(info_report& report) {
                                std::to_string(job->processes) + "; rendezvous at " + job->store_address;
       return;
     }
-    report.launcher = foreign_launcher();
+    report.launcher = find_foreign_launcher().name;
+    if (const auto started = pmi_offered()) {
+      const std::string offer = try_pmi(*started, store::clock::now() + answer_limit);
+      report.launcher_detail =
+          "this is process " + std::to_string(started->process) + " of " + std::to_string(started->processes) +
+          "; rendezvous by PMI-1 over PMI_FD=" + std::to_string(started->descriptor) + ", which answers: " + offer;
+      return;
+    }
     report.launcher_detail = report.launcher.empty() ? "a program started like this is a job of one"
                                                      : "its rendezvous is one that this build cannot speak";
   } catch (const error& failure) {
-    report.launcher = "weft run";
+    if (report.launcher.empty()) report.launcher = "weft run";
     report.launcher_detail = failure.what();
   }
 }

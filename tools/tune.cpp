@@ -24,7 +24,7 @@ struct command_line {
 std::string absolute(const std::string& file) { return file.empty() ? file : std::filesystem::absolute(file).string(); }
 
 int tune(const command_line& line, const std::vector<std::string>& weft_arguments) {
-  if (launched()) {
+  if (in_job()) {
     refuse_in_job(line.launching);
     return run_tune_worker(line.output, line.budget, weft_arguments);
   }

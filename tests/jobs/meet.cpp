@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 /// Joins as a build with another wire version would.
 void pretend(const std::string& how) {
   const auto until = weft::store::clock::now() + 20s;
-  const auto store = weft::rendezvous(until);
+  const auto store = weft::join_job(until).rendezvous;
   auto record = weft::fabric::local_record();
   record.build.wire += 1;
   record.build.version = "9.9.9";

@@ -36,7 +36,7 @@ std::string refusal(table variables, const std::string& name, const std::string&
   return "no error";
 }
 
-std::string foreign(const table& variables) { return weft::foreign_launcher(lookup(variables)); }
+std::string foreign(const table& variables) { return weft::find_foreign_launcher(lookup(variables)).name; }
 
 }  // namespace
 
@@ -73,10 +73,31 @@ TEST_CASE("other launchers are recognised when they started several processes") 
   CHECK(foreign({{"SLURM_NTASKS", "8"}}).empty());  // a shell of salloc's
 }
 
+TEST_CASE("what a launcher with PMI says is read") {
+  const table said{{"PMI_FD", "5"}, {"PMI_RANK", "1"}, {"PMI_SIZE", "4"}};
+  const auto started = weft::pmi_offered(lookup(said));
+  REQUIRE(started);
+  CHECK(started->descriptor == 5);
+  CHECK(started->process == 1);
+  CHECK(started->processes == 4);
+  CHECK(weft::in_job(lookup(said)));
+  const auto with = [&](const char* name, const char* value) {
+    table changed = said;
+    changed[name] = value;
+    return lookup(changed);
+  };
+  CHECK_FALSE(weft::pmi_offered(with("PMI_FD", "")));
+  CHECK_FALSE(weft::pmi_offered(lookup({{"PMI_FD", "5"}, {"PMI_RANK", "0"}, {"PMI_SIZE", "1"}})));
+  CHECK_THROWS_WITH(weft::pmi_offered(with("PMI_RANK", "4")),
+                    ContainsSubstring("PMI_RANK=\"4\"") && ContainsSubstring("from 0 to 3"));
+  CHECK_THROWS_WITH(weft::pmi_offered(with("PMI_SIZE", "many")), ContainsSubstring("PMI_SIZE=\"many\""));
+  CHECK_THROWS_WITH(weft::pmi_offered(with("PMI_FD", "-1")), ContainsSubstring("PMI_FD=\"-1\""));
+}
+
 TEST_CASE("nobody is silently alone") {
   const auto deadline = weft::store::clock::now() + 1s;
-  CHECK(weft::rendezvous(deadline, lookup({}))->processes() == 1);
-  CHECK_THROWS_WITH(weft::rendezvous(deadline, lookup({{"PMI_SIZE", "4"}})),
+  CHECK(weft::join_job(deadline, lookup({})).rendezvous->processes() == 1);
+  CHECK_THROWS_WITH(weft::join_job(deadline, lookup({{"PMI_SIZE", "4"}})),
                     ContainsSubstring("PMI (PMI_SIZE=4)") && ContainsSubstring("weft run -n 4 "));
-  CHECK_THROWS_WITH(weft::rendezvous(deadline, lookup(complete)), ContainsSubstring("start the program again"));
+  CHECK_THROWS_WITH(weft::join_job(deadline, lookup(complete)), ContainsSubstring("start the program again"));
 }

@@ -66,7 +66,7 @@ int obey(char** argv) {
   if (command == "mask") return print_mask(), 1;
   if (command == "region") return make_region(), 1;
   if (command == "join") {
-    job = weft::rendezvous(weft::store::clock::now() + 30s);
+    job = weft::join_job(weft::store::clock::now() + 30s).rendezvous;
     job->fence(weft::store::clock::now() + 30s);
     return 1;
   }

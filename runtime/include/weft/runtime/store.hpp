@@ -15,7 +15,8 @@ namespace weft {
 /// One process's view of the job's table. Every call may be made from any thread; calls of one object are served one
 /// after another, so a thread that waits in one of them keeps the others out. A deadline is a moment of the steady
 /// clock; one that passes throws weft::error with errc::timed_out, naming what was waited for, and leaves the store
-/// usable. A rendezvous that is gone, or that breaks its protocol, throws errc::no_rendezvous or errc::protocol.
+/// usable, unless that says otherwise. A rendezvous that is gone, or that breaks its protocol, throws
+/// errc::no_rendezvous or errc::protocol.
 class store {
  public:
   using clock = std::chrono::steady_clock;
@@ -52,6 +53,10 @@ class store {
   /// in one round trip. Every process calls it once for a key. Throws as fence does.
   virtual std::vector<bytes> gather(std::string_view key, std::span<const std::byte> mine,
                                     clock::time_point deadline) = 0;
+
+  /// This process has done its part of the job and calls nothing any more. A launcher that wants to be told so is: for
+  /// it, a store that ends without this is one of a process that failed. Blocks for some seconds at most.
+  virtual void leave() noexcept {}
 };
 
 /// The views of `processes` simulated processes on one table in this process's memory, in order; for tests, and for a

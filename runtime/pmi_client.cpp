@@ -1,0 +1,82 @@
+#include "pmi_client.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <weft/runtime/error.hpp>
+
+#include "bytes.hpp"
+
+namespace weft {
+namespace {
+
+/// What every manager takes; some say that they take more and cut it off.
+constexpr std::size_t most_of_value = 1024;
+
+void tell_abort(int status, void* descriptor) {
+  const file_descriptor socket(static_cast<int>(reinterpret_cast<std::intptr_t>(descriptor)));
+  send_now(socket, as_bytes("cmd=abort exitcode=" + std::to_string(status != 0 ? status : EXIT_FAILURE) + "\n"));
+}
+
+}  // namespace
+
+pmi_client::pmi_client(int descriptor, time_point deadline) : connection_(descriptor) {
+  const std::string greeting = connection_.ask("init pmi_version=1 pmi_subversion=1", "response_to_init", deadline);
+  if (pmi_field(greeting, "pmi_version") != "1" || pmi_field(greeting, "rc").value_or("0") != "0")
+    throw error(errc::incompatible,
+                name() + ": asked for version 1 of PMI it answers \"" + greeting.substr(0, 120) + "\"");
+  const std::string maxes = ask("get_maxes", "maxes", deadline);
+  longest_key_ = limit(maxes, "keylen_max", 32, 256) - 1;  // theirs hold the NUL of a C string
+  longest_value_ = limit(maxes, "vallen_max", 64, most_of_value) - 1;
+  const std::string space = ask("get_my_kvsname", "my_kvsname", deadline);
+  space_ = pmi_field(space, "kvsname").value_or("");
+  if (space_.empty()) throw error(errc::protocol, name() + ": it gives the job's key-value space no name");
+}
+
+std::size_t pmi_client::limit(std::string_view maxes, std::string_view field, std::size_t least,
+                              std::size_t most) const {
+  const std::string_view text = pmi_field(maxes, field).value_or("");
+  std::size_t result = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), result);
+  if (failure != std::errc{} || end != text.data() + text.size())
+    throw error(errc::protocol, name() + ": get_maxes was answered without " + std::string(field));
+  if (result < least)
+    throw error(errc::incompatible, name() + ": " + std::string(field) + "=" + std::to_string(result) + "; at least " +
+                                        std::to_string(least) + " are needed");
+  return std::min(result, most);
+}
+
+std::string pmi_client::ask(const std::string& request, std::string_view answer, time_point deadline) {
+  std::string line = connection_.ask(request, answer, deadline);
+  if (const auto status = pmi_field(line, "rc").value_or("0"); status != "0")
+    throw error(errc::protocol, name() + ": \"" + request.substr(0, 120) + "\" was refused: rc=" + std::string(status) +
+                                    ", " + std::string(pmi_field(line, "msg").value_or("")));
+  return line;
+}
+
+void pmi_client::put(const std::string& key, const std::string& value, time_point deadline) {
+  ask("put kvsname=" + space_ + " key=" + key + " value=" + value, "put_result", deadline);
+}
+
+std::string pmi_client::get(const std::string& key, time_point deadline) {
+  const std::string line = ask("get kvsname=" + space_ + " key=" + key, "get_result", deadline);
+  const auto value = pmi_field(line, "value");
+  if (!value) throw error(errc::protocol, name() + ": " + key + " was got without a value");
+  return std::string(*value);
+}
+
+void pmi_client::barrier(time_point deadline) try {
+  ask("barrier_in", "barrier_out", deadline);
+} catch (const error& failure) {
+  if (failure.code() != errc::timed_out) throw;
+  throw error(errc::timed_out, name() + ": not every process of the job came to the barrier before the deadline");
+}
+
+void pmi_client::finalize(time_point deadline) { ask("finalize", "finalize_ack", deadline); }
+
+void pmi_client::abort_at_exit() noexcept {
+  ::on_exit(tell_abort, reinterpret_cast<void*>(static_cast<std::intptr_t>(connection_.release())));
+}
+
+}  // namespace weft

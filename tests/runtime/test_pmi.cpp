@@ -1,0 +1,232 @@
+// The rendezvous by a launcher's PMI-1: what processes find of each other, and what they say of a launcher that does
+// not do what it should.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <weft/runtime/launch.hpp>
+
+#include "catch.hpp"
+#include "runtime/pmi_server.hpp"
+#include "runtime/served_store.hpp"
+#include "seed.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+weft::environment variables_of(const weft::pmi_environment& started) {
+  return [descriptor = std::to_string(started.descriptor), process = std::to_string(started.process),
+          processes = std::to_string(started.processes)](const char* name) -> const char* {
+    const std::string variable = name;
+    if (variable == "PMI_FD") return descriptor.c_str();
+    if (variable == "PMI_RANK") return process.c_str();
+    return variable == "PMI_SIZE" ? processes.c_str() : nullptr;
+  };
+}
+
+/// Joins all processes of a server, each in a thread, and calls `body` with what each has joined; how many were right.
+template <typename Body>
+int join_all_by_pmi(const pmi_server& server, int processes, Body body) {
+  std::atomic<int> right{0};
+  std::vector<std::thread> threads;
+  for (int p = 0; p < processes; ++p)
+    threads.emplace_back([&, p] {
+      try {
+        weft::joined_job job = weft::join_job(soon(), variables_of(server.started(p)));
+        if (body(job)) ++right;
+        job.rendezvous->leave();
+      } catch (const std::exception& failure) {
+        std::fprintf(stderr, "process %d: %s\n", p, failure.what());
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  return right;
+}
+
+/// Whether a gather and the puts before it come back whole, of every length that a random draw has.
+bool gathers_whole(weft::store& store, unsigned seed) {
+  const auto record = [&](int process) {
+    std::mt19937 random(seed + static_cast<unsigned>(process));
+    bytes content(random() % 5000);
+    for (std::byte& each : content) each = static_cast<std::byte>(random());
+    return content;
+  };
+  store.put("of " + std::to_string(store.process()), from_text("a value; with =\n everything\0"));
+  const auto records = store.gather("records", record(store.process()), soon());
+  for (int p = 0; p < store.processes(); ++p)
+    if (records[static_cast<std::size_t>(p)] != record(p) ||
+        to_text(store.get("of " + std::to_string(p), soon())) != "a value; with =\n everything\0")
+      return false;
+  return true;
+}
+
+/// What process 0 of 2 says of a launcher that answers so; the other one joins as it can.
+std::string complaint(pmi_twist twist, weft::errc expected, std::string close_on = "",
+                      std::chrono::milliseconds limit = 60s) {
+  pmi_server server(2, std::move(twist), 1024, std::move(close_on));
+  std::thread other([&] {
+    error_of(
+        [&] { weft::join_job(weft::store::clock::now() + std::min(limit, 2000ms), variables_of(server.started(1))); },
+        expected);
+  });
+  const std::string text =
+      error_of([&] { weft::join_job(weft::store::clock::now() + limit, variables_of(server.started(0))); }, expected);
+  other.join();
+  CHECK_THAT(text, ContainsSubstring("process 0 of 2") && ContainsSubstring("weft run -n 2"));
+  return text;
+}
+
+/// A launcher that answers requests that begin with `command` by `text`.
+pmi_twist says(const std::string& command, const std::string& text) {
+  return [=](int, const std::string& request, const std::string& answer) {
+    return request.starts_with("cmd=" + command) ? text : answer;
+  };
+}
+
+}  // namespace
+
+TEST_CASE("processes meet by PMI") {
+  const auto seed = static_cast<unsigned>(test_seed());
+  INFO("WEFT_TEST_SEED=" << seed);
+  for (const int processes : {2, 3, 32, 33, 50}) {
+    pmi_server server(processes);
+    CHECK(join_all_by_pmi(server, processes, [&](weft::joined_job& job) {
+            return job.processes_of_node == processes && all_met(*job.rendezvous) &&
+                   gathers_whole(*job.rendezvous, seed);
+          }) == processes);
+    CHECK(server.finalized() == processes);
+    CHECK(server.longest_line() < 1200);
+  }
+}
+
+TEST_CASE("a launcher's limit on values is kept") {
+  for (const std::size_t limit : {64u, 100u, 257u}) {
+    pmi_server server(5, {}, limit);
+    CHECK(join_all_by_pmi(server, 5, [&](weft::joined_job& job) { return all_met(*job.rendezvous); }) == 5);
+  }
+}
+
+TEST_CASE("processes agree on what identifies their job, and jobs differ") {
+  std::set<std::uint64_t> numbers;
+  std::set<std::string> secrets;
+  std::mutex mutex;
+  for (int job = 0; job < 3; ++job) {
+    pmi_server server(3);
+    join_all_by_pmi(server, 3, [&](weft::joined_job& joined) {
+      const std::lock_guard lock(mutex);
+      numbers.insert(joined.number);
+      secrets.insert(joined.secret);
+      return true;
+    });
+  }
+  CHECK(numbers.size() == 3);
+  CHECK(secrets.size() == 3);
+  CHECK(secrets.begin()->size() == 64);
+}
+
+TEST_CASE("1,024 processes exchange addresses without asking for each of them") {
+  constexpr int processes = 1024;
+  pmi_server server(processes);
+  CHECK(join_all_by_pmi(server, processes, [&](weft::joined_job& job) {
+          const auto record = [](int process) { return bytes(250, static_cast<std::byte>(process)); };
+          const auto all = job.rendezvous->gather("process", record(job.rendezvous->process()), soon());
+          for (int p = 0; p < processes; ++p)
+            if (all[static_cast<std::size_t>(p)] != record(p)) return false;
+          return true;
+        }) == processes);
+  std::printf("requests of a process: at most %d\n", server.most_requests());
+  CHECK(server.most_requests() < processes);
+}
+
+TEST_CASE("what nobody has put before a fence is not waited for") {
+  pmi_server server(2);
+  CHECK(join_all_by_pmi(server, 2, [](weft::joined_job& job) {
+          weft::store& store = *job.rendezvous;
+          const std::string late = error_of([&] { store.get("k", soon()); }, weft::errc::timed_out);
+          store.fence(soon());
+          store.put("k", from_text(std::to_string(store.process())));
+          store.fence(soon());
+          return late.find("\"k\"") != std::string::npos && to_text(store.get("k", soon())) == "1";
+        }) == 2);
+}
+
+TEST_CASE("processes that call different things are told so") {
+  pmi_server server(2);
+  std::atomic<int> told{0};
+  join_all_by_pmi(server, 2, [&](weft::joined_job& job) {
+    weft::store& store = *job.rendezvous;
+    const std::string text =
+        error_of([&] { store.process() == 0 ? store.fence(soon()) : (void)store.gather("g", {}, soon()); },
+                 weft::errc::protocol);
+    if (text.find("gather of \"g\"") != std::string::npos && text.find("fence") != std::string::npos) ++told;
+    return true;
+  });
+  CHECK(told == 2);
+}
+
+TEST_CASE("a launcher that is silent is an error before the deadline has long passed") {
+  CHECK_THAT(complaint(says("init", ""), weft::errc::no_rendezvous, "", 100ms), ContainsSubstring("no answer to init"));
+  CHECK_THAT(complaint(says("get_maxes", ""), weft::errc::no_rendezvous, "", 100ms), ContainsSubstring("get_maxes"));
+  CHECK_THAT(complaint(says("barrier_in", ""), weft::errc::timed_out, "", 300ms),
+             ContainsSubstring("not every process of the job came"));
+  CHECK_THAT(complaint(says("put ", "cmd=put_result rc=0"), weft::errc::timed_out, "", 300ms),
+             ContainsSubstring("no answer to put"));
+}
+
+TEST_CASE("a launcher that goes away is an error") {
+  for (const char* request : {"init", "get_my_kvsname", "put", "barrier_in", "get"})
+    CHECK_THAT(complaint({}, weft::errc::no_rendezvous, request),
+               ContainsSubstring(std::string("answer to ") + request));
+}
+
+TEST_CASE("a launcher that answers nonsense is an error that shows it") {
+  using weft::errc;
+  CHECK_THAT(complaint(says("init", "HTTP/1.1 400 Bad Request\n"), errc::protocol), ContainsSubstring("HTTP/1.1 400"));
+  CHECK_THAT(complaint(says("init", "\x1b[2J\n"), errc::protocol), ContainsSubstring("\"?[2J\""));
+  CHECK_THAT(complaint(says("init", "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=-1\n"), errc::incompatible),
+             ContainsSubstring("pmi_version=2"));
+  CHECK_THAT(complaint(says("init", std::string(100'000, 'x')), errc::protocol), ContainsSubstring("has no end"));
+  CHECK_THAT(complaint(says("get_maxes", "cmd=maxes keylen_max=64\n"), errc::protocol),
+             ContainsSubstring("vallen_max"));
+  CHECK_THAT(complaint(says("get_maxes", "cmd=maxes keylen_max=64 vallen_max=-1\n"), errc::protocol),
+             ContainsSubstring("vallen_max"));
+  CHECK_THAT(complaint(says("get_maxes", "cmd=maxes keylen_max=64 vallen_max=8\n"), errc::incompatible),
+             ContainsSubstring("vallen_max=8"));
+  CHECK_THAT(complaint(says("get_my_kvsname", "cmd=my_kvsname\n"), errc::protocol), ContainsSubstring("no name"));
+  CHECK_THAT(complaint(says("put ", "cmd=put_result rc=-1 msg=no_space\n"), errc::protocol),
+             ContainsSubstring("no_space"));
+  CHECK_THAT(complaint(says("put ", "cmd=unknown\n"), errc::protocol), ContainsSubstring("put was answered by"));
+  CHECK_THAT(complaint(says("get ", "cmd=get_result rc=0 msg=success\n"), errc::protocol),
+             ContainsSubstring("without a value"));
+}
+
+TEST_CASE("values that were cut or changed are errors") {
+  using weft::errc;
+  const auto answered = [](const std::string& value) {
+    return complaint(says("get ", "cmd=get_result rc=0 msg=success value=" + value + "\n"), errc::protocol);
+  };
+  for (const char* value : {"", "1", "0.QUJD", "-1.QUJD", "99999999999999999999.QUJD", "9999999999.QUJD", "x.QUJD"})
+    CHECK_THAT(answered(value), ContainsSubstring("is not what was put there"));
+  for (const char* value : {"1.QUJ", "1.QU%D", "1.Q"}) CHECK_THAT(answered(value), ContainsSubstring("not base64"));
+  for (const char* value : {"1.", "1.QUJD", "1.QUJDQUJDQUJDQUJD", "1.//////////8="})
+    CHECK_THAT(answered(value), ContainsSubstring("a value was cut"));
+  // At any place, whole groups of base64 too.
+  for (const std::size_t missing : {1u, 2u, 4u, 8u, 40u}) {
+    const auto cut = [=](int, const std::string& request, const std::string& answer) {
+      return request.starts_with("cmd=get ") ? answer.substr(0, answer.size() - 1 - missing) + "\n" : answer;
+    };
+    const std::string text = complaint(cut, errc::protocol);
+    CHECK_THAT(text, ContainsSubstring("was cut"));
+  }
+}
+
+TEST_CASE("what is no connection to a launcher is not taken for one") {
+  const auto refused = [](int descriptor) {
+    return error_of([&] { weft::join_job(soon(), variables_of({descriptor, 0, 2})); }, weft::errc::no_rendezvous);
+  };
+  CHECK_THAT(refused(999'999), ContainsSubstring("no open socket: Bad file descriptor (errno 9)"));
+  const weft::file_descriptor file(::open("/dev/null", O_RDWR));
+  CHECK_THAT(refused(file.get()), ContainsSubstring("no open socket") && ContainsSubstring("errno 88"));
+}
