@@ -8,7 +8,8 @@
 #   bash tests/run.sh --only REGEX    those whose names match; `meson test -C build --list` lists them
 #
 # The last line says `N passed, N failed`, with `, N skipped` where some were: cases, over all builds. The exit status
-# is 0 only when all that was to run did run and nothing failed. With CI=true warnings are errors.
+# is 0 only when all that was to run did run and nothing failed. With CI=true warnings are errors, and packages that only
+# some tests need are installed, too: otherwise these are skipped where their packages are not there.
 set -uo pipefail
 
 usage() { sed -n '/^# Sets/,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
@@ -42,6 +43,7 @@ done
 # shellcheck source=../tools/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../tools/setup.sh"
 cd "$weft_source" || give_up "run.sh: no folder $weft_source"
+[[ ${CI:-} == true ]] && weft_packages+=("${launcher_packages[@]}")
 $aarch64 && weft_packages+=("${aarch64_packages[@]}")
 install_packages || give_up "run.sh: weft cannot be built here"
 

@@ -16,6 +16,9 @@ weft_packages=(
   catch2 libcli11-dev nlohmann-json3-dev
 )
 
+# Launchers that jobs of tests are started by; those of a launcher that is not there are skipped.
+launcher_packages=(mpich)
+
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user)
 
 install_packages() {
