@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <weft/runtime/error.hpp>
 
 #include "bytes.hpp"
@@ -11,8 +12,10 @@
 namespace weft {
 namespace {
 
-/// What every manager takes; some say that they take more and cut it off.
-constexpr std::size_t most_of_value = 1024;
+// Slurm reads requests into 1024 characters, whatever it says of values.
+constexpr std::size_t longest_request = 1023;
+constexpr std::size_t longest_key = 31;
+constexpr std::size_t shortest_value = 63;  // below which it would be nothing but overhead
 
 void tell_abort(int status, void* descriptor) {
   const file_descriptor socket(static_cast<int>(reinterpret_cast<std::intptr_t>(descriptor)));
@@ -24,18 +27,21 @@ void tell_abort(int status, void* descriptor) {
 pmi_client::pmi_client(int descriptor, time_point deadline) : connection_(descriptor) {
   const std::string greeting = connection_.ask("init pmi_version=1 pmi_subversion=1", "response_to_init", deadline);
   if (pmi_field(greeting, "pmi_version") != "1" || pmi_field(greeting, "rc").value_or("0") != "0")
-    throw error(errc::incompatible,
-                name() + ": asked for version 1 of PMI it answers \"" + greeting.substr(0, 120) + "\"");
+    throw error(errc::incompatible, name() + ": asked for version 1 of PMI it answers " + quoted(greeting));
   const std::string maxes = ask("get_maxes", "maxes", deadline);
-  longest_key_ = limit(maxes, "keylen_max", 32, 256) - 1;  // theirs hold the NUL of a C string
-  longest_value_ = limit(maxes, "vallen_max", 64, most_of_value) - 1;
+  limit(maxes, "keylen_max", longest_key + 1);  // both count the NUL of a C string
+  longest_value_ = limit(maxes, "vallen_max", shortest_value + 1) - 1;
   const std::string space = ask("get_my_kvsname", "my_kvsname", deadline);
   space_ = pmi_field(space, "kvsname").value_or("");
   if (space_.empty()) throw error(errc::protocol, name() + ": it gives the job's key-value space no name");
+  const std::size_t around = std::strlen("cmd=\n") + put_request(std::string(longest_key, 'k'), "").size();
+  if (around + shortest_value > longest_request)
+    throw error(errc::incompatible, name() + ": the name of the job's key-value space, of " +
+                                        std::to_string(space_.size()) + " characters, leaves no room for values");
+  longest_value_ = std::min(longest_value_, longest_request - around);
 }
 
-std::size_t pmi_client::limit(std::string_view maxes, std::string_view field, std::size_t least,
-                              std::size_t most) const {
+std::size_t pmi_client::limit(std::string_view maxes, std::string_view field, std::size_t least) const {
   const std::string_view text = pmi_field(maxes, field).value_or("");
   std::size_t result = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), result);
@@ -44,19 +50,22 @@ std::size_t pmi_client::limit(std::string_view maxes, std::string_view field, st
   if (result < least)
     throw error(errc::incompatible, name() + ": " + std::string(field) + "=" + std::to_string(result) + "; at least " +
                                         std::to_string(least) + " are needed");
-  return std::min(result, most);
+  return result;
 }
 
 std::string pmi_client::ask(const std::string& request, std::string_view answer, time_point deadline) {
   std::string line = connection_.ask(request, answer, deadline);
   if (const auto status = pmi_field(line, "rc").value_or("0"); status != "0")
-    throw error(errc::protocol, name() + ": \"" + request.substr(0, 120) + "\" was refused: rc=" + std::string(status) +
-                                    ", " + std::string(pmi_field(line, "msg").value_or("")));
+    throw error(errc::protocol, name() + ": " + quoted(request) + " was refused: " + quoted(line));
   return line;
 }
 
+std::string pmi_client::put_request(const std::string& key, const std::string& value) const {
+  return "put kvsname=" + space_ + " key=" + key + " value=" + value;
+}
+
 void pmi_client::put(const std::string& key, const std::string& value, time_point deadline) {
-  ask("put kvsname=" + space_ + " key=" + key + " value=" + value, "put_result", deadline);
+  ask(put_request(key, value), "put_result", deadline);
 }
 
 std::string pmi_client::get(const std::string& key, time_point deadline) {

@@ -8,9 +8,9 @@
 
 namespace weft {
 
-/// One process's dealings with its process manager. Keys and values are of letters, digits and -_./+=. Every call but
-/// `abort_at_exit` blocks until the manager has answered, and throws as pmi_connection::ask does, or errc::protocol for
-/// a refusal.
+/// One process's dealings with its process manager. Keys and values are of letters, digits and -_./+=; a key
+/// has at most 31 characters. Every call but `abort_at_exit` blocks until the manager has answered, and throws as
+/// pmi_connection::ask does, or errc::protocol for a refusal.
 class pmi_client {
  public:
   using time_point = pmi_connection::time_point;
@@ -20,8 +20,7 @@ class pmi_client {
   pmi_client(int descriptor, time_point deadline);
 
   const std::string& name() const noexcept { return connection_.name(); }
-  /// Characters that a key and a value may have.
-  std::size_t longest_key() const noexcept { return longest_key_; }
+  /// Characters that a value may have: at least 63.
   std::size_t longest_value() const noexcept { return longest_value_; }
 
   /// Others see it after the next barrier. A key is put once.
@@ -38,10 +37,10 @@ class pmi_client {
 
  private:
   std::string ask(const std::string& request, std::string_view answer, time_point deadline);
-  std::size_t limit(std::string_view maxes, std::string_view name, std::size_t least, std::size_t most) const;
+  std::size_t limit(std::string_view maxes, std::string_view name, std::size_t least) const;
+  std::string put_request(const std::string& key, const std::string& value) const;
 
   pmi_connection connection_;
-  std::size_t longest_key_ = 0;
   std::size_t longest_value_ = 0;
   std::string space_;  ///< the name of the job's key-value space
 };

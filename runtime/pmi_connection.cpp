@@ -18,13 +18,6 @@ namespace {
 // A value has at most 1023 characters, and what stands around it is short.
 constexpr std::size_t longest_line = 4096;
 
-/// Its beginning, without what a terminal would obey.
-std::string quoted(std::string_view line) {
-  std::string text;
-  for (const char c : line.substr(0, 120)) text += c >= ' ' && c <= '~' ? c : '?';
-  return "\"" + text + (line.size() > 120 ? "...\"" : "\"");
-}
-
 /// The command of a request, without what it says of keys and values.
 std::string command(const std::string& request) { return request.substr(0, request.find(' ')); }
 
@@ -33,6 +26,12 @@ std::string command(const std::string& request) { return request.substr(0, reque
 }
 
 }  // namespace
+
+std::string quoted(std::string_view line) {
+  std::string text;
+  for (const char c : line.substr(0, 120)) text += c >= ' ' && c <= '~' ? c : '?';
+  return "\"" + text + (line.size() > 120 ? "...\"" : "\"");
+}
 
 std::optional<std::string_view> pmi_field(std::string_view line, std::string_view key) {
   while (!line.empty()) {

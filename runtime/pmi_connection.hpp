@@ -13,6 +13,9 @@ namespace weft {
 /// The value of `key` in a line; nothing when it is not there.
 std::optional<std::string_view> pmi_field(std::string_view line, std::string_view key);
 
+/// The beginning of what a manager says, in quotation marks and without what a terminal would obey: for errors.
+std::string quoted(std::string_view line);
+
 class pmi_connection {
  public:
   using time_point = std::chrono::steady_clock::time_point;

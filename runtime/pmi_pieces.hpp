@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/// The pieces of `content`, none longer than `longest` characters, at least 64: each "NUMBER.BASE64" with how many
+/// The pieces of `content`, none longer than `longest` characters, at least 63: each "NUMBER.BASE64" with how many
 /// there are. At least one.
 std::vector<std::string> cut_into_pieces(std::span<const std::byte> content, std::size_t longest);
 
