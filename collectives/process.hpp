@@ -156,10 +156,10 @@ class process {
   std::unique_ptr<fabric::arena> arena_;
   std::unique_ptr<fabric::arena_boards> boards_;
   std::shared_ptr<node_memory> memory_;
+  std::unique_ptr<fabric::participant> among_processes_;  ///< outlives the messenger, which knows it
   std::unique_ptr<fabric::messenger> messages_;
   std::unique_ptr<progress> progress_;
   std::shared_ptr<const fabric::group> processes_;  ///< one rank a process, for leaving together
-  std::unique_ptr<fabric::participant> among_processes_;
   std::atomic<bool> somebody_left_{false};    ///< or this process has been given up
   std::vector<bool> came_;                    ///< of each process; the monitor's thread alone uses it
   std::atomic<int> still_missing_{0};         ///< how many processes have not come
