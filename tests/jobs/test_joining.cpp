@@ -88,8 +88,11 @@ TEST_CASE("a launcher that does not answer is an error, never a job of one", "[j
   CHECK(mute.status == 4);
   CHECK_THAT(mute.error, ContainsSubstring(weft::local_address(silent)));
   CHECK(mute.time < 15s);
-  for (const words& foreign : {words{"PMI_SIZE=4", "PMI_RANK=0", "PMI_FD=7"},
-                               words{"SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=3"}, words{"OMPI_COMM_WORLD_SIZE=2"}}) {
+  const outcome deaf = alone({"PMI_SIZE=4", "PMI_RANK=0", "PMI_FD=7"});
+  INFO(deaf.error << deaf.output);
+  CHECK(deaf.status == 4);
+  CHECK_THAT(deaf.error, ContainsSubstring("PMI_FD=7"));
+  for (const words& foreign : {words{"SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=3"}, words{"OMPI_COMM_WORLD_SIZE=2"}}) {
     const outcome other = alone(foreign);
     INFO(other.error << other.output);
     CHECK(other.status == 4);
