@@ -119,7 +119,8 @@ void dataflow_execution::take_up(schedules::step_index step) noexcept {
 
 void dataflow_execution::run_held() noexcept {
   if (!goes_on_later_) return start_held(handed_over_);
-  goes_on_later_ = false;
+  goes_on_later_ = refused_ != nullptr && !settle_refusal();
+  if (goes_on_later_) return messages_.hand_over(*this);
   run_ready();
 }
 
@@ -134,6 +135,10 @@ void dataflow_execution::run_ready() noexcept {
     }
     const schedules::step_index i = ready_[ready_first_++];
     run_locally(i);
+    if (refused_ != nullptr) {
+      goes_on_later_ = true;
+      return messages_.hand_over(*this);
+    }
     made += steps[i].bytes;
     if (failure_ == nullptr) step_done(i);
   }

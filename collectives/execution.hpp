@@ -58,9 +58,13 @@ class execution {
   static bool is_send(const bound_step& step) noexcept {
     return step.kind == schedules::step_kind::send || step.kind == schedules::step_kind::notify;
   }
-  /// Runs a copy or combine step that is not poisoned. `failure_` is set where it needs memory of another rank that
-  /// cannot be read; the communicator's other operations then end, too.
+  /// Runs a copy or combine step that is not poisoned. Where it needs memory of another rank that cannot be read,
+  /// `failure_` is set if that rank's process has ended, else `refused_`, which `settle_refusal` is to follow.
   void run_locally(schedules::step_index step) noexcept;
+  /// Whose memory cannot be read may have left a call that fails: then `failure_` becomes what the communicator has
+  /// failed with; when nothing has come of that in time, what was refused, for which all its operations end. Whether it
+  /// is set. Where the token is held.
+  bool settle_refusal() noexcept;
   /// Runs `function` with the token held.
   virtual void hold(const std::function<void()>& function) = 0;
   /// `step` depends on `before`, which is done.
@@ -84,6 +88,7 @@ class execution {
   fabric::messenger& messages_;
   bases memory_;
   std::exception_ptr failure_;  ///< the first of those for which the communicator has failed
+  std::exception_ptr refused_;  ///< a read that was, while that may have been for a failure
 
  private:
   struct send;
@@ -113,6 +118,7 @@ class execution {
   std::exception_ptr poison_failure_;             // what it makes this rank throw
   std::shared_ptr<const fabric::poison> poisoned_by_;
   bool threw_here_ = false;
+  std::chrono::steady_clock::time_point refusal_holds_from_;
   std::unique_ptr<bool[]> poisoned_;                      // of each step
   std::unique_ptr<memory_offer[]> offers_made_, offers_;  // by their numbers
 };
@@ -131,6 +137,7 @@ class in_order_execution final : public execution {
   void hold(const std::function<void()>& function) override { messages_.while_held(function); }
   bool wait_for(schedules::step_index step, progress& by);
   void run_steps(progress& by);
+  void await_settlement(progress& by);
   void post(schedules::step_index step);
 
   std::unique_ptr<event[]> done_;  // of each step

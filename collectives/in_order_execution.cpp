@@ -27,6 +27,19 @@ bool in_order_execution::wait_for(schedules::step_index step, progress& by) {
   return take_poison(step);
 }
 
+void in_order_execution::await_settlement(progress& by) {
+  constexpr std::chrono::milliseconds between_looks{1};
+  const auto settled = [this] {
+    bool is = false;
+    hold([&] { is = settle_refusal(); });
+    return is;
+  };
+  while (!settled()) {
+    event never;
+    never.wait_until(by, by.time().now() + between_looks);
+  }
+}
+
 void in_order_execution::run_steps(progress& by) {
   const auto& steps = plan().steps;
   for (schedules::step_index i = 0; i < steps.size(); ++i)
@@ -42,6 +55,7 @@ void in_order_execution::run_steps(progress& by) {
       continue;
     }
     run_locally(i);
+    if (refused_ != nullptr) await_settlement(by);
     if (failure_ != nullptr) return;
   }
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <weft/runtime/error.hpp>
@@ -9,6 +10,12 @@
 #include "execution.hpp"
 
 namespace weft::detail {
+namespace {
+
+/// Who has left a failing call takes its memory along: so long it may take until this rank hears of the failure.
+constexpr std::chrono::seconds time_to_explain{1};
+
+}  // namespace
 
 struct execution::unreadable {
   int process;
@@ -86,13 +93,24 @@ void execution::run_locally(schedules::step_index i) noexcept {
 }
 
 void execution::give_up(const unreadable& why) noexcept {
+  if (!why.ended) {
+    refused_ = why.failure;
+    refusal_holds_from_ = std::chrono::steady_clock::now() + time_to_explain;
+    return;
+  }
   if (failure_ == nullptr) failure_ = why.failure;
-  hold([&] {
-    if (why.ended)
-      messages_.suspect_held(why.process, message_of(why.failure));
-    else
-      messages_.break_held(member_, why.failure);
-  });
+  hold([&] { messages_.suspect_held(why.process, message_of(why.failure)); });
+}
+
+bool execution::settle_refusal() noexcept {
+  if (failure_ == nullptr) failure_ = member_.failure;
+  if (failure_ == nullptr && std::chrono::steady_clock::now() >= refusal_holds_from_) {
+    failure_ = refused_;
+    messages_.break_held(member_, refused_);
+  }
+  if (failure_ == nullptr) return false;
+  refused_ = nullptr;
+  return true;
 }
 
 }  // namespace weft::detail
