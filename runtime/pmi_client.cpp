@@ -1,10 +1,15 @@
 #include "pmi_client.hpp"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <weft/runtime/error.hpp>
 
 #include "bytes.hpp"
@@ -17,7 +22,21 @@ constexpr std::size_t longest_request = 1023;
 constexpr std::size_t longest_key = 31;
 constexpr std::size_t shortest_value = 63;  // below which it would be nothing but overhead
 
+/// Managers drop what they have not read of a process's output when its job is aborted: so that they have, or some time
+/// is over.
+void let_output_be_read() noexcept {
+  for (int looks = 0; looks < 100; ++looks) {
+    int unread = 0;
+    bool all_read = true;
+    for (const int output : {STDOUT_FILENO, STDERR_FILENO})
+      all_read = all_read && (::ioctl(output, FIONREAD, &unread) != 0 || unread == 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(all_read ? 20 : 1));  // to hand it on
+    if (all_read) return;
+  }
+}
+
 void tell_abort(int status, void* descriptor) {
+  let_output_be_read();
   const file_descriptor socket(static_cast<int>(reinterpret_cast<std::intptr_t>(descriptor)));
   send_now(socket, as_bytes("cmd=abort exitcode=" + std::to_string(status != 0 ? status : EXIT_FAILURE) + "\n"));
 }
