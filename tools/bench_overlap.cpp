@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <limits>
 #include <vector>
 
 #include "bench_layout.hpp"
@@ -76,25 +78,41 @@ class overlapped_call {
   std::int64_t units_ = 0;
 };
 
+/// Rounds until waits have found their pace: the first ones take several times as long as the others.
+constexpr std::size_t warm_up = 200;
+
+/// What is timed takes so long at least: a thread that waits keeps from yielding for 10 ms after one yield has cost it
+/// much, and rounds are longer until then.
+constexpr std::chrono::milliseconds least_time{40};
+
+/// Parts of the rounds: the least of their means counts, since what else the machine does falls into few of them.
+constexpr std::size_t parts = 4;
+
 /// The mean time of a round in which every rank calls `what`, and then a barrier; the same on every rank. Of all ranks,
 /// not of each by itself: those that share a core take turns, and one that has not had its turn has not begun.
 template <class What>
 double mean_round(communicator& world, std::size_t times, What what) {
+  const std::size_t each = std::max<std::size_t>(1, times / parts);
+  std::array mean{std::numeric_limits<double>::infinity()};
   world.barrier();
-  const double start = seconds_now();
-  for (std::size_t i = 0; i < times; ++i) {
-    what();
-    world.barrier();
+  for (std::size_t part = 0; part < parts; ++part) {
+    const double start = seconds_now();
+    for (std::size_t i = 0; i < each; ++i) {
+      what();
+      world.barrier();
+    }
+    mean[0] = std::min(mean[0], (seconds_now() - start) / static_cast<double>(each));
   }
-  std::array mean{(seconds_now() - start) / static_cast<double>(times)};
   world.bcast(mean, 0);
   return mean[0];
 }
 
 overlap_measurement measure_size(communicator& world, std::size_t bytes, std::chrono::milliseconds budget) {
   overlapped_call call(world, bytes);
-  const double once = mean_round(world, 5, [&] { call.communicate(); });
-  const std::size_t samples = std::min<std::size_t>(1000, count_samples(budget, 4 * once));
+  mean_round(world, warm_up, [] {});
+  const double once = mean_round(world, 5 * parts, [&] { call.communicate(); });
+  const auto longest = std::max<std::chrono::milliseconds>(budget, 4 * least_time);
+  const std::size_t samples = std::min<std::size_t>(1000, count_samples(longest, 4 * once));
   const double meeting = mean_round(world, samples, [] {});
   const double alone = mean_round(world, samples, [&] { call.communicate(); }) - meeting;
   call.compute_for(alone);

@@ -77,10 +77,11 @@ TEST_CASE("overlap is measured with progress by the caller and by a thread") {
     CHECK(lines[i].at("progress") == (i < 2 ? "caller" : "thread"));
     CHECK(lines[i].at("bytes") == (i % 2 == 0 ? 65536 : 131072));
     CHECK(lines[i].at("wrong") == 0);
-    // What is left of two measured times: on a busy machine anything.
-    for (const char* const time : {"overall_us", "compute_us", "communication_us"})
-      CHECK(lines[i].at(time).is_number());
+    CHECK(lines[i].at("overall_us") > 0);
+    CHECK(lines[i].at("compute_us") > 0);
+    CHECK(lines[i].at("communication_us") > 0);
     CHECK(lines[i].at("overlap_percent") >= 0);
+    CHECK(lines[i].at("overlap_percent") <= 200);
     CHECK((lines[i].at("thread_us") > 0) == (i >= 2));
     CHECK_THAT(lines[i].at("layout").get<std::string>(), ContainsSubstring("progress threads"));
   }
