@@ -23,6 +23,12 @@ schedules::path_costs costs_among(const among& these, const tuning& measured, co
 
 among all_of(communicator_state& on) { return {on.host, on.size(), on.groups(), on.selection}; }
 
+schedules::demands demands_among(const among& these, const choice_request& of) {
+  schedules::demands asked = of.asked;
+  asked.no_reading = !these.groups.read_on_nodes;
+  return asked;
+}
+
 /// So many choices are kept.
 constexpr std::size_t most_choices = 256;
 
@@ -30,8 +36,7 @@ constexpr std::size_t most_choices = 256;
 
 schedules::selected choose(const among& these, const choice_request& of) {
   const tuning* const measured = these.host.measured();
-  schedules::demands asked = of.asked;
-  asked.no_reading = !these.groups.read_on_nodes;
+  const schedules::demands asked = demands_among(these, of);
   if (measured == nullptr) return select(of.what, these.ranks, of.bytes, these.selection, asked);
   return select_fastest(of.what, shape_among(these, of), of.bytes, costs_among(these, *measured, of), these.selection,
                         asked);
@@ -85,7 +90,11 @@ std::vector<schedules::prediction> choices::predicted(communicator& on, const ch
   const tuning* const measured = state.host.measured();
   if (measured == nullptr) return {};
   const among all = all_of(state);
-  return predict_all(of.what, shape_among(all, of), of.bytes, costs_among(all, *measured, of), state.selection.segment);
+  auto predicted =
+      predict_all(of.what, shape_among(all, of), of.bytes, costs_among(all, *measured, of), state.selection.segment);
+  const schedules::demands asked = demands_among(all, of);
+  std::erase_if(predicted, [&](const auto& one) { return !meets(asked, *one.how); });
+  return predicted;
 }
 
 }  // namespace weft::detail

@@ -37,7 +37,7 @@ struct choices {
   static void prefer(communicator& on, collective what, const schedules::algorithm* wanted);
   /// The costs that the job agreed on; null where it goes by length.
   static const tuning* costs(communicator& on);
-  /// Every algorithm, the fastest first; none where nothing was measured.
+  /// Every algorithm that could be taken, the fastest first; none where nothing was measured.
   static std::vector<schedules::prediction> predicted(communicator& on, const choice_request& of);
 };
 
