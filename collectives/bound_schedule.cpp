@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
-
-#include "user_operator.hpp"
 
 namespace weft::detail {
 namespace {
@@ -254,24 +251,6 @@ class binder {
   std::vector<std::vector<bound_segment>> unpack_;  // of each receive: where its row is still to be copied to
 };
 
-/// Copies a row of bytes to several places, or several places to a row.
-void copy_parts(std::span<const bound_segment> sources, std::span<const bound_segment> targets, const bases& memory,
-                std::size_t element_bytes) noexcept {
-  const bool gathers = targets.size() == 1;
-  const std::byte* source = memory.read(sources[0]);
-  std::byte* target = memory.write(targets[0]);
-  for (const auto& part : gathers ? sources : targets) {
-    const std::size_t bytes = part.count * element_bytes;
-    if (gathers)
-      source = memory.read(part);
-    else
-      target = memory.write(part);
-    std::memcpy(target, source, bytes);
-    source += bytes;
-    target += bytes;
-  }
-}
-
 }  // namespace
 
 bound_schedule::bound_schedule(const schedules::schedule& unbound, const schedules::partition& counts,
@@ -290,32 +269,6 @@ void bound_schedule::reserve_between() {
 std::size_t bound_schedule::footprint() const noexcept {
   return sizeof *this + steps.size() * sizeof(bound_step) + segments.size() * sizeof(bound_segment) +
          (dependencies.size() + successors.size()) * sizeof(schedules::step_index);
-}
-
-void run_local(const bound_schedule& plan, const bound_step& step, const bases& memory, const user_function& custom) {
-  if (step.bytes == 0) return;
-  const auto sources = plan.sources_of(step);
-  if (step.kind == schedules::step_kind::copy) {
-    const auto targets = plan.targets_of(step);
-    if (sources.size() + targets.size() > 2) return copy_parts(sources, targets, memory, plan.element_bytes);
-    const std::byte* const source = memory.read(sources[0]);
-    std::byte* const target = memory.write(targets[0]);
-    if (source != target) std::memcpy(target, source, step.bytes);
-    return;
-  }
-  std::array<const void*, 16> operands;
-  for (std::size_t i = 0; i < sources.size(); ++i) operands[i] = memory.read(sources[i]);
-  combine_operands(plan, std::span(operands).first(sources.size()), memory.write(step.target), step.target.count,
-                   memory, custom);
-}
-
-void combine_operands(const bound_schedule& plan, std::span<const void*> operands, std::byte* target, std::size_t count,
-                      const bases& memory, const user_function& custom) {
-  if (custom.apply != nullptr)
-    combine(custom, operands, target, count, plan.element_bytes,
-            {memory.scratch + plan.between_offset, plan.between_bytes});
-  else
-    plan.combine(operands.data(), operands.size(), target, count);
 }
 
 }  // namespace weft::detail

@@ -8,6 +8,7 @@
 #include <weft/runtime/error.hpp>
 
 #include "execution.hpp"
+#include "user_operator.hpp"
 
 namespace weft::detail {
 namespace {
@@ -15,7 +16,51 @@ namespace {
 /// Who has left a failing call takes its memory along: so long it may take until this rank hears of the failure.
 constexpr std::chrono::seconds time_to_explain{1};
 
+/// Copies a row of bytes to several places, or several places to a row.
+void copy_parts(std::span<const bound_segment> sources, std::span<const bound_segment> targets, const bases& memory,
+                std::size_t element_bytes) noexcept {
+  const bool gathers = targets.size() == 1;
+  const std::byte* source = memory.read(sources[0]);
+  std::byte* target = memory.write(targets[0]);
+  for (const auto& part : gathers ? sources : targets) {
+    const std::size_t bytes = part.count * element_bytes;
+    if (gathers)
+      source = memory.read(part);
+    else
+      target = memory.write(part);
+    std::memcpy(target, source, bytes);
+    source += bytes;
+    target += bytes;
+  }
+}
+
 }  // namespace
+
+void run_local(const bound_schedule& plan, const bound_step& step, const bases& memory, const user_function& custom) {
+  if (step.bytes == 0) return;
+  const auto sources = plan.sources_of(step);
+  if (step.kind == schedules::step_kind::copy) {
+    const auto targets = plan.targets_of(step);
+    if (sources.size() + targets.size() > 2) return copy_parts(sources, targets, memory, plan.element_bytes);
+    const std::byte* const source = memory.read(sources[0]);
+    std::byte* const target = memory.write(targets[0]);
+    if (source != target) std::memcpy(target, source, step.bytes);
+    return;
+  }
+  std::array<const void*, 16> operands;
+  for (std::size_t i = 0; i < sources.size(); ++i) operands[i] = memory.read(sources[i]);
+  combine_operands(plan, std::span(operands).first(sources.size()), memory.write(step.target), step.target.count,
+                   memory, custom);
+}
+
+void combine_operands(const bound_schedule& plan, std::span<const void*> operands, std::byte* target, std::size_t count,
+                      const bases& memory, const user_function& custom) {
+  if (custom.apply != nullptr)
+    combine(custom, operands, target, count, plan.element_bytes,
+            {memory.scratch + plan.between_offset, plan.between_bytes});
+  else
+    plan.combine(operands.data(), operands.size(), target, count);
+}
 
 struct execution::unreadable {
   int process;
