@@ -11,10 +11,12 @@
 #include "catch.hpp"
 #include "jobs.hpp"
 #include "mutants.hpp"
+#include "pair_of_ranks.hpp"
 #include "random_run.hpp"
 #include "seed.hpp"
 
 using namespace weft::schedules;
+using namespace weft_test::pair;
 using weft_test::built;
 using weft_test::ContainsSubstring;
 using weft_test::fault_in;
@@ -178,29 +180,6 @@ TEST_CASE("a fault names rank, step and reason") {
   REQUIRE_THAT(found->what, ContainsSubstring("without waiting for"));
 }
 
-namespace {
-
-const block_set one_block(block_range{0, 1});
-const layout both{1, 1, one_block, one_block, 1, 1};
-const segment input{me, buffer::input, 0, {0, 1}};
-const segment output{me, buffer::output, 0, {0, 1}};
-const segment slot{me, buffer::scratch, 0, {0, 1}};
-
-/// An all-reduce of two ranks that do the same.
-std::vector<schedule> two(const std::vector<said_step>& first, std::vector<said_step> second) {
-  return {built(both, first), built(both, second)};
-}
-std::vector<said_step> facing(std::vector<said_step> steps, int peer) {
-  for (said_step& s : steps)
-    if (s.peer != -1) s.peer = peer;
-  return steps;
-}
-std::string fault_in_pair(const std::vector<said_step>& steps) {
-  return fault_in({collective::allreduce}, two(facing(steps, 1), facing(steps, 0)));
-}
-
-}  // namespace
-
 TEST_CASE("two ranks that send before they receive need no buffering, unless each waits for its send") {
   const said_step send{step_kind::send, 0, {input}, {}, {}};
   const auto exchange = [&](std::vector<step_index> receive_after) {
@@ -240,61 +219,6 @@ TEST_CASE("reading what nobody wrote, and writing the input, are found") {
                ContainsSubstring("lacks the contribution"));
   REQUIRE_THAT(fault_in_pair({{step_kind::combine, -1, {input, input}, {output}, {}}}),
                ContainsSubstring("a second time"));
-}
-
-TEST_CASE(
-    "another rank's memory may be read when it has told that it is ready, and written when told that it was read") {
-  // Rank 1 reads rank 0's scratch, as ranks of one node do.
-  const segment theirs{0, buffer::scratch, 0, {0, 1}};
-  const layout root{1, 1, one_block, one_block, 1, 1}, leaf{1, 1, {}, one_block, 1, 1};
-  const auto with = [&](bool told, bool waited) {
-    std::vector<said_step> owner{{step_kind::copy, -1, {input}, {slot}, {}},
-                                 {step_kind::notify, 1, {slot}, {}, {}},
-                                 {step_kind::await, 1, {}, {}, {}},
-                                 {step_kind::copy, -1, {input}, {slot}, {0}},
-                                 {step_kind::copy, -1, {input}, {output}, {}}};
-    if (told) owner[1].after = {0};
-    if (waited) owner[3].after = {0, 2};
-    const std::vector<said_step> reader{{step_kind::await, 0, {theirs}, {}, {}},
-                                        {step_kind::copy, -1, {theirs}, {output}, {0}},
-                                        {step_kind::notify, 0, {}, {}, {1}}};
-    return fault_in({collective::broadcast, 0}, {built(root, owner), built(leaf, reader)});
-  };
-  REQUIRE(with(true, true) == "");
-  REQUIRE(with(false, true) != "");
-  REQUIRE_THAT(with(true, false), ContainsSubstring("without waiting for"));
-}
-
-TEST_CASE("reading what was not offered, and leaving while one's memory is read, are found") {
-  const segment theirs{0, buffer::input, 0, {0, 1}};
-  const layout root{1, 1, one_block, one_block, 1, 1}, leaf{1, 1, {}, one_block, 1, 1};
-  const auto fault_of = [&](const std::vector<said_step>& owner, const std::vector<said_step>& reader) {
-    std::vector<said_step> all{{step_kind::copy, -1, {input}, {output}, {}}};
-    all.insert(all.end(), owner.begin(), owner.end());
-    return fault_in({collective::broadcast, 0}, {built(root, all), built(leaf, reader)});
-  };
-  const said_step offers{step_kind::notify, 1, {input}, {}, {}}, stays{step_kind::await, 1, {}, {}, {}};
-  const said_step offered{step_kind::await, 0, {theirs}, {}, {}}, tells{step_kind::notify, 0, {}, {}, {1}};
-  const said_step reads{step_kind::copy, -1, {theirs}, {output}, {0}};
-  REQUIRE(fault_of({offers, stays}, {offered, reads, tells}) == "");
-
-  said_step unaware = reads, early = tells, bare = offers, another = offers;
-  unaware.after = {};
-  REQUIRE_THAT(fault_of({offers, stays}, {offered, unaware, tells}), ContainsSubstring("without waiting for an offer"));
-  early.after = {0};
-  REQUIRE_THAT(fault_of({offers, stays}, {offered, reads, early}), ContainsSubstring("whose end does not wait"));
-  REQUIRE_THAT(fault_of({offers}, {offered, reads}), ContainsSubstring("whose end does not wait"));
-  bare.sources = {};
-  REQUIRE_THAT(fault_of({bare, stays}, {offered, reads, tells}), ContainsSubstring("another offer"));
-  another.sources = {output};
-  REQUIRE_THAT(fault_of({another, stays}, {offered, reads, tells}), ContainsSubstring("another offer"));
-}
-
-TEST_CASE("only copies and combines read another rank's memory") {
-  const segment theirs{1, buffer::input, 0, {0, 1}}, mine{0, buffer::input, 0, {0, 1}};
-  REQUIRE_THAT(fault_in_pair({{step_kind::send, 1, {theirs}, {}, {}}}), ContainsSubstring("has no use for"));
-  REQUIRE_THAT(fault_in_pair({{step_kind::notify, 1, {theirs}, {}, {}}}), ContainsSubstring("has no use for"));
-  REQUIRE_THAT(fault_in_pair({{step_kind::copy, -1, {mine}, {output}, {}}}), ContainsSubstring("its own memory"));
 }
 
 TEST_CASE("layouts that do not fit the purpose are found") {
