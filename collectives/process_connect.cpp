@@ -185,7 +185,7 @@ std::vector<fabric::process_record> process::exchange_records(const membership& 
   mine.provider = provider;
   mine.ranks = local_ranks_;
   mine.door = door;
-  if (!member.node.empty()) mine.host.boot_id = member.node;
+  if (!member.node.empty()) mine.host.node = member.node;
   if (processes > 1) {
     monitor_ = std::make_unique<fabric::monitor>(fabric::monitor_options{
         settings_.address, settings_.peer_timeout,
@@ -232,7 +232,7 @@ void process::number_ranks(std::span<const fabric::process_record> records) {
       world->board.push_back(fabric::ticket_of_world);
     }
     const auto same = std::find_if(records.begin(), records.end(), [&](const fabric::process_record& other) {
-      return other.host.boot_id == record.host.boot_id;
+      return other.host.node == record.host.node;
     });
     nodes_.push_back(static_cast<int>(same - records.begin()));
   }

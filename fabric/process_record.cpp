@@ -9,6 +9,7 @@
 #include <limits>
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/node_identity.hpp>
 
 #include "build_prefix.hpp"
 #include "wire_bytes.hpp"
@@ -63,7 +64,7 @@ std::uint32_t draw_incarnation() {
 
 host_identity local_host() {
   host_identity result;
-  result.boot_id = first_line("/proc/sys/kernel/random/boot_id");
+  result.node = node_identity();
   char name[256] = {};
   if (::gethostname(name, sizeof name - 1) == 0) result.name = name;
   struct stat status;
@@ -92,7 +93,7 @@ std::vector<std::byte> encode(const process_record& record) {
   put(result, static_cast<std::uint32_t>(record.ranks));
   put(result, static_cast<std::uint32_t>(record.door));
   put(result, record.host.pid_namespace);
-  put_text(result, record.host.boot_id, "boot id");
+  put_text(result, record.host.node, "node");
   put_text(result, record.control, "control address");
   put_text(result, record.provider, "provider name");
   return result;
@@ -110,7 +111,7 @@ process_record decode(std::span<const std::byte> bytes, int process) {
   const auto ranks = from.number<std::uint32_t>();
   result.door = static_cast<std::int32_t>(from.number<std::uint32_t>());
   result.host.pid_namespace = from.number<std::uint64_t>();
-  result.host.boot_id = take_text(from);
+  result.host.node = take_text(from);
   result.control = take_text(from);
   result.provider = take_text(from);
   if (!from.good()) throw_malformed(process, "cut off after " + std::to_string(bytes.size()) + " bytes");

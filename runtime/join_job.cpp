@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <weft/runtime/challenge.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/launch.hpp>
+#include <weft/runtime/node_identity.hpp>
 
 #include "bytes.hpp"
 #include "pmi_client.hpp"
@@ -24,12 +24,6 @@ joined_job join_weft_run(const job_environment& job, store::clock::time_point de
                                        "; start the program again with `weft run`, or unset WEFT_STORE to run alone");
 }
 
-std::string boot_id() {
-  std::string line;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), line);
-  return line;
-}
-
 /// Gives a job whose launcher has none a number and a secret: process 0 draws them.
 joined_job identify(std::unique_ptr<store> met, store::clock::time_point deadline) {
   if (met->process() == 0) {
@@ -40,7 +34,7 @@ joined_job identify(std::unique_ptr<store> met, store::clock::time_point deadlin
     append(identity, as_bytes(make_secret()));
     met->put(job_key, identity);
   }
-  const std::string here = boot_id();
+  const std::string here = node_identity();
   const auto machines = met->gather("weft/machine", as_bytes(here), deadline);
   const auto same = std::ranges::count_if(machines, [&](const auto& other) { return as_text(other) == here; });
   const auto identity = met->get(job_key, deadline);

@@ -13,7 +13,7 @@ namespace weft::fabric {
 /// Which weft a process runs.
 struct build_identity {
   /// The version of everything that weft's processes say to each other. Two processes talk only if it is the same.
-  static constexpr std::uint32_t current_wire = 3;
+  static constexpr std::uint32_t current_wire = 4;
 
   std::uint32_t wire = current_wire;
   std::uint64_t features = 0;  ///< optional abilities, a bit each: two builds use those that both have
@@ -25,9 +25,9 @@ struct build_identity {
 /// The build that this is.
 build_identity this_build();
 
-/// The machine, as far as processes can tell that they share it.
+/// The node, as far as processes can tell that they share it.
 struct host_identity {
-  std::string boot_id;              ///< of the kernel that runs: the same in every container of a machine
+  std::string node;                 ///< the same for its processes: `node_identity()`
   std::string name;                 ///< the host's name; at most 64 bytes travel
   std::uint64_t pid_namespace = 0;  ///< inode of the namespace that the process's number is valid in
 
@@ -35,7 +35,7 @@ struct host_identity {
 
   /// Whether a process number means the same process on both.
   bool shares_pids_with(const host_identity& other) const noexcept {
-    return boot_id == other.boot_id && pid_namespace == other.pid_namespace && !boot_id.empty() && pid_namespace != 0;
+    return node == other.node && pid_namespace == other.pid_namespace && !node.empty() && pid_namespace != 0;
   }
 };
 
