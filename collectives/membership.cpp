@@ -133,7 +133,7 @@ membership join_by_environment(int& argc, char** argv) {
     member.progress_cpus = choose_progress_cpus(member.rendezvous->process());
   const int processes = member.rendezvous->processes();
   member.ranks = local_ranks(member.rendezvous->process(), processes, member.settings.ranks_per_process);
-  place_workers(member, joined.processes_of_node);
+  place_workers(member, joined.place.processes);
   choose_network(member);
   return member;
 }

@@ -65,6 +65,17 @@ std::optional<pmi_environment> pmi_offered(const environment& variables) {
   return result;
 }
 
+std::optional<pmix_environment> pmix_offered(const environment& variables) {
+  const std::string job = text(variables, "PMIX_NAMESPACE"), rank = text(variables, "PMIX_RANK");
+  if (job.empty() || rank.empty() || find_foreign_launcher(variables).name.empty()) return std::nullopt;
+  return pmix_environment{job, rank};
+}
+
+std::string to_string(const node_place& place) {
+  return std::to_string(place.process) + " of " + std::to_string(place.processes) + " on node " +
+         std::to_string(place.node) + " of " + std::to_string(place.nodes);
+}
+
 bool in_job(const environment& variables) {
   return launched(variables) || !find_foreign_launcher(variables).name.empty();
 }

@@ -1,18 +1,14 @@
 #include "pmi_client.hpp"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
 #include <weft/runtime/error.hpp>
 
 #include "bytes.hpp"
+#include "read_output.hpp"
 
 namespace weft {
 namespace {
@@ -21,19 +17,6 @@ namespace {
 constexpr std::size_t longest_request = 1023;
 constexpr std::size_t longest_key = 31;
 constexpr std::size_t shortest_value = 63;  // below which it would be nothing but overhead
-
-/// Managers drop what they have not read of a process's output when its job is aborted: so that they have, or some time
-/// is over.
-void let_output_be_read() noexcept {
-  for (int looks = 0; looks < 100; ++looks) {
-    int unread = 0;
-    bool all_read = true;
-    for (const int output : {STDOUT_FILENO, STDERR_FILENO})
-      all_read = all_read && (::ioctl(output, FIONREAD, &unread) != 0 || unread == 0);
-    std::this_thread::sleep_for(std::chrono::milliseconds(all_read ? 20 : 1));  // to hand it on
-    if (all_read) return;
-  }
-}
 
 void tell_abort(int status, void* descriptor) {
   let_output_be_read();
@@ -91,6 +74,13 @@ std::string pmi_client::get(const std::string& key, time_point deadline) {
   const std::string line = ask("get kvsname=" + space_ + " key=" + key, "get_result", deadline);
   const auto value = pmi_field(line, "value");
   if (!value) throw error(errc::protocol, name() + ": " + key + " was got without a value");
+  return std::string(*value);
+}
+
+std::optional<std::string> pmi_client::find(const std::string& key, time_point deadline) {
+  const std::string line = connection_.ask("get kvsname=" + space_ + " key=" + key, "get_result", deadline);
+  const auto value = pmi_field(line, "value");
+  if (pmi_field(line, "rc").value_or("0") != "0" || !value) return std::nullopt;
   return std::string(*value);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "pmi_connection.hpp"
@@ -27,6 +28,8 @@ class pmi_client {
   void put(const std::string& key, const std::string& value, time_point deadline);
   /// What was put before the latest barrier.
   std::string get(const std::string& key, time_point deadline);
+  /// What the launcher itself put; nothing where it did not.
+  std::optional<std::string> find(const std::string& key, time_point deadline);
   /// Blocks until every process of the job is here.
   void barrier(time_point deadline);
   /// Says that this process needs the manager no more: it may end, with any status, without that being a failure.

@@ -7,17 +7,13 @@
 #include <cstdint>
 #include <weft/runtime/error.hpp>
 
-#include "bytes.hpp"
+#include "checked_length.hpp"
 
 namespace weft {
 namespace {
 
 constexpr std::size_t most_pieces = 9'999'999;
 constexpr std::size_t room_for_number = 8;  // with the dot
-constexpr std::size_t check_size = 8;
-
-/// Found at the end of the content: its length, so that none is taken for whole whose end is missing.
-void append_check(std::vector<std::byte>& to) { append(to, static_cast<std::uint64_t>(to.size())); }
 
 std::string to_base64(std::span<const std::byte> bytes) {
   std::string text(BASE64_ENCODE_RAW_LENGTH(bytes.size()), '\0');
@@ -45,7 +41,7 @@ std::string key_of_piece(const std::string& key, std::size_t piece) { return key
 
 std::vector<std::string> cut_into_pieces(std::span<const std::byte> content, std::size_t longest) {
   std::vector<std::byte> checked(content.begin(), content.end());
-  append_check(checked);
+  append_length(checked);
   const std::size_t each = (longest - room_for_number) / 4 * 3;
   const std::size_t number = (checked.size() + each - 1) / each;
   if (number > most_pieces)
@@ -85,12 +81,9 @@ std::vector<std::byte> get_pieces(pmi_client& manager, const std::string& key, p
     number = said;
     if (!append_base64(content, {dot + 1, all})) throw broken("was cut or changed: it is not base64");
   }
-  const std::size_t size = content.size() - std::min(content.size(), check_size);
-  auto check = std::span<const std::byte>(content).subspan(size);
-  if (check.size() != check_size || take<std::uint64_t>(check) != size)
+  if (!take_length(content))
     throw error(errc::protocol, manager.name() + ": what was put as " + key + " came back with " +
                                     std::to_string(content.size()) + " bytes: a value was cut");
-  content.resize(size);
   return content;
 }
 

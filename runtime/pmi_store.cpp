@@ -9,6 +9,7 @@
 #include "bytes.hpp"
 #include "exchanged_store.hpp"
 #include "pmi_pieces.hpp"
+#include "process_mapping.hpp"
 #include "rendezvous_table.hpp"
 
 namespace weft {
@@ -32,6 +33,13 @@ class pmi_store final : public exchanged_store {
 
   ~pmi_store() override {
     if (!left_) manager_.abort_at_exit();
+  }
+
+  /// Where the launcher says that this process is, if it does.
+  std::optional<node_place> place(clock::time_point deadline) {
+    const std::string mapping = manager_.find("PMI_process_mapping", deadline).value_or("");
+    if (!mapping.starts_with("(vector")) return std::nullopt;  // none, or of another kind
+    return place_among(read_process_mapping(mapping, processes_), process_);
   }
 
   int process() const noexcept override { return process_; }
@@ -100,8 +108,10 @@ std::vector<store::bytes> pmi_store::exchange_by_groups(clock::time_point deadli
 
 }  // namespace
 
-std::unique_ptr<store> connect_pmi_store(const pmi_environment& started, store::clock::time_point deadline) try {
-  return std::make_unique<pmi_store>(started, deadline);
+met_job connect_pmi_store(const pmi_environment& started, store::clock::time_point deadline) try {
+  auto met = std::make_unique<pmi_store>(started, deadline);
+  const auto place = met->place(deadline);
+  return {std::move(met), place};
 } catch (const error& failure) {
   if (failure.code() != errc::timed_out) throw;
   throw error(errc::no_rendezvous, failure.what());

@@ -1,15 +1,15 @@
 // The rendezvous of a job that a process manager with PMI-1 started: MPICH's hydra, Slurm's `srun --mpi=pmi2`.
 #pragma once
 
-#include <memory>
 #include <weft/runtime/launch.hpp>
-#include <weft/runtime/store.hpp>
+
+#include "identify.hpp"
 
 namespace weft {
 
 /// Joins the job; exchanged_store says how the store differs from others. A store that ends without `leave` lets the
 /// manager end the job when this process exits. Blocks until the manager has answered. Throws as pmi_client does, with
 /// errc::no_rendezvous when it does not answer before the deadline.
-std::unique_ptr<store> connect_pmi_store(const pmi_environment& started, store::clock::time_point deadline);
+met_job connect_pmi_store(const pmi_environment& started, store::clock::time_point deadline);
 
 }  // namespace weft

@@ -12,7 +12,7 @@
 namespace weft::tools {
 namespace {
 
-constexpr std::chrono::seconds answer_limit{5};  // of another launcher
+constexpr std::chrono::seconds answer_limit{5};  // of the launcher
 
 std::string compiler() {
 #if defined(__clang__)
@@ -38,22 +38,9 @@ void find_provider(info_report& report, const options& parsed) {
 
 void find_launcher(info_report& report) {
   try {
-    if (const auto job = launched()) {
-      report.launcher = "weft run";
-      report.launcher_detail = "this is process " + std::to_string(job->process) + " of " +
-                               std::to_string(job->processes) + "; rendezvous at " + job->store_address;
-      return;
-    }
-    report.launcher = find_foreign_launcher().name;
-    if (const auto started = pmi_offered()) {
-      const std::string offer = try_pmi(*started, store::clock::now() + answer_limit);
-      report.launcher_detail =
-          "this is process " + std::to_string(started->process) + " of " + std::to_string(started->processes) +
-          "; rendezvous by PMI-1 over PMI_FD=" + std::to_string(started->descriptor) + ", which answers: " + offer;
-      return;
-    }
-    report.launcher_detail = report.launcher.empty() ? "a program started like this is a job of one"
-                                                     : "its rendezvous is one that this build cannot speak";
+    report.launcher = launched() ? "weft run" : find_foreign_launcher().name;
+    report.launcher_detail = try_rendezvous(store::clock::now() + answer_limit);
+    if (report.launcher.empty()) report.launcher_detail = "a program started like this is a job of one";
   } catch (const error& failure) {
     if (report.launcher.empty()) report.launcher = "weft run";
     report.launcher_detail = failure.what();

@@ -96,7 +96,7 @@ TEST_CASE("a launcher that does not answer is an error, never a job of one", "[j
     const outcome other = alone(foreign);
     INFO(other.error << other.output);
     CHECK(other.status == 4);
-    CHECK_THAT(other.error, ContainsSubstring("whose rendezvous this build cannot speak"));
+    CHECK_THAT(other.error, ContainsSubstring("no rendezvous that weft speaks"));
   }
   const outcome single = alone({"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1"});
   CHECK(single.status == 0);

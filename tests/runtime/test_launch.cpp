@@ -101,3 +101,14 @@ TEST_CASE("nobody is silently alone") {
                     ContainsSubstring("PMI (PMI_SIZE=4)") && ContainsSubstring("weft run -n 4 "));
   CHECK_THROWS_WITH(weft::join_job(deadline, lookup(complete)), ContainsSubstring("start the program again"));
 }
+
+TEST_CASE("what a launcher with PMIx says is read where it started several processes") {
+  const table said{{"PMIX_NAMESPACE", "prte-1"}, {"PMIX_RANK", "1"}};
+  const auto started = weft::pmix_offered(lookup(said));
+  REQUIRE(started);
+  CHECK(started->job == "prte-1");
+  CHECK(started->rank == "1");
+  CHECK_FALSE(weft::pmix_offered(lookup({{"PMIX_RANK", "1"}})));
+  CHECK_FALSE(
+      weft::pmix_offered(lookup({{"PMIX_NAMESPACE", "prte-1"}, {"PMIX_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}})));
+}

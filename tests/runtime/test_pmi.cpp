@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <set>
 #include <weft/runtime/launch.hpp>
@@ -93,8 +94,8 @@ TEST_CASE("processes meet by PMI") {
   for (const int processes : {2, 3, 32, 33, 50}) {
     pmi_server server(processes);
     CHECK(join_all_by_pmi(server, processes, [&](weft::joined_job& job) {
-            return job.processes_of_node == processes && all_met(*job.rendezvous) &&
-                   gathers_whole(*job.rendezvous, seed);
+            return job.place.processes == processes && job.place.process == job.rendezvous->process() &&
+                   all_met(*job.rendezvous) && gathers_whole(*job.rendezvous, seed);
           }) == processes);
     CHECK(server.finalized() == processes);
     CHECK(server.longest_line() <= 1023);  // what Slurm takes
@@ -202,6 +203,35 @@ TEST_CASE("a launcher that answers nonsense is an error that shows it") {
   CHECK_THAT(complaint(says("put ", "cmd=unknown\n"), errc::protocol), ContainsSubstring("put was answered by"));
   CHECK_THAT(complaint(says("get ", "cmd=get_result rc=0 msg=success\n"), errc::protocol),
              ContainsSubstring("without a value"));
+}
+
+TEST_CASE("a launcher that knows which processes share a node is asked, not they") {
+  const auto maps = [](const std::string& mapping) {
+    return [=](int, const std::string& request, const std::string& answer) {
+      return request.ends_with("key=PMI_process_mapping") ? "cmd=get_result rc=0 msg=success value=" + mapping + "\n"
+                                                          : answer;
+    };
+  };
+  const auto places = [&](const std::string& mapping) {
+    constexpr int processes = 7;
+    std::array<std::string, processes> found;
+    pmi_server server(processes, maps(mapping));
+    join_all_by_pmi(server, processes, [&](weft::joined_job& job) {
+      found[static_cast<std::size_t>(job.rendezvous->process())] = to_string(job.place);
+      return true;
+    });
+    return found;
+  };
+  CHECK(places("(vector,(0,3,2),(3,1,1))") ==
+        std::array<std::string, 7>{"0 of 2 on node 0 of 4", "1 of 2 on node 0 of 4", "0 of 2 on node 1 of 4",
+                                   "1 of 2 on node 1 of 4", "0 of 2 on node 2 of 4", "1 of 2 on node 2 of 4",
+                                   "0 of 1 on node 3 of 4"});
+  CHECK(places("(vector,(4,2,1))") == std::array<std::string, 7>{"0 of 4 on node 0 of 2", "0 of 3 on node 1 of 2",
+                                                                 "1 of 4 on node 0 of 2", "1 of 3 on node 1 of 2",
+                                                                 "2 of 4 on node 0 of 2", "2 of 3 on node 1 of 2",
+                                                                 "3 of 4 on node 0 of 2"});
+  for (const char* cut : {"(vector,(0,1,2)", "(vector,(0,1", "(vector", "(vector)", "(vector,(0,1,0))"})
+    CHECK_THAT(complaint(maps(cut), weft::errc::protocol), ContainsSubstring(cut) && ContainsSubstring("was cut"));
 }
 
 TEST_CASE("values that were cut or changed are errors") {

@@ -41,6 +41,16 @@ struct pmi_environment {
 /// variable that cannot be read.
 std::optional<pmi_environment> pmi_offered(const environment& variables = process_environment());
 
+/// What a launcher that speaks PMIx tells a process in PMIX_NAMESPACE and PMIX_RANK. Where its server is, libpmix finds
+/// in this process's own environment.
+struct pmix_environment {
+  std::string job;   ///< the launcher's name for it
+  std::string rank;  ///< the number of this process, which the server says again
+};
+
+/// What a launcher with PMIx said, if it started this process as one of several, or of nobody knows how many.
+std::optional<pmix_environment> pmix_offered(const environment& variables = process_environment());
+
 /// A launcher that is not `weft run`.
 struct foreign_launcher {
   std::string name;  ///< by what it is recognised: "PMI (PMI_SIZE=4)"; empty: there is none
@@ -53,21 +63,34 @@ foreign_launcher find_foreign_launcher(const environment& variables = process_en
 /// Whether a launcher started this process as part of a job.
 bool in_job(const environment& variables = process_environment());
 
+/// Where a process is among those of its job and the nodes that it runs on.
+struct node_place {
+  int process = 0;    ///< its number among those of its node
+  int processes = 1;  ///< how many are on its node
+  int node = 0;       ///< the number of its node
+  int nodes = 1;      ///< how many nodes there are
+};
+
+/// "1 of 2 on node 0 of 3"
+std::string to_string(const node_place& place);
+
 /// A job that this process has joined.
 struct joined_job {
   std::unique_ptr<store> rendezvous;
-  std::uint64_t number = 0;   ///< the same for all its processes, and told apart from other jobs by it
-  std::string secret;         ///< known to all its processes; empty when this process is alone
-  int processes_of_node = 1;  ///< how many of them are on this machine
+  std::uint64_t number = 0;  ///< the same for all its processes, and told apart from other jobs by it
+  std::string secret;        ///< known to all its processes; empty when this process is alone
+  node_place place;
 };
 
-/// Joins the job of whoever started this process: `weft run`, or a launcher with PMI; a job of one when it is alone.
-/// Blocks until it has joined, under PMI until all have. Throws errc::no_rendezvous, with the remedy, when the launcher
-/// does not answer before the deadline or when another launcher is there: never silently alone.
+/// Joins the job of whoever started this process: `weft run`, a launcher with PMI or one with PMIx; a job of one when
+/// it is alone. Blocks until it has joined, under PMI and PMIx until all have. Throws errc::no_rendezvous, with the
+/// remedy, when the launcher does not answer before the deadline or when another launcher is there: never silently
+/// alone.
 joined_job join_job(store::clock::time_point deadline, const environment& variables = process_environment());
 
-/// Greets the launcher with PMI and takes leave of it: what it offers, "values of 1023 characters". Blocks until it has
-/// answered. Throws as join_job does.
-std::string try_pmi(const pmi_environment& started, store::clock::time_point deadline);
+/// Greets the launcher that started this process and takes leave of it: what rendezvous it has, and that it answers:
+/// "rendezvous by PMI-1 over PMI_FD=6, ..."; empty when it is alone. Blocks until the launcher has answered. Throws as
+/// join_job does.
+std::string try_rendezvous(store::clock::time_point deadline, const environment& variables = process_environment());
 
 }  // namespace weft
