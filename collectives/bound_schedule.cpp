@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "reading_limits.hpp"
+
 namespace weft::detail {
 namespace {
 
@@ -16,11 +18,6 @@ using schedules::step_kind;
 
 /// Slots of scratch, work memory and packed messages begin on cache lines of their own.
 constexpr std::size_t alignment = 64;
-
-/// Bytes that are fetched before they are combined, of all operands together, so that they stay in a core's own cache;
-/// and the least of one of them, since each may be a system call.
-constexpr std::size_t most_pieces = 128 << 10;
-constexpr std::size_t least_piece = 16 << 10;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 

@@ -83,6 +83,7 @@ struct memory_offer {
 
   std::uint64_t address = 0;        ///< in its process
   std::uint64_t place = elsewhere;  ///< in that process's region of the heap that its node shares
+  std::uint64_t mark = 0;           ///< address of what says whether this holds (offered_memory.hpp)
 };
 
 /// Where the segments of one execution lie.

@@ -24,6 +24,7 @@ execution::execution(fabric::messenger& messages, fabric::participant& member, c
     : messages_(messages),
       member_(member),
       others_(shared),
+      mine_hold_(member.members->communicator),
       plan_(std::move(plan)),
       scratch_(nullptr, [](std::byte* memory) { std::free(memory); }) {
   if (plan_->scratch_bytes != 0) {
@@ -66,6 +67,7 @@ void execution::arm(const run_arguments& arguments) {
   memory_ = {arguments.input, arguments.output, scratch_.get()};
   failure_ = nullptr;
   poisoned_by_ = nullptr;
+  if (plan_->offers_made != 0) mine_hold_.stand();
   if (arguments_.poisoned == nullptr) [[likely]]
     return;
   poison_ = arguments_.poisoned;
@@ -92,6 +94,7 @@ bool execution::take_poison(schedules::step_index i) noexcept {
 }
 
 void execution::conclude() noexcept {
+  if (failure_ != nullptr) mine_hold_.fall();
   if (poison_ == nullptr) return;
   if (threw_here_ || failure_ == nullptr) failure_ = std::move(poison_failure_);
   poisoned_by_ = std::move(poison_);
@@ -121,7 +124,7 @@ fabric::operation& execution::transfer(schedules::step_index i) noexcept {
     o.data = memory_.read(source);
     if (step.kind == schedules::step_kind::send) return o;
     memory_offer& made = offers_made_[step.offer];
-    made = others_.offer(memory_.read(source), source.count * plan_->element_bytes);
+    made = others_.offer(memory_.read(source), source.count * plan_->element_bytes, mine_hold_);
     o.data = reinterpret_cast<const std::byte*>(&made);
     return o;
   }

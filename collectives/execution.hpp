@@ -104,10 +104,14 @@ class execution {
   void combine_fetched(const bound_step& step);
   /// Where elements of a source are, from element `first` on; those of others fetched to `into` where need be.
   const std::byte* fetched(const bound_segment& from, std::size_t first, std::size_t count, std::byte* into);
+  /// What was read of these is what was offered: throws unreadable where that can no longer be said.
+  void confirm(std::span<const bound_segment> sources);
+  unreadable refused(std::uint32_t offer, std::error_code why) const;
   void give_up(const unreadable& why) noexcept;
 
   fabric::participant& member_;
   offered_memory others_;
+  offer_mark mine_hold_;
   std::shared_ptr<const bound_schedule> plan_;
   std::unique_ptr<std::byte[], void (*)(std::byte*)> scratch_;
   std::unique_ptr<std::uint32_t[]> index_;  // of each step in sends_ or receives_

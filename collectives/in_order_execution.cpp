@@ -1,4 +1,5 @@
 #include "execution.hpp"
+#include "reading_limits.hpp"
 
 namespace weft::detail {
 
@@ -28,7 +29,6 @@ bool in_order_execution::wait_for(schedules::step_index step, progress& by) {
 }
 
 void in_order_execution::await_settlement(progress& by) {
-  constexpr std::chrono::milliseconds between_looks{1};
   const auto settled = [this] {
     bool is = false;
     hold([&] { is = settle_refusal(); });

@@ -8,13 +8,11 @@
 #include <weft/runtime/error.hpp>
 
 #include "execution.hpp"
+#include "reading_limits.hpp"
 #include "user_operator.hpp"
 
 namespace weft::detail {
 namespace {
-
-/// Who has left a failing call takes its memory along: so long it may take until this rank hears of the failure.
-constexpr std::chrono::seconds time_to_explain{1};
 
 /// Copies a row of bytes to several places, or several places to a row.
 void copy_parts(std::span<const bound_segment> sources, std::span<const bound_segment> targets, const bases& memory,
@@ -79,20 +77,34 @@ const std::byte* execution::fetched(const bound_segment& from, std::size_t first
   const int process = process_of(from.offer);
   const memory_offer& offer = offers_[from.offer];
   const std::size_t offset = from.offset + first * element;
+  const bool fixed = arguments_.custom.apply != nullptr;  // the caller's operator is given nothing that may yet change
   try {
-    if (const std::byte* const found = others_.find(process, offer, offset, bytes)) return found;
+    if (const std::byte* const found = others_.find(process, offer, offset, bytes, fixed)) return found;
   } catch (const error&) {
     throw unreadable{process, false, std::current_exception()};
   }
-  const std::error_code refused = others_.read(process, offer, offset, {into, bytes});
-  if (!refused) return into;
-  const int peer = plan_->steps[plan_->offers[from.offer]].peer;
+  if (const auto why = others_.read(process, offer, offset, {into, bytes})) throw refused(from.offer, why);
+  return into;
+}
+
+void execution::confirm(std::span<const bound_segment> sources) {
+  for (const bound_segment& each : sources) {
+    if (each.offer == bound_segment::own) continue;
+    if (const auto why = others_.look(process_of(each.offer), offers_[each.offer], member_.members->communicator))
+      throw refused(each.offer, why);
+  }
+}
+
+execution::unreadable execution::refused(std::uint32_t offer, std::error_code why) const {
+  const int process = process_of(offer), peer = plan_->steps[plan_->offers[offer]].peer;
   const std::string what =
-      "the memory of process " + std::to_string(process) + " cannot be read: process_vm_readv: " + refused.message();
-  if (refused.value() == ESRCH)
-    throw unreadable{process, true,
-                     std::make_exception_ptr(peer_lost(member_.members->world[static_cast<std::size_t>(peer)], what))};
-  throw unreadable{process, false, std::make_exception_ptr(error(errc::operation_failed, what))};
+      why.value() == ECANCELED
+          ? "process " + std::to_string(process) + " has left a call while others read its memory"
+          : "the memory of process " + std::to_string(process) + " cannot be read: process_vm_readv: " + why.message();
+  if (why.value() == ESRCH)
+    return {process, true,
+            std::make_exception_ptr(peer_lost(member_.members->world[static_cast<std::size_t>(peer)], what))};
+  return {process, false, std::make_exception_ptr(error(errc::operation_failed, what))};
 }
 
 void execution::run_step(const bound_step& step) {
@@ -104,6 +116,7 @@ void execution::run_step(const bound_step& step) {
   std::byte* const target = memory_.write(plan_->targets_of(step)[0]);
   const std::byte* const from = fetched(sources[0], 0, sources[0].count, target);
   if (from != target) std::memcpy(target, from, step.bytes);
+  confirm(sources);
 }
 
 void execution::combine_fetched(const bound_step& step) {
@@ -117,9 +130,11 @@ void execution::combine_fetched(const bound_step& step) {
     std::byte* into = memory_.scratch + plan_->pieces_offset;
     for (std::size_t i = 0; i < sources.size(); ++i, into += some * element)
       operands[i] = fetched(sources[i], done, some, into);
+    if (arguments_.custom.apply != nullptr) confirm(sources);
     combine_operands(*plan_, std::span(operands).first(sources.size()), memory_.write(step.target) + done * element,
                      some, memory_, arguments_.custom);
   }
+  if (arguments_.custom.apply == nullptr) confirm(sources);
 }
 
 void execution::run_locally(schedules::step_index i) noexcept {

@@ -21,13 +21,9 @@
 #include "line_shares.hpp"
 #include "node_road.hpp"
 #include "process.hpp"
+#include "reading_limits.hpp"
 
 namespace weft::detail {
-namespace {
-
-constexpr std::chrono::milliseconds between_looks{1};
-
-}  // namespace
 
 bool node_road::tells(collective what, std::size_t bytes) const noexcept {
   if (custom_) return false;  // what the caller's operator makes may be missing (node_operators.cpp)

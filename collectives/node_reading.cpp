@@ -17,24 +17,16 @@
 #include "line_shares.hpp"
 #include "node_road.hpp"
 #include "process.hpp"
+#include "reading_limits.hpp"
 
 namespace weft::detail {
 namespace {
-
-/// Bytes that are read before they are combined, of all the others together, so that they stay in a core's own cache;
-/// and the least of one of them, since each read is a system call.
-constexpr std::size_t pieces_bytes = 128 << 10;
-constexpr std::size_t least_piece = 16 << 10;
 
 /// Where in a line the place of what an address tells of is: behind that, and the mark of node_operators.cpp.
 constexpr std::size_t place_in_line = 16;
 
 /// Scratch that is kept for later calls.
 constexpr std::size_t most_scratch_kept = 4 << 20;
-
-/// Who cannot be read has ended, most likely: so long it may take until that is known.
-constexpr std::chrono::seconds time_to_explain{1};
-constexpr std::chrono::milliseconds between_looks{1};
 
 }  // namespace
 
@@ -56,7 +48,7 @@ bool node_road::reduce_in_shares(const leader_call& call) {
 }
 
 std::size_t node_road::bytes_of_piece() const noexcept {
-  return std::max(pieces_bytes / (rounds_.size() - 1), least_piece) / element_alignment * element_alignment;
+  return std::max(most_pieces / (rounds_.size() - 1), least_piece) / element_alignment * element_alignment;
 }
 
 bool node_road::exchange(const void* address, const std::shared_ptr<const fabric::poison>& missing) {
@@ -121,7 +113,7 @@ bool node_road::combine_share(const leader_call& call, range share, std::byte* t
 
 bool node_road::find_shares(range share, std::size_t element) {
   for (std::size_t i = 0; i < seen_.size(); ++i) {
-    const bool shared = i != rounds_.self() && lies_[i] != buffer_places::elsewhere;
+    const bool shared = i != rounds_.self() && !custom_ && lies_[i] != buffer_places::elsewhere;
     seen_[i] = shared ? find(i, lies_[i] + share.first * element, share.count * element) : nullptr;
     if (shared && seen_[i] == nullptr) return false;
   }
@@ -143,11 +135,15 @@ bool node_road::read(std::size_t member, std::uint64_t address, std::byte* into,
   if (bytes == 0) return true;
   if (lies_[member] != buffer_places::elsewhere) {
     const std::byte* const found = find(member, lies_[member] + (address - told_[member]), bytes);
-    if (found != nullptr) std::memcpy(into, found, bytes);
-    return found != nullptr;
+    if (found == nullptr) return false;
+    std::memcpy(into, found, bytes);
+  } else if (const auto refused = fabric::read_process_memory(pids_[member], address, {into, bytes})) {
+    return end_unread(member, "cannot be read: process_vm_readv: " + refused.message());
   }
-  const std::error_code refused = fabric::read_process_memory(pids_[member], address, {into, bytes});
-  if (!refused) return true;
+  return rounds_.stays(member) || end_unread(member, "was read while that left the call");
+}
+
+bool node_road::end_unread(std::size_t member, const std::string& why) {
   const auto deadline = std::chrono::steady_clock::now() + time_to_explain;
   // relaxed: what it failed with is read under the messenger's token.
   while (!failed_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < deadline) {
@@ -156,8 +152,7 @@ bool node_road::read(std::size_t member, std::uint64_t address, std::byte* into,
     never.wait_until(host_.moved_by(), host_.moved_by().time().now() + between_looks);
   }
   host_.messages().break_communicator(communicator_, errc::operation_failed,
-                                      "the memory of process " + std::to_string(seats_[member].process) +
-                                          " cannot be read: process_vm_readv: " + refused.message());
+                                      "the memory of process " + std::to_string(seats_[member].process) + " " + why);
   return false;
 }
 

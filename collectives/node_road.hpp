@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 #include <weft/fabric/arena.hpp>
 #include <weft/fabric/arena_boards.hpp>
@@ -188,6 +189,8 @@ class node_road {
   bool take_shares(const leader_call& call);
   /// Copies what lies at an address in the memory that `member` has told of.
   bool read(std::size_t member, std::uint64_t address, std::byte* into, std::size_t bytes);
+  /// That was in vain: blocks until it is known why, and returns false.
+  bool end_unread(std::size_t member, const std::string& why);
   bool find_shares(range share, std::size_t element);
   /// Bytes of each other process's memory that are read at a time.
   std::size_t bytes_of_piece() const noexcept;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 namespace weft::detail {
 namespace {
@@ -18,6 +19,18 @@ schedules::road road_among(const Ranks& ranks, std::span<const std::int32_t> pro
     if (process_of(rank) != process_of(ranks.front())) longest = schedules::road::node;
   }
   return longest;
+}
+
+/// Whether the ranks of a node can: where each is alone in its process. One of several could free what the others read
+/// by themselves, not by the kernel, when its call fails.
+bool read_each_other(const std::vector<int>& ranks, std::span<const std::int32_t> process,
+                     const std::vector<bool>& reads) {
+  if (ranks.size() == 1) return true;
+  std::set<std::int32_t> seen;
+  return std::ranges::all_of(ranks, [&](int rank) {
+    const std::int32_t p = process[static_cast<std::size_t>(rank)];
+    return seen.insert(p).second && reads[static_cast<std::size_t>(p)];
+  });
 }
 
 }  // namespace
@@ -40,11 +53,9 @@ rank_groups::rank_groups(std::span<const std::int32_t> process, std::span<const 
   for (std::size_t i = 0; i < process.size(); ++i) {
     const auto [found, is_new] = place.try_emplace(node_of(process[i]), nodes.size());
     if (is_new) nodes.emplace_back();
-    auto& ranks = nodes[found->second];
-    ranks.push_back(static_cast<int>(i));
-    const bool same_process = process[static_cast<std::size_t>(ranks.front())] == process[i];
-    read_on_nodes = read_on_nodes && (same_process || reads[static_cast<std::size_t>(process[i])]);
+    nodes[found->second].push_back(static_cast<int>(i));
   }
+  read_on_nodes = std::ranges::all_of(nodes, [&](const auto& ranks) { return read_each_other(ranks, process, reads); });
   std::vector<int> all(process.size());
   std::iota(all.begin(), all.end(), 0);
   farthest = road_among(all, process, node);

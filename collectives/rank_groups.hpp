@@ -15,9 +15,9 @@ struct rank_groups {
               int each);
 
   std::vector<std::vector<int>> members;
-  std::vector<std::vector<int>> nodes;                 ///< the ranks of each node
-  bool read_on_nodes = true;                           ///< whether those of every node can read each other's memory
-  bool in_rows = true;                                 ///< whether they are rows of consecutive ranks, in order
+  std::vector<std::vector<int>> nodes;  ///< the ranks of each node
+  bool read_on_nodes = true;            ///< whether those of every node are processes that can read each other's memory
+  bool in_rows = true;                  ///< whether they are rows of consecutive ranks, in order
   schedules::road farthest = schedules::road::memory;  ///< between any two ranks
   schedules::road within = schedules::road::memory;    ///< between two of a group
 };

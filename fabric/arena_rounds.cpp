@@ -155,10 +155,16 @@ bool arena_rounds::all_stay() const noexcept {
       boards_, [](const arena_board* each) { return each->withdrawn.load(std::memory_order_relaxed) != 0; });
 }
 
+bool arena_rounds::stays(std::size_t member) const noexcept {
+  // acquire: pairs with the fence in withdraw(), by what has been read before.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return boards_[member]->withdrawn.load(std::memory_order_relaxed) == 0;
+}
+
 void arena_rounds::withdraw() noexcept {
   // release: pairs with the acquire in is_using(), for what this process has done to the others' memory.
   boards_[self_]->withdrawn.store(1, std::memory_order_release);
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // see all_stay()
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // see all_stay(), and stays()
 }
 
 bool arena_rounds::is_using(std::size_t member, std::uint32_t telling) const noexcept {

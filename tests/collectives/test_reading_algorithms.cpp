@@ -2,11 +2,14 @@
 // nodes are pretended.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <random>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 #include <weft/schedules/algorithms.hpp>
 
@@ -30,11 +33,10 @@ std::vector<const algorithm*> reading_algorithms() {
 }
 
 /// A job of a process for each letter, on the node of that name, whose collectives go by `by`.
-job on_nodes(const std::string& letters, const algorithm& by, int ranks_per_process = 1) {
+job on_nodes(const std::string& letters, const algorithm& by) {
   const int processes = static_cast<int>(letters.size());
-  job what = small_job(processes, ranks_per_process);
-  what.settings = settings_for(by, processes * ranks_per_process);
-  what.settings.ranks_per_process = ranks_per_process;
+  job what = small_job(processes, 1);
+  what.settings = settings_for(by, processes);
   for (const char each : letters) what.nodes.emplace_back(1, each);
   return what;
 }
@@ -80,16 +82,15 @@ void start_and_plan(weft::runtime& runtime, weft::communicator& world, collectiv
 TEST_CASE("ranks that read each other's memory get the serial result", "[reading]") {
   const std::string nodes = GENERATE("aa", "aaa", "aab", "abab", "aabbb", "abcddd");
   for (const algorithm* const by : reading_algorithms())
-    for (const int ranks : {1, 2})
-      run_with_runtime(on_nodes(nodes, *by, ranks), [&](weft::runtime& runtime, weft::communicator& world) {
-        expect(taken(world, by->kind) == by->name, "the algorithm asked for");
-        start_and_plan(runtime, world, by->kind, sanitized ? 4 : 12);
-      });
+    run_with_runtime(on_nodes(nodes, *by), [&](weft::runtime& runtime, weft::communicator& world) {
+      expect(taken(world, by->kind) == by->name, "the algorithm asked for");
+      start_and_plan(runtime, world, by->kind, sanitized ? 4 : 12);
+    });
 }
 
 TEST_CASE("nodes of more ranks than a combine has operands get the serial result", "[reading]") {
   for (const algorithm* const by : reading_algorithms())
-    run_with_runtime(on_nodes("aa", *by, 10), [&](weft::runtime& runtime, weft::communicator& world) {
+    run_with_runtime(on_nodes(std::string(19, 'a'), *by), [&](weft::runtime& runtime, weft::communicator& world) {
       start_and_plan(runtime, world, by->kind, 4);
     });
 }
@@ -118,15 +119,47 @@ TEST_CASE("elements longer than what is fetched at a time are combined", "[readi
   });
 }
 
-TEST_CASE("where processes share no memory another algorithm is taken", "[reading]") {
+TEST_CASE("where processes share no memory, or host several ranks, another algorithm is taken", "[reading]") {
   for (const algorithm* const by : reading_algorithms()) {
-    job what = on_nodes("aaa", *by);
-    what.settings.node = false;
-    run_with_runtime(what, [&](weft::runtime& runtime, weft::communicator& world) {
-      expect(taken(world, by->kind) != by->name, "an algorithm of messages");
-      start_and_plan(runtime, world, by->kind, 3);
-    });
+    job apart = on_nodes("aaa", *by);
+    apart.settings.node = false;
+    job shared = on_nodes("aab", *by);
+    shared.ranks_per_process = shared.settings.ranks_per_process = 2;
+    for (const job& what : {apart, shared})
+      run_with_runtime(what, [&](weft::runtime& runtime, weft::communicator& world) {
+        expect(taken(world, by->kind) != by->name, "an algorithm of messages");
+        start_and_plan(runtime, world, by->kind, 3);
+      });
   }
+}
+
+TEST_CASE("what a rank leaves in its memory when its call has failed is nobody's result", "[reading]") {
+  constexpr int calls = 20;
+  constexpr std::size_t count = 8 << 20;  // so that it is rewritten while it is read
+  const algorithm& by = *weft::schedules::find_algorithm(collective::broadcast, "reading");
+  job what = on_nodes("aa", by);
+  what.settings.segment = count * sizeof(int);  // in one step, during which the other hears of nothing
+  run_with_runtime(what, [&](weft::runtime&, weft::communicator& world) {
+    std::vector<int> values(count);
+    for (int call = 1; call <= calls; ++call) {
+      weft::communicator each = world.dup();
+      std::ranges::fill(values, call);
+      world.barrier();
+      auto started = each.ibcast(values, 0);
+      if (each.rank() == 0) {
+        std::this_thread::sleep_for(std::chrono::microseconds(100 * call));  // the other is about to read, or does
+        each.abort();
+        std::ranges::fill(values, -1);
+      }
+      try {
+        started.wait();
+        expect(each.rank() == 0 || std::ranges::count(values, call) == static_cast<std::ptrdiff_t>(count),
+               "what was broadcast in call ", call);
+      } catch (const weft::error& failure) {
+        expect(failure.code() == weft::errc::revoked, "revoked, not ", failure.what());
+      }
+    }
+  });
 }
 
 TEST_CASE("where a rank's memory cannot be read, all are told", "[reading]") {

@@ -159,3 +159,34 @@ TEST_CASE("who withdraws is left alone once nobody uses its memory", "[arena]") 
   CHECK(wrong == 0);
   CHECK(used > 0);  // not all came too late
 }
+
+TEST_CASE("what was read of who has not withdrawn is what that told of", "[arena]") {
+  const std::uint64_t seed = weft_test::test_seed();
+  CAPTURE(seed);
+  int wrong = 0, rewritten = 0;
+  for (std::uint64_t trial = 0; trial < (weft_test::sanitized ? 300 : 3000); ++trial) {
+    board_table shared(2);
+    std::vector<std::atomic<int>> memory(500);  // of the first; relaxed, as the kernel reads
+    on_threads(2, [&](std::size_t self) {
+      weft::progress by(weft_test::nothing);
+      arena_rounds mine(shared.all(), self, by, shared.failed);
+      std::mt19937_64 random(seed + 2 * trial + self);
+      mine.begin(1, 1);
+      mine.publish();
+      if (self == 0) {
+        for (std::uint64_t turns = random() % 500; turns != 0; --turns) weft::pause_core();
+        mine.withdraw();
+        for (auto each = memory.rbegin(); each != memory.rend(); ++each) each->store(7, std::memory_order_relaxed);
+        return;
+      }
+      if (mine.await(0) != arena_rounds::found::here) return;
+      int others = 0;
+      for (const auto& each : memory) others += each.load(std::memory_order_relaxed) != 0;
+      if (others == 0) return;
+      ++rewritten;
+      if (mine.stays(0)) ++wrong;
+    });
+  }
+  CHECK(wrong == 0);
+  CHECK(rewritten > 0);  // not all were read before
+}

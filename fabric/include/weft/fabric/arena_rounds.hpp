@@ -106,6 +106,8 @@ class arena_rounds {
   bool all_stay() const noexcept;
   /// This process's call has failed: from now on nobody begins to use its memory.
   void withdraw() noexcept;
+  /// Whether `member` has not withdrawn: then what was read of its memory before is what it told of.
+  bool stays(std::size_t member) const noexcept;
   /// Whether `member` may be using memory that it was told of in the round of `telling`. Once withdrawn.
   bool is_using(std::size_t member, std::uint32_t telling) const noexcept;
 
