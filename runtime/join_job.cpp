@@ -28,11 +28,11 @@ joined_job join_pmi(const pmi_environment& started, store::clock::time_point dea
 }
 
 std::string try_pmi(const pmi_environment& started, store::clock::time_point deadline) {
-  pmi_client manager(started.descriptor, deadline);
-  manager.finalize(deadline);
+  const auto manager = connect_pmi(started, deadline);
+  manager->finalize(deadline);
   return "this is process " + std::to_string(started.process) + " of " + std::to_string(started.processes) +
-         "; rendezvous by PMI-1 over PMI_FD=" + std::to_string(started.descriptor) + ", which answers: values of " +
-         std::to_string(manager.longest_value()) + " characters";
+         "; rendezvous by " + manager->version() + " over PMI_FD=" + std::to_string(started.descriptor) +
+         ", which answers: values of " + std::to_string(manager->longest_value()) + " characters";
 }
 
 joined_job join_pmix(const pmix_environment& started, store::clock::time_point deadline) {

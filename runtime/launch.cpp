@@ -61,6 +61,7 @@ std::optional<pmi_environment> pmi_offered(const environment& variables) {
   result.process =
       static_cast<int>(number(variables, "PMI_RANK", 0, static_cast<std::uint64_t>(result.processes) - 1, who));
   result.descriptor = static_cast<int>(number(variables, "PMI_FD", 0, most, who));
+  result.job = text(variables, "PMI_JOBID");
   if (result.processes == 1) return std::nullopt;
   return result;
 }

@@ -1,9 +1,11 @@
-// PMI-1, as MPICH's process managers and Slurm speak it: a space of keys and values that the processes of a job share.
+// PMI, as process managers speak it: a space of keys and values that the processes of a job share.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
+#include <weft/runtime/launch.hpp>
 
 #include "pmi_connection.hpp"
 
@@ -16,36 +18,41 @@ class pmi_client {
  public:
   using time_point = pmi_connection::time_point;
 
-  /// Greets the manager. Throws errc::incompatible when it speaks another version, or takes only values that are too
-  /// short to be of use.
-  pmi_client(int descriptor, time_point deadline);
+  virtual ~pmi_client() = default;
 
   const std::string& name() const noexcept { return connection_.name(); }
+  /// "PMI-1"
+  virtual const char* version() const noexcept = 0;
   /// Characters that a value may have: at least 63.
-  std::size_t longest_value() const noexcept { return longest_value_; }
+  virtual std::size_t longest_value() const noexcept = 0;
 
   /// Others see it after the next barrier. A key is put once.
-  void put(const std::string& key, const std::string& value, time_point deadline);
+  virtual void put(const std::string& key, const std::string& value, time_point deadline) = 0;
   /// What was put before the latest barrier.
-  std::string get(const std::string& key, time_point deadline);
-  /// What the launcher itself put; nothing where it did not.
-  std::optional<std::string> find(const std::string& key, time_point deadline);
+  virtual std::string get(const std::string& key, time_point deadline) = 0;
+  /// What the launcher says of the job under `key`; nothing where it does not.
+  virtual std::optional<std::string> find(const std::string& key, time_point deadline) = 0;
   /// Blocks until every process of the job is here.
-  void barrier(time_point deadline);
+  virtual void barrier(time_point deadline) = 0;
   /// Says that this process needs the manager no more: it may end, with any status, without that being a failure.
-  void finalize(time_point deadline);
+  virtual void finalize(time_point deadline) = 0;
   /// This process has failed. When it ends, the manager is asked to end the job with this process's status; not before,
   /// since that would end this one too, before it has said what went wrong.
-  void abort_at_exit() noexcept;
+  virtual void abort_at_exit() noexcept = 0;
 
- private:
-  std::string ask(const std::string& request, std::string_view answer, time_point deadline);
-  std::size_t limit(std::string_view maxes, std::string_view name, std::size_t least) const;
-  std::string put_request(const std::string& key, const std::string& value) const;
+ protected:
+  explicit pmi_client(pmi_connection connection) : connection_(std::move(connection)) {}
 
   pmi_connection connection_;
-  std::size_t longest_value_ = 0;
-  std::string space_;  ///< the name of the job's key-value space
 };
+
+/// Greets the manager by PMI-1, and one that refuses that by PMI-2. Throws errc::incompatible when it speaks neither,
+/// or takes only values that are too short to be of use.
+std::unique_ptr<pmi_client> connect_pmi(const pmi_environment& started, pmi_client::time_point deadline);
+
+/// The two, of a manager that has accepted the version.
+std::unique_ptr<pmi_client> make_pmi1_client(pmi_connection connection, pmi_client::time_point deadline);
+std::unique_ptr<pmi_client> make_pmi2_client(pmi_connection connection, const pmi_environment& started,
+                                             pmi_client::time_point deadline);
 
 }  // namespace weft

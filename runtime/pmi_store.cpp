@@ -29,15 +29,15 @@ constexpr std::chrono::seconds farewell_limit{5};
 class pmi_store final : public exchanged_store {
  public:
   pmi_store(const pmi_environment& started, clock::time_point deadline)
-      : manager_(started.descriptor, deadline), process_(started.process), processes_(started.processes) {}
+      : manager_(connect_pmi(started, deadline)), process_(started.process), processes_(started.processes) {}
 
   ~pmi_store() override {
-    if (!left_) manager_.abort_at_exit();
+    if (!left_) manager_->abort_at_exit();
   }
 
   /// Where the launcher says that this process is, if it does.
   std::optional<node_place> place(clock::time_point deadline) {
-    const std::string mapping = manager_.find("PMI_process_mapping", deadline).value_or("");
+    const std::string mapping = manager_->find("PMI_process_mapping", deadline).value_or("");
     if (!mapping.starts_with("(vector")) return std::nullopt;  // none, or of another kind
     return place_among(read_process_mapping(mapping, processes_), process_);
   }
@@ -48,7 +48,7 @@ class pmi_store final : public exchanged_store {
   void leave() noexcept override {
     left_ = true;
     try {
-      manager_.finalize(clock::now() + farewell_limit);
+      manager_->finalize(clock::now() + farewell_limit);
     } catch (const std::exception& failure) {
       std::fprintf(stderr, "weft: leaving the job: %s\n", failure.what());
     }
@@ -60,7 +60,7 @@ class pmi_store final : public exchanged_store {
   bytes record_of(int process, clock::time_point deadline);
   std::string key(const char* kind, int number) const;
 
-  pmi_client manager_;
+  std::unique_ptr<pmi_client> manager_;
   int process_;
   int processes_;
   int round_ = 0;  ///< of the exchange: a key is put once
@@ -72,13 +72,13 @@ std::string pmi_store::key(const char* kind, int number) const {
 }
 
 store::bytes pmi_store::record_of(int process, clock::time_point deadline) {
-  return get_pieces(manager_, key("p", process), deadline);
+  return get_pieces(*manager_, key("p", process), deadline);
 }
 
 std::vector<store::bytes> pmi_store::exchange(std::span<const std::byte> mine, clock::time_point deadline) {
   ++round_;
-  put_pieces(manager_, key("p", process_), mine, deadline);
-  manager_.barrier(deadline);
+  put_pieces(*manager_, key("p", process_), mine, deadline);
+  manager_->barrier(deadline);
   if (processes_ > most_without_groups) return exchange_by_groups(deadline);
   std::vector<bytes> all;
   for (int p = 0; p < processes_; ++p)
@@ -95,12 +95,12 @@ std::vector<store::bytes> pmi_store::exchange_by_groups(clock::time_point deadli
       append(together, static_cast<std::uint32_t>(record.size()));
       append(together, record);
     }
-    put_pieces(manager_, key("g", process_ / width), together, deadline);
+    put_pieces(*manager_, key("g", process_ / width), together, deadline);
   }
-  manager_.barrier(deadline);
+  manager_->barrier(deadline);
   std::vector<bytes> all;
   for (int first = 0; first < processes_; first += width) {
-    const bytes together = get_pieces(manager_, key("g", first / width), deadline);
+    const bytes together = get_pieces(*manager_, key("g", first / width), deadline);
     for (bytes& record : unpack(together, std::min(width, processes_ - first))) all.push_back(std::move(record));
   }
   return all;

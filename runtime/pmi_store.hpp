@@ -1,4 +1,4 @@
-// The rendezvous of a job that a process manager with PMI-1 started: MPICH's hydra, Slurm's `srun --mpi=pmi2`.
+// The rendezvous of a job that a process manager with PMI started: MPICH's hydra, Slurm's `srun --mpi=pmi2`.
 #pragma once
 
 #include <weft/runtime/launch.hpp>

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <stdexcept>
 
@@ -22,22 +23,48 @@ void raise_descriptor_limit() {
 }
 
 std::string field(const std::string& request, const std::string& name) {
-  const std::size_t begin = request.find(" " + name + "=");
-  if (begin == std::string::npos) return "";
-  const std::size_t value = begin + name.size() + 2;
-  return request.substr(value, request.find(' ', value) - value);
+  for (const char separator : {' ', ';'}) {
+    const std::size_t begin = request.find(separator + name + "=");
+    if (begin == std::string::npos) continue;
+    const std::size_t value = begin + name.size() + 2;
+    return request.substr(value, request.find(separator, value) - value);
+  }
+  return "";
 }
 
 bool is(const std::string& request, const std::string& command) {
-  return request == "cmd=" + command || request.starts_with("cmd=" + command + " ");
+  return request == "cmd=" + command || request.starts_with("cmd=" + command + " ") ||
+         request.starts_with("cmd=" + command + ";");
+}
+
+/// A message of PMI-2, with spaces behind the length as Slurm has them, which hydra puts in front.
+std::string message_2(const std::string& body) {
+  std::string length = std::to_string(body.size());
+  length.resize(6, ' ');
+  return length + body;
+}
+
+/// The message in front of `input`, if it is there whole.
+std::optional<std::string> take_message(std::string& input, bool version_2) {
+  std::size_t begin = 0, end = input.find('\n'), next = end + 1;
+  if (version_2) {
+    begin = 6;
+    end = next = input.size() < begin ? std::string::npos : begin + std::stoul(input.substr(0, begin));
+  }
+  if (end > input.size()) return std::nullopt;
+  std::string message = input.substr(begin, end - begin);
+  input.erase(0, next);
+  return message;
 }
 
 }  // namespace
 
-pmi_server::pmi_server(int processes, pmi_twist twist, std::size_t value_limit, std::string close_on)
+pmi_server::pmi_server(int processes, pmi_twist twist, std::size_t value_limit, std::string close_on,
+                       pmi_version version)
     : twist_(std::move(twist)),
       value_limit_(value_limit),
       close_on_(std::move(close_on)),
+      version_(version),
       clients_(static_cast<std::size_t>(processes)) {
   if (processes > 100) raise_descriptor_limit();
   for (client& each : clients_) {
@@ -79,17 +106,16 @@ void pmi_server::read(client& from, int process) {
   const auto received = weft::receive_now(from.mine, buffer);
   if (received < 0) return from.mine.reset();
   from.input.append(reinterpret_cast<const char*>(buffer.data()), static_cast<std::size_t>(received));
-  for (std::size_t end; (end = from.input.find('\n')) != std::string::npos;) {
-    const std::string request = from.input.substr(0, end);
-    from.input.erase(0, end + 1);
-    longest_line_ = std::max(longest_line_.load(), end + 1);
+  while (const auto message = take_message(from.input, from.in_version_2)) {
+    const std::string& request = *message;
+    longest_line_ = std::max(longest_line_.load(), request.size() + 1);
     most_requests_ = std::max(most_requests_.load(), ++from.requests);
     if (!close_on_.empty() && is(request, close_on_)) return from.mine.reset();
     if (is(request, "finalize")) ++finalized_;
-    if (is(request, "barrier_in"))
+    if (is(request, "barrier_in") || is(request, "kvs-fence"))
       come_to_barrier(request);
     else
-      say(from, process, request, answer(request));
+      say(from, process, request, version_ == pmi_version::one ? answer(request) : answer_2(from, process, request));
   }
 }
 
@@ -102,11 +128,15 @@ void pmi_server::come_to_barrier(const std::string& request) {
   if (++in_barrier_ < static_cast<int>(clients_.size())) return;
   in_barrier_ = 0;
   values_.merge(put_);
-  for (std::size_t i = 0; i < clients_.size(); ++i) say(clients_[i], static_cast<int>(i), request, "cmd=barrier_out\n");
+  const std::string out =
+      version_ == pmi_version::one ? "cmd=barrier_out\n" : message_2("cmd=kvs-fence-response;rc=0;");
+  for (std::size_t i = 0; i < clients_.size(); ++i) say(clients_[i], static_cast<int>(i), request, out);
 }
 
 std::string pmi_server::answer(const std::string& request) {
-  if (is(request, "init")) return "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n";
+  if (is(request, "init"))
+    return "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=" +
+           std::string(field(request, "pmi_version") == "1" ? "0\n" : "-1\n");
   if (is(request, "get_maxes"))
     return "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=" + std::to_string(value_limit_) + "\n";
   if (is(request, "get_my_kvsname")) return "cmd=my_kvsname kvsname=kvs_1\n";
@@ -120,6 +150,25 @@ std::string pmi_server::answer(const std::string& request) {
   const auto found = values_.find(key);
   return found == values_.end() ? "cmd=get_result rc=-1 msg=key_" + key + "_not_found value=unknown\n"
                                 : "cmd=get_result rc=0 msg=success value=" + found->second + "\n";
+}
+
+std::string pmi_server::answer_2(client& to, int process, const std::string& request) {
+  if (is(request, "init")) {
+    to.in_version_2 = field(request, "pmi_version") == "2";
+    return "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=" + std::string(to.in_version_2 ? "0\n" : "-1\n");
+  }
+  if (is(request, "fullinit"))
+    return message_2("cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=" + std::to_string(process) +
+                     ";size=" + std::to_string(clients_.size()) + ";appnum=-1;debugged=FALSE;pmiverbose=FALSE;");
+  if (is(request, "finalize")) return message_2("cmd=finalize-response;rc=0;");
+  const std::string key = field(request, "key");
+  if (is(request, "kvs-put")) {
+    put_[key] = field(request, "value").substr(0, value_limit_ - 1);
+    return message_2("cmd=kvs-put-response;rc=0;");
+  }
+  const std::string response = "cmd=" + request.substr(4, request.find(';') - 4) + "-response;rc=0;found=";
+  const auto found = is(request, "kvs-get") ? values_.find(key) : values_.end();
+  return message_2(response + (found == values_.end() ? "FALSE;" : "TRUE;value=" + found->second + ";"));
 }
 
 }  // namespace weft_test

@@ -30,11 +30,12 @@ environment process_environment();
 /// of the variables are set, or one cannot be read.
 std::optional<job_environment> launched(const environment& variables = process_environment());
 
-/// What a launcher that speaks PMI-1 tells a process in PMI_FD, PMI_RANK and PMI_SIZE.
+/// What a launcher that speaks PMI-1 or PMI-2 tells a process in PMI_FD, PMI_RANK and PMI_SIZE, and perhaps PMI_JOBID.
 struct pmi_environment {
   int descriptor = -1;  ///< of the connection to it
   int process = 0;
   int processes = 1;
+  std::string job = {};  ///< the launcher's name for it; empty: it does not say
 };
 
 /// What a launcher with PMI said, if it started this process as one of several. Throws errc::invalid_argument naming a
