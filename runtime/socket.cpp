@@ -116,19 +116,27 @@ file_descriptor accept_from(const file_descriptor& listener) {
   throw_system_error(errno, "accept", "listening socket");
 }
 
-file_descriptor connect_to(const std::string& address, socket_deadline deadline) {
+file_descriptor start_connecting(const std::string& address) {
   const std::string what = "connecting to " + address;
   const address_list target = parse_address(address);
   file_descriptor result = open_socket(*target, what);
-  if (::connect(result.get(), target->ai_addr, target->ai_addrlen) != 0) {
-    if (errno != EINPROGRESS && errno != EINTR) throw_system_error(errno, "connect", what);
-    if (!wait_for(result, POLLOUT, deadline)) throw_timed_out(what);
-    int number = 0;
-    socklen_t length = sizeof number;
-    if (::getsockopt(result.get(), SOL_SOCKET, SO_ERROR, &number, &length) != 0) number = errno;
-    if (number != 0) throw_system_error(number, "connect", what);
-  }
-  send_without_delay(result);
+  if (::connect(result.get(), target->ai_addr, target->ai_addrlen) != 0 && errno != EINPROGRESS && errno != EINTR)
+    throw_system_error(errno, "connect", what);
+  return result;
+}
+
+void end_connecting(const file_descriptor& socket, const std::string& address) {
+  int number = 0;
+  socklen_t length = sizeof number;
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &number, &length) != 0) number = errno;
+  if (number != 0) throw_system_error(number, "connect", "connecting to " + address);
+  send_without_delay(socket);
+}
+
+file_descriptor connect_to(const std::string& address, socket_deadline deadline) {
+  file_descriptor result = start_connecting(address);
+  if (!wait_for(result, POLLOUT, deadline)) throw_timed_out("connecting to " + address);
+  end_connecting(result, address);
   return result;
 }
 

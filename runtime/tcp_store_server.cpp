@@ -26,13 +26,21 @@ constexpr int strangers_limit = 128;  // connections that have not proved it yet
 }  // namespace
 
 struct tcp_store_server::state {
-  state(store_job j, const std::string& host)
-      : service(std::move(j)), listener(listen_on(host)), address(local_address(listener)) {
+  explicit state(store_job j) : service(std::move(j)) {
     events.reset(::epoll_create1(EPOLL_CLOEXEC));
     timer.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
     if (!events || !timer) throw_system_error(errno, events ? "timerfd_create" : "epoll_create1", "store server");
-    watch(EPOLL_CTL_ADD, listener, EPOLLIN, nullptr);
     watch(EPOLL_CTL_ADD, timer, EPOLLIN, nullptr);
+  }
+
+  std::string listen(const std::string& host) {
+    const file_descriptor& listener = listeners.emplace_back(listen_on(host));
+    watch(EPOLL_CTL_ADD, listener, EPOLLIN, nullptr);
+    return local_address(listener);
+  }
+
+  void watch_listeners(std::uint32_t interest) {
+    for (const file_descriptor& listener : listeners) watch(EPOLL_CTL_MOD, listener, interest, nullptr);
   }
 
   void watch(int operation, const file_descriptor& fd, std::uint32_t interest, connection* c) {
@@ -44,6 +52,7 @@ struct tcp_store_server::state {
   }
 
   void accept_all();
+  void accept_all(const file_descriptor& listener);
   void drop_oldest_stranger();
   void keep_time();
   void arm_timer();
@@ -55,15 +64,19 @@ struct tcp_store_server::state {
   void erase_closed();
 
   store_service service;
-  file_descriptor listener;
+  std::vector<file_descriptor> listeners;
   std::optional<clock_type::time_point> listen_again;
-  std::string address;
+  std::string address;  ///< of the first
   file_descriptor events;
   file_descriptor timer;
   std::list<connection> connections;  // in the order in which they were accepted
 };
 
 void tcp_store_server::state::accept_all() {
+  for (const file_descriptor& listener : listeners) accept_all(listener);
+}
+
+void tcp_store_server::state::accept_all(const file_descriptor& listener) {
   try {
     while (file_descriptor socket = accept_from(listener)) {
       const auto strangers =
@@ -80,7 +93,7 @@ void tcp_store_server::state::accept_all() {
     // Out of descriptors or memory. The listener stays readable: look away from it for a while.
     drop_oldest_stranger();
     listen_again = clock_type::now() + deaf_time;
-    watch(EPOLL_CTL_MOD, listener, 0, nullptr);
+    watch_listeners(0);
   }
 }
 
@@ -94,7 +107,7 @@ void tcp_store_server::state::keep_time() {
   const auto now = clock_type::now();
   if (listen_again && now >= *listen_again) {
     listen_again.reset();
-    watch(EPOLL_CTL_MOD, listener, EPOLLIN, nullptr);
+    watch_listeners(EPOLLIN);
   }
   for (connection& c : connections)
     if (c.is_stranger() && now - c.accepted >= proof_limit) c.close_at_once();
@@ -166,11 +179,14 @@ void tcp_store_server::state::write(connection& c) {
 void tcp_store_server::state::erase_closed() { std::erase_if(connections, std::mem_fn(&connection::is_closed)); }
 
 tcp_store_server::tcp_store_server(store_job job, const std::string& host)
-    : state_(std::make_unique<state>(std::move(job), host)) {}
+    : state_(std::make_unique<state>(std::move(job))) {
+  state_->address = listen(host);
+}
 tcp_store_server::tcp_store_server(tcp_store_server&&) noexcept = default;
 tcp_store_server& tcp_store_server::operator=(tcp_store_server&&) noexcept = default;
 tcp_store_server::~tcp_store_server() = default;
 
+std::string tcp_store_server::listen(const std::string& host) { return state_->listen(host); }
 const std::string& tcp_store_server::address() const noexcept { return state_->address; }
 int tcp_store_server::descriptor() const noexcept { return state_->events.get(); }
 

@@ -46,8 +46,13 @@ class served {
   }
 
   const std::string& address() const { return server_.address(); }
-  std::unique_ptr<weft::store> join(int process) const {
-    return weft::connect_tcp_store(address(), job_, process, soon());
+  std::string listen(const std::string& host) {
+    const std::lock_guard lock(mutex_);
+    return server_.listen(host);
+  }
+  std::unique_ptr<weft::store> join(int process) const { return join(process, address()); }
+  std::unique_ptr<weft::store> join(int process, const std::string& address) const {
+    return weft::connect_tcp_store(address, job_, process, soon());
   }
   void lose(int process) {
     const std::lock_guard lock(mutex_);

@@ -41,6 +41,13 @@ void check_single(weft::store& first, weft::store& second) {
 
 }  // namespace
 
+TEST_CASE("processes meet at whichever of the server's addresses they reach") {
+  served server(job_of(2));
+  const auto first = server.join(0), second = server.join(1, server.listen("::1"));
+  first->put("from", from_text("the first"));
+  CHECK(to_text(second->get("from", soon())) == "the first");
+}
+
 TEST_CASE("processes in one memory meet") {
   for (const int processes : {1, 2, 7, 64}) {
     auto stores = weft::memory_stores(processes);

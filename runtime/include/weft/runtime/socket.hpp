@@ -55,6 +55,11 @@ file_descriptor accept_from(const file_descriptor& listener);
 /// address that does not parse, errc::timed_out at the deadline, and otherwise the errno of the call that failed.
 file_descriptor connect_to(const std::string& address, socket_deadline deadline);
 
+/// The same without waiting: the socket is to be writable before `end_connecting` is called, which throws the errno that
+/// connecting failed with.
+file_descriptor start_connecting(const std::string& address);
+void end_connecting(const file_descriptor& socket, const std::string& address);
+
 /// Sends all of `data`. Throws errc::timed_out at the deadline (part of it may then have been sent) or the errno of the
 /// call that failed. `what` begins the message.
 void send_all(const file_descriptor& socket, std::span<const std::byte> data, socket_deadline deadline,

@@ -33,6 +33,9 @@ class tcp_store_server {
   /// What processes connect to.
   const std::string& address() const noexcept;
 
+  /// Listens on another of this machine's addresses, too, and returns what those connect to who reach it there.
+  std::string listen(const std::string& host);
+
   /// A descriptor that is readable whenever `serve` has something to do.
   int descriptor() const noexcept;
 
