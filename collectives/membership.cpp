@@ -98,21 +98,31 @@ std::unique_ptr<fabric::transport> open_network(const options& settings, int pro
   return fabric::open_libfabric_transport(chosen, how);
 }
 
-/// How the others are reached. A process that is alone has nobody to send to. Otherwise what was asked for by name is
-/// opened now, so that its user hears at once where it is not to be had. The default waits until it is needed: to open
-/// it takes libfabric a tenth of a second of processor time, for nothing on one node.
+/// By what other nodes may reach this process, and what it binds to as long as it knows of none: loopback, unless an
+/// interface was asked for.
+void choose_interfaces(membership& member) {
+  options& settings = member.settings;
+  member.interfaces = fabric::usable_interfaces(settings.interface, settings.address);
+  if (settings.address.empty())
+    settings.address = settings.interface.empty() ? "127.0.0.1" : member.interfaces.front().address;
+}
+
+/// How the others are reached. A process that is alone has nobody to send to, unless it asks for a provider by name.
+/// Otherwise an endpoint waits until it is needed: by which interface that is the processes have to tell each other,
+/// and to open it takes libfabric a tenth of a second of processor time, for nothing on one node. Whoever asked for a
+/// provider hears at once where it is not to be had.
 void choose_network(membership& member) {
   const int process = member.rendezvous->process();
   const options& settings = member.settings;
-  if (!settings.provider.empty()) {
-    member.network = open_network(settings, process);
-  } else if (member.rendezvous->processes() == 1) {
-    member.network = fabric::loopback_network(1).endpoint(0);
-  } else {
-    fabric::check_address(settings.address);
-    member.open_network = [process](const options& agreed) { return open_network(agreed, process); };
+  const std::string& asked = settings.provider;
+  if (member.rendezvous->processes() == 1) {
+    member.network = asked.empty() ? fabric::loopback_network(1).endpoint(0) : open_network(settings, process);
+    member.provider = member.network->limits().provider;
+    return;
   }
-  member.provider = member.network != nullptr ? member.network->limits().provider : fabric::default_provider();
+  member.provider =
+      asked.empty() ? fabric::default_provider() : fabric::choose_provider(asked, settings.address).provider;
+  member.open_network = [process](const options& agreed) { return open_network(agreed, process); };
 }
 
 }  // namespace
@@ -123,6 +133,7 @@ membership join_by_environment(int& argc, char** argv) {
   member.settings = parse_options(argc, argv, environ, warnings);
   for (const std::string& warning : warnings) std::fprintf(stderr, "%s\n", warning.c_str());
   selection_of(member.settings);  // refuses what nobody has before anybody is met
+  choose_interfaces(member);
 
   const auto deadline = std::chrono::steady_clock::now() + member.settings.join_timeout;
   joined_job joined = join_job(deadline);

@@ -106,6 +106,7 @@ void process::connect(membership& member) {
   take_agreed_options(longest, deadline);
   selection_ = selection_of(settings_);
   number_ranks(records);
+  settle_interfaces(records, deadline);
   fabric::messenger_settings how = messenger_settings_for(member, records);
   auto network = std::make_unique<fabric::node_transport>();
   fabric::node_transport& roads = *network;
@@ -185,11 +186,10 @@ std::vector<fabric::process_record> process::exchange_records(const membership& 
   mine.provider = provider;
   mine.ranks = local_ranks_;
   mine.door = door;
+  mine.interfaces = member.interfaces;
   if (!member.node.empty()) mine.host.node = member.node;
   if (processes > 1) {
-    monitor_ = std::make_unique<fabric::monitor>(fabric::monitor_options{
-        settings_.address, settings_.peer_timeout,
-        std::min<std::chrono::milliseconds>(std::chrono::seconds(1), settings_.peer_timeout / 4)});
+    open_monitor();
     mine.control = monitor_->control_address();
   }
   if (rendezvous_->process() == 0) {

@@ -28,7 +28,28 @@ void put_text(std::vector<std::byte>& to, std::string_view text, const char* wha
   put(to, std::as_bytes(std::span(text)));
 }
 
+void put_interfaces(std::vector<std::byte>& to, const std::vector<network_interface>& all) {
+  put(to, static_cast<std::uint8_t>(all.size()));
+  for (const network_interface& one : all) {
+    put_text(to, one.name, "interface");
+    put_text(to, one.address, "address of an interface");
+    put(to, static_cast<std::uint8_t>(one.prefix));
+    put(to, static_cast<std::uint8_t>(one.default_route));
+  }
+}
+
 std::string take_text(byte_reader& from) { return from.text(from.number<std::uint16_t>()); }
+
+std::vector<network_interface> take_interfaces(byte_reader& from) {
+  std::vector<network_interface> all(from.number<std::uint8_t>());
+  for (network_interface& one : all) {
+    one.name = take_text(from);
+    one.address = take_text(from);
+    one.prefix = from.number<std::uint8_t>();
+    one.default_route = from.number<std::uint8_t>() != 0;
+  }
+  return all;
+}
 
 [[noreturn]] void throw_malformed(int process, const std::string& what) {
   throw error(errc::protocol, "record of process " + std::to_string(process) + ": " + what);
@@ -96,6 +117,7 @@ std::vector<std::byte> encode(const process_record& record) {
   put_text(result, record.host.node, "node");
   put_text(result, record.control, "control address");
   put_text(result, record.provider, "provider name");
+  put_interfaces(result, record.interfaces);
   return result;
 }
 
@@ -114,6 +136,7 @@ process_record decode(std::span<const std::byte> bytes, int process) {
   result.host.node = take_text(from);
   result.control = take_text(from);
   result.provider = take_text(from);
+  result.interfaces = take_interfaces(from);
   if (!from.good()) throw_malformed(process, "cut off after " + std::to_string(bytes.size()) + " bytes");
   if (!from.rest().empty()) throw_malformed(process, std::to_string(from.rest().size()) + " bytes too many");
   if (ranks < 1 || ranks > std::uint32_t{std::numeric_limits<int>::max()})

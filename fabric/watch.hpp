@@ -51,12 +51,12 @@ class monitor::watch {
 
   /// A process that this one watches, whether it is connected to it yet or not.
   struct watched {
-    file_descriptor process;                     // a pidfd, if it is on this host
-    std::uint64_t link = 0;                      // of the attempt to connect, 0 between attempts
-    clock::time_point next_attempt;              // if there is no link
-    std::chrono::milliseconds pause{5};          // before the next attempt but one
-    clock::time_point give_up;                   // when it is lost if it cannot be connected to
-    std::string trouble = "it does not answer";  // why it could not, so far
+    file_descriptor process;             // a pidfd, if it is on this host
+    std::uint64_t link = 0;              // of the attempt to connect, 0 between attempts
+    clock::time_point next_attempt;      // if there is no link
+    std::chrono::milliseconds pause{5};  // before the next attempt but one
+    clock::time_point give_up;           // when it is lost if it cannot be connected to
+    std::string trouble;                 // why it could not, so far
   };
 
   static constexpr std::size_t most_strangers = 128;  // connections that prove themselves at the same time

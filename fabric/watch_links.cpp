@@ -34,6 +34,7 @@ void monitor::watch::begin_watching(int process) {
   const auto& all = setup_.all;
   target.next_attempt = clock::now();
   target.give_up = target.next_attempt + options_.peer_timeout;
+  target.trouble = "it does not answer at its control address " + all[static_cast<std::size_t>(process)].control;
   target.process = open_process(all[static_cast<std::size_t>(process)], all[static_cast<std::size_t>(setup_.process)]);
   if (target.process) poll_for(target.process.get(), process_bit | static_cast<std::uint64_t>(process), EPOLLIN);
   if (!linked(process)) connect(process, target);
@@ -122,7 +123,8 @@ void monitor::watch::serve_ends() {
 
 void monitor::watch::finish_connecting(control_link& link) {
   if (const int number = link.connect_error(); number != 0) {
-    attempt_failed(link, std::string("connecting to its control address: ") + std::strerror(number),
+    const std::string& address = setup_.all[static_cast<std::size_t>(link.peer)].control;
+    attempt_failed(link, "connecting to its control address " + address + ": " + std::strerror(number),
                    number == ECONNREFUSED || number == ECONNRESET ? refusal_time : options_.peer_timeout);
     return;
   }

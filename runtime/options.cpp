@@ -139,7 +139,11 @@ entry switch_option(const char* name, const char* help, bool options::*member) {
 const std::vector<entry>& table() {
   static const std::vector<entry> entries{
       text_option("provider", "libfabric provider; empty: the default of this machine", &options::provider),
-      text_option("address", "the address that endpoints and control connections bind to", &options::address),
+      text_option("address", "the address that endpoints and control connections bind to; empty: the interface's",
+                  &options::address),
+      text_option("interface",
+                  "which may be taken: eth0,ib0 or 10.7.0.0/16 or ^docker0; empty: what reaches the others",
+                  &options::interface),
       progress_option(),
       switch_option("real-time", "a progress thread with a core of its own takes a real-time class (SCHED_FIFO)",
                     &options::real_time),

@@ -35,6 +35,20 @@ json provider_json(const info_report& report) {
   return result;
 }
 
+json interface_json(const info_report& report) {
+  json all = json::array();
+  for (const auto& one : report.interfaces)
+    all.push_back({{"name", one.is.name},
+                   {"address", one.is.address},
+                   {"prefix", one.is.prefix},
+                   {"default_route", one.is.default_route},
+                   {"rejected", one.rejected}});
+  return {{"chosen", report.interface},
+          {"reason", report.interface_reason},
+          {"failure", report.interface_failure},
+          {"all", all}};
+}
+
 json machine_json(const topology::machine& m) {
   json nodes = json::array(), caches = json::array(), cores = json::array(), devices = json::array();
   for (const auto& node : m.numa_nodes)
@@ -73,6 +87,7 @@ std::string to_json(const info_report& report) {
       {"build",
        {{"compiler", report.compiler}, {"type", report.build_type}, {"instruction_set", report.instruction_set}}},
       {"provider", provider_json(report)},
+      {"interface", interface_json(report)},
       {"node_memory",
        {{"used", report.node && report.arena.refusal.empty()},
         {"bytes_of_process", report.arena.bytes_of_process},

@@ -36,6 +36,18 @@ void find_provider(info_report& report, const options& parsed) {
   }
 }
 
+void find_interface(info_report& report, const options& parsed) {
+  try {
+    report.interfaces = fabric::list_interfaces(parsed.interface);
+    const auto usable = fabric::usable_interfaces(parsed.interface, parsed.address);
+    const auto chosen = fabric::choose_interfaces({{"", "this", usable}}).front();
+    report.interface = to_string(chosen.is);
+    report.interface_reason = chosen.reason + "; in a job rather the one whose subnet holds the most of the others";
+  } catch (const error& failure) {
+    report.interface_failure = failure.what();
+  }
+}
+
 void find_launcher(info_report& report) {
   try {
     report.launcher = launched() ? "weft run" : find_foreign_launcher().name;
@@ -62,6 +74,7 @@ info_report collect_info(const options& parsed) {
   report.machine = topology::discover();
   report.progress = topology::choose_progress_core(report.machine, topology::this_thread_binding());
   find_provider(report, parsed);
+  find_interface(report, parsed);
   find_launcher(report);
   report.options = list_options(parsed);
   return report;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 #include <weft/fabric/arena_trial.hpp>
+#include <weft/fabric/interfaces.hpp>
 #include <weft/fabric/provider.hpp>
 #include <weft/runtime/options.hpp>
 #include <weft/topology/machine.hpp>
@@ -21,6 +22,10 @@ struct info_report {
   std::string provider, provider_reason, provider_warning;
   std::string provider_failure;  ///< why there is no provider; empty: there is one
   std::vector<fabric::provider_candidate> candidates;
+
+  std::vector<fabric::interface_candidate> interfaces;
+  std::string interface, interface_reason;  ///< by which other nodes reach this one, as far as it alone can tell
+  std::string interface_failure;            ///< why there is none; empty: there is one
 
   fabric::arena_trial arena;
   bool node = true;  ///< the option: whether there is to be one

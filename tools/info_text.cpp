@@ -42,6 +42,18 @@ void write_provider(std::ostream& out, const info_report& report) {
   }
 }
 
+void write_interfaces(std::ostream& out, const info_report& report) {
+  out << label("interface");
+  if (report.interface_failure.empty())
+    out << report.interface << " between nodes (" << report.interface_reason << ")\n";
+  else
+    out << "NONE between nodes: " << report.interface_failure << '\n';
+  for (const auto& one : report.interfaces)
+    if (to_string(one.is) != report.interface)
+      out << label(one.rejected.empty() ? "  possible" : "  rejected") << padded(to_string(one.is), 30) << "  "
+          << one.rejected << '\n';
+}
+
 void write_arena(std::ostream& out, const info_report& report) {
   const fabric::arena_trial& arena = report.arena;
   if (!report.node) {
@@ -108,6 +120,7 @@ std::string to_text(const info_report& report) {
   out << label("build") << report.compiler << ", " << report.build_type << '\n';
   out << label("instruction set") << report.instruction_set << '\n';
   write_provider(out, report);
+  write_interfaces(out, report);
   write_arena(out, report);
   write_machine(out, report.machine);
   out << label("progress core")

@@ -140,6 +140,7 @@ inline std::vector<std::exception_ptr> run_processes(const job& what,
       try {
         weft::detail::membership member;
         member.settings = what.settings;
+        member.settings.address = "127.0.0.1";  // that of all its nodes
         // Every other progress thread takes its core for its own: ranks then leave all to it.
         if (p % 2 == 1) member.progress_cpus = {weft::topology::this_thread_binding().last()};
         member.rendezvous = std::move(stores[p]);

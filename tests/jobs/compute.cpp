@@ -13,6 +13,7 @@
 #include <weft/weft.hpp>
 
 #include "jobs.hpp"
+#include "parts.hpp"
 
 namespace weft_test {
 namespace {
@@ -198,6 +199,8 @@ int on_parts_of(weft::communicator& world) {
 }
 
 }  // namespace
+
+void check_collectives(weft::communicator& on, std::size_t count) { checks(on, count).run(); }
 
 int compute(int argc, char** argv) try {
   weft::runtime runtime(argc, argv);

@@ -11,6 +11,7 @@
 #include <weft/weft.hpp>
 
 #include "jobs.hpp"
+#include "parts.hpp"
 #include "sanitized.hpp"
 
 namespace weft_test {
@@ -99,6 +100,11 @@ void one_takes_nothing(weft::communicator& world, int each) {
 }
 
 }  // namespace
+
+void exchange_messages(weft::communicator& world, std::size_t bytes, int count) {
+  last_first(world, bytes, count, true);
+  barrier_past_waiting(world, bytes, count);
+}
 
 int exchange(int argc, char** argv) try {
   weft::runtime runtime(argc, argv);

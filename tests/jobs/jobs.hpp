@@ -19,6 +19,8 @@ int away(int argc, char** argv);
 int meet(int argc, char** argv);
 int persist(int argc, char** argv);
 int near(int argc, char** argv);
+int notice(int argc, char** argv);
+int whole_api(int argc, char** argv);
 int unread(int argc, char** argv);
 
 }  // namespace weft_test

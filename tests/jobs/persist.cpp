@@ -11,6 +11,7 @@
 #include <weft/weft.hpp>
 
 #include "jobs.hpp"
+#include "parts.hpp"
 
 namespace weft_test {
 namespace {
@@ -95,8 +96,9 @@ std::vector<planned> plan_all(weft::communicator& on, std::size_t count) {
   return plans;
 }
 
-/// As many starts of each; up to three in flight.
-void run_all(weft::communicator& on, std::size_t count, int starts) {
+}  // namespace
+
+void check_plans(weft::communicator& on, std::size_t count, int starts) {
   std::vector<planned> plans = plan_all(on, count);
   std::mt19937 random(static_cast<unsigned>(on.rank()) + 1);
   std::vector<std::size_t> order(plans.size());
@@ -120,15 +122,13 @@ void run_all(weft::communicator& on, std::size_t count, int starts) {
   }
 }
 
-}  // namespace
-
 int persist(int argc, char** argv) try {
   weft::runtime runtime(argc, argv);
   runtime.run([&](weft::communicator& world) {
-    for (int i = 2; i < argc; ++i) run_all(world, std::strtoull(argv[i], nullptr, 10), 100);
+    for (int i = 2; i < argc; ++i) check_plans(world, std::strtoull(argv[i], nullptr, 10), 100);
     auto near = world.split_by_node();
     if (near.size() != world.size()) throw std::logic_error("the ranks of one machine are not of one node");
-    run_all(near, 5, 3);
+    check_plans(near, 5, 3);
     if (world.rank() == 0) std::printf("%d cases\n", argc - 2);
   });
   return 0;

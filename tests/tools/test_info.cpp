@@ -32,14 +32,18 @@ struct variable {
 TEST_CASE("info describes the build, the provider and the machine") {
   const outcome text = run({"info"});
   CHECK(text.status == 0);
-  for (const char* part : {"instruction set", "libfabric", "provider", "rejected", "NUMA node", "progress core",
-                           "launcher         none", "WEFT_EAGER_LIMIT"})
+  for (const char* part : {"instruction set", "libfabric", "provider", "rejected", "interface", "NUMA node",
+                           "progress core", "launcher         none", "WEFT_EAGER_LIMIT"})
     CHECK_THAT(text.output, ContainsSubstring(part));
   const json info = json::parse(run({"info", "--json"}).output);
   CHECK(!info.at("version").get<std::string>().empty());
   CHECK(!info.at("build").at("instruction_set").get<std::string>().empty());
   CHECK(!info.at("provider").at("chosen").get<std::string>().empty());
   CHECK(!info.at("provider").at("reason").get<std::string>().empty());
+  const auto& interfaces = info.at("interface").at("all");
+  CHECK(std::any_of(interfaces.begin(), interfaces.end(), [](const json& one) {
+    return one.at("address") == "127.0.0.1" && one.at("rejected") == "reaches this host alone";
+  }));
   CHECK(!info.at("machine").at("cores").empty());
   CHECK(!info.at("progress_core").at("reason").get<std::string>().empty());
   CHECK(info.at("launcher").at("found") == false);
@@ -83,4 +87,5 @@ TEST_CASE("info finds the launcher") {
 TEST_CASE("bad arguments of info are refused") {
   CHECK(run({"info", "--no-such-option"}).status == 2);
   CHECK_THAT(run({"info", "--weft-segment=x"}).error, ContainsSubstring("--weft-segment=x"));
+  CHECK_THAT(run({"info", "--weft-interface=none0"}).output, ContainsSubstring("WEFT_INTERFACE=none0"));
 }

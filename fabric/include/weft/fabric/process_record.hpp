@@ -7,13 +7,14 @@
 #include <span>
 #include <string>
 #include <vector>
+#include <weft/fabric/interfaces.hpp>
 
 namespace weft::fabric {
 
 /// Which weft a process runs.
 struct build_identity {
   /// The version of everything that weft's processes say to each other. Two processes talk only if it is the same.
-  static constexpr std::uint32_t current_wire = 4;
+  static constexpr std::uint32_t current_wire = 5;
 
   std::uint32_t wire = current_wire;
   std::uint64_t features = 0;  ///< optional abilities, a bit each: two builds use those that both have
@@ -45,6 +46,7 @@ struct process_record {
   std::string provider;  ///< by which it sends where it shares no memory, as `--provider` names it
   std::string control;   ///< where its monitor listens: "ip:port"
   host_identity host;
+  std::vector<network_interface> interfaces;  ///< by which processes of other nodes may reach it
   std::int64_t pid = 0;
   std::uint64_t started = 0;      ///< when the process started, in clock ticks after the boot: pids are used again
   std::uint32_t incarnation = 0;  ///< never 0; drawn anew whenever a process joins a job
