@@ -1,5 +1,5 @@
-// Runs a job on this machine: starts its processes, serves their rendezvous, forwards what they write, and ends them
-// all when it is time.
+// Runs a job, on this machine or on several hosts: starts its processes, serves their rendezvous, forwards what they
+// write, and ends them all when it is time.
 #pragma once
 
 #include <chrono>
@@ -9,6 +9,19 @@
 #include <weft/topology/placement.hpp>
 
 namespace weft::tools {
+
+/// Those of a job's processes that one machine has.
+struct process_range {
+  int first = 0;
+  int count = 0;
+};
+
+/// One of several hosts of a job.
+struct host_share {
+  std::string name;
+  process_range processes;
+  int ranks = 0;
+};
 
 struct job_settings {
   int ranks = 1;
@@ -22,7 +35,10 @@ struct job_settings {
   std::optional<std::chrono::milliseconds> timeout;
   bool oversubscribe = false;
   bool continue_on_failure = false;
-  std::vector<std::string> program;  ///< its name and arguments
+  std::vector<std::string> program;                ///< its name and arguments
+  std::vector<host_share> hosts;                   ///< in the order of processes; none: this machine alone
+  std::vector<std::string> rsh;                    ///< the words that, before a host and a command, run it there
+  std::chrono::milliseconds join_timeout{60'000};  ///< for every host to answer
 };
 
 /// Runs the job to its end and returns the launcher's exit status: that of the rank that failed first in time (128 and

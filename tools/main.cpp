@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "agent.hpp"
 #include "bench.hpp"
 #include "info.hpp"
 #include "noise.hpp"
@@ -20,6 +21,7 @@ int main(int argc, char** argv) {
   app.get_formatter()->column_width(40);
   int status = 0;
   weft::tools::add_run(app, status);
+  weft::tools::add_agent(app, status);
   weft::tools::add_bench(app, status);
   weft::tools::add_info(app, status);
   weft::tools::add_plan(app, status);

@@ -10,12 +10,16 @@
 
 namespace weft::tools {
 
-sink::sink(event_loop& loop, int fd) : loop_(loop), fd_(fd) {
+void sink::resume() {
+  for (const auto& resume : std::exchange(resume_, {})) resume();
+}
+
+descriptor_sink::descriptor_sink(event_loop& loop, int fd) : loop_(loop), fd_(fd) {
   pollable_ = loop_.watch(fd_, EPOLLOUT, [] {});
   loop_.forget(fd_);
 }
 
-void sink::put(std::string_view text) {
+void descriptor_sink::put(std::string_view text) {
   if (broken_) return;
   text_ += text;
   if (!pollable_)
@@ -25,7 +29,7 @@ void sink::put(std::string_view text) {
 }
 
 /// A pipe that polls as writable takes PIPE_BUF bytes without blocking.
-void sink::write() {
+void descriptor_sink::write() {
   do {
     const ssize_t count =
         ::write(fd_, text_.data() + written_, pollable_ ? std::min<std::size_t>(waiting(), PIPE_BUF) : waiting());
@@ -41,7 +45,7 @@ void sink::write() {
   settle();
 }
 
-void sink::settle() {
+void descriptor_sink::settle() {
   if (empty()) {
     text_.clear();
     written_ = 0;
@@ -50,8 +54,7 @@ void sink::settle() {
     text_.erase(0, written_);
     written_ = 0;
   }
-  if (full()) return;
-  for (const auto& resume : std::exchange(resume_, {})) resume();
+  if (!full()) resume();
 }
 
 line_forwarder::line_forwarder(event_loop& loop, file_descriptor from, sink& to, std::string tag, bool complete_lines)

@@ -11,24 +11,45 @@
 
 namespace weft::tools {
 
-/// Writes to a descriptor of the launcher's (1 or 2) without ever waiting for its reader, who may be slow. The
-/// descriptor itself stays as it is, for others share it.
+/// Where text goes that comes in pieces, as fast as whoever reads it takes it.
 class sink {
  public:
-  sink(event_loop& loop, int fd);
+  virtual ~sink() = default;
 
-  /// Takes `text`, to be written as soon as that is possible.
-  void put(std::string_view text);
+  /// Takes `text`, to be passed on as soon as that is possible; never waits.
+  virtual void put(std::string_view text) = 0;
   /// More is waiting than should be: whoever brings text should stop, and be called when there is room again.
-  bool full() const noexcept { return waiting() >= limit; }
+  virtual bool full() const noexcept = 0;
   void when_not_full(std::function<void()> resume) { resume_.push_back(std::move(resume)); }
-  bool empty() const noexcept { return waiting() == 0; }
+  /// Nothing waits to be passed on.
+  virtual bool empty() const noexcept = 0;
   /// The reader has gone: nothing can be written any more.
-  bool broken() const noexcept { return broken_; }
+  virtual bool broken() const noexcept = 0;
+
+ protected:
+  static constexpr std::size_t limit = 1 << 20;  // bytes that may wait
+
+  void resume();
 
  private:
-  static constexpr std::size_t limit = 1 << 20;  // bytes
+  std::vector<std::function<void()>> resume_;
+};
 
+/// Writes to a descriptor (1, 2, a pipe) without ever waiting for its reader, who may be slow. The descriptor itself
+/// stays as it is, for others share it.
+class descriptor_sink final : public sink {
+ public:
+  descriptor_sink(event_loop& loop, int fd);
+  ~descriptor_sink() override { loop_.forget(fd_); }
+  descriptor_sink(const descriptor_sink&) = delete;
+  descriptor_sink& operator=(const descriptor_sink&) = delete;
+
+  void put(std::string_view text) override;
+  bool full() const noexcept override { return waiting() >= limit; }
+  bool empty() const noexcept override { return waiting() == 0; }
+  bool broken() const noexcept override { return broken_; }
+
+ private:
   std::size_t waiting() const noexcept { return text_.size() - written_; }
   void write();
   void settle();
@@ -39,7 +60,6 @@ class sink {
   bool broken_ = false;
   std::string text_;
   std::size_t written_ = 0;  ///< of text_
-  std::vector<std::function<void()>> resume_;
 };
 
 /// One stream of one process.

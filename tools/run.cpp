@@ -3,9 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
+#include <sstream>
 
 #include "command_line.hpp"
+#include "hosts.hpp"
 #include "job_options.hpp"
+#include "weft_arguments.hpp"
 
 namespace weft::tools {
 namespace {
@@ -24,7 +27,30 @@ struct command_line {
   job_settings settings;
   std::string on_failure = "end";
   double timeout = 0;
+  std::string hosts, hostfile;
+  int ranks = 0;  ///< 0: not said
+  int ranks_per_node = 0;
+  std::string rsh = "ssh -o BatchMode=yes";
 };
+
+/// Who runs where, of the hosts that the command line names; this machine alone where it names none.
+void place(command_line& line) {
+  job_settings& settings = line.settings;
+  if (line.hosts.empty() && line.hostfile.empty()) {
+    if (line.ranks == 0) throw CLI::RequiredError("--ranks");
+    if (line.ranks_per_node > 0) throw CLI::RequiresError("--ranks-per-node", "--hosts or --hostfile");
+    settings.ranks = line.ranks;
+    return;
+  }
+  const auto hosts = line.hosts.empty() ? read_hostfile(line.hostfile) : parse_hosts(line.hosts);
+  settings.hosts = allot(hosts, {line.ranks, line.ranks_per_node, settings.ranks_per_process});
+  settings.ranks = 0;
+  for (const host_share& host : settings.hosts) settings.ranks += host.ranks;
+  settings.join_timeout = parse_weft_arguments({}).join_timeout;
+  std::istringstream words(line.rsh);
+  for (std::string word; words >> word;) settings.rsh.push_back(word);
+  if (settings.rsh.empty()) throw CLI::ValidationError("--rsh", "it names no command");
+}
 
 int run(command_line& line, const std::vector<std::string>& program) {
   job_settings& settings = line.settings;
@@ -32,6 +58,7 @@ int run(command_line& line, const std::vector<std::string>& program) {
   if (settings.program.empty()) throw CLI::RequiredError("PROGRAM");
   // A program whose name begins with a dash can be given with a path.
   if (settings.program.front().starts_with('-')) throw CLI::ExtrasError({settings.program.front()});
+  place(line);
   if (line.timeout > 0) settings.timeout = std::chrono::milliseconds(std::llround(std::ceil(line.timeout * 1000)));
   settings.continue_on_failure = line.on_failure == "continue";
   return run_job_or_say_why("weft run", settings);
@@ -40,8 +67,11 @@ int run(command_line& line, const std::vector<std::string>& program) {
 }  // namespace
 
 void add_run(CLI::App& weft, int& status) {
-  CLI::App* const app = weft.add_subcommand(
-      "run", "Run a program on several ranks of this machine:\n  weft run -n RANKS [OPTIONS] PROGRAM [ARGUMENTS...]");
+  CLI::App* const app =
+      weft.add_subcommand("run",
+                          "Run a program on several ranks, on this machine or on hosts that are named:\n"
+                          "  weft run -n RANKS [OPTIONS] PROGRAM [ARGUMENTS...]\n"
+                          "  weft run --hosts HOST:RANKS,... [OPTIONS] PROGRAM [ARGUMENTS...]");
   app->footer(
       "Everything after PROGRAM belongs to it. Rank 0 reads the standard input, the others read nothing.\n"
       "The exit status is that of the rank that failed first (128 and the signal's number where a signal\n"
@@ -49,8 +79,7 @@ void add_run(CLI::App& weft, int& status) {
   app->prefix_command();
   const auto line = std::make_shared<command_line>();
   job_settings& s = line->settings;
-  app->add_option("-n,--ranks", s.ranks, "How many ranks")
-      ->required()
+  app->add_option("-n,--ranks", line->ranks, "How many ranks; on hosts, as many as they have room for")
       ->check(whole_number(1, 1'000'000))
       ->type_name("RANKS");
   app->add_option("--ranks-per-process", s.ranks_per_process, "Ranks that each process hosts, each on a fiber")
@@ -61,6 +90,18 @@ void add_run(CLI::App& weft, int& status) {
       ->check(whole_number(1, 1'000'000))
       ->envname("WEFT_WORKERS")
       ->type_name("THREADS");
+  CLI::Option* const hosts =
+      app->add_option("--hosts", line->hosts, "Run on these hosts, in this order; each has room for 1 rank")
+          ->type_name("HOST[:RANKS],...");
+  app->add_option("--hostfile", line->hostfile, "Run on the hosts of a file, a line each: HOST [slots=RANKS]")
+      ->excludes(hosts)
+      ->type_name("FILE");
+  app->add_option("--ranks-per-node", line->ranks_per_node,
+                  "Ranks for which each host has room, whatever is said of it")
+      ->check(whole_number(1, 1'000'000))
+      ->type_name("RANKS");
+  app->add_option("--rsh", line->rsh, "What runs a command on a host, as `COMMAND HOST COMMAND`; ssh")
+      ->type_name("COMMAND");
   add_job_options(*app, s);
   app->add_option("-x", s.exports, "Set an environment variable, or pass on one")
       ->allow_extra_args(false)

@@ -5,24 +5,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <weft/runtime/error.hpp>
 #include <weft/topology/affinity.hpp>
 
 namespace weft::tools {
 namespace {
-
-void add_exports(std::map<std::string, std::string>& variables, const std::vector<std::string>& exports, bool warn) {
-  for (const std::string& text : exports) {
-    const std::size_t equals = text.find('=');
-    const std::string name = text.substr(0, equals);
-    if (equals != std::string::npos)
-      variables[name] = text.substr(equals + 1);
-    else if (warn && !variables.contains(name))
-      std::fprintf(stderr, "weft run: -x %s: no such variable is set here, so none is passed on\n", name.c_str());
-  }
-}
 
 /// The sets one behind the other: "0;1;2-3".
 std::string listed(const std::vector<topology::cpu_set>& cpus) {
@@ -31,10 +19,10 @@ std::string listed(const std::vector<topology::cpu_set>& cpus) {
   return list;
 }
 
-/// The threads that each process has for its ranks, where there are so many cores.
-int threads_each(const job_settings& settings, int cores) {
+/// The threads that each of `processes` has for its ranks, where there are so many cores.
+int threads_each(const job_settings& settings, int processes, int cores) {
   if (settings.ranks_per_process == 1) return 1;
-  const int wanted = settings.workers != 0 ? settings.workers : std::max(1, cores / count_processes(settings));
+  const int wanted = settings.workers != 0 ? settings.workers : std::max(1, cores / processes);
   return std::min(wanted, settings.ranks_per_process);
 }
 
@@ -56,13 +44,41 @@ std::string ranks_of(const job_settings& settings, int process, const char* betw
   return std::to_string(first) + (count == 1 ? "" : between + std::to_string(first + count - 1));
 }
 
+std::vector<std::string> find_exports(const std::vector<std::string>& exports) {
+  std::map<std::string, std::string> found;
+  for (const std::string& text : exports) {
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    const char* const here = std::getenv(name.c_str());
+    if (equals != std::string::npos)
+      found[name] = text.substr(equals + 1);
+    else if (here != nullptr)
+      found.emplace(name, here);
+    else if (!found.contains(name))
+      std::fprintf(stderr, "weft run: -x %s: no such variable is set here, so none is passed on\n", name.c_str());
+  }
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : found) lines.push_back(name + "=" + value);
+  return lines;
+}
+
+std::vector<std::string> carried_environment() {
+  std::vector<std::string> lines;
+  for (char** line = environ; *line != nullptr; ++line)
+    for (const std::string_view begin : {"WEFT_", "FI_", "PATH=", "LD_LIBRARY_PATH="})
+      if (std::string_view(*line).starts_with(begin)) lines.emplace_back(*line);
+  return lines;
+}
+
 std::vector<std::string> environment_of(const job_settings& settings, const store_job& job, const std::string& address,
                                         int process, const std::vector<topology::cpu_set>& cpus) {
   std::map<std::string, std::string> variables;
-  for (char** line = environ; *line != nullptr; ++line)
-    if (const char* const equals = std::strchr(*line, '='))
-      variables[std::string(static_cast<const char*>(*line), equals)] = equals + 1;
-  add_exports(variables, settings.exports, process == 0);
+  const auto add = [&](const std::string& line) {
+    const std::size_t equals = line.find('=');
+    if (equals != std::string::npos) variables[line.substr(0, equals)] = line.substr(equals + 1);
+  };
+  for (char** line = environ; *line != nullptr; ++line) add(*line);
+  for (const std::string& line : settings.exports) add(line);
   if (!settings.provider.empty()) variables["WEFT_PROVIDER"] = settings.provider;
   if (!settings.progress.empty()) variables["WEFT_PROGRESS"] = settings.progress;
   variables["WEFT_RANKS"] = std::to_string(settings.ranks);
@@ -81,17 +97,21 @@ std::vector<std::string> environment_of(const job_settings& settings, const stor
   return lines;
 }
 
-std::vector<topology::cpu_set> bindings(const job_settings& settings) {
+placement bindings(const job_settings& settings, process_range here) {
   const topology::machine machine = topology::discover();
   const auto cores = static_cast<int>(topology::cores_within(machine, machine.given).size());
-  if (settings.ranks > cores && !settings.oversubscribe)
-    std::fprintf(stderr, "weft run: %d ranks share %d core%s and will take turns (--oversubscribe: it is meant so)\n",
-                 settings.ranks, cores, cores == 1 ? "" : "s");
-  const int each = threads_each(settings, cores);
-  const bool room = count_processes(settings) <= cores / each && caller_progresses(settings);
+  const int end = std::min((here.first + here.count) * settings.ranks_per_process, settings.ranks);
+  const int ranks = end - here.first * settings.ranks_per_process;
+  placement result;
+  if (ranks > cores && !settings.oversubscribe)
+    result.warning = "weft run: " + std::to_string(ranks) + " ranks share " + std::to_string(cores) + " core" +
+                     (cores == 1 ? "" : "s") + " and will take turns (--oversubscribe: it is meant so)";
+  const int each = threads_each(settings, here.count, cores);
+  const bool room = here.count <= cores / each && caller_progresses(settings);
   const auto by = settings.bind_to.value_or(room ? topology::binding::core : topology::binding::none);
-  if (by == topology::binding::none || !machine.this_system) return {};
-  return topology::place(machine, count_processes(settings), by, each).cpus;
+  if (by != topology::binding::none && machine.this_system)
+    result.cpus = topology::place(machine, here.count, by, each).cpus;
+  return result;
 }
 
 }  // namespace weft::tools

@@ -13,13 +13,24 @@ namespace weft::tools {
 int count_processes(const job_settings& settings);
 std::string ranks_of(const job_settings& settings, int process, const char* between);
 
+/// What -x asks for, each as "NAME=VALUE", of variables that are set here. Says on standard error which are not.
+std::vector<std::string> find_exports(const std::vector<std::string>& exports);
+
+/// What goes to other hosts of this process's environment, where a remote shell would leave it behind: what sets weft
+/// and libfabric (WEFT_*, FI_*), and where programs and libraries are found.
+std::vector<std::string> carried_environment();
+
 /// The environment of process `process`: the launcher's own, under -x, under what weft itself says. `cpus` are what
-/// each process is bound to; no set at all where nothing is bound.
+/// each process of this machine is bound to; no set at all where nothing is bound.
 std::vector<std::string> environment_of(const job_settings& settings, const store_job& job, const std::string& address,
                                         int process, const std::vector<topology::cpu_set>& cpus);
 
-/// The cpus for each process; no set at all where nothing is to be bound. Says on standard error, once, that there are
-/// more ranks than cores.
-std::vector<topology::cpu_set> bindings(const job_settings& settings);
+struct placement {
+  std::vector<topology::cpu_set> cpus;  ///< for each process of this machine; none at all where nothing is bound
+  std::string warning;                  ///< there are more ranks than cores; empty: there are not
+};
+
+/// Where those of the job's processes run that this machine has.
+placement bindings(const job_settings& settings, process_range here);
 
 }  // namespace weft::tools

@@ -1,0 +1,66 @@
+// The connection between the launcher and an agent: frames, both ways, without waiting.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <weft/runtime/socket.hpp>
+
+#include "agent_protocol.hpp"
+#include "event_loop.hpp"
+#include "output.hpp"
+
+namespace weft::tools {
+
+class agent_link {
+ public:
+  /// Calls `heard` for every message, and `ended`, once, when the connection has ended or the other side breaks the
+  /// protocol, with what happened. Neither may destroy the link.
+  agent_link(event_loop& loop, file_descriptor socket, std::function<void(message, std::string_view body)> heard,
+             std::function<void(const std::string& why)> ended);
+  ~agent_link();
+  agent_link(const agent_link&) = delete;
+  agent_link& operator=(const agent_link&) = delete;
+
+  /// Does nothing once the connection has ended.
+  void send(message kind, std::string_view body);
+  bool open() const noexcept { return static_cast<bool>(socket_); }
+  /// All that was to be sent has been.
+  bool flushed() const noexcept { return sent_ == outgoing_.size(); }
+
+ private:
+  void ready();
+  void receive();
+  void understand();
+  void flush();
+  void end(const std::string& why);
+
+  event_loop& loop_;
+  file_descriptor socket_;
+  std::function<void(message, std::string_view)> heard_;
+  std::function<void(const std::string&)> ended_;
+  std::string incoming_, outgoing_;
+  std::size_t sent_ = 0;  ///< of outgoing_
+};
+
+/// What goes to the launcher as output or errors. It says how much of it has been written, and no more than a bounded
+/// amount is on its way.
+class link_sink final : public sink {
+ public:
+  link_sink(agent_link& link, message kind) : link_(link), kind_(kind) {}
+
+  void put(std::string_view text) override;
+  bool full() const noexcept override { return on_its_way_ >= limit; }
+  bool empty() const noexcept override { return on_its_way_ == 0; }
+  bool broken() const noexcept override { return !link_.open(); }
+
+  /// The launcher has written so many bytes.
+  void written(int count);
+
+ private:
+  agent_link& link_;
+  message kind_;
+  std::size_t on_its_way_ = 0;
+};
+
+}  // namespace weft::tools

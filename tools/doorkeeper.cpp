@@ -1,0 +1,140 @@
+#include "doorkeeper.hpp"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <weft/runtime/error.hpp>
+
+namespace weft::tools {
+namespace {
+
+using namespace std::chrono_literals;
+using clock_type = event_loop::clock;
+
+constexpr auto proof_limit = 800ms;
+constexpr auto deaf_time = 100ms;
+constexpr std::size_t strangers_limit = 128;  // beyond one for each agent that is expected
+constexpr int most_at_once = 64;              // accepted before others get their turn
+
+/// How far from being what another machine reaches: IPv4, IPv6, this machine alone; or -1 for no use.
+int distance(const ifaddrs& entry) {
+  if (entry.ifa_addr == nullptr || (entry.ifa_flags & IFF_UP) == 0) return -1;
+  if (entry.ifa_addr->sa_family == AF_INET) return (entry.ifa_flags & IFF_LOOPBACK) != 0 ? 2 : 0;
+  if (entry.ifa_addr->sa_family != AF_INET6) return -1;
+  const auto& address = reinterpret_cast<const sockaddr_in6*>(entry.ifa_addr)->sin6_addr;
+  if (IN6_IS_ADDR_LINKLOCAL(&address)) return -1;  // means something else on every link
+  return (entry.ifa_flags & IFF_LOOPBACK) != 0 ? 3 : 1;
+}
+
+std::string numeric(const sockaddr& address) {
+  char host[NI_MAXHOST];
+  const socklen_t size = address.sa_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+  return ::getnameinfo(&address, size, host, sizeof host, nullptr, 0, NI_NUMERICHOST) == 0 ? host : "";
+}
+
+}  // namespace
+
+std::vector<std::string> local_addresses() {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) throw_system_error(errno, "getifaddrs", "listing this machine's addresses");
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
+  std::vector<std::string> result;
+  for (const int wanted : {0, 1, 2, 3})
+    for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next)
+      if (distance(*entry) == wanted) result.push_back(numeric(*entry->ifa_addr));
+  std::erase(result, "");
+  return result;
+}
+
+doorkeeper::doorkeeper(event_loop& loop, const std::vector<std::string>& local, std::string secret,
+                       std::size_t expected, welcome let_in)
+    : loop_(loop),
+      secret_(std::move(secret)),
+      most_strangers_(expected + strangers_limit),
+      let_in_(std::move(let_in)),
+      proofs_(loop, [this] { keep_time(); }),
+      deaf_(loop, [this] { listen(); }) {
+  std::string outcome = "this machine has no address";
+  for (const std::string& address : local) try {
+      listeners_.push_back(listen_on(address));
+    } catch (const error& failure) {  // one that the system is not sure of yet
+      outcome = failure.what();
+    }
+  if (listeners_.empty()) throw error(errc::no_rendezvous, "waiting for agents: " + outcome);
+  listen();
+}
+
+void doorkeeper::listen() {
+  for (const file_descriptor& listener : listeners_)
+    loop_.watch(listener.get(), EPOLLIN, [this, &listener] { accept_some(listener); });
+}
+
+std::vector<std::string> doorkeeper::addresses() const {
+  std::vector<std::string> result;
+  for (const file_descriptor& listener : listeners_) result.push_back(local_address(listener));
+  return result;
+}
+
+void doorkeeper::close() {
+  for (const file_descriptor& listener : listeners_) loop_.forget(listener.get());
+  listeners_.clear();
+  while (!strangers_.empty()) drop(strangers_.begin());
+  proofs_.clear();
+  deaf_.clear();
+}
+
+void doorkeeper::accept_some(const file_descriptor& listener) {
+  try {
+    for (int i = 0; i < most_at_once; ++i) {
+      file_descriptor socket = accept_from(listener);
+      if (!socket) return;
+      take_in(std::move(socket));
+    }
+  } catch (const error&) {  // no more descriptors or memory: the listener stays readable, so look away for a while
+    if (!strangers_.empty()) drop(strangers_.begin());
+    for (const file_descriptor& each : listeners_) loop_.forget(each.get());
+    deaf_.set(clock_type::now() + deaf_time);
+  }
+}
+
+void doorkeeper::take_in(file_descriptor socket) {
+  if (strangers_.size() >= most_strangers_) drop(strangers_.begin());
+  stranger& one = strangers_.emplace_back(stranger{std::move(socket)});
+  const auto who = std::prev(strangers_.end());
+  loop_.watch(one.socket.get(), EPOLLIN, [this, who] { hear(who); });
+  if (send_now(one.socket, one.asked) != static_cast<std::ptrdiff_t>(one.asked.size())) return drop(who);
+  if (strangers_.size() == 1) proofs_.set(one.since + proof_limit);
+}
+
+void doorkeeper::hear(std::list<stranger>::iterator who) {
+  const auto received = receive_now(who->socket, std::span(who->hello).subspan(who->received));
+  if (received < 0) return drop(who);
+  who->received += static_cast<std::size_t>(received);
+  if (who->received < who->hello.size()) return;
+  const auto admitted = admit(secret_, who->asked, who->hello);
+  const bool told =
+      admitted && send_now(who->socket, admitted->answer) == static_cast<std::ptrdiff_t>(admitted->answer.size());
+  if (!told) return drop(who);
+  loop_.forget(who->socket.get());
+  file_descriptor socket = std::move(who->socket);
+  strangers_.erase(who);
+  let_in_(admitted->host, std::move(socket));
+}
+
+void doorkeeper::drop(std::list<stranger>::iterator who) {
+  loop_.forget(who->socket.get());
+  strangers_.erase(who);
+}
+
+void doorkeeper::keep_time() {
+  while (!strangers_.empty() && clock_type::now() - strangers_.front().since >= proof_limit) drop(strangers_.begin());
+  if (!strangers_.empty()) proofs_.set(strangers_.front().since + proof_limit);
+}
+
+}  // namespace weft::tools
