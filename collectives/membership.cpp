@@ -51,9 +51,10 @@ topology::cpu_set cpus_of(const topology::progress_core& chosen, int process) {
   return chosen.cpus;
 }
 
-/// Where the progress thread of process `process` goes: outside of the cores that `weft run` bound the ranks to, if it
-/// was given such a core. Every process of the node finds the same distinct cores for all.
+/// Where the progress thread of process `process` of a node goes: where the launcher says, or outside of the cores that
+/// it bound the ranks to, if it was given such a core. Every process of the node finds the same distinct cores for all.
 topology::cpu_set choose_progress_cpus(int process) {
+  if (const char* const cpus = std::getenv("WEFT_PROGRESS_CPUS")) return topology::cpu_set::parse(cpus);
   const char* const given = std::getenv("WEFT_GIVEN_CPUS");
   const char* const bound = std::getenv("WEFT_BOUND_CPUS");
   topology::machine machine = topology::discover();
@@ -141,7 +142,7 @@ membership join_by_environment(int& argc, char** argv) {
   member.job = joined.number;
   member.secret = std::move(joined.secret);
   if (member.settings.progress == progress_mode::thread)
-    member.progress_cpus = choose_progress_cpus(member.rendezvous->process());
+    member.progress_cpus = choose_progress_cpus(joined.place.process);
   const int processes = member.rendezvous->processes();
   member.ranks = local_ranks(member.rendezvous->process(), processes, member.settings.ranks_per_process);
   place_workers(member, joined.place.processes);

@@ -11,12 +11,12 @@ namespace {
 
 joined_job join_weft_run(const job_environment& job, store::clock::time_point deadline) try {
   auto joined = connect_tcp_store(job.store_address, {job.job, job.processes, job.secret}, job.process, deadline);
-  return {std::move(joined), job.job, job.secret, {job.process, job.processes, 0, 1}};
+  return {std::move(joined), job.job, job.secret, job.place};
 } catch (const error& failure) {
   if (failure.code() != errc::no_rendezvous) throw;
-  throw error(errc::no_rendezvous, std::string("process ") + std::to_string(job.process) +
-                                       " of a job started by `weft run`: " + failure.what() +
-                                       "; start the program again with `weft run`, or unset WEFT_STORE to run alone");
+  throw error(errc::no_rendezvous, std::string("process ") + std::to_string(job.process) + " of a job started by `" +
+                                       job.launcher + "`: " + failure.what() + "; start the program again with `" +
+                                       job.launcher + "`, or unset WEFT_STORE to run alone");
 }
 
 std::string weft_run(int processes) {

@@ -25,6 +25,25 @@ std::uint64_t number(const environment& variables, const char* name, std::uint64
   return result;
 }
 
+node_place read_place(const std::string& value) {
+  std::array<int, 4> numbers{};
+  const char* from = value.data();
+  const char* const end = from + value.size();
+  bool valid = true;
+  for (std::size_t i = 0; valid && i < numbers.size(); ++i) {
+    valid = i == 0 || (from != end && *from++ == ',');
+    const auto [next, failure] = std::from_chars(from, end, numbers[i]);
+    valid = valid && failure == std::errc{} && numbers[i] >= 0;
+    from = next;
+  }
+  const auto [process, processes, node, nodes] = numbers;
+  if (!valid || from != end || process >= processes || node >= nodes)
+    throw error(errc::invalid_argument, "WEFT_PLACE=\"" + value +
+                                            "\": PROCESS,PROCESSES,NODE,NODES is needed, each of the first below the "
+                                            "one behind it; the launcher sets it");
+  return {process, processes, node, nodes};
+}
+
 }  // namespace
 
 environment process_environment() {
@@ -48,6 +67,9 @@ std::optional<job_environment> launched(const environment& variables) {
   result.job = number(variables, "WEFT_JOB", 0, std::numeric_limits<std::uint64_t>::max());
   result.store_address = text(variables, "WEFT_STORE");
   result.secret = text(variables, "WEFT_SECRET");
+  result.place = {result.process, result.processes, 0, 1};
+  if (const std::string place = text(variables, "WEFT_PLACE"); !place.empty()) result.place = read_place(place);
+  if (const std::string name = text(variables, "WEFT_LAUNCHER"); !name.empty()) result.launcher = name;
   return result;
 }
 

@@ -50,7 +50,8 @@ void find_interface(info_report& report, const options& parsed) {
 
 void find_launcher(info_report& report) {
   try {
-    report.launcher = launched() ? "weft run" : find_foreign_launcher().name;
+    const auto job = launched();
+    report.launcher = job ? job->launcher : find_foreign_launcher().name;
     report.launcher_detail = try_rendezvous(store::clock::now() + answer_limit);
     if (report.launcher.empty()) report.launcher_detail = "a program started like this is a job of one";
   } catch (const error& failure) {

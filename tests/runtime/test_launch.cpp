@@ -48,6 +48,13 @@ TEST_CASE("what weft run says is read, and nothing else passes for it") {
   CHECK(job->processes == 4);
   CHECK(job->store_address == "127.0.0.1:9");
   CHECK(job->job == 18446744073709551615u);
+  CHECK(to_string(job->place) == "3 of 4 on node 0 of 1");
+  CHECK(job->launcher == "weft run");
+  table placed = complete;
+  placed["WEFT_PLACE"] = "1,2,5,6";
+  CHECK(to_string(weft::launched(lookup(placed))->place) == "1 of 2 on node 5 of 6");
+  for (const char* place : {"1", "1,2,5", "1,2,5,", "1,2,5,6,", "1,2,6,6", "2,2,0,1", "-1,2,0,1", "1;2;0;1", "1,2,0,x"})
+    CHECK_THAT(refusal(complete, "WEFT_PLACE", place), ContainsSubstring("WEFT_PLACE=\"" + std::string(place)));
   CHECK_THAT(refusal(complete, "WEFT_PROCESS", "4"), ContainsSubstring("WEFT_PROCESS=\"4\""));
   CHECK_THAT(refusal(complete, "WEFT_PROCESS", "-1"), ContainsSubstring("from 0 to 3"));
   CHECK_THAT(refusal(complete, "WEFT_PROCESSES", "0"), ContainsSubstring("WEFT_PROCESSES"));

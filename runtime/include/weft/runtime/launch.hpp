@@ -11,13 +11,28 @@
 
 namespace weft {
 
-/// What `weft run` tells a process in WEFT_JOB, WEFT_PROCESS, WEFT_PROCESSES, WEFT_STORE and WEFT_SECRET.
+/// Where a process is among those of its job and the nodes that it runs on.
+struct node_place {
+  int process = 0;    ///< its number among those of its node
+  int processes = 1;  ///< how many are on its node
+  int node = 0;       ///< the number of its node
+  int nodes = 1;      ///< how many nodes there are
+};
+
+/// "1 of 2 on node 0 of 3"
+std::string to_string(const node_place& place);
+
+/// What `weft run` tells a process in WEFT_JOB, WEFT_PROCESS, WEFT_PROCESSES, WEFT_STORE and WEFT_SECRET, and where
+/// there are several nodes in WEFT_PLACE, as "PROCESS,PROCESSES,NODE,NODES". WEFT_LAUNCHER names another launcher that
+/// does the same.
 struct job_environment {
   int process = 0;
   int processes = 1;
   std::string store_address;
   std::string secret;
   std::uint64_t job = 0;
+  node_place place;
+  std::string launcher = "weft run";
 };
 
 /// Looks up an environment variable; null when it is not set.
@@ -63,17 +78,6 @@ foreign_launcher find_foreign_launcher(const environment& variables = process_en
 
 /// Whether a launcher started this process as part of a job.
 bool in_job(const environment& variables = process_environment());
-
-/// Where a process is among those of its job and the nodes that it runs on.
-struct node_place {
-  int process = 0;    ///< its number among those of its node
-  int processes = 1;  ///< how many are on its node
-  int node = 0;       ///< the number of its node
-  int nodes = 1;      ///< how many nodes there are
-};
-
-/// "1 of 2 on node 0 of 3"
-std::string to_string(const node_place& place);
 
 /// A job that this process has joined.
 struct joined_job {
