@@ -93,7 +93,8 @@ class process {
   /// Tells the others where this process is, and process 0 what holds for all; what they tell. Throws
   /// errc::incompatible for one that uses another provider.
   std::vector<fabric::process_record> exchange_records(const membership& member, int door, clock::time_point deadline);
-  /// Where processes are on several nodes: by which interface each is reached, in process_interfaces.cpp.
+  /// Where processes are on several nodes: by which interface each is reached (process_interfaces.cpp). Throws where
+  /// one is not, or by a provider of one node.
   void settle_interfaces(std::vector<fabric::process_record>& records, clock::time_point deadline);
   void open_monitor();
   /// Throws errc::incompatible where process 0 sends longer messages without asking than arrive here.

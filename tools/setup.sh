@@ -17,7 +17,7 @@ weft_packages=(
 )
 
 # Launchers that jobs of tests are started by; those of a launcher that is not there are skipped.
-launcher_packages=(mpich openmpi-bin libpmix-dev slurmctld slurmd slurm-client libslurm-dev munge)
+launcher_packages=(mpich openmpi-bin libpmix-dev slurmctld slurmd slurm-client libslurm-dev munge iproute2)
 
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user)
 

@@ -1,5 +1,5 @@
-// meet [other-wire|not-weft RANK]: joins the job and counts everyone; or one of them puts the record of another build
-// into the store.
+// meet [other-wire|not-weft PROCESS]: joins the job and counts everyone; or one of them puts the record of another
+// build into the store. Started by any launcher.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +18,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// The number of this process, as whoever started it says.
+std::string own_number() {
+  for (const char* name : {"WEFT_PROCESS", "PMI_RANK", "PMIX_RANK"})
+    if (const char* const number = std::getenv(name)) return number;
+  return "";
+}
+
 /// Joins as a build with another wire version would.
 void pretend(const std::string& how) {
   const auto until = weft::store::clock::now() + 20s;
@@ -35,7 +42,7 @@ void pretend(const std::string& how) {
 }  // namespace
 
 int meet(int argc, char** argv) try {
-  if (argc > 3 && std::strcmp(std::getenv("WEFT_PROCESS"), argv[3]) == 0) return pretend(argv[2]), 0;
+  if (argc > 3 && own_number() == argv[3]) return pretend(argv[2]), 0;
   weft::runtime runtime(argc, argv);
   runtime.run([](weft::communicator& world) {
     const std::int64_t one = 1;

@@ -26,16 +26,18 @@ def missing():
 
 
 class Cluster:
-    """Up until it is closed. There is one at a time on a machine: its ports are fixed."""
+    """Up until it is closed. There is one at a time on a machine: its ports are fixed. Its nodes are so many of the hosts
+    of hosts.py, or where none are given two on this one."""
 
-    def __init__(self, plugstack=""):
-        self.lock = open(pathlib.Path(tempfile.gettempdir()) / "cluster.lock", "w")
+    def __init__(self, plugstack="", hosts=0):
+        # Whoever has made the hosts holds the lock.
+        self.lock = open(os.devnull if hosts else pathlib.Path(tempfile.gettempdir()) / "cluster.lock", "w")
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="wslurm"))
         (self.directory / "plugstack.conf").write_text(plugstack)
         self.environment = {"SLURM_CONF": str(self.directory / "slurm.conf")}
         try:
-            self.script("slurm-up.sh", "2")
+            self.script("slurm-up.sh", *([str(hosts), "munge", "netns"] if hosts else ["2"]))
         except BaseException:
             self.close()
             raise

@@ -1,0 +1,58 @@
+"""Three pretended hosts of this machine, network namespaces wfn0 to wfn2 behind a switch, for the tests of jobs on
+several hosts."""
+
+import fcntl
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+# The scripts that make them lie beside the checkout, as the descriptions of machines do.
+SCRIPTS = pathlib.Path(os.environ.get("WEFT_TEST_CLUSTER", SOURCE.parent / "shared" / "cluster"))
+RSH = str(SCRIPTS / "nsrsh")
+NAMES = ["wfn0", "wfn1", "wfn2"]
+
+
+def missing():
+    """Why there can be none here; empty when there can."""
+    if os.geteuid() != 0:
+        return "network namespaces need root"
+    if not shutil.which("ip"):
+        return "there is no ip; Debian's package iproute2 has it"
+    if not (SCRIPTS / "net-up.sh").exists():
+        return f"there is no {SCRIPTS / 'net-up.sh'} to make hosts"
+    return ""
+
+
+def on(host, *command):
+    """The words that run a command on a host: first ip, as root."""
+    return ["ip", "netns", "exec", host, "unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh", *command]
+
+
+class Hosts:
+    """Up until they are closed. There is one set at a time on a machine."""
+
+    def __init__(self):
+        self.lock = open(pathlib.Path(tempfile.gettempdir()) / "cluster.lock", "w")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.script("net-up.sh", str(len(NAMES)))
+
+    def close(self):
+        self.script("net-down.sh")
+        self.lock.close()
+
+    def script(self, name, *arguments):
+        done = subprocess.run(["bash", SCRIPTS / name, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=60, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{name} failed: {done.stdout}{done.stderr}")
+
+    def add_interface(self, name, address):
+        """One more interface on every host, all of them with the same address, which lead nowhere."""
+        for host in NAMES:
+            for words in (["link", "add", name, "type", "veth", "peer", "name", f"{name}-end"],
+                          ["addr", "add", address, "dev", name], ["link", "set", name, "up"],
+                          ["link", "set", f"{name}-end", "up"]):
+                subprocess.run(["ip", "-n", host, *words], check=True)
