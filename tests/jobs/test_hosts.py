@@ -4,8 +4,8 @@ some over the network.
 
     test_hosts.py LAUNCHER JOB_PROGRAM WEFT [--all]
 
-LAUNCHER: weft, hydra, openmpi, slurm-pmix, slurm-pmi2 or slurm-weft. By hydra the whole API is gone through over every
-provider, by the others a part of it; with --all the whole by this one, too. LAUNCHERS.md has the commands.
+LAUNCHER: weft, hydra, openmpi, slurm-pmix, slurm-pmi2 or slurm-weft. By weft and hydra the whole API is gone through over
+every provider, by the others a part of it; with --all the whole by these, too. LAUNCHERS.md has the commands.
 """
 
 import os
@@ -22,7 +22,7 @@ import hosts
 import slurm
 
 LAUNCHER, PROGRAM, WEFT = sys.argv.pop(1), *(str(pathlib.Path(sys.argv.pop(1)).resolve()) for _ in range(2))
-WHOLE = "--all" in sys.argv or LAUNCHER == "hydra"
+WHOLE = "--all" in sys.argv or LAUNCHER in ("weft", "hydra")
 COUNTS = ["0", "1", "1000", "20000", "300000"] if WHOLE else ["1000"]
 PROCESSES, PER_HOST = 6, 2
 ON_ALL = ",".join(f"{name}:{PER_HOST}" for name in hosts.NAMES)
@@ -207,8 +207,8 @@ if WHY := hosts.missing() or STARTER.missing():
     sys.exit(77)
 HOSTS = hosts.Hosts()
 try:
-    # To the rest the launcher makes no difference.
-    classes = [EveryLauncher, Settings, Interfaces] if LAUNCHER == "hydra" else [EveryLauncher]
+    # To the rest other launchers make no difference.
+    classes = [EveryLauncher, *{"weft": [Interfaces], "hydra": [Settings, Interfaces]}.get(LAUNCHER, [])]
     cases = map(unittest.defaultTestLoader.loadTestsFromTestCase, classes)
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(cases))
 finally:
