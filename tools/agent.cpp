@@ -146,7 +146,11 @@ void agent::hear(message kind, std::string_view body) {
 
 void agent::start(orders given) {
   orders_ = std::move(given);
-  local_share share{orders_.processes, {orders_.job, orders_.all_processes, invited_.secret}, orders_.store_address};
+  local_share share{orders_.processes,
+                    orders_.host,
+                    orders_.hosts,
+                    {orders_.job, orders_.all_processes, invited_.secret},
+                    orders_.store_address};
   std::unique_ptr<link_input> input;
   if (orders_.processes.first == 0)
     input = std::make_unique<link_input>(loop_, [this] { link_.send(message::input_taken, ""); });

@@ -31,7 +31,7 @@ void from_json(const json& from, job_settings& to) {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(process_range, first, count)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(invitation, secret, addresses, hosts, host, rsh, command, environment)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(orders, settings, processes, job, all_processes, store_address, folder)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(orders, settings, processes, host, hosts, job, all_processes, store_address, folder)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(process_end, process, by_signal, dumped_core, number)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(failure, status, why)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(finishing, kill_after, job_ended)

@@ -45,6 +45,8 @@ struct invitation {
 struct orders {
   job_settings settings;  ///< of these, what the processes need
   process_range processes;
+  int host = 0;   ///< its number among
+  int hosts = 1;  ///< those of the job, in the order of processes
   std::uint64_t job = 0;
   int all_processes = 0;
   std::string store_address;

@@ -1,14 +1,8 @@
 #include "doorkeeper.hpp"
 
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <memory>
 #include <weft/runtime/error.hpp>
 
 namespace weft::tools {
@@ -22,35 +16,7 @@ constexpr auto deaf_time = 100ms;
 constexpr std::size_t strangers_limit = 128;  // beyond one for each agent that is expected
 constexpr int most_at_once = 64;              // accepted before others get their turn
 
-/// How far from being what another machine reaches: IPv4, IPv6, this machine alone; or -1 for no use.
-int distance(const ifaddrs& entry) {
-  if (entry.ifa_addr == nullptr || (entry.ifa_flags & IFF_UP) == 0) return -1;
-  if (entry.ifa_addr->sa_family == AF_INET) return (entry.ifa_flags & IFF_LOOPBACK) != 0 ? 2 : 0;
-  if (entry.ifa_addr->sa_family != AF_INET6) return -1;
-  const auto& address = reinterpret_cast<const sockaddr_in6*>(entry.ifa_addr)->sin6_addr;
-  if (IN6_IS_ADDR_LINKLOCAL(&address)) return -1;  // means something else on every link
-  return (entry.ifa_flags & IFF_LOOPBACK) != 0 ? 3 : 1;
-}
-
-std::string numeric(const sockaddr& address) {
-  char host[NI_MAXHOST];
-  const socklen_t size = address.sa_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-  return ::getnameinfo(&address, size, host, sizeof host, nullptr, 0, NI_NUMERICHOST) == 0 ? host : "";
-}
-
 }  // namespace
-
-std::vector<std::string> local_addresses() {
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) throw_system_error(errno, "getifaddrs", "listing this machine's addresses");
-  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
-  std::vector<std::string> result;
-  for (const int wanted : {0, 1, 2, 3})
-    for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next)
-      if (distance(*entry) == wanted) result.push_back(numeric(*entry->ifa_addr));
-  std::erase(result, "");
-  return result;
-}
 
 doorkeeper::doorkeeper(event_loop& loop, const std::vector<std::string>& local, std::string secret,
                        std::size_t expected, welcome let_in)

@@ -15,9 +15,6 @@
 
 namespace weft::tools {
 
-/// The addresses of this machine, numeric, those that other machines may reach first.
-std::vector<std::string> local_addresses();
-
 class doorkeeper {
  public:
   using welcome = std::function<void(int host, file_descriptor socket)>;

@@ -118,7 +118,7 @@ std::vector<host_share> allot(const std::vector<named_host>& hosts, const host_c
                                               " ranks, which processes of " + std::to_string(choice.ranks_per_process) +
                                               " ranks (--ranks-per-process) do not share evenly");
     const int processes = (taken[i] + choice.ranks_per_process - 1) / choice.ranks_per_process;
-    shares.push_back({hosts[i].name, {process, processes}, taken[i]});
+    shares.push_back({hosts[i].name, {process, processes}, taken[i], static_cast<int>(i)});
     process += processes;
     ranks += taken[i];
   }

@@ -21,6 +21,7 @@ struct host_share {
   std::string name;
   process_range processes;
   int ranks = 0;
+  int number = 0;  ///< among the hosts, in the order of processes
 };
 
 struct job_settings {

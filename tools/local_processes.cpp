@@ -50,7 +50,7 @@ void local_processes::start() {
   members_.resize(static_cast<std::size_t>(share_.processes.count));
   for (int i = 0; i < share_.processes.count; ++i) {
     const int process = share_.processes.first + i;
-    settings.environment = environment_of(settings_, share_.job, share_.store_address, process, placed.cpus);
+    settings.environment = environment_of(settings_, share_, process, placed.cpus);
     if (!placed.cpus.empty()) settings.cpus = placed.cpus[static_cast<std::size_t>(i)];
     settings.standard_input = process == 0 ? input_->descriptor() : -1;
     start_one(process, settings);

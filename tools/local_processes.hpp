@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <vector>
-#include <weft/runtime/tcp_store.hpp>
 
 #include "guardian.hpp"
 #include "job.hpp"
@@ -13,13 +12,6 @@
 #include "start.hpp"
 
 namespace weft::tools {
-
-/// What those processes are to be.
-struct local_share {
-  process_range processes;
-  store_job job;
-  std::string store_address;
-};
 
 class local_processes final : public job_processes {
  public:

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <weft/fabric/interfaces.hpp>
 #include <weft/runtime/error.hpp>
 
 #include "agent_tree.hpp"
@@ -56,11 +57,8 @@ remote_processes::remote_processes(event_loop& loop, guardian& guard, const job_
 
 void remote_processes::start() {
   starting_ = true;
-  const bool all_here =
-      std::all_of(hosts_.begin(), hosts_.end(), [](const host& h) { return is_this_host(h.share.name); });
-  const std::vector<std::string> local = all_here ? std::vector<std::string>{"127.0.0.1"} : local_addresses();
   door_ =
-      std::make_unique<doorkeeper>(loop_, local, job_.secret, hosts_.size(),
+      std::make_unique<doorkeeper>(loop_, reachable_addresses(), job_.secret, hosts_.size(),
                                    [this](int number, file_descriptor socket) { let_in(number, std::move(socket)); });
   join_.set(clock_type::now() + settings_.join_timeout);
   invitation invited = invite();
@@ -68,6 +66,15 @@ void remote_processes::start() {
   for (invited.host = mine.begin; invited.host < mine.end; ++invited.host)
     hosts_[static_cast<std::size_t>(invited.host)].start = std::make_unique<agent_start>(
         loop_, guardian_, errors_, invited, [this](const failure& what) { events_.failed(what.status, what.why); });
+}
+
+/// Those of this machine that its agents may reach: which of them each does is for it to find out.
+std::vector<std::string> remote_processes::reachable_addresses() const {
+  std::vector<std::string> result;
+  const auto elsewhere = [](const host& h) { return !is_this_host(h.share.name); };
+  if (std::any_of(hosts_.begin(), hosts_.end(), elsewhere))
+    for (const fabric::network_interface& each : fabric::usable_interfaces("", "")) result.push_back(each.address);
+  return result.empty() ? std::vector<std::string>{"127.0.0.1"} : result;
 }
 
 invitation remote_processes::invite() const {
@@ -99,9 +106,15 @@ void remote_processes::give_orders() {
   starting_ = false;
   join_.clear();
   door_->close();
-  orders each{settings_, {}, job_.number, job_.processes, {}, std::filesystem::current_path()};
+  orders each;
+  each.settings = settings_;
+  each.hosts = static_cast<int>(hosts_.size());
+  each.job = job_.number;
+  each.all_processes = job_.processes;
+  each.folder = std::filesystem::current_path();
   for (host& to : hosts_) {
     each.processes = to.share.processes;
+    each.host = to.share.number;
     each.store_address = serve_(to.reached_by);
     to.running = to.share.processes.count;
     running_ += to.running;

@@ -44,6 +44,7 @@ class remote_processes final : public job_processes {
     bool cleaned = false;
   };
 
+  std::vector<std::string> reachable_addresses() const;
   invitation invite() const;
   void let_in(int number, file_descriptor socket);
   void give_orders();

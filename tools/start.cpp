@@ -19,6 +19,12 @@ std::string listed(const std::vector<topology::cpu_set>& cpus) {
   return list;
 }
 
+/// As WEFT_PLACE says it.
+std::string listed(const local_share& share, int process) {
+  return std::to_string(process - share.processes.first) + "," + std::to_string(share.processes.count) + "," +
+         std::to_string(share.host) + "," + std::to_string(share.hosts);
+}
+
 /// The threads that each of `processes` has for its ranks, where there are so many cores.
 int threads_each(const job_settings& settings, int processes, int cores) {
   if (settings.ranks_per_process == 1) return 1;
@@ -67,11 +73,12 @@ std::vector<std::string> carried_environment() {
   for (char** line = environ; *line != nullptr; ++line)
     for (const std::string_view begin : {"WEFT_", "FI_", "PATH=", "LD_LIBRARY_PATH="})
       if (std::string_view(*line).starts_with(begin)) lines.emplace_back(*line);
+  std::erase_if(lines, [](const std::string& line) { return line.starts_with("WEFT_ADDRESS="); });  // each has its own
   return lines;
 }
 
-std::vector<std::string> environment_of(const job_settings& settings, const store_job& job, const std::string& address,
-                                        int process, const std::vector<topology::cpu_set>& cpus) {
+std::vector<std::string> environment_of(const job_settings& settings, const local_share& share, int process,
+                                        const std::vector<topology::cpu_set>& cpus) {
   std::map<std::string, std::string> variables;
   const auto add = [&](const std::string& line) {
     const std::size_t equals = line.find('=');
@@ -79,16 +86,19 @@ std::vector<std::string> environment_of(const job_settings& settings, const stor
   };
   for (char** line = environ; *line != nullptr; ++line) add(*line);
   for (const std::string& line : settings.exports) add(line);
+  for (const char* const of_another_launcher : {"WEFT_LAUNCHER", "WEFT_PROGRESS_CPUS"})
+    variables.erase(of_another_launcher);
   if (!settings.provider.empty()) variables["WEFT_PROVIDER"] = settings.provider;
   if (!settings.progress.empty()) variables["WEFT_PROGRESS"] = settings.progress;
   variables["WEFT_RANKS"] = std::to_string(settings.ranks);
   variables["WEFT_RANKS_PER_PROCESS"] = std::to_string(settings.ranks_per_process);
   if (settings.workers != 0) variables["WEFT_WORKERS"] = std::to_string(settings.workers);
-  variables["WEFT_JOB"] = std::to_string(job.number);
+  variables["WEFT_JOB"] = std::to_string(share.job.number);
   variables["WEFT_PROCESS"] = std::to_string(process);
-  variables["WEFT_PROCESSES"] = std::to_string(job.processes);
-  variables["WEFT_STORE"] = address;
-  variables["WEFT_SECRET"] = job.secret;
+  variables["WEFT_PROCESSES"] = std::to_string(share.job.processes);
+  variables["WEFT_STORE"] = share.store_address;
+  variables["WEFT_SECRET"] = share.job.secret;
+  variables["WEFT_PLACE"] = listed(share, process);
   variables["WEFT_GIVEN_CPUS"] = to_string(topology::this_thread_binding());
   variables["WEFT_BOUND_CPUS"] = listed(cpus);
   variables["IPATH_NO_BACKTRACE"] = "1";  // libinfinipath, which libfabric loads, would hook signals before main

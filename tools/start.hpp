@@ -20,10 +20,19 @@ std::vector<std::string> find_exports(const std::vector<std::string>& exports);
 /// and libfabric (WEFT_*, FI_*), and where programs and libraries are found.
 std::vector<std::string> carried_environment();
 
+/// What a machine has of a job.
+struct local_share {
+  process_range processes;
+  int host = 0;   ///< its number among
+  int hosts = 1;  ///< those of the job
+  store_job job;
+  std::string store_address;
+};
+
 /// The environment of process `process`: the launcher's own, under -x, under what weft itself says. `cpus` are what
 /// each process of this machine is bound to; no set at all where nothing is bound.
-std::vector<std::string> environment_of(const job_settings& settings, const store_job& job, const std::string& address,
-                                        int process, const std::vector<topology::cpu_set>& cpus);
+std::vector<std::string> environment_of(const job_settings& settings, const local_share& share, int process,
+                                        const std::vector<topology::cpu_set>& cpus);
 
 struct placement {
   std::vector<topology::cpu_set> cpus;  ///< for each process of this machine; none at all where nothing is bound

@@ -1,12 +1,12 @@
 // What the launcher and its agents say to each other, and whom it lets in.
 #include <poll.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
-#include <functional>
 #include <fstream>
+#include <functional>
 #include <thread>
-#include <unistd.h>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/tcp_store.hpp>
 
@@ -111,7 +111,8 @@ TEST_CASE("a link carries messages both ways, and ends with one that breaks the 
   std::vector<std::string> heard;
   std::string end;
   agent_link link(
-      loop, std::move(here), [&](message kind, std::string_view body) {
+      loop, std::move(here),
+      [&](message kind, std::string_view body) {
         heard.push_back(std::to_string(static_cast<int>(kind)) + std::string(body));
       },
       [&](const std::string& why) { end = why; });

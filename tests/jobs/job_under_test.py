@@ -1,0 +1,79 @@
+"""A launcher that runs, and what it leaves behind."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+
+
+def parent(pid):
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+class Running:
+    """A `weft run` and all that it has started, which bears a mark in its environment."""
+
+    def __init__(self, command, stdin="", **variables):
+        self._mark = f"WEFT_TEST_MARK={os.getpid()}-{time.monotonic_ns()}"
+        name, _, value = self._mark.partition("=")
+        environment = os.environ | variables | {name: value}
+        self._out, self._err, self._in = (tempfile.TemporaryFile() for _ in range(3))
+        self._in.write(stdin.encode())
+        self._in.seek(0)
+        self.started = time.monotonic()
+        self.process = subprocess.Popen(command, env=environment, stdin=self._in, stdout=self._out, stderr=self._err)
+
+    @staticmethod
+    def _text(file):
+        return os.pread(file.fileno(), 1 << 26, 0).decode()
+
+    @property
+    def out(self):
+        return self._text(self._out)
+
+    @property
+    def err(self):
+        return self._text(self._err)
+
+    def wait(self):
+        status = self.process.wait(timeout=60)
+        self.took = time.monotonic() - self.started
+        return status
+
+    def said(self, line, times):
+        deadline = time.monotonic() + 30
+        while self.out.splitlines().count(line) < times and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return self.out.splitlines().count(line) >= times
+
+    def processes(self):
+        """Those that bear the mark and live: number and command line."""
+        found = {}
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                marked = self._mark.encode() in (folder / "environ").read_bytes().split(b"\0")
+                state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
+                if marked and state not in "ZX":
+                    found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+            except OSError:
+                continue
+        return found
+
+    def agents(self):
+        """Without their guardians, which bear the same command line."""
+        return [pid for pid, line in sorted(self.processes().items())
+                if line.endswith("weft agent") and pathlib.Path(f"/proc/{pid}/comm").read_text() == "weft\n"]
+
+    def ranks(self):
+        agents = self.agents()
+        return [pid for pid in sorted(self.processes()) if pid not in agents and parent(pid) in agents]
+
+    def left_after(self, seconds):
+        deadline = time.monotonic() + seconds
+        while (left := self.processes()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        return left

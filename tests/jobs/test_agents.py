@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""What `weft run` does with several hosts by its agents. Arguments: which hosts (shells: this machine by other names;
+namespaces: network namespaces), the program that obeys commands, the jobs' program, the command weft."""
+
+import os
+import pathlib
+import signal
+import socket
+import sys
+import time
+import unittest
+
+import hosts
+from job_under_test import Running, parent
+from remote_shell import SHELL, program
+
+KIND = sys.argv.pop(1)
+OBEYS, JOBS, WEFT = (str(pathlib.Path(sys.argv.pop(1)).resolve()) for _ in range(3))
+
+
+class OnHosts(unittest.TestCase):
+    """What holds for whatever hosts: subclasses say which there are."""
+
+    hosts, shell = [], ""
+
+    def run_on(self, hosts, options, *words, **rest):
+        named = [option for option in ("--hosts", ",".join(hosts)) if hosts]
+        command = [WEFT, "run", *named, "--rsh", self.shell, "--oversubscribe", *options, *words]
+        return Running(self.start(command), **rest)
+
+    def start(self, command):
+        """The words that run the launcher."""
+        return command
+
+    def each(self, ranks):
+        return [f"{host}:{ranks}" for host in self.hosts]
+
+    def outcome(self, *arguments, **rest):
+        running = self.run_on(*arguments, **rest)
+        status = running.wait()
+        self.assertEqual(running.left_after(2), {})
+        return status, running.out, running.err
+
+
+class Shells(OnHosts):
+    hosts = ["a", "b", "c"]
+
+    @classmethod
+    def setUpClass(cls):
+        cls.shell = program(SHELL)
+
+    @classmethod
+    def tearDownClass(cls):
+        os.unlink(cls.shell)
+
+    def test_ranks_follow_the_hosts_and_meet(self):
+        words = ["join", "variable", "WEFT_PROCESS", "variable", "WEFT_PLACE"]
+        status, out, err = self.outcome(["a:2", "b:1", "c:3"], ["--tag-output"], OBEYS, *words)
+        self.assertEqual((status, err), (0, ""))
+        places = ["0,2,0,3", "1,2,0,3", "0,1,1,3", "0,3,2,3", "1,3,2,3", "2,3,2,3"]
+        expected = [f"[{i}] WEFT_{what}" for i, place in enumerate(places) for what in (f"PLACE={place}", f"PROCESS={i}")]
+        self.assertEqual(sorted(out.splitlines()), expected)
+
+    def test_a_process_hosts_ranks(self):
+        status, out, err = self.outcome(self.each(4), ["--ranks-per-process", "2"], JOBS, "meet")
+        self.assertEqual((status, out), (0, "12 ranks\n"), err)
+
+    def test_a_hostfile(self):
+        path = program("a slots=2\n# nobody\nb:1\n")
+        status, out, err = self.outcome([], ["--hostfile", path], OBEYS, "join", "say", "met")
+        self.assertEqual((status, out, err), (0, "met\n" * 3, ""))
+        status, out, err = self.outcome([], ["--hostfile", path, "--ranks-per-node", "2"], OBEYS, "join", "say", "met")
+        self.assertEqual((status, out, err), (0, "met\n" * 4, ""))
+        status, out, err = self.outcome([], ["--hostfile", path, "-n", "4"], OBEYS, "say", "x")
+        self.assertNotEqual(status, 0)
+        self.assertIn("have room for 3 ranks, and -n asks for 4", err)
+        pathlib.Path(path).write_text("a\n\nb slots=few\n")
+        status, out, err = self.outcome([], ["--hostfile", path], OBEYS, "say", "x")
+        self.assertNotEqual(status, 0)
+        self.assertIn(f'{path}:3: "few" is no number of ranks', err)
+        os.unlink(path)
+
+    def test_environment_and_folder_go_along(self):
+        shell = program("#!/bin/sh\nshift; cd /; exec env -i sh -c \"$*\"\n")
+        running = Running([WEFT, "run", "--hosts", "a,b", "--rsh", shell, "--oversubscribe", "-x", "GIVEN=a b'c\"",
+                           "-x", "NAMED", "sh", "-c", 'echo "$GIVEN $NAMED $WEFT_TEST_ONE ${UNNAMED-none} $PWD"'],
+                          NAMED="named", UNNAMED="unnamed", WEFT_TEST_ONE="1")
+        self.assertEqual(running.wait(), 0, running.err)
+        self.assertEqual(running.out, f"a b'c\" named 1 none {os.getcwd()}\n" * 2)
+        os.unlink(shell)
+
+    def test_rank_0_reads_the_standard_input(self):
+        text = "".join(f"line {i}\n" for i in range(100_000))
+        status, out, err = self.outcome(self.each(2), [], OBEYS, "echo", stdin=text)
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(out, text)
+        status, out, err = self.outcome(self.each(2), [], OBEYS, "say", "done", stdin=text)
+        self.assertEqual((status, out, err), (0, "done\n" * 6, ""))
+
+    def test_output_comes_in_whole_lines(self):
+        status, out, err = self.outcome(self.each(2), ["--tag-output"], OBEYS, "flood", "20000", "a")
+        self.assertEqual((status, err), (0, ""))
+        lines = out.splitlines()
+        self.assertEqual(len(lines), 120_000)
+        self.assertEqual({line for line in lines}, {f"[{i}] " + "a" * 200 for i in range(6)})
+
+    def test_a_death_is_reported_with_host_rank_and_signal(self):
+        status, out, err = self.outcome(self.each(2), [], OBEYS, "join", "only", "3", "signal", "9")
+        self.assertEqual(status, 137, err)
+        self.assertRegex(err, r"^weft run: rank 3 \(pid \d+, host b\) was killed by signal 9, SIGKILL \(Killed\)")
+        status, out, err = self.outcome(self.each(2), [], "sh", "-c", "[ $WEFT_PROCESS = 4 ] && exit 5; exec sleep 60")
+        self.assertEqual(status, 5)
+        self.assertRegex(err, r"^weft run: rank 4 \(pid \d+, host c\) exited with status 5; ending the job\n$")
+
+    def test_the_others_may_go_on(self):
+        script = f'if [ $WEFT_PROCESS = 1 ]; then exec "{OBEYS}" join signal 9; else exec "{OBEYS}" join lost 1; fi'
+        status, out, err = self.outcome(self.each(1), ["--on-failure", "continue"], "sh", "-c", script)
+        self.assertEqual((status, out), (137, "process 1 is lost\n" * 2), err)
+        self.assertIn("the others go on", err)
+
+    def test_a_timeout_ends_the_job(self):
+        status, out, err = self.outcome(self.each(1), ["--timeout", "1"], OBEYS, "ignore", "15", "sleep", "60000")
+        self.assertEqual(status, 124)
+        self.assertIn("did not end within 1 s", err)
+
+    def test_a_program_that_is_not_there(self):
+        status, out, err = self.outcome(self.each(1), [], "no-such-program")
+        self.assertEqual(status, 127)
+        self.assertRegex(err, 'host [abc]: there is no program "no-such-program" in PATH')
+
+    def test_this_host_needs_no_shell(self):
+        for name in "localhost", socket.gethostname():
+            running = Running([WEFT, "run", "--hosts", f"{name}:2", "--rsh", "/no/such/shell", "--oversubscribe", OBEYS,
+                               "join", "say", "met"])
+            self.assertEqual(running.wait(), 0, running.err)
+            self.assertEqual(running.out, "met\nmet\n")
+
+    def test_hosts_that_cannot_be_used_end_the_job(self):
+        for host, said in {
+            "unknown": ["unknown: unknown: no such host is known\n", "host unknown cannot be reached: ", "status 255"],
+            "refused": ["refused: refused: permission denied\n", "host refused cannot be reached: "],
+            "missing": [f"host missing: there is no {WEFT} there"],
+            "old": ['host old has another version of weft: "weft agent 0.0.1, protocol 0" there, "weft agent '],
+            "silent": ["no agent of weft answered from silent within 1500 ms (WEFT_JOIN_TIMEOUT)"],
+        }.items():
+            running = self.run_on(["a:1", f"{host}:1", "b:1"], [], OBEYS, "say", "x", WEFT_JOIN_TIMEOUT="1500")
+            self.assertEqual(running.wait(), 1, host)
+            self.assertLess(running.took, 8)
+            self.assertEqual(running.out, "")
+            for part in said:
+                self.assertIn(part, running.err)
+            self.assertEqual(running.left_after(2), {})
+
+    def test_a_shell_that_is_not_there(self):
+        running = Running([WEFT, "run", "--hosts", "a,b", "--rsh", "/no/such/shell", OBEYS, "say", "x"])
+        self.assertEqual(running.wait(), 127)
+        self.assertIn('there is no program "/no/such/shell"', running.err)
+
+    def test_what_start_up_files_say_does_no_harm(self):
+        status, out, err = self.outcome(["chatty:2"], [], OBEYS, "join", "say", "met")
+        self.assertEqual((status, out), (0, "met\nmet\n"))
+        self.assertEqual(sorted(err.splitlines()), ["chatty: be good", "chatty: welcome to chatty"])
+
+    def test_the_secret_is_on_no_command_line(self):
+        running = self.run_on(self.each(1), [], OBEYS, "say", "ready", "sleep", "60000")
+        self.assertTrue(running.said("ready", 3))
+        rank = running.ranks()[-1]
+        variables = pathlib.Path(f"/proc/{rank}/environ").read_bytes().split(b"\0")
+        secret = next(v for v in variables if v.startswith(b"WEFT_SECRET=")).partition(b"=")[2].decode()
+        self.assertGreaterEqual(len(secret), 32)
+        for line in running.processes().values():
+            self.assertNotIn(secret, line)
+        running.process.send_signal(signal.SIGTERM)
+        self.assertEqual(running.wait(), 128 + signal.SIGTERM)
+        self.assertEqual(running.left_after(2), {})
+
+    def test_more_hosts_than_one_starts(self):
+        names = [f"h{i}" for i in range(40)]
+        running = self.run_on([f"{name}:1" for name in names], [], OBEYS, "join", "say", "met", "sleep", "60000")
+        self.assertTrue(running.said("met", 40), running.err)
+        starters = [parent(pid) for pid in running.agents()]
+        self.assertEqual(starters.count(running.process.pid), 32)
+        running.process.send_signal(signal.SIGINT)
+        self.assertEqual(running.wait(), 130)
+        self.assertEqual(running.left_after(2), {})
+        status, out, err = self.outcome([f"{name}:1" for name in names[:33]] + ["unknown:1"], [], OBEYS, "say", "x")
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("host unknown cannot be reached", err)
+
+    def test_signals_end_everything(self):
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+            running = self.run_on(self.each(1), [], OBEYS, "fork", "escape", "say", "ready", "sleep", "60000")
+            self.assertTrue(running.said("ready", 3))
+            running.process.send_signal(number)
+            self.assertEqual(running.wait(), 128 + number)
+            self.assertEqual(running.left_after(2), {})
+
+    def test_whoever_is_killed_everything_ends(self):
+        for victim in "launcher", "agent", "rank":
+            running = self.run_on(self.each(2), [], OBEYS, "fork", "ignore", "15", "say", "ready", "sleep", "60000")
+            self.assertTrue(running.said("ready", 6))
+            pid = {"launcher": lambda: running.process.pid, "agent": lambda: running.agents()[1],
+                   "rank": lambda: running.ranks()[-1]}[victim]()
+            os.kill(pid, signal.SIGKILL)
+            begin = time.monotonic()
+            status = running.wait()
+            self.assertEqual(running.left_after(2), {}, victim)
+            self.assertLess(time.monotonic() - begin, 2, victim)
+            self.assertEqual(status, {"launcher": -9, "agent": 1, "rank": 137}[victim])
+            if victim == "agent":
+                self.assertRegex(running.err, "host [abc]: the agent there, with ranks . to ., is gone")
+
+    def test_strangers_are_dropped_and_disturb_nobody(self):
+        running = self.run_on(self.each(1), [], OBEYS, "join", "variable", "WEFT_STORE", "sleep", "2000", "join", "say", "met")
+        deadline = time.monotonic() + 30
+        while running.out.count("\n") < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        host, _, port = running.out.splitlines()[0].partition("=")[2].rpartition(":")
+        crowd = []
+        for i in range(500):
+            crowd.append(socket.create_connection((host, int(port))))
+            crowd[-1].send(b"garbage " * 20)
+        begin = time.monotonic()
+        crowd[-1].settimeout(5)
+        try:
+            while crowd[-1].recv(4096):
+                pass
+        except ConnectionResetError:
+            pass
+        self.assertLess(time.monotonic() - begin, 1)
+        running.process.send_signal(signal.SIGTERM)
+        running.wait()
+        self.assertEqual(running.left_after(2), {})
+
+
+class InNamespaces(OnHosts):
+    hosts, shell = hosts.NAMES, hosts.RSH
+
+    @classmethod
+    def setUpClass(cls):
+        cls.up = hosts.Hosts()
+        cls.up.add_interface("docker0", "172.17.0.1/16")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.up.close()
+
+    def start(self, command):
+        return hosts.on(self.hosts[0], *command)
+
+    def test_ranks_meet_at_the_address_that_all_reach(self):
+        status, out, err = self.outcome(self.each(2), [], OBEYS, "join", "variable", "WEFT_STORE")
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual({line.rpartition(":")[0] for line in out.splitlines()}, {"WEFT_STORE=10.77.0.1"})
+        self.assertEqual(len(out.splitlines()), 6)
+
+    def test_a_host_that_is_not_there(self):
+        status, out, err = self.outcome([f"{self.hosts[0]}:1", "weftnowhere:1"], [], OBEYS, "say", "x")
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("host weftnowhere cannot be reached", err)
+
+    def test_whoever_is_killed_everything_ends(self):
+        for victim in "launcher", "agent", "rank":
+            running = self.run_on(self.each(2), [], OBEYS, "fork", "say", "ready", "join", "sleep", "60000")
+            self.assertTrue(running.said("ready", 6), running.err)
+            pid = {"launcher": lambda: running.process.pid, "agent": lambda: running.agents()[-1],
+                   "rank": lambda: running.ranks()[-1]}[victim]()
+            os.kill(pid, signal.SIGKILL)
+            begin = time.monotonic()
+            running.wait()
+            self.assertEqual(running.left_after(2), {}, victim)
+            self.assertLess(time.monotonic() - begin, 2, victim)
+
+
+if KIND == "namespaces" and (why := hosts.missing()):
+    print(f"skipped: {why}")
+    sys.exit(77)
+suite = unittest.defaultTestLoader.loadTestsFromTestCase({"shells": Shells, "namespaces": InNamespaces}[KIND])
+sys.exit(not unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful())
