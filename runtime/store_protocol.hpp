@@ -31,8 +31,13 @@ inline constexpr std::size_t verdict_size = 4 + sizeof(proof);
 inline constexpr std::size_t request_size = 1 + 1 + 2 + 4 + 4;
 inline constexpr std::size_t reply_size = 4 + 4 + 8;
 
+/// In place of a process in the hello of somebody who is none, but belongs to the job: who started some of its processes
+/// and tells how they ended. It may ask nothing else: the key of `ended` is the process's number, the value how it died,
+/// or nothing when it ended as it should.
+inline constexpr std::uint32_t witness = 0x7fffffff;
+
 enum class verdict : std::uint32_t { accepted, wrong_secret, wrong_process, already_connected, wrong_version };
-enum class request : std::uint8_t { put = 1, get, find, fence, gather };
+enum class request : std::uint8_t { put = 1, get, find, fence, gather, ended };
 enum class reply : std::uint32_t { value, absent, lost };
 
 /// Everything that a proof covers besides who makes it.

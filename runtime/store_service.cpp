@@ -1,6 +1,7 @@
 #include "store_service.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <weft/runtime/error.hpp>
 
 #include "bytes.hpp"
@@ -62,6 +63,7 @@ protocol::verdict store_service::judge(const protocol::handshake& h, const proto
   if (version != protocol::version) return verdict::wrong_version;
   if (!protocol::equal(given, protocol::prove(protocol::prover::process, job_.secret, h))) return verdict::wrong_secret;
   const auto processes = static_cast<std::uint32_t>(job_.processes);
+  if (h.processes == processes && h.process == protocol::witness) return verdict::accepted;
   if (h.processes != processes || h.process >= processes) return verdict::wrong_process;
   const bool there = std::any_of(all.begin(), all.end(), [&](const store_connection& other) {
     return !other.closing && other.process == static_cast<int>(h.process);
@@ -78,6 +80,8 @@ void store_service::handle_request(store_connection& c, std::span<const std::byt
   c.sequence = take<std::uint32_t>(message);
   const std::string key(as_text(message.first(key_length)));
   rendezvous_table::bytes value(message.begin() + static_cast<std::ptrdiff_t>(key_length), message.end());
+  if ((c.process == static_cast<int>(protocol::witness)) != (what == protocol::request::ended))
+    throw error(errc::protocol, "store request of somebody who may not make it");
   c.waiting.reset();  // a process that asks anew has given up what it asked before
   switch (what) {
     case protocol::request::put:
@@ -98,10 +102,23 @@ void store_service::handle_request(store_connection& c, std::span<const std::byt
     case protocol::request::gather:
       c.waiting = table_.contribute(c.process, key, std::move(value));
       break;
+    case protocol::request::ended:
+      record_end(key, as_text(value));
+      c.reply(protocol::reply::value, {});
+      break;
     default:
       throw error(errc::protocol, "store request of an unknown kind");
   }
   changed_ = true;
+}
+
+void store_service::record_end(std::string_view process, std::string_view how) {
+  int number = -1;
+  const auto [end, failure] = std::from_chars(process.data(), process.data() + process.size(), number);
+  if (failure != std::errc{} || end != process.data() + process.size() || number < 0 || number >= job_.processes)
+    throw error(errc::protocol, "store: the end of a process that the job does not have");
+  if (how.empty()) return table_.leave(number);
+  table_.lose(number, how);
 }
 
 void store_service::answer(store_connection& c) {

@@ -43,6 +43,7 @@ class store_service {
   store_protocol::verdict judge(const store_protocol::handshake& h, const store_protocol::proof& given,
                                 std::uint32_t version, const std::list<store_connection>& all) const;
   void handle_request(store_connection& c, std::span<const std::byte> message);
+  void record_end(std::string_view process, std::string_view how);
 
   store_job job_;
   rendezvous_table table_;

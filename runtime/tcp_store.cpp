@@ -71,6 +71,13 @@ class tcp_store final : public store {
     return unpack(*ask(protocol::request::gather, key, mine, {kind::gather, std::string(key)}, deadline), processes_);
   }
 
+  /// As a witness.
+  void report(int process, std::string_view how, clock::time_point deadline) {
+    const std::lock_guard lock(mutex_);
+    const std::string key = std::to_string(process);
+    ask(protocol::request::ended, key, as_bytes(how), {kind::value, key}, deadline);
+  }
+
  private:
   void greet(const store_job& job, clock::time_point deadline);
   void check_verdict(std::span<const std::byte> message, const protocol::proof& expected) const;
@@ -218,6 +225,11 @@ std::unique_ptr<store> connect_tcp_store(const std::string& address, const store
         throw_no_rendezvous(address, std::string("nobody answers as a launcher of weft (") + failure.what() + ")");
       throw;
     }
+}
+
+void report_end(const std::string& address, const store_job& job, int process, std::string_view how,
+                store::clock::time_point deadline) {
+  tcp_store(address, job, static_cast<int>(protocol::witness), deadline).report(process, how, deadline);
 }
 
 }  // namespace weft

@@ -10,6 +10,8 @@
 #include <weft/runtime/socket.hpp>
 #include <weft/topology/cpu_set.hpp>
 
+#include "ending.hpp"
+
 namespace weft::tools {
 
 struct child_settings {
@@ -34,21 +36,9 @@ struct child {
 /// it.
 child start(const child_settings& settings);
 
-/// How a process ended, without forgetting it: until `reap`, nobody else gets its number, nor that of its group.
-struct ending {
-  bool by_signal = false;
-  bool dumped_core = false;
-  int number = 0;  ///< of the signal, or the exit status
-
-  bool failed() const noexcept { return by_signal || number != 0; }
-  int exit_status() const noexcept { return by_signal ? 128 + number : number; }  ///< as shells have it
-};
-
-/// Of a process that has ended.
+/// How a process ended, without forgetting it: until `reap`, nobody else gets its number, nor that of its group. Of a
+/// process that has ended.
 ending ending_of(const child& process);
 void reap(const child& process);
-
-/// "was killed by signal 9, SIGKILL (Killed)" or "exited with status 3".
-std::string describe(const ending& end);
 
 }  // namespace weft::tools

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Jobs that other launchers than `weft run` start. Arguments: hydra, openmpi or slurm; the jobs' program, the command
-weft."""
+"""Jobs that other launchers than `weft run` start. Arguments: hydra, openmpi, slurm or slurm-plugin; the jobs'
+program, the command weft; the plugin for Slurm, where it was built."""
 
 import os
 import shutil
@@ -8,12 +8,15 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import slurm
 
-LAUNCHER, PROGRAM, WEFT = (sys.argv.pop(1) for _ in range(3))
+LAUNCHER, PROGRAM, WEFT, *PLUGIN = sys.argv[1:]
+PLUGIN = "".join(PLUGIN)
 NO_HYDRA = "" if shutil.which("mpiexec.hydra") else "there is no mpiexec.hydra; Debian's package mpich has it"
+NO_PLUGIN = "" if PLUGIN else "weft was built without Slurm's headers; Debian's package libslurm-dev has them"
 NO_OPEN_MPI = "" if shutil.which("mpirun.openmpi") else "there is no mpirun.openmpi; Debian's package openmpi-bin has it"
 
 
@@ -27,6 +30,8 @@ class Launcher:
     `run_each` one process of each command."""
 
     rendezvous = None  # what `weft info` says of it
+    absence = "not every process of the job came"  # what is said where one does not come
+    sleep = "60"  # seconds that it sleeps instead, unless it is ended with the job
 
     def test_processes_are_one_job(self):
         for processes in (1, 2, 4):
@@ -53,9 +58,9 @@ class Launcher:
         self.assertIn("give every process the same --provider", done.stderr)
 
     def test_a_process_that_is_not_there_is_an_error_within_the_join_timeout(self):
-        done = self.run_each([PROGRAM, "meet", "--weft-join-timeout=1000"], [shutil.which("sleep"), "60"])
+        done = self.run_each([PROGRAM, "meet", "--weft-join-timeout=1000"], [shutil.which("sleep"), self.sleep])
         self.assertNotEqual(done.returncode, 0, done.stderr)  # Slurm's is the greatest of all, of those it killed too
-        self.assertIn("not every process of the job came", done.stderr)
+        self.assertIn(self.absence, done.stderr)
 
     def test_info_says_how_processes_meet(self):
         done = self.run_job(2, WEFT, "info")
@@ -111,11 +116,11 @@ class Slurm(Launcher):
         return start("srun", "--mpi=" + self.mpi, "--overcommit", "--quiet", "-n", str(processes), *command,
                      **CLUSTER.environment, **variables)
 
-    def run_each(self, first, second):
+    def run_each(self, first, second, *options):
         with tempfile.NamedTemporaryFile("w") as commands:
             commands.write(f"0 {' '.join(first)}\n1 {' '.join(second)}\n")
             commands.flush()
-            return self.run_job(2, "--multi-prog", commands.name)
+            return self.run_job(2, *options, "--multi-prog", commands.name)
 
 
 class SlurmPmix(Slurm, unittest.TestCase):
@@ -124,6 +129,80 @@ class SlurmPmix(Slurm, unittest.TestCase):
 
 class SlurmPmi2(Slurm, unittest.TestCase):
     mpi, rendezvous = "pmi2", "rendezvous by PMI-1 over PMI_FD="
+
+
+class SlurmPlugin(Slurm, unittest.TestCase):
+    """`srun --weft`, by the plugin that was built with this."""
+
+    rendezvous = "launcher         srun --weft: "
+    absence = "not every process came"
+    sleep = "3"  # srun ends no other task unless it is told to, by -K
+
+    def run_job(self, processes, *command, **variables):
+        return start("srun", "--weft", "--overcommit", "--quiet", "-n", str(processes), *command,
+                     **CLUSTER.environment, **variables)
+
+    def test_each_process_may_host_ranks(self):
+        done = self.run_job(2, "--weft-ranks-per-process=3", PROGRAM, "meet")
+        self.assertEqual((done.returncode, done.stdout), (0, "6 ranks\n"), done.stderr)
+
+    def test_nodes_meet(self):
+        done = self.run_job(4, "--nodes=2", PROGRAM, "meet")
+        self.assertEqual((done.returncode, done.stdout), (0, "4 ranks\n"), done.stderr)
+
+    def test_tasks_find_their_place_and_the_job_even_without_an_environment(self):
+        done = self.run_job(2, "--nodes=2", "--export=NONE", shutil.which("env"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for line in "WEFT_PROCESS=0", "WEFT_PROCESS=1", "WEFT_PLACE=0,1,0,2", "WEFT_PLACE=0,1,1,2", "WEFT_RANKS=2":
+            self.assertIn(line, done.stdout.split("\n"))
+        self.assertNotIn("SLURM_WEFT_JOB", done.stdout)
+
+    def test_the_secret_is_on_no_command_line(self):
+        script = ("import glob, os\n"
+                  "lines = [open(name, 'rb').read() for name in glob.glob('/proc/[0-9]*/cmdline') if os.path.exists(name)]\n"
+                  "print(len(os.environb[b'WEFT_SECRET']), sum(os.environb[b'WEFT_SECRET'] in line for line in lines))")
+        done = self.run_job(1, sys.executable, "-c", script)
+        self.assertEqual(done.stdout, "64 0\n", done.stderr)
+
+    def test_ranks_and_progress_threads_are_bound(self):
+        for choice, variables in (("auto", True), ("1", True), ("none", False)):
+            done = self.run_job(1, "--cpus-per-task=2", "--weft-progress-core=" + choice, shutil.which("sh"), "-c",
+                                "env; grep Cpus_allowed_list /proc/self/status")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("Cpus_allowed_list:\t0\n", done.stdout)
+            self.assertEqual("WEFT_PROGRESS=thread\n" in done.stdout, variables)
+            self.assertEqual("WEFT_PROGRESS_CPUS=1\n" in done.stdout, variables)
+
+    def test_a_bad_value_stops_the_job_before_it_starts(self):
+        for value, reason in (("99", "this node has the cores 0 to"), ("x", "auto, none or the number"), ("-1", "auto")):
+            done = self.run_job(2, "--weft-progress-core=" + value, shutil.which("echo"), "started")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(done.stdout, "")
+            self.assertIn("--weft-progress-core=" + value, done.stderr)
+            self.assertIn(reason, done.stderr)
+        done = self.run_job(2, "--weft-ranks-per-process=0", shutil.which("echo"), "started")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--weft-ranks-per-process=0: a whole number", done.stderr)
+        done = start("srun", "--weft-progress-core=1", "-n", "1", shutil.which("echo"), "started", **CLUSTER.environment)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("give that, too", done.stderr)
+
+    def test_a_dead_task_is_told_to_the_others(self):
+        # Before it has joined only the plugin can know of it; srun is told to leave the others alone.
+        begin = time.monotonic()
+        with tempfile.NamedTemporaryFile("w") as script:
+            script.write("kill -9 $$\n")
+            script.flush()
+            done = self.run_each([PROGRAM, "meet"], [shutil.which("sh"), script.name], "--kill-on-bad-exit=0")
+        self.assertIn("process 1 of the job", done.stderr)
+        self.assertLess(time.monotonic() - begin, 10)  # the join timeout is 60 s
+
+    def test_a_job_within_a_job_is_its_own(self):
+        done = self.run_job(1, shutil.which("env"), SLURM_WEFT_JOB="1 2 secret 1 none =127.0.0.1:9")
+        self.assertIn("WEFT_PROCESSES=1\n", done.stdout)
+        done = start("srun", "-n", "1", shutil.which("env"), **CLUSTER.environment,
+                     SLURM_WEFT_JOB="1 2 secret 1 none =127.0.0.1:9")
+        self.assertNotIn("WEFT_JOB", done.stdout)
 
 
 class SlurmAlone(unittest.TestCase):
@@ -137,11 +216,12 @@ MISSING, CASES = {
     "hydra": (NO_HYDRA, [Hydra]),
     "openmpi": (NO_OPEN_MPI, [OpenMpi]),
     "slurm": (slurm.missing(), [SlurmPmix, SlurmPmi2, SlurmAlone]),
+    "slurm-plugin": (slurm.missing() or NO_PLUGIN, [SlurmPlugin]),
 }[LAUNCHER]
 if MISSING:
     print("skipped: " + MISSING)
     sys.exit(77)
-CLUSTER = slurm.Cluster() if LAUNCHER == "slurm" else None
+CLUSTER = slurm.Cluster(PLUGIN and f"optional {PLUGIN}\n") if LAUNCHER.startswith("slurm") else None
 try:
     load = unittest.defaultTestLoader.loadTestsFromTestCase
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(map(load, CASES)))

@@ -92,6 +92,24 @@ TEST_CASE("a lost process fails those who wait for it, and them only") {
   CHECK(to_text(stores[1]->get("lost/2", soon())) == "killed by SIGKILL");
 }
 
+TEST_CASE("who started a process tells how it ended, and may do nothing else") {
+  const weft::store_job job = job_of(3);
+  const served server(job);
+  const auto waiting = server.join(0);
+  weft::report_end(server.address(), job, 2, "", soon());
+  weft::report_end(server.address(), job, 1, "killed by SIGKILL", soon());
+  CHECK(to_text(*waiting->find("lost/1")) == "killed by SIGKILL");
+  CHECK_FALSE(waiting->find("lost/2"));
+  error_of([&] { waiting->fence(soon()); }, weft::errc::peer_lost);
+  // What the job does not have ends the connection of who tells it.
+  error_of([&] { weft::report_end(server.address(), job, 3, "", soon()); }, weft::errc::no_rendezvous);
+  weft::store_job other = job;
+  other.secret = weft::make_secret();
+  error_of([&] { weft::report_end(server.address(), other, 0, "", soon()); }, weft::errc::no_rendezvous);
+  const auto curious = weft::connect_tcp_store(server.address(), job, 0x7fffffff, soon());
+  error_of([&] { curious->find("lost/1"); }, weft::errc::no_rendezvous);
+}
+
 TEST_CASE("programs that follow one another in the same processes do not see each other's records") {
   const served server(job_of(2));
   for (int program = 0; program < 20; ++program) {

@@ -60,4 +60,9 @@ class tcp_store_server {
 std::unique_ptr<store> connect_tcp_store(const std::string& address, const store_job& job, int process,
                                          store::clock::time_point deadline);
 
+/// Tells the job's rendezvous, without being a process of the job, how its process `process` died; `how` is empty for one
+/// that ended as it should. Blocks until that is known there. Throws as connect_tcp_store does.
+void report_end(const std::string& address, const store_job& job, int process, std::string_view how,
+                store::clock::time_point deadline);
+
 }  // namespace weft
