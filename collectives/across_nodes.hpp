@@ -47,6 +47,8 @@ class across_nodes {
 
   /// This process's, if it is not alone on its node.
   fabric::board_ticket board() const noexcept;
+  /// Of the processes of this node; null where this one is alone there.
+  node_road* road() const noexcept { return road_.get(); }
   /// Whether a `what` with the operator and type of `call` goes this way: the same in every process.
   bool takes(collective what, const request& call) const noexcept;
   /// As `leaders::run`, and `leaders::fail`.

@@ -74,6 +74,11 @@ bool choices::on_node(communicator& on, collective what) {
   return !named && state.here->between().meet_on_nodes(what, call);
 }
 
+bool choices::reads_on_node(communicator& on, const choice_request& of) {
+  const node_road* const road = on.state_->here->between().road();
+  return road != nullptr && road->reads(of.what, of.bytes);
+}
+
 void choices::prefer(communicator& on, collective what, const schedules::algorithm* wanted) {
   communicator_state& state = *on.state_;
   const auto kind = static_cast<std::size_t>(what);

@@ -42,6 +42,10 @@ bool leaders::meet_on_nodes(collective what, const request& call) const noexcept
   return (road_ != nullptr && road_->takes(what, call)) || (nodes_ != nullptr && nodes_->takes(what, call));
 }
 
+void leaders::measure_limits(fabric::participant& member) {
+  if (road() != nullptr) road()->measure_limits(member);
+}
+
 void leaders::fail() noexcept {
   if (road_ != nullptr) road_->fail();
   if (nodes_ != nullptr) nodes_->fail();

@@ -32,6 +32,10 @@ class leaders {
   /// Whether a `what` with the operator and type of `call` goes through the memory that the processes of a node share,
   /// and by messages among the nodes, if there are several: the same in every process.
   bool meet_on_nodes(collective what, const request& call) const noexcept;
+  /// Of the processes of this node; null where there is none.
+  node_road* road() const noexcept { return nodes_ != nullptr ? nodes_->road() : road_.get(); }
+  /// Finds by measuring what the processes of a node go by, as `member`; see node_road.hpp. Blocks.
+  void measure_limits(fabric::participant& member);
   /// The communicator has failed: whoever waits there is to end. Any thread.
   void fail() noexcept;
 

@@ -43,7 +43,7 @@ node_road::lengths node_road::plan_moves(const leader_call& call) {
     found.longest = std::max(found.longest, its.bytes);
   }
   found.own = places.bytes_of(self);
-  if (call.what == collective::alltoall) found = {places.begin(all), places.begin(all)};
+  if (call.what == collective::alltoall) found = {places.begin(all), places.begin(all) - places.bytes_of(self)};
   return found;
 }
 
@@ -62,7 +62,14 @@ bool node_road::move_all_blocks(const leader_call& call) {
                          self == static_cast<std::size_t>(call.root);
   if (takes_own) copy_bytes(call.out + own.to, call.in + own.from, own.bytes);
   const std::byte* const in = input.longest > fabric::arena_slot_bytes ? apart(call, input.own) : call.in;
-  return is_long(call.what, input.longest) ? move_by_reading(call, in) : move_in_pieces(call, in, input);
+  if (is_long(call.what, input.longest)) return move_by_reading(call, in);
+  return move_in_pieces(call, in, call.what == collective::alltoall ? leave_own_block_out(call) : input);
+}
+
+node_road::lengths node_road::leave_own_block_out(const leader_call& call) {
+  const std::size_t self = rounds_.self(), all = rounds_.size(), block = call.block * call.of->element_bytes;
+  for (std::size_t giver = 0; giver < self; ++giver) moves_[giver].from -= block;  // its own came before
+  return {(all - 1) * block, (all - 1) * block, self * block, block};
 }
 
 const std::byte* node_road::apart(const leader_call& call, std::size_t bytes) {
@@ -96,14 +103,21 @@ bool node_road::move_in_pieces(const leader_call& call, const std::byte* in, len
   do {
     if (!begin()) return false;
     if (begin_of_piece < input.own)
-      std::memcpy(place(rounds_.self(), in_lines), in + begin_of_piece,
-                  std::min(input.own - begin_of_piece, fabric::arena_slot_bytes));
+      give_piece(place(rounds_.self(), in_lines), in, input, begin_of_piece,
+                 std::min(input.own - begin_of_piece, fabric::arena_slot_bytes));
     publish(call.poisoned);
     if (!from_each(call, take)) return false;
     end_taking(call);
     begin_of_piece += fabric::arena_slot_bytes;
   } while (begin_of_piece < input.longest);
   return true;
+}
+
+void node_road::give_piece(std::byte* into, const std::byte* in, const lengths& input, std::size_t begin,
+                           std::size_t bytes) noexcept {
+  const std::size_t before = begin < input.hole ? std::min(bytes, input.hole - begin) : 0;
+  copy_bytes(into, in + begin, before);
+  copy_bytes(into + before, in + begin + before + input.hole_bytes, bytes - before);
 }
 
 bool node_road::move_by_reading(const leader_call& call, const std::byte* in) {

@@ -14,8 +14,8 @@ bool node_road::reduce_scatter(const leader_call& call) {
   const block_places places = places_of(call);
   const int self = static_cast<int>(rounds_.self());
   const range mine{places.begin(self) / element, places.bytes_of(self) / element};
-  return is_long(call.what, call.count * element) ? reduce_scatter_by_reading(call, mine)
-                                                  : reduce_scatter_in_pieces(call, mine);
+  const std::size_t others = call.count * element / rounds_.size() * (rounds_.size() - 1);
+  return is_long(call.what, others) ? reduce_scatter_by_reading(call, mine) : reduce_scatter_in_pieces(call, mine);
 }
 
 bool node_road::reduce_scatter_in_pieces(const leader_call& call, range mine) {
@@ -25,12 +25,20 @@ bool node_road::reduce_scatter_in_pieces(const leader_call& call, range mine) {
   do {
     const std::size_t some = std::min(each, call.count - done);
     if (!begin()) return false;
-    if (some != 0) std::memcpy(place(rounds_.self(), in_lines), call.in + done * element, some * element);
+    const std::size_t first = std::clamp(mine.first, done, done + some);
+    const std::size_t end = std::clamp(mine.first + mine.count, done, done + some);
+    const auto give = [&](std::size_t from, std::size_t to) {  // nobody else reads this process's own block
+      if (from < to)
+        std::memcpy(place(rounds_.self(), in_lines) + (from - done) * element, call.in + from * element,
+                    (to - from) * element);
+    };
+    give(done, first);
+    give(end, done + some);
     publish(call.poisoned);
     if (!await_operands()) return false;
-    const std::size_t first = std::max(done, mine.first), end = std::min(done + some, mine.first + mine.count);
     if (first < end) {
-      for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = place(i, in_lines) + (first - done) * element;
+      for (std::size_t i = 0; i < inputs_.size(); ++i)
+        inputs_[i] = i == rounds_.self() ? call.in + first * element : place(i, in_lines) + (first - done) * element;
       combine(call, inputs_, end - first, call.out + (first - mine.first) * element);
     }
     rounds_.end_with_all();

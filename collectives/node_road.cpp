@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <new>
 #include <string>
 #include <weft/fabric/arena.hpp>
@@ -15,10 +14,8 @@
 namespace weft::detail {
 namespace {
 
-/// Vectors, or where there are blocks the longest input, of so many bytes are read.
-constexpr std::size_t least_read_crowded = 128 << 10;
-constexpr std::size_t least_read_by_all = 64 << 10;
-constexpr std::size_t least_read_by_two = 1 << 20;  // an all-reduce, of which each could combine a share alone
+/// Of the time for measuring at the start: messages on the node and kernels take less than the rest.
+constexpr double share_of_budget = 0.5;
 
 std::vector<fabric::arena_board*> boards_of(const process& host, const std::vector<fabric::arena_boards::seat>& seats) {
   std::vector<fabric::arena_board*> boards;
@@ -49,7 +46,7 @@ node_road::node_road(process& host, std::uint64_t communicator, const std::vecto
       inputs_(rounds_.size()),
       seen_(rounds_.size()),
       reads_(host.arena()->reading_refusal().empty()),
-      crowded_(host.arena()->processes().size() > host.arena()->cpus()),
+      limits_(host.node_limits_of(rounds_.size())),
       seats_(seats),
       told_(rounds_.size()),
       lies_(rounds_.size()),
@@ -132,14 +129,19 @@ bool node_road::go_vector(const leader_call& call) {
   return is_long(call.what, bytes) && call.what != collective::broadcast ? reduce_by_reading(call) : go_in_pieces(call);
 }
 
-std::size_t node_road::least_read(collective what) const noexcept {
-  // A process that has to wait for its core at every slot loses more than the kernel takes when there are many of them.
-  if (crowded_) return least_read_crowded;
-  // What goes one way goes through the slots: the one writes while the other reads, at no kernel's price for each page.
-  const bool two = rounds_.size() == 2;
-  if (what == collective::broadcast || (what == collective::reduce && two))
-    return std::numeric_limits<std::size_t>::max();
-  return what == collective::allreduce && two ? least_read_by_two : least_read_by_all;
+bool node_road::reads(collective what, std::size_t bytes) const noexcept {
+  const std::size_t share = bytes / rounds_.size();
+  if (what == collective::allgather || what == collective::gather) return is_long(what, share);
+  return is_long(what, what == collective::alltoall || what == collective::reduce_scatter ? bytes - share : bytes);
+}
+
+void node_road::measure_limits(fabric::participant& member) {
+  const options& settings = host_.settings();
+  if (!reads_ || settings.tune != "start") return;
+  const double budget = std::chrono::duration<double>(settings.tune_budget).count();
+  const node_limits assumed = limits_, found = measure_node_limits(*this, member, assumed, budget * share_of_budget);
+  host_.learn_limits(rounds_.size(), found);
+  take(found);
 }
 
 bool node_road::go_short(const leader_call& call) {

@@ -17,6 +17,7 @@
 
 #include "aligned_bytes.hpp"
 #include "leader_call.hpp"
+#include "node_limits.hpp"
 
 namespace weft::detail {
 
@@ -58,6 +59,16 @@ class node_road {
   /// Runs one that does, as `member`, the first rank of this process. Blocks.
   leader_result run(const leader_call& call, fabric::participant& member);
 
+  std::size_t size() const noexcept { return rounds_.size(); }
+  /// From now on: the same in every process.
+  void take(const node_limits& limits) noexcept { limits_ = limits; }
+  /// Finds those by measuring where the job measures at all, for all roads of as many processes that are made from then
+  /// on, too. By all processes, before any call. Blocks.
+  void measure_limits(fabric::participant& member);
+
+  /// Whether a `what` is read whose vector, of all blocks where there are some, has so many bytes.
+  bool reads(collective what, std::size_t bytes) const noexcept;
+
   /// The communicator has failed: whoever waits here is to end. Any thread.
   void fail() noexcept {
     failed_.store(true, std::memory_order_relaxed);  // relaxed: what it failed with is read under the messenger's token
@@ -96,8 +107,9 @@ class node_road {
   }
   void report_difference(std::size_t member);
   /// Whether a vector is read from the other processes' memory, where that is permitted, and not written into slots.
-  bool is_long(collective what, std::size_t bytes) const noexcept { return reads_ && bytes >= least_read(what); }
-  std::size_t least_read(collective what) const noexcept;
+  bool is_long(collective what, std::size_t bytes) const noexcept {
+    return reads_ && bytes >= limits_.of(what, rounds_.size());
+  }
 
   // node_operators.cpp
   /// The first `count` elements of each of those inputs, into target, which may be one of them; nothing where an
@@ -140,6 +152,9 @@ class node_road {
   struct lengths {
     std::size_t own = 0;
     std::size_t longest = 0;  ///< of all processes
+    // What of its input no other process takes: where that begins, and how much it is. Not counted above.
+    std::size_t hole = 0;
+    std::size_t hole_bytes = 0;
   };
   static block_places places_of(const leader_call& call);
   static bool takes_from(const leader_call& call, std::size_t taker, std::size_t giver) noexcept;
@@ -148,6 +163,10 @@ class node_road {
   lengths plan_moves(const leader_call& call);
   /// The input, or a copy where others are to read it after this process has begun to write the output.
   const std::byte* apart(const leader_call& call, std::size_t bytes);
+  /// Of an all-to-all of equal blocks, whose `moves_` then say where they lie when each process leaves its own out.
+  lengths leave_own_block_out(const leader_call& call);
+  static void give_piece(std::byte* into, const std::byte* in, const lengths& input, std::size_t begin,
+                         std::size_t bytes) noexcept;
   bool move_in_pieces(const leader_call& call, const std::byte* in, lengths input);
   bool move_by_reading(const leader_call& call, const std::byte* in);
   bool read_moves(const leader_call& call);
@@ -241,7 +260,7 @@ class node_road {
   std::vector<const std::byte*> inputs_;  // of each process
   std::vector<const std::byte*> seen_;    // shares of them that are combined where they lie; null: copied first
   const bool reads_;                      // the others' memory
-  const bool crowded_;                    // the node has fewer CPUs than processes
+  node_limits limits_;
   const std::vector<fabric::arena_boards::seat> seats_;
   std::vector<std::int64_t> pids_;                  // their numbers in this PID namespace
   std::vector<std::uint64_t> told_;                 // by each process, in the latest exchange

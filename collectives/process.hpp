@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 #include <weft/fabric/arena.hpp>
 #include <weft/fabric/arena_boards.hpp>
@@ -20,6 +21,8 @@
 #include <weft/runtime/progress.hpp>
 #include <weft/schedules/selection.hpp>
 #include <weft/tuning.hpp>
+
+#include "node_limits.hpp"
 
 namespace weft::detail {
 
@@ -78,6 +81,10 @@ class process {
   const std::vector<bool>& reading() const noexcept { return reading_; }
   /// The memory that the processes of this node share; null where they do not.
   const fabric::arena* arena() const noexcept { return arena_.get(); }
+  /// From which lengths on so many processes of this node read each other's memory.
+  node_limits node_limits_of(std::size_t processes) const noexcept;
+  /// What was measured for so many of them. Before any other thread knows of this.
+  void learn_limits(std::size_t processes, const node_limits& limits) noexcept { limits_ = {processes, limits}; }
   /// This process's part of it, then; else null.
   fabric::arena_boards* boards() noexcept { return boards_.get(); }
   /// Whether a process of this node has ended for certain. False where that is not known.
@@ -152,6 +159,7 @@ class process {
   std::vector<topology::cpu_set> worker_cpus_;
   std::vector<int> nodes_;
   std::vector<bool> reading_;
+  std::pair<std::size_t, node_limits> limits_;  ///< measured for so many processes
   std::once_flag machine_found_;
   std::shared_ptr<const topology::machine> machine_;
   std::mutex meeting_;

@@ -161,6 +161,11 @@ std::vector<fabric::address> process::open_roads(membership& member, fabric::nod
   return gathered;
 }
 
+node_limits process::node_limits_of(std::size_t processes) const noexcept {
+  if (limits_.second.measured && limits_.first == processes) return limits_.second;
+  return node_limits::assumed(processes, arena_->processes().size() > arena_->cpus());
+}
+
 bool process::reads_on_node() const noexcept { return arena_ != nullptr && arena_->reading_refusal().empty(); }
 
 void process::tell_who_shares(clock::time_point deadline) {

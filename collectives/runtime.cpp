@@ -8,6 +8,7 @@
 #include <weft/runtime/scheduler.hpp>
 
 #include "communicator_state.hpp"
+#include "leaders.hpp"
 #include "process.hpp"
 #include "workers.hpp"
 
@@ -20,7 +21,9 @@ struct runtime_state {
     for (int i = 0; i < host.local_ranks(); ++i) {
       auto self = std::make_shared<rank_identity>();
       self->world_rank = host.first_rank() + i;
-      worlds.emplace_back(std::make_shared<communicator_state>(host, self, host.world(), self->world_rank));
+      const auto state = std::make_shared<communicator_state>(host, self, host.world(), self->world_rank);
+      if (i == 0) state->here->between().measure_limits(state->member);
+      worlds.emplace_back(state);
       identities.push_back(std::move(self));
     }
   }

@@ -83,7 +83,7 @@ struct rank_program {
     return sweep(world, settings, arena, [&](measurement measured) {
       const auto call = call_of(world, settings, measured.bytes);
       if (!settings.persistent && detail::choices::on_node(world, call.what))
-        measured.algorithm = "node";
+        measured.algorithm = detail::choices::reads_on_node(world, call) ? "node-reading" : "node";
       else if (detail::choices::joined(world, call.what))
         measured.algorithm = "joined";
       else

@@ -33,6 +33,9 @@ struct choices {
   /// Whether calls go through the memory that the processes of this node share; behind a meeting in each process where
   /// those are joined.
   static bool on_node(communicator& on, collective what);
+  /// Whether such calls whose buffers are each process's own read each other's memory then, and write nothing into
+  /// slots of that which they share: from lengths on that the job measured when it started.
+  static bool reads_on_node(communicator& on, const choice_request& of);
   /// Takes this algorithm from now on, or with null what the options say: every rank must ask for the same.
   static void prefer(communicator& on, collective what, const schedules::algorithm* wanted);
   /// The costs that the job agreed on; null where it goes by length.

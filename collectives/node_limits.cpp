@@ -1,0 +1,155 @@
+#include "node_limits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <span>
+#include <vector>
+#include <weft/request.hpp>
+
+#include "node_road.hpp"
+
+namespace weft::detail {
+namespace {
+
+constexpr std::size_t shortest = 32 << 10, factor = 4, longest = 2 << 20;
+constexpr int lengths = 4;
+constexpr double fewest_runs = 3, most_runs = 50;  // of which the fastest counts
+constexpr double clearly_faster = 1.25;
+
+constexpr node_limits always_reading{0, 0, 0, 0}, never_reading{};
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+class measurement {
+ public:
+  measurement(node_road& road, fabric::participant& member)
+      : road_(road), member_(member), in_(longest / sizeof(float), 1.0f), out_(2 * longest / sizeof(float)) {}
+
+  /// From which length on reading is the faster, in `seconds` or a little more.
+  std::size_t limit_of(collective what, std::size_t assumed, double seconds) {
+    std::vector<both_ways> all;
+    const double end = now() + seconds;
+    for (std::size_t bytes = shortest; bytes <= longest_of(what) && works_; bytes *= factor) {
+      all.push_back(measure(what, bytes, seconds / lengths / 2, end));
+      if (all.back().over) break;
+    }
+    const bool came_there = !all.empty() && (assumed == node_limits::never || factor * all.back().bytes >= assumed);
+    if (!works_ || !came_there) return assumed;
+    const std::size_t first = first_to_read(all, assumed);
+    return first < all.size() ? all[first].bytes : std::max(assumed, factor * all.back().bytes);
+  }
+
+ private:
+  /// Seconds of the slowest process.
+  struct both_ways {
+    std::size_t bytes = 0;
+    double slots = 0;
+    double reading = 0;
+    bool over = false;  ///< some process has no time left
+  };
+
+  /// With which of them reading should begin, so that one outlier does not decide: where the product of all times is
+  /// the least, if those that go another way than was assumed are clearly faster by it, in the geometric mean.
+  static std::size_t first_to_read(std::span<const both_ways> all, std::size_t assumed) {
+    const auto of_assumed = static_cast<std::size_t>(
+        std::ranges::count_if(all, [&](const both_ways& each) { return each.bytes < assumed; }));
+    std::vector<double> gained(all.size() + 1);  // by reading from there on: logarithms
+    for (std::size_t i = all.size(); i-- > 0;) gained[i] = gained[i + 1] + std::log(all[i].slots / all[i].reading);
+    const auto best = static_cast<std::size_t>(std::ranges::max_element(gained) - gained.begin());
+    const std::size_t others = best > of_assumed ? best - of_assumed : of_assumed - best;
+    const bool clearly = gained[best] - gained[of_assumed] > std::log(clearly_faster) * static_cast<double>(others);
+    return clearly ? best : of_assumed;
+  }
+
+  /// Of what there is place for.
+  std::size_t longest_of(collective what) const {
+    if (what == collective::allgather) return 2 * longest / road_.size();
+    return what == collective::alltoall ? longest / 2 : longest;
+  }
+
+  both_ways measure(collective what, std::size_t bytes, double seconds, double end) {
+    const double slots = time(what, bytes, never_reading, seconds),
+                 reading = time(what, bytes, always_reading, seconds);
+    const std::array<double, 3> all = most_of({slots, reading, now() - end});
+    return {bytes, all[0], all[1], all[2] > 0};
+  }
+
+  /// Of a call, by the fastest of as many as take so many seconds.
+  double time(collective what, std::size_t bytes, const node_limits& by, double seconds) {
+    road_.take(by);
+    const request one = call(what, kernels::operation::sum, kernels::type::float32, in_.data(), out_.data());
+    const std::size_t given = bytes / sizeof(float);
+    const std::size_t block = what == collective::alltoall ? given / (road_.size() - 1) : given;
+    const std::size_t count = schedules::has_blocks(what) ? block * road_.size() : given;
+    const auto run_one = [&] {
+      const double begin = now();
+      run(one, count, block);
+      return now() - begin;
+    };
+    run_one();  // warms up
+    double best = run_one();
+    const double runs = std::clamp(seconds / most_of({best, 0, 0})[0], fewest_runs, most_runs);
+    for (int i = 1; i < static_cast<int>(runs); ++i) best = std::min(best, run_one());
+    return best;
+  }
+
+  /// The greatest of all processes' each.
+  std::array<double, 3> most_of(const std::array<double, 3>& mine) {
+    std::array<double, 3> all = mine;
+    run(call(collective::allreduce, kernels::operation::max, kernels::type::float64, mine.data(), all.data()), 3, 0);
+    return all;
+  }
+
+  static request call(collective what, kernels::operation op, kernels::type type, const void* in, void* out) {
+    request one;
+    one.what = what;
+    one.op = op;
+    one.type = type;
+    one.element_bytes = kernels::size_of(type);
+    one.in = in;
+    one.out = out;
+    return one;
+  }
+
+  void run(const request& of, std::size_t count, std::size_t block) {
+    if (!works_) return;
+    leader_call one;
+    one.what = of.what;
+    one.of = &of;
+    one.count = count;
+    one.block = block;
+    one.in = static_cast<const std::byte*>(of.in);
+    one.out = static_cast<std::byte*>(of.out);
+    works_ = road_.run(one, member_).failure == nullptr;
+  }
+
+  node_road& road_;
+  fabric::participant& member_;
+  std::vector<float> in_, out_;
+  bool works_ = true;  // the communicator has not failed
+};
+
+}  // namespace
+
+node_limits node_limits::assumed(std::size_t processes, bool crowded) noexcept {
+  // A process that has to wait for its core at every slot loses more than the kernel takes when there are many of them.
+  if (crowded) return {128 << 10, 128 << 10, 128 << 10, 128 << 10};
+  // What goes one way goes through the slots: the one writes while the other reads, at no kernel's price for each page.
+  return {processes == 2 ? std::size_t{1} << 20 : 64 << 10, never, 64 << 10, 64 << 10};
+}
+
+node_limits measure_node_limits(node_road& road, fabric::participant& member, const node_limits& assumed,
+                                double seconds) {
+  measurement on(road, member);
+  node_limits found;
+  found.allreduce = on.limit_of(collective::allreduce, assumed.allreduce, seconds / 4);
+  found.broadcast = on.limit_of(collective::broadcast, assumed.broadcast, seconds / 4);
+  found.allgather = on.limit_of(collective::allgather, assumed.allgather, seconds / 4);
+  found.alltoall = on.limit_of(collective::alltoall, assumed.alltoall, seconds / 4);
+  found.measured = true;
+  return found;
+}
+
+}  // namespace weft::detail

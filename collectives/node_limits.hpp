@@ -1,0 +1,43 @@
+// From which length on vectors are read from the other processes' memory on a node, and not written into slots.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <weft/fabric/participant.hpp>
+#include <weft/schedules/collective.hpp>
+
+namespace weft::detail {
+
+class node_road;
+
+/// Bytes of the vector or, where there are blocks, of what the process that gives most gives to others.
+struct node_limits {
+  static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+
+  std::size_t allreduce = never;
+  std::size_t broadcast = never;
+  std::size_t allgather = never;
+  std::size_t alltoall = never;
+  bool measured = false;
+
+  /// What was found good on an EPYC of 2 cores, for so many processes on a node, which may have fewer CPUs.
+  static node_limits assumed(std::size_t processes, bool crowded) noexcept;
+  /// The limit for one of so many processes.
+  std::size_t of(schedules::collective what, std::size_t processes) const noexcept {
+    using schedules::collective;
+    if (what == collective::allreduce || (what == collective::reduce && processes > 2)) return allreduce;
+    // Between two a reduction goes one way, as a broadcast does.
+    if (what == collective::broadcast || what == collective::reduce) return broadcast;
+    return what == collective::allgather || what == collective::gather ? allgather : alltoall;
+  }
+};
+
+/// Times all-reduces, broadcasts, all-gathers and all-to-alls of the road's processes both ways, the shortest first, as
+/// long as `seconds` last; the same on all of them. What was not come to is as assumed. To be called by all processes,
+/// before any other call. Blocks, and leaves the road without limits of its own. Where the communicator fails
+/// meanwhile, its next call says so.
+node_limits measure_node_limits(node_road& road, fabric::participant& member, const node_limits& assumed,
+                                double seconds);
+
+}  // namespace weft::detail
