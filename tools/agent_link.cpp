@@ -94,7 +94,7 @@ void agent_link::end(const std::string& why) {
 }
 
 void link_sink::put(std::string_view text) {
-  while (!text.empty()) {
+  while (!text.empty() && !broken()) {
     const std::string_view part = text.substr(0, piece);
     link_.send(kind_, part);
     on_its_way_ += part.size();
@@ -103,7 +103,8 @@ void link_sink::put(std::string_view text) {
 }
 
 void link_sink::written(int count) {
-  on_its_way_ -= std::min(static_cast<std::size_t>(std::max(count, 0)), on_its_way_);
+  if (count < 0) broken_ = true;
+  on_its_way_ -= broken_ ? on_its_way_ : std::min(static_cast<std::size_t>(count), on_its_way_);
   if (!full()) resume();
 }
 

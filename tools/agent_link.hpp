@@ -52,15 +52,16 @@ class link_sink final : public sink {
   void put(std::string_view text) override;
   bool full() const noexcept override { return on_its_way_ >= limit; }
   bool empty() const noexcept override { return on_its_way_ == 0; }
-  bool broken() const noexcept override { return !link_.open(); }
+  bool broken() const noexcept override { return broken_ || !link_.open(); }
 
-  /// The launcher has written so many bytes.
+  /// The launcher has written so many bytes; -1: nobody reads them any more.
   void written(int count);
 
  private:
   agent_link& link_;
   message kind_;
   std::size_t on_its_way_ = 0;
+  bool broken_ = false;
 };
 
 }  // namespace weft::tools

@@ -75,7 +75,7 @@ enum class message : std::uint8_t {
   orders = 1,
   signal,          ///< its number
   input,           ///< for process 0; an empty one is the end. One at a time: the next follows input_taken
-  output_written,  ///< how many bytes of what was sent as output
+  output_written,  ///< how many bytes of what was sent as output; -1: nobody reads that any more
   errors_written,
   finish,  ///< finishing
   // from an agent

@@ -11,6 +11,7 @@
 #include <weft/runtime/error.hpp>
 
 #include "hosts.hpp"
+#include "launcher_process.hpp"
 #include "program.hpp"
 
 namespace weft::tools {
@@ -89,6 +90,7 @@ void agent_start::launch(guardian& guard) {
   settings.arguments = command_;
   settings.environment = own_environment();
   settings.standard_input = input.get();
+  settings.descriptors = allow_many_descriptors();
   shell_ = start(settings);
   guard.watch_over(shell_.pid);
   to_agent_ = std::make_unique<descriptor_sink>(loop_, input_.get());

@@ -32,11 +32,14 @@ file_descriptor take_signals() {
 }
 
 std::optional<rlimit> allow_many_descriptors() {
-  rlimit before{};
-  if (::getrlimit(RLIMIT_NOFILE, &before) != 0) return std::nullopt;
-  const rlimit raised{before.rlim_max, before.rlim_max};
-  ::setrlimit(RLIMIT_NOFILE, &raised);
-  return before;
+  static const std::optional<rlimit> at_first = [] {
+    rlimit before{};
+    if (::getrlimit(RLIMIT_NOFILE, &before) != 0) return std::optional<rlimit>();
+    const rlimit raised{before.rlim_max, before.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &raised);
+    return std::optional(before);
+  }();
+  return at_first;
 }
 
 }  // namespace weft::tools

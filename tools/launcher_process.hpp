@@ -15,7 +15,8 @@ void open_standard_descriptors();
 /// weft::error when the system refuses.
 file_descriptor take_signals();
 
-/// Raises the limit of open files as far as allowed, for each process takes several, and returns the one before.
+/// Raises the limit of open files as far as allowed, for each process takes several, and returns the one that this
+/// process began with.
 std::optional<rlimit> allow_many_descriptors();
 
 }  // namespace weft::tools

@@ -45,7 +45,8 @@ void local_processes::start() {
   settings.path = find_program(settings_.program.front());
   settings.arguments = settings_.program;
   const placement placed = bindings(settings_, share_.processes);
-  if (!placed.warning.empty()) errors_.put(placed.warning + "\n");
+  const std::string where = share_.hosts > 1 ? "host " + host_name() + ": " : "";
+  if (!placed.warning.empty()) errors_.put("weft run: " + where + placed.warning + "\n");
   settings.descriptors = allow_many_descriptors();
   members_.resize(static_cast<std::size_t>(share_.processes.count));
   for (int i = 0; i < share_.processes.count; ++i) {

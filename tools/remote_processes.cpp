@@ -155,7 +155,9 @@ void remote_processes::hear(host& from, message kind, std::string_view body) {
 
 void remote_processes::take_output(host& from, message written, sink& to, std::string_view body) {
   to.put(body);
-  const auto tell = [&from, written, size = static_cast<int>(body.size())] { from.link->send(written, to_body(size)); };
+  const auto tell = [&from, written, size = to.broken() ? -1 : static_cast<int>(body.size())] {
+    from.link->send(written, to_body(size));
+  };
   if (to.full())
     to.when_not_full(tell);
   else

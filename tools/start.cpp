@@ -114,7 +114,7 @@ placement bindings(const job_settings& settings, process_range here) {
   const int ranks = end - here.first * settings.ranks_per_process;
   placement result;
   if (ranks > cores && !settings.oversubscribe)
-    result.warning = "weft run: " + std::to_string(ranks) + " ranks share " + std::to_string(cores) + " core" +
+    result.warning = std::to_string(ranks) + " ranks share " + std::to_string(cores) + " core" +
                      (cores == 1 ? "" : "s") + " and will take turns (--oversubscribe: it is meant so)";
   const int each = threads_each(settings, here.count, cores);
   const bool room = here.count <= cores / each && caller_progresses(settings);

@@ -8,8 +8,29 @@ import tempfile
 import time
 
 
+def _status(pid):
+    """What follows the name in /proc/PID/stat: the state, the parent, ..."""
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def state(pid):
+    return _status(pid)[0]
+
+
 def parent(pid):
-    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return int(_status(pid)[1])
+
+
+def children(pid):
+    return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def wait_until(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError("it did not come to that")
+        time.sleep(0.01)
 
 
 class Running:
@@ -54,8 +75,7 @@ class Running:
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
             try:
                 marked = self._mark.encode() in (folder / "environ").read_bytes().split(b"\0")
-                state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
-                if marked and state not in "ZX":
+                if marked and state(folder.name) not in "ZX":
                     found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
             except OSError:
                 continue

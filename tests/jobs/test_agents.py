@@ -1,58 +1,18 @@
 #!/usr/bin/env python3
-"""What `weft run` does with several hosts by its agents. Arguments: which hosts (shells: this machine by other names;
-namespaces: network namespaces), the program that obeys commands, the jobs' program, the command weft."""
+"""What `weft run` does with several hosts by its agents. Arguments: see on_hosts.py."""
 
 import os
 import pathlib
 import signal
 import socket
-import sys
 import time
-import unittest
 
-import hosts
 from job_under_test import Running, parent
-from remote_shell import SHELL, program
-
-KIND = sys.argv.pop(1)
-OBEYS, JOBS, WEFT = (str(pathlib.Path(sys.argv.pop(1)).resolve()) for _ in range(3))
+from on_hosts import JOBS, OBEYS, WEFT, OnNamespaces, OnShells, run
+from remote_shell import program
 
 
-class OnHosts(unittest.TestCase):
-    """What holds for whatever hosts: subclasses say which there are."""
-
-    hosts, shell = [], ""
-
-    def run_on(self, hosts, options, *words, **rest):
-        named = [option for option in ("--hosts", ",".join(hosts)) if hosts]
-        command = [WEFT, "run", *named, "--rsh", self.shell, "--oversubscribe", *options, *words]
-        return Running(self.start(command), **rest)
-
-    def start(self, command):
-        """The words that run the launcher."""
-        return command
-
-    def each(self, ranks):
-        return [f"{host}:{ranks}" for host in self.hosts]
-
-    def outcome(self, *arguments, **rest):
-        running = self.run_on(*arguments, **rest)
-        status = running.wait()
-        self.assertEqual(running.left_after(2), {})
-        return status, running.out, running.err
-
-
-class Shells(OnHosts):
-    hosts = ["a", "b", "c"]
-
-    @classmethod
-    def setUpClass(cls):
-        cls.shell = program(SHELL)
-
-    @classmethod
-    def tearDownClass(cls):
-        os.unlink(cls.shell)
-
+class Shells(OnShells):
     def test_ranks_follow_the_hosts_and_meet(self):
         words = ["join", "variable", "WEFT_PROCESS", "variable", "WEFT_PLACE"]
         status, out, err = self.outcome(["a:2", "b:1", "c:3"], ["--tag-output"], OBEYS, *words)
@@ -104,25 +64,6 @@ class Shells(OnHosts):
         self.assertEqual(len(lines), 120_000)
         self.assertEqual({line for line in lines}, {f"[{i}] " + "a" * 200 for i in range(6)})
 
-    def test_a_death_is_reported_with_host_rank_and_signal(self):
-        status, out, err = self.outcome(self.each(2), [], OBEYS, "join", "only", "3", "signal", "9")
-        self.assertEqual(status, 137, err)
-        self.assertRegex(err, r"^weft run: rank 3 \(pid \d+, host b\) was killed by signal 9, SIGKILL \(Killed\)")
-        status, out, err = self.outcome(self.each(2), [], "sh", "-c", "[ $WEFT_PROCESS = 4 ] && exit 5; exec sleep 60")
-        self.assertEqual(status, 5)
-        self.assertRegex(err, r"^weft run: rank 4 \(pid \d+, host c\) exited with status 5; ending the job\n$")
-
-    def test_the_others_may_go_on(self):
-        script = f'if [ $WEFT_PROCESS = 1 ]; then exec "{OBEYS}" join signal 9; else exec "{OBEYS}" join lost 1; fi'
-        status, out, err = self.outcome(self.each(1), ["--on-failure", "continue"], "sh", "-c", script)
-        self.assertEqual((status, out), (137, "process 1 is lost\n" * 2), err)
-        self.assertIn("the others go on", err)
-
-    def test_a_timeout_ends_the_job(self):
-        status, out, err = self.outcome(self.each(1), ["--timeout", "1"], OBEYS, "ignore", "15", "sleep", "60000")
-        self.assertEqual(status, 124)
-        self.assertIn("did not end within 1 s", err)
-
     def test_a_program_that_is_not_there(self):
         status, out, err = self.outcome(self.each(1), [], "no-such-program")
         self.assertEqual(status, 127)
@@ -134,22 +75,6 @@ class Shells(OnHosts):
                                "join", "say", "met"])
             self.assertEqual(running.wait(), 0, running.err)
             self.assertEqual(running.out, "met\nmet\n")
-
-    def test_hosts_that_cannot_be_used_end_the_job(self):
-        for host, said in {
-            "unknown": ["unknown: unknown: no such host is known\n", "host unknown cannot be reached: ", "status 255"],
-            "refused": ["refused: refused: permission denied\n", "host refused cannot be reached: "],
-            "missing": [f"host missing: there is no {WEFT} there"],
-            "old": ['host old has another version of weft: "weft agent 0.0.1, protocol 0" there, "weft agent '],
-            "silent": ["no agent of weft answered from silent within 1500 ms (WEFT_JOIN_TIMEOUT)"],
-        }.items():
-            running = self.run_on(["a:1", f"{host}:1", "b:1"], [], OBEYS, "say", "x", WEFT_JOIN_TIMEOUT="1500")
-            self.assertEqual(running.wait(), 1, host)
-            self.assertLess(running.took, 8)
-            self.assertEqual(running.out, "")
-            for part in said:
-                self.assertIn(part, running.err)
-            self.assertEqual(running.left_after(2), {})
 
     def test_a_shell_that_is_not_there(self):
         running = Running([WEFT, "run", "--hosts", "a,b", "--rsh", "/no/such/shell", OBEYS, "say", "x"])
@@ -187,29 +112,6 @@ class Shells(OnHosts):
         self.assertEqual((status, out), (1, ""))
         self.assertIn("host unknown cannot be reached", err)
 
-    def test_signals_end_everything(self):
-        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-            running = self.run_on(self.each(1), [], OBEYS, "fork", "escape", "say", "ready", "sleep", "60000")
-            self.assertTrue(running.said("ready", 3))
-            running.process.send_signal(number)
-            self.assertEqual(running.wait(), 128 + number)
-            self.assertEqual(running.left_after(2), {})
-
-    def test_whoever_is_killed_everything_ends(self):
-        for victim in "launcher", "agent", "rank":
-            running = self.run_on(self.each(2), [], OBEYS, "fork", "ignore", "15", "say", "ready", "sleep", "60000")
-            self.assertTrue(running.said("ready", 6))
-            pid = {"launcher": lambda: running.process.pid, "agent": lambda: running.agents()[1],
-                   "rank": lambda: running.ranks()[-1]}[victim]()
-            os.kill(pid, signal.SIGKILL)
-            begin = time.monotonic()
-            status = running.wait()
-            self.assertEqual(running.left_after(2), {}, victim)
-            self.assertLess(time.monotonic() - begin, 2, victim)
-            self.assertEqual(status, {"launcher": -9, "agent": 1, "rank": 137}[victim])
-            if victim == "agent":
-                self.assertRegex(running.err, "host [abc]: the agent there, with ranks . to ., is gone")
-
     def test_strangers_are_dropped_and_disturb_nobody(self):
         running = self.run_on(self.each(1), [], OBEYS, "join", "variable", "WEFT_STORE", "sleep", "2000", "join", "say", "met")
         deadline = time.monotonic() + 30
@@ -233,47 +135,12 @@ class Shells(OnHosts):
         self.assertEqual(running.left_after(2), {})
 
 
-class InNamespaces(OnHosts):
-    hosts, shell = hosts.NAMES, hosts.RSH
-
-    @classmethod
-    def setUpClass(cls):
-        cls.up = hosts.Hosts()
-        cls.up.add_interface("docker0", "172.17.0.1/16")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.up.close()
-
-    def start(self, command):
-        return hosts.on(self.hosts[0], *command)
-
+class Namespaces(OnNamespaces):
     def test_ranks_meet_at_the_address_that_all_reach(self):
         status, out, err = self.outcome(self.each(2), [], OBEYS, "join", "variable", "WEFT_STORE")
         self.assertEqual((status, err), (0, ""))
         self.assertEqual({line.rpartition(":")[0] for line in out.splitlines()}, {"WEFT_STORE=10.77.0.1"})
         self.assertEqual(len(out.splitlines()), 6)
 
-    def test_a_host_that_is_not_there(self):
-        status, out, err = self.outcome([f"{self.hosts[0]}:1", "weftnowhere:1"], [], OBEYS, "say", "x")
-        self.assertEqual((status, out), (1, ""))
-        self.assertIn("host weftnowhere cannot be reached", err)
 
-    def test_whoever_is_killed_everything_ends(self):
-        for victim in "launcher", "agent", "rank":
-            running = self.run_on(self.each(2), [], OBEYS, "fork", "say", "ready", "join", "sleep", "60000")
-            self.assertTrue(running.said("ready", 6), running.err)
-            pid = {"launcher": lambda: running.process.pid, "agent": lambda: running.agents()[-1],
-                   "rank": lambda: running.ranks()[-1]}[victim]()
-            os.kill(pid, signal.SIGKILL)
-            begin = time.monotonic()
-            running.wait()
-            self.assertEqual(running.left_after(2), {}, victim)
-            self.assertLess(time.monotonic() - begin, 2, victim)
-
-
-if KIND == "namespaces" and (why := hosts.missing()):
-    print(f"skipped: {why}")
-    sys.exit(77)
-suite = unittest.defaultTestLoader.loadTestsFromTestCase({"shells": Shells, "namespaces": InNamespaces}[KIND])
-sys.exit(not unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful())
+run(shells=Shells, namespaces=Namespaces)

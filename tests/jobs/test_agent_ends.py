@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""How jobs of `weft run` on several hosts end. Arguments: see on_hosts.py."""
+
+import os
+import shlex
+import signal
+import subprocess
+import time
+
+from job_under_test import children, state, wait_until
+from on_hosts import OBEYS, WEFT, OnNamespaces, OnShells, run
+
+
+class Shells(OnShells):
+    def test_a_death_is_reported_with_host_rank_and_signal(self):
+        status, out, err = self.outcome(self.each(2), [], OBEYS, "join", "only", "3", "signal", "9")
+        self.assertEqual(status, 137, err)
+        self.assertRegex(err, r"^weft run: rank 3 \(pid \d+, host b\) was killed by signal 9, SIGKILL \(Killed\)")
+        status, out, err = self.outcome(self.each(2), [], "sh", "-c", "[ $WEFT_PROCESS = 4 ] && exit 5; exec sleep 60")
+        self.assertEqual(status, 5)
+        self.assertRegex(err, r"^weft run: rank 4 \(pid \d+, host c\) exited with status 5; ending the job\n$")
+
+    def test_the_others_may_go_on(self):
+        script = f'if [ $WEFT_PROCESS = 1 ]; then exec "{OBEYS}" join signal 9; else exec "{OBEYS}" join lost 1; fi'
+        status, out, err = self.outcome(self.each(1), ["--on-failure", "continue"], "sh", "-c", script)
+        self.assertEqual((status, out), (137, "process 1 is lost\n" * 2), err)
+        self.assertIn("the others go on", err)
+
+    def test_a_timeout_ends_the_job(self):
+        status, out, err = self.outcome(self.each(1), ["--timeout", "1"], OBEYS, "ignore", "15", "sleep", "60000")
+        self.assertEqual(status, 124)
+        self.assertIn("did not end within 1 s", err)
+
+    def test_hosts_that_cannot_be_used_end_the_job(self):
+        for host, said in {
+            "unknown": ["unknown: unknown: no such host is known\n", "host unknown cannot be reached: ", "status 255"],
+            "refused": ["refused: refused: permission denied\n", "host refused cannot be reached: "],
+            "missing": [f"host missing: there is no {WEFT} there"],
+            "old": ['host old has another version of weft: "weft agent 0.0.1, protocol 0" there, "weft agent '],
+            "silent": ["no agent of weft answered from silent within 1500 ms (WEFT_JOIN_TIMEOUT)"],
+        }.items():
+            running = self.run_on(["a:1", f"{host}:1", "b:1"], [], OBEYS, "say", "x", WEFT_JOIN_TIMEOUT="1500")
+            self.assertEqual(running.wait(), 1, host)
+            self.assertLess(running.took, 8)
+            self.assertEqual(running.out, "")
+            for part in said:
+                self.assertIn(part, running.err)
+            self.assertEqual(running.left_after(2), {})
+
+    def test_signals_end_everything(self):
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+            running = self.run_on(self.each(1), [], OBEYS, "fork", "escape", "say", "ready", "sleep", "60000")
+            self.assertTrue(running.said("ready", 3))
+            running.process.send_signal(number)
+            self.assertEqual(running.wait(), 128 + number)
+            self.assertEqual(running.left_after(2), {})
+
+    def test_whoever_is_killed_everything_ends(self):
+        for hosts_of_it in ["a:2", "b:2", "c:2"], ["apart-a:2", "apart-b:2", "apart-c:2"]:
+            for victim, status in {"launcher": -9, "agent": 1, "rank": 137, "shell": 1}.items():
+                running = self.run_on(hosts_of_it, [], OBEYS, "fork", "ignore", "15", "say", "ready", "sleep", "60000")
+                self.assertTrue(running.said("ready", 6))
+                pid = {"launcher": lambda: running.process.pid, "agent": lambda: running.agents()[1],
+                       "rank": lambda: running.ranks()[-1],
+                       "shell": lambda: children(running.process.pid)[1]}[victim]()
+                os.kill(pid, signal.SIGKILL)
+                begin = time.monotonic()
+                ended = running.wait()
+                self.assertEqual(running.left_after(2), {}, victim)
+                self.assertLess(time.monotonic() - begin, 2, victim)
+                self.assertEqual(ended, status, victim)
+                if status == 1:
+                    self.assertRegex(running.err, "host (apart-)?[abc]: the agent there.* is gone: ")
+
+    def test_a_launcher_that_is_killed_while_hosts_start(self):
+        running = self.run_on(["a:1", "apart:1", "silent:1"], [], OBEYS, "say", "x")
+        while len(running.agents()) < 2:
+            time.sleep(0.01)
+        running.process.kill()
+        running.wait()
+        self.assertEqual(running.left_after(2), {})
+
+    def test_a_timeout_holds_while_hosts_start(self):
+        status, out, err = self.outcome(["a:1", "silent:1"], ["--timeout", "1"], OBEYS, "say", "x")
+        self.assertEqual((status, out), (124, ""))
+        self.assertIn("did not end within 1 s", err)
+
+    def test_a_job_is_stopped_and_goes_on(self):
+        running = self.run_on(self.each(1), [], OBEYS, "say", "ready", "sleep", "1000", "say", "done")
+        self.assertTrue(running.said("ready", 3))
+        ranks = running.ranks()
+        running.process.send_signal(signal.SIGTSTP)
+        wait_until(lambda: [state(pid) for pid in [running.process.pid, *ranks]] == ["T"] * 4)
+        running.process.send_signal(signal.SIGCONT)
+        self.assertEqual((running.wait(), running.out), (0, "ready\n" * 3 + "done\n" * 3), running.err)
+
+    def test_writers_learn_that_nobody_reads(self):
+        command = [WEFT, "run", "--hosts", "a:1,b:1", "--rsh", self.shell, "--oversubscribe", OBEYS, "flood", "9999999", "x"]
+        done = subprocess.run(["bash", "-c", shlex.join(command) + " | head -n 1; exit ${PIPESTATUS[0]}"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 128 + signal.SIGPIPE, done.stderr)
+        self.assertEqual(done.stdout, "x" * 200 + "\n")
+
+
+class Namespaces(OnNamespaces):
+    def test_a_host_that_is_not_there(self):
+        status, out, err = self.outcome([f"{self.hosts[0]}:1", "weftnowhere:1"], [], OBEYS, "say", "x")
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("host weftnowhere cannot be reached", err)
+
+    def test_whoever_is_killed_everything_ends(self):
+        for victim in "launcher", "agent", "rank":
+            running = self.run_on(self.each(2), [], OBEYS, "fork", "say", "ready", "join", "sleep", "60000")
+            self.assertTrue(running.said("ready", 6), running.err)
+            pid = {"launcher": lambda: running.process.pid, "agent": lambda: running.agents()[-1],
+                   "rank": lambda: running.ranks()[-1]}[victim]()
+            os.kill(pid, signal.SIGKILL)
+            begin = time.monotonic()
+            running.wait()
+            self.assertEqual(running.left_after(2), {}, victim)
+            self.assertLess(time.monotonic() - begin, 2, victim)
+
+
+run(shells=Shells, namespaces=Namespaces)
