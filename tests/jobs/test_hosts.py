@@ -98,7 +98,7 @@ class Slurm(Hydra):
 
 
 class SlurmWeft(Slurm):
-    plugin = pathlib.Path(WEFT).parents[1] / "plugins" / "weft_spank.so"
+    plugin = pathlib.Path(WEFT).parent / "weft_spank.so"
     plugstack = f"optional {plugin}\n"
 
     def missing(self):
