@@ -41,6 +41,7 @@ compile=$(readme_block sh | grep pkg-config) || fail "the README does not say ho
 cd "$stage"
 echo "$compile"
 eval "$compile"
+readelf -d hello | grep -q libpmix && fail "a program needs libpmix, which weft only loads under launchers with PMIx"
 
 export LD_LIBRARY_PATH=$root/$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 says() {
