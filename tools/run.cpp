@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <sstream>
+#include <weft/runtime/error.hpp>
 
 #include "command_line.hpp"
 #include "hosts.hpp"
@@ -42,8 +43,12 @@ void place(command_line& line) {
     settings.ranks = line.ranks;
     return;
   }
-  const auto hosts = line.hosts.empty() ? read_hostfile(line.hostfile) : parse_hosts(line.hosts);
-  settings.hosts = allot(hosts, {line.ranks, line.ranks_per_node, settings.ranks_per_process});
+  try {
+    const auto hosts = line.hosts.empty() ? read_hostfile(line.hostfile) : parse_hosts(line.hosts);
+    settings.hosts = allot(hosts, {line.ranks, line.ranks_per_node, settings.ranks_per_process});
+  } catch (const error& failure) {
+    throw CLI::ValidationError(failure.what());
+  }
   settings.ranks = 0;
   for (const host_share& host : settings.hosts) settings.ranks += host.ranks;
   settings.join_timeout = parse_weft_arguments({}).join_timeout;
@@ -90,14 +95,12 @@ void add_run(CLI::App& weft, int& status) {
       ->check(whole_number(1, 1'000'000))
       ->envname("WEFT_WORKERS")
       ->type_name("THREADS");
-  CLI::Option* const hosts =
-      app->add_option("--hosts", line->hosts, "Run on these hosts, in this order; each has room for 1 rank")
-          ->type_name("HOST[:RANKS],...");
+  CLI::Option* const hosts = app->add_option("--hosts", line->hosts, "Run on these hosts, in this order; 1 rank each")
+                                 ->type_name("HOST[:RANKS],...");
   app->add_option("--hostfile", line->hostfile, "Run on the hosts of a file, a line each: HOST [slots=RANKS]")
       ->excludes(hosts)
       ->type_name("FILE");
-  app->add_option("--ranks-per-node", line->ranks_per_node,
-                  "Ranks for which each host has room, whatever is said of it")
+  app->add_option("--ranks-per-node", line->ranks_per_node, "So many ranks on each host, whatever is said of it")
       ->check(whole_number(1, 1'000'000))
       ->type_name("RANKS");
   app->add_option("--rsh", line->rsh, "What runs a command on a host, as `COMMAND HOST COMMAND`; ssh")

@@ -32,21 +32,21 @@ class Shells(OnShells):
         status, out, err = self.outcome([], ["--hostfile", path, "--ranks-per-node", "2"], OBEYS, "join", "say", "met")
         self.assertEqual((status, out, err), (0, "met\n" * 4, ""))
         status, out, err = self.outcome([], ["--hostfile", path, "-n", "4"], OBEYS, "say", "x")
-        self.assertNotEqual(status, 0)
+        self.assertEqual(status, 2)
         self.assertIn("have room for 3 ranks, and -n asks for 4", err)
         pathlib.Path(path).write_text("a\n\nb slots=few\n")
         status, out, err = self.outcome([], ["--hostfile", path], OBEYS, "say", "x")
-        self.assertNotEqual(status, 0)
+        self.assertEqual(status, 2)
         self.assertIn(f'{path}:3: "few" is no number of ranks', err)
         os.unlink(path)
 
     def test_environment_and_folder_go_along(self):
         shell = program("#!/bin/sh\nshift; cd /; exec env -i sh -c \"$*\"\n")
         running = Running([WEFT, "run", "--hosts", "a,b", "--rsh", shell, "--oversubscribe", "-x", "GIVEN=a b'c\"",
-                           "-x", "NAMED", "sh", "-c", 'echo "$GIVEN $NAMED $WEFT_TEST_ONE ${UNNAMED-none} $PWD"'],
-                          NAMED="named", UNNAMED="unnamed", WEFT_TEST_ONE="1")
+                           "-x", "NAMED", "sh", "-c", 'echo "$GIVEN $NAMED $WEFT_TEST_ONE ${UNNAMED-none} $LD_LIBRARY_PATH $PWD"'],
+                          NAMED="named", UNNAMED="unnamed", WEFT_TEST_ONE="1", LD_LIBRARY_PATH="/no such/folder's")
         self.assertEqual(running.wait(), 0, running.err)
-        self.assertEqual(running.out, f"a b'c\" named 1 none {os.getcwd()}\n" * 2)
+        self.assertEqual(running.out, f"a b'c\" named 1 none /no such/folder's {os.getcwd()}\n" * 2)
         os.unlink(shell)
 
     def test_rank_0_reads_the_standard_input(self):

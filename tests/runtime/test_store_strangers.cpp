@@ -1,4 +1,6 @@
 // Who may talk to a store's server, and to whom a process talks.
+#include <fstream>
+
 #include "catch.hpp"
 #include "runtime/served_store.hpp"
 
@@ -115,5 +117,25 @@ TEST_CASE("a crowd of strangers makes way for the job") {
   std::vector<weft::file_descriptor> crowd;
   for (int i = 0; i < 300; ++i) crowd.push_back(weft::connect_to(server.address(), soon()));
   auto stores = join_all(server, 2);
+  CHECK(run_all(stores, all_met) == 2);
+}
+
+TEST_CASE("garbage takes neither memory nor the job's turn") {
+  const served server(job_of(2));
+  auto stores = join_all(server, 2);
+  const auto resident_pages = [] {
+    long size = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> size >> resident;
+    return resident;
+  };
+  const std::string garbage(200, 'g');
+  const long before = resident_pages();
+  std::vector<weft::file_descriptor> crowd(400);
+  for (std::size_t i = 0; i < 10'000; ++i) {
+    crowd[i % crowd.size()] = weft::connect_to(server.address(), soon());
+    if (i % 2 == 0) weft::send_now(crowd[i % crowd.size()], std::as_bytes(std::span(garbage)));
+    if (i % 2000 == 0) CHECK(run_all(stores, all_met) == 2);
+  }
+  CHECK(resident_pages() - before < 4 * 256);  // 4 MiB
   CHECK(run_all(stores, all_met) == 2);
 }
