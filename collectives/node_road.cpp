@@ -47,6 +47,7 @@ node_road::node_road(process& host, std::uint64_t communicator, const std::vecto
       seen_(rounds_.size()),
       reads_(host.arena()->reading_refusal().empty()),
       limits_(host.node_limits_of(rounds_.size())),
+      groups_(node_groups::of(groups_on_node(host, seats), self)),
       seats_(seats),
       told_(rounds_.size()),
       lies_(rounds_.size()),
@@ -149,6 +150,7 @@ bool node_road::go_short(const leader_call& call) {
   const bool in_lines = bytes <= fabric::arena_line_bytes && !custom_;
   const std::size_t self = rounds_.self(), root = static_cast<std::size_t>(call.root);
   const bool moves = call.what == collective::broadcast, to_root = call.what == collective::reduce;
+  if (groups_ && !custom_ && !moves && !to_root) return go_in_groups(call);
 
   if (!begin()) return false;
   if (bytes != 0 && (!moves || self == root)) std::memcpy(place(self, in_lines), call.in, bytes);
@@ -167,6 +169,29 @@ bool node_road::go_short(const leader_call& call) {
     combine(call, inputs_, call.count, call.out);
   }
   rounds_.end_with_all();
+  return true;
+}
+
+bool node_road::go_in_groups(const leader_call& call) {
+  if (!combine_among(groups_->beside, call, call.in)) return false;
+  const std::uint32_t first = rounds_.number();
+  rounds_.end();
+  if (!combine_among(groups_->across, call, call.out)) return false;
+  rounds_.end_with_all_in(first);
+  return true;
+}
+
+bool node_road::combine_among(std::span<const std::size_t> members, const leader_call& call, const std::byte* in) {
+  const std::size_t self = rounds_.self(), bytes = call.count * call.of->element_bytes;
+  const bool in_lines = bytes <= fabric::arena_line_bytes;
+  if (!begin()) return false;
+  if (bytes != 0) std::memcpy(place(self, in_lines), in, bytes);
+  rounds_.publish();
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i] != self && !await(members[i], in_lines ? 0 : bytes)) return false;
+    inputs_[i] = members[i] == self ? in : place(members[i], in_lines);
+  }
+  if (bytes != 0) combine(call, std::span(inputs_).first(members.size()), call.count, call.out);
   return true;
 }
 

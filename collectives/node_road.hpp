@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 
 #include "aligned_bytes.hpp"
 #include "leader_call.hpp"
+#include "node_groups.hpp"
 #include "node_limits.hpp"
 
 namespace weft::detail {
@@ -93,6 +95,10 @@ class node_road {
   bool go_vector(const leader_call& call);
   bool go_short(const leader_call& call);
   bool go_in_pieces(const leader_call& call, std::size_t done = 0);
+  /// A short all-reduce or barrier in two rounds: see node_groups.hpp.
+  bool go_in_groups(const leader_call& call);
+  /// One of them, of those of `members` that are this process and others; what they have combined is in call.out.
+  bool combine_among(std::span<const std::size_t> members, const leader_call& call, const std::byte* in);
   bool begin() { return rounds_.begin(fingerprint_, sequence_); }
   bool await(std::size_t member, std::size_t in_slot = 0) {
     const auto found = rounds_.await(member, in_slot);
@@ -261,6 +267,7 @@ class node_road {
   std::vector<const std::byte*> seen_;    // shares of them that are combined where they lie; null: copied first
   const bool reads_;                      // the others' memory
   node_limits limits_;
+  const std::optional<node_groups> groups_;
   const std::vector<fabric::arena_boards::seat> seats_;
   std::vector<std::int64_t> pids_;                  // their numbers in this PID namespace
   std::vector<std::uint64_t> told_;                 // by each process, in the latest exchange

@@ -99,7 +99,7 @@ arena_ring_reader arena::ring_from(int process) const noexcept {
   return {memory_->data() + ring_offset(process, self_), ends(process, self_).to, ends(self_, process).from};
 }
 
-arena_cpus& arena::cpus_of(int process) const noexcept {
+arena_cpus& arena::told_cpus(int process) const noexcept {
   return *std::launder(reinterpret_cast<arena_cpus*>(area(process) + boards * sizeof(arena_board)));  // as board()
 }
 
@@ -108,10 +108,18 @@ std::size_t arena::cpus() const noexcept {
   for (std::size_t word = 0; word < arena_cpus().bits.size(); ++word) {
     std::uint64_t all = 0;
     // relaxed: whoever has joined has heard from every process behind what it wrote there.
-    for (const int each : processes_) all |= cpus_of(each).bits[word].load(std::memory_order_relaxed);
+    for (const int each : processes_) all |= told_cpus(each).bits[word].load(std::memory_order_relaxed);
     count += static_cast<std::size_t>(std::popcount(all));
   }
   return count;
+}
+
+topology::cpu_set arena::cpus_of(int process) const {
+  topology::cpu_set found;
+  const auto& bits = told_cpus(process).bits;
+  for (std::size_t cpu = 0; cpu < 64 * bits.size(); ++cpu)  // relaxed: as in cpus()
+    if ((bits[cpu / 64].load(std::memory_order_relaxed) >> cpu % 64 & 1) != 0) found.insert(static_cast<int>(cpu));
+  return found;
 }
 
 std::int64_t arena::pid(int process) const noexcept { return pids_[index_of(process)]; }

@@ -14,6 +14,7 @@
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/clock.hpp>
 #include <weft/runtime/socket.hpp>
+#include <weft/topology/cpu_set.hpp>
 
 namespace weft::fabric {
 
@@ -72,6 +73,8 @@ class arena {
   const std::string& reading_refusal() const noexcept { return reading_refusal_; }
   /// How many CPUs they could run on, together, when they joined; 0: that is not known. The same for all.
   std::size_t cpus() const noexcept;
+  /// Those that one of them could run on then.
+  topology::cpu_set cpus_of(int process) const;
   /// Shared by all from the start, bytes; without what is in the heaps and rings.
   std::size_t size() const noexcept;
 
@@ -95,7 +98,7 @@ class arena {
   std::byte* area(int process) const noexcept;
   arena_ring_ends& ends(int process, int other) const noexcept;
   std::size_t ring_offset(int from, int to) const noexcept;
-  arena_cpus& cpus_of(int process) const noexcept;
+  arena_cpus& told_cpus(int process) const noexcept;
 
   std::vector<int> processes_;
   const int self_;

@@ -91,6 +91,11 @@ class arena_rounds {
     wake_sleepers();
   }
   void end() noexcept { wake_sleepers(); }
+  /// Ends one in which some were awaited who had awaited others in the round `since`, so that all have been in that.
+  void end_with_all_in(std::uint32_t since) noexcept {
+    settled_ = since;
+    wake_sleepers();
+  }
 
   // Where the processes have told in a round where memory of theirs lies, the others use it until they publish in the
   // next one:
