@@ -12,7 +12,8 @@ void to_json(json& to, const job_settings& from) {
         {"workers", from.workers},       {"provider", from.provider},
         {"progress", from.progress},     {"exports", from.exports},
         {"tag_output", from.tag_output}, {"oversubscribe", from.oversubscribe},
-        {"program", from.program}};
+        {"program", from.program},       {"map_by", static_cast<int>(from.map_by)},
+        {"report", from.report_bindings}};
   if (from.bind_to) to["bind_to"] = static_cast<int>(*from.bind_to);
 }
 
@@ -26,6 +27,8 @@ void from_json(const json& from, job_settings& to) {
   from.at("tag_output").get_to(to.tag_output);
   from.at("oversubscribe").get_to(to.oversubscribe);
   from.at("program").get_to(to.program);
+  from.at("report").get_to(to.report_bindings);
+  to.map_by = static_cast<topology::order>(from.at("map_by").get<int>());
   if (from.contains("bind_to")) to.bind_to = static_cast<topology::binding>(from["bind_to"].get<int>());
 }
 

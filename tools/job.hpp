@@ -31,6 +31,8 @@ struct job_settings {
   std::string provider;                      ///< empty: not said
   std::string progress;                      ///< caller, thread; empty: not said
   std::optional<topology::binding> bind_to;  ///< nothing: as fits
+  topology::order map_by = topology::order::compact;
+  bool report_bindings = false;
   std::vector<std::string> exports;          ///< "NAME=VALUE" or "NAME"
   bool tag_output = false;
   std::optional<std::chrono::milliseconds> timeout;

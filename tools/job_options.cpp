@@ -24,10 +24,19 @@ std::vector<CLI::Option*> add_job_options(CLI::App& app, job_settings& settings)
   CLI::Option* const progress = app.add_option("--progress", settings.progress, "Who moves operations on");
   choose(progress, {"caller", "thread"});
   CLI::Option* const bind_to = app.add_option_function<std::string>(
-      "--bind-to", [&settings](const std::string& word) { settings.bind_to = binding_named(word); },
+      "--bind-to,--bindto", [&settings](const std::string& word) { settings.bind_to = binding_named(word); },
       "What confines each process; core where the cores suffice");
   choose(bind_to, {"core", "numa", "none"});
-  return {provider, progress, bind_to};
+  CLI::Option* const map_by = app.add_option_function<std::string>(
+      "--map-by",
+      [&settings](const std::string& word) {
+        settings.map_by = word == "core" ? topology::order::compact : topology::order::spread;
+      },
+      "Next to each other, core by core, or spread over the NUMA nodes; core");
+  choose(map_by, {"core", "numa"});
+  CLI::Option* const report =
+      app.add_flag("--report-bindings", settings.report_bindings, "Say which cpus each rank may use");
+  return {provider, progress, bind_to, map_by, report};
 }
 
 std::vector<CLI::Option*> add_own_job_options(CLI::App& app, job_settings& settings) {

@@ -47,6 +47,7 @@ void local_processes::start() {
   const placement placed = bindings(settings_, share_.processes);
   const std::string where = share_.hosts > 1 ? "host " + host_name() + ": " : "";
   if (!placed.warning.empty()) errors_.put("weft run: " + where + placed.warning + "\n");
+  for (const std::string& line : placed.report) errors_.put("weft run: " + where + line + "\n");
   settings.descriptors = allow_many_descriptors();
   members_.resize(static_cast<std::size_t>(share_.processes.count));
   for (int i = 0; i < share_.processes.count; ++i) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <weft/runtime/error.hpp>
 #include <weft/topology/affinity.hpp>
+#include <weft/topology/groups.hpp>
 
 namespace weft::tools {
 namespace {
@@ -107,6 +108,30 @@ std::vector<std::string> environment_of(const job_settings& settings, const loca
   return lines;
 }
 
+namespace {
+
+/// "rank 0: cpus 0-3, cores 0-1": a line for each process.
+std::vector<std::string> report_of(const job_settings& settings, process_range here, const topology::machine& machine,
+                                   const std::vector<topology::cpu_set>& cpus) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < here.count; ++i) {
+    const std::string ranks = ranks_of(settings, here.first + i, "-");
+    const bool one = ranks.find('-') == std::string::npos;
+    const topology::cpu_set& its = cpus.empty() ? machine.given : cpus[static_cast<std::size_t>(i)];
+    topology::cpu_set cores;
+    for (const int core : topology::cores_within(machine, its)) cores.insert(core);
+    const int numa = topology::numa_node_of(machine, its);
+    lines.push_back((one ? "rank " : "ranks ") + ranks + ": cpus " + to_string(its) + ", cores " + to_string(cores) +
+                    (numa >= 0 ? ", NUMA node " + std::to_string(numa) : "") +
+                    (cpus.empty()          ? ", not bound"
+                     : machine.this_system ? ""
+                                           : ", not bound: another machine is described"));
+  }
+  return lines;
+}
+
+}  // namespace
+
 placement bindings(const job_settings& settings, process_range here) {
   const topology::machine machine = topology::discover();
   const auto cores = static_cast<int>(topology::cores_within(machine, machine.given).size());
@@ -119,8 +144,10 @@ placement bindings(const job_settings& settings, process_range here) {
   const int each = threads_each(settings, here.count, cores);
   const bool room = here.count <= cores / each && caller_progresses(settings);
   const auto by = settings.bind_to.value_or(room ? topology::binding::core : topology::binding::none);
-  if (by != topology::binding::none && machine.this_system)
-    result.cpus = topology::place(machine, here.count, by, each).cpus;
+  std::vector<topology::cpu_set> cpus;
+  if (by != topology::binding::none) cpus = topology::place(machine, here.count, by, each, settings.map_by).cpus;
+  if (settings.report_bindings) result.report = report_of(settings, here, machine, cpus);
+  if (machine.this_system) result.cpus = std::move(cpus);
   return result;
 }
 

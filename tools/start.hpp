@@ -37,6 +37,7 @@ std::vector<std::string> environment_of(const job_settings& settings, const loca
 struct placement {
   std::vector<topology::cpu_set> cpus;  ///< for each process of this machine; none at all where nothing is bound
   std::string warning;                  ///< there are more ranks than cores; empty: there are not
+  std::vector<std::string> report;      ///< which cpus each process may use, where that was asked for
 };
 
 /// Where those of the job's processes run that this machine has.

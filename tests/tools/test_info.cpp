@@ -5,11 +5,13 @@
 
 #include "catch.hpp"
 #include "launcher_under_test.hpp"
+#include "variable.hpp"
 
 using nlohmann::json;
 using weft_test::ContainsSubstring;
 using weft_test::outcome;
 using weft_test::run;
+using weft_test::variable;
 
 namespace {
 
@@ -19,13 +21,6 @@ json option(const json& info, const std::string& name) {
   REQUIRE(found != options.end());
   return *found;
 }
-
-/// A variable for the commands that are started while it lives.
-struct variable {
-  const char* name;
-  variable(const char* n, const char* value) : name(n) { ::setenv(n, value, 1); }
-  ~variable() { ::unsetenv(name); }
-};
 
 }  // namespace
 

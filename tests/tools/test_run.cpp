@@ -7,11 +7,13 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <thread>
 
 #include "catch.hpp"
 #include "launcher_under_test.hpp"
+#include "variable.hpp"
 
 using namespace std::chrono_literals;
 using weft_test::ContainsSubstring;
@@ -210,6 +212,30 @@ TEST_CASE("processes are bound to cores of their own") {
   CHECK_THAT(run(job({"-n", "1", "--bind-to", "core"}, {"mask"})).output, ContainsSubstring("cpus "));
   CHECK(run(job({"-n", "1", "--bind-to", "none"}, {"mask"})).output ==
         "cpus " + std::to_string(std::thread::hardware_concurrency()) + "\n");
+}
+
+TEST_CASE("where processes are bound is said") {
+  const auto report = [](const words& options, const char* machine) {
+    std::optional<weft_test::variable> described;
+    if (machine != nullptr) described.emplace("HWLOC_SYNTHETIC", machine);
+    words all{"run", "--oversubscribe", "--report-bindings"};
+    all.insert(all.end(), options.begin(), options.end());
+    all.push_back("true");
+    return sorted_lines(run(all).error);
+  };
+  constexpr const char* two_nodes = "numa:2 core:2 pu:2";
+  const std::string not_here = ", not bound: another machine is described";
+  CHECK(report({"-n", "2", "--bind-to", "core"}, two_nodes) ==
+        words{"weft run: rank 0: cpus 0-1, cores 0, NUMA node 0" + not_here,
+              "weft run: rank 1: cpus 2-3, cores 1, NUMA node 0" + not_here});
+  CHECK(report({"-n", "2", "--bindto", "core", "--map-by", "numa"}, two_nodes) ==
+        words{"weft run: rank 0: cpus 0-1, cores 0, NUMA node 0" + not_here,
+              "weft run: rank 1: cpus 4-5, cores 2, NUMA node 1" + not_here});
+  CHECK(report({"-n", "4", "--ranks-per-process", "2", "--bind-to", "numa"}, two_nodes) ==
+        words{"weft run: ranks 0-1: cpus 0-3, cores 0-1, NUMA node 0" + not_here,
+              "weft run: ranks 2-3: cpus 4-7, cores 2-3, NUMA node 1" + not_here});
+  CHECK_THAT(report({"-n", "1", "--bind-to", "none"}, nullptr).at(0), ContainsSubstring(", not bound"));
+  CHECK_THAT(report({"-n", "1", "--bind-to", "core"}, nullptr).at(0), !ContainsSubstring("not bound"));
 }
 
 TEST_CASE("a timeout ends the job") {
