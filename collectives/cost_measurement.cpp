@@ -1,6 +1,7 @@
 #include "cost_measurement.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -38,6 +39,27 @@ std::vector<int> first_of_nodes(std::span<const int> node) {
   return leaders;
 }
 
+/// The clusters, each as those of `leaders` that are in it.
+std::vector<std::vector<int>> divided(const std::vector<int>& leaders,
+                                      std::span<const topology::network_place> places) {
+  if (places.empty()) return {leaders};
+  std::map<int, std::vector<int>> clusters;
+  for (const int p : leaders) clusters[places[static_cast<std::size_t>(p)].cluster].push_back(p);
+  std::vector<std::vector<int>> all;
+  for (auto& [cluster, members] : clusters) all.push_back(std::move(members));
+  return all;
+}
+
+/// The pair of `me` where the first `most` of two clusters each measure, those of the first with those of the second
+/// and so on.
+pair across_clusters(const std::vector<std::vector<int>>& clusters, int me, int most) {
+  for (std::size_t c = 0; c + 1 < clusters.size(); c += 2)
+    for (std::size_t i = 0; i < std::min({clusters[c].size(), clusters[c + 1].size(), std::size_t(most)}); ++i)
+      if (clusters[c][i] == me || clusters[c + 1][i] == me)
+        return {std::min(clusters[c][i], clusters[c + 1][i]), std::max(clusters[c][i], clusters[c + 1][i])};
+  return {};
+}
+
 class prober {
  public:
   prober(const measured_job& in, fabric::messenger& messages, progress& by) : in_(in), messages_(messages), by_(by) {}
@@ -53,7 +75,10 @@ class prober {
     if (leads) result_.combine = measure_kernels(budget / 10);
     if (leads && in_.ranks > 1) probe_memory(me, budget * 0.2);
     probe(road::node, neighbour_in(beside, me, 1), budget * 0.3);
-    probe(road::fabric, neighbour_in(leaders, me, leaders.size()), budget * 0.3);
+    const auto clusters = divided(leaders, in_.places);
+    for (const auto& one : clusters)
+      if (std::ranges::find(one, me) != one.end()) probe(road::fabric, neighbour_in(one, me, one.size()), budget * 0.3);
+    probe(road::line, across_clusters(clusters, me, in_.connections), budget * 0.3);
     return std::move(result_);
   }
 

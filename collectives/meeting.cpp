@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "leaders.hpp"
+#include "network_groups.hpp"
 #include "process.hpp"
 #include "workers.hpp"
 
@@ -52,7 +53,8 @@ meeting::~meeting() { host_.forget_meeting(members_->communicator); }
 
 const rank_groups& meeting::groups() {
   std::call_once(grouped_, [this] {
-    groups_.emplace(members_->process, host_.nodes(), host_.reading(), host_.settings().group_ranks);
+    groups_.emplace(groups_on_network(members_->process, host_.nodes(), host_.reading(), host_.settings().group_ranks,
+                                      host_.places()));
   });
   return *groups_;
 }

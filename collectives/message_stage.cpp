@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "choosing.hpp"
+#include "network_groups.hpp"
 #include "prepared_calls.hpp"
 #include "schedule_builder.hpp"
 
@@ -16,7 +17,9 @@ message_stage::message_stage(process& host, std::vector<int> ranks, std::vector<
       plans_(host.settings().plan_cache) {}
 
 const rank_groups& message_stage::groups() {
-  if (!groups_) groups_.emplace(processes_, host_.nodes(), host_.reading(), host_.settings().group_ranks);
+  if (!groups_)
+    groups_.emplace(
+        groups_on_network(processes_, host_.nodes(), host_.reading(), host_.settings().group_ranks, host_.places()));
   return *groups_;
 }
 

@@ -20,6 +20,7 @@
 #include <weft/runtime/event.hpp>
 #include <weft/runtime/progress.hpp>
 #include <weft/schedules/selection.hpp>
+#include <weft/topology/network_place.hpp>
 #include <weft/tuning.hpp>
 
 #include "node_limits.hpp"
@@ -79,6 +80,8 @@ class process {
   const std::vector<int>& nodes() const noexcept { return nodes_; }
   /// Of each process of the job: whether those of its node can read its memory. The same on every process.
   const std::vector<bool>& reading() const noexcept { return reading_; }
+  /// Of each process of the job: where it is on the network; empty where nothing says that. The same on every process.
+  const std::vector<topology::network_place>& places() const noexcept { return places_; }
   /// The memory that the processes of this node share; null where they do not.
   const fabric::arena* arena() const noexcept { return arena_.get(); }
   /// From which lengths on so many processes of this node read each other's memory.
@@ -104,6 +107,11 @@ class process {
   /// one is not, or by a provider of one node.
   void settle_interfaces(std::vector<fabric::process_record>& records, clock::time_point deadline);
   void open_monitor();
+  /// Where each is on the network, by the file of process 0, if there is one (process_topology.cpp). What is wrong with
+  /// it is an error of every process.
+  void settle_topology(std::span<const fabric::process_record> records, clock::time_point deadline);
+  /// What process 0 tells the others of that.
+  std::string read_topology(std::span<const fabric::process_record> records) const;
   /// Throws errc::incompatible where process 0 sends longer messages without asking than arrive here.
   void take_agreed_options(std::size_t longest_eager, clock::time_point deadline);
   void number_ranks(std::span<const fabric::process_record> records);
@@ -160,6 +168,7 @@ class process {
   std::vector<int> nodes_;
   std::vector<bool> reading_;
   std::pair<std::size_t, node_limits> limits_;  ///< measured for so many processes
+  std::vector<topology::network_place> places_;
   std::once_flag machine_found_;
   std::shared_ptr<const topology::machine> machine_;
   std::mutex meeting_;

@@ -18,35 +18,14 @@ namespace weft::detail {
 namespace {
 
 /// The options that every rank must have alike: those of process 0 hold for all.
-constexpr std::string_view agreed_options[]{"barrier",
-                                            "bcast",
-                                            "reduce",
-                                            "allreduce",
-                                            "reduce-scatter",
-                                            "allgather",
-                                            "gather",
-                                            "scatter",
-                                            "alltoall",
-                                            "scan",
-                                            "exscan",
-                                            "eager-limit",
-                                            "prepost",
-                                            "segment",
-                                            "ring-threshold",
-                                            "ring-threshold-pair",
-                                            "bruck-limit",
-                                            "degree",
-                                            "splits",
-                                            "group-ranks",
-                                            "connections",
-                                            "max-transfers",
-                                            "max-reducers",
-                                            "transfer-cost",
-                                            "compute-cost",
-                                            "tune",
-                                            "tune-budget",
-                                            "check",
-                                            "node"};
+constexpr std::string_view agreed_options[]{"barrier",        "bcast",         "reduce",         "allreduce",
+                                            "reduce-scatter", "allgather",     "gather",         "scatter",
+                                            "alltoall",       "scan",          "exscan",         "eager-limit",
+                                            "prepost",        "segment",       "ring-threshold", "ring-threshold-pair",
+                                            "bruck-limit",    "degree",        "splits",         "group-ranks",
+                                            "connections",    "max-transfers", "max-reducers",   "transfer-cost",
+                                            "compute-cost",   "tune",          "tune-budget",    "check",
+                                            "node",           "topology"};
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
@@ -107,6 +86,7 @@ void process::connect(membership& member) {
   selection_ = selection_of(settings_);
   number_ranks(records);
   settle_interfaces(records, deadline);
+  settle_topology(records, deadline);
   fabric::messenger_settings how = messenger_settings_for(member, records);
   auto network = std::make_unique<fabric::node_transport>();
   fabric::node_transport& roads = *network;
@@ -192,7 +172,7 @@ std::vector<fabric::process_record> process::exchange_records(const membership& 
   mine.ranks = local_ranks_;
   mine.door = door;
   mine.interfaces = member.interfaces;
-  if (!member.node.empty()) mine.host.node = member.node;
+  if (!member.node.empty()) mine.host.node = mine.host.name = member.node;
   if (processes > 1) {
     open_monitor();
     mine.control = monitor_->control_address();
@@ -276,7 +256,8 @@ fabric::messenger_settings process::messenger_settings_for(const membership& mem
 void process::agree_on_costs(clock::time_point deadline) {
   if (settings_.tune == "off") return;
   if (settings_.tune == "start") {
-    const measured_job job{nodes_, processes_->world, local_ranks_, settings_.eager_limit, settings_.tune_budget};
+    const measured_job job{nodes_,  processes_->world,    local_ranks_, settings_.eager_limit, settings_.tune_budget,
+                           places_, settings_.connections};
     measured_ = measure_costs(job, *messages_, *progress_, *rendezvous_, deadline);
   } else {
     take_costs_of_file(deadline);

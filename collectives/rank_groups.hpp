@@ -18,6 +18,7 @@ struct rank_groups {
   std::vector<std::vector<int>> nodes;  ///< the ranks of each node
   bool read_on_nodes = true;            ///< whether those of every node are processes that can read each other's memory
   bool in_rows = true;                  ///< whether they are rows of consecutive ranks, in order
+  std::vector<int> order;               ///< of all ranks, in which rings go along the network; empty: ascending
   schedules::road farthest = schedules::road::memory;  ///< between any two ranks
   schedules::road within = schedules::road::memory;    ///< between two of a group
 };

@@ -50,6 +50,7 @@ std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, cons
   }
   if (at.groups != nullptr && (call.how->parameters & schedules::takes::groups) != 0) of.groups = at.groups->members;
   if (at.groups != nullptr && (call.how->parameters & schedules::takes::nodes) != 0) of.nodes = at.groups->nodes;
+  if (at.groups != nullptr && (call.how->parameters & schedules::takes::order) != 0) of.order = at.groups->order;
   of.keep_order = call.custom == custom_operator::keeps_order;
   schedules::schedule_sink built;
   call.how->emit(of, built);

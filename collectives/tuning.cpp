@@ -138,7 +138,7 @@ class parser {
     }
     std::string valid;
     for (const road_key& known : road_keys) valid += ", " + std::string(known.name);
-    refuse("there is no parameter \"" + std::string(key) + "\": valid are (memory|node|fabric).(" + valid.substr(2) +
+    refuse("there is no parameter \"" + std::string(key) + "\": valid are (memory|node|fabric|line).(" + valid.substr(2) +
            ") and combine.OPERATION.TYPE");
   }
 

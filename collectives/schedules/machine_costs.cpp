@@ -27,7 +27,7 @@ link_costs link_of(const machine_costs& of, road which, double combine) {
 }  // namespace
 
 std::string_view name(road which) {
-  static constexpr std::array<std::string_view, roads> names{"memory", "node", "fabric"};
+  static constexpr std::array<std::string_view, roads> names{"memory", "node", "fabric", "line"};
   return names[static_cast<std::size_t>(which)];
 }
 

@@ -81,7 +81,7 @@ TEST_CASE("kernels that were not measured cost what their like do") {
 TEST_CASE("malformed costs are refused with the line and the reason") {
   CHECK_THAT(refusal("node.latency\n"), ContainsSubstring("costs.txt:1: \"node.latency\" is not KEY = SECONDS"));
   CHECK_THAT(refusal("\n\nnode.speed = 1"), ContainsSubstring("costs.txt:3: there is no parameter \"node.speed\""));
-  CHECK_THAT(refusal("cable.latency = 1"), ContainsSubstring("(memory|node|fabric)"));
+  CHECK_THAT(refusal("cable.latency = 1"), ContainsSubstring("(memory|node|fabric|line)"));
   CHECK_THAT(refusal("combine.sum.bool = 1"), ContainsSubstring("there is no kernel \"combine.sum.bool\""));
   CHECK_THAT(refusal("combine.sum = 1"), ContainsSubstring("there is no kernel"));
   for (const char* const value : {"", "fast", "-1", "nan", "inf", "1e999", "1 s"})

@@ -17,6 +17,7 @@ enum class progress_mode { caller, thread };
 struct options {
   std::string provider;   ///< libfabric provider; empty: the default of this machine
   std::string address;    ///< numeric: what endpoints and control connections bind to; empty: the interface's
+  std::string topology;  ///< a file that describes the network's switches, as Slurm's topology.conf; empty: none
   std::string interface;  ///< names, subnets and ^exclusions, by comma; empty: what reaches the other hosts
   progress_mode progress = progress_mode::caller;
   bool real_time = false;  ///< the progress thread takes a real-time class, where it has a core of its own

@@ -16,10 +16,11 @@ enum class road : std::uint8_t {
   memory,  ///< of one process
   node,    ///< of two processes of one node
   fabric,  ///< of two nodes
+  line,    ///< of two clusters
 };
-inline constexpr std::size_t roads = 3;
+inline constexpr std::size_t roads = 4;
 
-/// "memory", "node", "fabric"
+/// "memory", "node", "fabric", "line"
 std::string_view name(road which);
 
 /// Seconds, and seconds for each byte; finite and at least 0.
