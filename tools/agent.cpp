@@ -30,7 +30,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock_type = event_loop::clock;
 
-constexpr auto connect_limit = 10s;
+constexpr auto connect_limit = 20s;
 
 std::string read_exactly(std::size_t length) {
   std::string text(length, '\0');

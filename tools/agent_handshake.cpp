@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock_type = std::chrono::steady_clock;
 
-constexpr auto proof_limit = 1s;
+constexpr auto proof_limit = 5s;  // a launcher may be busy with other agents
 constexpr auto round_limit = 3s;  // for connections to addresses that nobody refuses
 constexpr auto pause = 50ms;
 constexpr std::size_t number_size = 4;

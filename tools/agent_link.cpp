@@ -18,7 +18,7 @@ constexpr std::size_t piece = std::size_t{256} << 10;  // of output, in a frame
 /// The kernel asks a silent other side whether it is still there, so that a machine that vanished is noticed, too: a
 /// busy process does not delay its answer.
 void notice_silence(const file_descriptor& socket) {
-  const int on = 1, seconds = 1, times = 5;
+  const int on = 1, seconds = 1, times = 4;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
@@ -34,8 +34,16 @@ agent_link::agent_link(event_loop& loop, file_descriptor socket, std::function<v
   loop_.watch(socket_.get(), EPOLLIN, [this] { ready(); });
 }
 
-agent_link::~agent_link() {
-  if (socket_) loop_.forget(socket_.get());
+void end_when_unanswered(const file_descriptor& socket) {
+  const int milliseconds = 5000;
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+}
+
+agent_link::~agent_link() { close(); }
+
+void agent_link::close() {
+  if (open()) loop_.forget(socket_.get());
+  socket_.reset();
 }
 
 void agent_link::send(message kind, std::string_view body) {
@@ -58,8 +66,8 @@ void agent_link::flush() {
     if (went > 0) sent_ += static_cast<std::size_t>(went);
   }
   if (!open()) return;
-  if (flushed()) {
-    outgoing_.clear();
+  if (flushed() || sent_ >= piece) {
+    outgoing_.erase(0, sent_);
     sent_ = 0;
   }
   loop_.watch(socket_.get(), flushed() ? EPOLLIN : EPOLLIN | EPOLLOUT, [this] { ready(); });
@@ -88,8 +96,7 @@ void agent_link::understand() {
 }
 
 void agent_link::end(const std::string& why) {
-  loop_.forget(socket_.get());
-  socket_.reset();
+  close();
   ended_(why);
 }
 

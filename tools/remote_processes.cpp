@@ -49,7 +49,8 @@ remote_processes::remote_processes(event_loop& loop, guardian& guard, const job_
       output_(output),
       errors_(errors),
       serve_(std::move(serve)),
-      join_(loop, [this] { give_up_waiting(); }) {
+      join_(loop, [this] { give_up_waiting(); }),
+      death_(loop, [this] { give_up_deaf(); }) {
   for (const host_share& share : settings.hosts) hosts_.emplace_back().share = share;
   // Only the launcher is on this machine, so it is the launcher that starts this machine's agent.
   std::stable_partition(hosts_.begin(), hosts_.end(), [](const host& h) { return is_this_host(h.share.name); });
@@ -94,6 +95,7 @@ void remote_processes::let_in(int number, file_descriptor socket) {
   if (abandoned_ || number < 0 || static_cast<std::size_t>(number) >= hosts_.size()) return;
   host& from = hosts_[static_cast<std::size_t>(number)];
   if (from.link) return;
+  end_when_unanswered(socket);
   from.reached_by = without_port(local_address(socket));
   from.link = std::make_unique<agent_link>(
       loop_, std::move(socket), [this, &from](message kind, std::string_view body) { hear(from, kind, body); },
@@ -197,13 +199,27 @@ void remote_processes::give_up_waiting() {
   events_.failed(1, "the agents of " + listed(stray) + " did not come to " + listed(door_->addresses()) + limit);
 }
 
+/// Agents that did not do what they were told are out of reach, or stopped; when that is over they find the connection
+/// ended, and end what they have.
+void remote_processes::give_up_deaf() {
+  for (host& each : hosts_) {
+    if (each.running == 0) continue;
+    errors_.put("weft run: host " + each.share.name + ": the agent there does not answer; the job ends without it\n");
+    each.link->close();
+    running_ -= std::exchange(each.running, 0);
+  }
+}
+
 void remote_processes::send_all(message kind, const std::string& body) {
   for (const host& to : hosts_)
     if (to.link) to.link->send(kind, body);
 }
 
 void remote_processes::signal(int number) {
-  if (!starting_) return send_all(message::signal, to_body(number));
+  if (!starting_) {
+    if (number == SIGKILL) death_.set(clock_type::now() + after_kill);
+    return send_all(message::signal, to_body(number));
+  }
   if (number == SIGTERM || number == SIGKILL) abandoned_ = true;
 }
 

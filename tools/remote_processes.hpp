@@ -54,6 +54,7 @@ class remote_processes final : public job_processes {
   void lose(host& lost, const failure& what);
   void link_ended(host& from, const std::string& why);
   void give_up_waiting();
+  void give_up_deaf();
   void send_all(message kind, const std::string& body);
   bool all_cleaned() const;
   const host& of(int process) const;
@@ -69,7 +70,8 @@ class remote_processes final : public job_processes {
   std::vector<host> hosts_;  ///< in the order of the tree
   std::unique_ptr<doorkeeper> door_;
   std::unique_ptr<input_relay> input_;
-  timer join_;
+  timer join_;   ///< when every agent should have come
+  timer death_;  ///< when what SIGKILL was sent to should have ended
   bool starting_ = false, abandoned_ = false, finishing_ = false;
   int running_ = 0;
 };

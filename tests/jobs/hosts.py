@@ -56,3 +56,10 @@ class Hosts:
                           ["addr", "add", address, "dev", name], ["link", "set", name, "up"],
                           ["link", "set", f"{name}-end", "up"]):
                 subprocess.run(["ip", "-n", host, *words], check=True)
+
+    def unplug(self, host):
+        """Nobody reaches the host any more, nor it them, and none is told so."""
+        subprocess.run(["ip", "-n", "wfsw", "link", "set", f"p{NAMES.index(host)}", "nomaster"], check=True)
+
+    def plug_in(self, host):
+        subprocess.run(["ip", "-n", "wfsw", "link", "set", f"p{NAMES.index(host)}", "master", "br0"], check=True)

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from job_under_test import children, state, wait_until
+from job_under_test import children, parent, state, wait_until
 from on_hosts import OBEYS, WEFT, OnNamespaces, OnShells, run
 
 
@@ -72,6 +72,32 @@ class Shells(OnShells):
                 if status == 1:
                     self.assertRegex(running.err, "host (apart-)?[abc]: the agent there.* is gone: ")
 
+    def test_an_agent_that_does_not_answer_keeps_nobody_waiting(self):
+        for host in "b", "apart":
+            running = self.run_on(["a:1", f"{host}:1"], [], OBEYS, "say", "ready", "sleep", "60000")
+            self.assertTrue(running.said("ready", 2))
+            deaf = running.agents()[-1]
+            os.kill(deaf, signal.SIGSTOP)
+            running.process.terminate()
+            begin = time.monotonic()
+            self.assertEqual(running.wait(), 128 + signal.SIGTERM)
+            self.assertLess(time.monotonic() - begin, 3)
+            self.assertIn(f"host {host}: the agent there does not answer", running.err)
+            if host == "apart":
+                os.kill(deaf, signal.SIGCONT)
+            self.assertEqual(running.left_after(2), {})
+
+    def test_an_agent_that_others_depend_on_is_killed(self):
+        names = [f"apart{i}" for i in range(34)]
+        running = self.run_on([f"{name}:1" for name in names], [], OBEYS, "say", "ready", "sleep", "60000")
+        self.assertTrue(running.said("ready", 34), running.err)
+        agents = running.agents()
+        first = next(parent(parent(agent)) for agent in agents if parent(parent(agent)) in agents)
+        os.kill(first, signal.SIGKILL)
+        self.assertEqual(running.wait(), 1)
+        self.assertEqual(running.left_after(2), {})
+        self.assertIn("host apart0: the agent there, with rank 0, is gone", running.err)
+
     def test_a_launcher_that_is_killed_while_hosts_start(self):
         running = self.run_on(["a:1", "apart:1", "silent:1"], [], OBEYS, "say", "x")
         while len(running.agents()) < 2:
@@ -119,6 +145,18 @@ class Namespaces(OnNamespaces):
             running.wait()
             self.assertEqual(running.left_after(2), {}, victim)
             self.assertLess(time.monotonic() - begin, 2, victim)
+
+    def test_a_host_that_vanishes(self):
+        for words in ["sleep", "60000"], ["flood", "99999999", "x"]:
+            running = self.run_on(self.each(1), ["--tag-output"], OBEYS, "say", "ready", *words)
+            wait_until(lambda: all(f"[{i}] ready" in running.out for i in range(3)))
+            self.up.unplug(self.hosts[2])
+            begin = time.monotonic()
+            self.assertEqual(running.wait(), 1)
+            self.assertLess(time.monotonic() - begin, 10)
+            self.assertIn(f"host {self.hosts[2]}: the agent there, with rank 2, is gone", running.err)
+            self.up.plug_in(self.hosts[2])
+            running.left_after(0)
 
 
 run(shells=Shells, namespaces=Namespaces)
