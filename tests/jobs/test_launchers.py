@@ -164,6 +164,19 @@ class SlurmPlugin(Slurm, unittest.TestCase):
         done = self.run_job(1, sys.executable, "-c", script)
         self.assertEqual(done.stdout, "64 0\n", done.stderr)
 
+    def test_strangers_are_dropped_within_a_second_and_find_no_other_interface(self):
+        script = ("import os, socket, time\n"
+                  "host, port = os.environ['WEFT_STORE'].split(':')\n"
+                  "ends = [line.split()[1:4] for line in open('/proc/net/tcp')]\n"
+                  "listening = [here for here, _, state in ends if state == '0A' and int(here[9:], 16) == int(port)]\n"
+                  "stranger = socket.create_connection((host, int(port)))\n"
+                  "stranger.sendall(b'GET / HTTP/1.0')\n"
+                  "begin = time.monotonic()\n"
+                  "while stranger.recv(4096): pass\n"
+                  "print(listening[0][:8], len(listening), time.monotonic() - begin < 1)")
+        done = self.run_job(1, sys.executable, "-c", script)
+        self.assertEqual(done.stdout, "0100007F 1 True\n", done.stderr)  # the loopback that these nodes have
+
     def test_ranks_and_progress_threads_are_bound(self):
         for choice, variables in (("auto", True), ("1", True), ("none", False)):
             done = self.run_job(1, "--cpus-per-task=2", "--weft-progress-core=" + choice, shutil.which("sh"), "-c",

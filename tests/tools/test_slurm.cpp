@@ -5,6 +5,7 @@
 #include "ending.hpp"
 #include "slurm_job.hpp"
 #include "slurm_placement.hpp"
+#include "slurm_rendezvous.hpp"
 
 using namespace weft::tools;
 using weft::topology::cpu_set;
@@ -115,4 +116,24 @@ TEST_CASE("a core that cannot be kept is refused with what there is") {
                     ContainsSubstring("--weft-progress-core=99") && ContainsSubstring("cores 0 to 3"));
   CHECK_THROWS_WITH(placed(granted, 1, core(3)), ContainsSubstring("cpu 6-7") && ContainsSubstring("the cpus 0-5"));
   CHECK_THROWS_WITH(placed(granted, 1, core(2)), ContainsSubstring("all that Slurm granted task 1"));
+}
+
+TEST_CASE("nodes that reach srun by different addresses meet there") {
+  const weft::store_job job{7, 2, weft::make_secret()};
+  const slurm_rendezvous serving(job, {"127.0.0.1", "::1", "127.0.0.1"});
+  const auto& addresses = serving.addresses();
+  REQUIRE(addresses.size() == 3);
+  CHECK(addresses[0] == addresses[2]);
+  CHECK_THAT(addresses[1], ContainsSubstring("[::1]:"));
+  const auto soon = weft::store::clock::now() + std::chrono::seconds(30);
+  const auto first = weft::connect_tcp_store(addresses[0], job, 0, soon);
+  const auto second = weft::connect_tcp_store(addresses[1], job, 1, soon);
+  first->put("key", {});
+  CHECK(second->get("key", soon).empty());
+}
+
+TEST_CASE("srun listens on the address by which it reaches a node") {
+  CHECK(address_towards("127.0.0.1") == "127.0.0.1");
+  CHECK(address_towards("::1") == "::1");
+  CHECK_THROWS_WITH(address_towards("no such.host"), ContainsSubstring("node address no such.host"));
 }
