@@ -16,7 +16,7 @@ import slurm
 LAUNCHER, PROGRAM, WEFT, *PLUGIN = sys.argv[1:]
 PLUGIN = "".join(PLUGIN)
 NO_HYDRA = "" if shutil.which("mpiexec.hydra") else "there is no mpiexec.hydra; Debian's package mpich has it"
-NO_PLUGIN = "" if PLUGIN else "weft was built without Slurm's headers; Debian's package libslurm-dev has them"
+NO_PLUGIN = "" if PLUGIN else "this build has no plugin for Slurm: it needs the headers of libslurm-dev and no sanitizer"
 NO_OPEN_MPI = "" if shutil.which("mpirun.openmpi") else "there is no mpirun.openmpi; Debian's package openmpi-bin has it"
 
 
