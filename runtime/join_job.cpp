@@ -23,16 +23,23 @@ std::string weft_run(int processes) {
   return "`weft run -n " + (processes > 0 ? std::to_string(processes) : "RANKS") + " PROGRAM`";
 }
 
+/// "this is process 2 of 4, 0 of 2 on node 1 of 2"; `place` is what the launcher knows.
+std::string position(int process, int processes, const std::optional<node_place>& place) {
+  return "this is process " + std::to_string(process) + " of " + std::to_string(processes) +
+         (place ? ", " + to_string(*place) : "");
+}
+
 joined_job join_pmi(const pmi_environment& started, store::clock::time_point deadline) {
   return identify(connect_pmi_store(started, deadline), deadline);
 }
 
 std::string try_pmi(const pmi_environment& started, store::clock::time_point deadline) {
   const auto manager = connect_pmi(started, deadline);
+  const auto place = place_by(*manager, started, deadline);
   manager->finalize(deadline);
-  return "this is process " + std::to_string(started.process) + " of " + std::to_string(started.processes) +
-         "; rendezvous by " + manager->version() + " over PMI_FD=" + std::to_string(started.descriptor) +
-         ", which answers: values of " + std::to_string(manager->longest_value()) + " characters";
+  return position(started.process, started.processes, place) + "; rendezvous by " + manager->version() +
+         " over PMI_FD=" + std::to_string(started.descriptor) + ", which answers: values of " +
+         std::to_string(manager->longest_value()) + " characters";
 }
 
 joined_job join_pmix(const pmix_environment& started, store::clock::time_point deadline) {
@@ -40,7 +47,8 @@ joined_job join_pmix(const pmix_environment& started, store::clock::time_point d
 }
 
 std::string try_pmix(const pmix_environment& started, store::clock::time_point deadline) {
-  return "rendezvous by PMIx, which answers: " + greet_pmix(started, deadline);
+  const pmix_greeting said = greet_pmix(started, deadline);
+  return position(said.process, said.processes, said.place) + "; rendezvous by PMIx, which answers: " + said.version;
 }
 
 /// Calls `join` for a launcher with PMI, with the remedy in what it throws.
@@ -88,8 +96,8 @@ joined_job join_job(store::clock::time_point deadline, const environment& variab
 std::string try_rendezvous(store::clock::time_point deadline, const environment& variables) {
   if (const auto job = launched(variables)) {
     join_weft_run(*job, deadline);
-    return "this is process " + std::to_string(job->process) + " of " + std::to_string(job->processes) +
-           "; rendezvous at " + job->store_address + ", which answers";
+    return position(job->process, job->processes, job->place) + "; rendezvous at " + job->store_address +
+           ", which answers";
   }
   if (const auto started = pmi_offered(variables)) return under_pmi(try_pmi, *started, deadline);
   const foreign_launcher other = find_foreign_launcher(variables);

@@ -28,18 +28,11 @@ constexpr std::chrono::seconds farewell_limit{5};
 ///   0 1 2 3   4 5 6 7   8 9        get those of every group
 class pmi_store final : public exchanged_store {
  public:
-  pmi_store(const pmi_environment& started, clock::time_point deadline)
-      : manager_(connect_pmi(started, deadline)), process_(started.process), processes_(started.processes) {}
+  pmi_store(std::unique_ptr<pmi_client> manager, const pmi_environment& started)
+      : manager_(std::move(manager)), process_(started.process), processes_(started.processes) {}
 
   ~pmi_store() override {
     if (!left_) manager_->abort_at_exit();
-  }
-
-  /// Where the launcher says that this process is, if it does.
-  std::optional<node_place> place(clock::time_point deadline) {
-    const std::string mapping = manager_->find("PMI_process_mapping", deadline).value_or("");
-    if (!mapping.starts_with("(vector")) return std::nullopt;  // none, or of another kind
-    return place_among(read_process_mapping(mapping, processes_), process_);
   }
 
   int process() const noexcept override { return process_; }
@@ -108,10 +101,17 @@ std::vector<store::bytes> pmi_store::exchange_by_groups(clock::time_point deadli
 
 }  // namespace
 
+std::optional<node_place> place_by(pmi_client& manager, const pmi_environment& started,
+                                   pmi_client::time_point deadline) {
+  const std::string mapping = manager.find("PMI_process_mapping", deadline).value_or("");
+  if (!mapping.starts_with("(vector")) return std::nullopt;  // none, or of another kind
+  return place_among(read_process_mapping(mapping, started.processes), started.process);
+}
+
 met_job connect_pmi_store(const pmi_environment& started, store::clock::time_point deadline) try {
-  auto met = std::make_unique<pmi_store>(started, deadline);
-  const auto place = met->place(deadline);
-  return {std::move(met), place};
+  auto manager = connect_pmi(started, deadline);
+  const auto place = place_by(*manager, started, deadline);
+  return {std::make_unique<pmi_store>(std::move(manager), started), place};
 } catch (const error& failure) {
   if (failure.code() != errc::timed_out) throw;
   throw error(errc::no_rendezvous, failure.what());

@@ -4,6 +4,7 @@
 #include <weft/runtime/launch.hpp>
 
 #include "identify.hpp"
+#include "pmi_client.hpp"
 
 namespace weft {
 
@@ -11,5 +12,9 @@ namespace weft {
 /// manager end the job when this process exits. Blocks until the manager has answered. Throws as pmi_client does, with
 /// errc::no_rendezvous when it does not answer before the deadline.
 met_job connect_pmi_store(const pmi_environment& started, store::clock::time_point deadline);
+
+/// Where the launcher says that the process is; nothing when it does not. Throws errc::protocol for what was cut.
+std::optional<node_place> place_by(pmi_client& manager, const pmi_environment& started,
+                                   pmi_client::time_point deadline);
 
 }  // namespace weft

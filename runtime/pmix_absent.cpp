@@ -15,6 +15,6 @@ namespace {
 
 met_job connect_pmix_store(const pmix_environment&, store::clock::time_point) { throw_absent(); }
 
-std::string greet_pmix(const pmix_environment&, store::clock::time_point) { throw_absent(); }
+pmix_greeting greet_pmix(const pmix_environment&, store::clock::time_point) { throw_absent(); }
 
 }  // namespace weft

@@ -58,11 +58,10 @@ met_job connect_pmix_store(const pmix_environment& started, store::clock::time_p
   return {std::make_unique<pmix_store>(std::move(server)), place};
 }
 
-std::string greet_pmix(const pmix_environment& started, store::clock::time_point deadline) {
+pmix_greeting greet_pmix(const pmix_environment& started, store::clock::time_point deadline) {
   pmix_client server(started, deadline);
   server.finalize(deadline);
-  return server.version() + ", process " + std::to_string(server.process()) + " of " +
-         std::to_string(server.processes());
+  return {server.process(), server.processes(), server.place(), server.version()};
 }
 
 }  // namespace weft

@@ -13,7 +13,15 @@ namespace weft {
 /// and errc::no_rendezvous where weft was built without PMIx.
 met_job connect_pmix_store(const pmix_environment& started, store::clock::time_point deadline);
 
-/// Greets the launcher and takes leave of it; "OpenPMIx 4.2.2, 4 processes". Throws as connect_pmix_store does.
-std::string greet_pmix(const pmix_environment& started, store::clock::time_point deadline);
+/// What a launcher says of the job and of itself.
+struct pmix_greeting {
+  int process = 0;
+  int processes = 1;
+  std::optional<node_place> place;  ///< nothing: it does not say
+  std::string version;              ///< "OpenPMIx 4.2.2"
+};
+
+/// Greets the launcher and takes leave of it. Throws as connect_pmix_store does.
+pmix_greeting greet_pmix(const pmix_environment& started, store::clock::time_point deadline);
 
 }  // namespace weft

@@ -66,6 +66,7 @@ class Launcher:
         done = self.run_job(2, WEFT, "info")
         self.assertIn(self.rendezvous, done.stdout)
         self.assertIn("which answers", done.stdout)
+        self.assertIn("this is process 1 of 2, 1 of 2 on node 0 of 1; ", done.stdout)
 
 
 class Hydra(Launcher, unittest.TestCase):
