@@ -99,7 +99,7 @@ class prober {
                double budget) {
     const auto group = std::make_shared<const fabric::group>(
         fabric::group{probing_communicator(which), std::move(world), std::move(process)});
-    result_.machine[which] = road_probe(messages_, by_, group, std::move(here), in_.eager).measure(budget);
+    result_.machine[which] = road_probe(messages_, by_, group, std::move(here), in_.eager).measure(budget, which);
   }
 
   const measured_job& in_;

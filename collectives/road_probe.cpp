@@ -117,12 +117,18 @@ double road_probe::least(pattern how, int messages, std::size_t bytes, double bu
   return best / messages;
 }
 
-std::optional<schedules::road_costs> road_probe::measure(double budget) {
-  constexpr int round_trips = 4, crossing = 4;
+/// Over a long line TCP takes some round trips until as much is on its way as fits: of shorter messages nothing is
+/// learned of bytes.
+std::vector<std::size_t> road_probe::lengths_for(double budget, schedules::road which) {
+  if (which == schedules::road::line) return {1 << 20, 4 << 20};
+  if (budget < 0.05) return {64 << 10, 256 << 10};
+  return {32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20};
+}
+
+std::optional<schedules::road_costs> road_probe::measure(double budget, schedules::road which) {
+  const int round_trips = which == schedules::road::line ? 1 : 4, crossing = round_trips;
   const double end = seconds_now() + budget;
-  const std::vector<std::size_t> lengths =
-      budget < 0.05 ? std::vector<std::size_t>{64 << 10, 256 << 10}
-                    : std::vector<std::size_t>{32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20};
+  const std::vector<std::size_t> lengths = lengths_for(budget, which);
   const double each = budget / (3 + 2 * static_cast<double>(lengths.size()));
   // Whether there is time for another pattern: rank 0 says so.
   const auto goes_on = [&] { return told(seconds_now() < end ? 1 : 0) != 0; };

@@ -26,12 +26,13 @@ class road_probe {
 
   /// What the road costs, as rank 0 measures it in about so many seconds, and in no less than one run of a pattern;
   /// nothing on a process that is rank 1 alone. Blocks. Throws peer_lost where the other side is lost.
-  std::optional<schedules::road_costs> measure(double budget);
+  std::optional<schedules::road_costs> measure(double budget, schedules::road which);
 
  private:
   using pattern = schedules::probe_pattern;
   struct side;
 
+  static std::vector<std::size_t> lengths_for(double budget, schedules::road which);
   bool leads() const noexcept { return here_.front() == 0; }
   /// Seconds that one run of the pattern takes here.
   double run(pattern how, int messages, std::size_t bytes);

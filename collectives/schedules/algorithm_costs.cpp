@@ -33,8 +33,6 @@ double over_tree(const link_costs& each, double depth, double degree, double seg
   return depth * combined(each, part) + (segments - 1) * degree * (sent_behind(each, part) + each.gamma * part);
 }
 
-/// Whether a cluster has ranks to share with.
-double shared(const arguments& of) { return group_size(of) <= 1 ? 0 : 1; }
 double connected(const arguments& of) {
   double least = p(of);
   for (const auto& members : of.groups) least = std::min(least, static_cast<double>(members.size()));
@@ -192,9 +190,11 @@ double smp_butterfly_cost(const arguments& of, double bytes, const path_costs& e
 
 namespace {
 
+/// What all but one of a cluster's ranks have of a vector.
+double others_share(const arguments& of, double bytes) { return bytes * (group_size(of) - 1) / group_size(of); }
 /// Within a cluster: halvings or doublings of its ranks' vector, so often.
 double within_cluster(const arguments& of, double phases, double bytes, const link_costs& each) {
-  return shared(of) * phases * (rounds(group_size(of)) * each.alpha + each.exchange * bytes);
+  return phases * (rounds(group_size(of)) * each.alpha + each.exchange * others_share(of, bytes));
 }
 /// The same towards those who are connected, or from them: over a tree where that is one.
 double within_connected(const arguments& of, double phases, double bytes, const link_costs& each) {
@@ -202,7 +202,7 @@ double within_connected(const arguments& of, double phases, double bytes, const 
   return phases * rounds(group_size(of)) * sent(each, bytes);
 }
 double combined_within(const arguments& of, double bytes, const link_costs& each) {
-  return shared(of) * each.gamma * bytes;
+  return each.gamma * others_share(of, bytes);
 }
 
 }  // namespace

@@ -114,10 +114,12 @@ const algorithm table[] = {
        van_de_geijn_broadcast(of.ranks, of.root, of.rank, gather_by::recursive_doubling, of.by, to);
      }},
     {collective::broadcast, "far-first", takes::root | piped_shares | takes::groups, matsuda,
-     "ceil(log2 g) (α + n β) + 2 (ceil(log2 q) α + n β) for g clusters of q ranks", rank_order::kept, far_first_cost,
+     "ceil(log2 g) (α + n β) + 2 (ceil(log2 q) α + (q-1)/q n β) for g clusters of q ranks", rank_order::kept,
+     far_first_cost,
      [](const arguments& of, sink& to) { far_first_broadcast(groups_of(of), of.root, of.rank, of.by, to); }},
     {collective::broadcast, "modified-van-de-geijn", takes::root | piped | takes::groups | takes::connections, matsuda,
-     "ceil(log2 g) (α + n/c β) + 2 (ceil(log2 q) α + n β) for g clusters of q ranks, c > 1 connections; of one, "
+     "ceil(log2 g) (α + n/c β) + 2 (ceil(log2 q) α + (q-1)/q n β) for g clusters of q ranks, c > 1 connections; of "
+     "one, "
      "ceil(log2 q) (α + n β)",
      rank_order::kept, modified_van_de_geijn_cost,
      [](const arguments& of, sink& to) {
@@ -163,10 +165,12 @@ const algorithm table[] = {
      rank_order::not_kept, smp_butterfly_cost,
      [](const arguments& of, sink& to) { smp_butterfly_allreduce(groups_of(of), of.rank, of.by, to); }},
     {collective::allreduce, "two-tier", piped_shares | takes::groups, matsuda,
-     "ceil(log2 g) (α + n β + n γ) + 4 (ceil(log2 q) α + n β) + n γ for g clusters of q ranks", rank_order::not_kept,
-     two_tier_cost, [](const arguments& of, sink& to) { two_tier_allreduce(groups_of(of), of.rank, of.by, to); }},
+     "ceil(log2 g) (α + n β + n γ) + 4 (ceil(log2 q) α + (q-1)/q n β) + (q-1)/q n γ for g clusters of q ranks",
+     rank_order::not_kept, two_tier_cost,
+     [](const arguments& of, sink& to) { two_tier_allreduce(groups_of(of), of.rank, of.by, to); }},
     {collective::allreduce, "modified-rabenseifner", piped | takes::groups | takes::connections, matsuda,
-     "ceil(log2 g) (α + n/c β + n/c γ) + 2 (ceil(log2 q) α + n β) + n γ for g clusters of q ranks, c > 1 connections; "
+     "ceil(log2 g) (α + n/c β + n/c γ) + 2 (ceil(log2 q) α + (q-1)/q n β) + (q-1)/q n γ for g clusters of q ranks, c > "
+     "1 connections; "
      "of one, ceil(log2 q) (2 α + 2 n β + n γ)",
      rank_order::not_kept, modified_rabenseifner_cost,
      [](const arguments& of, sink& to) {

@@ -31,12 +31,18 @@ def on(host, *command):
     return ["ip", "netns", "exec", host, "unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh", *command]
 
 
+def locked():
+    """Whoever holds it is the only one who makes hosts on this machine; closed, it is free."""
+    lock = open(pathlib.Path(tempfile.gettempdir()) / "cluster.lock", "w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
 class Hosts:
     """Up until they are closed. There is one set at a time on a machine."""
 
     def __init__(self):
-        self.lock = open(pathlib.Path(tempfile.gettempdir()) / "cluster.lock", "w")
-        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.lock = locked()
         self.script("net-up.sh", str(len(NAMES)))
 
     def close(self):

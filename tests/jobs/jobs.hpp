@@ -19,6 +19,7 @@ int away(int argc, char** argv);
 int meet(int argc, char** argv);
 int persist(int argc, char** argv);
 int near(int argc, char** argv);
+int line(int argc, char** argv);
 int notice(int argc, char** argv);
 int whole_api(int argc, char** argv);
 int unread(int argc, char** argv);
