@@ -8,11 +8,17 @@ namespace weft::tools {
 using nlohmann::json;
 
 void to_json(json& to, const job_settings& from) {
-  to = {{"ranks", from.ranks},           {"ranks_per_process", from.ranks_per_process},
-        {"workers", from.workers},       {"provider", from.provider},
-        {"progress", from.progress},     {"exports", from.exports},
-        {"tag_output", from.tag_output}, {"oversubscribe", from.oversubscribe},
-        {"program", from.program},       {"map_by", static_cast<int>(from.map_by)},
+  to = {{"ranks", from.ranks},
+        {"ranks_per_process", from.ranks_per_process},
+        {"workers", from.workers},
+        {"provider", from.provider},
+        {"topology", from.topology},
+        {"progress", from.progress},
+        {"exports", from.exports},
+        {"tag_output", from.tag_output},
+        {"oversubscribe", from.oversubscribe},
+        {"program", from.program},
+        {"map_by", static_cast<int>(from.map_by)},
         {"report", from.report_bindings}};
   if (from.bind_to) to["bind_to"] = static_cast<int>(*from.bind_to);
 }
@@ -22,6 +28,7 @@ void from_json(const json& from, job_settings& to) {
   from.at("ranks_per_process").get_to(to.ranks_per_process);
   from.at("workers").get_to(to.workers);
   from.at("provider").get_to(to.provider);
+  from.at("topology").get_to(to.topology);
   from.at("progress").get_to(to.progress);
   from.at("exports").get_to(to.exports);
   from.at("tag_output").get_to(to.tag_output);

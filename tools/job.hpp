@@ -29,6 +29,7 @@ struct job_settings {
   int ranks_per_process = 1;
   int workers = 0;                           ///< of each process; 0: not said
   std::string provider;                      ///< empty: not said
+  std::string topology;                      ///< the file that describes the network; empty: not said
   std::string progress;                      ///< caller, thread; empty: not said
   std::optional<topology::binding> bind_to;  ///< nothing: as fits
   topology::order map_by = topology::order::compact;

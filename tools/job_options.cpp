@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <weft/runtime/error.hpp>
+#include <weft/topology/network.hpp>
 
 #include "command_line.hpp"
 #include "program.hpp"
@@ -15,12 +17,26 @@ topology::binding binding_named(const std::string& word) {
   return word == "core" ? topology::binding::core : word == "numa" ? topology::binding::numa : topology::binding::none;
 }
 
+/// What is wrong with the description of a network; nothing where it is right.
+std::string network_description(const std::string& file) {
+  try {
+    topology::load_network(file);
+    return "";
+  } catch (const error& failure) {
+    return failure.what();
+  }
+}
+
 }  // namespace
 
 std::vector<CLI::Option*> add_job_options(CLI::App& app, job_settings& settings) {
   CLI::Option* const provider =
       app.add_option("--provider", settings.provider, "libfabric provider (`weft info` lists them)")
           ->type_name("PROVIDER");
+  CLI::Option* const topology = app.add_option("--topology", settings.topology,
+                                               "The network's switches, as Slurm's topology.conf; on the first host")
+                                    ->type_name("FILE")
+                                    ->check(network_description);
   CLI::Option* const progress = app.add_option("--progress", settings.progress, "Who moves operations on");
   choose(progress, {"caller", "thread"});
   CLI::Option* const bind_to = app.add_option_function<std::string>(
@@ -36,7 +52,7 @@ std::vector<CLI::Option*> add_job_options(CLI::App& app, job_settings& settings)
   choose(map_by, {"core", "numa"});
   CLI::Option* const report =
       app.add_flag("--report-bindings", settings.report_bindings, "Say which cpus each rank may use");
-  return {provider, progress, bind_to, map_by, report};
+  return {provider, topology, progress, bind_to, map_by, report};
 }
 
 std::vector<CLI::Option*> add_own_job_options(CLI::App& app, job_settings& settings) {

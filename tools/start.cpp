@@ -90,6 +90,7 @@ std::vector<std::string> environment_of(const job_settings& settings, const loca
   for (const char* const of_another_launcher : {"WEFT_LAUNCHER", "WEFT_PROGRESS_CPUS"})
     variables.erase(of_another_launcher);
   if (!settings.provider.empty()) variables["WEFT_PROVIDER"] = settings.provider;
+  if (!settings.topology.empty()) variables["WEFT_TOPOLOGY"] = settings.topology;
   if (!settings.progress.empty()) variables["WEFT_PROGRESS"] = settings.progress;
   variables["WEFT_RANKS"] = std::to_string(settings.ranks);
   variables["WEFT_RANKS_PER_PROCESS"] = std::to_string(settings.ranks_per_process);

@@ -4,7 +4,7 @@
     test_clusters.py JOB_PROGRAM WEFT [--all]
 
 The network's description has the job take algorithms that cross the line once, from several hosts at a time, and these
-are faster than those of two tiers; with --all for 64 KiB to 16 MiB and 1, 2 and 4 connections, as LAUNCHERS.md shows it.
+are faster than those of two tiers; with --all for 64 KiB to 16 MiB and 1, 2 and 4 connections, as collectives/CLUSTERS.md shows it.
 """
 
 import os
@@ -28,8 +28,8 @@ NETWORK = "SwitchName=west Nodes=wfn[0-3]\nSwitchName=east Nodes=wgn[0-3]\nSwitc
 
 def run(topology, *options, program=("line", *SIZES)):
     """What eight processes say, one on each host."""
-    job = hosts.on("wfn0", WEFT, "run", "--hosts", ",".join(sum(CLUSTERS, [])), "--rsh", hosts.RSH, PROGRAM, *program,
-                   "--weft-topology=" + topology, *options)
+    job = hosts.on("wfn0", WEFT, "run", "--hosts", ",".join(sum(CLUSTERS, [])), "--rsh", hosts.RSH,
+                   "--topology", topology, PROGRAM, *program, *options)
     with hosts.locked():
         done = subprocess.run([hosts.SCRIPTS / "two-clusters.sh", "4", LINE, shlex.join(job)], capture_output=True,
                               text=True, timeout=1200, check=False, stdin=subprocess.DEVNULL,

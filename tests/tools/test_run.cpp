@@ -181,6 +181,8 @@ TEST_CASE("bad options are named, with what is right") {
     CHECK_THAT(refusal({"-n", count}), ContainsSubstring("is not a whole number from 1"));
   CHECK_THAT(refusal({}), ContainsSubstring("--ranks is required"));
   CHECK_THAT(refusal({"-n", "1", "--bind-to", "socket"}), ContainsSubstring("core"));
+  CHECK_THAT(refusal({"-n", "1", "--topology", "/nowhere"}), ContainsSubstring("/nowhere cannot be read"));
+  CHECK_THAT(refusal({"-n", "1", "--topology", "/etc/passwd"}), ContainsSubstring("/etc/passwd:1: "));
   CHECK_THAT(refusal({"-n", "1", "--timeout", "-1"}), ContainsSubstring("above 0"));
   CHECK_THAT(refusal({"-n", "1", "--ranks-per-process", "0"}), ContainsSubstring("whole number"));
   CHECK_THAT(refusal({"-n", "1", "--no-such-option"}), ContainsSubstring("--no-such-option"));
