@@ -69,6 +69,7 @@ class agent {
  private:
   void start_others();
   void hear(message kind, std::string_view body);
+  void signal(int number);
   void start(orders given);
   void start_processes();
   void handle_signals();
@@ -126,8 +127,7 @@ void agent::hear(message kind, std::string_view body) {
     case message::orders:
       return start(from_body<orders>(body));
     case message::signal:
-      if (processes_) processes_->signal(from_body<int>(body));
-      return;
+      return signal(from_body<int>(body));
     case message::input:
       if (input_ != nullptr) input_->take(body);
       return;
@@ -142,6 +142,12 @@ void agent::hear(message kind, std::string_view body) {
     default:
       throw error(errc::protocol, "a message that a launcher does not send");
   }
+}
+
+/// After SIGTSTP the launcher is stopped, too, and takes nothing until it goes on.
+void agent::signal(int number) {
+  if (number == SIGTSTP || number == SIGCONT) link_.expect_answers(number == SIGCONT);
+  if (processes_) processes_->signal(number);
 }
 
 void agent::start(orders given) {

@@ -31,12 +31,13 @@ agent_link::agent_link(event_loop& loop, file_descriptor socket, std::function<v
                        std::function<void(const std::string&)> ended)
     : loop_(loop), socket_(std::move(socket)), heard_(std::move(heard)), ended_(std::move(ended)) {
   notice_silence(socket_);
+  expect_answers(true);
   loop_.watch(socket_.get(), EPOLLIN, [this] { ready(); });
 }
 
-void end_when_unanswered(const file_descriptor& socket) {
-  const int milliseconds = 5000;
-  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+void agent_link::expect_answers(bool expected) noexcept {
+  const int milliseconds = expected ? 5000 : 0;
+  if (open()) ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }
 
 agent_link::~agent_link() { close(); }

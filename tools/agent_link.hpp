@@ -12,10 +12,6 @@
 
 namespace weft::tools {
 
-/// A connection on which the other side does not take what was sent for 5 seconds has ended. For the launcher: agents
-/// always read, while a launcher may be stopped.
-void end_when_unanswered(const file_descriptor& socket);
-
 class agent_link {
  public:
   /// Calls `heard` for every message, and `ended`, once, when the connection has ended or the other side breaks the
@@ -31,6 +27,9 @@ class agent_link {
   bool open() const noexcept { return static_cast<bool>(socket_); }
   /// Ends the connection, of which nothing more is heard. Not from within `heard`.
   void close();
+  /// Whether the connection ends when the other side does not take what was sent for 5 seconds, as at first. Not while
+  /// it is stopped.
+  void expect_answers(bool expected) noexcept;
   /// All that was to be sent has been.
   bool flushed() const noexcept { return sent_ == outgoing_.size(); }
 

@@ -95,7 +95,6 @@ void remote_processes::let_in(int number, file_descriptor socket) {
   if (abandoned_ || number < 0 || static_cast<std::size_t>(number) >= hosts_.size()) return;
   host& from = hosts_[static_cast<std::size_t>(number)];
   if (from.link) return;
-  end_when_unanswered(socket);
   from.reached_by = without_port(local_address(socket));
   from.link = std::make_unique<agent_link>(
       loop_, std::move(socket), [this, &from](message kind, std::string_view body) { hear(from, kind, body); },
