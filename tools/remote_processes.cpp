@@ -216,7 +216,7 @@ void remote_processes::send_all(message kind, const std::string& body) {
 
 void remote_processes::signal(int number) {
   if (!starting_) {
-    if (number == SIGKILL) death_.set(clock_type::now() + after_kill);
+    if (number == SIGKILL) death_.set(clock_type::now() + on_the_way);
     return send_all(message::signal, to_body(number));
   }
   if (number == SIGTERM || number == SIGKILL) abandoned_ = true;
