@@ -48,6 +48,12 @@ bool arena_ring_writer::put(std::uint16_t kind, std::span<const std::byte> first
   return true;
 }
 
+void arena_ring_writer::end() noexcept {
+  state_.ended.store(1, std::memory_order_relaxed);
+  // release: who has read what is written to that memory from now on finds this; see ended().
+  std::atomic_thread_fence(std::memory_order_release);
+}
+
 bool arena_ring_writer::fits_behind_reader(std::size_t bytes) const noexcept {
   return bytes + line <= reader_offset_;  // never up to the reader's own place, whose word it looks at
 }
@@ -124,6 +130,12 @@ arena_ring_reader::record arena_ring_reader::next() {
 void arena_ring_reader::release() noexcept {
   // release: pairs with look_at_reader(): what has been read so far is not looked at again.
   reading_.position.store(std::uint64_t{lap_} << 32 | offset_, std::memory_order_release);
+}
+
+bool arena_ring_reader::ended() const noexcept {
+  // acquire: pairs with the release in end(), by what has been read before.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return state_.ended.load(std::memory_order_relaxed) != 0;
 }
 
 }  // namespace weft::fabric

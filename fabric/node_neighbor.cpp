@@ -88,6 +88,7 @@ bool node_neighbor::cancel(transfer& context) {
 
 void node_neighbor::cut() noexcept {
   cut_ = true;
+  out_.end();
   while (!leaving_.empty()) end(leaving_.pop(), std::errc::connection_aborted);
   while (!landing_.empty()) end(landing_.pop(), std::errc::connection_aborted);
 }
@@ -159,8 +160,9 @@ std::size_t node_neighbor::read_slice(receiver& to) {
   const std::size_t most = short_slices_ > 0 ? short_slice : slice;
   if (short_slices_ > 0) --short_slices_;
   const std::size_t bytes = std::min<std::size_t>(most, first.bytes - first.done);
-  const std::error_code refused =
-      read_process_memory(pid_, first.address + first.done, {first.data + first.done, bytes});
+  std::error_code refused = read_process_memory(pid_, first.address + first.done, {first.data + first.done, bytes});
+  // A process that was stopped may have been given up by the other one, whose memory is the application's again.
+  if (in_.ended()) refused = make_error_code(std::errc::connection_aborted);
   first.done += static_cast<std::uint32_t>(bytes);
   if (!refused && first.done < first.bytes) return 1;
   landing_.pop();

@@ -29,7 +29,7 @@ struct half_copied {
   }
 
   std::vector<station> at;
-  const bytes payload;
+  bytes payload;
   bytes memory;  // where it lands
   transfer sent, received;
 };
@@ -117,6 +117,17 @@ TEST_CASE("what is on its way to or from a process that is cut off ends", "[tran
   CHECK_FALSE(at[0].link->inject(1, std::span(copying.payload).first(8)));
   transfer other;
   CHECK_FALSE(at[0].link->send_payload(1, 5, copying.payload, other));
+}
+
+TEST_CASE("what is copied of who has cut this process off is no payload", "[transport][node]") {
+  half_copied copying(true);
+  std::vector<station>& at = copying.at;
+  at[0].link->cut(1, 0);
+  at[0].poll();
+  REQUIRE(at[0].seen.of(copying.sent) != nullptr);
+  std::fill(copying.payload.begin(), copying.payload.end(), std::byte{0});  // the application's again
+  until([&] { return at[1].poll(), at[1].seen.of(copying.received) != nullptr; }, "the receive's end");
+  CHECK(at[1].seen.of(copying.received)->error == std::errc::connection_aborted);
 }
 
 TEST_CASE("a receive that is too short for its payload ends with an error, and its neighbour stays",

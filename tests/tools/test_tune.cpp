@@ -73,7 +73,7 @@ TEST_CASE("what tune writes is read by plan, bench and jobs, which choose alike"
       {"plan", "allreduce", "--ranks", "2", "--count", "4096", "--explain", "--tuning", file, "--format", "json"});
   const json explanation = json::parse(planned.output);
   const outcome benched = succeed({"bench", "allreduce", "-n", "2", "-b", "4096", "-e", "4096", "--budget", "2",
-                                   "--json", "--weft-node=off", "--weft-tune=" + file});
+                                   "--json", "--persistent", "--weft-tune=" + file});
   CHECK(objects(benched.output).at(0).at("algorithm") == explanation.at("chosen"));
 }
 

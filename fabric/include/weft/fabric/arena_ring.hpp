@@ -20,6 +20,7 @@ namespace weft::fabric {
 /// What the writer of a ring says beside its records.
 struct alignas(arena_alignment) arena_ring_state {
   std::atomic<std::uint64_t> opened{0};  ///< 1 once there is memory to look at
+  std::atomic<std::uint64_t> ended{0};   ///< 1 once what records tell of the writer's memory holds no more
 };
 
 /// How far its reader has come: laps << 32 | offset. All before it may be written again.
@@ -47,6 +48,8 @@ class arena_ring_writer {
   /// Appends a record of `kind`, above 0, with these bytes, the one part behind the other; false where there is no room
   /// now. Never blocks.
   bool put(std::uint16_t kind, std::span<const std::byte> first, std::span<const std::byte> second = {});
+  /// What its records told of may change from now on: the reader has been given up.
+  void end() noexcept;
 
  private:
   bool make_room(std::size_t bytes);
@@ -81,6 +84,8 @@ class arena_ring_reader {
   record next();
   /// All records so far may be written over.
   void release() noexcept;
+  /// Whether what was read until now of the writer's memory may be something else than its records told of.
+  bool ended() const noexcept;
 
  private:
   const std::byte* const memory_;
