@@ -4,7 +4,8 @@
     test_clusters.py JOB_PROGRAM WEFT [--all]
 
 The network's description has the job take algorithms that cross the line once, from several hosts at a time, and these
-are faster than those of two tiers; with --all for 64 KiB to 16 MiB and 1, 2 and 4 connections, as collectives/CLUSTERS.md shows it.
+are faster than those of two tiers; with --all for 64 KiB to 16 MiB and 1, 2 and 4 connections, as
+collectives/CLUSTERS.md shows it.
 """
 
 import os
