@@ -48,6 +48,7 @@ class Shells(OnShells):
             self.assertEqual(running.left_after(2), {})
 
     def test_signals_end_everything(self):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup would have the job ignore
         for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
             running = self.run_on(self.each(1), [], OBEYS, "fork", "escape", "say", "ready", "sleep", "60000")
             self.assertTrue(running.said("ready", 3))
