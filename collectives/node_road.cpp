@@ -138,7 +138,9 @@ bool node_road::reads(collective what, std::size_t bytes) const noexcept {
 
 void node_road::measure_limits(fabric::participant& member) {
   const options& settings = host_.settings();
-  if (!reads_ || settings.tune != "start") return;
+  // Where processes share CPUs one call takes longer than all that may take.
+  const fabric::arena& memory = *host_.arena();
+  if (!reads_ || settings.tune != "start" || memory.processes().size() > memory.cpus()) return;
   const double budget = std::chrono::duration<double>(settings.tune_budget).count();
   const node_limits assumed = limits_, found = measure_node_limits(*this, member, assumed, budget * share_of_budget);
   host_.learn_limits(rounds_.size(), found);

@@ -64,8 +64,8 @@ class node_road {
   std::size_t size() const noexcept { return rounds_.size(); }
   /// From now on: the same in every process.
   void take(const node_limits& limits) noexcept { limits_ = limits; }
-  /// Finds those by measuring where the job measures at all, for all roads of as many processes that are made from then
-  /// on, too. By all processes, before any call. Blocks.
+  /// Finds those by measuring where the job measures at all and every process of the node has a CPU, for all roads of
+  /// as many processes that are made from then on, too. By all processes, before any call. Blocks.
   void measure_limits(fabric::participant& member);
 
   /// Whether a `what` is read whose vector, of all blocks where there are some, has so many bytes.
