@@ -24,9 +24,9 @@ execution::execution(fabric::messenger& messages, fabric::participant& member, c
     : messages_(messages),
       member_(member),
       others_(shared),
-      mine_hold_(member.members->communicator),
       plan_(std::move(plan)),
-      scratch_(nullptr, [](std::byte* memory) { std::free(memory); }) {
+      scratch_(nullptr, [](std::byte* memory) { std::free(memory); }),
+      mine_hold_(member.members->communicator) {
   if (plan_->scratch_bytes != 0) {
     const std::size_t pages = (plan_->scratch_bytes + 4095) / 4096 * 4096;
     scratch_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, pages)));

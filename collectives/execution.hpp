@@ -111,7 +111,6 @@ class execution {
 
   fabric::participant& member_;
   offered_memory others_;
-  offer_mark mine_hold_;
   std::shared_ptr<const bound_schedule> plan_;
   std::unique_ptr<std::byte[], void (*)(std::byte*)> scratch_;
   std::unique_ptr<std::uint32_t[]> index_;  // of each step in sends_ or receives_
@@ -125,6 +124,7 @@ class execution {
   std::chrono::steady_clock::time_point refusal_holds_from_;
   std::unique_ptr<bool[]> poisoned_;                      // of each step
   std::unique_ptr<memory_offer[]> offers_made_, offers_;  // by their numbers
+  offer_mark mine_hold_;                                  // last: it falls before the scratch goes
 };
 
 /// Runs the steps in their order on the caller's thread or fiber, for short messages: it never waits in a send, only

@@ -1,7 +1,6 @@
 #include "network_groups.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 namespace weft::detail {
@@ -9,31 +8,10 @@ namespace {
 
 using schedules::road;
 
-/// The ranks of each cluster, in the order of their first ones.
-std::vector<std::vector<int>> by_cluster(const std::vector<int>& cluster_of_rank) {
-  std::vector<std::vector<int>> all;
-  std::map<int, std::size_t> number;
-  for (std::size_t rank = 0; rank < cluster_of_rank.size(); ++rank) {
-    const auto [found, is_new] = number.try_emplace(cluster_of_rank[rank], all.size());
-    if (is_new) all.emplace_back();
-    all[found->second].push_back(static_cast<int>(rank));
-  }
-  return all;
-}
-
 std::vector<int> ascending(std::size_t ranks) {
   std::vector<int> all(ranks);
   std::iota(all.begin(), all.end(), 0);
   return all;
-}
-
-/// Whether the groups, one after another, are all ranks in order.
-bool are_in_rows(const std::vector<std::vector<int>>& groups) {
-  int next = 0;
-  for (const auto& group : groups)
-    for (const int rank : group)
-      if (rank != next++) return false;
-  return true;
 }
 
 /// Whether all of a group's ranks have the same number.
@@ -62,7 +40,7 @@ rank_groups groups_on_network(std::span<const std::int32_t> process, std::span<c
   if (are_alike(ranks, cluster)) return groups;
   groups.farthest = road::line;
   if (each == 0) {
-    groups.members = by_cluster(cluster);
+    groups.members = ranks_by(cluster);
     groups.in_rows = are_in_rows(groups.members);
   }
   for (const auto& group : groups.members) {

@@ -1,7 +1,6 @@
 #include "node_limits.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <span>
@@ -13,7 +12,7 @@
 namespace weft::detail {
 namespace {
 
-constexpr std::size_t shortest = 32 << 10, factor = 4, longest = 2 << 20;
+constexpr std::size_t shortest = 32 << 10, longest = 2 << 20;
 constexpr int lengths = 4;
 constexpr double fewest_runs = 3, most_runs = 50;  // of which the fastest counts
 constexpr double clearly_faster = 1.25;
@@ -31,49 +30,20 @@ class measurement {
   std::size_t limit_of(collective what, std::size_t assumed, double seconds) {
     std::vector<both_ways> all;
     const double end = now() + seconds;
-    for (std::size_t bytes = shortest; bytes <= longest_of(what) && works_; bytes *= factor) {
-      all.push_back(measure(what, bytes, seconds / lengths / 2, end));
-      if (all.back().over) break;
+    for (std::size_t bytes = shortest; bytes <= longest_of(what) && works_; bytes *= length_factor) {
+      const double each = seconds / lengths / 2;
+      const double slots = time(what, bytes, never_reading, each), reading = time(what, bytes, always_reading, each);
+      all.push_back({bytes, most_of(slots), most_of(reading)});
+      if (most_of(now() - end) > 0) break;
     }
-    const bool came_there = !all.empty() && (assumed == node_limits::never || factor * all.back().bytes >= assumed);
-    if (!works_ || !came_there) return assumed;
-    const std::size_t first = first_to_read(all, assumed);
-    return first < all.size() ? all[first].bytes : std::max(assumed, factor * all.back().bytes);
+    return works_ ? limit_by(all, assumed) : assumed;
   }
 
  private:
-  /// Seconds of the slowest process.
-  struct both_ways {
-    std::size_t bytes = 0;
-    double slots = 0;
-    double reading = 0;
-    bool over = false;  ///< some process has no time left
-  };
-
-  /// With which of them reading should begin, so that one outlier does not decide: where the product of all times is
-  /// the least, if those that go another way than was assumed are clearly faster by it, in the geometric mean.
-  static std::size_t first_to_read(std::span<const both_ways> all, std::size_t assumed) {
-    const auto of_assumed = static_cast<std::size_t>(
-        std::ranges::count_if(all, [&](const both_ways& each) { return each.bytes < assumed; }));
-    std::vector<double> gained(all.size() + 1);  // by reading from there on: logarithms
-    for (std::size_t i = all.size(); i-- > 0;) gained[i] = gained[i + 1] + std::log(all[i].slots / all[i].reading);
-    const auto best = static_cast<std::size_t>(std::ranges::max_element(gained) - gained.begin());
-    const std::size_t others = best > of_assumed ? best - of_assumed : of_assumed - best;
-    const bool clearly = gained[best] - gained[of_assumed] > std::log(clearly_faster) * static_cast<double>(others);
-    return clearly ? best : of_assumed;
-  }
-
   /// Of what there is place for.
   std::size_t longest_of(collective what) const {
     if (what == collective::allgather) return 2 * longest / road_.size();
     return what == collective::alltoall ? longest / 2 : longest;
-  }
-
-  both_ways measure(collective what, std::size_t bytes, double seconds, double end) {
-    const double slots = time(what, bytes, never_reading, seconds),
-                 reading = time(what, bytes, always_reading, seconds);
-    const std::array<double, 3> all = most_of({slots, reading, now() - end});
-    return {bytes, all[0], all[1], all[2] > 0};
   }
 
   /// Of a call, by the fastest of as many as take so many seconds.
@@ -90,15 +60,15 @@ class measurement {
     };
     run_one();  // warms up
     double best = run_one();
-    const double runs = std::clamp(seconds / most_of({best, 0, 0})[0], fewest_runs, most_runs);
+    const double runs = std::clamp(seconds / most_of(best), fewest_runs, most_runs);
     for (int i = 1; i < static_cast<int>(runs); ++i) best = std::min(best, run_one());
     return best;
   }
 
-  /// The greatest of all processes' each.
-  std::array<double, 3> most_of(const std::array<double, 3>& mine) {
-    std::array<double, 3> all = mine;
-    run(call(collective::allreduce, kernels::operation::max, kernels::type::float64, mine.data(), all.data()), 3, 0);
+  /// The greatest of all processes'.
+  double most_of(double mine) {
+    double all = mine;
+    run(call(collective::allreduce, kernels::operation::max, kernels::type::float64, &mine, &all), 1, 0);
     return all;
   }
 
@@ -138,6 +108,19 @@ node_limits node_limits::assumed(std::size_t processes, bool crowded) noexcept {
   if (crowded) return {128 << 10, 128 << 10, 128 << 10, 128 << 10};
   // What goes one way goes through the slots: the one writes while the other reads, at no kernel's price for each page.
   return {processes == 2 ? std::size_t{1} << 20 : 64 << 10, never, 64 << 10, 64 << 10};
+}
+
+std::size_t limit_by(std::span<const both_ways> all, std::size_t assumed) {
+  if (all.empty() || (assumed != node_limits::never && length_factor * all.back().bytes < assumed)) return assumed;
+  const auto of_assumed =
+      static_cast<std::size_t>(std::ranges::count_if(all, [&](const both_ways& each) { return each.bytes < assumed; }));
+  std::vector<double> gained(all.size() + 1);  // by reading from there on: logarithms
+  for (std::size_t i = all.size(); i-- > 0;) gained[i] = gained[i + 1] + std::log(all[i].slots / all[i].reading);
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(gained) - gained.begin());
+  const std::size_t others = best > of_assumed ? best - of_assumed : of_assumed - best;
+  const bool clearly = gained[best] - gained[of_assumed] > std::log(clearly_faster) * static_cast<double>(others);
+  const std::size_t first = clearly ? best : of_assumed;
+  return first < all.size() ? all[first].bytes : std::max(assumed, length_factor * all.back().bytes);
 }
 
 node_limits measure_node_limits(node_road& road, fabric::participant& member, const node_limits& assumed,

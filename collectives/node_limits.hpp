@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <weft/fabric/participant.hpp>
 #include <weft/schedules/collective.hpp>
 
@@ -32,6 +33,21 @@ struct node_limits {
     return what == collective::allgather || what == collective::gather ? allgather : alltoall;
   }
 };
+
+/// What calls of a length took by slots and by reading: seconds.
+struct both_ways {
+  std::size_t bytes = 0;
+  double slots = 0;
+  double reading = 0;
+};
+
+/// Each length is so many times the one before.
+inline constexpr std::size_t length_factor = 4;
+
+/// From which length on to read, after what these took, the shortest first. So that one outlier does not decide: where
+/// the product of all times is the least, if those that go another way than was assumed are clearly faster by it, in
+/// the geometric mean. As assumed where they do not come that far.
+std::size_t limit_by(std::span<const both_ways> all, std::size_t assumed);
 
 /// Times all-reduces, broadcasts, all-gathers and all-to-alls of the road's processes both ways, the shortest first, as
 /// long as `seconds` last; the same on all of them. What was not come to is as assumed. To be called by all processes,

@@ -35,26 +35,38 @@ bool read_each_other(const std::vector<int>& ranks, std::span<const std::int32_t
 
 }  // namespace
 
+std::vector<std::vector<int>> ranks_by(std::span<const int> number_of_rank) {
+  std::vector<std::vector<int>> all;
+  std::map<int, std::size_t> place;  // of each number in `all`
+  for (std::size_t rank = 0; rank < number_of_rank.size(); ++rank) {
+    const auto [found, is_new] = place.try_emplace(number_of_rank[rank], all.size());
+    if (is_new) all.emplace_back();
+    all[found->second].push_back(static_cast<int>(rank));
+  }
+  return all;
+}
+
+bool are_in_rows(const std::vector<std::vector<int>>& groups) {
+  int next = 0;
+  for (const auto& group : groups)
+    for (const int rank : group)
+      if (rank != next++) return false;
+  return true;
+}
+
 rank_groups::rank_groups(std::span<const std::int32_t> process, std::span<const int> node,
                          const std::vector<bool>& reads, int each) {
   const auto node_of = [&](std::int32_t p) { return node[static_cast<std::size_t>(p)]; };
   const bool one_node =
       std::all_of(process.begin(), process.end(), [&](std::int32_t p) { return node_of(p) == node_of(process[0]); });
-  std::map<int, std::size_t> number;  // of each group, by what its ranks have in common
+  std::vector<int> common, node_of_rank;  // of each rank
   for (std::size_t i = 0; i < process.size(); ++i) {
-    const int rank = static_cast<int>(i);
-    const int common = each > 0 ? rank / each : one_node ? process[i] : node_of(process[i]);
-    const auto [found, is_new] = number.try_emplace(common, members.size());
-    if (is_new) members.emplace_back();
-    in_rows = in_rows && found->second + 1 == members.size();
-    members[found->second].push_back(rank);
+    node_of_rank.push_back(node_of(process[i]));
+    common.push_back(each > 0 ? static_cast<int>(i) / each : one_node ? process[i] : node_of_rank.back());
   }
-  std::map<int, std::size_t> place;  // of each node in `nodes`
-  for (std::size_t i = 0; i < process.size(); ++i) {
-    const auto [found, is_new] = place.try_emplace(node_of(process[i]), nodes.size());
-    if (is_new) nodes.emplace_back();
-    nodes[found->second].push_back(static_cast<int>(i));
-  }
+  members = ranks_by(common);
+  in_rows = are_in_rows(members);
+  nodes = ranks_by(node_of_rank);
   read_on_nodes = std::ranges::all_of(nodes, [&](const auto& ranks) { return read_each_other(ranks, process, reads); });
   std::vector<int> all(process.size());
   std::iota(all.begin(), all.end(), 0);

@@ -8,6 +8,12 @@
 
 namespace weft::detail {
 
+/// The ranks of each number, in the order of the numbers' first ranks.
+std::vector<std::vector<int>> ranks_by(std::span<const int> number_of_rank);
+
+/// Whether groups, one after another, are all ranks in order.
+bool are_in_rows(const std::vector<std::vector<int>>& groups);
+
 struct rank_groups {
   /// `process` of each rank; of each process its `node`, and whether it reads the memory of others of that. Groups are
   /// `each` consecutive ranks; where that is 0 the ranks of a node, and where all are on one node those of a process.

@@ -9,6 +9,7 @@
 
 using namespace weft_test;
 
+using weft::detail::both_ways;
 using weft::detail::choices;
 using weft::detail::node_limits;
 using weft::schedules::collective;
@@ -51,12 +52,22 @@ TEST_CASE("all processes of a node find the same lengths from which on they read
     }
 }
 
-TEST_CASE("what is read stays so for longer vectors", "[node]") {
-  for (const char* const tune : {"start", "off"}) {
-    const auto found = read_by_all(2, 1, tune).front();
-    const std::size_t each = found.size() / moved.size();
-    for (std::size_t i = 1; i < found.size(); ++i) CHECK((i % each == 0 || found[i] || !found[i - 1]));
-  }
+TEST_CASE("what is clearly the faster is taken, and else what was assumed") {
+  constexpr std::size_t kib = 1 << 10, never = node_limits::never;
+  const auto limit = [](std::vector<double> slots_of_reading, std::size_t assumed) {
+    std::vector<both_ways> all;
+    for (const double slots : slots_of_reading)
+      all.push_back({all.empty() ? 32 * kib : 4 * all.back().bytes, slots, 1});
+    return weft::detail::limit_by(all, assumed);
+  };
+  CHECK(limit({0.5, 0.5, 2, 2}, 32 * kib) == 512 * kib);
+  CHECK(limit({2, 2, 2, 2}, never) == 32 * kib);
+  CHECK(limit({0.5, 0.5, 0.5, 0.5}, 128 * kib) == 8192 * kib);  // beyond what was measured
+  CHECK(limit({0.5, 0.5, 0.5, 0.5}, never) == never);
+  CHECK(limit({0.9, 0.9, 1.1, 1.1}, 128 * kib) == 128 * kib);  // not clearly
+  CHECK(limit({0.5, 3, 0.3, 0.4}, 8192 * kib) == 8192 * kib);  // one outlier
+  CHECK(limit({0.5}, 1024 * kib) == 1024 * kib);               // not come there
+  CHECK(limit({}, 64 * kib) == 64 * kib);
 }
 
 TEST_CASE("limits are assumed where nothing is measured", "[node]") {
