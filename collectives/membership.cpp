@@ -110,7 +110,7 @@ void choose_interfaces(membership& member) {
 
 /// How the others are reached. A process that is alone has nobody to send to, unless it asks for a provider by name.
 /// Otherwise an endpoint waits until it is needed: by which interface that is the processes have to tell each other,
-/// and to open it takes libfabric a tenth of a second of processor time, for nothing on one node. Whoever asked for a
+/// and to load and open libfabric takes some tenths of a second, for nothing on one node. Whoever asked for a
 /// provider hears at once where it is not to be had.
 void choose_network(membership& member) {
   const int process = member.rendezvous->process();
@@ -121,8 +121,7 @@ void choose_network(membership& member) {
     member.provider = member.network->limits().provider;
     return;
   }
-  member.provider =
-      asked.empty() ? fabric::default_provider() : fabric::choose_provider(asked, settings.address).provider;
+  if (!asked.empty()) member.provider = fabric::choose_provider(asked, settings.address).provider;
   member.open_network = [process](const options& agreed) { return open_network(agreed, process); };
 }
 

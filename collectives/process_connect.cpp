@@ -72,6 +72,28 @@ std::size_t longest_eager(const membership& member) {
   return frame - fabric::messenger::frame_overhead;
 }
 
+void check_same_provider(int process, const std::string& its, const std::string& own) {
+  if (its == own) return;
+  throw error(errc::incompatible, "process " + std::to_string(process) + " uses provider " + its + ", this one " + own +
+                                      ": give every process the same --provider");
+}
+
+/// An address behind the name of its provider.
+fabric::address with_name(const std::string& provider, const fabric::address& own) {
+  const auto name = std::as_bytes(std::span(provider.c_str(), provider.size() + 1));
+  fabric::address all(name.begin(), name.end());
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+/// Takes the name off.
+std::string take_name(fabric::address& named) {
+  const auto end = std::ranges::find(named, std::byte{0});
+  const std::string name(reinterpret_cast<const char*>(named.data()), static_cast<std::size_t>(end - named.begin()));
+  named.erase(named.begin(), end == named.end() ? end : end + 1);
+  return name;
+}
+
 }  // namespace
 
 void process::connect(membership& member) {
@@ -136,7 +158,10 @@ std::vector<fabric::address> process::open_roads(membership& member, fabric::nod
     if (std::ssize(arena_->processes()) == rendezvous_->processes()) return std::vector<fabric::address>(nodes_.size());
   }
   if (member.network == nullptr) member.network = member.open_network(settings_);
-  const auto gathered = rendezvous_->gather("weft/endpoint", member.network->local_address(), deadline);
+  const std::string provider = member.network->limits().provider;  // the default's name differs between libfabrics
+  auto gathered = rendezvous_->gather("weft/endpoint", with_name(provider, member.network->local_address()), deadline);
+  for (std::size_t i = 0; i < gathered.size(); ++i)
+    check_same_provider(static_cast<int>(i), take_name(gathered[i]), provider);
   roads.reach_others_by(std::move(member.network));
   return gathered;
 }
@@ -185,9 +210,8 @@ std::vector<fabric::process_record> process::exchange_records(const membership& 
   std::vector<fabric::process_record> records;
   for (int i = 0; i < processes; ++i) {
     records.push_back(fabric::decode(gathered[static_cast<std::size_t>(i)], i));
-    if (const std::string& its = records.back().provider; its != provider)
-      throw error(errc::incompatible, "process " + std::to_string(i) + " uses provider " + its + ", this one " +
-                                          provider + ": give every process the same --provider");
+    const std::string& its = records.back().provider;
+    if (!its.empty() && !provider.empty()) check_same_provider(i, its, provider);
   }
   return records;
 }

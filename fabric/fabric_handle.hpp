@@ -6,7 +6,6 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 
-#include <csignal>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -33,19 +32,5 @@ using fabric_handle = std::unique_ptr<Fid, fid_closer>;
 inline void check_fabric(long result, const std::string& provider, const char* call) {
   if (result != 0) throw_fabric_error(provider, call, result);
 }
-
-/// Puts back, when it goes, the handlers of the signals that shm takes for itself when it is opened (SIGINT, SIGTERM,
-/// SIGSEGV, SIGBUS): a library has no business with its host's signals.
-class signal_handlers_kept {
- public:
-  signal_handlers_kept() noexcept;
-  ~signal_handlers_kept();
-  signal_handlers_kept(const signal_handlers_kept&) = delete;
-  signal_handlers_kept& operator=(const signal_handlers_kept&) = delete;
-
- private:
-  static constexpr int numbers[] = {SIGINT, SIGTERM, SIGSEGV, SIGBUS};
-  struct sigaction before_[4];
-};
 
 }  // namespace weft::fabric

@@ -7,6 +7,9 @@
 #include <string>
 #include <weft/runtime/error.hpp>
 
+#include "libfabric_library.hpp"
+#include "signal_handlers_kept.hpp"
+
 namespace weft::fabric {
 namespace {
 
@@ -27,7 +30,7 @@ std::uint64_t carried_bits(std::uint64_t format) {
 }  // namespace
 
 libfabric_endpoint::libfabric_endpoint(const provider_choice& chosen, std::size_t frame)
-    : info_(fi_dupinfo(chosen.info.get())) {
+    : info_(libfabric().dupinfo(chosen.info.get())) {
   if (info_ == nullptr) throw_fabric_error(chosen.provider, "fi_dupinfo", FI_ENOMEM);
   limits_.provider = chosen.provider;
   limits_.payload = info_->ep_attr->max_msg_size;
@@ -42,8 +45,8 @@ libfabric_endpoint::libfabric_endpoint(const provider_choice& chosen, std::size_
 
 void libfabric_endpoint::open_domain() {
   const std::string& name = limits_.provider;
-  fabric_ = opened<fid_fabric>(name, "fi_fabric",
-                               [&](fid_fabric** made) { return fi_fabric(info_->fabric_attr, made, nullptr); });
+  fabric_ = opened<fid_fabric>(
+      name, "fi_fabric", [&](fid_fabric** made) { return libfabric().fabric(info_->fabric_attr, made, nullptr); });
   domain_ = opened<fid_domain>(name, "fi_domain",
                                [&](fid_domain** made) { return fi_domain(fabric_.get(), info_.get(), made, nullptr); });
   fi_av_attr av{};
@@ -67,7 +70,7 @@ void libfabric_endpoint::open_endpoint() {
                "fi_ep_bind of the completion queue");
   // libfabric says to set it first, but shm before 2.1 crashes then (ofiwg/libfabric issue 10591), and from 2.1 on it
   // has no effect later.
-  const bool late = name == "shm" && FI_VERSION_LT(fi_version(), FI_VERSION(2, 1));
+  const bool late = name == "shm" && FI_VERSION_LT(libfabric().version(), FI_VERSION(2, 1));
   if (!late) set_smallest_rest();
   check_fabric(fi_enable(endpoint_.get()), name, "fi_enable");
   if (late) set_smallest_rest();

@@ -10,6 +10,8 @@
 #include <weft/runtime/error.hpp>
 
 #include "fabric_handle.hpp"
+#include "libfabric_library.hpp"
+#include "signal_handlers_kept.hpp"
 
 namespace weft::fabric {
 namespace {
@@ -47,15 +49,15 @@ std::vector<std::string> local_addresses() {
 provider_info get_info(const char* node, const fi_info* hints) {
   fi_info* found = nullptr;
   const int result =
-      fi_getinfo(fabric_api, node, nullptr, node != nullptr ? FI_SOURCE | FI_NUMERICHOST : 0, hints, &found);
+      libfabric().getinfo(fabric_api, node, nullptr, node != nullptr ? FI_SOURCE | FI_NUMERICHOST : 0, hints, &found);
   if (result != 0 && result != -FI_ENODATA) throw_fabric_error("any", "fi_getinfo", result);
   return provider_info(found);
 }
 
 /// What libfabric_transport needs, of the provider `name`.
 provider_info hints_for(const std::string& name) {
-  provider_info hints(fi_allocinfo());
-  if (hints == nullptr) throw_fabric_error(name, "fi_allocinfo", FI_ENOMEM);
+  provider_info hints(libfabric().dupinfo(nullptr));
+  if (hints == nullptr) throw_fabric_error(name, "fi_dupinfo", FI_ENOMEM);
   hints->caps = FI_MSG | FI_TAGGED | FI_MULTI_RECV | FI_DIRECTED_RECV;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
@@ -101,7 +103,7 @@ provider_info first_fit(provider_info found, const std::string& name, const std:
     if (or_empty(entry->fabric_attr->prov_name) != name) continue;
     if (has_interface(name) && address_text(*entry) != address) continue;
     if ((entry->tx_attr->msg_order & entry->rx_attr->msg_order & FI_ORDER_SAS) == 0) continue;
-    return provider_info(fi_dupinfo(entry));
+    return provider_info(libfabric().dupinfo(entry));
   }
   return nullptr;
 }
@@ -175,7 +177,7 @@ std::string warning_about(const std::string& provider) {
 
 }  // namespace
 
-void info_deleter::operator()(fi_info* info) const noexcept { fi_freeinfo(info); }
+void info_deleter::operator()(fi_info* info) const noexcept { libfabric().freeinfo(info); }
 
 const std::vector<std::string>& known_providers() {
   static const std::vector<std::string> names = {"net", "tcp", "tcp;ofi_rxm", "shm", "udp;ofi_rxd", "sockets"};
@@ -195,7 +197,12 @@ std::string check_address(const std::string& address) {
               "address \"" + address + "\" is no interface's of this machine; it has " + joined(here));
 }
 
-std::string default_provider() { return FI_VERSION_LT(fi_version(), FI_VERSION(1, 18)) ? "net" : "tcp"; }
+std::string libfabric_version() {
+  const std::uint32_t version = libfabric().version();
+  return std::to_string(FI_MAJOR(version)) + "." + std::to_string(FI_MINOR(version));
+}
+
+std::string default_provider() { return FI_VERSION_LT(libfabric().version(), FI_VERSION(1, 18)) ? "net" : "tcp"; }
 
 provider_choice choose_provider(const std::string& requested, const std::string& bind_address) {
   const signal_handlers_kept kept;

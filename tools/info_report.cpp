@@ -1,7 +1,5 @@
 #include "info_report.hpp"
 
-#include <rdma/fabric.h>
-
 #include <cctype>
 #include <chrono>
 #include <weft/kernels/combine.hpp>
@@ -70,8 +68,7 @@ info_report collect_info(const options& parsed) {
   report.instruction_set = kernels::instruction_set();
   report.arena = fabric::try_arena();  // forks: before libfabric makes threads
   report.node = parsed.node;
-  const auto libfabric = fi_version();
-  report.libfabric = std::to_string(FI_MAJOR(libfabric)) + "." + std::to_string(FI_MINOR(libfabric));
+  report.libfabric = fabric::libfabric_version();
   report.machine = topology::discover();
   report.progress = topology::choose_progress_core(report.machine, topology::this_thread_binding());
   find_provider(report, parsed);

@@ -87,8 +87,7 @@ std::vector<std::pair<std::string, std::string>> environment_of(const slurm_job&
       {"WEFT_RANKS_PER_PROCESS", number(job.ranks_per_process)},
       {"WEFT_PLACE",
        number(task.on_node) + "," + number(task.of_node) + "," + number(task.node) + "," + number(task.nodes)},
-      {"WEFT_GIVEN_CPUS", task.given_cpus},
-      {"IPATH_NO_BACKTRACE", "1"}};  // libinfinipath, which libfabric loads, would hook signals before main
+      {"WEFT_GIVEN_CPUS", task.given_cpus}};
   if (!task.progress_cpus.empty()) {
     variables.emplace_back("WEFT_PROGRESS", "thread");
     variables.emplace_back("WEFT_PROGRESS_CPUS", task.progress_cpus);

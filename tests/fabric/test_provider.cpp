@@ -1,5 +1,11 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <weft/fabric/libfabric_transport.hpp>
 #include <weft/fabric/provider.hpp>
@@ -20,6 +26,13 @@ std::error_code code_of_failure(const std::string& provider, const std::string& 
     return failure.code();
   }
   return {};
+}
+
+/// Whether it is loaded.
+bool has_libfabric() {
+  std::ifstream maps("/proc/self/maps");
+  const std::string all(std::istreambuf_iterator<char>(maps), {});
+  return all.find("libfabric.so") != std::string::npos;
 }
 
 bool is_here(const std::string& provider) { return code_of_failure(provider, "") == std::error_code(); }
@@ -72,6 +85,32 @@ TEST_CASE("an address that this machine has not is an error that names those it 
     CHECK_THROWS_WITH(choose_provider("", address),
                       ContainsSubstring("\"" + address + "\"") && ContainsSubstring("127.0.0.1"));
   }
+}
+
+TEST_CASE("loading libfabric, in a process of its own", "[.fresh]") {
+  unsetenv("IPATH_NO_BACKTRACE");  // with which libinfinipath would hook none
+  constexpr int numbers[] = {SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGFPE};
+  struct sigaction before[std::size(numbers)], after;
+  for (std::size_t index = 0; index < std::size(numbers); ++index) sigaction(numbers[index], nullptr, &before[index]);
+  CHECK_FALSE(has_libfabric());
+  default_provider();
+  CHECK(has_libfabric());
+  for (std::size_t index = 0; index < std::size(numbers); ++index) {
+    CAPTURE(numbers[index]);
+    sigaction(numbers[index], nullptr, &after);
+    CHECK(after.sa_handler == before[index].sa_handler);
+  }
+}
+
+TEST_CASE("loading libfabric waits until it is needed and leaves the signal handlers alone", "[provider]") {
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/proc/self/exe", "test_transport", "loading libfabric, in a process of its own", nullptr);
+    _exit(125);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 TEST_CASE("opening and closing endpoints leaves the signal handlers alone", "[provider]") {

@@ -34,7 +34,7 @@ def run(topology, *options, program=("line", *SIZES)):
     with hosts.locked():
         done = subprocess.run([hosts.SCRIPTS / "two-clusters.sh", "4", LINE, shlex.join(job)], capture_output=True,
                               text=True, timeout=1200, check=False, stdin=subprocess.DEVNULL,
-                              env=os.environ | {"HOST_RATE": "100mbit", "IPATH_NO_BACKTRACE": "1"})
+                              env=os.environ | {"HOST_RATE": "100mbit"})
     return done
 
 

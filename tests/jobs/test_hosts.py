@@ -111,7 +111,6 @@ STARTER = {"weft": WeftRun, "hydra": Hydra, "openmpi": OpenMpi, "slurm-pmix": la
 
 class Jobs(unittest.TestCase):
     def run_job(self, *arguments, survivors=False, **variables):
-        variables |= {"IPATH_NO_BACKTRACE": "1"}
         command = [*STARTER.command(variables, survivors), PROGRAM, *arguments]
         begin = time.monotonic()
         done = subprocess.run(command, env=os.environ | variables, stdin=subprocess.DEVNULL, capture_output=True,

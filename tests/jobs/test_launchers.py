@@ -21,7 +21,7 @@ NO_OPEN_MPI = "" if shutil.which("mpirun.openmpi") else "there is no mpirun.open
 
 
 def start(*command, **variables):
-    environment = os.environ | {"IPATH_NO_BACKTRACE": "1"} | variables
+    environment = os.environ | variables
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 

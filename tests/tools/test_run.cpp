@@ -57,18 +57,17 @@ TEST_CASE("every rank's process is told who it is") {
       run(job({"-n", "5", "--ranks-per-process", "2", "--provider", "net", "--progress", "thread", "-x",
                "WEFT_TEST_ONE=1", "-x", "WEFT_TEST_LIST=[a,b]"},
               {"variable", "WEFT_RANKS", "variable", "WEFT_RANKS_PER_PROCESS", "variable", "WEFT_PROVIDER", "variable",
-               "WEFT_PROGRESS", "variable", "WEFT_PROCESSES", "variable", "IPATH_NO_BACKTRACE", "variable",
+               "WEFT_PROGRESS", "variable", "WEFT_PROCESSES", "variable",
                "WEFT_TEST_ONE", "variable", "WEFT_TEST_LIST", "variable", "WEFT_PROCESS"}));
   CHECK(all.status == 0);
   CHECK(all.error.empty());
   const auto lines = sorted_lines(all.output);
-  REQUIRE(lines.size() == 27);
+  REQUIRE(lines.size() == 24);
   CHECK(std::count(lines.begin(), lines.end(), "WEFT_RANKS=5") == 3);
   CHECK(std::count(lines.begin(), lines.end(), "WEFT_RANKS_PER_PROCESS=2") == 3);
   CHECK(std::count(lines.begin(), lines.end(), "WEFT_PROCESSES=3") == 3);
   CHECK(std::count(lines.begin(), lines.end(), "WEFT_PROVIDER=net") == 3);
   CHECK(std::count(lines.begin(), lines.end(), "WEFT_PROGRESS=thread") == 3);
-  CHECK(std::count(lines.begin(), lines.end(), "IPATH_NO_BACKTRACE=1") == 3);
   CHECK(std::count(lines.begin(), lines.end(), "WEFT_TEST_ONE=1") == 3);
   CHECK(std::count(lines.begin(), lines.end(), "WEFT_TEST_LIST=[a,b]") == 3);
   CHECK(std::count(lines.begin(), lines.end(), "WEFT_PROCESS=2") == 1);

@@ -36,7 +36,11 @@ struct provider_choice {
 /// The providers that weft has been tried with, in the order of preference.
 const std::vector<std::string>& known_providers();
 
+/// Of the libfabric that is here: "1.17". Throws errc::provider_failed where none is.
+std::string libfabric_version();
+
 /// The one that is taken when none is named: net, or tcp where libfabric is 1.18 or newer (net was renamed then).
+/// Throws as above.
 std::string default_provider();
 
 /// `address`, numeric, as inet_ntop writes it. Throws errc::invalid_argument where no interface of this machine has it,
@@ -47,7 +51,7 @@ std::string check_address(const std::string& address);
 /// address (empty: 127.0.0.1; shm has none and ignores it); an outside interface is taken only when its address is
 /// given. Throws weft::error: errc::no_provider for a name that is unknown or not to be had here, with those that are;
 /// errc::invalid_argument for an address that no interface of this machine has, with those that some have.
-/// Blocks for some milliseconds, the first time in a process, while libfabric loads its providers.
+/// Blocks for a tenth of a second or more, the first time in a process, while libfabric and its providers are loaded.
 provider_choice choose_provider(const std::string& requested, const std::string& bind_address);
 
 }  // namespace weft::fabric

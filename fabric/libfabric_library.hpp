@@ -1,0 +1,25 @@
+// libfabric, loaded when an endpoint is first needed. It is not linked to, since what it links to in turn takes some
+// 13 ms of processor time to load, and libinfinipath up to 0.2 s to measure the processor's clock, in every process and
+// before `main`: most jobs of one node, and commands that only plan, need none of it.
+#pragma once
+
+#include <rdma/fabric.h>
+
+namespace weft::fabric {
+
+/// All that libfabric exports and weft uses; the rest goes through the tables of what it opens.
+struct libfabric_library {
+  decltype(&::fi_getinfo) getinfo;
+  decltype(&::fi_dupinfo) dupinfo;
+  decltype(&::fi_freeinfo) freeinfo;
+  decltype(&::fi_fabric) fabric;
+  decltype(&::fi_strerror) strerror;
+  decltype(&::fi_version) version;
+};
+
+/// Loads it at the first call; it stays for the rest of the process. The host's signal handlers stay as they are.
+/// Throws errc::provider_failed where it is not to be had. Blocks for up to some 0.3 s, the first time. Any thread may
+/// call it.
+const libfabric_library& libfabric();
+
+}  // namespace weft::fabric
