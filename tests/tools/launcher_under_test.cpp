@@ -1,6 +1,7 @@
 #include "launcher_under_test.hpp"
 
 #include <fcntl.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <system_error>
 #include <thread>
 
 namespace weft_test {
@@ -64,18 +66,33 @@ launcher::launcher(std::vector<std::string> arguments, const std::string& input)
   const int in = ::memfd_create("input", MFD_CLOEXEC);
   if (::write(in, input.data(), input.size()) != static_cast<ssize_t>(input.size())) throw std::runtime_error("write");
   ::lseek(in, 0, SEEK_SET);
-  std::string variable = mark();
-  pid_ = ::fork();
-  if (pid_ == 0) {
-    ::dup2(in, 0);
-    ::dup2(output_, 1);
-    ::dup2(error_, 2);
-    ::putenv(variable.data());
-    ::signal(SIGHUP, SIG_DFL);  // also where nohup runs the tests
-    ::execv(argv[0], argv.data());
-    ::_exit(125);
-  }
+  spawn(argv.data(), in);
   ::close(in);
+}
+
+/// Not by fork, which copies the page tables of a test that has read gigabytes.
+void launcher::spawn(char** argv, int input) {
+  std::string variable = mark();
+  std::vector<char*> environment;
+  for (char** one = environ; *one != nullptr; ++one) environment.push_back(*one);
+  environment.push_back(variable.data());
+  environment.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_adddup2(&files, input, 0);
+  ::posix_spawn_file_actions_adddup2(&files, output_, 1);
+  ::posix_spawn_file_actions_adddup2(&files, error_, 2);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t hang_up;
+  ::sigemptyset(&hang_up);
+  ::sigaddset(&hang_up, SIGHUP);  // also where nohup runs the tests
+  ::posix_spawnattr_setsigdefault(&attributes, &hang_up);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const int error = ::posix_spawn(&pid_, argv[0], &files, &attributes, argv, environment.data());
+  ::posix_spawn_file_actions_destroy(&files);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw std::system_error(error, std::generic_category(), std::string("posix_spawn of ") + argv[0]);
 }
 
 launcher::~launcher() {

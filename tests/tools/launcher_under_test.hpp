@@ -32,6 +32,8 @@ class launcher {
   bool said(const std::string& text, int times) const;
 
  private:
+  void spawn(char** argv, int input);
+
   std::string read(int fd) const;
 
   pid_t pid_ = -1;
