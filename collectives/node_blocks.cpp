@@ -2,6 +2,7 @@
 //
 //   short, and where memory cannot be read:
 //          every process writes its input, a slot's worth a round -> each takes what is its own
+//          (all-to-all: a part of each block, so that all have something to take in every round)
 //   long:  every process says where its input lies -> each reads what is its own -> the readers say that they have it
 //
 // A process waits only for those that it takes something from, and in the last round of a long call for those that
@@ -63,7 +64,35 @@ bool node_road::move_all_blocks(const leader_call& call) {
   if (takes_own) copy_bytes(call.out + own.to, call.in + own.from, own.bytes);
   const std::byte* const in = input.longest > fabric::arena_slot_bytes ? apart(call, input.own) : call.in;
   if (is_long(call.what, input.longest)) return move_by_reading(call, in);
-  return move_in_pieces(call, in, call.what == collective::alltoall ? leave_own_block_out(call) : input);
+  if (call.what != collective::alltoall) return move_in_pieces(call, in, input);
+  return input.longest > fabric::arena_slot_bytes ? move_all_at_once(call, in)
+                                                  : move_in_pieces(call, in, leave_own_block_out(call));
+}
+
+bool node_road::move_all_at_once(const leader_call& call, const std::byte* in) {
+  const std::size_t self = rounds_.self(), all = rounds_.size(), block = call.block * call.of->element_bytes;
+  if (!take_slots_for((all - 1) * block, false)) return false;
+  const std::size_t each = part_of_block(1);
+  for (std::size_t done = 0, some = 0; done < block; done += some) {
+    some = std::min(each, block - done);
+    if (!begin()) return false;
+    for (std::size_t taker = 0; taker < all; ++taker)
+      if (taker != self) std::memcpy(slot(self) + among_others(taker, self) * each, in + taker * block + done, some);
+    publish(call.poisoned);
+    const auto take = [&](std::size_t giver) {
+      if (!await_operand(giver)) return false;
+      std::memcpy(call.out + giver * block + done, slot(giver) + among_others(self, giver) * each, some);
+      return true;
+    };
+    if (!from_each(call, take)) return false;
+    rounds_.end_with_all();
+  }
+  return true;
+}
+
+std::size_t node_road::part_of_block(std::size_t element) const noexcept {
+  const std::size_t most = slot_bytes_ / (rounds_.size() - 1) / element, line = std::max<std::size_t>(64 / element, 1);
+  return std::max(most >= line ? most / line * line : most, std::size_t{1});
 }
 
 node_road::lengths node_road::leave_own_block_out(const leader_call& call) {
@@ -88,13 +117,14 @@ void node_road::end_taking(const leader_call& call) noexcept {
 }
 
 bool node_road::move_in_pieces(const leader_call& call, const std::byte* in, lengths input) {
+  if (!take_slots_for(input.longest, false)) return false;
   const bool in_lines = input.longest <= fabric::arena_line_bytes && !custom_;
   std::size_t begin_of_piece = 0;
   const auto take = [&](std::size_t giver) {
     if (!await_operand(giver)) return false;
     const move& its = moves_[giver];
     const std::size_t first = std::max(begin_of_piece, its.from);
-    const std::size_t end = std::min(begin_of_piece + fabric::arena_slot_bytes, its.from + its.bytes);
+    const std::size_t end = std::min(begin_of_piece + slot_bytes_, its.from + its.bytes);
     if (first < end)
       std::memcpy(call.out + its.to + (first - its.from), place(giver, in_lines) + (first - begin_of_piece),
                   end - first);
@@ -104,11 +134,11 @@ bool node_road::move_in_pieces(const leader_call& call, const std::byte* in, len
     if (!begin()) return false;
     if (begin_of_piece < input.own)
       give_piece(place(rounds_.self(), in_lines), in, input, begin_of_piece,
-                 std::min(input.own - begin_of_piece, fabric::arena_slot_bytes));
+                 std::min(input.own - begin_of_piece, slot_bytes_));
     publish(call.poisoned);
     if (!from_each(call, take)) return false;
     end_taking(call);
-    begin_of_piece += fabric::arena_slot_bytes;
+    begin_of_piece += slot_bytes_;
   } while (begin_of_piece < input.longest);
   return true;
 }

@@ -35,20 +35,29 @@ bool node_road::tells(collective what, std::size_t bytes) const noexcept {
 bool node_road::reduce_telling(const leader_call& call) {
   const std::size_t element = call.of->element_bytes, bytes = call.count * element;
   const bool takes = call.what == collective::allreduce || rounds_.self() == static_cast<std::size_t>(call.root);
-  const bool in_slots = !is_long(call.what, bytes);
+  const bool in_slots = !is_long(call.what, bytes), in_shares = in_slots && combines_in_shares(call);
   buffer_places mine{place_of(call.in, bytes), takes ? place_of(call.out, bytes) : buffer_places::none};
   mine.address = reinterpret_cast<std::uintptr_t>(call.in);
-  const std::size_t some = std::min(call.count, fabric::arena_slot_bytes / element);
-  if (!tell_places(mine, in_slots && !mine.ready() ? call.in : nullptr, some * element) || !hear_all()) return false;
+  const std::size_t some = std::min(call.count, slot_bytes_ / element);
+  if (!begin_telling(mine)) return false;
+  if (in_slots && !mine.ready()) {
+    if (in_shares)
+      give_for_shares(piece_of(call, 0));
+    else
+      std::memcpy(slot(rounds_.self()), call.in, some * element);
+  }
+  rounds_.publish();
+  if (!hear_all()) return false;
   const auto ready = static_cast<std::size_t>(std::ranges::count_if(places_, &buffer_places::ready));
   if (ready == places_.size()) return reduce_in_place(call);
   if (!in_slots) {
     for (std::size_t i = 0; i < places_.size(); ++i) told_[i] = places_[i].address, lies_[i] = places_[i].in;
     return reduce_in_shares(call);
   }
+  if (in_shares) return ready == 0 ? reduce_given(call) : reduce_by_shares(call);
   if (ready != 0) return go_in_pieces(call);  // some have nothing in their slots
   if (takes) {
-    for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = rounds_.slot(i);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = slot(i);
     combine(call, inputs_, some, call.out);
   }
   return go_in_pieces(call, some);
@@ -74,23 +83,27 @@ bool node_road::reduce_in_place(const leader_call& call) {
 bool node_road::broadcast_telling(const leader_call& call) {
   const std::size_t self = rounds_.self(), root = static_cast<std::size_t>(call.root);
   const std::size_t element = call.of->element_bytes, bytes = call.count * element;
-  const std::size_t some = std::min(call.count, fabric::arena_slot_bytes / element);
+  const std::size_t some = std::min(call.count, slot_bytes_ / element);
   const bool in_slots = !is_long(call.what, bytes);
   if (self == root) {
     const buffer_places mine{place_of(call.in, bytes), buffer_places::none, reinterpret_cast<std::uintptr_t>(call.in)};
-    if (!tell_places(mine, in_slots && !mine.ready() ? call.in : nullptr, some * element)) return false;
+    if (!begin_telling(mine)) return false;
+    if (in_slots && !mine.ready()) std::memcpy(slot(self), call.in, some * element);
+    rounds_.publish();
     if (mine.ready()) return hear_all() && give_shares(call);
     rounds_.end();
     return in_slots ? go_in_pieces(call, some) : meet();
   }
-  if (!tell_places({buffer_places::none, place_of(call.out, bytes)}, nullptr, 0) || !hear_from(root)) return false;
+  if (!begin_telling({buffer_places::none, place_of(call.out, bytes)})) return false;
+  rounds_.publish();
+  if (!hear_from(root)) return false;
   rounds_.end();
   if (places_[root].in != buffer_places::elsewhere) return copy_from_root(call);
   if (!in_slots) {
     lies_[root] = buffer_places::elsewhere;
     return read(root, places_[root].address, call.out, bytes) && nod(root, false);
   }
-  std::memcpy(call.out, rounds_.slot(root), some * element);
+  std::memcpy(call.out, slot(root), some * element);
   return go_in_pieces(call, some);
 }
 
@@ -123,14 +136,12 @@ bool node_road::nod(std::size_t root, bool awaits) {
   return true;
 }
 
-bool node_road::tell_places(const buffer_places& mine, const std::byte* piece, std::size_t bytes) {
+bool node_road::begin_telling(const buffer_places& mine) {
   const std::size_t self = rounds_.self();
   if (!begin()) return false;
   telling_ = rounds_.number();
   places_[self] = mine;
   std::memcpy(rounds_.line(self), &mine, sizeof mine);
-  if (piece != nullptr) std::memcpy(rounds_.slot(self), piece, bytes);
-  rounds_.publish();
   return true;
 }
 

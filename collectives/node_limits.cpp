@@ -103,7 +103,8 @@ class measurement {
 
 }  // namespace
 
-node_limits node_limits::assumed(std::size_t processes, bool crowded) noexcept {
+node_limits node_limits::assumed(std::size_t processes, bool crowded, bool long_slots) noexcept {
+  if (long_slots) return {};
   // A process that has to wait for its core at every slot loses more than the kernel takes when there are many of them.
   if (crowded) return {128 << 10, 128 << 10, 128 << 10, 128 << 10};
   // What goes one way goes through the slots: the one writes while the other reads, at no kernel's price for each page.

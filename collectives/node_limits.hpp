@@ -22,8 +22,9 @@ struct node_limits {
   std::size_t alltoall = never;
   bool measured = false;
 
-  /// What was found good on an EPYC of 2 cores, for so many processes on a node, which may have fewer CPUs.
-  static node_limits assumed(std::size_t processes, bool crowded) noexcept;
+  /// What was found good on an EPYC of 2 cores, for so many processes on a node, which may have fewer CPUs. By long
+  /// slots (node_long_slots.cpp) everything took less time than by reading, which pays the kernel for each page.
+  static node_limits assumed(std::size_t processes, bool crowded, bool long_slots) noexcept;
   /// The limit for one of so many processes.
   std::size_t of(schedules::collective what, std::size_t processes) const noexcept {
     using schedules::collective;

@@ -1,10 +1,12 @@
-// Reduce-scatters among processes of one node. Each process combines its own block alone, out of what all write, or of
-// what it reads of their memory. In place the output is the process's own block of its input, which nobody else reads.
+// Reduce-scatters among processes of one node. Each process combines its own block alone, out of what all write, of
+// each block a part a round, or of what it reads of their memory. In place the output is the process's own block of its
+// input, which nobody else reads.
 #include <algorithm>
 #include <cstring>
 #include <weft/request.hpp>
 
 #include "block_places.hpp"
+#include "joined_work.hpp"
 #include "node_road.hpp"
 
 namespace weft::detail {
@@ -14,36 +16,48 @@ bool node_road::reduce_scatter(const leader_call& call) {
   const block_places places = places_of(call);
   const int self = static_cast<int>(rounds_.self());
   const range mine{places.begin(self) / element, places.bytes_of(self) / element};
-  const std::size_t others = call.count * element / rounds_.size() * (rounds_.size() - 1);
-  return is_long(call.what, others) ? reduce_scatter_by_reading(call, mine) : reduce_scatter_in_pieces(call, mine);
+  const std::size_t bytes = call.count * element, others = bytes / rounds_.size() * (rounds_.size() - 1);
+  if (is_long(call.what, others)) return reduce_scatter_by_reading(call, mine);
+  return bytes > fabric::arena_slot_bytes ? reduce_scatter_in_parts(call, places) : reduce_scatter_at_once(call, mine);
 }
 
-bool node_road::reduce_scatter_in_pieces(const leader_call& call, range mine) {
-  const std::size_t element = call.of->element_bytes, each = fabric::arena_slot_bytes / element;
+bool node_road::reduce_scatter_at_once(const leader_call& call, range mine) {
+  const std::size_t element = call.of->element_bytes, self = rounds_.self(), end = mine.first + mine.count;
   const bool in_lines = call.count * element <= fabric::arena_line_bytes && !custom_;
-  std::size_t done = 0;
-  do {
-    const std::size_t some = std::min(each, call.count - done);
-    if (!begin()) return false;
-    const std::size_t first = std::clamp(mine.first, done, done + some);
-    const std::size_t end = std::clamp(mine.first + mine.count, done, done + some);
-    const auto give = [&](std::size_t from, std::size_t to) {  // nobody else reads this process's own block
-      if (from < to)
-        std::memcpy(place(rounds_.self(), in_lines) + (from - done) * element, call.in + from * element,
-                    (to - from) * element);
+  if (!begin()) return false;
+  std::byte* const into = place(self, in_lines);  // nobody else reads this process's own block
+  copy_bytes(into, call.in, mine.first * element);
+  copy_bytes(into + end * element, call.in + end * element, (call.count - end) * element);
+  publish(call.poisoned);
+  if (!await_operands()) return false;
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    inputs_[i] = (i == self ? call.in : place(i, in_lines)) + mine.first * element;
+  if (mine.count != 0) combine(call, inputs_, mine.count, call.out);
+  rounds_.end_with_all();
+  return true;
+}
+
+bool node_road::reduce_scatter_in_parts(const leader_call& call, const block_places& places) {
+  const std::size_t element = call.of->element_bytes, self = rounds_.self(), all = rounds_.size();
+  if (!take_slots_for(call.count * element, false)) return false;
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < all; ++i) longest = std::max(longest, places.bytes_of(static_cast<int>(i)));
+  const std::size_t each = part_of_block(element) * element;
+  for (std::size_t done = 0; done < longest; done += each) {
+    const auto rest = [&](std::size_t block) {  // bytes of it in this round
+      const std::size_t bytes = places.bytes_of(static_cast<int>(block));
+      return std::min(each, bytes - std::min(done, bytes));
     };
-    give(done, first);
-    give(end, done + some);
+    const auto here = [&](std::size_t block) { return call.in + places.begin(static_cast<int>(block)) + done; };
+    if (!begin()) return false;
+    for (std::size_t taker = 0; taker < all; ++taker)
+      if (taker != self) copy_bytes(slot(self) + among_others(taker, self) * each, here(taker), rest(taker));
     publish(call.poisoned);
     if (!await_operands()) return false;
-    if (first < end) {
-      for (std::size_t i = 0; i < inputs_.size(); ++i)
-        inputs_[i] = i == rounds_.self() ? call.in + first * element : place(i, in_lines) + (first - done) * element;
-      combine(call, inputs_, end - first, call.out + (first - mine.first) * element);
-    }
+    for (std::size_t i = 0; i < all; ++i) inputs_[i] = i == self ? here(self) : slot(i) + among_others(self, i) * each;
+    if (rest(self) != 0) combine(call, inputs_, rest(self) / element, call.out + done);
     rounds_.end_with_all();
-    done += some;
-  } while (done < call.count);
+  }
   return true;
 }
 

@@ -109,12 +109,16 @@ class node_road {
   bool await_all();
   /// Where a process's vector lies in this round.
   std::byte* place(std::size_t member, bool in_line) const noexcept {
-    return in_line ? rounds_.line(member) : rounds_.slot(member);
+    return in_line ? rounds_.line(member) : slot(member);
+  }
+  std::byte* slot(std::size_t member) const noexcept {
+    return slot_bytes_ > fabric::arena_slot_bytes ? long_slot(member, rounds_.number()) : rounds_.slot(member);
   }
   void report_difference(std::size_t member);
   /// Whether a vector is read from the other processes' memory, where that is permitted, and not written into slots.
   bool is_long(collective what, std::size_t bytes) const noexcept {
-    return reads_ && bytes >= limits_.of(what, rounds_.size());
+    // By slots each process calls the caller's operator for all of a vector.
+    return reads_ && bytes >= (custom_ ? without_long_slots_ : limits_).of(what, rounds_.size());
   }
 
   // node_operators.cpp
@@ -145,7 +149,8 @@ class node_road {
 
   // node_reduce_scatter.cpp; the same
   bool reduce_scatter(const leader_call& call);
-  bool reduce_scatter_in_pieces(const leader_call& call, range mine);
+  bool reduce_scatter_at_once(const leader_call& call, range mine);
+  bool reduce_scatter_in_parts(const leader_call& call, const block_places& places);
   bool reduce_scatter_by_reading(const leader_call& call, range mine);
 
   // node_scan.cpp; the same
@@ -174,6 +179,12 @@ class node_road {
   static void give_piece(std::byte* into, const std::byte* in, const lengths& input, std::size_t begin,
                          std::size_t bytes) noexcept;
   bool move_in_pieces(const leader_call& call, const std::byte* in, lengths input);
+  /// An all-to-all of equal blocks that are together longer than a slot.
+  bool move_all_at_once(const leader_call& call, const std::byte* in);
+  /// Elements of each of the others' blocks that a slot has room for.
+  std::size_t part_of_block(std::size_t element) const noexcept;
+  /// Which of the processes other than `but` one is.
+  static std::size_t among_others(std::size_t process, std::size_t but) noexcept { return process - (process > but); }
   bool move_by_reading(const leader_call& call, const std::byte* in);
   bool read_moves(const leader_call& call);
   /// Waits for those that take something from this process.
@@ -248,8 +259,8 @@ class node_road {
   bool copy_from_root(const leader_call& call);
   /// A round in which nothing is said, and nobody but the root awaited, if that.
   bool nod(std::size_t root, bool awaits);
-  /// Begins the round of telling, in which `piece` travels in the slot where it is not null, and publishes.
-  bool tell_places(const buffer_places& mine, const std::byte* piece, std::size_t bytes);
+  /// Begins the round of telling.
+  bool begin_telling(const buffer_places& mine);
   bool hear_from(std::size_t member);
   bool hear_all();
   std::uint64_t place_of(const void* buffer, std::size_t bytes) const noexcept;
@@ -257,6 +268,27 @@ class node_road {
   std::byte* find(std::size_t member, std::uint64_t place, std::size_t bytes);
   /// The call has failed: blocks until the others use none of this process's buffers, or cannot be heard.
   void withdraw();
+
+  // node_long_slots.cpp; the same
+  /// Makes the long slots, at the first call that has need of them. One round.
+  bool open_long_slots();
+  /// Chooses the slots by which an input of so many bytes is given: `slot_bytes_`. `one_way`: who reads them has
+  /// nothing to do but to wait for who writes.
+  bool take_slots_for(std::size_t bytes, bool one_way);
+  std::byte* long_slot(std::size_t member, std::uint32_t round) const noexcept {
+    return first_long_slots_[member] + round % fabric::arena_depth * long_slot_bytes_;
+  }
+  /// Whether a reduction, longer than a slot, goes by long slots.
+  bool combines_in_shares(const leader_call& call) const noexcept;
+  bool reduce_by_shares(const leader_call& call);
+  /// The same once all have given their first pieces in the round that has ended.
+  bool reduce_given(const leader_call& call);
+  std::size_t piece_in_shares(std::size_t element) const noexcept;
+  leader_call piece_of(const leader_call& call, std::size_t number) const noexcept;
+  void give_for_shares(const leader_call& piece) noexcept;
+  void combine_own_share(const leader_call& piece);
+  void take_shares_of(const leader_call& piece) noexcept;
+  std::byte* share_in_slot(std::size_t member, std::size_t element) const noexcept;
 
   process& host_;
   const std::uint64_t communicator_;
@@ -266,6 +298,7 @@ class node_road {
   std::vector<const std::byte*> inputs_;  // of each process
   std::vector<const std::byte*> seen_;    // shares of them that are combined where they lie; null: copied first
   const bool reads_;                      // the others' memory
+  const node_limits without_long_slots_;
   node_limits limits_;
   const std::optional<node_groups> groups_;
   const std::vector<fabric::arena_boards::seat> seats_;
@@ -278,6 +311,11 @@ class node_road {
   std::vector<buffer_places> places_;               // told by each process in the round `telling_`
   std::uint32_t telling_ = 0;
   std::vector<std::byte*> outputs_;  // of each process, where this one finds them
+  enum class opening : unsigned char { not_tried, open, refused };
+  opening long_slots_ = opening::not_tried;
+  std::vector<std::byte*> first_long_slots_;  // of each process: its long slots
+  const std::size_t long_slot_bytes_;
+  const bool crowded_;  // processes of the node share CPUs
   aligned_bytes scratch_;
   std::size_t scratch_bytes_ = 0;
   // The kernel of the latest operator and type.
@@ -285,6 +323,7 @@ class node_road {
   kernels::type type_ = kernels::type::float32;
   kernels::combine_function kernel_;
   // Of the latest call:
+  std::size_t slot_bytes_ = fabric::arena_slot_bytes;
   bool custom_ = false;                             // by an operator of the caller's
   std::exception_ptr thrown_;                       // by it, here
   std::shared_ptr<const fabric::poison> poisoned_;  // why there is no result

@@ -35,23 +35,24 @@ bool node_road::scan_at_once(const leader_call& call) {
 }
 
 bool node_road::scan_in_pieces(const leader_call& call) {
-  const std::size_t element = call.of->element_bytes, each = fabric::arena_slot_bytes / element, self = rounds_.self();
+  if (!take_slots_for(call.count * call.of->element_bytes, true)) return false;
+  const std::size_t element = call.of->element_bytes, each = slot_bytes_ / element, self = rounds_.self();
   const bool exclusive = call.what == collective::exscan;
   for (std::size_t done = 0, some = 0; done < call.count; done += some) {
     some = std::min(each, call.count - done);
     const std::byte* const in = call.in + done * element;
     if (!begin()) return false;
-    std::byte* const mine = rounds_.slot(self);
+    std::byte* const mine = slot(self);
     if (self == 0) {
       std::memcpy(mine, in, some * element);
     } else {
       if (!await_operand(self - 1)) return false;
-      const std::array<const std::byte*, 2> both{rounds_.slot(self - 1), in};
+      const std::array<const std::byte*, 2> both{slot(self - 1), in};
       if (!exclusive || self + 1 != rounds_.size()) combine(call, both, some, mine);
     }
     publish(poisoned_);
     if (!exclusive || self != 0)
-      std::memcpy(call.out + done * element, exclusive ? rounds_.slot(self - 1) : mine, some * element);
+      std::memcpy(call.out + done * element, exclusive ? slot(self - 1) : mine, some * element);
     rounds_.end();
   }
   return true;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <exception>
 #include <utility>
 #include <weft/fabric/arena_boards.hpp>
 
@@ -12,7 +13,8 @@ std::uint64_t over(board_ticket by) noexcept { return in_use(by) + 1; }
 }  // namespace
 
 arena_boards::arena_boards(const arena& memory, int self) : memory_(memory), self_(self) {
-  records_[ticket_of_world.board] = {state::given, ticket_of_world.use, {}};
+  records_[ticket_of_world.board].now = state::given;
+  records_[ticket_of_world.board].use = ticket_of_world.use;
 }
 
 bool arena_boards::is_done(const record& retired) const noexcept {
@@ -38,6 +40,24 @@ board_ticket arena_boards::claim() {
     return given;
   }
   return {};
+}
+
+std::byte* arena_boards::long_slots(board_ticket of, std::size_t bytes) {
+  const std::lock_guard lock(giving_);
+  record& its = records_[of.board];
+  if (its.long_slots_bytes >= bytes) return its.long_slots;
+  if (its.has_no_memory || memory_.heap() == nullptr) return nullptr;
+  // Another's: whose board it was has done with it.
+  if (its.long_slots != nullptr)
+    memory_.heap()->give_back(std::exchange(its.long_slots, nullptr), its.long_slots_bytes);
+  its.long_slots_bytes = 0;
+  try {
+    its.long_slots = memory_.heap()->take(bytes);
+    its.long_slots_bytes = bytes;
+  } catch (const std::exception&) {  // weft::error, std::bad_alloc
+    its.has_no_memory = true;
+  }
+  return its.long_slots;
 }
 
 void arena_boards::give_back(board_ticket unused) {

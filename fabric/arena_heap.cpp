@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::size_t chunk = heap_space::chunk;
 
+/// What pages are taken and given back in: not much where little is asked for, and few system calls where much is.
+constexpr std::size_t grain = std::size_t{128} << 10;
+static_assert(chunk % grain == 0);
+
 /// Pages that are kept while nobody uses them, so that what is taken and freed again and again is not cleared every
 /// time.
 constexpr std::size_t most_idle = std::size_t{64} << 20;
@@ -38,7 +42,7 @@ arena_heap::arena_heap(heap_space space, std::size_t self)
       self_(self),
       mine_(space_->region(self)),
       free_(std::make_unique<range_pool>(space_->region_bytes())),
-      filled_(space_->region_bytes() / chunk) {
+      filled_(space_->region_bytes() / grain) {
   space_->keep_from_dumps_all_but(self);
 }
 
@@ -73,18 +77,18 @@ std::byte* arena_heap::take(std::size_t bytes) {
 }
 
 void arena_heap::fill_with_pages(std::uint64_t begin, std::uint64_t end) {
-  const std::size_t last = (end + chunk - 1) / chunk;
-  for (std::size_t first = begin / chunk; first < last;) {
+  const std::size_t last = (end + grain - 1) / grain;
+  for (std::size_t first = begin / grain; first < last;) {
     if (filled_[first]) {
       ++first;
       continue;
     }
     std::size_t behind = first + 1;
     while (behind < last && !filled_[behind]) ++behind;
-    space_->take_pages(mine_ + first * chunk, (behind - first) * chunk);
+    space_->take_pages(mine_ + first * grain, (behind - first) * grain);
     std::fill(filled_.begin() + static_cast<std::ptrdiff_t>(first),
               filled_.begin() + static_cast<std::ptrdiff_t>(behind), true);
-    used_.resident += (behind - first) * chunk;
+    used_.resident += (behind - first) * grain;
     first = behind;
   }
 }
@@ -101,16 +105,16 @@ void arena_heap::give_back(std::byte* taken, std::size_t bytes) noexcept {
 }
 
 void arena_heap::spare(std::uint64_t begin, std::uint64_t end) noexcept {
-  const std::size_t last = end / chunk;
-  for (std::size_t first = (begin + chunk - 1) / chunk; first < last;) {
+  const std::size_t last = end / grain;
+  for (std::size_t first = (begin + grain - 1) / grain; first < last;) {
     if (!filled_[first]) {
       ++first;
       continue;
     }
     std::size_t behind = first;
     for (; behind < last && filled_[behind]; ++behind) filled_[behind] = false;
-    space_->give_pages_back(mine_ + first * chunk, (behind - first) * chunk);
-    used_.resident -= (behind - first) * chunk;
+    space_->give_pages_back(mine_ + first * grain, (behind - first) * grain);
+    used_.resident -= (behind - first) * grain;
     first = behind;
   }
 }

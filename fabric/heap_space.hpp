@@ -10,7 +10,7 @@ namespace weft::fabric {
 /// together, where files may not be that long (RLIMIT_FSIZE), or where addresses are short (RLIMIT_AS).
 class heap_space {
  public:
-  /// What pages are taken and given back in: the huge page of most machines, so that they can be used.
+  /// What regions begin on: the huge page of most machines, so that they can be used.
   static constexpr std::size_t chunk = std::size_t{2} << 20;
 
   /// Makes memory for `regions` processes, sealed, without any page, and maps it. Throws a system error where not even
@@ -32,7 +32,7 @@ class heap_space {
   /// Leaves all regions but this one out of core dumps.
   void keep_from_dumps_all_but(std::size_t region) const noexcept;
 
-  /// Takes pages for whole chunks of the mapping, on the NUMA node of the calling thread unless its memory policy says
+  /// Takes whole pages of the mapping, on the NUMA node of the calling thread unless its memory policy says
   /// otherwise, so that no access to them fails later; blocks while the kernel clears them. Where memory is short it
   /// throws a system error, or one that says what limit leaves too little.
   void take_pages(std::byte* at, std::size_t size) const;

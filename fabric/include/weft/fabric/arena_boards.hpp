@@ -22,6 +22,10 @@ class arena_boards {
   /// Gives back one that nobody has used, and nobody is going to.
   void give_back(board_ticket unused);
 
+  /// At least so many bytes of this process's heap that go with a board: for the others of its communicator to read. It
+  /// has them from the first call of this on, and whoever has the board next again. Null where there is no memory.
+  std::byte* long_slots(board_ticket of, std::size_t bytes);
+
   /// One process's board of a communicator.
   struct seat {
     int process = 0;
@@ -36,6 +40,9 @@ class arena_boards {
     state now = state::free;
     std::uint32_t use = 0;
     std::vector<seat> others;
+    std::byte* long_slots = nullptr;
+    std::size_t long_slots_bytes = 0;
+    bool has_no_memory = false;  // for them
   };
 
   arena_board& board(std::size_t index) const noexcept { return memory_.board(self_, index); }

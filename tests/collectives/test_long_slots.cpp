@@ -1,0 +1,105 @@
+// Collectives of vectors that go by the long slots in the processes' heaps. Each process is a thread here, with a
+// mapping of its own.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <vector>
+
+#include "node_cases.hpp"
+#include "sanitized.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+using weft::schedules::collective;
+
+/// Calls of lengths about those that fill some slots, of a board or long ones, and pieces of them.
+void call_by_long_slots(weft::communicator& world, int calls, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::size_t end) { return static_cast<std::size_t>(random() % end); };
+  for (int i = 0; i < calls; ++i) {
+    collective_case c;
+    do {
+      c.what = static_cast<collective>(below(weft::schedules::collectives));
+    } while (c.what == collective::barrier);
+    const bool blocks = weft::schedules::has_blocks(c.what);
+    const std::size_t size = static_cast<std::size_t>(world.size()), long_slot = 128 << 10;
+    const std::size_t filled[]{8 << 10, long_slot, long_slot * size / (size + 1), 2 * long_slot, 7 * long_slot / 2};
+    draw_terms(c, world.size(), random);
+    const std::size_t element = c.type == element::float32 || c.type == element::int32 ? 4 : 8;
+    c.count = (filled[below(5)] + below(2) * below(8) * 64) / element + below(40) - 20;
+    if (blocks && below(3) != 0) c.count /= size;
+    c.uneven = blocks && below(2) == 0;
+    check_case(world, c);
+  }
+}
+
+/// For this process, until this goes: files are not to become longer.
+class file_limit {
+ public:
+  explicit file_limit(std::size_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    signal_ = ::signal(SIGXFSZ, SIG_IGN);
+  }
+  ~file_limit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, signal_);
+  }
+  file_limit(const file_limit&) = delete;
+  file_limit& operator=(const file_limit&) = delete;
+
+ private:
+  rlimit before_{};
+  sighandler_t signal_ = SIG_DFL;
+};
+
+}  // namespace
+
+TEST_CASE("by long slots the serial result comes", "[node]") {
+  const int calls = sanitized ? 30 : 200;
+  for (const int processes : {2, 3, 5, 8})
+    run_ranks(small_job(processes), [&](weft::communicator& world) {
+      expect(on_node(world, collective::allreduce), "memory that the node shares");
+      call_by_long_slots(world, calls, seed_of_this_run() + static_cast<std::uint64_t>(processes));
+    });
+}
+
+TEST_CASE("ranks of a process meet before they go by long slots", "[node]") {
+  for (const int workers : {1, 2}) {
+    job what = small_job(3, 2);
+    what.settings.workers = workers;
+    run_ranks(what, [&](weft::communicator& world) { call_by_long_slots(world, 60, seed_of_this_run()); });
+  }
+}
+
+TEST_CASE("communicators after one another have long slots, and several at once", "[node]") {
+  run_ranks(small_job(4), [&](weft::communicator& world) {
+    for (int turn = 0; turn < 12; ++turn) {
+      auto half = world.split(world.rank() % 2, 0), all = world.split(0, -world.rank());
+      call_by_long_slots(half.value(), 4, seed_of_this_run() + static_cast<std::uint64_t>(turn));
+      call_by_long_slots(all.value(), 4, seed_of_this_run() + static_cast<std::uint64_t>(turn));
+    }
+  });
+}
+
+TEST_CASE("where a process has no memory for long slots all go other ways", "[node]") {
+  constexpr std::size_t region = std::size_t{16} << 20;  // the least
+  const file_limit limit(3 * region);
+  const auto failures = run_processes(small_job(3), [&](int process, weft::runtime& runtime) {
+    // All of its heap.
+    std::vector<weft::node_array<std::byte>> taken;
+    for (std::size_t bytes = process == 1 ? region : 0; bytes >= 128; bytes /= 2) do
+        taken.push_back(runtime.allocate<std::byte>(bytes));
+      while (taken.back().shared());
+    runtime.run([&](weft::communicator& world) {
+      call_by_long_slots(world, 60, seed_of_this_run());
+      expect(weft::detail::choices::reads_on_node(world, {collective::allreduce, 1 << 20, {}, 0}), "another way");
+    });
+  });
+  CAPTURE(seed_of_this_run());
+  for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
+}
