@@ -148,6 +148,7 @@ class arena_rounds {
   std::uint64_t calls_ = 0;    // a hash of all so far
   std::uint64_t stamp_ = 0;
   int spins_;
+  unsigned vain_waits_ = 0;  // with the fewest spins
 };
 
 }  // namespace weft::fabric

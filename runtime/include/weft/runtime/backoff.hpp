@@ -69,6 +69,9 @@ class backoff {
     pause([](duration time) { std::this_thread::sleep_for(time); });
   }
 
+  /// Goes on with yields: whoever waits has spun already.
+  void skip_spins() noexcept { pauses_ = std::max(pauses_, spins); }
+
   /// Something happened: begin again with spinning.
   void reset() noexcept {
     pauses_ = 0;

@@ -37,6 +37,9 @@ class rest {
     if (by_.events() != seen_) reset();
   }
 
+  /// As of `backoff`.
+  void skip_spins() noexcept { short_.skip_spins(); }
+
   /// Something happened: begin again with spinning.
   void reset() noexcept {
     short_.reset();
