@@ -41,7 +41,7 @@ bool node_road::alltoall_with_counts(const leader_call& call) {
   const std::size_t own = sent.begin(static_cast<int>(all));
   const std::byte* const in = own > most ? apart(call, own) : call.in;
 
-  if (!begin()) return false;
+  if (!begin(fabric::arena_slot_bytes)) return false;
   tell_blocks(in, sent);
   rounds_.publish();
   const auto here = static_cast<int>(self);

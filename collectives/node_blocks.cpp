@@ -75,7 +75,7 @@ bool node_road::move_all_at_once(const leader_call& call, const std::byte* in) {
   const std::size_t each = part_of_block(1);
   for (std::size_t done = 0, some = 0; done < block; done += some) {
     some = std::min(each, block - done);
-    if (!begin()) return false;
+    if (!begin((all - 1) * each)) return false;
     for (std::size_t taker = 0; taker < all; ++taker)
       if (taker != self) std::memcpy(slot(self) + among_others(taker, self) * each, in + taker * block + done, some);
     publish(call.poisoned);
@@ -117,7 +117,8 @@ void node_road::end_taking(const leader_call& call) noexcept {
 }
 
 bool node_road::move_in_pieces(const leader_call& call, const std::byte* in, lengths input) {
-  if (!take_slots_for(input.longest, false)) return false;
+  const bool one_way = call.what == collective::gather || call.what == collective::scatter;
+  if (!take_slots_for(input.longest, one_way)) return false;
   const bool in_lines = input.longest <= fabric::arena_line_bytes && !custom_;
   std::size_t begin_of_piece = 0;
   const auto take = [&](std::size_t giver) {
@@ -131,7 +132,7 @@ bool node_road::move_in_pieces(const leader_call& call, const std::byte* in, len
     return true;
   };
   do {
-    if (!begin()) return false;
+    if (!begin(in_lines ? 0 : std::min(slot_bytes_, input.longest - begin_of_piece))) return false;
     if (begin_of_piece < input.own)
       give_piece(place(rounds_.self(), in_lines), in, input, begin_of_piece,
                  std::min(input.own - begin_of_piece, slot_bytes_));

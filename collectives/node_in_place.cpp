@@ -39,7 +39,8 @@ bool node_road::reduce_telling(const leader_call& call) {
   buffer_places mine{place_of(call.in, bytes), takes ? place_of(call.out, bytes) : buffer_places::none};
   mine.address = reinterpret_cast<std::uintptr_t>(call.in);
   const std::size_t some = std::min(call.count, slot_bytes_ / element);
-  if (!begin_telling(mine)) return false;
+  const std::size_t in_slot = !in_slots ? 0 : in_shares ? long_slot_bytes_ : some * element;
+  if (!begin_telling(mine, in_slot)) return false;
   if (in_slots && !mine.ready()) {
     if (in_shares)
       give_for_shares(piece_of(call, 0));
@@ -87,14 +88,14 @@ bool node_road::broadcast_telling(const leader_call& call) {
   const bool in_slots = !is_long(call.what, bytes);
   if (self == root) {
     const buffer_places mine{place_of(call.in, bytes), buffer_places::none, reinterpret_cast<std::uintptr_t>(call.in)};
-    if (!begin_telling(mine)) return false;
+    if (!begin_telling(mine, in_slots ? some * element : 0)) return false;
     if (in_slots && !mine.ready()) std::memcpy(slot(self), call.in, some * element);
     rounds_.publish();
     if (mine.ready()) return hear_all() && give_shares(call);
     rounds_.end();
     return in_slots ? go_in_pieces(call, some) : meet();
   }
-  if (!begin_telling({buffer_places::none, place_of(call.out, bytes)})) return false;
+  if (!begin_telling({buffer_places::none, place_of(call.out, bytes)}, in_slots ? some * element : 0)) return false;
   rounds_.publish();
   if (!hear_from(root)) return false;
   rounds_.end();
@@ -136,9 +137,9 @@ bool node_road::nod(std::size_t root, bool awaits) {
   return true;
 }
 
-bool node_road::begin_telling(const buffer_places& mine) {
+bool node_road::begin_telling(const buffer_places& mine, std::size_t in_slot) {
   const std::size_t self = rounds_.self();
-  if (!begin()) return false;
+  if (!begin(in_slot)) return false;
   telling_ = rounds_.number();
   places_[self] = mine;
   std::memcpy(rounds_.line(self), &mine, sizeof mine);

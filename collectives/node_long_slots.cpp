@@ -7,6 +7,7 @@
 // So no vector is read by the kernel, no process combines more than its share, and what is written stays in caches.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <weft/request.hpp>
 
 #include "line_shares.hpp"
@@ -16,6 +17,9 @@
 namespace weft::detail {
 namespace {
 
+/// Where processes share CPUs who writes goes on while the others wait for theirs, and of long slots there are more.
+constexpr std::size_t longest_short_one_way = 2 << 10;
+
 /// Of a vector that goes one way this much is written while others read what comes before.
 constexpr std::size_t pieces_on_the_way = 8;
 
@@ -23,21 +27,21 @@ constexpr std::size_t pieces_on_the_way = 8;
 
 bool node_road::open_long_slots() {
   if (long_slots_ != opening::not_tried) return true;
-  const std::size_t slots_bytes = fabric::arena_depth * long_slot_bytes_;
+  const std::size_t slots_bytes = long_slots_in_ring * long_slot_bytes_;
   std::byte* const mine = heap_ != nullptr ? host_.boards()->long_slots(board(), slots_bytes) : nullptr;
   if (!begin()) return false;
   const std::uint64_t place = mine != nullptr ? place_of(mine, slots_bytes) : buffer_places::elsewhere;
   std::memcpy(rounds_.line(rounds_.self()), &place, sizeof place);
   rounds_.publish();
   bool all_have = mine != nullptr;
-  for (std::size_t i = 0; i < first_long_slots_.size(); ++i) {
-    first_long_slots_[i] = mine;
+  for (std::size_t i = 0; i < long_slots_of_.size(); ++i) {
+    long_slots_of_[i] = mine;
     if (i == rounds_.self()) continue;
     if (!await(i)) return false;
     std::uint64_t its;
     std::memcpy(&its, rounds_.line(i), sizeof its);
     all_have = all_have && its != buffer_places::elsewhere;
-    if (all_have && (first_long_slots_[i] = find(i, its, slots_bytes)) == nullptr) return false;
+    if (all_have && (long_slots_of_[i] = find(i, its, slots_bytes)) == nullptr) return false;
   }
   rounds_.end_with_all();
   long_slots_ = all_have ? opening::open : opening::refused;
@@ -45,11 +49,17 @@ bool node_road::open_long_slots() {
   return true;
 }
 
+bool node_road::begin_with_long_slot(std::size_t bytes) {
+  const auto [offset, needed] = ring_of_long_slots_.take(bytes, rounds_.number() + 1);
+  long_slot_before_ = std::exchange(long_slot_, offset);
+  return rounds_.begin_in(needed, fingerprint_, sequence_);
+}
+
 bool node_road::take_slots_for(std::size_t bytes, bool one_way) {
-  slot_bytes_ = fabric::arena_slot_bytes;
-  if (bytes <= slot_bytes_) return true;
+  if (bytes <= (one_way && crowded_ ? longest_short_one_way : fabric::arena_slot_bytes)) return true;
   if (!open_long_slots()) return false;
   if (long_slots_ != opening::open) return true;
+  in_long_slots_ = true;
   const std::size_t best = one_way && !crowded_ ? bytes / pieces_on_the_way / 4096 * 4096 : bytes;
   slot_bytes_ = std::clamp(best, fabric::arena_slot_bytes, long_slot_bytes_);
   return true;
@@ -78,14 +88,14 @@ leader_call node_road::piece_of(const leader_call& call, std::size_t number) con
 void node_road::give_for_shares(const leader_call& piece) noexcept {
   const std::size_t element = piece.of->element_bytes;
   const range own = share_of(piece, rounds_.self());  // which nobody else reads
-  std::byte* const into = long_slot(rounds_.self(), rounds_.number());
+  std::byte* const into = slot(rounds_.self());
   const std::size_t before = own.first * element, behind = (own.first + own.count) * element;
   std::memcpy(into, piece.in, before);
   std::memcpy(into + behind, piece.in + behind, piece.count * element - behind);
 }
 
 bool node_road::reduce_by_shares(const leader_call& call) {
-  if (!begin()) return false;
+  if (!begin(long_slot_bytes_)) return false;
   give_for_shares(piece_of(call, 0));
   rounds_.publish();
   if (!await_all()) return false;
@@ -97,7 +107,7 @@ bool node_road::reduce_given(const leader_call& call) {
   const std::size_t each = piece_in_shares(call.of->element_bytes), pieces = (call.count + each - 1) / each;
   for (std::size_t next = 1; next <= pieces; ++next) {
     const leader_call piece = piece_of(call, next - 1);
-    if (!begin()) return false;
+    if (!begin(long_slot_bytes_)) return false;
     combine_own_share(piece);
     if (next < pieces) give_for_shares(piece_of(call, next));
     rounds_.publish();
@@ -116,7 +126,7 @@ void node_road::combine_own_share(const leader_call& piece) {
   if (mine.count == 0) return;
   const std::size_t begin = mine.first * element;
   for (std::size_t i = 0; i < inputs_.size(); ++i)
-    inputs_[i] = (i == self ? piece.in : long_slot(i, rounds_.number() - 1)) + begin;
+    inputs_[i] = (i == self ? piece.in : long_slots_of_[i] + long_slot_before_) + begin;
   combine(piece, inputs_, mine.count, share_in_slot(self, element));
 }
 
@@ -133,7 +143,7 @@ void node_road::take_shares_of(const leader_call& piece) noexcept {
 /// Behind the piece of a slot of this round.
 std::byte* node_road::share_in_slot(std::size_t member, std::size_t element) const noexcept {
   const std::size_t behind = piece_in_shares(element) * element;
-  return long_slot(member, rounds_.number()) + (behind + 63) / 64 * 64;
+  return slot(member) + (behind + 63) / 64 * 64;
 }
 
 }  // namespace weft::detail

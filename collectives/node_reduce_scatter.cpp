@@ -24,7 +24,7 @@ bool node_road::reduce_scatter(const leader_call& call) {
 bool node_road::reduce_scatter_at_once(const leader_call& call, range mine) {
   const std::size_t element = call.of->element_bytes, self = rounds_.self(), end = mine.first + mine.count;
   const bool in_lines = call.count * element <= fabric::arena_line_bytes && !custom_;
-  if (!begin()) return false;
+  if (!begin(in_lines ? 0 : call.count * element)) return false;
   std::byte* const into = place(self, in_lines);  // nobody else reads this process's own block
   copy_bytes(into, call.in, mine.first * element);
   copy_bytes(into + end * element, call.in + end * element, (call.count - end) * element);
@@ -49,7 +49,7 @@ bool node_road::reduce_scatter_in_parts(const leader_call& call, const block_pla
       return std::min(each, bytes - std::min(done, bytes));
     };
     const auto here = [&](std::size_t block) { return call.in + places.begin(static_cast<int>(block)) + done; };
-    if (!begin()) return false;
+    if (!begin((all - 1) * each)) return false;
     for (std::size_t taker = 0; taker < all; ++taker)
       if (taker != self) copy_bytes(slot(self) + among_others(taker, self) * each, here(taker), rest(taker));
     publish(call.poisoned);

@@ -66,8 +66,9 @@ node_road::node_road(process& host, std::uint64_t communicator, const std::vecto
       heap_(host.arena()->heap()),
       places_(rounds_.size()),
       outputs_(rounds_.size()),
-      first_long_slots_(rounds_.size()),
+      long_slots_of_(rounds_.size()),
       long_slot_bytes_(bytes_of_long_slot(rounds_.size())),
+      ring_of_long_slots_(long_slots_in_ring * long_slot_bytes_),
       crowded_(is_crowded(host)),
       kernel_(kernels::combine(op_, type_)) {
   for (const auto& each : seats) {
@@ -121,6 +122,7 @@ bool node_road::go(const leader_call& call) {
   sequence_ = call.sequence;
   places_[rounds_.self()] = {};
   slot_bytes_ = fabric::arena_slot_bytes;
+  in_long_slots_ = false;
   switch (call.what) {
     case collective::barrier:
     case collective::broadcast:
@@ -139,7 +141,7 @@ bool node_road::go(const leader_call& call) {
 
 bool node_road::go_vector(const leader_call& call) {
   const std::size_t bytes = call.count * call.of->element_bytes;
-  const bool in_slots = bytes > fabric::arena_slot_bytes && !is_long(call.what, bytes);
+  const bool in_slots = !is_long(call.what, bytes);
   if (in_slots && !take_slots_for(bytes, call.what == collective::broadcast)) return false;
   if (bytes >= least_told && tells(call.what, bytes))
     return call.what == collective::broadcast ? broadcast_telling(call) : reduce_telling(call);
@@ -172,7 +174,7 @@ bool node_road::go_short(const leader_call& call) {
   const bool moves = call.what == collective::broadcast, to_root = call.what == collective::reduce;
   if (groups_ && !custom_ && !moves && !to_root) return go_in_groups(call);
 
-  if (!begin()) return false;
+  if (!begin(in_lines ? 0 : bytes)) return false;
   if (bytes != 0 && (!moves || self == root)) std::memcpy(place(self, in_lines), call.in, bytes);
   publish(call.poisoned);
   if (moves && self != root) {
@@ -204,7 +206,7 @@ bool node_road::go_in_groups(const leader_call& call) {
 bool node_road::combine_among(std::span<const std::size_t> members, const leader_call& call, const std::byte* in) {
   const std::size_t self = rounds_.self(), bytes = call.count * call.of->element_bytes;
   const bool in_lines = bytes <= fabric::arena_line_bytes;
-  if (!begin()) return false;
+  if (!begin(in_lines ? 0 : bytes)) return false;
   if (bytes != 0) std::memcpy(place(self, in_lines), in, bytes);
   rounds_.publish();
   for (std::size_t i = 0; i < members.size(); ++i) {

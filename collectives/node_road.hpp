@@ -99,7 +99,12 @@ class node_road {
   bool go_in_groups(const leader_call& call);
   /// One of them, of those of `members` that are this process and others; what they have combined is in call.out.
   bool combine_among(std::span<const std::size_t> members, const leader_call& call, const std::byte* in);
-  bool begin() { return rounds_.begin(fingerprint_, sequence_); }
+  /// Begins a round in which some may write so many bytes of their slots, the same for all processes.
+  bool begin(std::size_t in_slot = 0) {
+    return in_long_slots_ && in_slot != 0 ? begin_with_long_slot(in_slot)
+                                          : rounds_.begin(fingerprint_, sequence_, in_slot);
+  }
+  bool begin_with_long_slot(std::size_t bytes);
   bool await(std::size_t member, std::size_t in_slot = 0) {
     const auto found = rounds_.await(member, in_slot);
     if (found == fabric::arena_rounds::found::differs) [[unlikely]]
@@ -112,7 +117,7 @@ class node_road {
     return in_line ? rounds_.line(member) : slot(member);
   }
   std::byte* slot(std::size_t member) const noexcept {
-    return slot_bytes_ > fabric::arena_slot_bytes ? long_slot(member, rounds_.number()) : rounds_.slot(member);
+    return in_long_slots_ ? long_slots_of_[member] + long_slot_ : rounds_.slot(member);
   }
   void report_difference(std::size_t member);
   /// Whether a vector is read from the other processes' memory, where that is permitted, and not written into slots.
@@ -259,8 +264,8 @@ class node_road {
   bool copy_from_root(const leader_call& call);
   /// A round in which nothing is said, and nobody but the root awaited, if that.
   bool nod(std::size_t root, bool awaits);
-  /// Begins the round of telling.
-  bool begin_telling(const buffer_places& mine);
+  /// Begins the round of telling, in which some may write so many bytes of their slots.
+  bool begin_telling(const buffer_places& mine, std::size_t in_slot);
   bool hear_from(std::size_t member);
   bool hear_all();
   std::uint64_t place_of(const void* buffer, std::size_t bytes) const noexcept;
@@ -270,14 +275,12 @@ class node_road {
   void withdraw();
 
   // node_long_slots.cpp; the same
+  static constexpr std::size_t long_slots_in_ring = 4;
   /// Makes the long slots, at the first call that has need of them. One round.
   bool open_long_slots();
   /// Chooses the slots by which an input of so many bytes is given: `slot_bytes_`. `one_way`: who reads them has
   /// nothing to do but to wait for who writes.
   bool take_slots_for(std::size_t bytes, bool one_way);
-  std::byte* long_slot(std::size_t member, std::uint32_t round) const noexcept {
-    return first_long_slots_[member] + round % fabric::arena_depth * long_slot_bytes_;
-  }
   /// Whether a reduction, longer than a slot, goes by long slots.
   bool combines_in_shares(const leader_call& call) const noexcept;
   bool reduce_by_shares(const leader_call& call);
@@ -313,9 +316,11 @@ class node_road {
   std::vector<std::byte*> outputs_;  // of each process, where this one finds them
   enum class opening : unsigned char { not_tried, open, refused };
   opening long_slots_ = opening::not_tried;
-  std::vector<std::byte*> first_long_slots_;  // of each process: its long slots
+  std::vector<std::byte*> long_slots_of_;  // of each process: its long slots
   const std::size_t long_slot_bytes_;
-  const bool crowded_;  // processes of the node share CPUs
+  fabric::slot_ring ring_of_long_slots_;
+  std::size_t long_slot_ = 0, long_slot_before_ = 0;  // where this round's lies, and that of the latest with one before
+  const bool crowded_;                                // processes of the node share CPUs
   aligned_bytes scratch_;
   std::size_t scratch_bytes_ = 0;
   // The kernel of the latest operator and type.
@@ -323,7 +328,8 @@ class node_road {
   kernels::type type_ = kernels::type::float32;
   kernels::combine_function kernel_;
   // Of the latest call:
-  std::size_t slot_bytes_ = fabric::arena_slot_bytes;
+  std::size_t slot_bytes_ = fabric::arena_slot_bytes;  // of which a piece is no longer
+  bool in_long_slots_ = false;
   bool custom_ = false;                             // by an operator of the caller's
   std::exception_ptr thrown_;                       // by it, here
   std::shared_ptr<const fabric::poison> poisoned_;  // why there is no result

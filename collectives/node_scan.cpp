@@ -19,7 +19,7 @@ bool node_road::scan(const leader_call& call) {
 bool node_road::scan_at_once(const leader_call& call) {
   const std::size_t bytes = call.count * call.of->element_bytes, self = rounds_.self();
   const bool in_lines = bytes <= fabric::arena_line_bytes && !custom_;
-  if (!begin()) return false;
+  if (!begin(in_lines ? 0 : bytes)) return false;
   if (bytes != 0) std::memcpy(place(self, in_lines), call.in, bytes);
   publish(call.poisoned);
   for (std::size_t i = 0; i < self; ++i)
@@ -41,7 +41,7 @@ bool node_road::scan_in_pieces(const leader_call& call) {
   for (std::size_t done = 0, some = 0; done < call.count; done += some) {
     some = std::min(each, call.count - done);
     const std::byte* const in = call.in + done * element;
-    if (!begin()) return false;
+    if (!begin(some * element)) return false;
     std::byte* const mine = slot(self);
     if (self == 0) {
       std::memcpy(mine, in, some * element);

@@ -144,13 +144,12 @@ bool arena_rounds::all_are_in(std::uint32_t round) const noexcept {
   });
 }
 
-bool arena_rounds::settle() {
+bool arena_rounds::settle(std::uint32_t needed) {
   // Most often all are near, and then the next rounds need no look.
   if (all_are_in(round_ - 1)) {
     settled_ = round_ - 1;
     return true;
   }
-  const std::uint32_t needed = round_ - (arena_depth - 1);
   for (std::size_t i = 0; i < boards_.size(); ++i)
     if (i != self_ && !long_wait(*this, boards_[i]->lines[needed % arena_depth].stamp, needed).run()) return false;
   settled_ = needed;

@@ -41,23 +41,27 @@ inline std::uint64_t value_of(std::uint64_t round, std::size_t member) { return 
 struct round_kind {
   enum { all, root_writes, root_reads } flow = all;
   std::size_t root = 0;
-  bool in_slot = false;
+  std::size_t in_slot = 0;  ///< bytes, at least two values' worth; 0: in the line
 };
 
 /// Takes part; false where something that was read is wrong.
 inline bool take_round(fabric::arena_rounds& rounds, const round_kind& what, std::uint64_t number) {
-  if (!rounds.begin(number * 17, static_cast<std::uint32_t>(number))) return false;
+  if (!rounds.begin(number * 17, static_cast<std::uint32_t>(number), what.in_slot)) return false;
   const std::size_t self = rounds.self();
-  const auto place = [&](std::size_t member) { return what.in_slot ? rounds.slot(member) : rounds.line(member); };
+  const auto place = [&](std::size_t member) { return what.in_slot != 0 ? rounds.slot(member) : rounds.line(member); };
+  const std::size_t behind = what.in_slot != 0 ? what.in_slot - sizeof(std::uint64_t) : 0;
   const auto right = [&](std::size_t member) {
     if (rounds.await(member) != fabric::arena_rounds::found::here) return false;
     std::uint64_t value = 0;
-    std::memcpy(&value, place(member), sizeof value);
-    return value == value_of(number, member);
+    for (const std::size_t at : {std::size_t{0}, behind}) {  // both ends
+      std::memcpy(&value, place(member) + at, sizeof value);
+      if (value != value_of(number, member)) return false;
+    }
+    return true;
   };
   if (what.flow != round_kind::root_writes || self == what.root) {
     const std::uint64_t mine = value_of(number, self);
-    std::memcpy(place(self), &mine, sizeof mine);
+    for (const std::size_t at : {std::size_t{0}, behind}) std::memcpy(place(self) + at, &mine, sizeof mine);
   }
   rounds.publish();
   if (what.flow == round_kind::root_writes) {

@@ -4,7 +4,7 @@
 //   area:     board 0 (of the world) | board 1 | ...    one for each communicator that takes the arena
 //             | its CPUs | the state of its rings       arena_ring.hpp
 //   rings:    to process 0 | to process 1 | ...         memory once they are used
-//   board:    4 lines | 4 calls | whether its owner sleeps, or gave up | how often it was given | 4 slots
+//   board:    lines | calls | whether its owner sleeps, or gave up | how often it was given | slots
 //
 // All that is a process's is written by it alone and read by the others. Nothing in a board is an address, an offset or
 // a length: what is read depends on the reader's own call.
@@ -18,11 +18,13 @@
 namespace weft::fabric {
 
 /// Rounds after which a line is written again: a process is never further ahead of another than this allows.
-inline constexpr std::uint32_t arena_depth = 4;
+inline constexpr std::uint32_t arena_depth = 32;
 
-/// The longest vector that travels in the line that says that it is there, and in a slot, bytes.
+/// The longest vector that travels in the line that says that it is there, and in a slot, bytes; and the memory for
+/// slots, of which shorter ones take less (slot_ring.hpp).
 inline constexpr std::size_t arena_line_bytes = 56;
 inline constexpr std::size_t arena_slot_bytes = 8 << 10;
+inline constexpr std::size_t arena_slots_bytes = 4 * arena_slot_bytes;
 
 /// Two cache lines, as processors fetch them in pairs.
 inline constexpr std::size_t arena_alignment = 128;
@@ -50,7 +52,7 @@ struct arena_board {
   std::atomic<std::uint32_t> withdrawn{0};
   /// How often it has been given to a communicator, twice, and one more when the latest of them has gone.
   alignas(arena_alignment) std::atomic<std::uint64_t> use{0};
-  alignas(arena_alignment) std::array<std::array<std::byte, arena_slot_bytes>, arena_depth> slots;
+  alignas(arena_alignment) std::array<std::byte, arena_slots_bytes> slots;
 };
 
 /// Which CPUs the owner could run on when it joined: a bit each. Written before anybody knows that all have.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 #include <weft/fabric/arena_board.hpp>
+#include <weft/fabric/slot_ring.hpp>
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/progress.hpp>
 
@@ -15,9 +16,9 @@ namespace weft::fabric {
 ///
 ///     begin -> write the line or the slot -> publish -> await some or all of the others, read theirs -> end
 ///
-/// Every process publishes in every round, whether or not it has anything to say. A line and a slot are written again
-/// after `arena_depth` rounds, so `begin` waits until everybody is in the last but `arena_depth` - 1: then all have
-/// ended the round before that, and nobody reads any more what is written now.
+/// Every process publishes in every round, whether or not it has anything to say. A line is written again after
+/// `arena_depth` rounds, so `begin` waits until everybody is in the last but `arena_depth` - 1: then all have ended the
+/// round before that, and nobody reads any more what is written now. For a slot it is the same.
 ///
 /// For one thread at a time. What blocks spins, yields, and sleeps, polls meanwhile, and ends where `failed` is set.
 class arena_rounds {
@@ -35,9 +36,18 @@ class arena_rounds {
   std::size_t size() const noexcept { return boards_.size(); }
   std::size_t self() const noexcept { return self_; }
 
-  /// Begins a round of this call, of which all processes must have the same two numbers. Blocks where this process is
-  /// far ahead. False where the communicator has failed.
-  bool begin(std::uint64_t fingerprint, std::uint32_t sequence) {
+  /// Begins a round of this call, of which all processes must have the same two numbers. `in_slot`: bytes of the slot
+  /// that some may write, the same for all, at most `arena_slot_bytes`. Blocks where this process is far ahead. False
+  /// where the communicator has failed.
+  bool begin(std::uint64_t fingerprint, std::uint32_t sequence, std::size_t in_slot = 0) {
+    if (in_slot == 0) return begin_in(round_ + 1 - (arena_depth - 1), fingerprint, sequence);
+    const slot_ring::place slot = slots_.take(in_slot, round_ + 1);
+    slot_ = slot.offset;
+    return begin_in(slot.needed, fingerprint, sequence);
+  }
+
+  /// The same for who writes memory of his own that may be written once all others are in the round `needed`.
+  bool begin_in(std::uint32_t needed, std::uint64_t fingerprint, std::uint32_t sequence) {
     // relaxed: what it failed with is read under the messenger's token.
     if (failed_.load(std::memory_order_relaxed)) [[unlikely]]
       return false;
@@ -47,7 +57,9 @@ class arena_rounds {
     calls_ = (calls_ ^ fingerprint ^ std::uint64_t{sequence} << 32) * 0x9e3779b97f4a7c15u;
     calls_ ^= calls_ >> 32;
     stamp_ = std::uint64_t{round_} << 32 | (calls_ & 0xffff'ffffu);
-    if (round_ - settled_ >= arena_depth && !settle()) [[unlikely]]
+    const std::uint32_t line_needs = round_ - (arena_depth - 1);
+    if (static_cast<std::int32_t>(needed - line_needs) < 0) needed = line_needs;
+    if (static_cast<std::int32_t>(needed - settled_) > 0 && !settle(needed)) [[unlikely]]
       return false;
     // relaxed, all: publish() orders them for who comes in time; who does not sees another round, or has a wrong text.
     arena_call& mine = boards_[self_]->calls[place()];
@@ -59,7 +71,7 @@ class arena_rounds {
 
   /// Where `begin` has made room for this process's value, and what others published there.
   std::byte* line(std::size_t member) const noexcept { return boards_[member]->lines[place()].value.data(); }
-  std::byte* slot(std::size_t member) const noexcept { return boards_[member]->slots[place()].data(); }
+  std::byte* slot(std::size_t member) const noexcept { return boards_[member]->slots.data() + slot_; }
 
   /// What was written is for the others to read now.
   void publish() noexcept {
@@ -135,7 +147,7 @@ class arena_rounds {
   std::size_t place() const noexcept { return round_ % arena_depth; }
 
   found await_long(const std::atomic<std::uint64_t>& its);
-  bool settle();
+  bool settle(std::uint32_t needed);
   bool all_are_in(std::uint32_t round) const noexcept;
   void wake_sleepers() noexcept;
 
@@ -145,7 +157,9 @@ class arena_rounds {
   const std::atomic<bool>& failed_;
   std::uint32_t round_ = 0;    // this one; wraps
   std::uint32_t settled_ = 0;  // all others have been seen in this one, or in a later one
-  std::uint64_t calls_ = 0;    // a hash of all so far
+  slot_ring slots_{arena_slots_bytes};
+  std::size_t slot_ = 0;     // where this round's lies
+  std::uint64_t calls_ = 0;  // a hash of all so far
   std::uint64_t stamp_ = 0;
   int spins_;
   unsigned vain_waits_ = 0;  // with the fewest spins
