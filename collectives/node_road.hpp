@@ -29,9 +29,9 @@ using schedules::collective;
 
 /// The processes of a communicator that lies on one node. A short call is one round of its boards (arena_rounds.hpp):
 /// every process writes its vector beside a stamp, and whoever needs the result combines all of them in the order of
-/// the processes, so that all get the same bits. Of a long one each process combines a share, out of what it reads of
-/// the others' memory, and takes the rest from theirs; where they cannot read each other's it goes by short ones, a
-/// piece after the other. Blocks that are only moved go the same ways. Where all of a vector's buffers lie in the heaps
+/// the processes, so that all get the same bits. A long one goes piece by piece through long slots, of which each
+/// process combines a share, or by reading the others' memory, whichever is the faster here (node_limits.hpp); where
+/// there is memory for neither, by short ones. Blocks that are only moved go the same ways. Where all of a vector's buffers lie in the heaps
 /// of the arena each process combines a share straight from all inputs into all outputs. Used by one rank of this
 /// process at a time.
 class node_road {

@@ -73,10 +73,10 @@ void write_arena(std::ostream& out, const info_report& report) {
   else
     out << "NONE, arrays are each process's own: " << arena.heap_refusal << '\n';
   out << label("  long vectors")
-      << (arena.reading_refusal.empty()
-              ? "read from each other's memory: process_vm_readv works; from which length on is measured at every "
-                "start, `weft bench` says node-reading there"
-              : "in pieces through it: " + arena.reading_refusal)
+      << (arena.reading_refusal.empty() ? "in pieces through it, or read from each other's memory (process_vm_readv "
+                                          "works) where that is measured "
+                                          "to be the faster at a start: `weft bench` says node-reading there"
+                                        : "in pieces through it: " + arena.reading_refusal)
       << '\n';
 }
 
