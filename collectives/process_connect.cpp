@@ -72,10 +72,12 @@ std::size_t longest_eager(const membership& member) {
   return frame - fabric::messenger::frame_overhead;
 }
 
+/// Empty: the default one.
 void check_same_provider(int process, const std::string& its, const std::string& own) {
   if (its == own) return;
-  throw error(errc::incompatible, "process " + std::to_string(process) + " uses provider " + its + ", this one " + own +
-                                      ": give every process the same --provider");
+  const auto which = [](const std::string& name) { return name.empty() ? std::string("(the default)") : name; };
+  throw error(errc::incompatible, "process " + std::to_string(process) + " uses provider " + which(its) +
+                                      ", this one " + which(own) + ": give every process the same --provider");
 }
 
 /// An address behind the name of its provider.
@@ -210,8 +212,7 @@ std::vector<fabric::process_record> process::exchange_records(const membership& 
   std::vector<fabric::process_record> records;
   for (int i = 0; i < processes; ++i) {
     records.push_back(fabric::decode(gathered[static_cast<std::size_t>(i)], i));
-    const std::string& its = records.back().provider;
-    if (!its.empty() && !provider.empty()) check_same_provider(i, its, provider);
+    check_same_provider(i, records.back().provider, provider);
   }
   return records;
 }
