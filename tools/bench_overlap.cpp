@@ -114,11 +114,14 @@ overlap_measurement measure_size(communicator& world, std::size_t bytes, std::ch
   const auto longest = std::max<std::chrono::milliseconds>(budget, 4 * least_time);
   const std::size_t samples = std::min<std::size_t>(1000, count_samples(longest, 4 * once));
   const double meeting = mean_round(world, samples, [] {});
-  const double alone = mean_round(world, samples, [&] { call.communicate(); }) - meeting;
+  // On a machine that does other things the round without a call may be the longer one: then it took too little to
+  // tell.
+  const auto beside_meeting = [&](double round) { return std::max(0.0, round - meeting); };
+  const double alone = beside_meeting(mean_round(world, samples, [&] { call.communicate(); }));
   call.compute_for(alone);
-  const double computed = mean_round(world, samples, [&] { call.compute(); }) - meeting;
+  const double computed = beside_meeting(mean_round(world, samples, [&] { call.compute(); }));
   const std::int64_t before = progress_thread_time();
-  const double overall = mean_round(world, samples, [&] { call.both(); }) - meeting;
+  const double overall = beside_meeting(mean_round(world, samples, [&] { call.both(); }));
   std::array thread{static_cast<double>(progress_thread_time() - before) / static_cast<double>(samples)};
   world.allreduce(thread, thread, sum);
 
@@ -128,7 +131,7 @@ overlap_measurement measure_size(communicator& world, std::size_t bytes, std::ch
   result.overall_us = overall * 1e6;
   result.compute_us = computed * 1e6;
   result.communication_us = alone * 1e6;
-  result.percent = std::max(0.0, 100 - (overall - computed) / alone * 100);
+  result.percent = alone > 0 ? std::max(0.0, 100 - (overall - computed) / alone * 100) : 0;
   result.thread_us = thread[0] / world.size() * 1e-3;
   std::array wrong{call.count_wrong()};
   world.allreduce(wrong, wrong, sum);

