@@ -66,7 +66,9 @@ bool node_road::take_slots_for(std::size_t bytes, bool one_way) {
 }
 
 bool node_road::combines_in_shares(const leader_call& call) const noexcept {
-  return long_slots_ == opening::open && !custom_ && call.count * call.of->element_bytes > fabric::arena_slot_bytes;
+  const std::size_t element = call.of->element_bytes;
+  const bool has_room = long_slot_bytes_ / element > 4 * rounds_.size();  // for a share of each
+  return long_slots_ == opening::open && !custom_ && has_room && call.count * element > fabric::arena_slot_bytes;
 }
 
 /// Elements of a piece: it and a share of the one before, of which the last may be the longest, have room in a slot.

@@ -16,7 +16,7 @@ json provider_json(const info_report& report) {
                           {"domain", one.domain},
                           {"address", one.address},
                           {"reason", one.rejected}});
-  json result{{"libfabric", report.libfabric}};
+  json result{{"libfabric", report.libfabric.empty() ? json() : json(report.libfabric)}};
   if (!report.provider_failure.empty()) {
     result["chosen"] = nullptr;
     result["failure"] = report.provider_failure;

@@ -24,6 +24,7 @@ std::string compiler() {
 
 void find_provider(info_report& report, const options& parsed) {
   try {
+    report.libfabric = fabric::libfabric_version();
     auto choice = fabric::choose_provider(parsed.provider, parsed.address);
     report.provider = choice.provider;
     report.provider_reason = choice.reason;
@@ -68,7 +69,6 @@ info_report collect_info(const options& parsed) {
   report.instruction_set = kernels::instruction_set();
   report.arena = fabric::try_arena();  // forks: before libfabric makes threads
   report.node = parsed.node;
-  report.libfabric = fabric::libfabric_version();
   report.machine = topology::discover();
   report.progress = topology::choose_progress_core(report.machine, topology::this_thread_binding());
   find_provider(report, parsed);

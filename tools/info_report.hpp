@@ -17,7 +17,7 @@ struct info_report {
   std::string compiler;         ///< "GCC 12.2.0"
   std::string build_type;       ///< Meson's: "release"
   std::string instruction_set;  ///< of the kernels
-  std::string libfabric;        ///< "1.17"
+  std::string libfabric;        ///< "1.17"; empty: there is none
 
   std::string provider, provider_reason, provider_warning;
   std::string provider_failure;  ///< why there is no provider; empty: there is one

@@ -25,7 +25,7 @@ std::string bytes(std::uint64_t count) {
 std::string or_none(const topology::cpu_set& cpus) { return cpus.empty() ? "none" : to_string(cpus); }
 
 void write_provider(std::ostream& out, const info_report& report) {
-  out << label("libfabric") << report.libfabric << '\n';
+  out << label("libfabric") << (report.libfabric.empty() ? "NONE" : report.libfabric) << '\n';
   if (!report.provider_failure.empty()) {
     out << label("provider") << "NONE: " << report.provider_failure << '\n';
     return;

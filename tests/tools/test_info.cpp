@@ -1,7 +1,13 @@
 // `weft info`.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "catch.hpp"
 #include "launcher_under_test.hpp"
@@ -14,6 +20,13 @@ using weft_test::run;
 using weft_test::variable;
 
 namespace {
+
+using words = std::vector<std::string>;
+
+outcome run_with(words arguments, const words& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run(arguments);
+}
 
 json option(const json& info, const std::string& name) {
   const auto& options = info.at("options");
@@ -68,6 +81,26 @@ TEST_CASE("info describes what it can where there is no such provider") {
   const json info = json::parse(done.output);
   CHECK(info.at("provider").at("chosen").is_null());
   CHECK(!info.at("machine").at("cores").empty());
+}
+
+TEST_CASE("where libfabric cannot be loaded info says so, and jobs of one node run") {
+  const auto folder = std::filesystem::temp_directory_path() / ("weft-test-info-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder / "libfabric.so.1") << "no library";
+  {
+    const variable libraries("LD_LIBRARY_PATH", folder.c_str());
+    const outcome text = run({"info"});
+    CHECK(text.status == 1);
+    CHECK_THAT(text.output, ContainsSubstring("libfabric.so.1 cannot be used: "));
+    CHECK_THAT(text.output, ContainsSubstring("; install it"));
+    CHECK(json::parse(run({"info", "--json"}).output).at("provider").at("libfabric").is_null());
+    const words barrier{"weft", "bench", "barrier", "--budget", "1"};
+    CHECK(run_with({"run", "-n", "2"}, barrier).status == 0);
+    const outcome refused = run_with({"run", "-n", "2", "--provider", "net"}, barrier);
+    CHECK(refused.status != 0);
+    CHECK_THAT(refused.error, ContainsSubstring("libfabric.so.1 cannot be used: "));
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("info finds the launcher") {
