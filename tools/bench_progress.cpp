@@ -55,7 +55,7 @@ bool measures_progress(const std::string& collective) { return collective == "ov
 
 progress_bench::progress_bench(const bench_settings& settings, detail::membership& member)
     : settings_(settings),
-      provider_(member.provider),
+      provider_(member.named_provider()),
       threaded_(settings.progress == progress_mode::thread),
       processes_(member.rendezvous->processes()),
       layout_(lay_out(member.rendezvous->process(), processes_)) {

@@ -119,7 +119,7 @@ struct rank_program {
 int run_bench_worker(const bench_settings& settings, const std::vector<std::string>& weft_arguments) {
   detail::membership member = join(settings, weft_arguments);
   if (settings.explain && member.settings.tune == "off") member.settings.tune = "start";
-  const std::string provider = member.provider;
+  const std::string provider = member.named_provider();
   const int ranks = member.ranks;
   const std::string progress = member.settings.progress == progress_mode::thread ? "thread" : "caller";
   std::optional<progress_bench> about_progress;

@@ -53,7 +53,7 @@ def compile_peers(folder):
 def of_weft(options, road):
     command = [options.weft, "bench", "latency", "-n", 2, "-b", options.first, "-e", options.last, "-f", options.factor,
                "--budget", options.budget, "--json", *ROADS[road]]
-    return medians(list(map(str, command)), "weft-shm" if road == "shm" else "weft-net")
+    return medians(list(map(str, command)), "weft-shm" if road == "shm" else "weft-default")
 
 
 def of_mpi(options, name, program):

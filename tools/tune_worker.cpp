@@ -60,7 +60,7 @@ void print_kernels(const detail::tuning& measured) {
 
 int run_tune_worker(const std::string& file, std::size_t budget, const std::vector<std::string>& weft_arguments) {
   detail::membership member = join(budget, weft_arguments);
-  const std::string provider = member.provider;
+  const std::string provider = member.named_provider();
   runtime job(std::move(member));
   job.run([&](communicator& world) {
     if (world.rank() != 0) return;

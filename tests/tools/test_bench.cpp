@@ -228,6 +228,10 @@ TEST_CASE("latency of sizes is one way, and how many bytes a second that is") {
   CHECK_THAT(table.output, ContainsSubstring("wrong         MB/s\n"));
 }
 
+TEST_CASE("a bench says that no provider was named") {
+  CHECK(results({"barrier", "-n", "2"}).at(0).at("peer") == "weft-default");
+}
+
 TEST_CASE("a bench that belongs to a job is one of its ranks") {
   const outcome table = weft_test::run({"run", "-n", "2", "--provider", provider, "weft", "bench", "allreduce", "-e",
                                         "16", "--budget", "1", "--weft-allreduce=ring"});

@@ -27,7 +27,7 @@ elif here.name == "weft" or arguments[:1] == ["-n"]:
     if here.name == "weft":
         flag = dict(zip(arguments, arguments[1:]))
         first, last, factor = (int(flag[each]) for each in ("-b", "-e", "-f"))
-        peer, times = ("weft-shm", 3) if "--weft-node=off" in arguments else ("weft-net", 1)
+        peer, times = ("weft-shm", 3) if "--weft-node=off" in arguments else ("weft-default", 1)
     else:
         program = next(each for each in arguments if each.startswith("/"))
         peer, first, last, factor, _ = arguments[arguments.index(program) + 1:]

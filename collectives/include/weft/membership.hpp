@@ -19,8 +19,10 @@ namespace weft::detail {
 
 struct membership {
   options settings;
-  std::unique_ptr<store> rendezvous;                  ///< says which process of how many this is
-  std::string provider;                               ///< of `network`, as `--provider` names it; empty: the default
+  std::unique_ptr<store> rendezvous;  ///< says which process of how many this is
+  std::string provider;               ///< of `network`, as `--provider` names it; empty: the default
+  /// For people to read.
+  std::string named_provider() const { return provider.empty() ? "default" : provider; }
   std::vector<fabric::network_interface> interfaces;  ///< by which other nodes may reach it; all empty: by the address
   /// An endpoint that has not been started. Null: `open_network` makes one that takes messages of the options' eager
   /// limit, and is called only where the memory of one node does not reach every process of the job.
