@@ -1,4 +1,5 @@
-"""Says what became of the tests of these Meson builds: what failed, how to run it again, and `N passed, N failed`.
+"""Says what became of the tests of these Meson builds: what failed, the end of what it printed, how to run it again,
+and `N passed, N failed`.
 
     count.py BUILD_DIR...
 
@@ -15,6 +16,7 @@ import sys
 from collections import Counter
 
 ALL_PASSED = re.compile(r"^All tests passed \(\d+ assertions? in (\d+) test cases?\)$", re.M)
+SHOWN_LINES = 60  # of what a test that failed printed: a log that is cut to its end shows why
 SUMMARY = re.compile(r"^test cases: +\d+ \|(.*)$", re.M)
 OUTCOMES = {"OK": "passed", "EXPECTEDFAIL": "passed", "SKIP": "skipped", "IGNORED": "skipped"}
 
@@ -41,6 +43,15 @@ def count_test(test):
     return counts
 
 
+def show_failure(build, test):
+    printed = "".join(test.get(stream) or "" for stream in ("stderr", "stdout"))
+    print("\n".join(printed.splitlines()[-SHOWN_LINES:]))
+    name = test["name"].rpartition(" / ")[2]
+    print(f"failed: {name} ({test['result']}); again:  meson test -C {build} -v {shlex.quote(name)}")
+    if cases(test.get("stdout") or ""):
+        print("  and one case alone with  --test-args \"'NAME OF THE CASE'\"")
+
+
 def count_build(build):
     log = build / "meson-logs" / "testlog.json"
     try:
@@ -53,10 +64,7 @@ def count_build(build):
         outcomes = count_test(test)
         counts += outcomes
         if outcomes["failed"]:
-            name = test["name"].rpartition(" / ")[2]
-            print(f"failed: {name} ({test['result']}); again:  meson test -C {build} -v {shlex.quote(name)}")
-            if cases(test.get("stdout") or ""):
-                print("  and one case alone with  --test-args \"'NAME OF THE CASE'\"")
+            show_failure(build, test)
     if not tests:
         print(f"{build}: no test ran")
         counts["failed"] += 1
