@@ -99,7 +99,9 @@ void print_explanation(const command_line& line) {
   call.over = road_named(line.road);
   if (!line.algorithm.empty()) call.wanted = &algorithm_named(call.kind, line.algorithm);
   const std::string source = tuning_file(line);
-  const explanation made = explain(call, detail::read_tuning(source));
+  detail::tuning measured = detail::read_tuning(source);
+  measured.machine.eager = static_cast<double>(parse_weft_arguments({}).eager_limit);
+  const explanation made = explain(call, measured);
   const std::string text =
       line.format == "json" ? explanation_as_json(call, made, source) : explanation_as_text(call, made, source);
   std::fwrite(text.data(), 1, text.size(), stdout);

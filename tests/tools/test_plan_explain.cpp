@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "printed_plan.hpp"
 #include "temporary_file.hpp"
+#include "variable.hpp"
 
 using nlohmann::json;
 using namespace weft_test;
@@ -59,6 +60,20 @@ TEST_CASE("an explanation follows the costs, and what is asked for") {
   const std::string text = printed({"allreduce", "--ranks", "4", "--explain", "--tuning", file.path()});
   CHECK_THAT(text, ContainsSubstring("chosen"));
   CHECK_THAT(text, ContainsSubstring("by length alone (--weft-tune=off): recursive-doubling"));
+}
+
+TEST_CASE("in an explanation only messages longer than the eager limit pay for a handshake") {
+  std::string slow_handshake = costs_of_a_test;
+  slow_handshake.replace(slow_handshake.find("handshake = 1e-06"), 17, "handshake = 1e-03");
+  const auto fastest = [](const std::string& bytes, const std::string& costs) {
+    const std::vector<std::string> call{"broadcast", "--ranks", "2", "--count", bytes, "--road", "fabric"};
+    return explained(call, costs).at("alternatives").at(0).at("predicted_us").get<double>();
+  };
+  CHECK(fastest("8192", slow_handshake) == fastest("8192", costs_of_a_test));
+  CHECK(fastest("1000000", slow_handshake) > fastest("1000000", costs_of_a_test));
+  const variable shorter("WEFT_EAGER_LIMIT", "1024");
+  CHECK(fastest("1024", slow_handshake) == fastest("1024", costs_of_a_test));
+  CHECK(fastest("8192", slow_handshake) > fastest("8192", costs_of_a_test));
 }
 
 TEST_CASE("an explanation without costs, or with malformed ones, is refused") {
