@@ -64,41 +64,37 @@ bool node_road::move_all_blocks(const leader_call& call) {
   if (takes_own) copy_bytes(call.out + own.to, call.in + own.from, own.bytes);
   const std::byte* const in = input.longest > fabric::arena_slot_bytes ? apart(call, input.own) : call.in;
   if (is_long(call.what, input.longest)) return move_by_reading(call, in);
-  if (call.what != collective::alltoall) return move_in_pieces(call, in, input);
-  return input.longest > fabric::arena_slot_bytes ? move_all_at_once(call, in)
-                                                  : move_in_pieces(call, in, leave_own_block_out(call));
+  return call.what == collective::alltoall ? move_all_at_once(call, in) : move_in_pieces(call, in, input);
 }
 
 bool node_road::move_all_at_once(const leader_call& call, const std::byte* in) {
   const std::size_t self = rounds_.self(), all = rounds_.size(), block = call.block * call.of->element_bytes;
   if (!take_slots_for((all - 1) * block, false)) return false;
-  const std::size_t each = part_of_block(1);
-  for (std::size_t done = 0, some = 0; done < block; done += some) {
+  const bool in_lines = (all - 1) * block <= fabric::arena_line_bytes && !custom_;
+  const std::size_t each = std::min(block, part_of_block(1));
+  std::size_t done = 0, some = 0;
+  const auto take = [&](std::size_t giver) {
+    if (!await_operand(giver)) return false;
+    copy_bytes(call.out + giver * block + done, place(giver, in_lines) + among_others(self, giver) * each, some);
+    return true;
+  };
+  do {
     some = std::min(each, block - done);
-    if (!begin((all - 1) * each)) return false;
+    if (!begin(in_lines ? 0 : (all - 1) * each)) return false;
+    std::byte* const into = place(self, in_lines);
     for (std::size_t taker = 0; taker < all; ++taker)
-      if (taker != self) std::memcpy(slot(self) + among_others(taker, self) * each, in + taker * block + done, some);
+      if (taker != self) copy_bytes(into + among_others(taker, self) * each, in + taker * block + done, some);
     publish(call.poisoned);
-    const auto take = [&](std::size_t giver) {
-      if (!await_operand(giver)) return false;
-      std::memcpy(call.out + giver * block + done, slot(giver) + among_others(self, giver) * each, some);
-      return true;
-    };
     if (!from_each(call, take)) return false;
     rounds_.end_with_all();
-  }
+    done += some;
+  } while (done < block);
   return true;
 }
 
 std::size_t node_road::part_of_block(std::size_t element) const noexcept {
   const std::size_t most = slot_bytes_ / (rounds_.size() - 1) / element, line = std::max<std::size_t>(64 / element, 1);
-  return std::max(most >= line ? most / line * line : most, std::size_t{1});
-}
-
-node_road::lengths node_road::leave_own_block_out(const leader_call& call) {
-  const std::size_t self = rounds_.self(), all = rounds_.size(), block = call.block * call.of->element_bytes;
-  for (std::size_t giver = 0; giver < self; ++giver) moves_[giver].from -= block;  // its own came before
-  return {(all - 1) * block, (all - 1) * block, self * block, block};
+  return most >= line ? most / line * line : most;
 }
 
 const std::byte* node_road::apart(const leader_call& call, std::size_t bytes) {
@@ -134,21 +130,14 @@ bool node_road::move_in_pieces(const leader_call& call, const std::byte* in, len
   do {
     if (!begin(in_lines ? 0 : std::min(slot_bytes_, input.longest - begin_of_piece))) return false;
     if (begin_of_piece < input.own)
-      give_piece(place(rounds_.self(), in_lines), in, input, begin_of_piece,
-                 std::min(input.own - begin_of_piece, slot_bytes_));
+      std::memcpy(place(rounds_.self(), in_lines), in + begin_of_piece,
+                  std::min(input.own - begin_of_piece, slot_bytes_));
     publish(call.poisoned);
     if (!from_each(call, take)) return false;
     end_taking(call);
     begin_of_piece += slot_bytes_;
   } while (begin_of_piece < input.longest);
   return true;
-}
-
-void node_road::give_piece(std::byte* into, const std::byte* in, const lengths& input, std::size_t begin,
-                           std::size_t bytes) noexcept {
-  const std::size_t before = begin < input.hole ? std::min(bytes, input.hole - begin) : 0;
-  copy_bytes(into, in + begin, before);
-  copy_bytes(into + before, in + begin + before + input.hole_bytes, bytes - before);
 }
 
 bool node_road::move_by_reading(const leader_call& call, const std::byte* in) {

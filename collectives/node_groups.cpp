@@ -40,7 +40,7 @@ std::vector<std::vector<int>> groups_on_node(process& host, std::span<const fabr
   if (const int each = host.settings().group_ranks; each > 0)
     return rows_of(seats.size(), static_cast<std::size_t>(each));
   const fabric::arena& memory = *host.arena();
-  if (seats.size() < least_grouped || memory.processes().size() > memory.cpus()) return {};
+  if (seats.size() < least_grouped || memory.crowded()) return {};
   std::vector<topology::cpu_set> bindings;
   for (const auto& each : seats) bindings.push_back(memory.cpus_of(each.process));
   const auto caches = topology::domains(host.machine(), topology::sharing::last_level_cache);

@@ -28,7 +28,7 @@ constexpr std::size_t pieces_on_the_way = 8;
 bool node_road::open_long_slots() {
   if (long_slots_ != opening::not_tried) return true;
   const std::size_t slots_bytes = long_slots_in_ring * long_slot_bytes_;
-  std::byte* const mine = heap_ != nullptr ? host_.boards()->long_slots(board(), slots_bytes) : nullptr;
+  std::byte* const mine = host_.boards()->long_slots(board(), slots_bytes);
   if (!begin()) return false;
   const std::uint64_t place = mine != nullptr ? place_of(mine, slots_bytes) : buffer_places::elsewhere;
   std::memcpy(rounds_.line(rounds_.self()), &place, sizeof place);
@@ -45,7 +45,7 @@ bool node_road::open_long_slots() {
   }
   rounds_.end_with_all();
   long_slots_ = all_have ? opening::open : opening::refused;
-  if (!all_have) limits_ = without_long_slots_;
+  if (!all_have) limits_ = limits_without_long_slots();
   return true;
 }
 

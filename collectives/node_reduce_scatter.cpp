@@ -1,6 +1,6 @@
-// Reduce-scatters among processes of one node. Each process combines its own block alone, out of what all write, of
-// each block a part a round, or of what it reads of their memory. In place the output is the process's own block of its
-// input, which nobody else reads.
+// Reduce-scatters among processes of one node. Each process combines its own block alone, out of what all write, where
+// that is long of each block a part a round, or of what it reads of their memory. In place the output is the process's
+// own block of its input, which nobody else reads.
 #include <algorithm>
 #include <cstring>
 #include <weft/request.hpp>
@@ -18,28 +18,38 @@ bool node_road::reduce_scatter(const leader_call& call) {
   const range mine{places.begin(self) / element, places.bytes_of(self) / element};
   const std::size_t bytes = call.count * element, others = bytes / rounds_.size() * (rounds_.size() - 1);
   if (is_long(call.what, others)) return reduce_scatter_by_reading(call, mine);
-  return bytes > fabric::arena_slot_bytes ? reduce_scatter_in_parts(call, places) : reduce_scatter_at_once(call, mine);
+  if (!take_slots_for(bytes, false)) return false;
+  const bool in_parts = bytes > fabric::arena_slot_bytes && part_of_block(element) != 0;
+  return in_parts ? reduce_scatter_in_parts(call, places) : reduce_scatter_in_pieces(call, mine);
 }
 
-bool node_road::reduce_scatter_at_once(const leader_call& call, range mine) {
-  const std::size_t element = call.of->element_bytes, self = rounds_.self(), end = mine.first + mine.count;
+bool node_road::reduce_scatter_in_pieces(const leader_call& call, range mine) {
+  const std::size_t element = call.of->element_bytes, self = rounds_.self(), each = slot_bytes_ / element;
   const bool in_lines = call.count * element <= fabric::arena_line_bytes && !custom_;
-  if (!begin(in_lines ? 0 : call.count * element)) return false;
-  std::byte* const into = place(self, in_lines);  // nobody else reads this process's own block
-  copy_bytes(into, call.in, mine.first * element);
-  copy_bytes(into + end * element, call.in + end * element, (call.count - end) * element);
-  publish(call.poisoned);
-  if (!await_operands()) return false;
-  for (std::size_t i = 0; i < inputs_.size(); ++i)
-    inputs_[i] = (i == self ? call.in : place(i, in_lines)) + mine.first * element;
-  if (mine.count != 0) combine(call, inputs_, mine.count, call.out);
-  rounds_.end_with_all();
+  std::size_t done = 0;
+  do {
+    const std::size_t some = std::min(each, call.count - done);
+    if (!begin(in_lines ? 0 : some * element)) return false;
+    const std::size_t first = std::clamp(mine.first, done, done + some);
+    const std::size_t end = std::clamp(mine.first + mine.count, done, done + some);
+    std::byte* const into = place(self, in_lines);  // nobody else reads this process's own block
+    copy_bytes(into, call.in + done * element, (first - done) * element);
+    copy_bytes(into + (end - done) * element, call.in + end * element, (done + some - end) * element);
+    publish(call.poisoned);
+    if (!await_operands()) return false;
+    if (first < end) {
+      for (std::size_t i = 0; i < inputs_.size(); ++i)
+        inputs_[i] = i == self ? call.in + first * element : place(i, in_lines) + (first - done) * element;
+      combine(call, inputs_, end - first, call.out + (first - mine.first) * element);
+    }
+    rounds_.end_with_all();
+    done += some;
+  } while (done < call.count);
   return true;
 }
 
 bool node_road::reduce_scatter_in_parts(const leader_call& call, const block_places& places) {
   const std::size_t element = call.of->element_bytes, self = rounds_.self(), all = rounds_.size();
-  if (!take_slots_for(call.count * element, false)) return false;
   std::size_t longest = 0;
   for (std::size_t i = 0; i < all; ++i) longest = std::max(longest, places.bytes_of(static_cast<int>(i)));
   const std::size_t each = part_of_block(element) * element;

@@ -23,9 +23,6 @@ std::vector<fabric::arena_board*> boards_of(const process& host, const std::vect
   return boards;
 }
 
-/// Whether the processes of the node share CPUs.
-bool is_crowded(const process& host) { return host.arena()->processes().size() > host.arena()->cpus(); }
-
 /// Few rounds are needed, and the slots of many processes still stay in caches. Measured on an EPYC of 2 cores, with 2,
 /// 4 and 8 processes: all-reduces of 256 KiB to 16 MiB take a fifth longer by slots of 64 KiB than by 128, and nearly
 /// as long by 256.
@@ -56,7 +53,6 @@ node_road::node_road(process& host, std::uint64_t communicator, const std::vecto
       inputs_(rounds_.size()),
       seen_(rounds_.size()),
       reads_(host.arena()->reading_refusal().empty()),
-      without_long_slots_(node_limits::assumed(rounds_.size(), is_crowded(host), false)),
       limits_(host.node_limits_of(rounds_.size())),
       groups_(node_groups::of(groups_on_node(host, seats), self)),
       seats_(seats),
@@ -69,7 +65,7 @@ node_road::node_road(process& host, std::uint64_t communicator, const std::vecto
       long_slots_of_(rounds_.size()),
       long_slot_bytes_(bytes_of_long_slot(rounds_.size())),
       ring_of_long_slots_(long_slots_in_ring * long_slot_bytes_),
-      crowded_(is_crowded(host)),
+      crowded_(host.arena()->crowded()),
       kernel_(kernels::combine(op_, type_)) {
   for (const auto& each : seats) {
     pids_.push_back(host.arena()->pid(each.process));
@@ -159,8 +155,7 @@ bool node_road::reads(collective what, std::size_t bytes) const noexcept {
 void node_road::measure_limits(fabric::participant& member) {
   const options& settings = host_.settings();
   // Where processes share CPUs one call takes longer than all that may take.
-  const fabric::arena& memory = *host_.arena();
-  if (!reads_ || settings.tune != "start" || memory.processes().size() > memory.cpus()) return;
+  if (!reads_ || settings.tune != "start" || crowded_) return;
   const double budget = std::chrono::duration<double>(settings.tune_budget).count();
   const node_limits assumed = limits_, found = measure_node_limits(*this, member, assumed, budget * share_of_budget);
   host_.learn_limits(rounds_.size(), found);

@@ -31,9 +31,9 @@ using schedules::collective;
 /// every process writes its vector beside a stamp, and whoever needs the result combines all of them in the order of
 /// the processes, so that all get the same bits. A long one goes piece by piece through long slots, of which each
 /// process combines a share, or by reading the others' memory, whichever is the faster here (node_limits.hpp); where
-/// there is memory for neither, by short ones. Blocks that are only moved go the same ways. Where all of a vector's buffers lie in the heaps
-/// of the arena each process combines a share straight from all inputs into all outputs. Used by one rank of this
-/// process at a time.
+/// there is memory for neither, by short ones. Blocks that are only moved go the same ways. Where all of a vector's
+/// buffers lie in the heaps of the arena each process combines a share straight from all inputs into all outputs. Used
+/// by one rank of this process at a time.
 class node_road {
  public:
   /// The road of the communicator whose processes sit on these boards, in their order, this one at `self`, where all of
@@ -123,7 +123,10 @@ class node_road {
   /// Whether a vector is read from the other processes' memory, where that is permitted, and not written into slots.
   bool is_long(collective what, std::size_t bytes) const noexcept {
     // By slots each process calls the caller's operator for all of a vector.
-    return reads_ && bytes >= (custom_ ? without_long_slots_ : limits_).of(what, rounds_.size());
+    return reads_ && bytes >= (custom_ ? limits_without_long_slots() : limits_).of(what, rounds_.size());
+  }
+  node_limits limits_without_long_slots() const noexcept {
+    return node_limits::assumed(rounds_.size(), crowded_, false);
   }
 
   // node_operators.cpp
@@ -154,7 +157,7 @@ class node_road {
 
   // node_reduce_scatter.cpp; the same
   bool reduce_scatter(const leader_call& call);
-  bool reduce_scatter_at_once(const leader_call& call, range mine);
+  bool reduce_scatter_in_pieces(const leader_call& call, range mine);
   bool reduce_scatter_in_parts(const leader_call& call, const block_places& places);
   bool reduce_scatter_by_reading(const leader_call& call, range mine);
 
@@ -168,9 +171,6 @@ class node_road {
   struct lengths {
     std::size_t own = 0;
     std::size_t longest = 0;  ///< of all processes
-    // What of its input no other process takes: where that begins, and how much it is. Not counted above.
-    std::size_t hole = 0;
-    std::size_t hole_bytes = 0;
   };
   static block_places places_of(const leader_call& call);
   static bool takes_from(const leader_call& call, std::size_t taker, std::size_t giver) noexcept;
@@ -179,14 +179,10 @@ class node_road {
   lengths plan_moves(const leader_call& call);
   /// The input, or a copy where others are to read it after this process has begun to write the output.
   const std::byte* apart(const leader_call& call, std::size_t bytes);
-  /// Of an all-to-all of equal blocks, whose `moves_` then say where they lie when each process leaves its own out.
-  lengths leave_own_block_out(const leader_call& call);
-  static void give_piece(std::byte* into, const std::byte* in, const lengths& input, std::size_t begin,
-                         std::size_t bytes) noexcept;
   bool move_in_pieces(const leader_call& call, const std::byte* in, lengths input);
-  /// An all-to-all of equal blocks that are together longer than a slot.
+  /// An all-to-all of equal blocks.
   bool move_all_at_once(const leader_call& call, const std::byte* in);
-  /// Elements of each of the others' blocks that a slot has room for.
+  /// Elements of each of the others' blocks that a slot has room for; 0: it has none for one of each.
   std::size_t part_of_block(std::size_t element) const noexcept;
   /// Which of the processes other than `but` one is.
   static std::size_t among_others(std::size_t process, std::size_t but) noexcept { return process - (process > but); }
@@ -301,7 +297,6 @@ class node_road {
   std::vector<const std::byte*> inputs_;  // of each process
   std::vector<const std::byte*> seen_;    // shares of them that are combined where they lie; null: copied first
   const bool reads_;                      // the others' memory
-  const node_limits without_long_slots_;
   node_limits limits_;
   const std::optional<node_groups> groups_;
   const std::vector<fabric::arena_boards::seat> seats_;

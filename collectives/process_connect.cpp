@@ -170,7 +170,7 @@ std::vector<fabric::address> process::open_roads(membership& member, fabric::nod
 
 node_limits process::node_limits_of(std::size_t processes) const noexcept {
   if (limits_.second.measured && limits_.first == processes) return limits_.second;
-  return node_limits::assumed(processes, arena_->processes().size() > arena_->cpus(), arena_->heap() != nullptr);
+  return node_limits::assumed(processes, arena_->crowded(), arena_->heap() != nullptr);
 }
 
 bool process::reads_on_node() const noexcept { return arena_ != nullptr && arena_->reading_refusal().empty(); }

@@ -3,7 +3,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
+#include <functional>
 #include <vector>
 
 #include "node_cases.hpp"
@@ -36,6 +38,11 @@ void call_by_long_slots(weft::communicator& world, int calls, std::uint64_t seed
   }
 }
 
+/// As long as a slot of a board.
+struct large {
+  std::array<std::int64_t, 1024> each{};
+};
+
 /// For this process, until this goes: files are not to become longer.
 class file_limit {
  public:
@@ -56,6 +63,21 @@ class file_limit {
   rlimit before_{};
   sighandler_t signal_ = SIG_DFL;
 };
+
+/// In a job of so many processes of which one has nothing left of its heap.
+void run_without_long_slots(int processes, const std::function<void(weft::communicator&)>& body) {
+  constexpr std::size_t region = std::size_t{16} << 20;  // the least
+  const file_limit limit(static_cast<std::size_t>(processes) * region);
+  const auto failures = run_processes(small_job(processes), [&](int process, weft::runtime& runtime) {
+    std::vector<weft::node_array<std::byte>> taken;
+    for (std::size_t bytes = process == 1 ? region : 0; bytes >= 128; bytes /= 2) do
+        taken.push_back(runtime.allocate<std::byte>(bytes));
+      while (taken.back().shared());
+    runtime.run(body);
+  });
+  CAPTURE(seed_of_this_run());
+  for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
+}
 
 }  // namespace
 
@@ -87,19 +109,29 @@ TEST_CASE("communicators after one another have long slots, and several at once"
 }
 
 TEST_CASE("where a process has no memory for long slots all go other ways", "[node]") {
-  constexpr std::size_t region = std::size_t{16} << 20;  // the least
-  const file_limit limit(3 * region);
-  const auto failures = run_processes(small_job(3), [&](int process, weft::runtime& runtime) {
-    // All of its heap.
-    std::vector<weft::node_array<std::byte>> taken;
-    for (std::size_t bytes = process == 1 ? region : 0; bytes >= 128; bytes /= 2) do
-        taken.push_back(runtime.allocate<std::byte>(bytes));
-      while (taken.back().shared());
-    runtime.run([&](weft::communicator& world) {
-      call_by_long_slots(world, 60, seed_of_this_run());
-      expect(weft::detail::choices::reads_on_node(world, {collective::allreduce, 1 << 20, {}, 0}), "another way");
-    });
+  run_without_long_slots(3, [](weft::communicator& world) {
+    call_by_long_slots(world, 60, seed_of_this_run());
+    expect(weft::detail::choices::reads_on_node(world, {collective::allreduce, 1 << 20, {}, 0}), "another way");
   });
-  CAPTURE(seed_of_this_run());
-  for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
+}
+
+TEST_CASE("blocks of elements of which a slot has no room for one of each are combined", "[node]") {
+  const auto op = weft::make_operator<large>(
+      [](const large* in, large* inout, std::size_t n) {
+        for (std::size_t i = 0; i < n; ++i)
+          std::ranges::transform(in[i].each, inout[i].each, inout[i].each.begin(), std::plus<>());
+      },
+      weft::does_not_commute);
+  run_without_long_slots(8, [&](weft::communicator& world) {
+    for (const std::size_t count : {1u, 2u, 5u}) {
+      std::vector<large> in(8 * count), block(count);
+      for (std::size_t i = 0; i < in.size(); ++i)
+        for (std::size_t j = 0; j < in[i].each.size(); ++j)
+          in[i].each[j] = static_cast<std::int64_t>(i + j) * (world.rank() + 1);
+      world.reduce_scatter(in, block, op);
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < block[i].each.size(); ++j)
+          expect(block[i].each[j] == static_cast<std::int64_t>(world.rank() * count + i + j) * 36, "the sum of all");
+    }
+  });
 }

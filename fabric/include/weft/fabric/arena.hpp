@@ -73,6 +73,8 @@ class arena {
   const std::string& reading_refusal() const noexcept { return reading_refusal_; }
   /// How many CPUs they could run on, together, when they joined; 0: that is not known. The same for all.
   std::size_t cpus() const noexcept;
+  /// Whether that is fewer than there are processes.
+  bool crowded() const noexcept { return processes_.size() > cpus(); }
   /// Those that one of them could run on then.
   topology::cpu_set cpus_of(int process) const;
   /// Shared by all from the start, bytes; without what is in the heaps and rings.

@@ -40,7 +40,7 @@ class arena_rounds {
   /// that some may write, the same for all, at most `arena_slot_bytes`. Blocks where this process is far ahead. False
   /// where the communicator has failed.
   bool begin(std::uint64_t fingerprint, std::uint32_t sequence, std::size_t in_slot = 0) {
-    if (in_slot == 0) return begin_in(round_ + 1 - (arena_depth - 1), fingerprint, sequence);
+    if (in_slot == 0) return begin_in(settled_, fingerprint, sequence);
     const slot_ring::place slot = slots_.take(in_slot, round_ + 1);
     slot_ = slot.offset;
     return begin_in(slot.needed, fingerprint, sequence);

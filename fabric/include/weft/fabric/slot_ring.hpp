@@ -1,7 +1,6 @@
 // Where in memory of a fixed size each round's slot lies, so that short ones are many and long ones few.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
