@@ -62,12 +62,12 @@ bool node_road::move_all_blocks(const leader_call& call) {
   const bool takes_own = call.what == collective::alltoall || call.what == collective::allgather ||
                          self == static_cast<std::size_t>(call.root);
   if (takes_own) copy_bytes(call.out + own.to, call.in + own.from, own.bytes);
-  const std::byte* const in = input.longest > fabric::arena_slot_bytes ? apart(call, input.own) : call.in;
-  if (is_long(call.what, input.longest)) return move_by_reading(call, in);
-  return call.what == collective::alltoall ? move_all_at_once(call, in) : move_in_pieces(call, in, input);
+  if (is_long(call.what, input.longest)) return move_by_reading(call, apart(call, input.own));
+  return call.what == collective::alltoall ? move_all_at_once(call) : move_in_pieces(call, call.in, input);
 }
 
-bool node_road::move_all_at_once(const leader_call& call, const std::byte* in) {
+/// In place, too: a part of every block is written before the same parts of the others' are taken.
+bool node_road::move_all_at_once(const leader_call& call) {
   const std::size_t self = rounds_.self(), all = rounds_.size(), block = call.block * call.of->element_bytes;
   if (!take_slots_for((all - 1) * block, false)) return false;
   const bool in_lines = (all - 1) * block <= fabric::arena_line_bytes && !custom_;
@@ -83,7 +83,7 @@ bool node_road::move_all_at_once(const leader_call& call, const std::byte* in) {
     if (!begin(in_lines ? 0 : (all - 1) * each)) return false;
     std::byte* const into = place(self, in_lines);
     for (std::size_t taker = 0; taker < all; ++taker)
-      if (taker != self) copy_bytes(into + among_others(taker, self) * each, in + taker * block + done, some);
+      if (taker != self) copy_bytes(into + among_others(taker, self) * each, call.in + taker * block + done, some);
     publish(call.poisoned);
     if (!from_each(call, take)) return false;
     rounds_.end_with_all();

@@ -181,7 +181,7 @@ class node_road {
   const std::byte* apart(const leader_call& call, std::size_t bytes);
   bool move_in_pieces(const leader_call& call, const std::byte* in, lengths input);
   /// An all-to-all of equal blocks.
-  bool move_all_at_once(const leader_call& call, const std::byte* in);
+  bool move_all_at_once(const leader_call& call);
   /// Elements of each of the others' blocks that a slot has room for; 0: it has none for one of each.
   std::size_t part_of_block(std::size_t element) const noexcept;
   /// Which of the processes other than `but` one is.
