@@ -168,6 +168,7 @@ bool node_road::go_short(const leader_call& call) {
   const std::size_t self = rounds_.self(), root = static_cast<std::size_t>(call.root);
   const bool moves = call.what == collective::broadcast, to_root = call.what == collective::reduce;
   if (groups_ && !custom_ && !moves && !to_root) return go_in_groups(call);
+  if (crowded_ && call.what == collective::barrier) return barrier_of_first();
 
   if (!begin(in_lines ? 0 : bytes)) return false;
   if (bytes != 0 && (!moves || self == root)) std::memcpy(place(self, in_lines), call.in, bytes);
@@ -186,6 +187,20 @@ bool node_road::go_short(const leader_call& call) {
     combine(call, inputs_, call.count, call.out);
   }
   rounds_.end_with_all();
+  return true;
+}
+
+bool node_road::barrier_of_first() {
+  const bool first = rounds_.self() == 0;
+  if (!begin()) return false;
+  rounds_.publish();
+  if (first && !await_all()) return false;
+  const std::uint32_t all_in = rounds_.number();
+  rounds_.end();
+  if (!begin()) return false;
+  rounds_.publish();
+  if (!first && !await(0)) return false;
+  rounds_.end_with_all_in(all_in);
   return true;
 }
 

@@ -97,6 +97,10 @@ class node_road {
   bool go_in_pieces(const leader_call& call, std::size_t done = 0);
   /// A short all-reduce or barrier in two rounds: see node_groups.hpp.
   bool go_in_groups(const leader_call& call);
+  /// A barrier where processes share CPUs: the first awaits all, and all others it. So it is ahead of them, most often
+  /// as the root of what comes next. Where instead the last to enter left first and then waited for the root, that
+  /// would take two changes of threads more.
+  bool barrier_of_first();
   /// One of them, of those of `members` that are this process and others; what they have combined is in call.out.
   bool combine_among(std::span<const std::size_t> members, const leader_call& call, const std::byte* in);
   /// Begins a round in which some may write so many bytes of their slots, the same for all processes.

@@ -17,9 +17,10 @@ namespace weft::fabric {
 namespace {
 
 /// Looks at a stamp before the core is given to others. Each takes about 20 ns: at most as long as it takes to be given
-/// back a core that others share.
+/// back a core that others share. At least a few, in which who is nearly here comes: with 4 processes on 2 cores a
+/// barrier takes 3.1 us with one, 3.3 with 4 and 3.5 with 8, but all-reduces in a loop 2.9, 2.8 and 2.8.
 constexpr int most_spins = 1024;
-constexpr int least_spins = 8;
+constexpr int least_spins = 4;
 
 /// Where spinning has been in vain again and again, so many waits in a row yield at once before one spins a little more
 /// to see whether that has changed. With 4 processes on 2 cores an all-reduce of 8 B takes 7.2 us where each of them

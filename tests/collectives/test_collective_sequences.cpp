@@ -1,8 +1,8 @@
 // Many collectives one after another: barriers that hold, calls that do not mix, plans that come and go.
 #include <atomic>
 #include <random>
-#include <thread>
 
+#include "barriers.hpp"
 #include "run_ranks.hpp"
 
 using namespace weft_test;
@@ -11,18 +11,8 @@ TEST_CASE("nobody leaves a barrier before the last has entered", "[sequences]") 
   const int per_process = GENERATE(1, 3);
   const int processes = GENERATE(1, 2, 3, 5);
   std::atomic<int> entered{0};
-  const int ranks = processes * per_process;
-  run_ranks(processes, per_process, small_limits(), [&](weft::communicator& world) {
-    for (int round = 1; round <= 100; ++round) {
-      if (round % ranks == world.rank()) std::this_thread::sleep_for(std::chrono::microseconds(200));
-      ++entered;
-      if (round % 2 == 0)
-        world.barrier();
-      else
-        world.ibarrier().wait();
-      expect(entered >= round * ranks, "all ", ranks, " ranks to have entered barrier ", round);
-    }
-  });
+  run_ranks(processes, per_process, small_limits(),
+            [&](weft::communicator& world) { check_barriers(world, entered, 100); });
 }
 
 namespace {

@@ -1,10 +1,12 @@
 // Processes of one node that meet in the memory that they share. Each is a thread here, with a mapping of its own.
 #include <sys/resource.h>
 
+#include <atomic>
 #include <cstring>
 #include <random>
 #include <thread>
 
+#include "barriers.hpp"
 #include "node_cases.hpp"
 #include "sanitized.hpp"
 
@@ -31,6 +33,19 @@ TEST_CASE("processes of a node with several ranks each get the serial result", "
       call_anything(world, 100, seed_of_this_run() + 1);
     });
   }
+}
+
+TEST_CASE("nobody leaves a barrier of a node before the last has entered", "[node]") {
+  for (const int processes : {2, 3, 9})
+    for (const int group_ranks : {0, 3}) {
+      job what = small_job(processes);
+      what.settings.group_ranks = group_ranks;
+      std::atomic<int> entered{0};
+      run_ranks(what, [&](weft::communicator& world) {
+        expect(on_node(world, collective::barrier), "memory that the node shares");
+        check_barriers(world, entered, 100);
+      });
+    }
 }
 
 TEST_CASE("more processes than one pass of a kernel combines get the same bits", "[node]") {
