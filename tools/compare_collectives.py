@@ -75,6 +75,18 @@ def ours(options, collective, ranks, path):
     return {0 if collective == "barrier" else count * parts: time for count, time in found.items()}
 
 
+def end_session(leader):
+    """Of all its process groups: `timeout`, by which PEERS/measure starts a peer, makes one of its own."""
+    for process in os.scandir("/proc"):
+        if not process.name.isdigit():
+            continue
+        try:
+            if os.getsid(int(process.name)) == leader:
+                os.kill(int(process.name), signal.SIGTERM)
+        except ProcessLookupError:
+            continue
+
+
 def theirs(options, collective, ranks, path):
     """By peer that works here, and by size, what PEERS/measure reports: median_us, p99_us and more."""
     command = [options.peers / "measure", "-n", ranks, "-c", collective, "-f", options.first, "-t", options.last,
@@ -84,7 +96,7 @@ def theirs(options, collective, ranks, path):
     try:
         printed, errors = process.communicate(timeout=options.limit)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGTERM)
+        end_session(process.pid)
         printed, errors = process.communicate()
     found = {peer: {} for peer in PEERS}
     for line in printed.splitlines():
