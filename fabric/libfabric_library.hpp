@@ -18,7 +18,7 @@ struct libfabric_library {
 };
 
 /// Loads it at the first call; it stays for the rest of the process. The host's signal handlers stay as they are.
-/// Throws errc::provider_failed where it is not to be had. Blocks for up to some 0.3 s, the first time. Any thread may
+/// Throws errc::provider_failed where it is not to be had. Blocks for up to some 0.2 s, the first time. Any thread may
 /// call it.
 const libfabric_library& libfabric();
 

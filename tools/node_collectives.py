@@ -8,8 +8,9 @@
 Runs `weft bench COLLECTIVE` and PEERS/measure in turn and prints one table in Markdown: a row for each size, 8, 32 and
 56 B and the powers of 4 from 128 B on, and a column for each collective and number of processes, with private buffers.
 A cell says how many times as fast as the better of the two peers weft is, by the median of the alternations; it is bold
-where weft takes more than 1.05 times as long. The last row has the geometric means over the sizes: the median of those
-of the alternations, and its 95% bootstrap interval. A size is that of a rank's whole vector, of which a block is a
+where weft takes more than 1.05 times as long. The last rows have geometric means over the sizes, the median of those of
+the alternations and its 95% bootstrap interval: of these, and of weft's 99th percentiles over the shorter of the peers',
+of which the greatest of a size is the last. A size is that of a rank's whole vector, of which a block is a
 rank's share, where that is whole floats; a barrier has none. With --write the table replaces what stands between the
 markers in the page. All-reduce, with times and more ways to place ranks and buffers: node_table.py.
 """
@@ -21,7 +22,7 @@ import compare_collectives
 import measured
 import node_comparison
 from measured import named
-from node_comparison import Column, means, shown, speed_ups
+from node_comparison import Column, means, shown, speed_ups, tails
 
 COLLECTIVES = [each for each in compare_collectives.COLLECTIVES if each != "allreduce"]
 WORST = 1 / 1.05
@@ -42,12 +43,18 @@ def cell(pairs):
     return f"**{ratio:.2f}**" if ratio < WORST else f"{ratio:.2f}"
 
 
+def greatest_tail(title, pairs):
+    return max((statistics.median(tails(each)) for (column, _), each in pairs.items() if column == title), default=0)
+
+
 def table(titles, pairs):
     counts = sorted({count for _, count in pairs})
     rows = [[named(count) if count else "–", *(cell(pairs.get((title, count))) for title in titles)]
             for count in counts]
-    last = ["geometric mean", *(shown(means(pairs, title, counts, speed_ups)) for title in titles)]
-    return measured.table(["vector", *titles], ["---:"] * (len(titles) + 1), [*rows, last])
+    last = [["geometric mean", *(shown(means(pairs, title, counts, speed_ups)) for title in titles)],
+            ["geometric mean, p99", *(shown(means(pairs, title, counts, tails)) for title in titles)],
+            ["greatest, p99", *(f"{greatest_tail(title, pairs):.2f}" for title in titles)]]
+    return measured.table(["vector", *titles], ["---:"] * (len(titles) + 1), [*rows, *last])
 
 
 def main():

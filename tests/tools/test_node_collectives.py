@@ -36,18 +36,21 @@ class NodeCollectives(MeasuringScript):
         self.assertEqual(lines[2], "| 8 B | 2.00 | 0.96 | 2.00 | 2.00 | 2.00 |  |")
         self.assertEqual(lines[3], "| 32 B | 2.00 | 0.96 | 2.00 | 2.00 | 2.00 | 2.00 |")
         self.assertEqual(lines[4], "| 56 B | 2.00 | 0.96 | 2.00 | 2.00 | 2.00 |  |")  # 14 bytes a rank
-        self.assertEqual([line.split(" |")[0] for line in lines[2:9]],
-                         ["| 8 B", "| 32 B", "| 56 B", "| 128 B", "| 512 B", "| 2 KiB", "| geometric mean"])
-        self.assertIn("2 alternating runs", lines[10])
+        self.assertEqual([line.split(" |")[0] for line in lines[2:11]],
+                         ["| 8 B", "| 32 B", "| 56 B", "| 128 B", "| 512 B", "| 2 KiB", "| geometric mean",
+                          "| geometric mean, p99", "| greatest, p99"])
+        self.assertIn("2 alternating runs", lines[12])
 
     def test_what_is_more_than_a_twentieth_slower_is_bold(self):
         lines = self.run_script("--collectives", "bcast", "--ranks", "4").stdout.splitlines()
         self.assertEqual(lines[7], "| 2 KiB | **0.95** |")
         self.assertEqual("".join(lines[:-1]).count("**"), 2)
 
-    def test_the_last_row_has_the_means_over_the_sizes(self):
+    def test_the_last_rows_have_the_means_over_the_sizes_and_the_tails(self):
         lines = self.run_script("--collectives", "reduce_scatter", "--ranks", "2").stdout.splitlines()
         self.assertEqual(lines[8], "| geometric mean | 1.78 [1.78, 1.78] |")  # 2 to the power of 5 / 6
+        self.assertEqual(lines[9], "| geometric mean, p99 | 0.56 [0.56, 0.56] |")
+        self.assertEqual(lines[10], "| greatest, p99 | 1.00 |")
 
     def test_a_barrier_has_one_row(self):
         lines = self.run_script("--collectives", "barrier,bcast", "--ranks", "2", "--to", "8").stdout.splitlines()
