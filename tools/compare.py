@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compares weft's all-reduce with Open MPI's on this machine, size by size, in one run.
 
-  tools/compare.py [--providers shm,net] [--alternations 5] [--from 8] [--to 16M] [--factor 2] [--budget 200]
+  tools/compare.py [--ways node,net] [--alternations 5] [--from 8] [--to 16M] [--factor 2] [--budget 200]
                    [--weft build/tools/weft] [--peers ../shared/peers] [--write] [--readme README.md]
 
 Runs `weft bench allreduce` and PEERS/measure in turn, so that both see the machine in the same state, and prints a
-table in Markdown. A ratio is the median of the ratios of the alternations: weft's median time over Open MPI's. With
---write the table replaces what stands between the markers in the README.
+table in Markdown. A way is the memory of the node, as weft takes it by itself, or one of libfabric's providers. A ratio
+is the median of the ratios of the alternations: weft's median time over Open MPI's. With --write the table replaces what
+stands between the markers in the README.
 """
 
 import argparse
@@ -21,10 +22,10 @@ from measured import at_least, named, size
 
 RANKS = 2
 # Which of the peer's paths is the same way through the machine.
-PEER_PATHS = {"shm": "shm", "net": "tcp", "tcp": "tcp", "tcp;ofi_rxm": "tcp"}
+PEER_PATHS = {"node": "shm", "shm": "shm", "net": "tcp", "tcp": "tcp", "tcp;ofi_rxm": "tcp"}
 
 
-def providers(text):
+def ways(text):
     names = text.split(",")
     for name in names:
         if name not in PEER_PATHS:
@@ -34,7 +35,7 @@ def providers(text):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--providers", type=providers, default=["shm", "net"])
+    parser.add_argument("--ways", type=ways, default=["node", "net"])
     parser.add_argument("--alternations", type=at_least(1), default=5)
     parser.add_argument("--from", dest="first", type=size, default=8)
     parser.add_argument("--to", dest="last", type=size, default=16 << 20)
@@ -62,24 +63,25 @@ def medians(command, peer):
     return {count: result["median_us"] for count, result in results(command, peer).items()}
 
 
-def alternate(options, provider):
-    """The medians of weft and of Open MPI over one provider: a pair for each alternation."""
-    path = PEER_PATHS[provider]
+def alternate(options, way):
+    """The medians of weft and of Open MPI by one way: a pair for each alternation."""
+    path = PEER_PATHS[way]
+    by, label = ([], "weft-default") if way == "node" else (["--provider", way, "--weft-node=off"], f"weft-{way}")
     ours = [options.weft, "bench", "allreduce", "-n", RANKS, "-b", options.first, "-e", options.last, "-f", options.factor,
-            "--budget", options.budget, "--provider", provider, "--weft-node=off", "--json"]
+            "--budget", options.budget, *by, "--json"]
     theirs = [options.peers / "measure", "-n", RANKS, "-c", "allreduce", "-f", options.first, "-t", options.last,
               "-x", options.factor, "-b", options.budget, "-p", path]
     pairs = []
     for number in range(options.alternations):
-        print(f"{provider}: {number + 1} of {options.alternations}", file=sys.stderr)
-        pairs.append((medians(list(map(str, ours)), f"weft-{provider}"), medians(list(map(str, theirs)), f"openmpi-{path}")))
+        print(f"{way}: {number + 1} of {options.alternations}", file=sys.stderr)
+        pairs.append((medians(list(map(str, ours)), label), medians(list(map(str, theirs)), f"openmpi-{path}")))
     return pairs
 
 
 def table(results):
     heads, rules = ["message"], ["---:"]
-    for provider in results:
-        heads += [f"weft, {provider}", f"Open MPI, {PEER_PATHS[provider]}", "ratio"]
+    for way in results:
+        heads += [f"weft, {way}", f"Open MPI, {PEER_PATHS[way]}", "ratio"]
         rules += ["---:"] * 3
     rows = []
     runs = [set(run) for pairs in results.values() for pair in pairs for run in pair]
@@ -92,7 +94,7 @@ def table(results):
         for pairs in results.values():
             ours, theirs = ([pair[side][count] for pair in pairs] for side in (0, 1))
             ratio = statistics.median(a / b for a, b in zip(ours, theirs))
-            row += [f"{statistics.median(ours):.1f} µs", f"{statistics.median(theirs):.1f} µs", f"{ratio:.2f}"]
+            row += [f"{statistics.median(ours):.2f} µs", f"{statistics.median(theirs):.2f} µs", f"{ratio:.2f}"]
         rows.append(row)
     return measured.table(heads, rules, rows)
 
@@ -105,7 +107,7 @@ def caption(options):
 def main():
     options = parse_arguments()
     measured.need_programs(options)
-    results = {provider: alternate(options, provider) for provider in options.providers}
+    results = {way: alternate(options, way) for way in options.ways}
     text = f"{table(results)}\n\n{caption(options)}"
     print(text)
     measured.write_if_wanted(options, "compare", text)

@@ -38,7 +38,7 @@ def results(flag):
     if HERE.name == "weft":
         collective, parts = sys.argv[2], int(flag["-n"]) if sys.argv[2] in BY_BLOCK else 1
         counts = sizes(int(flag["-b"]), int(flag["-e"]), int(flag["-f"])) if collective != "barrier" else [0]
-        yield from (("weft", flag["--provider"], collective, count, count * parts) for count in counts)
+        yield from (("weft", flag.get("--provider", "default"), collective, count, count * parts) for count in counts)
         return
     for peer in ("openmpi", "mpich"):
         for count in sizes(int(flag["-f"]), int(flag["-t"]), int(flag["-x"])):

@@ -24,12 +24,12 @@ class Compare(MeasuringScript):
     times = TIMES
 
     def test_alternates_and_takes_the_median_ratio(self):
-        result = self.run_script("--alternations", "3", "--providers", "net")
+        result = self.run_script("--alternations", "3", "--ways", "net")
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = result.stdout.splitlines()
         self.assertEqual(rows[0], "| message | weft, net | Open MPI, tcp | ratio |")
-        self.assertEqual(rows[2], "| 8 B | 24.0 µs | 32.0 µs | 0.75 |")
-        self.assertEqual(rows[3], "| 1 KiB | 3072.0 µs | 4096.0 µs | 0.75 |")
+        self.assertEqual(rows[2], "| 8 B | 24.00 µs | 32.00 µs | 0.75 |")
+        self.assertEqual(rows[3], "| 1 KiB | 3072.00 µs | 4096.00 µs | 0.75 |")
         self.assertTrue(rows[5].startswith("| 16 MiB |"))
         self.assertIn("weft 9.8", rows[7])
         self.assertIn("3 cores", rows[7])
@@ -37,9 +37,11 @@ class Compare(MeasuringScript):
 
     def test_both_are_asked_for_the_same(self):
         self.run_script("--alternations", "1", "--from", "64", "--to", "2M", "--factor", "4", "--budget", "9")
-        ours, theirs = (line for line in self.calls() if " shm" in line)
-        self.assertIn("weft bench allreduce -n 2 -b 64 -e 2097152 -f 4 --budget 9 --provider shm --weft-node=off --json", ours)
-        self.assertIn("measure -n 2 -c allreduce -f 64 -t 2097152 -x 4 -b 9 -p shm", theirs)
+        node, shm, net, tcp = self.calls()
+        self.assertEqual("weft bench allreduce -n 2 -b 64 -e 2097152 -f 4 --budget 9 --json", node)
+        self.assertEqual("measure -n 2 -c allreduce -f 64 -t 2097152 -x 4 -b 9 -p shm", shm)
+        self.assertIn("--budget 9 --provider net --weft-node=off --json", net)
+        self.assertIn("-b 9 -p tcp", tcp)
 
     def test_writes_between_the_markers(self):
         self.assert_writes_between("compare", "--alternations", "1")
@@ -57,7 +59,7 @@ class Compare(MeasuringScript):
         self.pretend("status = {'weft': 3}\ndef times(*asked): return 1")
         self.assertIn("status 3", self.run_script().stderr)
         self.assertIn("is not there", self.run_script("--peers", "/nowhere").stderr)
-        self.assertIn("valid: shm, net", self.run_script("--providers", "carrier-pigeon").stderr)
+        self.assertIn("valid: node, shm", self.run_script("--ways", "carrier-pigeon").stderr)
 
 
 if __name__ == "__main__":
