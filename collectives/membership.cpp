@@ -16,6 +16,7 @@
 #include <weft/selection_settings.hpp>
 #include <weft/topology/affinity.hpp>
 #include <weft/topology/placement.hpp>
+#include <weft/topology/switches_above.hpp>
 
 namespace weft::detail {
 namespace {
@@ -89,6 +90,13 @@ void place_workers(membership& member, int processes) {
     member.worker_cpus = topology::place(machine, member.workers, topology::binding::core).cpus;
 }
 
+/// Those above this node, where Slurm tells its tasks.
+std::string switches_here() {
+  const char* const address = std::getenv("SLURM_TOPOLOGY_ADDR");
+  const char* const pattern = std::getenv("SLURM_TOPOLOGY_ADDR_PATTERN");
+  return address != nullptr && pattern != nullptr ? topology::switches_by_slurm(address, pattern) : std::string();
+}
+
 /// An endpoint of the provider that these options ask for; process 0 warns of it.
 std::unique_ptr<fabric::transport> open_network(const options& settings, int process) {
   const auto chosen = fabric::choose_provider(settings.provider, settings.address);
@@ -145,6 +153,7 @@ membership join_by_environment(int& argc, char** argv) {
   const int processes = member.rendezvous->processes();
   member.ranks = local_ranks(member.rendezvous->process(), processes, member.settings.ranks_per_process);
   place_workers(member, joined.place.processes);
+  member.switches = switches_here();
   choose_network(member);
   return member;
 }

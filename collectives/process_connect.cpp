@@ -199,6 +199,7 @@ std::vector<fabric::process_record> process::exchange_records(const membership& 
   mine.ranks = local_ranks_;
   mine.door = door;
   mine.interfaces = member.interfaces;
+  mine.switches = member.switches;
   if (!member.node.empty()) mine.host.node = mine.host.name = member.node;
   if (processes > 1) {
     open_monitor();

@@ -1,8 +1,10 @@
-// Where the processes of a job are on the network, as a file says that process 0 reads for all.
+// Where the processes of a job are on the network, as a file says that process 0 reads for all, or as each of them was
+// told by its launcher.
 #include <sstream>
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/topology/network_place.hpp>
+#include <weft/topology/switches_above.hpp>
 
 #include "process.hpp"
 
@@ -10,6 +12,7 @@ namespace weft::detail {
 namespace {
 
 constexpr const char* topology_key = "weft/topology";
+constexpr const char* no_topology = "none";
 
 /// In front of what is wrong, in the place of a line for each process.
 constexpr char mark_of_failure = '!';
@@ -19,6 +22,19 @@ std::string to_text(const std::vector<topology::network_place>& places) {
   for (const topology::network_place& each : places)
     text += std::to_string(each.cluster) + " " + std::to_string(each.position) + "\n";
   return text;
+}
+
+/// By the switches that the processes know of; none where they do not make a network.
+std::vector<topology::network_place> places_by_switches(std::span<const fabric::process_record> records) {
+  std::vector<topology::machine_below> machines;
+  std::vector<std::string> names;
+  for (const fabric::process_record& each : records) {
+    machines.push_back({each.host.node, each.switches});
+    names.push_back(each.host.node);
+  }
+  const auto network = topology::network_of(machines);
+  if (!network) return {};
+  return topology::places_of(*network, topology::machines_of_ranks(*network, names));
 }
 
 }  // namespace
@@ -36,7 +52,11 @@ std::string process::read_topology(std::span<const fabric::process_record> recor
 }
 
 void process::settle_topology(std::span<const fabric::process_record> records, clock::time_point deadline) {
-  if (settings_.topology.empty()) return;
+  if (settings_.topology == no_topology) return;
+  if (settings_.topology.empty()) {
+    places_ = places_by_switches(records);
+    return;
+  }
   if (rendezvous_->process() == 0) {
     const std::string text = read_topology(records);
     rendezvous_->put(topology_key, std::as_bytes(std::span(text)));

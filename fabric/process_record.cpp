@@ -117,6 +117,7 @@ std::vector<std::byte> encode(const process_record& record) {
   put_text(result, record.host.node, "node");
   put_text(result, record.control, "control address");
   put_text(result, record.provider, "provider name");
+  put_text(result, record.switches, "switches");
   put_interfaces(result, record.interfaces);
   return result;
 }
@@ -136,6 +137,7 @@ process_record decode(std::span<const std::byte> bytes, int process) {
   result.host.node = take_text(from);
   result.control = take_text(from);
   result.provider = take_text(from);
+  result.switches = take_text(from);
   result.interfaces = take_interfaces(from);
   if (!from.good()) throw_malformed(process, "cut off after " + std::to_string(bytes.size()) + " bytes");
   if (!from.rest().empty()) throw_malformed(process, std::to_string(from.rest().size()) + " bytes too many");

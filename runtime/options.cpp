@@ -144,8 +144,11 @@ const std::vector<entry>& table() {
       text_option("interface",
                   "which may be taken: eth0,ib0 or 10.7.0.0/16 or ^docker0; empty: what reaches the others",
                   &options::interface),
-      text_option("topology", "the network's switches, a file as Slurm's topology.conf, which process 0 reads",
-                  &options::topology),
+      text_option(
+          "topology",
+          "the network's switches, a file as Slurm's topology.conf, which process 0 reads; empty: as Slurm tells "
+          "its tasks; none: unknown",
+          &options::topology),
       progress_option(),
       switch_option("real-time", "a progress thread with a core of its own takes a real-time class (SCHED_FIFO)",
                     &options::real_time),

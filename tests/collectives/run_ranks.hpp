@@ -80,7 +80,8 @@ struct job {
   weft::options settings = by_length();
   weft::fabric::loopback_options network;
   std::atomic<int>* opened = nullptr;  ///< counts the endpoints that are opened late; null: all are open before
-  std::vector<std::string> nodes;                          ///< of each process; none: all are on this machine
+  std::vector<std::string> nodes;      ///< of each process; none: all are on this machine
+  std::vector<std::string> switches;   ///< above the node of each process; none: not known
   std::shared_ptr<const weft::topology::machine> machine;  ///< what each node is said to be
   std::chrono::seconds patience{60};  ///< after which the job hangs: the test program says so and ends
 
@@ -154,6 +155,7 @@ inline std::vector<std::exception_ptr> run_processes(const job& what,
         member.secret = "known to the job alone";
         member.ranks = what.ranks_in(p);
         if (!what.nodes.empty()) member.node = what.nodes[p];
+        if (!what.switches.empty()) member.switches = what.switches[p];
         member.described = what.machine;
         weft::runtime runtime(std::move(member));
         body(static_cast<int>(p), runtime);

@@ -106,6 +106,26 @@ TEST_CASE("jobs in two clusters measure the line between them, and every algorit
   }
 }
 
+TEST_CASE("switches that the processes know of tell clusters apart, unless nothing is to be known") {
+  job what = on_nodes({"a0", "b0", "a1", "b1"}, "");
+  what.switches = {"wide.west", "wide.east", "wide.west", "wide.east"};
+  what.settings.tune = "start";
+  what.settings.tune_budget = std::chrono::milliseconds(4);
+  const auto knows_line = [](weft::communicator& world) {
+    const tuning* const measured = choices::costs(world);
+    return measured != nullptr && measured->machine[road::line].has_value();
+  };
+  run_ranks(what, [&](weft::communicator& world) {
+    expect(knows_line(world), "a line between the clusters");
+    add_up(world);
+  });
+  job unknown = what, in_part = what;
+  unknown.settings.topology = "none";
+  in_part.switches[2] = "";
+  for (const job& without : {unknown, in_part})
+    run_ranks(without, [&](weft::communicator& world) { expect(!knows_line(world), "no clusters"); });
+}
+
 TEST_CASE("what is wrong with the network's description is an error of every process") {
   const auto refused = [](const std::string& text, const std::string& why) {
     temporary_file file(text);

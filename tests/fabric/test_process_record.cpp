@@ -18,6 +18,7 @@ process_record example() {
   record.control = "10.77.0.1:4321";
   record.ranks = 4;
   record.provider = "net";
+  record.switches = "core.leaf0";
   record.interfaces = {{"eth0", "10.77.0.1", 24, true}, {"eth1", "fd00:7::1", 64}};
   return record;
 }

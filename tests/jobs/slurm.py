@@ -27,14 +27,15 @@ def missing():
 
 class Cluster:
     """Up until it is closed. There is one at a time on a machine: its ports are fixed. Its nodes are so many of the hosts
-    of hosts.py, or where none are given two on this one."""
+    of hosts.py, or where none are given two on this one. `topology` is its topology.conf, if it is to have one."""
 
-    def __init__(self, plugstack="", hosts=0):
+    def __init__(self, plugstack="", hosts=0, topology=""):
         # Whoever has made the hosts holds the lock.
         self.lock = open(os.devnull if hosts else pathlib.Path(tempfile.gettempdir()) / "cluster.lock", "w")
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="wslurm"))
         (self.directory / "plugstack.conf").write_text(plugstack)
+        self.scripts = self.with_topology(topology) if topology else SCRIPTS
         self.environment = {"SLURM_CONF": str(self.directory / "slurm.conf")}
         try:
             self.script("slurm-up.sh", *([str(hosts), "munge", "netns"] if hosts else ["2"]))
@@ -42,12 +43,21 @@ class Cluster:
             self.close()
             raise
 
+    def with_topology(self, text):
+        """The folder of scripts that bring Slurm up so."""
+        (self.directory / "topology.conf").write_text(text)
+        folder = self.directory / "scripts"
+        shutil.copytree(SCRIPTS, folder)
+        with open(folder / "slurm.conf.in", "a") as configuration:
+            configuration.write("TopologyPlugin=topology/tree\n")
+        return folder
+
     def close(self):
         self.script("slurm-down.sh")
         self.lock.close()
 
     def script(self, name, *arguments):
-        done = subprocess.run(["bash", SCRIPTS / name, self.directory, *arguments], env=os.environ | {"PATH": PATH},
+        done = subprocess.run(["bash", self.scripts / name, self.directory, *arguments], env=os.environ | {"PATH": PATH},
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"{name} failed: {done.stdout}{done.stderr}")

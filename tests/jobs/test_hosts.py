@@ -25,6 +25,7 @@ LAUNCHER, PROGRAM, WEFT = sys.argv.pop(1), *(str(pathlib.Path(sys.argv.pop(1)).r
 WHOLE = "--all" in sys.argv or LAUNCHER in ("weft", "hydra")
 COUNTS = ["0", "1", "1000", "20000", "300000"] if WHOLE else ["1000"]
 PROCESSES, PER_HOST = 6, 2
+SWITCHES = "SwitchName=west Nodes=wfn[0-1]\nSwitchName=east Nodes=wfn2\nSwitchName=top Switches=west,east\n"  # Slurm's
 ON_ALL = ",".join(f"{name}:{PER_HOST}" for name in hosts.NAMES)
 
 
@@ -84,7 +85,7 @@ class Slurm(Hydra):
 
     def command(self, variables, survivors):
         if not self.cluster:
-            self.cluster = slurm.Cluster(self.plugstack, hosts=len(hosts.NAMES))
+            self.cluster = slurm.Cluster(self.plugstack, len(hosts.NAMES), SWITCHES)
             os.environ.update(self.cluster.environment)
         words = ["srun", self.option, "-N", str(len(hosts.NAMES)), "-n", str(PROCESSES), "--ntasks-per-node",
                  str(PER_HOST), "--overcommit", "--quiet", *(["-K0"] if survivors else [])]
@@ -110,8 +111,8 @@ STARTER = {"weft": WeftRun, "hydra": Hydra, "openmpi": OpenMpi, "slurm-pmix": la
 
 
 class Jobs(unittest.TestCase):
-    def run_job(self, *arguments, survivors=False, **variables):
-        command = [*STARTER.command(variables, survivors), PROGRAM, *arguments]
+    def run_job(self, *arguments, program=PROGRAM, survivors=False, **variables):
+        command = [*STARTER.command(variables, survivors), program, *arguments]
         begin = time.monotonic()
         done = subprocess.run(command, env=os.environ | variables, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, timeout=120, check=False)
@@ -178,6 +179,20 @@ class Settings(Jobs):
         self.go_through(WEFT_TUNE="off", WEFT_PIECE="4096", WEFT_EAGER_LIMIT="256", WEFT_SEGMENT="4096")
 
 
+class Switches(Jobs):
+    """Slurm has told its tasks of them."""
+
+    def costs(self, **variables):
+        done = self.run_job("tune", "--budget", "30", program=WEFT, **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("fabric.latency", done.stdout)
+        return done.stdout
+
+    def test_the_line_between_the_clusters_below_them_is_measured_unless_they_are_not_asked_for(self):
+        self.assertIn("line.latency", self.costs())
+        self.assertNotIn("line.latency", self.costs(WEFT_TOPOLOGY="none"))
+
+
 class Interfaces(Jobs):
     """With one more interface on every host, whose address is the same everywhere and leads nowhere."""
 
@@ -207,7 +222,7 @@ if WHY := hosts.missing() or STARTER.missing():
 HOSTS = hosts.Hosts()
 try:
     # To the rest other launchers make no difference.
-    classes = [EveryLauncher, *{"weft": [Interfaces], "hydra": [Settings, Interfaces]}.get(LAUNCHER, [])]
+    classes = [EveryLauncher, *{"weft": [Interfaces], "hydra": [Settings, Interfaces], "slurm-weft": [Switches]}.get(LAUNCHER, [])]
     cases = map(unittest.defaultTestLoader.loadTestsFromTestCase, classes)
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(cases))
 finally:

@@ -28,10 +28,11 @@ struct membership {
   /// limit, and is called only where the memory of one node does not reach every process of the job.
   std::unique_ptr<fabric::transport> network;
   std::function<std::unique_ptr<fabric::transport>(const options& agreed)> open_network;
-  std::uint64_t job = 0;                       ///< the same for all processes of the job
-  std::string secret;                          ///< likewise; control connections prove that they know it
-  int ranks = 1;                               ///< that this process hosts
-  int workers = 1;                             ///< threads that these run on, unless the settings say
+  std::string switches;   ///< above this process's node: topology::switches_by_slurm; empty: not known
+  std::uint64_t job = 0;  ///< the same for all processes of the job
+  std::string secret;     ///< likewise; control connections prove that they know it
+  int ranks = 1;          ///< that this process hosts
+  int workers = 1;        ///< threads that these run on, unless the settings say
   std::vector<topology::cpu_set> worker_cpus;  ///< what each of those threads is bound to; empty: to nothing
   topology::cpu_set progress_cpus;             ///< what a progress thread is bound to; empty: to nothing
   // For tests, which place the processes of one machine on several:

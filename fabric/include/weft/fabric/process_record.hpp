@@ -14,7 +14,7 @@ namespace weft::fabric {
 /// Which weft a process runs.
 struct build_identity {
   /// The version of everything that weft's processes say to each other. Two processes talk only if it is the same.
-  static constexpr std::uint32_t current_wire = 5;
+  static constexpr std::uint32_t current_wire = 6;
 
   std::uint32_t wire = current_wire;
   std::uint64_t features = 0;  ///< optional abilities, a bit each: two builds use those that both have
@@ -46,6 +46,7 @@ struct process_record {
   std::string provider;  ///< by which it sends where it shares no memory, as `--provider` names it
   std::string control;   ///< where its monitor listens: "ip:port"
   host_identity host;
+  std::string switches;  ///< above its node, as far as its launcher says: topology::switches_by_slurm
   std::vector<network_interface> interfaces;  ///< by which processes of other nodes may reach it
   std::int64_t pid = 0;
   std::uint64_t started = 0;      ///< when the process started, in clock ticks after the boot: pids are used again
@@ -56,7 +57,8 @@ struct process_record {
   bool operator==(const process_record&) const = default;
 };
 
-/// A record of the calling process with everything filled in but `provider`, `control`, `ranks` and `door`.
+/// A record of the calling process with everything filled in but `provider`, `control`, `switches`, `interfaces`,
+/// `ranks` and `door`.
 process_record local_record();
 
 /// The record as bytes for the store. Throws errc::invalid_argument where a field is longer than its limit.

@@ -1,0 +1,65 @@
+#include <unordered_map>
+#include <weft/topology/switches_above.hpp>
+
+namespace weft::topology {
+namespace {
+
+constexpr std::string_view switch_part = "switch.", node_part = "node";
+
+class network_builder {
+ public:
+  /// False where it does not fit.
+  bool add(const machine_below& one) {
+    const int above = one.switches.empty() ? -1 : switch_at(one.switches);
+    if (above == -1) return false;
+    const int index = static_cast<int>(made_.machines.size());
+    const auto [known, fresh] = machine_of_.emplace(one.machine, index);
+    if (!fresh) return made_.machines[static_cast<std::size_t>(known->second)].at == above;
+    made_.machines.push_back({one.machine, above});
+    made_.switches[static_cast<std::size_t>(above)].machines.push_back(index);
+    return true;
+  }
+
+  network take() {
+    made_.top = 0;
+    return std::move(made_);
+  }
+
+ private:
+  /// The last switch of a way from the top, or -1 where it has another top.
+  int switch_at(const std::string& way) {
+    if (const auto known = switch_of_.find(way); known != switch_of_.end()) return known->second;
+    const std::size_t last = way.rfind('.');
+    const int parent = last == std::string::npos ? -1 : switch_at(way.substr(0, last));
+    if (parent == -1 && (last != std::string::npos || !made_.switches.empty())) return -1;
+    const int index = static_cast<int>(made_.switches.size());
+    made_.switches.push_back({way.substr(last + 1), parent, {}, {}});
+    if (parent != -1) made_.switches[static_cast<std::size_t>(parent)].switches.push_back(index);
+    switch_of_.emplace(way, index);
+    return index;
+  }
+
+  network made_;
+  std::unordered_map<std::string, int> switch_of_, machine_of_;  // by the way from the top; by name
+};
+
+}  // namespace
+
+std::string switches_by_slurm(std::string_view address, std::string_view pattern) {
+  std::size_t end = 0;  // of the switches' names, and the dot behind each
+  while (pattern.starts_with(switch_part)) {
+    pattern.remove_prefix(switch_part.size());
+    end = address.find('.', end) + 1;
+    if (end == 0) return {};
+  }
+  return pattern == node_part && end > 0 ? std::string(address.substr(0, end - 1)) : std::string();
+}
+
+std::optional<network> network_of(std::span<const machine_below> all) {
+  network_builder builder;
+  for (const machine_below& one : all)
+    if (!builder.add(one)) return std::nullopt;
+  return all.empty() ? std::nullopt : std::optional(builder.take());
+}
+
+}  // namespace weft::topology
