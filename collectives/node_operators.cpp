@@ -31,7 +31,6 @@ struct told_poison {
   std::uint32_t length = 0;
   std::array<char, 200> why{};
 };
-static_assert(sizeof(told_poison) <= fabric::arena_slot_bytes);
 
 }  // namespace
 
@@ -64,6 +63,7 @@ void node_road::combine_by_caller(const leader_call& call, std::span<const std::
 }
 
 void node_road::tell(const fabric::poison* missing) {
+  static_assert(sizeof(told_poison) <= poison_bytes);
   const std::size_t self = rounds_.self();
   const std::uint64_t mark = missing != nullptr ? 1 : 0;
   std::memcpy(rounds_.line(self) + place_of_mark, &mark, sizeof mark);
@@ -72,7 +72,7 @@ void node_road::tell(const fabric::poison* missing) {
   its.origin = missing->origin;
   its.length = static_cast<std::uint32_t>(std::min(missing->why.size(), its.why.size()));
   std::copy_n(missing->why.begin(), its.length, its.why.begin());
-  std::memcpy(rounds_.slot(self), &its, sizeof its);
+  std::memcpy(slot(self), &its, sizeof its);
 }
 
 void node_road::take_poison(std::size_t member) {
@@ -80,7 +80,7 @@ void node_road::take_poison(std::size_t member) {
   std::memcpy(&mark, rounds_.line(member) + place_of_mark, sizeof mark);
   if (mark == 0 || poisoned_ != nullptr) return;
   told_poison its;
-  std::memcpy(&its, rounds_.slot(member), sizeof its);
+  std::memcpy(&its, slot(member), sizeof its);
   const std::size_t length = std::min<std::size_t>(its.length, its.why.size());
   poisoned_ = std::make_shared<const fabric::poison>(fabric::poison{its.origin, std::string(its.why.data(), length)});
 }

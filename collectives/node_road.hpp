@@ -1,6 +1,7 @@
 // Collectives among processes of one node, in the memory that they share.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -99,12 +100,14 @@ class node_road {
   bool go_in_groups(const leader_call& call);
   /// A barrier where processes share CPUs: the first awaits all, and all others it. So it is ahead of them, most often
   /// as the root of what comes next. Where instead the last to enter left first and then waited for the root, that
-  /// would take two changes of threads more.
+  /// would take two changes of threads more. A first that calls something else in which it waits for nobody is found
+  /// out in its next call.
   bool barrier_of_first();
   /// One of them, of those of `members` that are this process and others; what they have combined is in call.out.
   bool combine_among(std::span<const std::size_t> members, const leader_call& call, const std::byte* in);
   /// Begins a round in which some may write so many bytes of their slots, the same for all processes.
   bool begin(std::size_t in_slot = 0) {
+    if (custom_) in_slot = std::max(in_slot, poison_bytes);
     return in_long_slots_ && in_slot != 0 ? begin_with_long_slot(in_slot)
                                           : rounds_.begin(fingerprint_, sequence_, in_slot);
   }
@@ -139,6 +142,8 @@ class node_road {
   void combine(const leader_call& call, std::span<const std::byte* const> inputs, std::size_t count, std::byte* target);
   void combine_by_caller(const leader_call& call, std::span<const std::byte* const> inputs, std::size_t count,
                          std::byte* target);
+  /// Of a slot, in which a process may say why its operand is missing.
+  static constexpr std::size_t poison_bytes = 256;
   /// Publishes an operand of this process, or why it is missing.
   void publish(const std::shared_ptr<const fabric::poison>& missing) {
     if (custom_) tell(missing.get());

@@ -1,6 +1,8 @@
 // Operators of the caller's among processes of one node: in the order of the ranks, and such that throw.
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "affine.hpp"
@@ -49,6 +51,27 @@ TEST_CASE("operators of the caller's get elements where their type may lie", "[n
       expect(out.back().value == world.rank() * (world.rank() + 1) / 2, "the sum up to this rank");
     }
   });
+}
+
+TEST_CASE("why an operand is missing is not told where another process still reads an earlier call's value", "[node]") {
+  const auto op = weft::make_operator<double>(
+      [](const double*, double*, std::size_t) { throw std::domain_error("no such sum"); }, weft::commutes);
+  for (const std::size_t count : {1u, 1000u, 300'000u})
+    run_ranks(small_job(2, 2), [&](weft::communicator& world) {
+      const bool late = world.rank() >= 2;
+      std::vector<int> data(200, late ? 0 : 7);
+      if (late) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      world.bcast(data, 0);  // whose root waits for nobody
+      expect(data == std::vector(200, 7), "the root's values");
+      std::vector<double> ones(count, 1);
+      try {
+        world.allreduce(ones, ones, op);
+        expect(false, "the operator's exception or what tells of it");
+      } catch (const std::domain_error&) {
+      } catch (const weft::error& told) {
+        expect(told.code() == weft::errc::operation_failed, "to be told");
+      }
+    });
 }
 
 TEST_CASE("where an operator throws, those are told that depend on it, and the communicator goes on", "[node]") {
