@@ -9,6 +9,7 @@
 #include <weft/fabric/libfabric_transport.hpp>
 #include <weft/fabric/loopback.hpp>
 #include <weft/fabric/messenger.hpp>
+#include <weft/fabric/process_record.hpp>
 #include <weft/fabric/provider.hpp>
 #include <weft/membership.hpp>
 #include <weft/runtime/error.hpp>
@@ -90,11 +91,16 @@ void place_workers(membership& member, int processes) {
     member.worker_cpus = topology::place(machine, member.workers, topology::binding::core).cpus;
 }
 
-/// Those above this node, where Slurm tells its tasks.
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+/// Those above this node, where Slurm tells its tasks; of more than a record takes nothing is known.
 std::string switches_here() {
-  const char* const address = std::getenv("SLURM_TOPOLOGY_ADDR");
-  const char* const pattern = std::getenv("SLURM_TOPOLOGY_ADDR_PATTERN");
-  return address != nullptr && pattern != nullptr ? topology::switches_by_slurm(address, pattern) : std::string();
+  const std::string switches = topology::switches_by_slurm(
+      variable("SLURM_TOPOLOGY_ADDR"), variable("SLURM_TOPOLOGY_ADDR_PATTERN"), variable("SLURMD_NODENAME"));
+  return switches.size() <= fabric::longest_record_text ? switches : std::string();
 }
 
 /// An endpoint of the provider that these options ask for; process 0 warns of it.

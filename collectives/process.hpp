@@ -107,8 +107,8 @@ class process {
   /// one is not, or by a provider of one node.
   void settle_interfaces(std::vector<fabric::process_record>& records, clock::time_point deadline);
   void open_monitor();
-  /// Where each is on the network, by the file of process 0, if there is one (process_topology.cpp). What is wrong with
-  /// it is an error of every process.
+  /// Where each is on the network, by the file of process 0 or by the switches that each knows of, if there is either
+  /// (process_topology.cpp). What is wrong with the file is an error of every process.
   void settle_topology(std::span<const fabric::process_record> records, clock::time_point deadline);
   /// What process 0 tells the others of that.
   std::string read_topology(std::span<const fabric::process_record> records) const;

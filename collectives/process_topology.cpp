@@ -12,7 +12,6 @@ namespace weft::detail {
 namespace {
 
 constexpr const char* topology_key = "weft/topology";
-constexpr const char* no_topology = "none";
 
 /// In front of what is wrong, in the place of a line for each process.
 constexpr char mark_of_failure = '!';
@@ -27,14 +26,9 @@ std::string to_text(const std::vector<topology::network_place>& places) {
 /// By the switches that the processes know of; none where they do not make a network.
 std::vector<topology::network_place> places_by_switches(std::span<const fabric::process_record> records) {
   std::vector<topology::machine_below> machines;
-  std::vector<std::string> names;
-  for (const fabric::process_record& each : records) {
-    machines.push_back({each.host.node, each.switches});
-    names.push_back(each.host.node);
-  }
-  const auto network = topology::network_of(machines);
-  if (!network) return {};
-  return topology::places_of(*network, topology::machines_of_ranks(*network, names));
+  for (const fabric::process_record& each : records) machines.push_back({each.host.node, each.switches});
+  const auto known = topology::network_of(machines);
+  return known ? topology::places_of(known->between, known->machine_of) : std::vector<topology::network_place>();
 }
 
 }  // namespace
@@ -52,7 +46,7 @@ std::string process::read_topology(std::span<const fabric::process_record> recor
 }
 
 void process::settle_topology(std::span<const fabric::process_record> records, clock::time_point deadline) {
-  if (settings_.topology == no_topology) return;
+  if (settings_.topology == options::no_topology) return;
   if (settings_.topology.empty()) {
     places_ = places_by_switches(records);
     return;

@@ -18,12 +18,11 @@ namespace weft::fabric {
 namespace {
 
 constexpr std::string_view magic = "weft-rec";
-constexpr std::size_t maximum_text = 4096;  // of any field, bytes
 
 void put_text(std::vector<std::byte>& to, std::string_view text, const char* what) {
-  if (text.size() > maximum_text)
+  if (text.size() > longest_record_text)
     throw error(errc::invalid_argument, std::string("process record: ") + what + " of " + std::to_string(text.size()) +
-                                            " bytes; at most " + std::to_string(maximum_text) + " travel");
+                                            " bytes; at most " + std::to_string(longest_record_text) + " travel");
   put(to, static_cast<std::uint16_t>(text.size()));
   put(to, std::as_bytes(std::span(text)));
 }

@@ -19,6 +19,7 @@ topology::binding binding_named(const std::string& word) {
 
 /// What is wrong with the description of a network; nothing where it is right.
 std::string network_description(const std::string& file) {
+  if (file == options::no_topology) return "";
   try {
     topology::load_network(file);
     return "";
@@ -34,7 +35,8 @@ std::vector<CLI::Option*> add_job_options(CLI::App& app, job_settings& settings)
       app.add_option("--provider", settings.provider, "libfabric provider (`weft info` lists them)")
           ->type_name("PROVIDER");
   CLI::Option* const topology = app.add_option("--topology", settings.topology,
-                                               "The network's switches, as Slurm's topology.conf; on the first host")
+                                               "The network's switches, as Slurm's topology.conf, on the first host; "
+                                               "none: unknown")
                                     ->type_name("FILE")
                                     ->check(network_description);
   CLI::Option* const progress = app.add_option("--progress", settings.progress, "Who moves operations on");

@@ -14,15 +14,16 @@ class network_builder {
     if (above == -1) return false;
     const int index = static_cast<int>(made_.machines.size());
     const auto [known, fresh] = machine_of_.emplace(one.machine, index);
+    machines_.push_back(known->second);
     if (!fresh) return made_.machines[static_cast<std::size_t>(known->second)].at == above;
     made_.machines.push_back({one.machine, above});
     made_.switches[static_cast<std::size_t>(above)].machines.push_back(index);
     return true;
   }
 
-  network take() {
+  network_around take() {
     made_.top = 0;
-    return std::move(made_);
+    return {std::move(made_), std::move(machines_)};
   }
 
  private:
@@ -40,22 +41,27 @@ class network_builder {
   }
 
   network made_;
+  std::vector<int> machines_;                                    // of each
   std::unordered_map<std::string, int> switch_of_, machine_of_;  // by the way from the top; by name
 };
 
 }  // namespace
 
-std::string switches_by_slurm(std::string_view address, std::string_view pattern) {
-  std::size_t end = 0;  // of the switches' names, and the dot behind each
+std::string switches_by_slurm(std::string_view address, std::string_view pattern, std::string_view node) {
+  if (!address.ends_with(node) || node.empty()) return {};
+  address.remove_suffix(node.size());
+  std::string switches;
   while (pattern.starts_with(switch_part)) {
     pattern.remove_prefix(switch_part.size());
-    end = address.find('.', end) + 1;
-    if (end == 0) return {};
+    const std::size_t end = address.find('.');
+    if (end == std::string_view::npos) return {};
+    if (end > 0) switches.append(switches.empty() ? "" : ".").append(address.substr(0, end));
+    address.remove_prefix(end + 1);
   }
-  return pattern == node_part && end > 0 ? std::string(address.substr(0, end - 1)) : std::string();
+  return pattern == node_part && address.empty() ? switches : std::string();
 }
 
-std::optional<network> network_of(std::span<const machine_below> all) {
+std::optional<network_around> network_of(std::span<const machine_below> all) {
   network_builder builder;
   for (const machine_below& one : all)
     if (!builder.add(one)) return std::nullopt;

@@ -222,7 +222,8 @@ if WHY := hosts.missing() or STARTER.missing():
 HOSTS = hosts.Hosts()
 try:
     # To the rest other launchers make no difference.
-    classes = [EveryLauncher, *{"weft": [Interfaces], "hydra": [Settings, Interfaces], "slurm-weft": [Switches]}.get(LAUNCHER, [])]
+    more = {"weft": [Interfaces], "hydra": [Settings, Interfaces], "slurm-weft": [Switches]}
+    classes = [EveryLauncher, *more.get(LAUNCHER, [])]
     cases = map(unittest.defaultTestLoader.loadTestsFromTestCase, classes)
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(cases))
 finally:

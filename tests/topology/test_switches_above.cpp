@@ -7,21 +7,31 @@
 using namespace weft::topology;
 
 TEST_CASE("of what Slurm tells of a node its switches remain") {
-  CHECK(switches_by_slurm("core.leaf0.node1", "switch.switch.node") == "core.leaf0");
-  CHECK(switches_by_slurm("leaf0.node1", "switch.node") == "leaf0");
-  CHECK(switches_by_slurm("core.leaf0.node1.example", "switch.switch.node") == "core.leaf0");
-  CHECK(switches_by_slurm("node1", "node").empty());
-  CHECK(switches_by_slurm("", "").empty());
-  CHECK(switches_by_slurm("leaf0.node1", "switch.switch.node").empty());
-  CHECK(switches_by_slurm("block1.node1", "block.node").empty());
-  CHECK(switches_by_slurm("core.leaf0.node1", "switch.block.node").empty());
+  const auto told = [](const char* address, const char* pattern, const char* node = "node1") {
+    return switches_by_slurm(address, pattern, node);
+  };
+  CHECK(told("core.leaf0.node1", "switch.switch.node") == "core.leaf0");
+  CHECK(told("leaf0.node1", "switch.node") == "leaf0");
+  CHECK(told("core.leaf0.node1.example", "switch.switch.node", "node1.example") == "core.leaf0");
+  CHECK(told("core..leaf0.node1", "switch.switch.switch.node") == "core.leaf0");
+  CHECK(told("..node1", "switch.switch.node").empty());
+  CHECK(told("node1", "node").empty());
+  CHECK(told("", "").empty());
+  CHECK(told("leaf0.node1", "switch.switch.node").empty());
+  CHECK(told("core.leaf.0.node1", "switch.switch.node").empty());
+  CHECK(told("core.leaf0.node1", "switch.switch.node", "node2").empty());
+  CHECK(told("core.leaf0.node1", "switch.switch.node", "").empty());
+  CHECK(told("block1.node1", "block.node").empty());
+  CHECK(told("core.leaf0.node1", "switch.block.node").empty());
 }
 
 TEST_CASE("machines that know the switches above them make a network") {
   const std::vector<machine_below> all{
       {"a", "core.west"}, {"b", "core.east.row"}, {"a", "core.west"}, {"c", "core.west"}, {"d", "core"}};
-  const auto made = network_of(all);
-  REQUIRE(made.has_value());
+  const auto found = network_of(all);
+  REQUIRE(found.has_value());
+  CHECK(found->machine_of == std::vector{0, 1, 0, 2, 3});
+  const network* const made = &found->between;
   CHECK(made->top == 0);
   CHECK(made->switches.size() == 4);
   CHECK(made->switches[0].name == "core");
@@ -30,12 +40,11 @@ TEST_CASE("machines that know the switches above them make a network") {
   CHECK(made->switches[1].machines == std::vector{0, 2});
   CHECK(made->switches[3].name == "row");
   CHECK(made->switches[3].parent == 2);
-  const std::vector<std::string> names{"b", "a", "c", "d", "a"};
-  CHECK(machines_of_ranks(*made, names) == std::vector{1, 0, 2, 3, 0});
-  const auto places = places_of(*made, machines_of_ranks(*made, names));
-  CHECK(places[1].cluster == places[2].cluster);
-  CHECK(places[1].cluster == places[4].cluster);
+  const auto places = places_of(*made, found->machine_of);
+  CHECK(places[0].cluster == places[2].cluster);
+  CHECK(places[0].cluster == places[3].cluster);
   CHECK(places[0].cluster != places[1].cluster);
+  CHECK(places[0].cluster != places[4].cluster);
 }
 
 TEST_CASE("machines that are not all below one top make none") {

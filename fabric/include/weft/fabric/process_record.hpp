@@ -26,6 +26,9 @@ struct build_identity {
 /// The build that this is.
 build_identity this_build();
 
+/// Of a text in a record, bytes.
+inline constexpr std::size_t longest_record_text = 4096;
+
 /// The node, as far as processes can tell that they share it.
 struct host_identity {
   std::string node;                 ///< the same for its processes: `node_identity()`

@@ -18,8 +18,9 @@ struct options {
   std::string provider;  ///< libfabric provider; empty: the default of this machine
   std::string address;   ///< numeric: what endpoints and control connections bind to; empty: the interface's
   /// A file that describes the network's switches, as Slurm's topology.conf; empty: what Slurm tells its tasks of
-  /// them, if it started them; none: nothing is known of them.
+  /// them, if it started them; `no_topology`: nothing is known of them.
   std::string topology;
+  static constexpr const char* no_topology = "none";
   std::string interface;  ///< names, subnets and ^exclusions, by comma; empty: what reaches the other hosts
   progress_mode progress = progress_mode::caller;
   bool real_time = false;  ///< the progress thread takes a real-time class, where it has a core of its own

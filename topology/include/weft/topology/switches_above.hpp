@@ -5,22 +5,29 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 #include <weft/topology/network.hpp>
 
 namespace weft::topology {
 
 /// "core.leaf0", the top first, of what Slurm tells each task: SLURM_TOPOLOGY_ADDR, "core.leaf0.node1", whose parts
-/// SLURM_TOPOLOGY_ADDR_PATTERN names, "switch.switch.node". Empty for another pattern, as where Slurm knows of no
-/// switches, and where the two do not fit.
-std::string switches_by_slurm(std::string_view address, std::string_view pattern);
+/// SLURM_TOPOLOGY_ADDR_PATTERN names, "switch.switch.node". A level at which the node has no switch is empty there, and
+/// left out. Empty for another pattern, as where Slurm knows of no switches; where the address is not that of `node`,
+/// which Slurm calls SLURMD_NODENAME; and where the parts are not as many as the pattern's, since a name has dots.
+std::string switches_by_slurm(std::string_view address, std::string_view pattern, std::string_view node);
 
 struct machine_below {
   std::string machine;
   std::string switches;  ///< as of switches_by_slurm
 };
 
+struct network_around {
+  network between;
+  std::vector<int> machine_of;  ///< of each that knew the switches above it: index in network::machines
+};
+
 /// The network of the machines of these, in which several may name the same one. None where not all of them are below
 /// one top, or one machine is at two switches.
-std::optional<network> network_of(std::span<const machine_below> all);
+std::optional<network_around> network_of(std::span<const machine_below> all);
 
 }  // namespace weft::topology
