@@ -75,14 +75,14 @@ def ours(options, collective, ranks, path):
     return {0 if collective == "barrier" else count * parts: time for count, time in found.items()}
 
 
-def end_session(leader):
+def end_session(leader, by):
     """Of all its process groups: `timeout`, by which PEERS/measure starts a peer, makes one of its own."""
     for process in os.scandir("/proc"):
         if not process.name.isdigit():
             continue
         try:
             if os.getsid(int(process.name)) == leader:
-                os.kill(int(process.name), signal.SIGTERM)
+                os.kill(int(process.name), by)
         except ProcessLookupError:
             continue
 
@@ -96,8 +96,12 @@ def theirs(options, collective, ranks, path):
     try:
         printed, errors = process.communicate(timeout=options.limit)
     except subprocess.TimeoutExpired:
-        end_session(process.pid)
-        printed, errors = process.communicate()
+        end_session(process.pid, signal.SIGTERM)
+        try:
+            printed, errors = process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            end_session(process.pid, signal.SIGKILL)
+            printed, errors = process.communicate()
     found = {peer: {} for peer in PEERS}
     for line in printed.splitlines():
         if not line.startswith("{"):
