@@ -150,7 +150,7 @@ class across_nodes::run_of_call {
   bool between(const leader_call& call) { return !speaks() || take(on_.between_.run(call, member_, selection_)); }
 
   void barrier() {
-    if (!on_node(stage(collective::barrier, 0, nullptr, nullptr))) return;
+    if (!on_node(stage(collective::reduce, 0, nullptr, nullptr))) return;  // of nothing: the first awaits all
     if (!between(stage(collective::barrier, 0, nullptr, nullptr))) return;
     on_node(stage(collective::broadcast, 0, nullptr, nullptr));
   }

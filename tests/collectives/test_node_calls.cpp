@@ -36,6 +36,9 @@ TEST_CASE("processes of a node with several ranks each get the serial result", "
 }
 
 TEST_CASE("nobody leaves a barrier of a node before the last has entered", "[node]") {
+  const weft::topology::cpu_set before = weft::topology::this_thread_binding();
+  const bool crowded = GENERATE(false, true);
+  if (crowded) weft::topology::bind_this_thread({before.first()});
   for (const int processes : {2, 3, 9})
     for (const int group_ranks : {0, 3}) {
       job what = small_job(processes);
@@ -46,6 +49,7 @@ TEST_CASE("nobody leaves a barrier of a node before the last has entered", "[nod
         check_barriers(world, entered, 100);
       });
     }
+  weft::topology::bind_this_thread(before);
 }
 
 TEST_CASE("more processes than one pass of a kernel combines get the same bits", "[node]") {

@@ -49,6 +49,18 @@ TEST_CASE("one broadcasts where another reduces", "[node]") {
   });
 }
 
+TEST_CASE("the first process broadcasts where the others are in a barrier", "[node]") {
+  run_ranks(small_job(5), [&](weft::communicator& world) {
+    std::vector<int> data(3, 1);
+    const auto text = expect_error(weft::errc::mismatched_call, [&] {
+      if (world.rank() == 0) world.bcast(data, 0);
+      world.barrier();
+      world.barrier();
+    });
+    expect_text(text, "called bcast(");
+  });
+}
+
 TEST_CASE("a call that sends messages meets one that another rank has left", "[node]") {
   const int left = GENERATE(1, 2, 3);
   run_ranks(small_job(2), [&](weft::communicator& world) {

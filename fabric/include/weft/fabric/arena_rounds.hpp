@@ -103,7 +103,8 @@ class arena_rounds {
     wake_sleepers();
   }
   void end() noexcept { wake_sleepers(); }
-  /// Ends one in which some were awaited who had awaited others in the round `since`, so that all have been in that.
+  /// Ends one by which it is known that all others have been in the round `since`: some were awaited who had awaited
+  /// the rest in that.
   void end_with_all_in(std::uint32_t since) noexcept {
     settled_ = since;
     wake_sleepers();
