@@ -27,12 +27,6 @@ constexpr int least_spins = 4;
 /// spins a little more, and 4.9 where none does; with 8 processes 16.5 and 9.
 constexpr unsigned waits_between_trials = 32;
 
-/// Looks between two yields of a wait: about as long as those take. Who is given its core back has seen the others that
-/// share it wait, too, or they would be at work: now something has to come from another core, and who runs when it does
-/// need not be given the core first. With 4 processes on 2 cores a barrier and an all-to-all take 5.7 us in place of 7.2
-/// and of their samples fewer take three changes of threads in place of two; the median is 3 % longer.
-constexpr int looks_between_yields = 48;
-
 /// So many pauses between two polls of the network, each of which takes as long as several of them.
 constexpr unsigned turns_between_polls = 32;
 
@@ -86,21 +80,14 @@ class arena_rounds::long_wait {
           sleep(longest, rung_by);
       });
       scheduler::yield();
-      if (!is_spinning()) look();
     }
     return true;
   }
 
   /// Whether it ended before it gave its core to others.
-  bool was_short() const noexcept { return is_spinning(); }
+  bool was_short() const noexcept { return spins_ && turns_ <= backoff::spins; }
 
  private:
-  bool is_spinning() const noexcept { return spins_ && turns_ <= backoff::spins; }
-
-  void look() const noexcept {
-    for (int i = 0; i < looks_between_yields && !reached(); ++i) pause_core();
-  }
-
   bool reached() const noexcept {
     // acquire: as in await(), for what comes after this wait.
     return static_cast<std::int32_t>(round_of(its_.load(std::memory_order_acquire)) - until_) >= 0;
