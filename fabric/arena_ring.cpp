@@ -121,9 +121,10 @@ arena_ring_reader::record arena_ring_reader::next() {
   }
   const auto kind = static_cast<std::uint16_t>(found >> 32);
   const std::size_t bytes = static_cast<std::uint32_t>(found), begin = offset_ + word_bytes;
-  if (found >> 48 != 0 || kind == go_back || offset_ + bytes + 2 * line > arena_ring_bytes)
+  const std::size_t end = offset_ + place_of(bytes);
+  if (found >> 48 != 0 || kind == go_back || end + line > arena_ring_bytes)  // behind it is the next one's word
     throw error(errc::protocol, "a ring of the node's memory holds no record at " + std::to_string(offset_));
-  offset_ += place_of(bytes);
+  offset_ = end;
   return {kind, {memory_ + begin, bytes}};
 }
 

@@ -116,6 +116,19 @@ TEST_CASE("a ring holds a peer's credit of the shortest frames while its reader 
   CHECK(one.reader.next().kind == 0);
 }
 
+TEST_CASE("a ring may be full to its end", "[arena][ring]") {
+  for (const std::size_t bytes : {0u, 1u, 8u, 55u, 56u, 57u, 120u, 700u, 4088u}) {
+    CAPTURE(bytes);
+    ring one;
+    const auto frame = pattern(bytes, 1);
+    int written = 0;
+    while (one.writer.put(1, frame)) ++written;
+    CHECK(one.reserved == arena_ring_bytes);
+    for (int i = 0; i < written; ++i) REQUIRE(is(one.reader.next().bytes, frame));
+    CHECK(one.reader.next().kind == 0);
+  }
+}
+
 TEST_CASE("where there is no memory for more of a ring who writes hears it, and what is in it stays", "[arena][ring]") {
   ring one(4096);
   const auto frame = pattern(500, 1);
@@ -149,10 +162,10 @@ TEST_CASE("a writer and a reader on threads of their own", "[arena][ring][thread
   ring one;
   constexpr std::uint64_t count = 50'000;
   const auto size_of = [&](std::uint64_t number) { return ((number + seed) * 0x9e3779b97f4a7c15u >> 30) % 700; };
-  std::thread writing([&] {
+  std::jthread writing([&](const std::stop_token& given_up) {
     for (std::uint64_t i = 0; i < count; ++i) {
       const auto bytes = pattern(size_of(i), i);
-      while (!one.writer.put(1, bytes)) std::this_thread::yield();
+      while (!one.writer.put(1, bytes) && !given_up.stop_requested()) std::this_thread::yield();
     }
   });
   std::uint64_t wrong = 0;
