@@ -1,4 +1,5 @@
 #include <unordered_map>
+#include <utility>
 #include <weft/topology/switches_above.hpp>
 
 namespace weft::topology {

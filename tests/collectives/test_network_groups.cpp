@@ -1,4 +1,4 @@
-// Jobs on a network that a file describes or that their processes know of: rings go along it, and groups are its clusters.
+// Jobs on a network that a file describes or their processes know of: rings go along it, and groups are its clusters.
 #include <weft/choices.hpp>
 #include <weft/schedules/algorithms.hpp>
 
