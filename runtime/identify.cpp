@@ -1,5 +1,6 @@
 #include "identify.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -28,11 +29,11 @@ node_place find_place(store& rendezvous, store::clock::time_point deadline) {
 joined_job identify(met_job met, store::clock::time_point deadline) {
   store& rendezvous = *met.rendezvous;
   if (rendezvous.process() == 0) {
-    std::uint64_t number;
-    std::memcpy(&number, draw_challenge().data(), sizeof number);
-    std::vector<std::byte> identity;
-    append(identity, number);
-    append(identity, as_bytes(make_secret()));
+    const auto number = draw_challenge();
+    const std::string secret = make_secret();
+    std::vector<std::byte> identity(sizeof(std::uint64_t) + secret.size());
+    std::memcpy(identity.data(), number.data(), sizeof(std::uint64_t));
+    std::ranges::copy(as_bytes(secret), identity.begin() + sizeof(std::uint64_t));
     rendezvous.put(job_key, identity);
   }
   if (met.place)

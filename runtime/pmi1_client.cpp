@@ -71,7 +71,7 @@ std::size_t pmi1_client::limit(std::string_view maxes, std::string_view field, s
 std::string pmi1_client::ask(const std::string& request, std::string_view answer, time_point deadline) {
   std::string line = connection_.ask(request, answer, deadline);
   if (const auto status = connection_.field(line, "rc").value_or("0"); status != "0")
-    throw error(errc::protocol, name() + ": " + quoted(request) + " was refused: " + quoted(line));
+    throw error(errc::protocol, name() + ": " + in_quotes(request) + " was refused: " + in_quotes(line));
   return line;
 }
 

@@ -47,14 +47,14 @@ pmi2_client::pmi2_client(pmi_connection connection, const pmi_environment& start
   const std::string job = ask("fullinit", fields, deadline);
   if (connection_.field(job, "rank").value_or(rank) != rank || connection_.field(job, "size").value_or(size) != size)
     throw error(errc::protocol,
-                name() + ": process " + rank + " of " + size + " by PMI_RANK and PMI_SIZE is told " + quoted(job));
+                name() + ": process " + rank + " of " + size + " by PMI_RANK and PMI_SIZE is told " + in_quotes(job));
 }
 
 /// Asks "cmd=COMMAND FIELDS", which "cmd=COMMAND-response" answers.
 std::string pmi2_client::ask(const std::string& command, const std::string& fields, time_point deadline) {
   std::string answer = connection_.ask(command + fields, command + "-response", deadline);
   if (connection_.field(answer, "rc").value_or("0") != "0")
-    throw error(errc::protocol, name() + ": " + quoted(command + fields) + " was refused: " + quoted(answer));
+    throw error(errc::protocol, name() + ": " + in_quotes(command + fields) + " was refused: " + in_quotes(answer));
   return answer;
 }
 

@@ -24,8 +24,8 @@ std::unique_ptr<pmi_client> connect_pmi(const pmi_environment& started, pmi_clie
   if (accepted(connection, first, "1")) return make_pmi1_client(std::move(connection), deadline);
   const std::string second = greet(connection, "2", "0", deadline);
   if (accepted(connection, second, "2")) return make_pmi2_client(std::move(connection), started, deadline);
-  throw error(errc::incompatible, connection.name() + ": asked for version 1 of PMI it answers " + quoted(first) +
-                                      ", and for version 2 " + quoted(second));
+  throw error(errc::incompatible, connection.name() + ": asked for version 1 of PMI it answers " + in_quotes(first) +
+                                      ", and for version 2 " + in_quotes(second));
 }
 
 }  // namespace weft

@@ -39,7 +39,7 @@ std::optional<std::size_t> read_length(std::string_view text) {
 
 }  // namespace
 
-std::string quoted(std::string_view message) {
+std::string in_quotes(std::string_view message) {
   std::string text;
   for (const char c : message.substr(0, 120)) text += c >= ' ' && c <= '~' ? c : '?';
   return "\"" + text + (message.size() > 120 ? "...\"" : "\"");
@@ -82,7 +82,7 @@ std::string pmi_connection::ask(const std::string& request, std::string_view ans
   send(request, deadline);
   std::string message = receive(request, deadline);
   if (field(message, "cmd") != answer)
-    throw error(errc::protocol, name_ + ": " + command(request) + " was answered by " + quoted(message) +
+    throw error(errc::protocol, name_ + ": " + command(request) + " was answered by " + in_quotes(message) +
                                     " in place of \"cmd=" + std::string(answer) + "\"");
   usable_ = true;
   return message;
@@ -108,7 +108,7 @@ std::string pmi_connection::receive(const std::string& request, time_point deadl
     if (received < 0)
       throw error(errc::no_rendezvous, name_ + ": it closed the connection in place of an answer to " +
                                            command(request) +
-                                           (input_.empty() ? "" : ", after half a message: " + quoted(input_)));
+                                           (input_.empty() ? "" : ", after half a message: " + in_quotes(input_)));
     input_ += as_text(std::span<const std::byte>(buffer).first(static_cast<std::size_t>(received)));
   }
 }
@@ -121,11 +121,11 @@ std::optional<std::string> pmi_connection::take_message(const std::string& reque
     const auto length = read_length(std::string_view(input_).substr(0, length_size));
     if (!length || *length > longest_message)
       throw error(errc::protocol,
-                  name_ + ": the answer to " + command(request) + " does not begin with its length: " + quoted(input_));
+                  name_ + ": the answer to " + command(request) + " does not begin with its length: " + in_quotes(input_));
     begin = length_size;
     end = next = length_size + *length;
   } else if (end == std::string::npos && input_.size() > longest_message) {
-    throw error(errc::protocol, name_ + ": the answer to " + command(request) + " has no end: " + quoted(input_));
+    throw error(errc::protocol, name_ + ": the answer to " + command(request) + " has no end: " + in_quotes(input_));
   }
   if (end > input_.size()) return std::nullopt;
   std::string message = input_.substr(begin, end - begin);

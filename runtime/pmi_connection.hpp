@@ -13,7 +13,7 @@
 namespace weft {
 
 /// The beginning of what a manager says, in quotation marks and without what a terminal would obey: for errors.
-std::string quoted(std::string_view message);
+std::string in_quotes(std::string_view message);
 
 /// A request as it is sent, "cmd=REQUEST" of each version.
 std::string pmi1_message(const std::string& request);

@@ -35,13 +35,13 @@ std::vector<std::string> own_environment() {
 /// What a remote shell is to run. Where libraries are found is needed before the agent can be told anything.
 std::string remote_command(const std::string& program) {
   const char* const libraries = std::getenv("LD_LIBRARY_PATH");
-  const std::string where = libraries == nullptr ? "" : "env LD_LIBRARY_PATH=" + quoted(libraries) + " ";
-  return "exec " + where + quoted(program) + " agent";
+  const std::string where = libraries == nullptr ? "" : "env LD_LIBRARY_PATH=" + shell_quoted(libraries) + " ";
+  return "exec " + where + shell_quoted(program) + " agent";
 }
 
 }  // namespace
 
-std::string quoted(const std::string& text) {
+std::string shell_quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";

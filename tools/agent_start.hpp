@@ -59,6 +59,6 @@ class agent_start {
 };
 
 /// `text` as one word for a shell.
-std::string quoted(const std::string& text);
+std::string shell_quoted(const std::string& text);
 
 }  // namespace weft::tools

@@ -33,7 +33,7 @@ std::string place(std::int64_t row, std::int64_t column) {
   return std::string("(") + std::to_string(row + 1) + ", " + std::to_string(column + 1) + ")";
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 40;
   std::string shown;
   for (const char c : text.substr(0, longest)) shown += std::isprint(static_cast<unsigned char>(c)) ? c : '?';
@@ -84,18 +84,18 @@ format reader::read_banner() {
   const auto words = words_of(lower, 5);
   const std::string right = "\"%%MatrixMarket matrix coordinate real|integer general|symmetric\"";
   if (words.size() != 5 || words[0] != "%%matrixmarket") {
-    lines_.fail("no Matrix Market file: it has to begin with " + right + ", not " + quoted(*line));
+    lines_.fail("no Matrix Market file: it has to begin with " + right + ", not " + in_quotes(*line));
   }
   if (words[1] != "matrix" || words[2] != "coordinate") {
     lines_.fail("only \"matrix coordinate\" is read, not " +
-                quoted(std::string(words[1]) + " " + std::string(words[2])));
+                in_quotes(std::string(words[1]) + " " + std::string(words[2])));
   }
   if (words[3] == "pattern") lines_.fail("a pattern has no values to solve with: \"real\" or \"integer\" is read");
   if (words[3] != "real" && words[3] != "integer") {
-    lines_.fail("only \"real\" and \"integer\" entries are read, not " + quoted(words[3]));
+    lines_.fail("only \"real\" and \"integer\" entries are read, not " + in_quotes(words[3]));
   }
   if (words[4] != "general" && words[4] != "symmetric") {
-    lines_.fail("only \"general\" and \"symmetric\" matrices are read, not " + quoted(words[4]));
+    lines_.fail("only \"general\" and \"symmetric\" matrices are read, not " + in_quotes(words[4]));
   }
   return {words[3] == "integer", words[4] == "symmetric"};
 }
@@ -104,7 +104,7 @@ size reader::read_size() {
   const auto line = next_content();
   if (!line) lines_.fail("the file ends here, before the line \"ROWS COLUMNS ENTRIES\"");
   const auto words = words_of(*line, 3);
-  if (words.size() != 3) lines_.fail("expected \"ROWS COLUMNS ENTRIES\", not " + quoted(*line));
+  if (words.size() != 3) lines_.fail("expected \"ROWS COLUMNS ENTRIES\", not " + in_quotes(*line));
   const auto rows = number<std::int64_t>(words[0], "the number of rows");
   const auto columns = number<std::int64_t>(words[1], "the number of columns");
   const auto entries = number<std::int64_t>(words[2], "the number of entries");
@@ -121,11 +121,11 @@ size reader::read_size() {
 
 entry reader::read_entry(std::string_view line) {
   const auto words = words_of(line, 3);
-  if (words.size() != 3) lines_.fail("expected \"ROW COLUMN VALUE\", not " + quoted(line));
+  if (words.size() != 3) lines_.fail("expected \"ROW COLUMN VALUE\", not " + in_quotes(line));
   entry read{index(words[0], "row"), index(words[1], "column"), 0, lines_.number()};
   read.value = format_.integer ? static_cast<double>(number<std::int64_t>(words[2], "the value"))
                                : number<double>(words[2], "the value");
-  if (!std::isfinite(read.value)) lines_.fail("the value " + quoted(words[2]) + " is not finite");
+  if (!std::isfinite(read.value)) lines_.fail("the value " + in_quotes(words[2]) + " is not finite");
   if (format_.symmetric && read.column > read.row) {
     lines_.fail("entry " + place(read.row, read.column) + " is above the diagonal: a symmetric file holds the lower " +
                 "triangle, where it is " + place(read.column, read.row));
@@ -141,10 +141,10 @@ Number reader::number(std::string_view word, const char* what) const {
   Number value{};
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc::result_out_of_range) {
-    lines_.fail(std::string(what) + ", " + quoted(word) + ", is beyond the range of 64 bits");
+    lines_.fail(std::string(what) + ", " + in_quotes(word) + ", is beyond the range of 64 bits");
   }
   if (error != std::errc{} || end != digits.data() + digits.size()) {
-    lines_.fail(std::string(what) + ", " + quoted(word) + ", is not " +
+    lines_.fail(std::string(what) + ", " + in_quotes(word) + ", is not " +
                 (std::is_integral_v<Number> ? "an integer" : "a number"));
   }
   return value;

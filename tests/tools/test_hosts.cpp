@@ -1,8 +1,12 @@
 // Which hosts a job runs on, and who of it where.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
+#include <string>
 #include <weft/runtime/error.hpp>
 
 #include "agent_tree.hpp"
