@@ -30,7 +30,8 @@ leaders::leaders(process& host, const fabric::group& members) {
   if (nodes.size() == 1)
     road_ = node_road::of(host, members.communicator, seats, leader_, static_cast<std::size_t>(here_));
   else
-    nodes_ = across_nodes::of(host, members.communicator, nodes, seats, leader_, here_);
+    nodes_ =
+        across_nodes::of(host, members.communicator, nodes, seats, leader_, here_, leader_.size() == number_.size());
 }
 
 fabric::board_ticket leaders::board() const noexcept {

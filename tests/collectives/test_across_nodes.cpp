@@ -11,6 +11,7 @@
 #include "sanitized.hpp"
 
 using namespace weft_test;
+using namespace std::string_literals;
 using weft::schedules::collective;
 
 namespace {
@@ -26,13 +27,18 @@ job on_nodes(const std::string& letters, int ranks_per_process = 1) {
 TEST_CASE("processes of several nodes get the serial result", "[nodes]") {
   const auto* const nodes = GENERATE("aab", "abab", "aabbaac", "abcddd");
   const int ranks = GENERATE(1, 3);
+  const bool in_rows = nodes != "abab"s && nodes != "aabbaac"s;
   auto what = on_nodes(nodes, ranks);
   what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
   run_ranks(what, [&](weft::communicator& world) {
     for (const collective each :
          {collective::barrier, collective::broadcast, collective::reduce, collective::allreduce})
       expect(on_node(world, each), "the memory of the nodes to be used");
-    expect(!on_node(world, collective::alltoall), "messages for others");
+    for (const collective each :
+         {collective::allgather, collective::reduce_scatter, collective::scan, collective::exscan})
+      expect(on_node(world, each) == in_rows, "the memory of the nodes to be used where their ranks are in rows");
+    expect(on_node(world, collective::alltoall) == (in_rows && ranks == 1), "one rank a process to be packed");
+    expect(!on_node(world, collective::gather), "messages for others");
     call_anything(world, sanitized ? 20 : 60, seed_of_this_run());
   });
 }
@@ -82,7 +88,8 @@ TEST_CASE("communicators of several nodes have boards of their own, and give the
 TEST_CASE("where an operator throws on one of several nodes, the communicator goes on", "[nodes]") {
   const int ranks = GENERATE(1, 2);
   run_ranks(on_nodes("aabb", ranks), [&](weft::communicator& world) {
-    for (const collective what : {collective::allreduce, collective::reduce})
+    for (const collective what :
+         {collective::allreduce, collective::reduce, collective::reduce_scatter, collective::scan, collective::exscan})
       for (const std::size_t count : {1u, 1000u, 3000u, 20'000u})
         for (int thrower = 0; thrower < world.size(); ++thrower) {
           const int root = (thrower + static_cast<int>(count)) % world.size();
@@ -114,6 +121,33 @@ TEST_CASE("who calls something else on another node is found out", "[nodes]") {
       world.barrier();
     });
     expect_text(text, "called allreduce(");
+  });
+}
+
+TEST_CASE("all-to-alls of several nodes are packed while they are short", "[nodes]") {
+  run_ranks(on_nodes("aabbb"), [](weft::communicator& world) {
+    for (const std::size_t count : {1u, 7u, 1000u, 1093u, 20'000u}) {  // beyond 1092 floats from process to process
+      collective_case c;
+      c.what = collective::alltoall;
+      c.count = count;
+      std::mt19937_64 random(seed_of_this_run() + count);
+      draw_terms(c, world.size(), random);
+      check_case(world, c);
+    }
+  });
+}
+
+TEST_CASE("who sends blocks of another length to another node is found out", "[nodes]") {
+  const int who = GENERATE(0, 1, 2, 3);
+  run_ranks(on_nodes("aabb"), [&](weft::communicator& world) {
+    std::vector<float> in(80'000, 1), out(80'000);
+    const auto text = expect_error(weft::errc::mismatched_call, [&] {
+      const std::size_t count = world.rank() == who ? 80'000 : 80;  // not packed, packed
+      world.alltoall(std::span(in).first(count), std::span(out).first(count));
+      world.barrier();
+      world.barrier();
+    });
+    expect_text(text, "called alltoall(");
   });
 }
 

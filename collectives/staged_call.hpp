@@ -1,0 +1,88 @@
+// One collective among processes of several nodes, in stages.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "aligned_bytes.hpp"
+#include "leader_call.hpp"
+#include "message_stage.hpp"
+#include "node_layout.hpp"
+#include "node_road.hpp"
+
+namespace weft::detail {
+
+/// What its stages go by.
+struct node_stages {
+  const node_layout& layout;
+  int here;                ///< this process
+  node_road* road;         ///< among those of its node; null where it is alone there
+  message_stage& between;  ///< among the first processes of the nodes
+};
+
+/// Stages in the memory of the nodes and by messages between their first processes, which speak for them. Where an
+/// operator has thrown the stages behind it are gone through all the same.
+class staged_call {
+ public:
+  staged_call(const node_stages& on, const leader_call& call, fabric::participant& member,
+              const schedules::selection_parameters& selection)
+      : on_(on), call_(call), member_(member), selection_(selection), missing_(call.poisoned) {}
+
+  /// Blocks. Throws std::bad_alloc where there is no memory for what lies between two stages.
+  leader_result run();
+
+ private:
+  int node() const { return on_.layout.node[static_cast<std::size_t>(on_.here)]; }
+  int nodes() const { return static_cast<int>(on_.layout.size()); }
+  bool speaks() const { return on_.layout.seat[static_cast<std::size_t>(on_.here)] == 0; }
+  int root_node() const { return on_.layout.node[static_cast<std::size_t>(call_.root)]; }
+  int root_seat() const { return on_.layout.seat[static_cast<std::size_t>(call_.root)]; }
+  bool is_root() const { return on_.here == call_.root; }
+  bool root_is_here() const { return node() == root_node(); }
+  std::size_t bytes() const { return call_.count * call_.of->element_bytes; }
+
+  // staged_call.cpp
+  leader_call stage(collective what, int root, const std::byte* in, std::byte* out) const;
+  /// Whether the next stage is to follow: the communicator has not failed.
+  bool take(leader_result found);
+  bool on_node(const leader_call& call) { return on_.road == nullptr || take(on_.road->run(call, member_)); }
+  bool between(const leader_call& call) { return !speaks() || take(on_.between.run(call, member_, selection_)); }
+  /// So much memory, if this process speaks.
+  aligned_bytes memory_of_speaker(std::size_t bytes) const;
+
+  void barrier();
+  void broadcast();
+  void allreduce();
+  void reduce();
+  /// From the process that speaks for the root's node to the root.
+  void hand_over(const std::byte* from);
+  void scan();
+  /// What the nodes before this one have together and then this process's own input, for it to scan with. Null: an
+  /// operator has thrown.
+  void put_before(const std::byte* others, std::byte* out);
+
+  // staged_blocks.cpp
+  /// Elements of the blocks of `processes`, which are consecutive.
+  std::size_t elements_of(const std::vector<int>& processes) const;
+  /// Where those of this node begin: bytes.
+  std::size_t begin_of_node() const;
+  leader_call blocks_on_node(collective what, const std::byte* in, std::byte* out) const;
+  leader_call blocks_between(collective what, const std::byte* in, std::byte* out) const;
+  void allgather();
+  void reduce_scatter();
+  void alltoall();
+  /// From what the processes of this node send, one's after the other's, to that by the nodes that it goes to.
+  void pack(const std::byte* rows, std::byte* packed) const;
+  /// From what comes by nodes to that of the processes of this node, one's after the other's.
+  void unpack(const std::byte* packed, std::byte* rows) const;
+
+  const node_stages on_;
+  const leader_call& call_;
+  fabric::participant& member_;
+  const schedules::selection_parameters& selection_;
+  std::shared_ptr<const fabric::poison> missing_;  // why this process has nothing for the next stage
+  leader_result result_;
+};
+
+}  // namespace weft::detail
