@@ -35,14 +35,16 @@ def ways(text):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ways", type=ways, default=["node", "net"])
+    parser.add_argument("--ways", type=ways, help="by default node and the provider that weft takes of this libfabric")
     parser.add_argument("--alternations", type=at_least(1), default=5)
     parser.add_argument("--from", dest="first", type=size, default=8)
     parser.add_argument("--to", dest="last", type=size, default=16 << 20)
     parser.add_argument("--factor", type=at_least(2), default=2)
     parser.add_argument("--budget", type=at_least(1), default=200, help="ms for the samples of a size")
     measured.add_peer_options(parser, "README.md")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.ways = options.ways or ["node", measured.default_provider(options.weft)]
+    return options
 
 
 def results(command, peer):

@@ -70,8 +70,8 @@ def ours(options, collective, ranks, path):
     parts = ranks if collective in BLOCKS else 1
     first, last = max(1, options.first // parts), max(1, options.last // parts)
     command = [options.weft, "bench", collective.replace("_", "-"), "-n", ranks, "-b", first, "-e", last,
-               "-f", options.factor, "--budget", options.budget, "--provider", "net", PATHS[path], "--json"]
-    found = medians(list(map(str, command)), "weft-net")
+               "-f", options.factor, "--budget", options.budget, PATHS[path], "--json"]
+    found = medians(list(map(str, command)), "weft-default")
     return {0 if collective == "barrier" else count * parts: time for count, time in found.items()}
 
 

@@ -53,8 +53,8 @@ def statistics_of(us):
 
 def of_weft(options, progress, noise, real_time=False):
     """The two figures: to the end of the last rank's part, and to its return."""
-    command = [options.weft, "bench", "consistency", "--provider", "net", "--progress", progress,
-               "--budget", 1000 * options.seconds, "--json", *(["--noise", noise] if noise else [])]
+    command = [options.weft, "bench", "consistency", "--progress", progress, "--budget", 1000 * options.seconds,
+               "--json", *(["--noise", noise] if noise else [])]
     found = json.loads(measured.output(*map(str, command), environment={
         "WEFT_REAL_TIME": "on" if real_time else "off", "WEFT_NODE": "off"}))
     if found["wrong"] != 0:

@@ -96,10 +96,20 @@ def processor():
     return platform.machine()
 
 
-def measured_with(weft):
-    """The day, the machine and the build of that command in words, without the full stop; and `weft info --json`."""
+def info_of(weft):
+    """`weft info --json`."""
     # It fails where no provider works, and says the rest all the same.
-    info = json.loads(subprocess.run([weft, "info", "--json"], stdout=subprocess.PIPE, text=True).stdout)
+    return json.loads(subprocess.run([weft, "info", "--json"], stdout=subprocess.PIPE, text=True).stdout)
+
+
+def default_provider(weft):
+    """libfabric's that it takes where none is named."""
+    return info_of(weft)["provider"]["chosen"]
+
+
+def measured_with(weft):
+    """The day, the machine and the build of that command in words, without the full stop; and what it says of itself."""
+    info = info_of(weft)
     build = info["build"]
     commit = first_line("git", "-C", str(SOURCE), "rev-parse", "--short", "HEAD")
     return (f"{datetime.date.today()}: {processor()}, {len(info['machine']['cores'])} cores, Linux "

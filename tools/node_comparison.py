@@ -46,8 +46,8 @@ def ours(options, column):
     for first, last, factor in ranges(column.collective, options.last):
         command = [options.weft, "bench", column.collective.replace("_", "-"), "-n", column.ranks,
                    "-b", max(1, first // parts), "-e", max(1, last // parts), "-f", factor, "--budget", options.budget,
-                   "--provider", "net", "--json", *column.flags]
-        for count, result in results(list(map(str, command)), "weft-net").items():
+                   "--json", *column.flags]
+        for count, result in results(list(map(str, command)), "weft-default").items():
             if count % ELEMENT == 0:
                 found[count * parts] = times_of(result)
     return found

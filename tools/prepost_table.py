@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What posting receives in advance saves: the start-up cost of a long message, with and without.
 
-  tools/prepost_table.py [--provider net] [-n 2] [--alternations 5] [--from 16k] [--to 128k] [--budget 200]
+  tools/prepost_table.py [--provider NAME] [-n 2] [--alternations 5] [--from 16k] [--to 128k] [--budget 200]
                          [--weft build/tools/weft] [--write] [--readme collectives/ALGORITHMS.md]
 
 Runs `weft bench reduce-scatter` with --prepost on and off in turn, over --provider alone, and prints a table in
@@ -26,14 +26,16 @@ ALGORITHMS = {"ring": lambda ranks: ranks - 1, "mst": lambda ranks: 2 * math.cei
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--provider", default="net")
+    parser.add_argument("--provider", help="by default what weft takes of this libfabric")
     parser.add_argument("-n", "--ranks", type=at_least(2), default=2)
     parser.add_argument("--alternations", type=at_least(1), default=5)
     parser.add_argument("--from", dest="first", type=size, default=16 << 10)
     parser.add_argument("--to", dest="last", type=size, default=128 << 10)
     parser.add_argument("--budget", type=at_least(1), default=200, help="ms for the samples of a size")
     measured.add_output_options(parser, "collectives/ALGORITHMS.md")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.provider = options.provider or measured.default_provider(options.weft)
+    return options
 
 
 def bench(options, *arguments):

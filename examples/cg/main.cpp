@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <weft/weft.hpp>
 
@@ -57,7 +58,11 @@ linear_system make_system(const cg::arguments& given, int rank, int ranks) {
 /// What one rank does. Returns the exit status, the same on every rank.
 int run_rank(weft::communicator& world, int argc, char** argv) {
   cg::arguments given;
-  cg::together(world, [&] { given = cg::parse_arguments(argc, argv); });
+  static std::mutex one_at_a_time;  // CLI11 takes what errno is after another thread's first use for an error of its own
+  cg::together(world, [&] {
+    const std::lock_guard lock(one_at_a_time);
+    given = cg::parse_arguments(argc, argv);
+  });
   const bool speaks = world.rank() == 0;
   if (!given.help.empty()) {
     if (speaks) std::fputs(given.help.c_str(), stdout);

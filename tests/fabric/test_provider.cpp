@@ -87,7 +87,7 @@ TEST_CASE("an address that this machine has not is an error that names those it 
   }
 }
 
-TEST_CASE("loading libfabric, in a process of its own", "[.fresh]") {
+TEST_CASE("loading libfabric in a process of its own", "[.fresh]") {
   unsetenv("IPATH_NO_BACKTRACE");  // with which libinfinipath would hook none
   constexpr int numbers[] = {SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGFPE};
   struct sigaction before[std::size(numbers)], after;
@@ -105,7 +105,7 @@ TEST_CASE("loading libfabric, in a process of its own", "[.fresh]") {
 TEST_CASE("loading libfabric waits until it is needed and leaves the signal handlers alone", "[provider]") {
   const pid_t child = fork();
   if (child == 0) {
-    execl("/proc/self/exe", "test_transport", "loading libfabric, in a process of its own", "-o", "/dev/null", nullptr);
+    execl("/proc/self/exe", "test_transport", "loading libfabric in a process of its own", "-o", "/dev/null", nullptr);
     _exit(125);
   }
   int status = 0;

@@ -8,6 +8,7 @@ LAUNCHER: weft, hydra, openmpi, slurm-pmix, slurm-pmi2 or slurm-weft. By weft an
 every provider, by the others a part of it; with --all the whole by these, too. LAUNCHERS.md has the commands.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -22,6 +23,9 @@ import hosts
 import slurm
 
 LAUNCHER, PROGRAM, WEFT = sys.argv.pop(1), *(str(pathlib.Path(sys.argv.pop(1)).resolve()) for _ in range(2))
+# What weft takes of this libfabric: net, or tcp where that is in it.
+INFO = json.loads(subprocess.run([WEFT, "info", "--json"], stdout=subprocess.PIPE, check=False).stdout)
+DEFAULT_PROVIDER = INFO["provider"]["chosen"]
 WHOLE = "--all" in sys.argv or LAUNCHER in ("weft", "hydra")
 COUNTS = ["0", "1", "1000", "20000", "300000"] if WHOLE else ["1000"]
 PROCESSES, PER_HOST = 6, 2
@@ -137,8 +141,8 @@ class Jobs(unittest.TestCase):
 
 
 class EveryLauncher(Jobs):
-    def test_api_over_net(self):
-        self.go_through(counts=COUNTS, WEFT_PROVIDER="net")
+    def test_api_over_the_default(self):
+        self.go_through(counts=COUNTS, WEFT_PROVIDER=DEFAULT_PROVIDER)
 
     def test_api_over_rxm(self):
         self.go_through(counts=COUNTS, WEFT_PROVIDER="tcp;ofi_rxm")
@@ -201,7 +205,7 @@ class Interfaces(Jobs):
         HOSTS.add_interface("docker0", "172.17.0.1/16")
 
     def test_an_interface_that_leads_nowhere_is_not_taken(self):
-        for provider in "net", "tcp;ofi_rxm":
+        for provider in DEFAULT_PROVIDER, "tcp;ofi_rxm":
             self.meet(WEFT_PROVIDER=provider)
 
     def test_interfaces_are_named_excluded_or_told_by_their_subnet(self):

@@ -158,7 +158,7 @@ TEST_CASE("a rank killed while it leaves disturbs nobody", "[leave]") { try_all(
 TEST_CASE("a rank that is stopped is lost by its silence, to itself too", "[stop]") { try_all("stop", kills() / 10); }
 
 TEST_CASE("a rank that computes for long does not keep the others from a loss", "[away]") {
-  for (const std::string& provider : providers_of("net,node"))
+  for (const std::string& provider : providers_of(weft::fabric::default_provider() + ",node"))
     for (const char* kind : {"other", "anybody", "long"}) {
       const board shared;
       std::vector<std::string> command{"run",          "-n",       "3",         "--oversubscribe",

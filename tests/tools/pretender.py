@@ -50,7 +50,7 @@ def results(flag):
 def main():
     if sys.argv[1:2] == ["info"]:
         print(json.dumps({"version": "9.8", "build": {"compiler": "GCC", "type": "release", "instruction_set": "none"},
-                          "provider": {"libfabric": "1.0"}, "machine": {"cores": [{}, {}, {}]}}))
+                          "provider": {"libfabric": "1.0", "chosen": "net"}, "machine": {"cores": [{}, {}, {}]}}))
         return
     told = {}
     exec((HERE.parent / "times.py").read_text(), told)
