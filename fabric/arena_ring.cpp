@@ -8,25 +8,17 @@
 namespace weft::fabric {
 namespace {
 
-constexpr std::size_t line = 64;
-
-/// At first, and from then on until the reader is found to be slow.
+/// Of a ring at first.
 constexpr std::size_t first_bytes = 4 << 10;
-constexpr std::size_t usual_bytes = 64 << 10;
 
 /// In place of a record: the next one is at the beginning.
 constexpr std::uint16_t go_back = 0xffff;
-
-/// In front of a record's bytes: kind << 32 | how many. 0: not written yet.
-constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
 std::atomic_ref<std::uint64_t> word_at(std::byte* place) noexcept {
   return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(place));
 }
 
 std::uint64_t word_of(std::uint16_t kind, std::size_t bytes) noexcept { return std::uint64_t{kind} << 32 | bytes; }
-
-constexpr std::size_t place_of(std::size_t bytes) noexcept { return (word_bytes + bytes + line - 1) / line * line; }
 
 }  // namespace
 
@@ -36,7 +28,7 @@ arena_ring_writer::arena_ring_writer(std::byte* memory, arena_ring_state& state,
 
 bool arena_ring_writer::put(std::uint16_t kind, std::span<const std::byte> first, std::span<const std::byte> second) {
   const std::size_t bytes = first.size() + second.size(), place = place_of(bytes);
-  if (!make_room(place)) return false;
+  if (!make_room(place, arena_ring_bytes)) return false;
   std::byte* const at = memory_ + offset_;
   if (!first.empty()) std::memcpy(at + word_bytes, first.data(), first.size());
   if (!second.empty()) std::memcpy(at + word_bytes + first.size(), second.data(), second.size());
@@ -55,12 +47,12 @@ void arena_ring_writer::end() noexcept {
 }
 
 bool arena_ring_writer::fits_behind_reader(std::size_t bytes) const noexcept {
-  return bytes + line <= reader_offset_;  // never up to the reader's own place, whose word it looks at
+  return bytes + line_bytes <= reader_offset_;  // never up to the reader's own place, whose word it looks at
 }
 
 /// Room for a record's place, and the word behind it.
-bool arena_ring_writer::make_room(std::size_t bytes) {
-  const std::size_t end = offset_ + bytes + line;
+bool arena_ring_writer::make_room(std::size_t bytes, std::size_t within) {
+  const std::size_t end = offset_ + bytes + line_bytes;
   if (reader_lap_ != lap_) {  // it has the rest of the lap before to read, which begins where this one must end
     if (end <= reader_offset_) return true;
     look_at_reader();
@@ -73,11 +65,10 @@ bool arena_ring_writer::make_room(std::size_t bytes) {
     begin_again();
     return true;
   }
-  return end <= reserved_ || grow(end);
+  return end <= within && (end <= reserved_ || grow(end));
 }
 
 bool arena_ring_writer::grow(std::size_t end) {
-  if (end > arena_ring_bytes) return false;
   std::size_t wanted = std::max(reserved_, first_bytes);
   while (wanted < end) wanted = wanted < usual_bytes ? usual_bytes : 2 * wanted;
   reserve_(reserved_, wanted - reserved_);
@@ -120,9 +111,10 @@ arena_ring_reader::record arena_ring_reader::next() {
     if (found == 0) return {};
   }
   const auto kind = static_cast<std::uint16_t>(found >> 32);
-  const std::size_t bytes = static_cast<std::uint32_t>(found), begin = offset_ + word_bytes;
-  const std::size_t end = offset_ + place_of(bytes);
-  if (found >> 48 != 0 || kind == go_back || end + line > arena_ring_bytes)  // behind it is the next one's word
+  const std::size_t bytes = static_cast<std::uint32_t>(found), begin = offset_ + arena_ring_writer::word_bytes;
+  const std::size_t end = offset_ + arena_ring_writer::place_of(bytes);
+  if (found >> 48 != 0 || kind == go_back ||
+      end + arena_ring_writer::line_bytes > arena_ring_bytes)  // behind it is the next one's word
     throw error(errc::protocol, "a ring of the node's memory holds no record at " + std::to_string(offset_));
   offset_ = end;
   return {kind, {memory_ + begin, bytes}};

@@ -16,11 +16,12 @@ struct moving_transfer {
   moving_transfer* next = nullptr;
   std::byte* data = nullptr;
   std::uint32_t bytes = 0;
-  std::uint32_t done = 0;
+  std::uint32_t done = 0;  ///< of the first ones
   std::uint64_t tag = 0;
   std::uint64_t address = 0;  ///< landing: where it is in the sender's memory
-  std::uint64_t name = 0;     ///< landing: the sender's for it
+  std::uint64_t name = 0;     ///< landing: the sender's for it; 0: it comes in parts
   std::errc failure{};        ///< ended: by what
+  std::uint32_t end = 0;      ///< landing: all from there on has been read
 
   static moving_transfer& begin(transfer& context, bool receiving, std::byte* data, std::size_t bytes,
                                 std::uint64_t tag) {
@@ -47,7 +48,14 @@ class transfer_list {
     last_ = &added;
   }
   moving_transfer& pop() noexcept { return *take(nullptr, first_); }
-  /// Takes the first one out of which this holds; null where there is none.
+  /// The first one of which this holds; null where there is none.
+  template <class Predicate>
+  moving_transfer* find_if(Predicate holds) const noexcept {
+    moving_transfer* each = first_;
+    while (each != nullptr && !holds(*each)) each = each->next;
+    return each;
+  }
+  /// Takes it out.
   template <class Predicate>
   moving_transfer* take_if(Predicate holds) noexcept {
     for (moving_transfer *before = nullptr, *each = first_; each != nullptr; before = std::exchange(each, each->next))

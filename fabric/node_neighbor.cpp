@@ -1,9 +1,12 @@
 #include "node_neighbor.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <utility>
 #include <weft/fabric/arena.hpp>
 #include <weft/fabric/process_memory.hpp>
+#include <weft/runtime/clock.hpp>
 #include <weft/runtime/error.hpp>
 
 namespace weft::fabric {
@@ -18,8 +21,14 @@ constexpr std::size_t slice = 256 << 10;
 constexpr std::size_t short_slice = 8 << 10;
 constexpr int short_slices_after_frame = 8;
 
-/// What is copied of a payload at a time where it cannot be read.
+/// What is copied of a payload at a time.
 constexpr std::size_t part = 8 << 10;
+
+/// Payloads of so many bytes are copied as a whole, if there is room for all of it.
+constexpr std::size_t longest_at_once = 16 << 10;
+
+/// Between two parts of one whose sender goes on with it.
+constexpr std::chrono::microseconds longest_gap{3};
 
 template <class Body>
 std::span<const std::byte> bytes_of(const Body& body) {
@@ -51,22 +60,39 @@ struct node_neighbor::part_record {
   std::uint64_t offset = 0;  ///< of the part in it
 };
 
+struct node_neighbor::copied_record {
+  std::uint64_t name = 0;
+  std::uint64_t offset = 0;
+};
+
 node_neighbor::node_neighbor(const arena& memory, int peer, transfer_list& ended)
     : out_(memory.ring_to(peer)),
       in_(memory.ring_from(peer)),
       pid_(memory.pid(peer)),
       reads_(memory.reading_refusal().empty()),
+      copies_(!reads_ || !memory.crowded()),
       ended_(ended) {}
 
 bool node_neighbor::put_frame(std::span<const std::byte> frame) { return put(record_kind::frame, frame); }
 
 bool node_neighbor::send(std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) {
   if (cut_) return false;
-  if (reads_) {
-    const payload_record there{tag, reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size(), name_of(context)};
-    if (!put(record_kind::payload, bytes_of(there))) return false;
-  }
-  leaving_.push(moving_transfer::begin(context, false, const_cast<std::byte*>(bytes.data()), bytes.size(), tag));
+  const payload_record there{tag, reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size(), name_of(context)};
+  moving_transfer& leaving =
+      moving_transfer::begin(context, false, const_cast<std::byte*>(bytes.data()), bytes.size(), tag);
+  const bool in_turn = reads_ || leaving_.empty();  // payloads of one tag stay in their order
+  if (copies_ && in_turn && bytes.size() <= longest_at_once && send_at_once(leaving)) return true;
+  if (reads_ && !put(record_kind::payload, bytes_of(there))) return false;
+  leaving_.push(leaving);
+  return true;
+}
+
+bool node_neighbor::send_at_once(moving_transfer& payload) {
+  const std::size_t parts = std::max<std::size_t>(1, (payload.bytes + part - 1) / part);
+  if (!out_.has_usual_room(parts * arena_ring_writer::place_of(sizeof(part_record) + part))) return false;
+  do put_part(payload, false);
+  while (payload.done < payload.bytes);
+  end(payload, {});
   return true;
 }
 
@@ -80,7 +106,7 @@ bool node_neighbor::cancel(transfer& context) {
   if (found == nullptr) {
     found = landing_.take_if(is_it);
     if (found == nullptr) return false;
-    if (reads_) owed_.push_back(found->name);
+    if (found->name != 0) owed_.push_back(found->name);
   }
   end(*found, std::errc::operation_canceled);
   return true;
@@ -96,9 +122,9 @@ void node_neighbor::cut() noexcept {
 std::size_t node_neighbor::poll(receiver& to) {
   if (cut_) return 0;
   std::size_t events = take_records(to);
-  if (!landing_.empty() && reads_) events += read_slice(to);
+  if (!landing_.empty() && reads_) events += parts_come() ? 1 : read_slice(to);
   if (!owed_.empty()) tell_taken();
-  if (!leaving_.empty() && !reads_) events += put_parts();
+  if (!leaving_.empty() && copies_) events += put_parts();
   return events;
 }
 
@@ -131,7 +157,11 @@ void node_neighbor::take(record_kind kind, std::span<const std::byte> bytes, rec
     case record_kind::payload:
       return take_payload(read_body<payload_record>(bytes));
     case record_kind::part:
-      return take_part(bytes, to);
+      take_part(bytes, to);
+      return in_.release();
+    case record_kind::copied:
+      take_copied(bytes, to);
+      return in_.release();
     case record_kind::taken:
       return take_taken(read_body<std::uint64_t>(bytes), to);
   }
@@ -143,7 +173,7 @@ moving_transfer* node_neighbor::take_posted(std::uint64_t tag, std::uint64_t byt
   moving_transfer* const found = posted_.take_if([&](const moving_transfer& each) { return each.tag == tag; });
   if (found == nullptr) return nullptr;
   if (found->bytes < bytes) return end(*found, std::errc::message_size), nullptr;
-  found->bytes = static_cast<std::uint32_t>(bytes);
+  found->bytes = found->end = static_cast<std::uint32_t>(bytes);
   return found;
 }
 
@@ -153,22 +183,35 @@ void node_neighbor::take_payload(const payload_record& there) {
   found->address = there.address;
   found->name = there.name;
   landing_.push(*found);
+  if (copies_) last_part_ = steady_clock_source().now();
 }
 
+bool node_neighbor::parts_come() {
+  if (!copies_) return false;
+  const auto now = steady_clock_source().now();
+  if (std::exchange(took_part_, false)) last_part_ = now;
+  return now - last_part_ < longest_gap;
+}
+
+/// From the end on: more of the beginning may come in parts.
 std::size_t node_neighbor::read_slice(receiver& to) {
-  moving_transfer& first = landing_.front();
+  moving_transfer* const first = landing_.find_if([](const moving_transfer& each) { return each.name != 0; });
+  if (first == nullptr) return 0;
   const std::size_t most = short_slices_ > 0 ? short_slice : slice;
   if (short_slices_ > 0) --short_slices_;
-  const std::size_t bytes = std::min<std::size_t>(most, first.bytes - first.done);
-  std::error_code refused = read_process_memory(pid_, first.address + first.done, {first.data + first.done, bytes});
+  const std::size_t bytes = std::min<std::size_t>(most, first->end - first->done), from = first->end - bytes;
+  std::error_code refused = read_process_memory(pid_, first->address + from, {first->data + from, bytes});
   // A process that was stopped may have been given up by the other one, whose memory is the application's again.
   if (in_.ended()) refused = make_error_code(std::errc::connection_aborted);
-  first.done += static_cast<std::uint32_t>(bytes);
-  if (!refused && first.done < first.bytes) return 1;
-  landing_.pop();
-  owed_.push_back(first.name);
-  to.done(*first.of, refused ? 0 : first.bytes, refused);
+  first->end -= static_cast<std::uint32_t>(bytes);
+  if (refused || first->done == first->end) end_landing(*first, refused, to);
   return 1;
+}
+
+void node_neighbor::end_landing(moving_transfer& ended, std::error_code failure, receiver& to) {
+  landing_.take_if([&](const moving_transfer& each) { return &each == &ended; });
+  if (ended.name != 0) owed_.push_back(ended.name);
+  to.done(*ended.of, failure ? 0 : ended.bytes, failure);
 }
 
 void node_neighbor::tell_taken() {
@@ -185,35 +228,54 @@ void node_neighbor::take_taken(std::uint64_t name, receiver& to) {
 
 std::size_t node_neighbor::put_parts() {
   std::size_t parts = 0;
-  for (; parts < records_in_turn && !leaving_.empty(); ++parts) {
-    moving_transfer& first = leaving_.front();
-    const std::size_t bytes = std::min<std::size_t>(part, first.bytes - first.done);
-    if (!put(record_kind::part, bytes_of(part_record{first.tag, first.bytes, first.done}),
-             {first.data + first.done, bytes}))
+  while (parts < records_in_turn) {
+    // Those that are read, too, stay until they have been taken.
+    moving_transfer* const next = leaving_.find_if(
+        [&](const moving_transfer& each) { return each.done < each.bytes || (!reads_ && each.bytes == 0); });
+    if (next == nullptr || !out_.has_usual_room(arena_ring_writer::place_of(sizeof(part_record) + part)) ||
+        !put_part(*next, reads_))
       break;
-    first.done += static_cast<std::uint32_t>(bytes);
-    if (first.done == first.bytes) end(leaving_.pop(), {});
+    ++parts;
+    if (reads_ || next->done < next->bytes) continue;
+    leaving_.take_if([&](const moving_transfer& each) { return &each == next; });
+    end(*next, {});
   }
   return parts;
 }
 
-/// Parts of one payload follow one another; those of a receive that has been taken back are dropped.
+bool node_neighbor::put_part(moving_transfer& of, bool has_name) {
+  const std::span<const std::byte> bytes(of.data + of.done, std::min<std::size_t>(part, of.bytes - of.done));
+  const bool put_it = has_name ? put(record_kind::copied, bytes_of(copied_record{name_of(*of.of), of.done}), bytes)
+                               : put(record_kind::part, bytes_of(part_record{of.tag, of.bytes, of.done}), bytes);
+  if (put_it) of.done += static_cast<std::uint32_t>(bytes.size());
+  return put_it;
+}
+
+/// Those of a receive that has been taken back are dropped.
 void node_neighbor::take_part(std::span<const std::byte> record, receiver& to) {
   const auto head = read_body<part_record>(record);
-  record = record.subspan(sizeof head);
-  if (head.offset == 0) {
-    moving_transfer* const found = take_posted(head.tag, head.bytes);
-    if (found == nullptr) return;
-    landing_.push(*found);
-  }
-  if (landing_.empty()) return;
-  moving_transfer& first = landing_.front();
-  if (first.tag != head.tag || first.done != head.offset || first.bytes - first.done < record.size()) return;
-  std::memcpy(first.data + first.done, record.data(), record.size());
-  first.done += static_cast<std::uint32_t>(record.size());
-  if (first.done < first.bytes) return;
-  landing_.pop();
-  to.done(*first.of, first.bytes, {});
+  if (head.offset == 0)
+    if (moving_transfer* const found = take_posted(head.tag, head.bytes)) landing_.push(*found);
+  const auto is_it = [&](const moving_transfer& each) {
+    return each.name == 0 && each.tag == head.tag && each.done == head.offset;
+  };
+  if (moving_transfer* const found = landing_.find_if(is_it)) land(*found, record.subspan(sizeof head), to);
+}
+
+/// Those of a payload that has been taken already are dropped. Another one of that name would have been announced
+/// behind them.
+void node_neighbor::take_copied(std::span<const std::byte> record, receiver& to) {
+  const auto head = read_body<copied_record>(record);
+  const auto is_it = [&](const moving_transfer& each) { return each.name == head.name && each.done == head.offset; };
+  if (moving_transfer* const found = landing_.find_if(is_it)) land(*found, record.subspan(sizeof head), to);
+}
+
+void node_neighbor::land(moving_transfer& in, std::span<const std::byte> bytes, receiver& to) {
+  const std::size_t left = in.end - in.done, taken = std::min(left, bytes.size());
+  if (taken != 0) std::memcpy(in.data + in.done, bytes.data(), taken);
+  in.done += static_cast<std::uint32_t>(taken);
+  took_part_ = true;
+  if (in.done == in.end) end_landing(in, {}, to);
 }
 
 }  // namespace weft::fabric

@@ -8,6 +8,7 @@
 #include <vector>
 #include <weft/fabric/arena_ring.hpp>
 #include <weft/fabric/transport.hpp>
+#include <weft/runtime/clock.hpp>
 
 #include "moving_transfer.hpp"
 
@@ -38,10 +39,12 @@ class node_neighbor {
     frame = 1,
     payload,  ///< payload_record
     part,     ///< part_record | bytes of it
+    copied,   ///< copied_record | bytes of it: what its receiver need not read
     taken     ///< the name of a payload that its sender may forget
   };
   struct payload_record;
   struct part_record;
+  struct copied_record;
 
   bool put(record_kind kind, std::span<const std::byte> first, std::span<const std::byte> second = {});
   void end(moving_transfer& ended, std::errc failure) noexcept;
@@ -50,18 +53,29 @@ class node_neighbor {
   void take(record_kind kind, std::span<const std::byte> bytes, receiver& to);
   void take_payload(const payload_record& there);
   void take_part(std::span<const std::byte> record, receiver& to);
+  void take_copied(std::span<const std::byte> record, receiver& to);
+  void land(moving_transfer& in, std::span<const std::byte> bytes, receiver& to);
+  /// One of `landing_`.
+  void end_landing(moving_transfer& ended, std::error_code failure, receiver& to);
   void take_taken(std::uint64_t name, receiver& to);
+  /// Whether the rest of what is landing comes sooner by waiting for its sender than by reading.
+  bool parts_come();
   std::size_t read_slice(receiver& to);
   void tell_taken();
+  bool send_at_once(moving_transfer& payload);
+  bool put_part(moving_transfer& of, bool has_name);
   std::size_t put_parts();
 
   arena_ring_writer out_;
   arena_ring_reader in_;
   const std::int64_t pid_;
-  const bool reads_;  // each other's memory
+  const bool reads_;   // each other's memory
+  const bool copies_;  // payloads into the ring, for a reader on another CPU
   transfer_list& ended_;
   bool cut_ = false;
   int short_slices_ = 0;
+  bool took_part_ = false;  // since `last_part_`
+  clock::time_point last_part_;
   transfer_list posted_;             // receives that nothing has come for
   transfer_list landing_;            // and those that something has
   transfer_list leaving_;            // payloads that have not been taken

@@ -2,7 +2,11 @@
 // test_transport*.cpp, as media "node" and "node, copying".
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
+#include <random>
+#include <thread>
 #include <vector>
 #include <weft/runtime/error.hpp>
 
@@ -59,6 +63,81 @@ TEST_CASE("who is not of the node is reached from outside", "[transport][node]")
       CHECK((at[to].seen.frames[0] == frame));
       for (station& each : at) each.seen.frames.clear(), each.seen.endings.clear();
     }
+}
+
+TEST_CASE("a payload is taken while its sender does nothing", "[transport][node]") {
+  std::vector<station> at = mixed(true);
+  const bytes payload = pattern(3'000'000, 1);
+  bytes memory(payload.size());
+  transfer sent, received;
+  at[1].link->receive_payload(0, 5, memory, received);
+  REQUIRE(at[0].link->send_payload(1, 5, payload, sent));
+  until([&] { return at[1].poll(), at[1].seen.of(received) != nullptr; }, "the payload");
+  CHECK((memory == payload));
+  CHECK(at[0].seen.of(sent) == nullptr);
+  until([&] { return at[0].poll(), at[0].seen.of(sent) != nullptr; }, "the sender's end");
+}
+
+TEST_CASE("the sender of a short payload goes on before it has been taken", "[transport][node]") {
+  const bool reads = GENERATE(true, false);
+  const std::size_t length = GENERATE(0, 1, 8192, 8193, 16384);
+  CAPTURE(reads, length);
+  std::vector<station> at = mixed(reads);
+  const bytes payload = pattern(length, 1);
+  bytes sent_from = payload, memory(length);
+  transfer sent, received;
+  at[1].link->receive_payload(0, 5, memory, received);
+  REQUIRE(at[0].link->send_payload(1, 5, sent_from, sent));
+  at[0].poll();
+  CHECK(at[0].seen.of(sent) != nullptr);
+  std::fill(sent_from.begin(), sent_from.end(), std::byte{0});
+  until([&] { return at[1].poll(), at[1].seen.of(received) != nullptr; }, "the payload");
+  CHECK((memory == payload));
+}
+
+TEST_CASE("payloads are whole whoever copies which part of them", "[transport][node]") {
+  const bool reads = GENERATE(true, false);
+  const std::uint64_t seed = test_seed();
+  CAPTURE(reads, seed);
+  std::vector<station> at = mixed(reads);
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::size_t end) { return static_cast<std::size_t>(random() % end); };
+  struct journey {
+    bytes payload, memory;
+    transfer sent, received;
+  };
+  for (int round = 0; round < 20; ++round) {
+    const bool alike = round % 2 == 0;  // of one tag, so that their order counts
+    std::vector<std::unique_ptr<journey>> all;
+    for (std::uint64_t tag = 0; tag < 6; ++tag) {  // even ones from 0 to 1, odd ones back
+      const std::size_t longest[]{100, 20'000, 300'000, 2'000'000};
+      journey& one = *all.emplace_back(std::make_unique<journey>());
+      one.payload = pattern(below(longest[below(4)]), random());
+      one.memory.resize(one.payload.size());
+      at[1 - tag % 2].link->receive_payload(static_cast<int>(tag % 2), alike ? 5 : tag, one.memory, one.received);
+    }
+    for (std::size_t tag = 0; tag < all.size(); ++tag)
+      until(
+          [&] {
+            return at[tag % 2].link->send_payload(1 - static_cast<int>(tag % 2), alike ? 5 : tag, all[tag]->payload,
+                                                  all[tag]->sent) ||
+                   (poll_all(at), false);
+          },
+          "a payload's posting");
+    const std::size_t lazy = 2 + below(30);  // one of them polls so much less than the other
+    until(
+        [&] {
+          at[below(lazy) == 0 ? 0 : 1].poll();
+          if (below(8) == 0) std::this_thread::sleep_for(std::chrono::microseconds(below(8)));
+          return std::ranges::all_of(all, [&](const auto& each) {
+            const std::size_t tag = static_cast<std::size_t>(&each - all.data());
+            return at[tag % 2].seen.of(each->sent) != nullptr && at[1 - tag % 2].seen.of(each->received) != nullptr;
+          });
+        },
+        "all payloads");
+    for (const auto& each : all) CHECK((each->memory == each->payload));
+    for (station& each : at) each.seen.endings.clear();
+  }
 }
 
 TEST_CASE("frames pass a payload that is being copied", "[transport][node]") {

@@ -48,11 +48,25 @@ class arena_ring_writer {
   /// Appends a record of `kind`, above 0, with these bytes, the one part behind the other; false where there is no room
   /// now. Never blocks.
   bool put(std::uint16_t kind, std::span<const std::byte> first, std::span<const std::byte> second = {});
+  /// Whether records that take so many bytes together would find room in what a ring has that is used at all: of each
+  /// the bytes that `place_of` says. From then on they do.
+  bool has_usual_room(std::size_t bytes) { return make_room(bytes, usual_bytes); }
+  static constexpr std::size_t place_of(std::size_t bytes) noexcept {
+    return (word_bytes + bytes + line_bytes - 1) / line_bytes * line_bytes;
+  }
   /// What its records told of may change from now on: the reader has been given up.
   void end() noexcept;
 
  private:
-  bool make_room(std::size_t bytes);
+  friend class arena_ring_reader;
+  static constexpr std::size_t line_bytes = 64;
+  /// In front of a record's bytes: kind << 32 | how many. 0: not written yet.
+  static constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+  /// Of a ring that is used, until its reader is found to be slow.
+  static constexpr std::size_t usual_bytes = 32 << 10;
+
+  /// Within so many bytes from the beginning on.
+  bool make_room(std::size_t bytes, std::size_t within);
   bool fits_behind_reader(std::size_t bytes) const noexcept;
   bool grow(std::size_t end);
   void look_at_reader() noexcept;

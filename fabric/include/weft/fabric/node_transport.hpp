@@ -2,10 +2,15 @@
 //
 //   frame:    copied into the ring that leads there, taken from where it lies in it
 //   payload:  sender                          receiver
-//             record (address) --ring-->      finds the receive, reads the sender's memory in slices
+//             record (address) --ring-->      finds the receive
+//             parts of it      --ring-->      takes them, from the beginning on, and while none come
+//                                             reads the sender's memory in slices, from the end on
 //             done             <--ring--      record (taken)
 //
-// Where processes may not read each other's memory (arena::reading_refusal) payloads follow through the ring in parts.
+// A part is copied twice, but by two CPUs at once and from cache to cache, where what is read costs a system call and
+// the look-up of its pages: parts are two to three times as fast. Reading goes on without the sender. Short payloads go
+// in parts alone, as do all where processes may not read each other's memory (arena::reading_refusal); where processes
+// share CPUs nobody copies twice.
 #pragma once
 
 #include <memory>
