@@ -19,8 +19,9 @@ namespace weft::detail {
 ///
 /// A node's first process speaks for it. Operands are combined in the order of the processes of each node, then in the
 /// order of the nodes; where the order matters, and where there are blocks, the processes of each node have to be
-/// consecutive. Gathers, scatters and long all-to-alls go by messages alone: they have nothing to combine, and no block
-/// goes to several processes. Used by one rank of this process at a time.
+/// consecutive. Gathers, scatters, and all-to-alls that are long, of counts or of several ranks a process go by
+/// messages alone: they have nothing to combine, and no block goes to several processes. Used by one rank of this
+/// process at a time.
 class across_nodes {
  public:
   /// Null where no node has several of the processes, or those of one do not share memory: the same in every process.
@@ -38,7 +39,8 @@ class across_nodes {
   fabric::board_ticket board() const noexcept;
   /// Of the processes of this node; null where this one is alone there.
   node_road* road() const noexcept { return road_.get(); }
-  /// Whether a `what` with the operator and type of `call` goes this way: the same in every process.
+  /// Whether a `what` with the operator, type and, for all-to-alls, counts of `call` goes this way: the same in every
+  /// process that calls the same.
   bool takes(collective what, const request& call) const noexcept;
   /// As `leaders::run`, and `leaders::fail`.
   leader_result run(const leader_call& call, fabric::participant& member,

@@ -66,9 +66,11 @@ bool choices::joined(communicator& on, collective what) {
   return joins(*on.state_, call);
 }
 
-bool choices::on_node(communicator& on, collective what) {
+bool choices::on_node(communicator& on, collective what, std::size_t bytes) {
   detail::request call;
   call.what = what;
+  call.in_count = bytes;
+  call.element_bytes = 1;
   const communicator_state& state = *on.state_;
   const bool named = state.selection.wanted[static_cast<std::size_t>(what)] != nullptr;
   return !named && state.here->between().meet_on_nodes(what, call);

@@ -29,8 +29,8 @@ class leaders {
 
   /// The board of this process for the communicator, where processes of its node share memory and have one; else none.
   fabric::board_ticket board() const noexcept;
-  /// Whether a `what` with the operator and type of `call` goes through the memory that the processes of a node share,
-  /// and by messages among the nodes, if there are several: the same in every process.
+  /// Whether a `what` with the operator, type and counts of `call` goes through the memory that the processes of a node
+  /// share, and by messages among the nodes, if there are several: the same in every process that calls the same.
   bool meet_on_nodes(collective what, const request& call) const noexcept;
   /// Of the processes of this node; null where there is none.
   node_road* road() const noexcept { return nodes_ != nullptr ? nodes_->road() : road_.get(); }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "joined_work.hpp"
 #include "staged_call.hpp"
 
 namespace weft::detail {
@@ -42,7 +43,12 @@ void staged_call::allgather() {
   std::byte* const of_node = call_.out + begin_of_node();
   if (!on_node(blocks_on_node(collective::gather, call_.in, of_node))) return;
   if (!between(blocks_between(collective::allgather, on_.road != nullptr ? of_node : call_.in, call_.out))) return;
-  on_node(stage(collective::broadcast, 0, call_.out, call_.out));
+  request of_bytes = *call_.of;  // ranks may see what is only moved as elements of different sizes
+  of_bytes.element_bytes = 1;
+  leader_call whole = stage(collective::broadcast, 0, call_.out, call_.out);
+  whole.of = &of_bytes;
+  whole.count = bytes();
+  on_node(whole);
 }
 
 void staged_call::reduce_scatter() {
@@ -64,16 +70,17 @@ void staged_call::alltoall() {
   by_messages.count = mine * call_.count;
   for (const auto& each : on_.layout.members) by_messages.counts.push_back(mine * each.size() * call_.block);
   by_messages.counts.insert(by_messages.counts.end(), by_messages.counts.begin(), by_messages.counts.end());
-  const aligned_bytes memory = memory_of_speaker(2 * mine * bytes());
-  std::byte *const rows = memory.get(), *const packed = rows + (speaks() ? mine * bytes() : 0);
   if (on_.road == nullptr) {
-    if (call_.in == call_.out) {  // with counts messages do not go in place
-      if (bytes() != 0) std::memcpy(rows, call_.in, bytes());
-      by_messages.in = rows;
+    const aligned_bytes copy = memory_of_speaker(call_.in == call_.out ? bytes() : 0);
+    if (copy != nullptr) {  // with counts messages do not go in place
+      std::memcpy(copy.get(), call_.in, bytes());
+      by_messages.in = copy.get();
     }
     between(by_messages);
     return;
   }
+  const aligned_bytes memory = memory_of_speaker(2 * mine * bytes());
+  std::byte *const rows = memory.get(), *const packed = rows + (speaks() ? mine * bytes() : 0);
   leader_call on_node_too = stage(collective::gather, 0, call_.in, rows);
   on_node_too.count = mine * call_.count;
   on_node_too.block = call_.count;
@@ -94,8 +101,8 @@ void staged_call::pack(const std::byte* rows, std::byte* packed) const {
   const std::size_t mine = on_.layout.members[static_cast<std::size_t>(node())].size();
   for (const auto& takers : on_.layout.members)
     for (std::size_t giver = 0; giver < mine; ++giver, packed += takers.size() * block)
-      std::memcpy(packed, rows + giver * bytes() + static_cast<std::size_t>(takers.front()) * block,
-                  takers.size() * block);
+      copy_bytes(packed, rows + giver * bytes() + static_cast<std::size_t>(takers.front()) * block,
+                 takers.size() * block);
 }
 
 void staged_call::unpack(const std::byte* packed, std::byte* rows) const {
@@ -103,7 +110,7 @@ void staged_call::unpack(const std::byte* packed, std::byte* rows) const {
   const std::size_t mine = on_.layout.members[static_cast<std::size_t>(node())].size();
   for (std::size_t giver = 0; giver < on_.layout.processes(); ++giver)
     for (std::size_t taker = 0; taker < mine; ++taker, packed += block)
-      std::memcpy(rows + taker * bytes() + giver * block, packed, block);
+      copy_bytes(rows + taker * bytes() + giver * block, packed, block);
 }
 
 }  // namespace weft::detail

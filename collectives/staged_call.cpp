@@ -58,9 +58,11 @@ leader_call staged_call::stage(collective what, int root, const std::byte* in, s
 
 bool staged_call::take(leader_result found) {
   missing_ = found.poisoned;
-  const bool goes_on = found.failure == nullptr || found.poisoned != nullptr;
-  if (found.failure != nullptr && result_.failure == nullptr) result_ = std::move(found);
-  return goes_on;
+  const bool failed = found.failure != nullptr && found.poisoned == nullptr;
+  // Without a failure: that of a rank here, which the call came with, and which its process tells.
+  const bool says_more = found.failure != nullptr || (found.poisoned != nullptr && result_.poisoned == nullptr);
+  if (says_more && result_.failure == nullptr) result_ = std::move(found);
+  return !failed;
 }
 
 aligned_bytes staged_call::memory_of_speaker(std::size_t bytes) const {

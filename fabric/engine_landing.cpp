@@ -271,7 +271,7 @@ void engine::take_withdrawn(peer& from, const header& h, std::span<const std::by
   }
   withdrawn->last_known = true;
   withdrawn->last = std::min<std::size_t>(h.length, withdrawn->bytes);
-  // What has been sent lands; pieces land in order, so the others are the last ones posted.
+  // What has been sent lands, in the receives that were posted first, so the others are the last ones posted.
   std::size_t beyond = withdrawn->posted - std::min(withdrawn->last, withdrawn->posted);
   for (auto slot = flying_.rbegin(); slot != flying_.rend() && beyond != 0; ++slot) {
     if (slot->owner != withdrawn) continue;

@@ -30,6 +30,9 @@ constexpr std::size_t longest_at_once = 16 << 10;
 /// Between two parts of one whose sender goes on with it.
 constexpr std::chrono::microseconds longest_gap{3};
 
+/// Who looks less often reads, too: there is more to have than the ring holds.
+constexpr std::chrono::microseconds often{20};
+
 template <class Body>
 std::span<const std::byte> bytes_of(const Body& body) {
   return std::as_bytes(std::span(&body, 1));
@@ -183,14 +186,14 @@ void node_neighbor::take_payload(const payload_record& there) {
   found->address = there.address;
   found->name = there.name;
   landing_.push(*found);
-  if (copies_) last_part_ = steady_clock_source().now();
+  if (copies_) last_part_ = last_look_ = steady_clock_source().now();
 }
 
 bool node_neighbor::parts_come() {
   if (!copies_) return false;
   const auto now = steady_clock_source().now();
   if (std::exchange(took_part_, false)) last_part_ = now;
-  return now - last_part_ < longest_gap;
+  return now - std::exchange(last_look_, now) < often && now - last_part_ < longest_gap;
 }
 
 /// From the end on: more of the beginning may come in parts.

@@ -74,12 +74,12 @@ class node_neighbor {
   transfer_list& ended_;
   bool cut_ = false;
   int short_slices_ = 0;
-  bool took_part_ = false;  // since `last_part_`
-  clock::time_point last_part_;
-  transfer_list posted_;             // receives that nothing has come for
-  transfer_list landing_;            // and those that something has
-  transfer_list leaving_;            // payloads that have not been taken
-  std::vector<std::uint64_t> owed_;  // names of payloads that have been, for their sender
+  bool took_part_ = false;                   // since `last_part_`
+  clock::time_point last_part_, last_look_;  // where something is landing
+  transfer_list posted_;                     // receives that nothing has come for
+  transfer_list landing_;                    // and those that something has
+  transfer_list leaving_;                    // payloads that have not been taken
+  std::vector<std::uint64_t> owed_;          // names of payloads that have been, for their sender
 };
 
 }  // namespace weft::fabric

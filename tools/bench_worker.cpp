@@ -82,7 +82,7 @@ struct rank_program {
     }
     return sweep(world, settings, arena, [&](measurement measured) {
       const auto call = call_of(world, settings, measured.bytes);
-      if (!settings.persistent && detail::choices::on_node(world, call.what))
+      if (!settings.persistent && detail::choices::on_node(world, call.what, call.bytes))
         measured.algorithm = detail::choices::reads_on_node(world, call) ? "node-reading" : "node";
       else if (detail::choices::joined(world, call.what))
         measured.algorithm = "joined";

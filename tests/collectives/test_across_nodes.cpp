@@ -1,6 +1,8 @@
 // Communicators of several nodes, some of which share memory. The nodes are pretended.
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <thread>
 #include <vector>
@@ -87,7 +89,8 @@ TEST_CASE("communicators of several nodes have boards of their own, and give the
 
 TEST_CASE("where an operator throws on one of several nodes, the communicator goes on", "[nodes]") {
   const int ranks = GENERATE(1, 2);
-  run_ranks(on_nodes("aabb", ranks), [&](weft::communicator& world) {
+  const std::string nodes = GENERATE("aabb", "aab", "abb");
+  run_ranks(on_nodes(nodes, ranks), [&](weft::communicator& world) {
     for (const collective what :
          {collective::allreduce, collective::reduce, collective::reduce_scatter, collective::scan, collective::exscan})
       for (const std::size_t count : {1u, 1000u, 3000u, 20'000u})
@@ -134,6 +137,23 @@ TEST_CASE("all-to-alls of several nodes are packed while they are short", "[node
       draw_terms(c, world.size(), random);
       check_case(world, c);
     }
+    const auto packed = [&](std::size_t bytes) {
+      return weft::detail::choices::on_node(world, collective::alltoall, bytes);
+    };
+    expect(packed(21'845) && !packed(21'846), "64 KiB of the three processes of a node to be packed");
+  });
+}
+
+TEST_CASE("blocks of elements that no slot has room for are gathered", "[nodes]") {
+  struct large {
+    std::array<std::byte, 10'000> bytes;
+  };
+  run_ranks(on_nodes("aabb"), [](weft::communicator& world) {
+    std::vector<large> in(1), out(static_cast<std::size_t>(world.size()));
+    in[0].bytes.fill(static_cast<std::byte>(world.rank()));
+    world.allgather(in, out);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      expect(std::ranges::count(out[i].bytes, static_cast<std::byte>(i)) == 10'000, "the block of rank ", i);
   });
 }
 

@@ -31,8 +31,8 @@ struct choices {
   /// chosen among these. Not while an algorithm is preferred.
   static bool joined(communicator& on, collective what);
   /// Whether calls go through the memory that the processes of this node share; behind a meeting in each process where
-  /// those are joined.
-  static bool on_node(communicator& on, collective what);
+  /// those are joined. `bytes`: of a rank's vector, which for all-to-alls of several nodes counts.
+  static bool on_node(communicator& on, collective what, std::size_t bytes = 0);
   /// Whether such calls whose buffers are each process's own read each other's memory then, and write nothing into
   /// slots of that which they share: from lengths on that the job measured when it started.
   static bool reads_on_node(communicator& on, const choice_request& of);
