@@ -1,8 +1,10 @@
 // Communicators of several nodes, some of which share memory. The nodes are pretended.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -106,6 +108,34 @@ TEST_CASE("where an operator throws on one of several nodes, the communicator go
           world.allreduce(ones, ones, weft::sum);
           expect(ones[count - 1] == world.size(), "the communicator to go on");
         }
+  });
+}
+
+TEST_CASE("what an operator throws in a process that is alone on its node is told, and forgotten then", "[nodes]") {
+  run_ranks(on_nodes("aab", 2), [](weft::communicator& world) {
+    const bool alone = world.rank() >= 4;  // of whom one combines for both
+    for (int root = 0; root < world.size(); ++root) {
+      std::atomic<bool> threw = false;
+      const auto op = weft::make_operator<double>(
+          [&](const double* in, double* inout, std::size_t n) {
+            if (alone) {
+              threw = true;
+              throw std::domain_error("no such sum");
+            }
+            for (std::size_t i = 0; i < n; ++i) inout[i] += in[i];
+          },
+          weft::commutes);
+      std::vector<double> in(3, 1), out(3);
+      bool told = false;
+      try {
+        world.reduce(in, out, op, root);
+      } catch (const std::exception&) {
+        told = true;
+      }
+      expect(told == (threw || world.rank() == root), "who threw and the root to be told, and nobody else");
+      world.allreduce(in, out, weft::sum);
+      expect(out[2] == world.size(), "the communicator to go on");
+    }
   });
 }
 
