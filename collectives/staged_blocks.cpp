@@ -21,7 +21,7 @@ std::size_t staged_call::begin_of_node() const {
 }
 
 leader_call staged_call::blocks_on_node(collective what, const std::byte* in, std::byte* out) const {
-  const auto& mine = on_.layout.members[static_cast<std::size_t>(node())];
+  const std::vector<int>& mine = neighbors();
   leader_call one = stage(what, 0, in, out);
   one.count = elements_of(mine);
   one.block = call_.block;
@@ -65,7 +65,7 @@ void staged_call::reduce_scatter() {
 
 // In equal blocks. The process that speaks for a node has all that the others of its node send.
 void staged_call::alltoall() {
-  const std::size_t mine = on_.layout.members[static_cast<std::size_t>(node())].size();
+  const std::size_t mine = neighbors().size();
   leader_call by_messages = stage(collective::alltoall, 0, call_.in, call_.out);
   by_messages.count = mine * call_.count;
   for (const auto& each : on_.layout.members) by_messages.counts.push_back(mine * each.size() * call_.block);
@@ -81,24 +81,24 @@ void staged_call::alltoall() {
   }
   const aligned_bytes memory = memory_of_speaker(2 * mine * bytes());
   std::byte *const rows = memory.get(), *const packed = rows + (speaks() ? mine * bytes() : 0);
-  leader_call on_node_too = stage(collective::gather, 0, call_.in, rows);
-  on_node_too.count = mine * call_.count;
-  on_node_too.block = call_.count;
-  if (!on_node(on_node_too)) return;
+  leader_call rows_of_node = stage(collective::gather, 0, call_.in, rows);
+  rows_of_node.count = mine * call_.count;
+  rows_of_node.block = call_.count;
+  if (!on_node(rows_of_node)) return;
   if (speaks()) pack(rows, packed);
   by_messages.in = packed;
   by_messages.out = rows;
   if (!between(by_messages)) return;
   if (speaks()) unpack(rows, packed);
-  on_node_too.what = collective::scatter;
-  on_node_too.in = packed;
-  on_node_too.out = call_.out;
-  on_node(on_node_too);
+  rows_of_node.what = collective::scatter;
+  rows_of_node.in = packed;
+  rows_of_node.out = call_.out;
+  on_node(rows_of_node);
 }
 
 void staged_call::pack(const std::byte* rows, std::byte* packed) const {
   const std::size_t block = call_.block * call_.of->element_bytes;
-  const std::size_t mine = on_.layout.members[static_cast<std::size_t>(node())].size();
+  const std::size_t mine = neighbors().size();
   for (const auto& takers : on_.layout.members)
     for (std::size_t giver = 0; giver < mine; ++giver, packed += takers.size() * block)
       copy_bytes(packed, rows + giver * bytes() + static_cast<std::size_t>(takers.front()) * block,
@@ -107,7 +107,7 @@ void staged_call::pack(const std::byte* rows, std::byte* packed) const {
 
 void staged_call::unpack(const std::byte* packed, std::byte* rows) const {
   const std::size_t block = call_.block * call_.of->element_bytes;
-  const std::size_t mine = on_.layout.members[static_cast<std::size_t>(node())].size();
+  const std::size_t mine = neighbors().size();
   for (std::size_t giver = 0; giver < on_.layout.processes(); ++giver)
     for (std::size_t taker = 0; taker < mine; ++taker, packed += block)
       copy_bytes(rows + taker * bytes() + giver * block, packed, block);

@@ -11,34 +11,30 @@
 namespace weft::detail {
 
 leader_result staged_call::run() {
+  go();
+  return std::move(result_);
+}
+
+void staged_call::go() {
   switch (call_.what) {
     case collective::broadcast:
-      broadcast();
-      break;
+      return broadcast();
     case collective::reduce:
-      reduce();
-      break;
+      return reduce();
     case collective::allreduce:
-      allreduce();
-      break;
+      return allreduce();
     case collective::allgather:
-      allgather();
-      break;
+      return allgather();
     case collective::reduce_scatter:
-      reduce_scatter();
-      break;
+      return reduce_scatter();
     case collective::alltoall:
-      alltoall();
-      break;
+      return alltoall();
     case collective::scan:
     case collective::exscan:
-      scan();
-      break;
+      return scan();
     default:
-      barrier();
-      break;
+      return barrier();
   }
-  return std::move(result_);
 }
 
 leader_call staged_call::stage(collective what, int root, const std::byte* in, std::byte* out) const {
@@ -99,7 +95,7 @@ void staged_call::reduce() {
 
 void staged_call::hand_over(const std::byte* from) {
   leader_call last = stage(collective::gather, root_seat(), from, call_.out);
-  last.counts.assign(on_.layout.members[static_cast<std::size_t>(node())].size(), 0);
+  last.counts.assign(neighbors().size(), 0);
   last.counts[0] = call_.count;
   on_node(last);
 }

@@ -34,6 +34,8 @@ class staged_call {
 
  private:
   int node() const { return on_.layout.node[static_cast<std::size_t>(on_.here)]; }
+  /// The processes of this node, this one among them.
+  const std::vector<int>& neighbors() const { return on_.layout.members[static_cast<std::size_t>(node())]; }
   int nodes() const { return static_cast<int>(on_.layout.size()); }
   bool speaks() const { return on_.layout.seat[static_cast<std::size_t>(on_.here)] == 0; }
   int root_node() const { return on_.layout.node[static_cast<std::size_t>(call_.root)]; }
@@ -43,6 +45,7 @@ class staged_call {
   std::size_t bytes() const { return call_.count * call_.of->element_bytes; }
 
   // staged_call.cpp
+  void go();
   leader_call stage(collective what, int root, const std::byte* in, std::byte* out) const;
   /// Whether the next stage is to follow: the communicator has not failed.
   bool take(leader_result found);
@@ -58,7 +61,7 @@ class staged_call {
   /// From the process that speaks for the root's node to the root.
   void hand_over(const std::byte* from);
   void scan();
-  /// What the nodes before this one have together and then this process's own input, for it to scan with. Null: an
+  /// What the nodes before this one have together, combined with this process's input behind it; `missing_` says if an
   /// operator has thrown.
   void put_before(const std::byte* others, std::byte* out);
 
