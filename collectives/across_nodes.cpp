@@ -40,7 +40,7 @@ std::unique_ptr<across_nodes> across_nodes::of(process& host, std::uint64_t comm
                                                std::span<const int> leaders, int here, bool one_rank_each) {
   if (!host.settings().node || host.settings().check) return nullptr;
   const auto has_board = [&](int process) {
-    return node_road::is_board(seats[static_cast<std::size_t>(process)].ticket);
+    return node_team::is_board(seats[static_cast<std::size_t>(process)].ticket);
   };
   bool any = false;
   for (const auto& each : layout.members) {
@@ -66,12 +66,12 @@ across_nodes::across_nodes(process& host, std::uint64_t communicator, node_layou
   if (mine.size() == 1) return;
   std::vector<fabric::arena_boards::seat> of_node;
   for (const int each : mine) of_node.push_back(seats[static_cast<std::size_t>(each)]);
-  road_ = std::make_unique<node_road>(host, communicator, of_node, node_ranks_,
+  team_ = std::make_unique<node_team>(host, communicator, of_node, node_ranks_,
                                       static_cast<std::size_t>(layout_.seat[static_cast<std::size_t>(here)]));
 }
 
 fabric::board_ticket across_nodes::board() const noexcept {
-  return road_ != nullptr ? road_->board() : fabric::board_ticket();
+  return team_ != nullptr ? team_->board() : fabric::board_ticket();
 }
 
 bool across_nodes::takes(collective what, const request& call) const noexcept {
@@ -100,7 +100,7 @@ bool across_nodes::takes(collective what, const request& call) const noexcept {
 leader_result across_nodes::run(const leader_call& call, fabric::participant& member,
                                 const schedules::selection_parameters& selection) {
   try {
-    return staged_call({layout_, here_, road_.get(), between_}, call, member, selection).run();
+    return staged_call({layout_, here_, team_.get(), between_}, call, member, selection).run();
   } catch (const std::bad_alloc&) {
     return {host_.break_communicator(member), nullptr};
   }

@@ -9,7 +9,7 @@
 #include "leader_call.hpp"
 #include "message_stage.hpp"
 #include "node_layout.hpp"
-#include "node_road.hpp"
+#include "team/node_team.hpp"
 
 namespace weft::detail {
 
@@ -38,7 +38,7 @@ class across_nodes {
   /// This process's, if it is not alone on its node.
   fabric::board_ticket board() const noexcept;
   /// Of the processes of this node; null where this one is alone there.
-  node_road* road() const noexcept { return road_.get(); }
+  node_team* team() const noexcept { return team_.get(); }
   /// Whether a `what` with the operator, type and, for all-to-alls, counts of `call` goes this way: the same in every
   /// process that calls the same.
   bool takes(collective what, const request& call) const noexcept;
@@ -46,7 +46,7 @@ class across_nodes {
   leader_result run(const leader_call& call, fabric::participant& member,
                     const schedules::selection_parameters& selection);
   void fail() noexcept {
-    if (road_ != nullptr) road_->fail();
+    if (team_ != nullptr) team_->fail();
   }
 
  private:
@@ -56,7 +56,7 @@ class across_nodes {
   const bool one_rank_each_;
   const int node_;                     // this process's
   const std::vector<int> node_ranks_;  // that speak for the processes of this node
-  std::unique_ptr<node_road> road_;    // null where it is alone there
+  std::unique_ptr<node_team> team_;    // null where it is alone there
   message_stage between_;
 };
 

@@ -31,6 +31,12 @@ class binder {
         input_(counts, cut_, cut_.input),
         output_(counts, cut_, cut_.output),
         work_offsets_(counts, cut_, cut_.work) {
+    const auto is_others = [](const schedules::segment& each) { return each.owner != schedules::me; };
+    const auto writes_others = [&](const schedules::step& each) {
+      return std::ranges::any_of(from_.targets_of(each), is_others);
+    };
+    if (cut_.board != 0 || std::ranges::any_of(from_.steps, writes_others))
+      throw std::invalid_argument("a pattern of shared memory cannot be carried out by messages");
     slot_bytes_ = aligned(bytes(counts.most(cut_, cut_.slot_blocks)));
     work_ = slot_bytes_ * cut_.scratch_slots;
     into_.scratch_bytes = work_ + aligned(bytes(work_offsets_.total()));
@@ -72,6 +78,8 @@ class binder {
         break;
       case buffer::scratch:
         bound.offset = s.slot * slot_bytes_;
+        break;
+      case buffer::board:
         break;
     }
     return bound;

@@ -41,7 +41,8 @@ struct bound_step {
 
 /// Never changed once made; any number of executions may share it.
 struct bound_schedule {
-  /// `combine` may be null where no step combines. Throws std::invalid_argument where `counts` do not fit the schedule.
+  /// `combine` may be null where no step combines. Throws std::invalid_argument where `counts` do not fit the schedule,
+  /// and for one of a pattern of shared memory, whose ranks have boards or write each other's memory.
   bound_schedule(const schedules::schedule& unbound, const schedules::partition& counts, std::size_t element_bytes,
                  kernels::combine_function combine);
 
@@ -104,6 +105,7 @@ struct bases {
         return output;
       case schedules::buffer::scratch:
       case schedules::buffer::work:
+      case schedules::buffer::board:  // no bound schedule has one
         break;
     }
     return scratch;

@@ -77,8 +77,8 @@ bool choices::on_node(communicator& on, collective what, std::size_t bytes) {
 }
 
 bool choices::reads_on_node(communicator& on, const choice_request& of) {
-  const node_road* const road = on.state_->here->between().road();
-  return road != nullptr && road->reads(of.what, of.bytes);
+  const node_team* const team = on.state_->here->between().team();
+  return team != nullptr && team->reads(of.what, of.bytes);
 }
 
 void choices::prefer(communicator& on, collective what, const schedules::algorithm* wanted) {

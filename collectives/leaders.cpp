@@ -28,7 +28,7 @@ leaders::leaders(process& host, const fabric::group& members) {
   messages_.emplace(host, leader_, processes, here_);
   const node_layout nodes(processes, host.nodes());
   if (nodes.size() == 1)
-    road_ = node_road::of(host, members.communicator, seats, leader_, static_cast<std::size_t>(here_));
+    team_ = node_team::of(host, members.communicator, seats, leader_, static_cast<std::size_t>(here_));
   else
     nodes_ =
         across_nodes::of(host, members.communicator, nodes, seats, leader_, here_, leader_.size() == number_.size());
@@ -36,19 +36,19 @@ leaders::leaders(process& host, const fabric::group& members) {
 
 fabric::board_ticket leaders::board() const noexcept {
   if (nodes_ != nullptr) return nodes_->board();
-  return road_ != nullptr ? road_->board() : fabric::board_ticket();
+  return team_ != nullptr ? team_->board() : fabric::board_ticket();
 }
 
 bool leaders::meet_on_nodes(collective what, const request& call) const noexcept {
-  return (road_ != nullptr && road_->takes(what, call)) || (nodes_ != nullptr && nodes_->takes(what, call));
+  return (team_ != nullptr && team_->takes(what, call)) || (nodes_ != nullptr && nodes_->takes(what, call));
 }
 
 void leaders::measure_limits(fabric::participant& member) {
-  if (road() != nullptr) road()->measure_limits(member);
+  if (team() != nullptr) team()->measure_limits(member);
 }
 
 void leaders::fail() noexcept {
-  if (road_ != nullptr) road_->fail();
+  if (team_ != nullptr) team_->fail();
   if (nodes_ != nullptr) nodes_->fail();
 }
 

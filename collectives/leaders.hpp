@@ -8,7 +8,7 @@
 #include "across_nodes.hpp"
 #include "leader_call.hpp"
 #include "message_stage.hpp"
-#include "node_road.hpp"
+#include "team/node_team.hpp"
 
 namespace weft::detail {
 
@@ -33,8 +33,8 @@ class leaders {
   /// share, and by messages among the nodes, if there are several: the same in every process that calls the same.
   bool meet_on_nodes(collective what, const request& call) const noexcept;
   /// Of the processes of this node; null where there is none.
-  node_road* road() const noexcept { return nodes_ != nullptr ? nodes_->road() : road_.get(); }
-  /// Finds by measuring what the processes of a node go by, as `member`; see node_road.hpp. Blocks.
+  node_team* team() const noexcept { return nodes_ != nullptr ? nodes_->team() : team_.get(); }
+  /// Finds by measuring what the processes of a node go by, as `member`; see node_team.hpp. Blocks.
   void measure_limits(fabric::participant& member);
   /// The communicator has failed: whoever waits there is to end. Any thread.
   void fail() noexcept;
@@ -46,7 +46,9 @@ class leaders {
   /// The same for a call that meets on nodes.
   leader_result run_on_nodes(const leader_call& call, fabric::participant& member,
                              const schedules::selection_parameters& selection) {
-    return road_ != nullptr ? road_->run(call, member) : nodes_->run(call, member, selection);
+    const schedules::algorithm* const wanted = selection.wanted[static_cast<std::size_t>(call.what)];
+    if (team_ == nullptr) return nodes_->run(call, member, selection);
+    return team_->run(call, member, wanted != nullptr ? wanted->pattern : schedules::memory_pattern::none);
   }
 
  private:
@@ -54,7 +56,7 @@ class leaders {
   std::vector<int> number_;  ///< of each rank: its process, in this order
   int here_ = 0;
   std::optional<message_stage> messages_;
-  std::unique_ptr<node_road> road_;      ///< where all are on one node that shares memory
+  std::unique_ptr<node_team> team_;      ///< where all are on one node that shares memory
   std::unique_ptr<across_nodes> nodes_;  ///< where several nodes do
 };
 

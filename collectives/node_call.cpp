@@ -7,7 +7,8 @@ namespace weft::detail {
 
 bool meets_on_node(const communicator_state& state, const request& call) {
   if (state.here->joins()) return false;
-  if (state.selection.wanted[static_cast<std::size_t>(call.what)] != nullptr) return false;
+  const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(call.what)];
+  if (wanted != nullptr && wanted->pattern == schedules::memory_pattern::none) return false;
   return state.here->between().meet_on_nodes(call.what, call);
 }
 

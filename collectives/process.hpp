@@ -23,7 +23,7 @@
 #include <weft/topology/network_place.hpp>
 #include <weft/tuning.hpp>
 
-#include "node_limits.hpp"
+#include "team/node_limits.hpp"
 
 namespace weft::detail {
 

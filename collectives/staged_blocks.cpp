@@ -42,7 +42,7 @@ leader_call staged_call::blocks_between(collective what, const std::byte* in, st
 void staged_call::allgather() {
   std::byte* const of_node = call_.out + begin_of_node();
   if (!on_node(blocks_on_node(collective::gather, call_.in, of_node))) return;
-  if (!between(blocks_between(collective::allgather, on_.road != nullptr ? of_node : call_.in, call_.out))) return;
+  if (!between(blocks_between(collective::allgather, on_.team != nullptr ? of_node : call_.in, call_.out))) return;
   request of_bytes = *call_.of;  // ranks may see what is only moved as elements of different sizes
   of_bytes.element_bytes = 1;
   leader_call whole = stage(collective::broadcast, 0, call_.out, call_.out);
@@ -52,7 +52,7 @@ void staged_call::allgather() {
 }
 
 void staged_call::reduce_scatter() {
-  if (on_.road == nullptr) {
+  if (on_.team == nullptr) {
     between(blocks_between(collective::reduce_scatter, call_.in, call_.out));
     return;
   }
@@ -70,7 +70,7 @@ void staged_call::alltoall() {
   by_messages.count = mine * call_.count;
   for (const auto& each : on_.layout.members) by_messages.counts.push_back(mine * each.size() * call_.block);
   by_messages.counts.insert(by_messages.counts.end(), by_messages.counts.begin(), by_messages.counts.end());
-  if (on_.road == nullptr) {
+  if (on_.team == nullptr) {
     const aligned_bytes copy = memory_of_speaker(call_.in == call_.out ? bytes() : 0);
     if (copy != nullptr) {  // with counts messages do not go in place
       std::memcpy(copy.get(), call_.in, bytes());

@@ -79,7 +79,7 @@ void staged_call::broadcast() {
 
 void staged_call::allreduce() {
   if (!on_node(stage(collective::reduce, 0, call_.in, call_.out))) return;
-  const std::byte* const of_node = on_.road != nullptr ? call_.out : call_.in;
+  const std::byte* const of_node = on_.team != nullptr ? call_.out : call_.in;
   if (!between(stage(collective::allreduce, 0, of_node, call_.out))) return;
   on_node(stage(collective::broadcast, 0, call_.out, call_.out));
 }
@@ -88,7 +88,7 @@ void staged_call::reduce() {
   const aligned_bytes scratch = memory_of_speaker(is_root() ? 0 : bytes());
   std::byte* const target = scratch != nullptr ? scratch.get() : call_.out;
   if (!on_node(stage(collective::reduce, 0, call_.in, target))) return;
-  const std::byte* const of_node = on_.road != nullptr ? target : call_.in;
+  const std::byte* const of_node = on_.team != nullptr ? target : call_.in;
   if (!between(stage(collective::reduce, root_node(), of_node, target))) return;
   if (root_is_here() && root_seat() != 0) hand_over(target);
 }
@@ -107,7 +107,7 @@ void staged_call::scan() {
   std::byte *const total = scratch.get(), *const before = total + (scratch != nullptr ? bytes() : 0);
   const bool first = node() == 0, last = node() + 1 == nodes();
   if (!last && !on_node(stage(collective::reduce, 0, call_.in, total))) return;
-  const std::byte* const of_node = last || on_.road == nullptr ? call_.in : total;
+  const std::byte* const of_node = last || on_.team == nullptr ? call_.in : total;
   if (!between(stage(collective::exscan, 0, of_node, before))) return;
   const std::byte* in = call_.in;
   if (speaks() && !first) {
@@ -116,7 +116,7 @@ void staged_call::scan() {
   }
   const bool exclusive = call_.what == collective::exscan;
   if (!on_node(stage(call_.what, 0, in, call_.out)) || result_.failure != nullptr || !speaks() || bytes() == 0) return;
-  if (!exclusive && on_.road == nullptr) std::memmove(call_.out, in, bytes());
+  if (!exclusive && on_.team == nullptr) std::memmove(call_.out, in, bytes());
   if (exclusive && !first) std::memcpy(call_.out, before, bytes());
 }
 

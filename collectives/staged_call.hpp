@@ -9,7 +9,7 @@
 #include "leader_call.hpp"
 #include "message_stage.hpp"
 #include "node_layout.hpp"
-#include "node_road.hpp"
+#include "team/node_team.hpp"
 
 namespace weft::detail {
 
@@ -17,7 +17,7 @@ namespace weft::detail {
 struct node_stages {
   const node_layout& layout;
   int here;                ///< this process
-  node_road* road;         ///< among those of its node; null where it is alone there
+  node_team* team;         ///< among those of its node; null where it is alone there
   message_stage& between;  ///< among the first processes of the nodes
 };
 
@@ -49,7 +49,7 @@ class staged_call {
   leader_call stage(collective what, int root, const std::byte* in, std::byte* out) const;
   /// Whether the next stage is to follow: the communicator has not failed.
   bool take(leader_result found);
-  bool on_node(const leader_call& call) { return on_.road == nullptr || take(on_.road->run(call, member_)); }
+  bool on_node(const leader_call& call) { return on_.team == nullptr || take(on_.team->run(call, member_)); }
   bool between(const leader_call& call) { return !speaks() || take(on_.between.run(call, member_, selection_)); }
   /// So much memory, if this process speaks.
   aligned_bytes memory_of_speaker(std::size_t bytes) const;

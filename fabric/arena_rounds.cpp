@@ -129,7 +129,7 @@ arena_rounds::arena_rounds(std::vector<arena_board*> boards, std::size_t self, p
 arena_rounds::found arena_rounds::await_long(const std::atomic<std::uint64_t>& its) {
   // Whoever waits for this process may sleep; it will not come to that at the end.
   wake_sleepers();
-  long_wait wait(*this, its, round_);
+  long_wait wait(*this, its, order_.number());
   if (!wait.run()) return found::failed;
   // Spinning was in vain, or a little more of it would have been enough.
   spins_ = wait.was_short() ? std::min(2 * spins_, most_spins) : std::max(spins_ / 2, least_spins);
@@ -145,15 +145,16 @@ bool arena_rounds::all_are_in(std::uint32_t round) const noexcept {
   });
 }
 
-bool arena_rounds::settle(std::uint32_t needed) {
+bool arena_rounds::settle() {
   // Most often all are near, and then the next rounds need no look.
-  if (all_are_in(round_ - 1)) {
-    settled_ = round_ - 1;
+  if (all_are_in(order_.number() - 1)) {
+    order_.settle(order_.number() - 1);
     return true;
   }
+  const std::uint32_t needed = order_.needed();
   for (std::size_t i = 0; i < boards_.size(); ++i)
     if (i != self_ && !long_wait(*this, boards_[i]->lines[needed % arena_depth].stamp, needed).run()) return false;
-  settled_ = needed;
+  order_.settle(needed);
   return true;
 }
 
@@ -189,7 +190,7 @@ bool arena_rounds::is_using(std::size_t member, std::uint32_t telling) const noe
 arena_rounds::difference arena_rounds::difference_to(std::size_t member) const noexcept {
   difference found;
   for (std::uint32_t back = arena_depth; back-- > 0;) {
-    const std::uint32_t round = round_ - back;
+    const std::uint32_t round = order_.number() - back;
     const arena_call& mine = boards_[self_]->calls[round % arena_depth];
     const arena_call& theirs = boards_[member]->calls[round % arena_depth];
     // relaxed: see begin().

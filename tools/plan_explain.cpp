@@ -46,6 +46,7 @@ explanation explain(const explained_call& call, const detail::tuning& measured) 
   by.segment = call.segment;
   schedules::demands asked;
   asked.root = call.shape.root;
+  asked.by_pattern = call.wanted != nullptr && call.wanted->pattern != schedules::memory_pattern::none;
   asked.no_reading = made.over == road::fabric && call.shape.groups.size() <= 1;
   made.by_length = select(call.kind, call.shape.ranks, call.bytes, by, asked).how;
   by.wanted[static_cast<std::size_t>(call.kind)] = call.wanted;

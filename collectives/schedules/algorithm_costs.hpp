@@ -59,4 +59,18 @@ double reading_broadcast_cost(const algorithm_arguments& of, double bytes, const
 double reading_reduce_scatter_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double reading_exchange_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 
+// Of patterns of shared memory, where α is that of a round.
+double one_round_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double at_once_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double in_groups_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double by_shares_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double in_place_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double single_copy_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double one_reads_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double one_reads_told_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double one_reads_share_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double shared_exchange_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double in_parts_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double told_exchange_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+
 }  // namespace weft::schedules

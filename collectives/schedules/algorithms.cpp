@@ -32,6 +32,7 @@
 
 #include "algorithm_costs.hpp"
 #include "reduction_shapes.hpp"
+#include "shared_memory.hpp"
 
 namespace weft::schedules {
 namespace {
@@ -55,7 +56,19 @@ constexpr std::string_view patarasuk = "Patarasuk and Yuan 2009", heimlich = "He
                            moody = "Moody and others 2003", thakur = "Thakur, Rabenseifner and Gropp 2005",
                            bruck = "Bruck and others 1997", sanders = "Sanders, Speck and Träff 2009",
                            hillis = "Hillis and Steele 1986", bayatpour = "Bayatpour and others 2017",
-                           chakraborty = "Chakraborty and others 2017", folklore = "folklore";
+                           chakraborty = "Chakraborty and others 2017", graham = "Graham and Shipman 2008",
+                           hashmi = "Hashmi and others 2018", folklore = "folklore";
+
+/// A row of a pattern of shared memory. Operands are combined in the order of the ranks.
+template <collective what, memory_pattern by>
+constexpr algorithm shared(std::string_view name, unsigned parameters, std::string_view source,
+                           std::string_view formula, double (*cost)(const arguments&, double, const path_costs&)) {
+  return {what,       name,
+          parameters, source,
+          formula,    by == memory_pattern::in_groups ? rank_order::kept_in_rows : rank_order::kept,
+          cost,       [](const arguments& of, sink& to) { emit_pattern(of, what, by, to); },
+          nullptr,    by};
+}
 
 const algorithm table[] = {
     {collective::reduce, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β + n/s γ)",
@@ -87,6 +100,15 @@ const algorithm table[] = {
      "3 α' + 2 n β' + n γ of a node, ceil(log2 m) (α + n/q β + n/q γ) between m nodes of q ranks", rank_order::not_kept,
      multi_leader_reduce_cost,
      [](const arguments& of, sink& to) { multi_leader_reduce(nodes_of(of), of.root, of.rank, of.by, to); }},
+    shared<collective::reduce, memory_pattern::at_once>("at-once", takes::root | takes::segments, graham,
+                                                        "s α + (p - 1) n (β + γ)", at_once_cost),
+    shared<collective::reduce, memory_pattern::by_shares>("by-shares", takes::root | takes::segments, graham,
+                                                          "(s + 1) α + 2 (p - 1)/p n β + (p - 1)/p n γ",
+                                                          by_shares_cost),
+    shared<collective::reduce, memory_pattern::in_place>("in-place", takes::root | takes::segments, hashmi,
+                                                         "2 α + (p - 1)/p n (β + γ)", in_place_cost),
+    shared<collective::reduce, memory_pattern::single_copy>("single-copy", takes::root | takes::segments, chakraborty,
+                                                            "3 α + 2 (p - 1)/p n β + (p - 1)/p n γ", single_copy_cost),
 
     {collective::broadcast, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β)", rank_order::kept,
      copied<binomial_cost>,
@@ -128,6 +150,12 @@ const algorithm table[] = {
     {collective::broadcast, "reading", takes::root | piped | takes::nodes, chakraborty,
      "2 α' + n β' of a node, ceil(log2 m) (α + n β) between m nodes", rank_order::kept, reading_broadcast_cost,
      [](const arguments& of, sink& to) { reading_broadcast(nodes_of(of), of.root, of.rank, of.by, to); }},
+    shared<collective::broadcast, memory_pattern::at_once>("at-once", takes::root | takes::segments, graham,
+                                                           "s α + n β", copied<one_reads_cost>),
+    shared<collective::broadcast, memory_pattern::in_place>("in-place", takes::root | takes::segments, hashmi,
+                                                            "2 α + (p - 1)/p n β", copied<in_place_cost>),
+    shared<collective::broadcast, memory_pattern::single_copy>("single-copy", takes::root | takes::segments,
+                                                               chakraborty, "2 α + n β", copied<one_reads_told_cost>),
 
     {collective::allreduce, "recursive-doubling", 0, thakur,
      "floor(log2 p) (α + n β + n γ), and 2 (α + n β) + n γ where p is no power of two", rank_order::kept, doubling_cost,
@@ -173,13 +201,23 @@ const algorithm table[] = {
      "1 connections; "
      "of one, ceil(log2 q) (2 α + 2 n β + n γ)",
      rank_order::not_kept, modified_rabenseifner_cost,
-     [](const arguments& of, sink& to) {
-       modified_rabenseifner_allreduce(groups_of(of), of.connections, of.rank, of.by, to);
-     }},
+     [](const arguments& of,
+        sink& to) { modified_rabenseifner_allreduce(groups_of(of), of.connections, of.rank, of.by, to); }},
     {collective::allreduce, "multi-leader", piped_shares | takes::nodes, bayatpour,
      "3 α' + 2 n β' + n γ of a node, 2 ceil(log2 m) α + 2 (m - 1)/m n/q β + (m - 1)/m n/q γ between m nodes of q ranks",
      rank_order::not_kept, multi_leader_allreduce_cost,
      [](const arguments& of, sink& to) { multi_leader_allreduce(nodes_of(of), of.rank, of.by, to); }},
+    shared<collective::allreduce, memory_pattern::at_once>("at-once", takes::segments, graham,
+                                                           "s α + (p - 1) n (β + γ)", at_once_cost),
+    shared<collective::allreduce, memory_pattern::in_groups>("in-groups", takes::segments | takes::groups, graham,
+                                                             "2 s α + (q + g - 2) n (β + γ) for g groups of q ranks",
+                                                             in_groups_cost),
+    shared<collective::allreduce, memory_pattern::by_shares>(
+        "by-shares", takes::segments, graham, "(s + 1) α + 2 (p - 1)/p n β + (p - 1)/p n γ", by_shares_cost),
+    shared<collective::allreduce, memory_pattern::in_place>("in-place", takes::segments, hashmi,
+                                                            "2 α + (p - 1)/p n (β + γ)", in_place_cost),
+    shared<collective::allreduce, memory_pattern::single_copy>(
+        "single-copy", takes::segments, chakraborty, "3 α + 2 (p - 1)/p n β + (p - 1)/p n γ", single_copy_cost),
 
     {collective::reduce_scatter, "ring", piped_shares | takes::order, heimlich, "(p - 1) (α + n/p β + n/p γ)",
      rank_order::not_kept, ring_cost,
@@ -197,6 +235,12 @@ const algorithm table[] = {
      "2 α' + m n/p (q - 1) (β' + γ) of a node, (m - 1) (α + n/p β + n/p γ) between m nodes of q ranks",
      rank_order::not_kept, reading_reduce_scatter_cost,
      [](const arguments& of, sink& to) { reading_reduce_scatter(nodes_of(of), of.rank, of.by, to); }},
+    shared<collective::reduce_scatter, memory_pattern::at_once>("at-once", takes::segments, graham,
+                                                                "α + (p - 1) n/p (β + γ)", shared_exchange_cost),
+    shared<collective::reduce_scatter, memory_pattern::in_parts>("in-parts", takes::segments, graham,
+                                                                 "s α + (p - 1) n/p (β + γ)", in_parts_cost),
+    shared<collective::reduce_scatter, memory_pattern::single_copy>("single-copy", takes::segments, chakraborty,
+                                                                    "2 α + (p - 1) n/p (β + γ)", told_exchange_cost),
 
     {collective::allgather, "ring", piped_shares | takes::order, patarasuk, "(p - 1) (α + n/p β)", rank_order::kept,
      copied<ring_cost>, [](const arguments& of, sink& to) { ring_allgather(ring_of(of), of.rank, to); }},
@@ -209,23 +253,42 @@ const algorithm table[] = {
      "2 α' + (q - 1)/p n β' of a node, (p - q) (α + n/p β) between nodes of q ranks", rank_order::kept,
      copied<reading_exchange_cost>,
      [](const arguments& of, sink& to) { reading_allgather(nodes_of(of), of.rank, of.by, to); }},
+    shared<collective::allgather, memory_pattern::at_once>("at-once", takes::segments, graham, "s α + (p - 1)/p n β",
+                                                           copied<in_parts_cost>),
+    shared<collective::allgather, memory_pattern::single_copy>("single-copy", takes::segments, chakraborty,
+                                                               "2 α + (p - 1)/p n β", copied<told_exchange_cost>),
 
     {collective::barrier, "dissemination", 0, "Hensgen, Finkel and Manber 1988", "ceil(log2 p) α", rank_order::kept,
      rounds_cost, [](const arguments& of, sink& to) { dissemination_barrier(of.ranks, of.rank, to); }},
     {collective::barrier, "tree", 0, folklore, "2 ceil(log2 p) α", rank_order::kept,
      [](const arguments& of, double bytes, const path_costs& each) { return 2 * rounds_cost(of, bytes, each); },
      [](const arguments& of, sink& to) { tree_barrier(binomial_position(of.ranks, 0, of.rank), to); }},
+    shared<collective::barrier, memory_pattern::at_once>("at-once", 0, graham, "α", one_round_cost),
+    shared<collective::barrier, memory_pattern::through_first>(
+        "through-first", 0, folklore, "2 α",
+        [](const arguments& of, double bytes, const path_costs& each) { return 2 * one_round_cost(of, bytes, each); }),
+    shared<collective::barrier, memory_pattern::in_groups>(
+        "in-groups", takes::groups, graham, "2 α",
+        [](const arguments& of, double bytes, const path_costs& each) { return 2 * one_round_cost(of, bytes, each); }),
 
     {collective::gather, "binomial", takes::root | takes::window, heimlich, "ceil(log2 p) α + (p - 1)/p n β",
      rank_order::kept, copied<spread_cost>,
      [](const arguments& of, sink& to) { binomial_gather(of.ranks, of.root, of.rank, of.by, to); }},
     {collective::gather, "linear", takes::root | takes::window, folklore, "(p - 1) (α + n/p β)", rank_order::kept,
      copied<linear_cost>, [](const arguments& of, sink& to) { linear_gather(of.ranks, of.root, of.rank, of.by, to); }},
+    shared<collective::gather, memory_pattern::at_once>("at-once", takes::root | takes::segments, graham,
+                                                        "s α + (p - 1)/p n β", copied<in_parts_cost>),
+    shared<collective::gather, memory_pattern::single_copy>("single-copy", takes::root | takes::segments, chakraborty,
+                                                            "2 α + (p - 1)/p n β", copied<told_exchange_cost>),
 
     {collective::scatter, "binomial", takes::root, heimlich, "ceil(log2 p) α + (p - 1)/p n β", rank_order::kept,
      copied<spread_cost>, [](const arguments& of, sink& to) { binomial_scatter(of.ranks, of.root, of.rank, to); }},
     {collective::scatter, "linear", takes::root, folklore, "(p - 1) (α + n/p β)", rank_order::kept, copied<linear_cost>,
      [](const arguments& of, sink& to) { linear_scatter(of.ranks, of.root, of.rank, to); }},
+    shared<collective::scatter, memory_pattern::at_once>("at-once", takes::root | takes::segments, graham, "s α + n β",
+                                                         copied<one_reads_cost>),
+    shared<collective::scatter, memory_pattern::single_copy>("single-copy", takes::root | takes::segments, chakraborty,
+                                                             "2 α + n/p β", copied<one_reads_share_cost>),
 
     {collective::alltoall, "pairwise", takes::window, thakur, "(p - 1) (α + n/p β)", rank_order::kept,
      copied<pairwise_cost>, [](const arguments& of, sink& to) { pairwise_alltoall(of.ranks, of.rank, of.by, to); }},
@@ -237,11 +300,18 @@ const algorithm table[] = {
      "2 α' + (q - 1)/p n β' of a node, (p - q) (α + n/p β) between nodes of q ranks", rank_order::kept,
      copied<reading_exchange_cost>,
      [](const arguments& of, sink& to) { reading_alltoall(nodes_of(of), of.rank, of.by, to); }},
+    shared<collective::alltoall, memory_pattern::in_parts>("in-parts", takes::segments, graham, "s α + (p - 1)/p n β",
+                                                           copied<in_parts_cost>),
+    shared<collective::alltoall, memory_pattern::single_copy>("single-copy", takes::segments, chakraborty,
+                                                              "2 α + (p - 1)/p n β", copied<told_exchange_cost>),
 
     {collective::scan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + n γ)", rank_order::kept,
      doubling_scan_cost, [](const arguments& of, sink& to) { recursive_doubling_scan(of.ranks, of.rank, to); }},
     {collective::scan, "chain", piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)", rank_order::kept, chain_cost,
      [](const arguments& of, sink& to) { chain_scan(of.ranks, of.rank, of.by, to); }},
+    shared<collective::scan, memory_pattern::at_once>("at-once", 0, graham, "α + (p - 1) n (β + γ)", at_once_cost),
+    shared<collective::scan, memory_pattern::pipelined>("pipelined", takes::segments, graham,
+                                                        "(p + s - 2) (α + n/s β + n/s γ)", chain_cost),
 
     {collective::exscan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + 2 n γ)", rank_order::kept,
      [](const arguments& of, double bytes, const path_costs& each) {
@@ -252,6 +322,9 @@ const algorithm table[] = {
      [](const arguments& of, sink& to) { recursive_doubling_exscan(of.ranks, of.rank, to); }},
     {collective::exscan, "chain", piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)", rank_order::kept, chain_cost,
      [](const arguments& of, sink& to) { chain_exscan(of.ranks, of.rank, of.by, to); }},
+    shared<collective::exscan, memory_pattern::at_once>("at-once", 0, graham, "α + (p - 1) n (β + γ)", at_once_cost),
+    shared<collective::exscan, memory_pattern::pipelined>("pipelined", takes::segments, graham,
+                                                          "(p + s - 2) (α + n/s β + n/s γ)", chain_cost),
 };
 
 std::span<const algorithm> rows_of(collective kind) {

@@ -7,7 +7,7 @@ namespace {
 
 std::string object(const segment& part) {
   std::string text = "{\"in\": \"" + std::string(name(part.in)) + "\"";
-  if (part.in == buffer::scratch) text += ", \"slot\": " + std::to_string(part.slot);
+  if (has_slots(part.in)) text += ", \"slot\": " + std::to_string(part.slot);
   if (part.owner != me) text += ", \"owner\": " + std::to_string(part.owner);
   return text + ", \"first\": " + std::to_string(part.elements.first) +
          ", \"count\": " + std::to_string(part.elements.count) + "}";

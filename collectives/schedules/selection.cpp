@@ -78,6 +78,7 @@ const algorithm& choose(collective kind, int ranks, std::size_t bytes, const sel
 
 bool meets(const demands& of, const algorithm& how) {
   // Only where every rank sends straight to every other one need nobody know what the others have.
+  if (of.by_pattern != (how.pattern != memory_pattern::none)) return false;
   if (of.own_counts && how.name != "pairwise") return false;
   if (of.no_reading && (how.parameters & takes::nodes) != 0) return false;
   if (!of.rank_order) return true;

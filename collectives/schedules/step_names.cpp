@@ -30,6 +30,8 @@ std::string_view name(buffer in) {
       return "scratch";
     case buffer::work:
       return "work";
+    case buffer::board:
+      return "board";
   }
   return "";
 }
@@ -42,7 +44,7 @@ std::string text_of(block_range blocks) {
 
 std::string text_of(const segment& part) {
   std::string text(name(part.in));
-  if (part.in == buffer::scratch) text += "[" + std::to_string(part.slot) + "]";
+  if (has_slots(part.in)) text += "[" + std::to_string(part.slot) + "]";
   text += " " + text_of(part.elements);
   if (part.owner != me) text += " of rank " + std::to_string(part.owner);
   return text;

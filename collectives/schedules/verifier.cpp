@@ -58,6 +58,8 @@ std::string name_of(const segment& memory) {
       return whose + "output " + name_of(memory.elements);
     case buffer::work:
       return whose + "work " + name_of(memory.elements);
+    case buffer::board:
+      return whose + "board from position " + std::to_string(memory.slot);
     case buffer::scratch:
       break;
   }

@@ -15,7 +15,12 @@ constexpr value_number nothing = std::numeric_limits<value_number>::max();
 class symbolic_run {
  public:
   symbolic_run(const job& all, placing where)
-      : all_(all), cells_(all, where), held_(cells_.size(), nothing), slots_(cells_.size()), sent_(all.steps()) {
+      : all_(all),
+        cells_(all, where),
+        held_(cells_.size(), nothing),
+        blocks_(cells_.size()),
+        slots_(cells_.size()),
+        sent_(all.steps()) {
     for (int rank = 0; rank < all.ranks(); ++rank) {
       values_.push_back({rank});
       const block_set& input = all.of(rank).cut.input;
@@ -87,6 +92,8 @@ class symbolic_run {
     for (std::uint32_t i = 0; i < count; ++i) {
       result.push_back(held_[cells_.of(rank, memory, first + i)]);
       if (result.back() == nothing) wrong(s, "reads " + name_of(memory) + " before it is written");
+      if (memory.in == buffer::board && blocks_[cells_.of(rank, memory, first + i)] != first + i)
+        wrong(s, "reads " + name_of(block_range{first + i, 1}) + " from " + name_of(memory) + ", which holds another");
     }
     return result;
   }
@@ -116,7 +123,11 @@ class symbolic_run {
     if (target.in == buffer::scratch)
       slots_[cells_.slot(rank, target.slot)] = {first, contents};
     else
-      for (std::uint32_t i = 0; i < count; ++i) held_[cells_.of(rank, target, first + i)] = contents[i];
+      for (std::uint32_t i = 0; i < count; ++i) {
+        const cell to = cells_.of(rank, target, first + i);
+        held_[to] = contents[i];
+        blocks_[to] = first + i;
+      }
   }
 
   std::vector<value_number> combined(job_step s) {
@@ -144,8 +155,9 @@ class symbolic_run {
 
   const job& all_;
   cell_map cells_;
-  std::vector<value_number> held_;    // by inputs and outputs
-  std::vector<slot_contents> slots_;  // of scratch
+  std::vector<value_number> held_;     // by inputs, outputs, work memories and boards
+  std::vector<std::uint32_t> blocks_;  // which of the vector these are
+  std::vector<slot_contents> slots_;   // of scratch
   std::vector<std::vector<value_number>> sent_;
   std::vector<value> values_;
 };

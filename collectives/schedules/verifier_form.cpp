@@ -122,9 +122,11 @@ class form_check {
       check_owner(rank, index, source);
     }
     for (const segment& target : its.targets_of(at)) {
-      if (target.owner != me) wrong("writes the memory of another rank");
       if (target.in == buffer::input) wrong("writes the input");
       check_segment(rank, index, target);
+      if (target.owner == me) continue;
+      check_owner(rank, index, target);
+      if (target.in == buffer::board) wrong("writes the board of another rank");
     }
     if (!is_local(at.kind)) return;
     const block_range made = its.targets_of(at)[0].elements;
@@ -152,7 +154,7 @@ class form_check {
         break;
       case step_kind::notify:
       case step_kind::await:
-        right = sources <= 1 && targets == 0;
+        right = targets == 0;
         break;
     }
     if (!right)
@@ -187,6 +189,10 @@ class form_check {
         if (memory.slot >= cut.scratch_slots) wrong("there is no " + name_of(memory));
         if (memory.elements.count > cut.slot_blocks)
           wrong("a slot of scratch does not hold " + name_of(memory.elements));
+        break;
+      case buffer::board:
+        if (memory.slot > cut.board || memory.elements.count > cut.board - memory.slot)
+          wrong("the board ends before " + name_of(memory));
         break;
     }
   }

@@ -65,11 +65,10 @@ void job::match_messages() {
   }
 }
 
-std::optional<segment> job::offered(job_step s) const {
+std::vector<segment> job::offered(job_step s) const {
   const auto sources = of(rank_of(s)).sources_of(at(s));
-  if (sources.empty()) return std::nullopt;
-  segment memory = sources[0];
-  memory.owner = owner(rank_of(s), memory);
+  std::vector<segment> memory(sources.begin(), sources.end());
+  for (segment& each : memory) each.owner = owner(rank_of(s), each);
   return memory;
 }
 

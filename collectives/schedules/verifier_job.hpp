@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 #include <weft/schedules/verifier.hpp>
@@ -53,8 +52,8 @@ class job {
   job_step partner(job_step s) const { return partner_[s]; }  ///< of a message; no_partner for local steps
   /// The blocks that the message `s`, a send or a receive, carries, in order.
   std::vector<std::uint32_t> carried(job_step s) const;
-  /// What a notify offers, or an await is offered, with its owner.
-  std::optional<segment> offered(job_step s) const;
+  /// What a notify offers, or an await is offered, with their owner.
+  std::vector<segment> offered(job_step s) const;
   /// Calls `each` with the number of every step that `s` depends on.
   template <class Each>
   void for_each_before(job_step s, Each&& each) const {

@@ -5,7 +5,7 @@
 
 namespace weft::schedules {
 
-/// A block of a rank's input, output or work memory, or a slot of its scratch.
+/// A block of a rank's input, output or work memory, a slot of its scratch, or a position of its board.
 using cell = std::size_t;
 
 class cell_map {
@@ -14,7 +14,7 @@ class cell_map {
     for (int rank = 0; rank < all.ranks(); ++rank) {
       const layout& cut = all.of(rank).cut;
       first_.push_back(size_);
-      size_ += std::size_t{cut.input.count} + cut.output.count + cut.work.count + cut.scratch_slots;
+      size_ += std::size_t{cut.input.count} + cut.output.count + cut.work.count + cut.scratch_slots + cut.board;
     }
   }
 
@@ -31,9 +31,11 @@ class cell_map {
   cell slot(int rank, std::uint32_t number) const {
     return first(rank) + cut(rank).input.count + cut(rank).output.count + cut(rank).work.count + number;
   }
+  cell position(int rank, std::uint32_t number) const { return slot(rank, cut(rank).scratch_slots + number); }
   /// Of a block that lies in `memory`, named by a step of `rank`: not for scratch.
   cell of(int rank, const segment& memory, std::uint32_t block) const {
     const int owner = job::owner(rank, memory);
+    if (memory.in == buffer::board) return position(owner, memory.slot + (block - memory.elements.first));
     if (memory.in == buffer::input) return input(owner, block);
     return memory.in == buffer::output ? output(owner, block) : work(owner, block);
   }

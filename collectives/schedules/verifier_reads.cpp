@@ -1,4 +1,4 @@
-// Whether another rank's memory is there while it is read.
+// Whether another rank's memory is there while it is used.
 #include <algorithm>
 
 #include "verifier_causality.hpp"
@@ -6,7 +6,7 @@
 namespace weft::schedules {
 namespace {
 
-/// Whether `offer` lets another rank read `memory`, of the same owner.
+/// Whether `offer` lets another rank use `memory`, of the same owner.
 bool covers(const segment& offer, const segment& memory) {
   if (offer.owner != memory.owner || offer.in != memory.in || offer.slot != memory.slot) return false;
   const std::uint32_t first = offer.elements.first, end = first + offer.elements.count;
@@ -25,31 +25,34 @@ class read_check {
   void run() {
     for (job_step s = 0; s < all_.steps(); ++s) {
       if (!is_local(all_.at(s).kind)) continue;
-      for (const segment& source : all_.of(all_.rank_of(s)).sources_of(all_.at(s)))
-        if (source.owner != me && source.elements.count > 0) check(s, source);
+      const schedule& its = all_.of(all_.rank_of(s));
+      for (const segment& source : its.sources_of(all_.at(s))) check(s, source, "reads ");
+      for (const segment& target : its.targets_of(all_.at(s))) check(s, target, "writes ");
     }
   }
 
  private:
-  void check(job_step s, const segment& source) {
+  void check(job_step s, const segment& memory, const char* does) {
+    if (memory.owner == me || memory.elements.count == 0 || memory.in == buffer::board) return;  // it outlives the call
     const auto wrong = [&](const std::string& what) {
-      fail(all_.rank_of(s), all_.index_of(s), all_.at(s), "reads " + name_of(source) + what);
+      fail(all_.rank_of(s), all_.index_of(s), all_.at(s), does + name_of(memory) + what);
     };
-    if (!offered_before(s, source)) wrong(" without waiting for an offer of it");
-    if (!is_awaited(s, source.owner) && !before_.ends_before_end_of(s, source.owner))
+    if (!offered_before(s, memory)) wrong(" without waiting for an offer of it");
+    if (!is_awaited(s, memory.owner) && !before_.ends_before_end_of(s, memory.owner))
       wrong(", whose end does not wait for that");
   }
 
-  bool offered_before(job_step s, const segment& source) {
+  bool offered_before(job_step s, const segment& memory) {
     const int rank = all_.rank_of(s);
     for (step_index i = all_.index_of(s); i-- > 0;) {
       const job_step offer = all_.number(rank, i);
-      if (offers_[offer] && covers(*offers_[offer], source) && before_.ends_before_begin(offer, s)) return true;
+      const auto covers_it = [&](const segment& each) { return covers(each, memory); };
+      if (std::ranges::any_of(offers_[offer], covers_it) && before_.ends_before_begin(offer, s)) return true;
     }
     return false;
   }
 
-  /// Whether the owner awaits the very rank that reads, which tells it: what is most often so.
+  /// Whether the owner awaits the very rank that uses it, which tells it: what is most often so.
   bool is_awaited(job_step s, int owner) {
     const int reader = all_.rank_of(s);
     for (step_index i = static_cast<step_index>(all_.of(owner).steps.size()); i-- > 0;) {
@@ -62,7 +65,7 @@ class read_check {
 
   const job& all_;
   causality before_;
-  std::vector<std::optional<segment>> offers_;  // of awaits
+  std::vector<std::vector<segment>> offers_;  // of awaits
 };
 
 }  // namespace

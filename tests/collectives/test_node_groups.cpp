@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "collectives/node_groups.hpp"
+#include "collectives/team/node_groups.hpp"
 #include "node_cases.hpp"
 #include "sanitized.hpp"
 

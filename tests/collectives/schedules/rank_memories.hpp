@@ -45,22 +45,25 @@ class rank_memories {
         continue;
       }
       for (std::uint32_t b = 0; b < from.elements.count; ++b) {
-        const numbers& block = block_at(rank, from.in, from.elements.first + b);
+        const numbers& block = block_at(rank, from, b);
         all.insert(all.end(), block.begin(), block.end());
       }
     }
     return all;
   }
-  void write(std::size_t rank, std::span<const weft::schedules::segment> parts, const numbers& content) {
+  void write(std::size_t writer, std::span<const weft::schedules::segment> parts, const numbers& content) {
     auto next = content.begin();
     for (const weft::schedules::segment& to : parts) {
+      const std::size_t rank = to.owner == weft::schedules::me ? writer : static_cast<std::size_t>(to.owner);
       if (to.in == weft::schedules::buffer::scratch) {
         std::copy_n(next, count_of(rank, to), memories_[rank].slots[to.slot].begin());
         next += count_of(rank, to);
         continue;
       }
       for (std::uint32_t b = 0; b < to.elements.count; ++b) {
-        numbers& block = block_at(rank, to.in, to.elements.first + b);
+        numbers& block = block_at(rank, to, b);
+        if (to.in == weft::schedules::buffer::board)
+          block.resize(elements_of(ranks_[rank].cut, options_.elements, {to.elements.first + b, 1}).count);
         std::copy_n(next, block.size(), block.begin());
         next += static_cast<std::ptrdiff_t>(block.size());
       }
@@ -87,7 +90,7 @@ class rank_memories {
       for (std::uint32_t i = 0; i < cut.output.count; ++i) {
         const std::uint32_t block = cut.output.at(i);
         const std::size_t first = elements_of(cut, options_.elements, {block, 1}).first;
-        const numbers& held = block_at(rank, weft::schedules::buffer::output, block);
+        const numbers& held = block_at(rank, {weft::schedules::me, weft::schedules::buffer::output, 0, {block, 1}}, 0);
         for (std::size_t e = 0; e < held.size(); ++e)
           if (held[e] != expected(rank, first + e, block)) return false;
       }
@@ -100,6 +103,7 @@ class rank_memories {
     std::vector<numbers> input, output, work;  // of each block held
     std::vector<numbers> input_before;
     std::vector<numbers> slots;
+    std::vector<numbers> board;  // a block a position
   };
 
   void set_up(std::size_t rank) {
@@ -117,6 +121,7 @@ class rank_memories {
       here.work.push_back(poison(elements_of(its.cut, options_.elements, {its.cut.work.at(i), 1}).count));
     for (std::uint32_t i = 0; i < its.cut.scratch_slots; ++i)
       here.slots.push_back(poison(most_elements(its.cut, options_.elements, its.cut.slot_blocks)));
+    here.board.resize(its.cut.board);
   }
 
   numbers poison(std::size_t count) {
@@ -125,12 +130,15 @@ class rank_memories {
     return made;
   }
 
-  /// In place, the input is the memory of every block that both buffers hold.
-  numbers& block_at(std::size_t rank, weft::schedules::buffer in, std::uint32_t block) {
+  /// Block number `b` of a segment of `rank`. In place, the input is the memory of every block that both buffers hold.
+  numbers& block_at(std::size_t rank, const weft::schedules::segment& of, std::uint32_t b) {
+    using weft::schedules::buffer;
     const weft::schedules::layout& cut = ranks_[rank].cut;
     memory& here = memories_[rank];
-    if (in == weft::schedules::buffer::work) return here.work[cut.work.position(block)];
-    const bool use_input = in == weft::schedules::buffer::input || (options_.in_place && cut.input.holds({block, 1}));
+    const std::uint32_t block = of.elements.first + b;
+    if (of.in == buffer::board) return here.board[of.slot + b];
+    if (of.in == buffer::work) return here.work[cut.work.position(block)];
+    const bool use_input = of.in == buffer::input || (options_.in_place && cut.input.holds({block, 1}));
     return use_input ? here.input[cut.input.position(block)] : here.output[cut.output.position(block)];
   }
 

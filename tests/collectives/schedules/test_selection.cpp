@@ -39,12 +39,23 @@ TEST_CASE("collectives have names, each its own") {
   CHECK_FALSE(find_collective("gossip").has_value());
 }
 
+namespace {
+
+/// What `how` meets.
+demands asked_of(const algorithm& how) {
+  demands asked;
+  asked.by_pattern = how.pattern != memory_pattern::none;
+  return asked;
+}
+
+}  // namespace
+
 TEST_CASE("what is wanted is taken, of whatever length") {
   for (const algorithm& wanted : algorithms()) {
     selection_parameters by;
     by.wanted[static_cast<std::size_t>(wanted.kind)] = &wanted;
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{8}, std::size_t{1} << 30})
-      CHECK(select(wanted.kind, 7, bytes, by).how == &wanted);
+      CHECK(select(wanted.kind, 7, bytes, by, asked_of(wanted)).how == &wanted);
   }
 }
 
@@ -55,6 +66,7 @@ TEST_CASE("short vectors take the fewest rounds, by the table's formulas") {
       CHECK(chosen.in_order);
       CHECK(chosen.segments == 1);
       for (const algorithm& other : algorithms_of(kind)) {
+        if (other.pattern != memory_pattern::none) continue;    // which sends no messages
         if ((other.parameters & takes::groups) != 0) continue;  // whose formulas leave out what is near
         CAPTURE(name(kind), ranks, chosen.how->name, other.name);
         CHECK(chosen.how->cost(shape_of(ranks), 8, only_rounds) <= other.cost(shape_of(ranks), 8, only_rounds));
@@ -99,7 +111,8 @@ TEST_CASE("demands are met before wishes") {
     for (const int root : {0, 2})
       for (const bool rows : {false, true})
         for (const std::size_t bytes : {std::size_t{8}, std::size_t{1} << 24}) {
-          const demands asked{root, true, rows, false};
+          demands asked{root, true, rows, false};
+          asked.by_pattern = wanted.pattern != memory_pattern::none;
           const auto chosen = select(wanted.kind, 5, bytes, by, asked);
           CHECK(meets(asked, *chosen.how));
           CHECK((chosen.how == &wanted) == meets(asked, wanted));
@@ -159,7 +172,7 @@ TEST_CASE("what is wanted is taken, however slow it is predicted to be") {
   for (const algorithm& wanted : algorithms()) {
     selection_parameters by;
     by.wanted[static_cast<std::size_t>(wanted.kind)] = &wanted;
-    CHECK(select_fastest(wanted.kind, shape_of(7), 1 << 20, each, by).how == &wanted);
+    CHECK(select_fastest(wanted.kind, shape_of(7), 1 << 20, each, by, asked_of(wanted)).how == &wanted);
   }
   const demands own{0, false, false, true};
   CHECK(select_fastest(collective::alltoall, shape_of(8), 8, each, {}, own).how->name == "pairwise");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 #include <weft/fabric/arena_board.hpp>
+#include <weft/fabric/round_order.hpp>
 #include <weft/fabric/slot_ring.hpp>
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/progress.hpp>
@@ -16,9 +17,8 @@ namespace weft::fabric {
 ///
 ///     begin -> write the line or the slot -> publish -> await some or all of the others, read theirs -> end
 ///
-/// Every process publishes in every round, whether or not it has anything to say. A line is written again after
-/// `arena_depth` rounds, so `begin` waits until everybody is in the last but `arena_depth` - 1: then all have ended the
-/// round before that, and nobody reads any more what is written now. For a slot it is the same.
+/// Every process publishes in every round, whether or not it has anything to say. `begin` waits until nobody reads any
+/// more what is written now (round_order.hpp).
 ///
 /// For one thread at a time. What blocks spins, yields, and sleeps, polls meanwhile, and ends where `failed` is set.
 class arena_rounds {
@@ -40,8 +40,8 @@ class arena_rounds {
   /// that some may write, the same for all, at most `arena_slot_bytes`. Blocks where this process is far ahead. False
   /// where the communicator has failed.
   bool begin(std::uint64_t fingerprint, std::uint32_t sequence, std::size_t in_slot = 0) {
-    if (in_slot == 0) return begin_in(settled_, fingerprint, sequence);
-    const slot_ring::place slot = slots_.take(in_slot, round_ + 1);
+    if (in_slot == 0) return begin_in(order_.settled(), fingerprint, sequence);
+    const slot_ring::place slot = slots_.take(in_slot, order_.number() + 1);
     slot_ = slot.offset;
     return begin_in(slot.needed, fingerprint, sequence);
   }
@@ -51,21 +51,19 @@ class arena_rounds {
     // relaxed: what it failed with is read under the messenger's token.
     if (failed_.load(std::memory_order_relaxed)) [[unlikely]]
       return false;
-    ++round_;
+    const bool settled = order_.begin(needed);
     // Fibonacci hashing (Knuth, volume 3, 6.4): the upper half of the product depends on every bit. Of all calls: two
     // of which each believes to be the root do not look at each other in that round.
     calls_ = (calls_ ^ fingerprint ^ std::uint64_t{sequence} << 32) * 0x9e3779b97f4a7c15u;
     calls_ ^= calls_ >> 32;
-    stamp_ = std::uint64_t{round_} << 32 | (calls_ & 0xffff'ffffu);
-    const std::uint32_t line_needs = round_ - (arena_depth - 1);
-    if (static_cast<std::int32_t>(needed - line_needs) < 0) needed = line_needs;
-    if (static_cast<std::int32_t>(needed - settled_) > 0 && !settle(needed)) [[unlikely]]
+    stamp_ = std::uint64_t{order_.number()} << 32 | (calls_ & 0xffff'ffffu);
+    if (!settled && !settle()) [[unlikely]]
       return false;
     // relaxed, all: publish() orders them for who comes in time; who does not sees another round, or has a wrong text.
     arena_call& mine = boards_[self_]->calls[place()];
     mine.fingerprint.store(fingerprint, std::memory_order_relaxed);
     mine.sequence.store(sequence, std::memory_order_relaxed);
-    mine.round.store(round_, std::memory_order_relaxed);
+    mine.round.store(order_.number(), std::memory_order_relaxed);
     return true;
   }
 
@@ -90,7 +88,7 @@ class arena_rounds {
       const std::uint64_t now = its.load(std::memory_order_acquire);
       if (now == stamp_) [[likely]]
         return found::here;
-      if (round_of(now) == round_) return found::differs;
+      if (round_of(now) == order_.number()) return found::differs;
       if (turn == spins_) break;
       pause_core();
     }
@@ -99,14 +97,14 @@ class arena_rounds {
 
   /// Ends a round in which all others were awaited, and one in which not all were.
   void end_with_all() noexcept {
-    settled_ = round_;
+    order_.settle(order_.number());
     wake_sleepers();
   }
   void end() noexcept { wake_sleepers(); }
   /// Ends one by which it is known that all others have been in the round `since`: some were awaited who had awaited
   /// the rest in that.
   void end_with_all_in(std::uint32_t since) noexcept {
-    settled_ = since;
+    order_.settle(since);
     wake_sleepers();
   }
 
@@ -118,7 +116,7 @@ class arena_rounds {
   // Who fails on the way withdraws, and waits until nobody is_using() its memory.
 
   /// This round.
-  std::uint32_t number() const noexcept { return round_; }
+  std::uint32_t number() const noexcept { return order_.number(); }
   /// Whether no process has withdrawn, so that the memory of all may be used. Between end_with_all() and the next
   /// round.
   bool all_stay() const noexcept;
@@ -145,10 +143,10 @@ class arena_rounds {
   static constexpr std::size_t cache_line = 64;
 
   static std::uint32_t round_of(std::uint64_t stamp) noexcept { return static_cast<std::uint32_t>(stamp >> 32); }
-  std::size_t place() const noexcept { return round_ % arena_depth; }
+  std::size_t place() const noexcept { return order_.number() % arena_depth; }
 
   found await_long(const std::atomic<std::uint64_t>& its);
-  bool settle(std::uint32_t needed);
+  bool settle();
   bool all_are_in(std::uint32_t round) const noexcept;
   void wake_sleepers() noexcept;
 
@@ -156,8 +154,7 @@ class arena_rounds {
   const std::size_t self_;
   progress& by_;
   const std::atomic<bool>& failed_;
-  std::uint32_t round_ = 0;    // this one; wraps
-  std::uint32_t settled_ = 0;  // all others have been seen in this one, or in a later one
+  round_order order_{arena_depth};
   slot_ring slots_{arena_slots_bytes};
   std::size_t slot_ = 0;     // where this round's lies
   std::uint64_t calls_ = 0;  // a hash of all so far

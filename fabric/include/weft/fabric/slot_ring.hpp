@@ -21,7 +21,8 @@ class slot_ring {
     std::uint32_t needed = 0;  ///< the round that all must be in before it is written
   };
 
-  /// Takes a slot of 1 byte or more, and no more than the memory has, for `round`. Rounds wrap.
+  /// Takes a slot of 1 byte or more for `round`, and no more than a third of the memory: then it never lies where that
+  /// of the round before does, which others need not have read. Rounds wrap.
   place take(std::size_t bytes, std::uint32_t round) noexcept {
     const std::size_t wanted = (bytes + cell_bytes_ - 1) / cell_bytes_;
     const std::size_t first = next_ + wanted <= cells ? next_ : 0;

@@ -52,6 +52,19 @@ enum class rank_order : std::uint8_t {
   not_kept,
 };
 
+/// How ranks that share the memory of a node go through it; see weft/patterns/.
+enum class memory_pattern : std::uint8_t {
+  none,           ///< they send messages
+  at_once,        ///< each shows its vector, and uses what the others show
+  through_first,  ///< the first awaits all, and all others it
+  in_groups,      ///< at once among those of a group, then among one of each
+  by_shares,      ///< each combines a share of what all show, piece by piece
+  in_place,       ///< each combines a share of all inputs into all outputs, where they lie
+  single_copy,    ///< each reads the others' memory by the kernel
+  in_parts,       ///< a part of each block in every round
+  pipelined,      ///< piece by piece from rank to rank
+};
+
 struct algorithm {
   collective kind;
   std::string_view name;
@@ -67,6 +80,8 @@ struct algorithm {
   void (*emit)(const algorithm_arguments& of, sink& to);
   /// The tree that a reduction climbs, whatever the order of its operands; null where it climbs none, or several.
   tree (*shape)(const algorithm_arguments& of) = nullptr;
+  /// Of those whose ranks share the memory of a node: they are carried out there, not by messages.
+  memory_pattern pattern = memory_pattern::none;
 };
 
 /// All of them, those of one collective side by side.

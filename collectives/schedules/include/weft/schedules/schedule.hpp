@@ -22,8 +22,8 @@ enum class step_kind : std::uint8_t {
   receive,  ///< targets, in order and as one message, come from peer; done when the bytes are there
   copy,     ///< the one source to the one target
   combine,  ///< sources in the stated order (1 to 16) into the one target, which may be exactly one of them
-  notify,   ///< tells peer that everything this step depends on is done; offers it the source, if there is one, to read
-  await,    ///< done when the peer's matching notify is; its source is what that offers, in the peer's memory
+  notify,   ///< tells peer that everything this step depends on is done; offers it the sources, if there are any, to use
+  await,    ///< done when the peer's matching notify is; its sources are what that offers, in the peer's memory
 };
 
 /// Which memory of its owner a segment lies in.
@@ -32,7 +32,11 @@ enum class buffer : std::uint8_t {
   output,   ///< the caller's
   scratch,  ///< the plan's: slots that serve again and again
   work,     ///< the plan's: a part of the vector, every block at its place
+  board,    ///< of the members of a node, which outlives the call: what each shows the others, round after round
 };
+
+/// Whether a segment of it has a slot.
+constexpr bool has_slots(buffer in) { return in == buffer::scratch || in == buffer::board; }
 
 /// Blocks first, first + 1, ... first + count - 1 of the vector: contiguous elements. count 0 names no elements.
 struct block_range {
@@ -78,14 +82,16 @@ struct block_set {
 inline constexpr std::int32_t me = -1;
 
 /// Elements in a memory: the range says which elements of the vector they stand for, and so how many. In scratch they
-/// lie at the beginning of slot `slot`; two segments of one slot overlap, those of two slots never do.
+/// lie at the beginning of slot `slot`; two segments of one slot overlap, those of two slots never do. On a board they
+/// lie, a block a position, from position `slot` on; rounds have positions of their own (why slots of the real board can
+/// serve again is proved apart: fabric/round_order.hpp).
 ///
-/// Copies and combines may have sources in other ranks' memory: what those have offered, until they are told, by what
-/// they await, that it has been read.
+/// Copies and combines may have sources on other ranks' boards, and sources and targets in what those have offered,
+/// until they are told, by what they await, that it is used no more.
 struct segment {
   std::int32_t owner = me;  ///< `me`, or a rank whose memory this rank can read
   buffer in = buffer::input;
-  std::uint32_t slot = 0;  ///< scratch only
+  std::uint32_t slot = 0;  ///< of scratch, or the first position on a board
   block_range elements;    ///< in another memory than scratch: held there, in a row
   friend bool operator==(const segment&, const segment&) = default;
 };
@@ -99,6 +105,7 @@ struct layout {
   std::uint32_t scratch_slots = 0;
   std::uint32_t slot_blocks = 0;  ///< the most blocks that one slot holds at a time, consecutive ones
   block_set work = {};            ///< the blocks for which the plan keeps memory beside scratch
+  std::uint32_t board = 0;        ///< positions of this rank's board
 };
 
 /// Part [first, first + count) of a side table of the schedule.

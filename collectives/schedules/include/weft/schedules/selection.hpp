@@ -28,6 +28,7 @@ struct demands {
   bool groups_in_rows = false;  ///< and the groups are rows of consecutive ranks, in order
   bool own_counts = false;      ///< an all-to-all whose ranks know the counts of their own blocks alone
   bool no_reading = false;      ///< that no rank reads another one's memory
+  bool by_pattern = false;      ///< that it is a pattern of shared memory; else that it is none
   friend bool operator==(const demands&, const demands&) = default;
 };
 

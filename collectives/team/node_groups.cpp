@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <weft/topology/groups.hpp>
 
-#include "process.hpp"
+#include "../process.hpp"
 
 namespace weft::detail {
 namespace {
@@ -32,7 +32,12 @@ std::optional<node_groups> node_groups::of(std::span<const std::vector<int>> gro
     found.beside.assign(group.begin(), group.end());
   }
   if (longest + groups.size() >= seats) return std::nullopt;
-  for (const auto& group : groups) found.across.push_back(static_cast<std::size_t>(group[place % group.size()]));
+  for (const auto& group : groups) {
+    found.across.push_back(static_cast<std::size_t>(group[place % group.size()]));
+    if (std::ranges::find(group, static_cast<int>(self)) != group.end()) continue;
+    for (std::size_t i = 0; i < group.size(); ++i)
+      if (i % found.beside.size() == place) found.across_from.push_back(static_cast<std::size_t>(group[i]));
+  }
   return found;
 }
 

@@ -15,8 +15,9 @@ class process;
 /// then what one of each group, the one at its own place there, has combined. That are g + n / g vectors to be read, of
 /// which all but n / g are near, where n would have been.
 struct node_groups {
-  std::vector<std::size_t> beside;  ///< its own group, itself included, ascending
-  std::vector<std::size_t> across;  ///< one of each group, in their order; of its own, itself
+  std::vector<std::size_t> beside;       ///< its own group, itself included, ascending
+  std::vector<std::size_t> across;       ///< one of each group, in their order; of its own, itself
+  std::vector<std::size_t> across_from;  ///< those of other groups that have it there
 
   /// `groups` hold every seat once. Nothing where they leave no less to be read.
   static std::optional<node_groups> of(std::span<const std::vector<int>> groups, std::size_t self);

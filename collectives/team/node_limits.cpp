@@ -7,7 +7,7 @@
 #include <vector>
 #include <weft/request.hpp>
 
-#include "node_road.hpp"
+#include "node_team.hpp"
 
 namespace weft::detail {
 namespace {
@@ -23,8 +23,8 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 class measurement {
  public:
-  measurement(node_road& road, fabric::participant& member)
-      : road_(road), member_(member), in_(longest / sizeof(float), 1.0f), out_(2 * longest / sizeof(float)) {}
+  measurement(node_team& team, fabric::participant& member)
+      : team_(team), member_(member), in_(longest / sizeof(float), 1.0f), out_(2 * longest / sizeof(float)) {}
 
   /// From which length on reading is the faster, in `seconds` or a little more.
   std::size_t limit_of(collective what, std::size_t assumed, double seconds) {
@@ -42,17 +42,17 @@ class measurement {
  private:
   /// Of what there is place for.
   std::size_t longest_of(collective what) const {
-    if (what == collective::allgather) return 2 * longest / road_.size();
+    if (what == collective::allgather) return 2 * longest / team_.size();
     return what == collective::alltoall ? longest / 2 : longest;
   }
 
   /// Of a call, by the fastest of as many as take so many seconds.
   double time(collective what, std::size_t bytes, const node_limits& by, double seconds) {
-    road_.take(by);
+    team_.take(by);
     const request one = call(what, kernels::operation::sum, kernels::type::float32, in_.data(), out_.data());
     const std::size_t given = bytes / sizeof(float);
-    const std::size_t block = what == collective::alltoall ? given / (road_.size() - 1) : given;
-    const std::size_t count = schedules::has_blocks(what) ? block * road_.size() : given;
+    const std::size_t block = what == collective::alltoall ? given / (team_.size() - 1) : given;
+    const std::size_t count = schedules::has_blocks(what) ? block * team_.size() : given;
     const auto run_one = [&] {
       const double begin = now();
       run(one, count, block);
@@ -92,10 +92,10 @@ class measurement {
     one.block = block;
     one.in = static_cast<const std::byte*>(of.in);
     one.out = static_cast<std::byte*>(of.out);
-    works_ = road_.run(one, member_).failure == nullptr;
+    works_ = team_.run(one, member_).failure == nullptr;
   }
 
-  node_road& road_;
+  node_team& team_;
   fabric::participant& member_;
   std::vector<float> in_, out_;
   bool works_ = true;  // the communicator has not failed
@@ -124,9 +124,9 @@ std::size_t limit_by(std::span<const both_ways> all, std::size_t assumed) {
   return first < all.size() ? all[first].bytes : std::max(assumed, length_factor * all.back().bytes);
 }
 
-node_limits measure_node_limits(node_road& road, fabric::participant& member, const node_limits& assumed,
+node_limits measure_node_limits(node_team& team, fabric::participant& member, const node_limits& assumed,
                                 double seconds) {
-  measurement on(road, member);
+  measurement on(team, member);
   node_limits found;
   found.allreduce = on.limit_of(collective::allreduce, assumed.allreduce, seconds / 4);
   found.broadcast = on.limit_of(collective::broadcast, assumed.broadcast, seconds / 4);

@@ -10,7 +10,7 @@
 
 namespace weft::detail {
 
-class node_road;
+class node_team;
 
 /// Bytes of the vector or, where there are blocks, of what the process that gives most gives to others.
 struct node_limits {
@@ -50,11 +50,11 @@ inline constexpr std::size_t length_factor = 4;
 /// the geometric mean. As assumed where they do not come that far.
 std::size_t limit_by(std::span<const both_ways> all, std::size_t assumed);
 
-/// Times all-reduces, broadcasts, all-gathers and all-to-alls of the road's processes both ways, the shortest first, as
+/// Times all-reduces, broadcasts, all-gathers and all-to-alls of the team's processes both ways, the shortest first, as
 /// long as `seconds` last; the same on all of them. What was not come to is as assumed. To be called by all processes,
-/// before any other call. Blocks, and leaves the road without limits of its own. Where the communicator fails
+/// before any other call. Blocks, and leaves the team without limits of its own. Where the communicator fails
 /// meanwhile, its next call says so.
-node_limits measure_node_limits(node_road& road, fabric::participant& member, const node_limits& assumed,
+node_limits measure_node_limits(node_team& team, fabric::participant& member, const node_limits& assumed,
                                 double seconds);
 
 }  // namespace weft::detail

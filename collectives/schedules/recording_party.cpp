@@ -1,0 +1,228 @@
+#include "recording_party.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "emitter.hpp"
+
+namespace weft::schedules {
+namespace {
+
+/// Sources of one combine.
+constexpr std::size_t most_sources = 16;
+
+std::uint32_t narrow(std::size_t of) { return static_cast<std::uint32_t>(of); }
+
+/// The vector of the call; a rank's buffers are `held`.
+layout layout_of(const recorded_call& call) {
+  layout cut;
+  cut.segments = narrow(std::max<std::size_t>(call.count, 1));
+  const auto ranks = narrow(static_cast<std::size_t>(call.ranks));
+  if (call.what == collective::alltoall)
+    cut.chunks = ranks * ranks;
+  else if (has_blocks(call.what))
+    cut.chunks = ranks;
+  return cut;
+}
+
+}  // namespace
+
+recording_party::recording_party(const recorded_call& call)
+    : call_(call),
+      self_(static_cast<std::size_t>(call.rank)),
+      cut_(layout_of(call)),
+      last_(no_step),
+      awaited_(static_cast<std::size_t>(call.ranks)),
+      heard_(awaited_.size(), patterns::offers::nothing),
+      operands_(awaited_.size()) {
+  cut_.input = held(self_, buffer::input);
+  cut_.output = held(self_, buffer::output);
+}
+
+block_set recording_party::held(std::size_t member, buffer in) const {
+  const bool root = member == static_cast<std::size_t>(call_.root), is_input = in == buffer::input;
+  const std::uint32_t each = cut_.segments, ranks = narrow(size()), mine = narrow(member);
+  const block_set none, all(block_range{0, cut_.chunks * each}), own(block_range{mine * each, each});
+  switch (call_.what) {
+    case collective::barrier:
+      return none;
+    case collective::reduce:
+      return is_input || root ? all : none;
+    case collective::broadcast:
+      return !is_input || root ? all : none;
+    case collective::allreduce:
+    case collective::scan:
+      return all;
+    case collective::exscan:
+      return is_input || member != 0 ? all : none;
+    case collective::reduce_scatter:
+      return is_input ? all : own;
+    case collective::allgather:
+      return is_input ? own : all;
+    case collective::gather:
+      return is_input ? own : root ? all : none;
+    case collective::scatter:
+      return !is_input ? own : root ? all : none;
+    case collective::alltoall:
+      if (is_input) return block_range{mine * ranks * each, ranks * each};
+      return {block_range{mine * each, each}, ranks, ranks * each};
+  }
+  return none;
+}
+
+block_range recording_party::blocks_at(const place& of, std::size_t count) const {
+  if (of.in == buffer::board) return {};
+  const auto member = of.owner == me ? self_ : static_cast<std::size_t>(of.owner);
+  const block_set blocks = of.in == buffer::work ? cut_.work : held(member, of.in);
+  return {blocks.at(narrow(of.at)), narrow(count)};
+}
+
+segment recording_party::segment_of(const place& of, block_range elements) const {
+  return {of.owner, of.in, of.in == buffer::board ? narrow(of.at) : 0, elements};
+}
+
+void recording_party::check_in_round(const place& of, std::size_t count) const {
+  if (of.in != buffer::board) return;
+  const patterns::range& round = of.at < shown_.first ? before_ : shown_;
+  if (of.at < round.first || of.at + count > round.first + round.count)
+    throw std::logic_error("a pattern uses more of a slot than its round has room for");
+}
+
+void recording_party::add(recorded one) {
+  if (last_ != no_step) one.after = {last_};
+  const bool waits = one.kind != step_kind::notify;
+  steps_.push_back(std::move(one));
+  if (waits) last_ = narrow(steps_.size() - 1);
+}
+
+void recording_party::make(std::vector<place> from, const place& to, std::size_t count) {
+  block_range blocks = blocks_at(to, count);
+  check_in_round(to, count);
+  for (const place& each : from) {
+    check_in_round(each, count);
+    if (blocks.count == 0) blocks = blocks_at(each, count);
+  }
+  recorded one{from.size() == 1 ? step_kind::copy : step_kind::combine, -1, {}, {segment_of(to, blocks)}};
+  for (const place& each : from) one.sources.push_back(segment_of(each, blocks));
+  add(std::move(one));
+}
+
+bool recording_party::begin(std::size_t count) {
+  if (count > call_.room) throw std::logic_error("a pattern begins a round that shows more than a slot has room for");
+  before_ = shown_;
+  shown_ = {shown_.first + shown_.count, count};
+  ++rounds_;
+  std::fill(awaited_.begin(), awaited_.end(), false);
+  return true;
+}
+
+void recording_party::copy(place from, place to, std::size_t count) {
+  if (count != 0) make({from}, to, count);
+}
+
+void recording_party::combine(std::span<const place> from, place to, std::size_t count) {
+  if (count == 0) return;
+  std::vector<place> some(from.begin(),
+                          from.begin() + static_cast<std::ptrdiff_t>(std::min(from.size(), most_sources)));
+  for (std::size_t done = some.size();;) {
+    make(some, to, count);
+    if (done == from.size()) return;
+    some = {to};
+    while (done < from.size() && some.size() < most_sources) some.push_back(from[done++]);
+  }
+}
+
+recording_party::place recording_party::kept(patterns::range of) {
+  if (takes_result(self_)) return output(of.first);
+  cut_.work = block_range{narrow(of.first), narrow(of.count)};
+  return {me, buffer::work, 0};
+}
+
+void recording_party::apart(std::size_t count) {
+  if (call_.what != collective::alltoall) return;
+  cut_.work = cut_.input;
+  for (std::size_t done = 0; done < count; done += call_.count)
+    copy({me, buffer::input, done}, {me, buffer::work, done}, call_.count);
+  apart_ = true;
+}
+
+std::vector<segment> recording_party::offered(std::size_t member, patterns::offers what) const {
+  using patterns::offers;
+  const auto whole = [&](buffer in) {
+    const bool is_apart = apart_ && in == buffer::input;
+    const block_set blocks = held(member, in);
+    return segment{owner(member), is_apart ? buffer::work : in, 0, {blocks.first, blocks.count}};
+  };
+  switch (what) {
+    case offers::nothing:
+      return {};
+    case offers::input:
+      return {whole(buffer::input)};
+    case offers::output:
+      return {whole(buffer::output)};
+    case offers::both:
+      return {whole(buffer::input), whole(buffer::output)};
+    case offers::share:
+      break;
+  }
+  const patterns::range its = patterns::share(*this, call_.count, member);
+  return {
+      {owner(member), takes_result(member) ? buffer::output : buffer::work, 0, {narrow(its.first), narrow(its.count)}}};
+}
+
+void recording_party::tell(patterns::offers what) { told_ = offered(self_, what); }
+
+void recording_party::hear(std::size_t member, patterns::offers what) {
+  heard_[member] = what;
+  const auto from = [&](const recorded& each) {
+    return each.kind == step_kind::await && each.peer == static_cast<int>(member);
+  };
+  std::ranges::find_if(steps_.rbegin(), steps_.rend(), from)->sources = offered(member, what);
+}
+
+bool recording_party::await(std::size_t member) {
+  awaited_[member] = true;
+  add({step_kind::await, static_cast<int>(member), {}, {}});
+  return true;
+}
+
+bool recording_party::await_others() {
+  for (std::size_t m = 0; m < size(); ++m)
+    if (m != self_) await(m);
+  return true;
+}
+
+void recording_party::end_with_all() const {
+  for (std::size_t m = 0; m < size(); ++m)
+    if (m != self_ && !awaited_[m])
+      throw std::logic_error("a pattern ends a round as if all had been awaited, which were not");
+}
+
+bool recording_party::take(std::size_t member, std::size_t at, place to, std::size_t count) {
+  if (count == 0) return true;
+  const segment offer = offered(member, heard_[member]).front();
+  const block_range blocks{offer.elements.first + narrow(at), narrow(count)};
+  add({step_kind::copy, -1, {{offer.owner, offer.in, 0, blocks}}, {segment_of(to, blocks)}});
+  return true;
+}
+
+bool recording_party::give(std::size_t member, std::size_t at, place from, std::size_t count) {
+  copy(from, {owner(member), buffer::output, at}, count);
+  return true;
+}
+
+bool recording_party::combine_told(patterns::range of, place to) {
+  std::vector<place> inputs;
+  for (std::size_t m = 0; m < size(); ++m) inputs.push_back({owner(m), buffer::input, of.first});
+  combine(inputs, to, of.count);
+  return true;
+}
+
+void recording_party::emit(sink& to) const {
+  layout cut = cut_;
+  cut.board = narrow(shown_.first + shown_.count);
+  to.begin(cut);
+  for (const recorded& each : steps_) to.emit(each.kind, each.peer, each.sources, each.targets, each.after);
+}
+
+}  // namespace weft::schedules
