@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <weft/choices.hpp>
 
 #include "choosing.hpp"
@@ -79,6 +80,17 @@ bool choices::on_node(communicator& on, collective what, std::size_t bytes) {
 bool choices::reads_on_node(communicator& on, const choice_request& of) {
   const node_team* const team = on.state_->here->between().team();
   return team != nullptr && team->reads(of.what, of.bytes);
+}
+
+std::string choices::road(communicator& on) {
+  process& host = on.state_->host;
+  const std::vector<std::int32_t>& processes = on.state_->member.members->process;
+  const auto is_here = [&](std::int32_t each) { return each == host.number(); };
+  if (std::ranges::all_of(processes, is_here)) return std::string(name(schedules::road::memory));
+  const fabric::arena* const node = host.arena();
+  if (node != nullptr && std::ranges::all_of(processes, [&](std::int32_t each) { return node->holds(each); }))
+    return std::string(name(schedules::road::node));
+  return host.messages().limits().provider;
 }
 
 void choices::prefer(communicator& on, collective what, const schedules::algorithm* wanted) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <weft/choices.hpp>
 #include <weft/topology/affinity.hpp>
 
 #include "bench_consistency.hpp"
@@ -80,10 +81,11 @@ std::string progress_bench::heading(int ranks) const {
          "\n" + layout_.described;
 }
 
-std::string progress_bench::json_heading(int ranks) const {
-  return "{\"peer\": \"weft-" + provider_ + "\", \"measured\": \"" + settings_.collective +
-         "\", \"ranks\": " + std::to_string(ranks) + ", \"processes\": " + std::to_string(processes_) +
-         ", \"progress\": \"" + (threaded_ ? "thread" : "caller") + "\", \"layout\": \"" + layout_.described +
+std::string progress_bench::json_heading(communicator& world) const {
+  return "{\"peer\": \"weft-" + provider_ + "\", \"road\": \"" + detail::choices::road(world) + "\", \"measured\": \"" +
+         settings_.collective + "\", \"ranks\": " + std::to_string(world.size()) +
+         ", \"processes\": " + std::to_string(processes_) + ", \"progress\": \"" + (threaded_ ? "thread" : "caller") +
+         "\", \"layout\": \"" + layout_.described +
          "\", \"noise_period_us\": " + std::to_string(settings_.noise.period.count()) +
          ", \"noise_duration_us\": " + std::to_string(settings_.noise.duration.count());
 }
@@ -95,7 +97,7 @@ std::int64_t progress_bench::overlap(communicator& world) const {
                 "communication us", "overlap %", "thread cpu us", "wrong");
   }
   return measure_overlap(world, settings_, [&](const overlap_measurement& m) {
-    if (settings_.json) return print(json_heading(world.size()) + json_of(m));
+    if (settings_.json) return print(json_heading(world) + json_of(m));
     std::printf("%12zu %8zu %12.1f %12.1f %16.1f %10.1f %14.1f %8lld\n", m.bytes, m.samples, m.overall_us, m.compute_us,
                 m.communication_us, m.percent, m.thread_us, static_cast<long long>(m.wrong));
     std::fflush(stdout);
@@ -106,7 +108,7 @@ std::int64_t progress_bench::consistency(communicator& world) const {
   const consistency_measurement measured = measure_consistency(world, settings_.budget);
   if (world.rank() != 0) return measured.wrong;
   if (settings_.json) {
-    print(json_heading(world.size()) + ", \"completed\": " + json_of(measured.completed) +
+    print(json_heading(world) + ", \"completed\": " + json_of(measured.completed) +
           ", \"returned\": " + json_of(measured.returned) + ", \"wrong\": " + std::to_string(measured.wrong) + "}");
     return measured.wrong;
   }

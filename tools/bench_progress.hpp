@@ -32,7 +32,7 @@ class progress_bench {
   std::int64_t consistency(communicator& world) const;
   /// Of the first line of a table, or within each object of JSON.
   std::string heading(int ranks) const;
-  std::string json_heading(int ranks) const;
+  std::string json_heading(communicator& world) const;
 
   const bench_settings& settings_;
   std::string provider_;

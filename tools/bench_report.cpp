@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <weft/choices.hpp>
 #include <weft/schedules/collective.hpp>
 
 namespace weft::tools {
@@ -20,8 +21,8 @@ std::string fixed(const char* format, double value) {
 
 }  // namespace
 
-bench_report::bench_report(const bench_settings& settings, std::string provider, int ranks)
-    : settings_(settings), provider_(std::move(provider)), ranks_(ranks) {
+bench_report::bench_report(const bench_settings& settings, std::string provider, communicator& world)
+    : settings_(settings), provider_(std::move(provider)), road_(detail::choices::road(world)), ranks_(world.size()) {
   if (settings_.json) return;
   std::printf("%s, %s", settings_.collective.c_str(), provider_.c_str());
   std::printf(", %d rank%s", ranks_, ranks_ == 1 ? "" : "s");
@@ -45,8 +46,8 @@ std::string bench_report::json(const measurement& m) const {
          "\", \"ranks\": " + std::to_string(ranks_) + ", \"bytes\": " + std::to_string(m.bytes) +
          ", \"samples\": " + std::to_string(m.samples) + fixed(", \"min_us\": %.3f", m.min_us) +
          fixed(", \"median_us\": %.3f", m.median_us) + fixed(", \"p99_us\": %.3f", m.p99_us) + ", \"algorithm\": \"" +
-         m.algorithm + "\", \"provider\": \"" + provider_ + "\", \"wrong\": " + std::to_string(m.wrong) +
-         (settings_.arena ? ", \"buffers\": \"arena\"" : "") +
+         m.algorithm + "\", \"provider\": \"" + provider_ + "\", \"road\": \"" + road_ +
+         "\", \"wrong\": " + std::to_string(m.wrong) + (settings_.arena ? ", \"buffers\": \"arena\"" : "") +
          (settings_.persistent ? ", \"persistent\": true" : ", \"persistent\": false") +
          (m.predicted_us ? fixed(", \"predicted_us\": %.3f", *m.predicted_us) +
                                (m.chosen ? ", \"chosen\": true" : ", \"chosen\": false")

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <weft/communicator.hpp>
 
 #include "bench_idle.hpp"
 #include "bench_measurement.hpp"
@@ -13,7 +14,7 @@ namespace weft::tools {
 /// On the rank that prints.
 class bench_report {
  public:
-  bench_report(const bench_settings& settings, std::string provider, int ranks);
+  bench_report(const bench_settings& settings, std::string provider, communicator& world);
 
   /// Prints a line, at once.
   void add(const measurement& measured) const;
@@ -30,6 +31,7 @@ class bench_report {
 
   const bench_settings& settings_;
   std::string provider_;
+  std::string road_;  ///< that was taken, whichever provider was named
   int ranks_;
 };
 

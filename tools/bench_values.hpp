@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <weft/kernels/combine.hpp>
@@ -70,16 +71,19 @@ std::int64_t count_differences(std::span<const T> values, std::span<const T> exa
   return wrong;
 }
 
-/// An array that, unlike a vector, holds bools as they are: in the arena of that runtime's node, where there is one, or
-/// for null in memory of its process alone.
+/// An array that, unlike a vector, holds bools as they are: in the arena of that runtime's node, or for null in memory
+/// of its process alone. Throws std::bad_alloc, also where the arena has no room for it: nothing else is to stand for
+/// that.
 template <class T>
 class array {
  public:
   explicit array(std::size_t count, runtime* arena = nullptr) : count_(count) {
-    if (arena != nullptr)
-      shared_ = arena->allocate<T>(count);
-    else
+    if (arena == nullptr) {
       own_ = std::make_unique<T[]>(count);
+    } else if (count > 0) {
+      shared_ = arena->allocate<T>(count);
+      if (!shared_.shared()) throw std::bad_alloc();
+    }
   }
   std::span<T> span() const { return {own_ != nullptr ? own_.get() : const_cast<T*>(shared_.data()), count_}; }
 

@@ -74,7 +74,7 @@ struct rank_program {
     if (settings.collective == "idle") return idle(world);
     if (about_progress) return about_progress->run(world);
     std::optional<bench_report> report;
-    if (world.rank() == 0) report.emplace(settings, provider, world.size());
+    if (world.rank() == 0) report.emplace(settings, provider, world);
     if (settings.explain) {
       if (detail::choices::costs(world) == nullptr)
         throw std::runtime_error("weft bench: one rank sends nothing, so nothing is predicted: -n 2 or more");
@@ -96,12 +96,12 @@ struct rank_program {
     if (world.size() < 2) throw std::runtime_error("weft bench latency: at least 2 ranks are needed (-n 2)");
     if (settings.one_way) {
       std::optional<bench_report> report;
-      if (world.rank() == 0) report.emplace(settings, provider, world.size());
+      if (world.rank() == 0) report.emplace(settings, provider, world);
       return measure_one_way(world, settings, [&](const measurement& measured) { report->add(measured); });
     }
     const latencies measured = measure_latency(world, settings.budget);
     if (world.rank() == 0)
-      bench_report(settings, provider, world.size()).add_latency(measured.idle, measured.loaded, stream_bytes);
+      bench_report(settings, provider, world).add_latency(measured.idle, measured.loaded, stream_bytes);
     return measured.idle.wrong + measured.loaded.wrong;
   }
 
@@ -109,7 +109,7 @@ struct rank_program {
     if (world.size() <= ranks_here)
       throw std::runtime_error("weft bench idle: ranks in at least 2 processes are needed (-n 2)");
     const idle_costs measured = measure_idle(world, settings.budget);
-    if (world.rank() == 0) bench_report(settings, provider, world.size()).add_idle(measured, progress);
+    if (world.rank() == 0) bench_report(settings, provider, world).add_idle(measured, progress);
     return 0;
   }
 };

@@ -248,7 +248,8 @@ std::unique_ptr<workload> make_workload(communicator& world, const bench_setting
                 located<float>, located<double>, located<std::int32_t>, located<std::int64_t>, bool, std::byte>(
         world, settings, bytes, arena);
   } catch (const std::exception&) {
-    throw std::runtime_error("no memory for buffers of " + std::to_string(bytes) + " bytes on each rank");
+    throw std::runtime_error((arena != nullptr ? "no memory that the node shares" : "no memory") +
+                             (" for buffers of " + std::to_string(bytes)) + " bytes on each rank");
   }
 }
 

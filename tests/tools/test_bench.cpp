@@ -109,7 +109,7 @@ TEST_CASE("every collective prints the peers' fields and its own") {
     REQUIRE(sizes.size() == 3);
     CHECK(sizes[2].at("bytes") == 32768);
     for (const auto& object : sizes) {
-      CHECK(object.size() == 12);
+      CHECK(object.size() == 13);
       CHECK(object.at("persistent") == false);
       CHECK(object.at("peer") == "weft-" + provider);
       CHECK(object.at("provider") == provider);
@@ -230,6 +230,27 @@ TEST_CASE("latency of sizes is one way, and how many bytes a second that is") {
 
 TEST_CASE("a bench says that no provider was named") {
   CHECK(results({"barrier", "-n", "2"}).at(0).at("peer") == "weft-default");
+}
+
+TEST_CASE("a bench says which road its calls took, whichever provider is named") {
+  const auto road = [](words arguments) {
+    arguments.insert(arguments.begin(), {"bcast", "-b", "8", "-e", "8"});
+    return results(arguments).at(0).at("road");
+  };
+  CHECK(road({"-n", "3"}) == "node");
+  CHECK(road({"-n", "2", "--provider", provider}) == "node");
+  CHECK(road({"-n", "2", "--persistent"}) == "node");
+  CHECK(road({"-n", "4", "--ranks-per-process", "2"}) == "node");
+  CHECK(road({"-n", "2", "--ranks-per-process", "2", "--provider", provider}) == "memory");
+  CHECK(road({"-n", "2", "--weft-node=off"}) == provider);
+  CHECK(road({"-n", "4", "--ranks-per-process", "2", "--provider", provider, "--weft-node=off"}) == provider);
+  CHECK(results({"latency", "-b", "8", "-e", "8", "--weft-node=off"}).at(0).at("road") == provider);
+}
+
+TEST_CASE("a bench refuses an arena that there is none of") {
+  const outcome refused = bench({"bcast", "-e", "8", "--buffers", "arena", "--weft-node=off", "--budget", "1"});
+  CHECK(refused.status != 0);
+  CHECK_THAT(refused.error, ContainsSubstring("no memory that the node shares for buffers of 8 bytes"));
 }
 
 TEST_CASE("a bench that belongs to a job is one of its ranks") {

@@ -4,6 +4,7 @@
 #include <random>
 #include <sstream>
 #include <stdexcept>
+#include <weft/fabric/provider.hpp>
 
 #include "bench_consistency.hpp"
 #include "catch.hpp"
@@ -70,11 +71,12 @@ TEST_CASE("noise is a period and a shorter duration") {
 }
 
 TEST_CASE("overlap is measured with progress by the caller and by a thread") {
-  const auto lines = results({"overlap", "-b", "64k", "-e", "128k"});
+  const auto lines = results({"overlap", "-b", "64k", "-e", "128k", "--weft-node=off"});
   REQUIRE(lines.size() == 4);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     CAPTURE(i);
     CHECK(lines[i].at("progress") == (i < 2 ? "caller" : "thread"));
+    CHECK(lines[i].at("road") == weft::fabric::default_provider());
     CHECK(lines[i].at("bytes") == (i % 2 == 0 ? 65536 : 131072));
     CHECK(lines[i].at("wrong") == 0);
     // Differences of times, which on a busy machine may be anything, but not less than nothing.
@@ -91,6 +93,7 @@ TEST_CASE("consistency is measured for 8 ranks in 2 processes") {
   for (const auto& line : lines) {
     CHECK(line.at("ranks") == 8);
     CHECK(line.at("processes") == 2);
+    CHECK(line.at("road") == "node");
     CHECK(line.at("wrong") == 0);
     for (const char* figure : {"completed", "returned"}) {
       const auto& all = line.at(figure).at("all");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 #include <weft/communicator.hpp>
 #include <weft/schedules/selection.hpp>
@@ -36,6 +37,9 @@ struct choices {
   /// Whether such calls whose buffers are each process's own read each other's memory then, and write nothing into
   /// slots of that which they share: from lengths on that the job measured when it started.
   static bool reads_on_node(communicator& on, const choice_request& of);
+  /// By what the ranks that are the farthest from each other meet: "memory" of their process, that of their "node", or
+  /// a provider of libfabric, by its name.
+  static std::string road(communicator& on);
   /// Takes this algorithm from now on, or with null what the options say: every rank must ask for the same.
   static void prefer(communicator& on, collective what, const schedules::algorithm* wanted);
   /// The costs that the job agreed on; null where it goes by length.
