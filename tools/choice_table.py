@@ -5,10 +5,10 @@
                         [--from 8] [--to 4M] [--factor 8] [--budget 50] [--weft build/tools/weft] [--write]
                         [--readme collectives/ALGORITHMS.md]
 
-Runs `weft bench` with --weft-tune=start and =off in turn, in jobs of so many ranks over such a provider, and prints a
-table in Markdown: for each collective and job the geometric mean over the sizes of the ratio of the times (start over
-off, the median over the alternations), and the greatest. With --write the table replaces what stands between the
-markers in ALGORITHMS.md.
+Runs `weft bench` with --weft-tune=start and =off in turn, in jobs of so many ranks by such a road, a provider of
+libfabric or the memory of the node, and prints a table in Markdown: for each collective and job the geometric mean over
+the sizes of the ratio of the times (start over off, the median over the alternations), and the greatest. With --write
+the table replaces what stands between the markers in ALGORITHMS.md.
 """
 
 import argparse
@@ -16,21 +16,9 @@ import statistics
 import sys
 
 import measured
-from compare import medians
-from measured import at_least, named, size
+from measured import at_least, jobs, named, size
 
 COLLECTIVES = ["allreduce", "bcast", "reduce", "reduce-scatter", "allgather", "gather", "scatter", "alltoall", "scan"]
-
-
-def jobs(text):
-    """A type of arguments: the ranks and the provider of each job."""
-    found = []
-    for job in text.split(","):
-        ranks, _, provider = job.partition(":")
-        if not ranks.isdigit() or int(ranks) < 2 or not provider:
-            raise argparse.ArgumentTypeError(f'"{job}" is no RANKS:PROVIDER with at least 2 ranks, such as 2:shm')
-        found.append((int(ranks), provider))
-    return found
 
 
 def parse_arguments():
@@ -46,14 +34,18 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def ratios(options, collective, ranks, provider):
+def times(options, collective, ranks, road, tune):
+    lines = measured.bench(options.weft, collective, "-n", ranks, "-b", options.first, "-e", options.last,
+                           "-f", options.factor, "--budget", options.budget, f"--weft-tune={tune}", road=road)
+    return {line["bytes"]: line["median_us"] for line in lines}
+
+
+def ratios(options, collective, ranks, road):
     """Of each size: the median over the alternations of the time with measured costs over that without."""
-    command = list(map(str, [options.weft, "bench", collective, "-n", ranks, "--provider", provider, "-b", options.first,
-                             "-e", options.last, "-f", options.factor, "--budget", options.budget, "--json"]))
     runs = []
     for number in range(options.alternations):
-        print(f"{collective}, {ranks} ranks, {provider}: {number + 1} of {options.alternations}", file=sys.stderr)
-        by_costs, by_length = (medians([*command, f"--weft-tune={mode}"], f"weft-{provider}") for mode in ("start", "off"))
+        print(f"{collective}, {ranks} ranks, {road}: {number + 1} of {options.alternations}", file=sys.stderr)
+        by_costs, by_length = (times(options, collective, ranks, road, tune) for tune in ("start", "off"))
         runs.append({bytes: by_costs[bytes] / by_length[bytes] for bytes in by_length})
     return [statistics.median(run[bytes] for run in runs) for bytes in runs[0]]
 
@@ -62,13 +54,13 @@ def main():
     options = parse_arguments()
     rows = []
     for collective in options.collectives:
-        each = [ratios(options, collective, ranks, provider) for ranks, provider in options.jobs]
+        each = [ratios(options, collective, ranks, road) for ranks, road in options.jobs]
         rows.append([collective, *(f"{statistics.geometric_mean(all):.2f} ({max(all):.2f})" for all in each)])
-    heads = ["collective", *(f"{ranks} ranks, {provider}" for ranks, provider in options.jobs)]
+    heads = ["collective", *(f"{ranks} ranks, {road}" for ranks, road in options.jobs)]
     where, _ = measured.measured_with(options.weft)
     text = (f"{measured.table(heads, ['---'] + ['---:'] * len(options.jobs), rows)}\n\nTime with `--weft-tune=start` over "
             f"time with `off`: geometric mean over sizes from {named(options.first)} to {named(options.last)}, in brackets "
-            f"the greatest; medians of {options.alternations} alternating runs (`tools/choice_table.py`), {where}.")
+            f"the greatest; medians of {options.alternations} alternating runs (`{measured.this_command()}`), {where}.")
     print(text)
     measured.write_if_wanted(options, "choice", text)
 

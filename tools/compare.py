@@ -11,14 +11,11 @@ stands between the markers in the README.
 """
 
 import argparse
-import json
-import shlex
 import statistics
-import subprocess
 import sys
 
 import measured
-from measured import at_least, named, size
+from measured import at_least, medians, named, size
 
 RANKS = 2
 # Which of the peer's paths is the same way through the machine.
@@ -47,36 +44,17 @@ def parse_arguments():
     return options
 
 
-def results(command, peer):
-    """By size, what `command` reports for `peer`: median_us, p99_us and more."""
-    process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    lines = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
-    found = {line["bytes"]: line for line in lines if line["peer"] == peer}
-    # The peers' program may fail for another peer than the one that counts here.
-    if not found or (peer.startswith("weft-") and process.returncode != 0):
-        sys.exit(f"{shlex.join(map(str, command))}: status {process.returncode}, no results of {peer}\n{process.stderr}")
-    if any(line.get("wrong") for line in lines):
-        sys.exit(f"{shlex.join(map(str, command))}: wrong results")
-    return found
-
-
-def medians(command, peer):
-    """Median time in microseconds of each size, as `command` reports it for `peer`."""
-    return {count: result["median_us"] for count, result in results(command, peer).items()}
-
-
 def alternate(options, way):
     """The medians of weft and of Open MPI by one way: a pair for each alternation."""
     path = PEER_PATHS[way]
-    by, label = ([], "weft-default") if way == "node" else (["--provider", way, "--weft-node=off"], f"weft-{way}")
-    ours = [options.weft, "bench", "allreduce", "-n", RANKS, "-b", options.first, "-e", options.last, "-f", options.factor,
-            "--budget", options.budget, *by, "--json"]
     theirs = [options.peers / "measure", "-n", RANKS, "-c", "allreduce", "-f", options.first, "-t", options.last,
               "-x", options.factor, "-b", options.budget, "-p", path]
     pairs = []
     for number in range(options.alternations):
         print(f"{way}: {number + 1} of {options.alternations}", file=sys.stderr)
-        pairs.append((medians(list(map(str, ours)), label), medians(list(map(str, theirs)), f"openmpi-{path}")))
+        ours = measured.bench_vectors(options.weft, "allreduce", RANKS, options.first, options.last, options.factor,
+                                      options.budget, road=way)
+        pairs.append((medians(ours), medians(measured.results_of_peer(theirs, f"openmpi-{path}"))))
     return pairs
 
 

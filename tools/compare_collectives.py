@@ -9,7 +9,7 @@
 Runs `weft bench COLLECTIVE` and PEERS/measure in turn and prints, for each number of ranks and each path, a table in
 Markdown: a row for each size, for each collective weft's median time and its ratios to Open MPI's and to MPICH's, each
 ratio the median of those of the alternations. Below 1 weft is faster. By shm weft goes through the memory of the node,
-by tcp over libfabric's net. A size is
+by tcp over the provider of libfabric that it takes by itself. A size is
 that of a rank's whole vector; where each rank has a block, the block is so much smaller. With --write the tables
 replace what stands between the markers in the page.
 """
@@ -24,25 +24,11 @@ import subprocess
 import sys
 
 import measured
-from compare import medians
-from measured import at_least, named, size
+from measured import at_least, medians, named, size, some_of
 
 COLLECTIVES = ["allreduce", "reduce", "bcast", "reduce_scatter", "allgather", "alltoall", "barrier"]
-BLOCKS = {"reduce_scatter", "allgather", "alltoall"}  # whose sizes `weft bench` takes by block
-# By which option of weft its messages take the same way through the machine.
-PATHS = {"shm": "--weft-node=on", "tcp": "--weft-node=off"}
+PATHS = ["shm", "tcp"]
 PEERS = {"openmpi": "Open MPI", "mpich": "MPICH"}
-
-
-def some_of(known):
-    """A type of arguments: a list of these, by comma."""
-    def parse(text):
-        names = text.split(",")
-        for name in names:
-            if name not in known:
-                raise argparse.ArgumentTypeError(f'"{name}" is none of {", ".join(known)}')
-        return names
-    return parse
 
 
 def rank_counts(text):
@@ -53,7 +39,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collectives", type=some_of(COLLECTIVES), default=COLLECTIVES)
     parser.add_argument("--ranks", type=rank_counts, default=[2, 4])
-    parser.add_argument("--paths", type=some_of(PATHS), default=list(PATHS))
+    parser.add_argument("--paths", type=some_of(PATHS), default=PATHS)
     parser.add_argument("--alternations", type=at_least(1), default=3)
     parser.add_argument("--from", dest="first", type=size, default=8)
     parser.add_argument("--to", dest="last", type=size, default=8 << 20)
@@ -62,17 +48,16 @@ def parse_arguments():
     parser.add_argument("--limit", type=at_least(1), default=20,
                         help="s for the peers' times of one collective: sizes that they do not come to stay empty")
     measured.add_peer_options(parser, "collectives/COMPARISON.md")
-    return parser.parse_args()
+    options = parser.parse_args()
+    # Which of weft's roads is the same way through the machine.
+    options.roads = {"shm": "node", "tcp": measured.default_provider(options.weft) if "tcp" in options.paths else None}
+    return options
 
 
 def ours(options, collective, ranks, path):
     """weft's medians by size of the whole vector."""
-    parts = ranks if collective in BLOCKS else 1
-    first, last = max(1, options.first // parts), max(1, options.last // parts)
-    command = [options.weft, "bench", collective.replace("_", "-"), "-n", ranks, "-b", first, "-e", last,
-               "-f", options.factor, "--budget", options.budget, PATHS[path], "--json"]
-    found = medians(list(map(str, command)), "weft-default")
-    return {0 if collective == "barrier" else count * parts: time for count, time in found.items()}
+    return medians(measured.bench_vectors(options.weft, collective.replace("_", "-"), ranks, options.first, options.last,
+                                          options.factor, options.budget, road=options.roads[path]))
 
 
 def end_session(leader, by):

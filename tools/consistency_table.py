@@ -4,11 +4,12 @@
   tools/consistency_table.py [--noise 1000:200] [--alternations 5] [--seconds 5] [--weft build/tools/weft] [--write]
                              [--readme collectives/PROGRESS.md]
 
-Runs `weft bench consistency` (8 ranks in 2 processes over net, none by shared memory; a thread makes progress, then one of a real-time class,
-then the callers) and Open MPI (8 processes over TCP, compiled from mpi_consistency.cpp) in turn, without noise and with
-it, and prints a table in Markdown: medians of the alternations. The ranks of each share the first core; Open MPI's
-processes have no progress threads. Needs two cores, root for SCHED_FIFO, and Debian's openmpi-bin libopenmpi-dev. With
---write the table replaces what stands between the markers in the page.
+Runs `weft bench consistency` (8 ranks in 2 processes over the provider that weft takes of this libfabric, none by the
+memory of the node; a thread makes progress, then one of a real-time class, then the callers) and Open MPI (8 processes
+over TCP, compiled from mpi_consistency.cpp) in turn, without noise and with it, and prints a table in Markdown: medians
+of the alternations. The ranks of each share the first core; Open MPI's processes have no progress threads. Needs two
+cores, root for SCHED_FIFO, and Debian's openmpi-bin libopenmpi-dev. With --write the table replaces what stands between
+the markers in the page.
 """
 
 import argparse
@@ -22,7 +23,7 @@ import sys
 import tempfile
 
 import measured
-from measured import at_least
+from measured import at_least, positive
 
 RANKS = 8
 CPU = 0
@@ -33,9 +34,11 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--noise", default="1000:200", help="PERIOD_US:DURATION_US")
     parser.add_argument("--alternations", type=at_least(1), default=5)
-    parser.add_argument("--seconds", type=at_least(1), default=5, help="for the samples of one run")
+    parser.add_argument("--seconds", type=positive, default=5, help="for the samples of one run")
     measured.add_output_options(parser, "collectives/PROGRESS.md")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.provider = measured.default_provider(options.weft)
+    return options
 
 
 def statistics_of(us):
@@ -53,12 +56,9 @@ def statistics_of(us):
 
 def of_weft(options, progress, noise, real_time=False):
     """The two figures: to the end of the last rank's part, and to its return."""
-    command = [options.weft, "bench", "consistency", "--progress", progress, "--budget", 1000 * options.seconds,
-               "--json", *(["--noise", noise] if noise else [])]
-    found = json.loads(measured.output(*map(str, command), environment={
-        "WEFT_REAL_TIME": "on" if real_time else "off", "WEFT_NODE": "off"}))
-    if found["wrong"] != 0:
-        sys.exit("consistency_table.py: wrong results")
+    found, = measured.bench(options.weft, "consistency", "--progress", progress, "--budget", round(1000 * options.seconds),
+                            f"--weft-real-time={'on' if real_time else 'off'}", *(["--noise", noise] if noise else []),
+                            road=options.provider)
     return {figure: found[figure] for figure in ("completed", "returned")}
 
 
@@ -130,7 +130,7 @@ def main():
             f"samples and {deviation_ratios(runs, 'weft, thread', 'all')} with them, with a thread of a real-time class "
             f"{deviation_ratios(runs, 'weft, real-time thread', 'without_highest')} and "
             f"{deviation_ratios(runs, 'weft, real-time thread', 'all')} (medians of the ratios). Sums of one double, "
-            f"{RANKS} ranks, medians of {options.alternations} alternating runs (`{measured.this_command()}`), "
+            f"{RANKS} ranks, weft's over {options.provider}, medians of {options.alternations} alternating runs (`{measured.this_command()}`), "
             f"{measured.compared_with(options.weft)}.")
     print(text)
     measured.write_if_wanted(options, "consistency", text)

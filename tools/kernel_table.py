@@ -7,7 +7,6 @@ With --write the table replaces what stands between the markers in the README.
 """
 
 import argparse
-import json
 
 import measured
 
@@ -20,7 +19,10 @@ def parse_arguments():
 
 def table(weft):
     rows = []
-    for line in map(json.loads, measured.output(weft, "bench", "kernels", "--json").splitlines()):
+    lines, process = measured.lines_of([weft, "bench", "kernels", "--json"])
+    if process.returncode != 0:
+        measured.end(process.args, f"status {process.returncode}\n{process.stderr}")
+    for line in lines:
         ratios = [f"{line[name]:.2f}" if name in line else "" for name in ("of_loop", "of_copy", "of_float")]
         rows.append([line["what"], line["where"], f"{line['gb_per_s']:.0f}", *ratios])
     heads = ["what", "where", "GB/s", "of a loop", "of a copy", "of float"]

@@ -1,4 +1,5 @@
-"""What the scripts have in common that measure and write down what they found: sizes, tables, where it was measured."""
+"""What the scripts have in common that measure and write down what they found: how `weft bench` is asked and by which
+road its calls went, sizes, intervals, tables, where it was measured."""
 
 import argparse
 import datetime
@@ -6,11 +7,15 @@ import json
 import os
 import pathlib
 import platform
+import random
 import shlex
 import subprocess
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
+RESAMPLES = 2000
+ELEMENT = 4  # bytes: collectives are measured with floats
+BY_BLOCK = {"reduce-scatter", "allgather", "gather", "scatter", "alltoall"}  # whose sizes `weft bench` takes by block
 
 
 def size(text):
@@ -33,6 +38,36 @@ def at_least(least):
             raise argparse.ArgumentTypeError(f"{value} is less than {least}")
         return value
     return number
+
+
+def positive(text):
+    """A type of arguments: the numbers above 0."""
+    value = float(text)
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"{text} is not more than 0")
+    return value
+
+
+def some_of(known):
+    """A type of arguments: a list of these, by comma."""
+    def parse(text):
+        names = text.split(",")
+        for name in names:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f'"{name}" is none of {", ".join(known)}')
+        return names
+    return parse
+
+
+def jobs(text):
+    """A type of arguments: the ranks, each a process, and the road of each job."""
+    found = []
+    for job in text.split(","):
+        ranks, _, road = job.partition(":")
+        if not ranks.isdigit() or int(ranks) < 2 or not road:
+            raise argparse.ArgumentTypeError(f'"{job}" is no RANKS:ROAD with at least 2 ranks, such as 2:node or 2:shm')
+        found.append((int(ranks), road))
+    return found
 
 
 def named(count):
@@ -68,9 +103,71 @@ def this_command():
     return shlex.join([f"tools/{pathlib.Path(sys.argv[0]).name}", *(each for each in sys.argv[1:] if each != "--write")])
 
 
-def output(*command, environment=None):
-    """What a command prints, with these variables beside our own; raises subprocess.CalledProcessError when it fails."""
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=os.environ | (environment or {})).stdout
+def end(command, why):
+    """Ends the script because of that command."""
+    sys.exit(f"{shlex.join(map(str, command))}: {why}")
+
+
+def lines_of(command):
+    """The JSON objects that a command prints, each on a line of its own, and its process, which has ended. Ends the script
+    where results were wrong."""
+    process = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    lines = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
+    if any(line.get("wrong") for line in lines):
+        end(command, "wrong results")
+    return lines, process
+
+
+def flags_of(road):
+    """The options of `weft bench` by which it takes that road: the "memory" of a process, where its ranks are all in
+    one, that of the "node", or a provider of libfabric, to which processes of one node have to be told to keep."""
+    if road == "memory":
+        return []
+    return ["--weft-node=on"] if road == "node" else ["--provider", road, "--weft-node=off"]
+
+
+def bench(weft, *arguments, road, has_to_say=True):
+    """What `weft bench` with these arguments prints of calls that took that road. Ends the script where it fails, and
+    where they took another one, so that nothing is called by the wrong name; where an older one does not say, too,
+    unless it need not."""
+    command = [weft, "bench", *arguments, *flags_of(road), "--json"]
+    lines, process = lines_of(command)
+    if process.returncode != 0 or not lines:
+        end(command, f"status {process.returncode}, {len(lines)} results\n{process.stderr}")
+    taken = {line.get("road", "one that it does not name" if has_to_say else road) for line in lines}
+    if taken != {road}:
+        end(command, f"the road was to be {road}, and was {', '.join(sorted(taken))}")
+    return lines
+
+
+def bench_vectors(weft, collective, ranks, first, last, factor, budget, *flags, road, has_to_say=True):
+    """The same of a collective, by the size of a rank's whole vector, of which a block is one share: without the sizes
+    of which it would be no whole elements, since `weft bench` takes more of them then."""
+    parts = ranks if collective in BY_BLOCK else 1
+    lines = bench(weft, collective, "-n", ranks, "-b", max(1, first // parts), "-e", max(1, last // parts), "-f", factor,
+                  "--budget", budget, *flags, road=road, has_to_say=has_to_say)
+    return {line["bytes"] * parts: line for line in lines if line["bytes"] % ELEMENT == 0}
+
+
+def results_of_peer(command, peer):
+    """By size, what `command` reports for `peer`: median_us, p99_us and more. It may fail for another peer."""
+    lines, process = lines_of(command)
+    found = {line["bytes"]: line for line in lines if line["peer"] == peer}
+    if not found:
+        end(command, f"status {process.returncode}, no results of {peer}\n{process.stderr}")
+    return found
+
+
+def medians(results):
+    """Of each size the median time in microseconds."""
+    return {count: result["median_us"] for count, result in results.items()}
+
+
+def interval(count, statistic):
+    """The 95% of what `statistic` gives for samples drawn again from so many, whose numbers it is given."""
+    draw = random.Random(4884)
+    found = sorted(statistic(draw.choices(range(count), k=count)) for _ in range(RESAMPLES))
+    return found[RESAMPLES // 40], found[-RESAMPLES // 40]
 
 
 def first_line(*command):
@@ -107,11 +204,16 @@ def default_provider(weft):
     return info_of(weft)["provider"]["chosen"]
 
 
+def commit_of(weft):
+    """That of the source tree which that command was built in."""
+    return first_line("git", "-C", str(pathlib.Path(weft).resolve().parent), "rev-parse", "--short", "HEAD")
+
+
 def measured_with(weft):
     """The day, the machine and the build of that command in words, without the full stop; and what it says of itself."""
     info = info_of(weft)
     build = info["build"]
-    commit = first_line("git", "-C", str(SOURCE), "rev-parse", "--short", "HEAD")
+    commit = commit_of(weft)
     return (f"{datetime.date.today()}: {processor()}, {len(info['machine']['cores'])} cores, Linux "
             f"{platform.release()}; weft {info['version']} ({commit}, {build['compiler']}, {build['type']}, "
             f"{build['instruction_set']})"), info

@@ -20,11 +20,10 @@ import sys
 import tempfile
 
 import measured
-from compare import medians
-from measured import at_least, named, size
+from measured import at_least, medians, named, size
 
 COLUMNS = {"rings": "weft, rings", "shm": "weft, libfabric's shm", "openmpi": "Open MPI", "mpich": "MPICH"}
-ROADS = {"rings": [], "shm": ["--provider", "shm", "--weft-node=off"]}
+ROADS = {"rings": "node", "shm": "shm"}
 STARTERS = {"openmpi": ["mpirun.openmpi", "-n", "2", "--bind-to", "core"],
             "mpich": ["mpiexec.mpich", "-n", "2", "-bind-to", "core"]}
 SHOWS_BANDWIDTH = 4 << 10
@@ -51,14 +50,14 @@ def compile_peers(folder):
 
 
 def of_weft(options, road):
-    command = [options.weft, "bench", "latency", "-n", 2, "-b", options.first, "-e", options.last, "-f", options.factor,
-               "--budget", options.budget, "--json", *ROADS[road]]
-    return medians(list(map(str, command)), "weft-shm" if road == "shm" else "weft-default")
+    lines = measured.bench(options.weft, "latency", "-n", 2, "-b", options.first, "-e", options.last, "-f", options.factor,
+                           "--budget", options.budget, road=ROADS[road])
+    return medians({line["bytes"]: line for line in lines})
 
 
 def of_mpi(options, name, program):
     command = [*STARTERS[name], program, name, options.first, options.last, options.factor, options.budget]
-    return medians(list(map(str, command)), name)
+    return medians(measured.results_of_peer(command, name))
 
 
 def alternate(options, programs):

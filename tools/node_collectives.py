@@ -22,7 +22,7 @@ import compare_collectives
 import measured
 import node_comparison
 from measured import named
-from node_comparison import Column, means, shown, speed_ups, tails
+from node_comparison import Arrangement, Column, means, shown, speed_ups, tails
 
 COLLECTIVES = [each for each in compare_collectives.COLLECTIVES if each != "allreduce"]
 WORST = 1 / 1.05
@@ -30,7 +30,7 @@ WORST = 1 / 1.05
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collectives", type=compare_collectives.some_of(COLLECTIVES), default=COLLECTIVES)
+    parser.add_argument("--collectives", type=measured.some_of(COLLECTIVES), default=COLLECTIVES)
     parser.add_argument("--ranks", type=compare_collectives.rank_counts, default=[2, 4])
     node_comparison.add_options(parser)
     return parser.parse_args()
@@ -61,7 +61,7 @@ def table(titles, pairs):
 def main():
     options = parse_arguments()
     measured.need_programs(options)
-    columns = [Column(f"{collective.replace('_', '-')}, {ranks}", collective, ranks, [])
+    columns = [Column(f"{collective.replace('_', '-')}, {ranks}", collective, Arrangement(f"{ranks} processes", ranks))
                for collective in options.collectives for ranks in options.ranks]
     pairs = node_comparison.alternate(options, columns)
     text = (f"{table([each.title for each in columns], pairs)}\n\nCollective and processes; bold: more than 1.05 times "

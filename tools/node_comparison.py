@@ -1,22 +1,35 @@
-"""Collectives on one node beside the better of Open MPI and MPICH, in turn: what node_table.py and node_collectives.py
-have in common."""
+"""Collectives on one node: the ways to place ranks and buffers, and what node_table.py and node_collectives.py have in
+common, which compare them in turn with the better of Open MPI and MPICH."""
 
 import argparse
 import collections
-import random
 import statistics
 import sys
 
 import compare_collectives
 import measured
-from compare import results
 from measured import at_least, size
 
-RESAMPLES = 2000
-ELEMENT = 4  # bytes: everything is measured with floats
 
 Times = collections.namedtuple("Times", ["median", "p99"])  # us
-Column = collections.namedtuple("Column", ["title", "collective", "ranks", "flags"])  # flags: of `weft bench`
+# flags: of `weft bench`; road: that its calls then take
+Arrangement = collections.namedtuple("Arrangement", ["title", "ranks", "flags", "road"], defaults=[[], "node"])
+Column = collections.namedtuple("Column", ["title", "collective", "placed"])  # placed: an arrangement
+
+
+def in_one_process(ranks):
+    return ["--ranks-per-process", ranks, "--workers", 2]
+
+
+ARRANGEMENTS = {
+    "processes": Arrangement("2 processes", 2),
+    "arena": Arrangement("2 processes, buffers in the arena", 2, ["--buffers", "arena"]),
+    "planned": Arrangement("2 processes, planned", 2, ["--persistent"]),
+    "workers": Arrangement("2 ranks in a process on 2 workers", 2, in_one_process(2), "memory"),
+    "four": Arrangement("4 processes", 4),
+    "crowd": Arrangement("8 processes", 8),
+    "fibers": Arrangement("8 ranks as fibers on 2 workers", 8, in_one_process(8), "memory"),
+}
 
 
 def add_options(parser):
@@ -40,16 +53,13 @@ def times_of(result):
 
 
 def ours(options, column):
-    """weft's times by size of the whole vector. Without those whose blocks are no whole elements: the peers' differ."""
-    parts = column.ranks if column.collective in compare_collectives.BLOCKS else 1
+    """weft's times by size of the whole vector."""
+    collective = column.collective.replace("_", "-")
     found = {}
     for first, last, factor in ranges(column.collective, options.last):
-        command = [options.weft, "bench", column.collective.replace("_", "-"), "-n", column.ranks,
-                   "-b", max(1, first // parts), "-e", max(1, last // parts), "-f", factor, "--budget", options.budget,
-                   "--json", *column.flags]
-        for count, result in results(list(map(str, command)), "weft-default").items():
-            if count % ELEMENT == 0:
-                found[count * parts] = times_of(result)
+        of_range = measured.bench_vectors(options.weft, collective, column.placed.ranks, first, last, factor,
+                                          options.budget, *column.placed.flags, road=column.placed.road)
+        found |= {count: times_of(result) for count, result in of_range.items()}
     return found
 
 
@@ -72,7 +82,7 @@ def alternate(options, columns):
         peers = {}
         for column in columns:
             print(f"{number + 1} of {options.alternations}: {column.title}", file=sys.stderr)
-            case = column.collective, column.ranks
+            case = column.collective, column.placed.ranks
             if case not in peers:
                 peers[case] = better_peer(options, *case)
             for count, mine in ours(options, column).items():
@@ -101,6 +111,5 @@ def shown(values):
     """The median, and the 95% of the medians of samples drawn again from `values`; empty where there are none."""
     if not values:
         return ""
-    draw = random.Random(4884)
-    found = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
-    return f"{statistics.median(values):.2f} [{found[RESAMPLES // 40]:.2f}, {found[-RESAMPLES // 40]:.2f}]"
+    low, high = measured.interval(len(values), lambda drawn: statistics.median(values[i] for i in drawn))
+    return f"{statistics.median(values):.2f} [{low:.2f}, {high:.2f}]"

@@ -21,17 +21,9 @@ import compare_collectives
 import measured
 import node_comparison
 from measured import named
-from node_comparison import Column, means, shown, speed_ups, tails
+from node_comparison import ARRANGEMENTS, Column, means, shown, speed_ups, tails
 
-FIBERS = ["--ranks-per-process", "{}", "--workers", "2"]
-COLUMNS = {
-    "processes": ("2 processes", 2, []),
-    "arena": ("2 processes, buffers in the arena", 2, ["--buffers", "arena"]),
-    "workers": ("2 ranks in a process on 2 workers", 2, FIBERS),
-    "four": ("4 processes", 4, []),
-    "crowd": ("8 processes", 8, []),
-    "fibers": ("8 ranks as fibers on 2 workers", 8, FIBERS),
-}
+COLUMNS = [name for name in ARRANGEMENTS if name != "planned"]
 GROUPS = {"8 to 56 B": (8, 56), "128 B to 2 KiB": (128, 2 << 10), "8 to 512 KiB": (4 << 10, 512 << 10),
           "2 to 32 MiB": (1 << 20, 32 << 20)}
 TAILS = "weft's 99th percentile over the shorter of the peers', below 1 where weft's is the shorter, and weft's:"
@@ -40,14 +32,9 @@ TAILS = "weft's 99th percentile over the shorter of the peers', below 1 where we
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collective", choices=compare_collectives.COLLECTIVES, default="allreduce")
-    parser.add_argument("--columns", type=compare_collectives.some_of(COLUMNS), default=list(COLUMNS))
+    parser.add_argument("--columns", type=measured.some_of(COLUMNS), default=COLUMNS)
     node_comparison.add_options(parser)
     return parser.parse_args()
-
-
-def columns_of(options):
-    for title, ranks, flags in (COLUMNS[each] for each in options.columns):
-        yield Column(title, options.collective, ranks, [each.format(ranks) for each in flags])
 
 
 def cell(pairs, ratios, figure):
@@ -70,7 +57,7 @@ def tables(titles, pairs, ratios, figure, words=""):
 def main():
     options = parse_arguments()
     measured.need_programs(options)
-    columns = list(columns_of(options))
+    columns = [Column(ARRANGEMENTS[each].title, options.collective, ARRANGEMENTS[each]) for each in options.columns]
     pairs = node_comparison.alternate(options, columns)
     titles = [each.title for each in columns]
     text = "\n\n".join([tables(titles, pairs, speed_ups, "median"), TAILS, tables(titles, pairs, tails, "p99", ", p99"),

@@ -12,13 +12,11 @@ With --write the table replaces what stands between the markers in ALGORITHMS.md
 """
 
 import argparse
-import json
 import math
 import statistics
 import sys
 
 import measured
-from compare import medians
 from measured import at_least, named, size
 
 ALGORITHMS = {"ring": lambda ranks: ranks - 1, "mst": lambda ranks: 2 * math.ceil(math.log2(ranks))}
@@ -39,23 +37,23 @@ def parse_arguments():
 
 
 def bench(options, *arguments):
-    return list(map(str, [options.weft, "bench", *arguments, "-n", options.ranks, "--provider", options.provider,
-                          "--budget", options.budget, "--json"]))
+    return measured.bench(options.weft, *arguments, "-n", options.ranks, "--budget", options.budget, road=options.provider)
 
 
 def start_up(options, algorithm, prepost):
     """Microseconds that each message takes beside what depends on its length."""
-    command = bench(options, "reduce-scatter", "--algorithm", algorithm, "--prepost", prepost,
-                    "-b", options.first, "-e", options.last)
-    found = medians(command, f"weft-{options.provider}")
+    lines = bench(options, "reduce-scatter", "--algorithm", algorithm, "--prepost", prepost,
+                  "-b", options.first, "-e", options.last)
+    if any(line["algorithm"] != algorithm for line in lines):
+        sys.exit(f"prepost_table.py: {lines[0]['algorithm']} was taken, not {algorithm}")
+    found = {line["bytes"]: line["median_us"] for line in lines}
     if len(found) < 2:
         sys.exit("prepost_table.py: a line takes at least two sizes (--from, --to)")
     return statistics.linear_regression(list(found), list(found.values())).intercept / ALGORITHMS[algorithm](options.ranks)
 
 
 def latency(options):
-    lines = map(json.loads, measured.output(*bench(options, "latency")).splitlines())
-    return next(line["median_us"] for line in lines if line["algorithm"] == "idle")
+    return next(line["median_us"] for line in bench(options, "latency") if line["algorithm"] == "idle")
 
 
 def main():
@@ -80,7 +78,7 @@ def main():
     text = (f"{measured.table(heads, ['---'] + ['---:'] * 5, rows)}\n\nReduce-scatter of float by sum among "
             f"{options.ranks} ranks over {options.provider}, blocks of {named(options.first)} to {named(options.last)}: "
             f"start-up cost of one message, median of {options.alternations} alternating runs "
-            f"(`tools/prepost_table.py`), beside a one-way latency of {line:.1f} µs, {where}.")
+            f"(`{measured.this_command()}`), beside a one-way latency of {line:.1f} µs, {where}.")
     print(text)
     measured.write_if_wanted(options, "prepost", text)
 

@@ -4,18 +4,17 @@
   tools/progress_tables.py [--providers net,shm] [--alternations 3] [--idle-seconds 10] [--from 64k] [--to 16M]
                            [--budget 300] [--weft build/tools/weft] [--write] [--readme collectives/PROGRESS.md]
 
-Runs `weft bench idle` and `weft bench overlap` for each provider, with progress by the caller and by a thread in turn,
-and prints tables in Markdown: medians of the alternations (idle: once). With --write they replace what stands between
-the markers in the page.
+Runs `weft bench idle` and `weft bench overlap` over each provider, none by the memory of the node, with progress by the
+caller and by a thread in turn, and prints tables in Markdown: medians of the alternations (idle: once). With --write
+they replace what stands between the markers in the page.
 """
 
 import argparse
-import json
 import statistics
 import sys
 
 import measured
-from measured import at_least, named, size
+from measured import at_least, named, positive, size
 
 MODES = ["caller", "thread"]
 
@@ -24,7 +23,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--providers", default="net,shm")
     parser.add_argument("--alternations", type=at_least(1), default=3)
-    parser.add_argument("--idle-seconds", type=at_least(1), default=10)
+    parser.add_argument("--idle-seconds", type=positive, default=10)
     parser.add_argument("--from", dest="first", type=size, default=64 << 10)
     parser.add_argument("--to", dest="last", type=size, default=16 << 20)
     parser.add_argument("--budget", type=at_least(1), default=300, help="ms for the samples of a size")
@@ -34,22 +33,14 @@ def parse_arguments():
     return options
 
 
-def bench(options, provider, *arguments):
-    command = [options.weft, "bench", *arguments, "--provider", provider, "--json"]
-    found = [json.loads(line) for line in measured.output(*map(str, command)).splitlines()]
-    if any(line["wrong"] for line in found):
-        sys.exit("progress_tables.py: wrong results")
-    return found
-
-
 def idle_table(options):
     rows = []
     for provider in options.providers:
         for ranks in (2, 8):
             for mode in MODES:
                 print(f"idle: {provider}, {ranks} ranks, {mode}", file=sys.stderr)
-                line = bench(options, provider, "idle", "-n", ranks, "--progress", mode, "--budget",
-                             1000 * options.idle_seconds)[0]
+                line, = measured.bench(options.weft, "idle", "-n", ranks, "--progress", mode, "--budget",
+                                       round(1000 * options.idle_seconds), road=provider)
                 rows.append([provider, str(ranks), mode, f"{100 * line['idle_share']:.3f} %",
                              f"{line['idle_wake_ups_per_s']:.0f}", f"{100 * line['waiting_share']:.3f} %",
                              f"{line['waiting_wake_ups_per_s']:.0f}", f"{line['median_us']:.0f} µs",
@@ -65,7 +56,8 @@ def overlap_table(options):
         runs = []
         for number in range(options.alternations):
             print(f"overlap: {provider}, {number + 1} of {options.alternations}", file=sys.stderr)
-            runs.append(bench(options, provider, "overlap", "-b", options.first, "-e", options.last, "--budget", options.budget))
+            runs.append(measured.bench(options.weft, "overlap", "-b", options.first, "-e", options.last,
+                                       "--budget", options.budget, road=provider))
         for lines in zip(*runs):
             first = lines[0]
             layout = first["layout"]
@@ -80,8 +72,8 @@ def overlap_table(options):
 def main():
     options = parse_arguments()
     where, info = measured.measured_with(options.weft)
-    caption = f"(`tools/progress_tables.py`), {where}, libfabric {info['provider']['libfabric']}."
-    idle = f"{idle_table(options)}\n\nEach part for {options.idle_seconds} s {caption}"
+    caption = f"(`{measured.this_command()}`), {where}, libfabric {info['provider']['libfabric']}."
+    idle = f"{idle_table(options)}\n\nEach part for {options.idle_seconds:g} s {caption}"
     print(idle)
     measured.write_if_wanted(options, "idle", idle)
     overlap = (f"{overlap_table(options)} All-reduces of float by sum, 2 ranks in 2 processes, medians of "

@@ -6,10 +6,11 @@
 
 A collective should take no longer than others that do as much or more: an all-reduce no longer than a reduce and a
 broadcast, and so on, and no longer for a vector than for a longer one. Runs `weft bench` for every collective in turn,
-in jobs of so many ranks over such a provider, and prints a table in Markdown: for each job and guideline the ratio of
-the two sides (the median over the alternations) in the geometric mean over the sizes, the greatest, and its size.
-Above 1 a guideline is broken. A size is that of the whole vector. With --write the table replaces what stands between
-the markers in the page. Ends with status 1 where a ratio's median is above --tolerance (1.25) at some size.
+in jobs of so many ranks by such a road, the memory of the node or a provider of libfabric, and prints a table in
+Markdown: for each job and guideline the ratio of the two sides (the median over the alternations) in the geometric mean
+over the sizes, the greatest, and its size. Above 1 a guideline is broken. A size is that of the whole vector. With
+--write the table replaces what stands between the markers in the page. Ends with status 1 where a ratio's median is
+above --tolerance (1.25) at some size.
 """
 
 import argparse
@@ -17,9 +18,7 @@ import statistics
 import sys
 
 import measured
-from choice_table import jobs
-from compare import medians
-from measured import at_least, named, size
+from measured import at_least, jobs, medians, named, size
 
 # The left one takes no longer than those on the right, one after the other.
 GUIDELINES = [
@@ -36,7 +35,6 @@ GUIDELINES = [
     ("gather", ["reduce"]),
     ("scatter", ["bcast"]),
 ]
-BY_BLOCK = {"reduce-scatter", "allgather", "gather", "scatter", "alltoall"}  # whose sizes `weft bench` takes by block
 COLLECTIVES = sorted({name for left, right in GUIDELINES for name in [left, *right]})
 
 
@@ -53,16 +51,10 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def times(options, ranks, provider):
+def times(options, ranks, road):
     """By collective and size of the vector, of one run of each."""
-    found = {}
-    for name in COLLECTIVES:
-        parts = ranks if name in BY_BLOCK else 1
-        first, last = max(1, options.first // parts), max(1, options.last // parts)
-        command = [options.weft, "bench", name, "-n", ranks, "--provider", provider, "-b", first, "-e", last,
-                   "-f", options.factor, "--budget", options.budget, "--json"]
-        found[name] = {count * parts: time for count, time in medians(list(map(str, command)), f"weft-{provider}").items()}
-    return found
+    return {name: medians(measured.bench_vectors(options.weft, name, ranks, options.first, options.last, options.factor,
+                                                 options.budget, road=road)) for name in COLLECTIVES}
 
 
 def ratios(runs, left, right):
@@ -97,12 +89,12 @@ def rows_of(job, runs):
 def main():
     options = parse_arguments()
     rows = []
-    for ranks, provider in options.jobs:
+    for ranks, road in options.jobs:
         runs = []
         for number in range(options.alternations):
-            print(f"{ranks} ranks, {provider}: {number + 1} of {options.alternations}", file=sys.stderr)
-            runs.append(times(options, ranks, provider))
-        rows += rows_of(f"{ranks} ranks, {provider}", runs)
+            print(f"{ranks} ranks, {road}: {number + 1} of {options.alternations}", file=sys.stderr)
+            runs.append(times(options, ranks, road))
+        rows += rows_of(f"{ranks} ranks, {road}", runs)
     heads = ["job", "guideline", "mean", "greatest", "at"]
     where, info = measured.measured_with(options.weft)
     text = (f"{measured.table(heads, ['---', '---', '---:', '---:', '---:'], rows)}\n\nMedians of {options.alternations} "

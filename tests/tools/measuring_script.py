@@ -32,7 +32,7 @@ class MeasuringScript(unittest.TestCase):
     def run_script(self, *arguments):
         command = [sys.executable, self.script, "--weft", self.folder / "weft", "--readme", self.page, *self.usual]
         peers = ["--peers", self.folder] if self.has_peers else []
-        return subprocess.run([*command, *peers, *arguments], capture_output=True, text=True, timeout=60)
+        return subprocess.run([*command, *peers, *arguments], capture_output=True, text=True, timeout=180)
 
     def calls(self):
         return (self.folder / "calls").read_text().splitlines()

@@ -7,8 +7,8 @@ result for each size that it asks for, as the real one would. How long everythin
   times(peer, collective, ranks, vector, earlier)
 
 gives microseconds, or more of what is to be printed, of weft, openmpi or mpich; or None: it does not come to that size.
-`vector` is in bytes, `earlier` says how often the very same call was made before. A program ends with the status that
-`status`, where there is one, has under its name.
+What is None there is not printed. `vector` is in bytes, `earlier` says how often the very same call was made before. A
+program ends with the status that `status`, where there is one, has under its name.
 """
 
 import json
@@ -16,6 +16,7 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__)
+PROVIDER = "net"  # that weft takes where it is not told
 BY_BLOCK = {"reduce-scatter", "allgather", "gather", "scatter", "alltoall"}  # whose sizes weft takes by block
 
 
@@ -33,12 +34,20 @@ def sizes(first, last, factor):
         first *= factor
 
 
+def provider_and_road(flag):
+    """As the real one says them: a provider carries nothing between processes that share memory, nor within one."""
+    if flag.get("--ranks-per-process") == flag["-n"]:
+        return flag.get("--provider", "loopback"), "memory"
+    road = flag.get("--provider", PROVIDER) if "--weft-node=off" in sys.argv else "node"
+    return flag.get("--provider", "default"), road
+
+
 def results(flag):
     """Who comes to which size, and its vector, in the order of the real ones."""
     if HERE.name == "weft":
         collective, parts = sys.argv[2], int(flag["-n"]) if sys.argv[2] in BY_BLOCK else 1
         counts = sizes(int(flag["-b"]), int(flag["-e"]), int(flag["-f"])) if collective != "barrier" else [0]
-        yield from (("weft", flag.get("--provider", "default"), collective, count, count * parts) for count in counts)
+        yield from (("weft", provider_and_road(flag)[0], collective, count, count * parts) for count in counts)
         return
     for peer in ("openmpi", "mpich"):
         for count in sizes(int(flag["-f"]), int(flag["-t"]), int(flag["-x"])):
@@ -50,7 +59,7 @@ def results(flag):
 def main():
     if sys.argv[1:2] == ["info"]:
         print(json.dumps({"version": "9.8", "build": {"compiler": "GCC", "type": "release", "instruction_set": "none"},
-                          "provider": {"libfabric": "1.0", "chosen": "net"}, "machine": {"cores": [{}, {}, {}]}}))
+                          "provider": {"libfabric": "1.0", "chosen": PROVIDER}, "machine": {"cores": [{}, {}, {}]}}))
         return
     told = {}
     exec((HERE.parent / "times.py").read_text(), told)
@@ -62,7 +71,9 @@ def main():
         if took is None:
             continue
         took = took if isinstance(took, dict) else {"median_us": took, "p99_us": took}
-        print(json.dumps({"peer": f"{peer}-{path}", "bytes": count, "wrong": 0, **took}), flush=True)
+        line = {"peer": f"{peer}-{path}", "bytes": count, "wrong": 0}
+        line |= ({"road": provider_and_road(flag)[1]} if peer == "weft" else {}) | took
+        print(json.dumps({name: value for name, value in line.items() if value is not None}), flush=True)
     sys.exit(told.get("status", {}).get(HERE.name, 0))
 
 

@@ -38,10 +38,19 @@ class Compare(MeasuringScript):
     def test_both_are_asked_for_the_same(self):
         self.run_script("--alternations", "1", "--from", "64", "--to", "2M", "--factor", "4", "--budget", "9")
         node, shm, net, tcp = self.calls()
-        self.assertEqual("weft bench allreduce -n 2 -b 64 -e 2097152 -f 4 --budget 9 --json", node)
+        self.assertEqual("weft bench allreduce -n 2 -b 64 -e 2097152 -f 4 --budget 9 --weft-node=on --json", node)
         self.assertEqual("measure -n 2 -c allreduce -f 64 -t 2097152 -x 4 -b 9 -p shm", shm)
         self.assertIn("--budget 9 --provider net --weft-node=off --json", net)
         self.assertIn("-b 9 -p tcp", tcp)
+
+    def test_what_took_another_road_is_refused(self):
+        self.pretend("def times(*asked): return {'median_us': 1, 'road': 'node'}")
+        self.assertEqual(self.run_script("--ways", "node", "--alternations", "1").returncode, 0)
+        result = self.run_script("--ways", "net")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("the road was to be net, and was node", result.stderr)
+        self.pretend("def times(*asked): return {'median_us': 1, 'road': None}")
+        self.assertIn("was one that it does not name", self.run_script("--ways", "net").stderr)
 
     def test_writes_between_the_markers(self):
         self.assert_writes_between("compare", "--alternations", "1")

@@ -27,16 +27,18 @@ elif here.name == "weft" or arguments[:1] == ["-n"]:
     if here.name == "weft":
         flag = dict(zip(arguments, arguments[1:]))
         first, last, factor = (int(flag[each]) for each in ("-b", "-e", "-f"))
-        peer, times = ("weft-shm", 3) if "--weft-node=off" in arguments else ("weft-default", 1)
+        road, times = ("shm", 3) if "--weft-node=off" in arguments else ("node", 1)
+        peer = "weft"
     else:
         program = next(each for each in arguments if each.startswith("/"))
+        road = None
         peer, first, last, factor, _ = arguments[arguments.index(program) + 1:]
         assert pathlib.Path(program).read_text() == peer
         first, last, factor = int(first), int(last), int(factor)
         times = {"openmpi": 2, "mpich": 4}[peer]
     wrong = int((here.parent / "wrong").exists())
     while first <= last:
-        print(json.dumps({"peer": peer, "bytes": first, "median_us": first * times / 1000, "wrong": wrong}))
+        print(json.dumps({"peer": peer, "road": road, "bytes": first, "median_us": first * times / 1000, "wrong": wrong}))
         first *= factor
 """
 NAMES = ["weft", "mpicxx.openmpi", "mpicxx.mpich", "mpirun.openmpi", "mpiexec.mpich", "mpichversion"]
@@ -73,8 +75,8 @@ class MessageTable(unittest.TestCase):
         self.run_script("--budget", "9")
         calls = [line for line in (self.folder / "calls").read_text().splitlines() if " -n 2 " in line]
         self.assertEqual([line.split()[0] for line in calls], ["weft", "weft", "mpirun.openmpi", "mpiexec.mpich"] * 2)
-        sizes = "weft bench latency -n 2 -b 512 -e 32768 -f 8 --budget 9 --json"
-        self.assertEqual(calls[:2], [sizes, sizes + " --provider shm --weft-node=off"])
+        sizes = "weft bench latency -n 2 -b 512 -e 32768 -f 8 --budget 9"
+        self.assertEqual(calls[:2], [f"{sizes} --weft-node=on --json", f"{sizes} --provider shm --weft-node=off --json"])
         self.assertTrue(calls[2].endswith("openmpi 512 32768 8 9"))
 
     def test_writes_between_the_markers_of_messages(self):

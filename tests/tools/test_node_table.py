@@ -46,10 +46,11 @@ class NodeTable(MeasuringScript):
     def test_columns_are_the_ways_to_place_ranks_and_buffers(self):
         result = self.run_script("--columns", "arena,workers,four,fibers", "--alternations", "2")
         ours = [line for line in self.calls() if line.startswith("weft bench")]
-        self.assertIn("-n 2 -b 8 -e 32 -f 4 --budget 30 --json --buffers arena", ours[0])
-        self.assertIn("--json --ranks-per-process 2 --workers 2", ours[3])
-        self.assertTrue(ours[6].endswith("-n 4 -b 8 -e 32 -f 4 --budget 30 --json"), ours[6])
-        self.assertIn("-n 8 -b 8 -e 32 -f 4 --budget 30 --json --ranks-per-process 8 --workers 2", ours[9])
+        self.assertIn("-n 2 -b 8 -e 32 -f 4 --budget 30 --buffers arena --weft-node=on", ours[0])
+        self.assertIn("--budget 30 --ranks-per-process 2 --workers 2 --json", ours[3])
+        self.assertIn("-n 4 -b 8 -e 32 -f 4 --budget 30 --weft-node=on --json", ours[6])
+        self.assertIn("-n 8 -b 8 -e 32 -f 4 --budget 30 --ranks-per-process 8 --workers 2 --json", ours[9])
+        self.assertEqual(len(result.stdout.splitlines()[2].split("|")), 7, result.stderr)
         theirs = [line for line in self.calls() if line.startswith("measure")]
         self.assertEqual([line.split()[2] for line in theirs], [ranks for ranks in "248" for _ in range(3)] * 2)
         self.assertIn("| 4 processes |", result.stdout)

@@ -42,7 +42,13 @@ class SelfConsistency(MeasuringScript):
         self.assert_writes_between("guidelines")
 
     def test_jobs_have_ranks_and_a_provider(self):
-        self.assertIn("is no RANKS:PROVIDER", self.run_script("--jobs", "1:shm").stderr)
+        self.assertIn("is no RANKS:ROAD", self.run_script("--jobs", "1:shm").stderr)
+
+    def test_jobs_are_of_the_node_s_memory_or_of_a_provider(self):
+        result = self.run_script("--jobs", "2:node,2:shm")
+        self.assertIn("| 2 ranks, node | reduce ≤ allreduce |", result.stdout)
+        self.assertIn("| 2 ranks, shm | reduce ≤ allreduce |", result.stdout)
+        self.assertEqual({line.split()[-2] for line in self.calls()}, {"--weft-node=on", "--weft-node=off"})
 
 
 if __name__ == "__main__":
