@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 #include <weft/fabric/loopback.hpp>
 #include <weft/membership.hpp>
@@ -120,10 +121,9 @@ class watchdog {
   std::thread thread_;
 };
 
-/// Runs `body(process, runtime)` on a thread a process, each with a runtime of its own, which is destroyed where `body`
-/// ends, by whatever it throws too. What each process threw, in order.
-inline std::vector<std::exception_ptr> run_processes(const job& what,
-                                                     const std::function<void(int, weft::runtime&)>& body) {
+/// Runs `body(process, membership)` on a thread a process, with what that joins the job by. What each threw, in order.
+inline std::vector<std::exception_ptr> run_members(const job& what,
+                                                   const std::function<void(int, weft::detail::membership)>& body) {
   const auto count = static_cast<std::size_t>(what.processes);
   weft::fabric::loopback_network network(what.processes, what.network);
   auto stores = weft::memory_stores(what.processes);
@@ -157,8 +157,7 @@ inline std::vector<std::exception_ptr> run_processes(const job& what,
         if (!what.nodes.empty()) member.node = what.nodes[p];
         if (!what.switches.empty()) member.switches = what.switches[p];
         member.described = what.machine;
-        weft::runtime runtime(std::move(member));
-        body(static_cast<int>(p), runtime);
+        body(static_cast<int>(p), std::move(member));
       } catch (...) {
         failures[p] = std::current_exception();
       }
@@ -167,6 +166,15 @@ inline std::vector<std::exception_ptr> run_processes(const job& what,
   }
   for (auto& thread : threads) thread.join();
   return failures;
+}
+
+/// The same with a runtime each, which is destroyed where `body` ends, by whatever it throws too.
+inline std::vector<std::exception_ptr> run_processes(const job& what,
+                                                     const std::function<void(int, weft::runtime&)>& body) {
+  return run_members(what, [&](int process, weft::detail::membership member) {
+    weft::runtime runtime(std::move(member));
+    body(process, runtime);
+  });
 }
 
 /// Runs `program` on every rank and lets every process leave in order, whatever the ranks throw. What each rank threw.
