@@ -3,7 +3,8 @@
 #
 #   bash tests/run.sh                 all tests
 #   bash tests/run.sh --sanitize      then once more under ASan with UBSan (build-asan/) and under TSan (build-tsan/)
-#   bash tests/run.sh --sanitize=REGEX  the same, but under the sanitizers only those whose names match
+#   bash tests/run.sh --sanitize=REGEX  the same, but under the sanitizers only those whose names match, and only what
+#                                       they need is built there: .ci/run names those that threads and fibers share
 #   bash tests/run.sh --aarch64       then the kernels' tests for aarch64 (build-aarch64/), on emulated processors
 #   bash tests/run.sh --only REGEX    those whose names match; `meson test -C build --list` lists them
 #
@@ -69,8 +70,9 @@ run_tests build
 if $sanitize; then
   only=${sanitized:-$only}
   builds+=(build-asan build-tsan)
-  # GCC's warnings are those of the release: what the sanitizers put in only adds false ones.
-  checked=(-Dwerror=false -Doptimization=1 -Ddebug=true)
+  # GCC's warnings are those of the release: what the sanitizers put in only adds false ones. Reports need the lines and
+  # functions of -g1: what a debugger needs beside takes a third of ASan's compiling.
+  checked=(-Dwerror=false -Doptimization=1 -Ddebug=true -Dcpp_args=-g1)
   run_tests build-asan "${checked[@]}" -Db_sanitize=address,undefined
   run_tests build-tsan "${checked[@]}" -Db_sanitize=thread
 fi
