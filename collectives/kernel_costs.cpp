@@ -1,9 +1,11 @@
 #include "kernel_costs.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <vector>
+
+#include "aligned_bytes.hpp"
+#include "steady_time.hpp"
 
 namespace weft::detail {
 namespace {
@@ -14,24 +16,14 @@ using kernels::operation, kernels::type;
 /// that has just arrived.
 constexpr std::size_t operand_bytes = 8 * 6720;
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// What an operand of zeros costs, by the least of at least three calls.
-double seconds_of_call(operation op, type element, double budget) {
-  std::vector<std::byte> sources(2 * operand_bytes), target(operand_bytes);
-  const void* const both[] = {sources.data(), sources.data() + operand_bytes};
+/// Seconds that the kernel takes for three operands that follow one another.
+double seconds_of_call(operation op, type element, std::byte* operands) {
+  const void* const both[] = {operands, operands + operand_bytes};
   const auto combine = kernels::combine(op, element);
   const std::size_t count = operand_bytes / kernels::size_of(element);
-  const double end = seconds_now() + budget;
-  double least = 1;
-  for (int calls = 0; calls < 4 || seconds_now() < end; ++calls) {
-    const double start = seconds_now();
-    combine(both, 2, target.data(), count);
-    least = std::min(least, seconds_now() - start);
-  }
-  return least;
+  const double start = seconds_now();
+  combine(both, 2, operands + 2 * operand_bytes, count);
+  return seconds_now() - start;
 }
 
 }  // namespace
@@ -45,9 +37,22 @@ std::map<std::pair<operation, type>, double> measure_kernels(double budget) {
     for (const type element : kernels::all_types())
       if ((all || of_its_kind) && kernels::has(op, element)) wanted.emplace_back(op, element);
   }
+  const aligned_bytes operands = make_aligned_bytes(3 * operand_bytes);
+  std::memset(operands.get(), 0, 3 * operand_bytes);
+  // All of them again and again: what slows the core down for a while then slows no kernel alone.
+  std::vector<std::vector<double>> times(wanted.size());
+  const auto round = [&] {
+    const double start = seconds_now();
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      times[i].push_back(seconds_of_call(wanted[i].first, wanted[i].second, operands.get()));
+    return seconds_now() - start;
+  };
+  repeats often;
+  often.budget = budget;
+  steady_time(
+      often, round, [](std::int64_t more) { return more; }, seconds_now);
   std::map<std::pair<operation, type>, double> costs;
-  for (const auto& [op, element] : wanted)
-    costs[{op, element}] = seconds_of_call(op, element, budget / static_cast<double>(wanted.size())) / operand_bytes;
+  for (std::size_t i = 0; i < wanted.size(); ++i) costs[wanted[i]] = steady_time(times[i]) / operand_bytes;
   return costs;
 }
 

@@ -1,21 +1,17 @@
 #include "road_probe.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <limits>
 #include <weft/schedules/partition.hpp>
 #include <weft/schedules/schedule_sink.hpp>
+
+#include "steady_time.hpp"
 
 namespace weft::detail {
 namespace {
 
 constexpr std::size_t short_message = sizeof(std::int64_t);
 constexpr int most_messages = 16;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::shared_ptr<const bound_schedule> plan_of(schedules::probe_pattern how, int messages, int rank, std::size_t bytes) {
   const auto steps = schedules::built_by([&](schedules::sink& to) { probe(how, messages, rank, to); });
@@ -110,11 +106,16 @@ std::int64_t road_probe::told(std::int64_t value) {
   return value;
 }
 
-double road_probe::least(pattern how, int messages, std::size_t bytes, double budget) {
-  double best = run(how, messages, bytes);
-  const std::int64_t runs = told(static_cast<std::int64_t>(std::clamp(budget / std::max(best, 1e-7), 0.0, 2000.0)));
-  for (std::int64_t i = 0; i < runs; ++i) best = std::min(best, run(how, messages, bytes));
-  return best / messages;
+double road_probe::time_of(pattern how, int messages, std::size_t bytes, const repeats& often) {
+  // These do not end with an answer to rank 0: runs, one after the other, would overlap more or less.
+  const bool apart = how == pattern::exchange || how == pattern::sends;
+  const auto one = [&] {
+    if (apart) run(pattern::ping_pong, 1, short_message);
+    return run(how, messages, bytes);
+  };
+  return steady_time(
+             often, one, [&](std::int64_t more) { return told(more); }, seconds_now) /
+         messages;
 }
 
 /// Over a long line TCP takes some round trips until as much is on its way as fits: of shorter messages nothing is
@@ -125,22 +126,40 @@ std::vector<std::size_t> road_probe::lengths_for(double budget, schedules::road 
   return {32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20};
 }
 
+/// A run over a line takes so long that it hardly varies, and that not many should be waited for.
+repeats road_probe::repeats_for(double budget, schedules::road which) {
+  repeats often;
+  often.budget = budget;
+  if (which == schedules::road::line) often.warm_ups = 1, often.least = 2, often.patience = 1;
+  return often;
+}
+
 std::optional<schedules::road_costs> road_probe::measure(double budget, schedules::road which) {
-  const int round_trips = which == schedules::road::line ? 1 : 4, crossing = round_trips;
-  const double end = seconds_now() + budget;
   const std::vector<std::size_t> lengths = lengths_for(budget, which);
-  const double each = budget / (3 + 2 * static_cast<double>(lengths.size()));
+  const repeats often = repeats_for(budget / (4 + 2 * static_cast<double>(lengths.size())), which);
+  run(pattern::ping_pong, 1, short_message);  // both sides are there
+  const double end = seconds_now() + often.patience * budget;
   // Whether there is time for another pattern: rank 0 says so.
   const auto goes_on = [&] { return told(seconds_now() < end ? 1 : 0) != 0; };
-  const double one_way = least(pattern::ping_pong, round_trips, short_message, each) / 2;
+  const int round_trips = which == schedules::road::line ? 1 : 4;
+  const auto short_one = [&] { return time_of(pattern::ping_pong, round_trips, short_message, often) / 2; };
+  double one_way = short_one();
   std::vector<std::pair<double, double>> there, both_ways;
   for (const std::size_t bytes : lengths) {
     if (there.size() > 1 && !goes_on()) break;  // without two of them nothing is known of bytes
     const auto x = static_cast<double>(bytes);
-    there.emplace_back(x, least(pattern::ping_pong, round_trips, bytes, each) / 2);
+    there.emplace_back(x, time_of(pattern::ping_pong, 1, bytes, often) / 2);
     if (!goes_on()) continue;
-    both_ways.emplace_back(x, least(pattern::exchange, crossing, bytes, each));
+    both_ways.emplace_back(x, time_of(pattern::exchange, 1, bytes, often));
   }
+  const auto many = [&](pattern how) { return time_of(how, most_messages, short_message, often); };
+  double sends = 0, stream = 0;  // 0: there was no time for it
+  if (goes_on()) sends = many(pattern::sends);
+  if (goes_on()) stream = many(pattern::stream);
+  // Where others take the processor a time can be that of waking up all along; some while later it may be another one.
+  if (goes_on()) one_way = std::min(one_way, short_one());
+  if (!leads()) return std::nullopt;
+
   schedules::road_costs costs;
   line long_ones = fitted(there);
   // Where others took the processor, the longer message may have been the faster one.
@@ -149,15 +168,11 @@ std::optional<schedules::road_costs> road_probe::measure(double budget, schedule
   costs.handshake = std::max(0.0, long_ones.intercept - one_way);
   costs.exchange_per_byte =
       both_ways.size() > 1 ? std::max(fitted(both_ways).slope, costs.gap_per_byte) : costs.gap_per_byte;
-  costs.overhead = one_way / 2;
+  costs.overhead = sends > 0 ? std::min(one_way / 2, sends) : one_way / 2;
   costs.gap = one_way;
-  if (goes_on()) costs.overhead = std::min(costs.overhead, least(pattern::sends, most_messages, short_message, each));
-  if (goes_on()) {
-    const double stream = least(pattern::stream, most_messages, short_message, each) * most_messages;
-    costs.gap = std::clamp((stream - 2 * one_way) / (most_messages - 1), costs.overhead, one_way);
-  }
-  costs.latency = std::max(0.0, one_way - 2 * costs.overhead);
-  if (!leads()) return std::nullopt;
+  if (stream > 0)
+    costs.gap = std::clamp((stream * most_messages - 2 * one_way) / (most_messages - 1), costs.overhead, one_way);
+  costs.latency = one_way - 2 * costs.overhead;
   return costs;
 }
 

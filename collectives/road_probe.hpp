@@ -12,6 +12,7 @@
 #include <weft/schedules/probe_patterns.hpp>
 
 #include "execution.hpp"
+#include "steady_time.hpp"
 
 namespace weft::detail {
 
@@ -24,7 +25,7 @@ class road_probe {
   road_probe(const road_probe&) = delete;
   road_probe& operator=(const road_probe&) = delete;
 
-  /// What the road costs, as rank 0 measures it in about so many seconds, and in no less than one run of a pattern;
+  /// What the road costs, as rank 0 measures it in about so many seconds, and in no less than a few runs of a pattern;
   /// nothing on a process that is rank 1 alone. Blocks. Throws peer_lost where the other side is lost.
   std::optional<schedules::road_costs> measure(double budget, schedules::road which);
 
@@ -33,13 +34,14 @@ class road_probe {
   struct side;
 
   static std::vector<std::size_t> lengths_for(double budget, schedules::road which);
+  static repeats repeats_for(double budget, schedules::road which);
   bool leads() const noexcept { return here_.front() == 0; }
   /// Seconds that one run of the pattern takes here.
   double run(pattern how, int messages, std::size_t bytes);
   /// The value of rank 0, on both.
   std::int64_t told(std::int64_t value);
-  /// Seconds for each message of the pattern: the least of those runs that there is time for.
-  double least(pattern how, int messages, std::size_t bytes, double budget);
+  /// Seconds for each message of the pattern.
+  double time_of(pattern how, int messages, std::size_t bytes, const repeats& often);
   std::vector<std::unique_ptr<side>>& sides_of(pattern how, int messages, std::size_t bytes);
 
   fabric::messenger& messages_;
