@@ -1,12 +1,12 @@
 #include "node_limits.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <span>
 #include <vector>
 #include <weft/request.hpp>
 
+#include "../steady_time.hpp"
 #include "node_team.hpp"
 
 namespace weft::detail {
@@ -14,12 +14,11 @@ namespace {
 
 constexpr std::size_t shortest = 32 << 10, longest = 2 << 20;
 constexpr int lengths = 4;
-constexpr double fewest_runs = 3, most_runs = 50;  // of which the fastest counts
+constexpr int fewest_runs = 4, most_runs = 50;
+constexpr double patience = 4;
 constexpr double clearly_faster = 1.25;
 
 constexpr node_limits always_reading{0, 0, 0, 0}, never_reading{};
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 class measurement {
  public:
@@ -29,12 +28,12 @@ class measurement {
   /// From which length on reading is the faster, in `seconds` or a little more.
   std::size_t limit_of(collective what, std::size_t assumed, double seconds) {
     std::vector<both_ways> all;
-    const double end = now() + seconds;
+    const double end = seconds_now() + seconds;
     for (std::size_t bytes = shortest; bytes <= longest_of(what) && works_; bytes *= length_factor) {
       const double each = seconds / lengths / 2;
       const double slots = time(what, bytes, never_reading, each), reading = time(what, bytes, always_reading, each);
       all.push_back({bytes, most_of(slots), most_of(reading)});
-      if (most_of(now() - end) > 0) break;
+      if (most_of(seconds_now() - end) > 0) break;
     }
     return works_ ? limit_by(all, assumed) : assumed;
   }
@@ -46,7 +45,7 @@ class measurement {
     return what == collective::alltoall ? longest / 2 : longest;
   }
 
-  /// Of a call, by the fastest of as many as take so many seconds.
+  /// Of a call, in so many seconds, about.
   double time(collective what, std::size_t bytes, const node_limits& by, double seconds) {
     team_.take(by);
     const request one = call(what, kernels::operation::sum, kernels::type::float32, in_.data(), out_.data());
@@ -54,15 +53,14 @@ class measurement {
     const std::size_t block = what == collective::alltoall ? given / (team_.size() - 1) : given;
     const std::size_t count = schedules::has_blocks(what) ? block * team_.size() : given;
     const auto run_one = [&] {
-      const double begin = now();
+      const double begin = seconds_now();
       run(one, count, block);
-      return now() - begin;
+      return seconds_now() - begin;
     };
-    run_one();  // warms up
-    double best = run_one();
-    const double runs = std::clamp(seconds / most_of(best), fewest_runs, most_runs);
-    for (int i = 1; i < static_cast<int>(runs); ++i) best = std::min(best, run_one());
-    return best;
+    const auto of_all = [&](std::int64_t more) {
+      return static_cast<std::int64_t>(most_of(static_cast<double>(more)));
+    };
+    return steady_time({1, fewest_runs, most_runs, seconds, patience}, run_one, of_all, seconds_now);
   }
 
   /// The greatest of all processes'.
