@@ -45,8 +45,8 @@ double processor_seconds() {
 class arrays {
  public:
   arrays(std::size_t how_many, std::size_t working_set)
-      : bytes_(working_set / how_many / page * page),
-        memory_(static_cast<std::byte*>(std::aligned_alloc(page, how_many * bytes_)), &std::free) {
+      : bytes_(bytes_each(working_set, how_many)),
+        memory_(static_cast<std::byte*>(std::aligned_alloc(page, (working_set + page - 1) / page * page)), &std::free) {
     if (memory_ == nullptr) throw std::bad_alloc();
     std::memset(memory_.get(), 0, how_many * bytes_);
   }
@@ -217,14 +217,26 @@ void measure_additions(const table& into, const working_set& size) {
 
 }  // namespace
 
-std::vector<working_set> working_sets() {
-  const auto half_of = [](int cache, long otherwise) {
-    const long size = ::sysconf(cache);
-    return static_cast<std::size_t>(size > 0 ? size : otherwise) / 2;
-  };
-  return {{"L1", half_of(_SC_LEVEL1_DCACHE_SIZE, 32 << 10)},
-          {"L2", half_of(_SC_LEVEL2_CACHE_SIZE, 1 << 20)},
+std::vector<working_set> working_sets_beside(std::size_t first_cache, std::size_t second_cache) {
+  return {{"L1", first_cache / 2},
+          {"L2", second_cache / 2},
+          {"24 MiB", std::size_t{24} << 20},
+          {"30 MiB", std::size_t{30} << 20},
           {"memory", std::size_t{2} << 30}};
+}
+
+std::vector<working_set> working_sets() {
+  const auto size_of_cache = [](int cache, long otherwise) {
+    const long size = ::sysconf(cache);
+    return static_cast<std::size_t>(size > 0 ? size : otherwise);
+  };
+  return working_sets_beside(size_of_cache(_SC_LEVEL1_DCACHE_SIZE, 32 << 10),
+                             size_of_cache(_SC_LEVEL2_CACHE_SIZE, 1 << 20));
+}
+
+std::size_t bytes_each(std::size_t working_set, std::size_t arrays) {
+  constexpr std::size_t alignment = 64;
+  return working_set / arrays / alignment * alignment;
 }
 
 void bench_kernels(const std::vector<working_set>& sizes, bool json) {
