@@ -43,7 +43,7 @@ HWY_INLINE const std::byte* position(addresses sources, std::size_t source, std:
 }
 
 /// How many of `count` sources, at least 2, the left subtree takes: the largest power of two below `count`.
-HWY_INLINE std::size_t left_share(std::size_t count) { return std::bit_floor(count - 1); }
+constexpr std::size_t left_share(std::size_t count) { return std::bit_floor(count - 1); }
 
 /// The element of the result that lies `offset` bytes from the start.
 template <class Operator>
@@ -59,7 +59,7 @@ typename Operator::element one_of_tree(addresses sources, std::size_t source_cou
 }
 
 template <class Operator>
-HWY_INLINE void combine_elements(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes) {
+HWY_NOINLINE void combine_elements(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes) {
   using element = typename Operator::element;
   for (std::size_t offset = 0; offset < bytes; offset += sizeof(element)) {
     element result;
@@ -86,9 +86,9 @@ HWY_INLINE void store(hn::Vec<D> vector, D d, std::byte* to) {
   hn::StoreU(vector, d, reinterpret_cast<hn::TFromD<D>*>(to));
 }
 /// Past the caches where `streams`; `to` is then aligned to the vector.
-template <class D>
-HWY_INLINE void put(hn::Vec<D> vector, D d, std::byte* to, bool streams) {
-  if (streams)
+template <bool streams, class D>
+HWY_INLINE void put(hn::Vec<D> vector, D d, std::byte* to) {
+  if constexpr (streams)
     hn::Stream(vector, d, reinterpret_cast<hn::TFromD<D>*>(to));
   else
     store(vector, d, to);
@@ -97,146 +97,161 @@ template <class D>
 HWY_INLINE std::size_t bytes_of(D d) {
   return hn::Lanes(d) * sizeof(hn::TFromD<D>);
 }
-
-/// The vector of the result that lies `offset` bytes from the start.
-template <class Operator, class D>
-hn::Vec<D> vector_of_tree(D d, addresses sources, std::size_t source_count, std::size_t offset) {
-  if (source_count == 1) return load(d, position(sources, 0, offset));
-  const std::size_t left = left_share(source_count);
-  return Operator::apply(d, vector_of_tree<Operator>(d, sources, left, offset),
-                         vector_of_tree<Operator>(d, sources + left, source_count - left, offset));
+/// How far `target` is from the next multiple of a vector's length.
+HWY_INLINE std::size_t to_alignment(const std::byte* target, std::size_t step) {
+  return (0 - reinterpret_cast<std::uintptr_t>(target)) % step;
 }
 
-/// At least one small vector, and less than a full one. The last vector overlaps the one before unless the length is a
-/// multiple: it is computed before anything is stored, because the target may be a source.
-template <class Operator>
-HWY_INLINE void combine_short(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes) {
-  const typename Operator::small d;
-  const std::size_t step = bytes_of(d), last = bytes - step;
-  const auto end = vector_of_tree<Operator>(d, sources, source_count, last);
-  for (std::size_t offset = 0; offset < last; offset += step)
-    store(vector_of_tree<Operator>(d, sources, source_count, offset), d, target + offset);
-  store(end, d, target + last);
-}
-
-/// The balanced tree over `sources` consecutive sources, a power of two; then, on the right, what a pass before has
-/// made of those that follow.
+/// The vector of the result of so many sources that lies `offset` bytes from the start.
 template <class Operator, std::size_t sources, class D>
-HWY_INLINE hn::Vec<D> balanced(D d, const std::byte* const* from, std::size_t offset) {
+HWY_INLINE hn::Vec<D> tree(D d, const std::byte* const* from, std::size_t offset) {
   if constexpr (sources == 1) {
     return load(d, from[0] + offset);
   } else {
-    const auto left = balanced<Operator, sources / 2>(d, from, offset);
-    return Operator::apply(d, left, balanced<Operator, sources / 2>(d, from + sources / 2, offset));
+    constexpr std::size_t left_sources = left_share(sources);
+    const auto left = tree<Operator, left_sources>(d, from, offset);
+    return Operator::apply(d, left, tree<Operator, sources - left_sources>(d, from + left_sources, offset));
   }
 }
 
-template <class Operator, std::size_t sources, bool carries, class D>
-HWY_INLINE hn::Vec<D> balanced_and_carry(D d, const std::byte* const* from, std::size_t offset) {
-  const auto tree = balanced<Operator, sources>(d, from, offset);
-  if constexpr (carries)
-    return Operator::apply(d, tree, load(d, from[sources] + offset));
-  else
-    return tree;
-}
-
-/// One pass over `bytes` bytes, whole vectors, of 2, 4 or 8 sources from `offset` on; the target begins there. Several
-/// vectors a round, whose chains of operations are independent, hide the operator's latency. Where `streams`, the
-/// target is aligned to a full vector.
-template <class Operator, std::size_t sources, bool carries>
-HWY_NOINLINE void pass(addresses addresses_of, std::size_t offset, const std::byte* carry, std::byte* target,
-                       std::size_t bytes, bool streams) {
-  const typename Operator::full d;
+/// Whole vectors from `at` up to the first that ends at `end` or beyond. Several a round, whose chains of operations
+/// are independent, hide the operator's latency. Where `streams`, the first one's target is aligned to a vector.
+template <class Operator, std::size_t sources, bool streams, class D>
+HWY_INLINE void combine_vectors(D d, const std::byte* const* from, std::byte* target, std::size_t at, std::size_t end) {
   const std::size_t step = bytes_of(d);
-  const std::byte* from[sources + 1];
-  for (std::size_t i = 0; i < sources; ++i) from[i] = position(addresses_of, i, offset);
-  from[sources] = carry;
-  const auto vector = [&](std::size_t at)
-                          HWY_ATTR { return balanced_and_carry<Operator, sources, carries>(d, from, at); };
-  std::size_t at = 0;
-  if constexpr (sources == 2) {
-    for (; at + 3 * step < bytes; at += 4 * step) {
+  const auto vector = [&](std::size_t offset) HWY_ATTR { return tree<Operator, sources>(d, from, offset); };
+  // A bound for `at` alone leaves the rest of a round's addresses to the instructions that use them.
+  constexpr std::size_t round = sources == 2 ? 4 : 2;
+  const std::size_t others = (round - 1) * step, stop = end > others ? end - others : 0;
+  if constexpr (round == 4) {
+    for (; at < stop; at += 4 * step) {
       const auto first = vector(at), second = vector(at + step);
       const auto third = vector(at + 2 * step), fourth = vector(at + 3 * step);
-      put(first, d, target + at, streams);
-      put(second, d, target + at + step, streams);
-      put(third, d, target + at + 2 * step, streams);
-      put(fourth, d, target + at + 3 * step, streams);
+      put<streams>(first, d, target + at);
+      put<streams>(second, d, target + at + step);
+      put<streams>(third, d, target + at + 2 * step);
+      put<streams>(fourth, d, target + at + 3 * step);
     }
   } else {
-    for (; at + step < bytes; at += 2 * step) {
+    for (; at < stop; at += 2 * step) {
       const auto first = vector(at), second = vector(at + step);
-      put(first, d, target + at, streams);
-      put(second, d, target + at + step, streams);
+      put<streams>(first, d, target + at);
+      put<streams>(second, d, target + at + step);
     }
   }
-  for (; at < bytes; at += step) put(vector(at), d, target + at, streams);
+  for (; at < end; at += step) put<streams>(vector(at), d, target + at);
 }
 
+/// At least one vector. The last one overlaps the one before unless the length is a multiple: it is computed before
+/// anything is stored, because the target may be a source. Where `streams`, so is the first one, which is stored by
+/// itself: streaming stores write whole vectors where they are aligned.
+template <class Operator, std::size_t sources, bool streams, class D>
+HWY_INLINE void combine_and_overlap(D d, const std::byte* const* from, std::byte* target, std::size_t bytes) {
+  const std::size_t step = bytes_of(d), last = bytes - step;
+  const auto end = tree<Operator, sources>(d, from, last);
+  std::size_t begin = 0;
+  if constexpr (streams) {
+    begin = to_alignment(target, step);
+    if (begin != 0) store(tree<Operator, sources>(d, from, 0), d, target);
+  }
+  combine_vectors<Operator, sources, streams>(d, from, target, begin, last);
+  store(end, d, target + last);
+}
+
+/// Any length, in one pass over so many sources.
 template <class Operator, std::size_t sources>
-HWY_INLINE void any_pass(addresses addresses_of, std::size_t offset, const std::byte* carry, std::byte* target,
-                         std::size_t bytes, bool streams) {
-  if (carry == nullptr)
-    pass<Operator, sources, false>(addresses_of, offset, nullptr, target, bytes, streams);
-  else
-    pass<Operator, sources, true>(addresses_of, offset, carry, target, bytes, streams);
+HWY_NOINLINE void combine_group(addresses addresses_of, std::byte* target, std::size_t bytes, bool streams) {
+  const typename Operator::full full;
+  const typename Operator::small small;
+  if (bytes < bytes_of(small)) return combine_elements<Operator>(addresses_of, sources, target, bytes);
+  const std::byte* from[sources];
+  for (std::size_t i = 0; i < sources; ++i) from[i] = position(addresses_of, i, 0);
+  if (bytes < bytes_of(full)) return combine_and_overlap<Operator, sources, false>(small, from, target, bytes);
+  if (streams) return combine_and_overlap<Operator, sources, true>(full, from, target, bytes);
+  combine_and_overlap<Operator, sources, false>(full, from, target, bytes);
 }
 
-/// What passes hand on stays in the first cache: a multiple of every vector's length.
+/// 2 to 9 sources in one pass.
+template <class Operator>
+HWY_INLINE void combine_few(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes,
+                            bool streams) {
+  switch (source_count) {
+    case 2:
+      return combine_group<Operator, 2>(sources, target, bytes, streams);
+    case 3:
+      return combine_group<Operator, 3>(sources, target, bytes, streams);
+    case 4:
+      return combine_group<Operator, 4>(sources, target, bytes, streams);
+    case 5:
+      return combine_group<Operator, 5>(sources, target, bytes, streams);
+    case 6:
+      return combine_group<Operator, 6>(sources, target, bytes, streams);
+    case 7:
+      return combine_group<Operator, 7>(sources, target, bytes, streams);
+    case 8:
+      return combine_group<Operator, 8>(sources, target, bytes, streams);
+    default:
+      return combine_group<Operator, 9>(sources, target, bytes, streams);
+  }
+}
+
+/// What is combined first stays in the first cache: a multiple of every vector's length.
 constexpr std::size_t block_bytes = 4096;
+
+/// 10 to 16 sources, block by block: the tree's right side, of all but 8 sources, then the left one's 8 and what the
+/// right side has made, which is still in the first cache.
+template <class Operator>
+HWY_NOINLINE void combine_many(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes,
+                               bool streams) {
+  constexpr std::size_t left = 8;
+  HWY_ALIGN std::byte right[block_bytes];
+  const std::size_t step = bytes_of(typename Operator::full());
+  for (std::size_t offset = 0, length; offset < bytes; offset += length) {
+    // Where it streams, the first block ends where the target is aligned, and so do the others.
+    const std::size_t over = streams ? reinterpret_cast<std::uintptr_t>(target + offset) % step : 0;
+    length = std::min(block_bytes - over, bytes - offset);
+    const void* from[16];
+    for (std::size_t i = 0; i < source_count; ++i) from[i] = position(sources, i, offset);
+    combine_few<Operator>(from + left, source_count - left, right, length, false);
+    from[left] = right;
+    combine_group<Operator, left + 1>(from, target + offset, length, streams);
+  }
+}
+
+/// Any number of sources.
+template <class Operator>
+HWY_INLINE void combine_several(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes,
+                                bool streams) {
+  if (source_count <= 9)
+    combine_few<Operator>(sources, source_count, target, bytes, streams);
+  else
+    combine_many<Operator>(sources, source_count, target, bytes, streams);
+}
+
+/// Whether the target may be written past the caches: not where it is a source, which has been read into them, nor
+/// where its elements keep vectors from being aligned.
+template <class Operator>
+HWY_INLINE bool may_stream(addresses sources, std::size_t source_count, const std::byte* target) {
+  const std::size_t step = bytes_of(typename Operator::full());
+  return step >= 16 && to_alignment(target, step) % sizeof(typename Operator::element) == 0 &&
+         std::find(sources, sources + source_count, target) == sources + source_count;
+}
+
+/// Shorter targets are written into the caches whatever there is beside them.
+constexpr std::size_t large_bytes = std::size_t{64} << 10;
 
 /// Sources and target together, from which on the target is written past the caches: it would not stay there, and to
 /// write in them first reads it. Measured on an EPYC of family 26 with 32 MiB of third-level cache, sum of two arrays
 /// of float: from 24 MiB on 1.3 to 1.7 times as fast, below 8 MiB not always faster.
 constexpr std::size_t streaming_bytes = std::size_t{32} << 20;
 
-/// Whole vectors, from `begin` to `end`. The tree's right flank, from the last source on: an odd one, then groups of 2,
-/// 4 and 8, each of which takes what the group before has made.
-///
-///     15 sources     0..7 o (8..11 o (12..13 o 14))
 template <class Operator>
-HWY_INLINE void combine_whole(addresses sources, std::size_t source_count, std::byte* target, std::size_t begin,
-                              std::size_t end, bool streams) {
-  HWY_ALIGN std::byte between[block_bytes];
-  const std::size_t grouped = source_count & ~std::size_t{1};
-  const bool one_group = std::has_single_bit(grouped) && grouped <= 8;
-  const std::size_t block = one_group ? end - begin : block_bytes;
-  for (std::size_t offset = begin; offset < end; offset += block) {
-    const std::size_t length = std::min(block, end - offset);
-    const std::byte* carry = grouped == source_count ? nullptr : position(sources, grouped, offset);
-    for (std::size_t left = grouped; left != 0;) {
-      const std::size_t group = (left & 2) != 0 ? 2 : (left & 4) != 0 ? 4 : 8;
-      left -= group;
-      const bool last = left == 0;
-      std::byte* const to = last ? target + offset : between;
-      if (group == 2)
-        any_pass<Operator, 2>(sources + left, offset, carry, to, length, last && streams);
-      else if (group == 4)
-        any_pass<Operator, 4>(sources + left, offset, carry, to, length, last && streams);
-      else
-        any_pass<Operator, 8>(sources + left, offset, carry, to, length, last && streams);
-      carry = to;
-    }
-  }
-}
-
-/// A full vector or more. The last one as in `combine_short`.
-template <class Operator>
-HWY_INLINE void combine_long(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes) {
-  const typename Operator::full d;
-  const std::size_t step = bytes_of(d), last = bytes - step;
-  const auto end = vector_of_tree<Operator>(d, sources, source_count, last);
-  const auto whole = [&](std::size_t begin) { return begin + (last - begin + step - 1) / step * step; };
-  // Streaming stores write whole vectors where they are aligned, which the target's elements may not allow.
-  const std::size_t begin = (0 - reinterpret_cast<std::uintptr_t>(target)) % step;
-  const bool streams = bytes >= streaming_bytes / (source_count + 1) && step >= 16 &&
-                       begin % sizeof(typename Operator::element) == 0 &&
-                       std::find(sources, sources + source_count, target) == sources + source_count;
-  if (streams && begin != 0) store(vector_of_tree<Operator>(d, sources, source_count, 0), d, target);
-  combine_whole<Operator>(sources, source_count, target, streams ? begin : 0, whole(streams ? begin : 0), streams);
+HWY_NOINLINE void combine_large(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes) {
+  const bool streams =
+      bytes >= streaming_bytes / (source_count + 1) && may_stream<Operator>(sources, source_count, target);
+  combine_several<Operator>(sources, source_count, target, bytes, streams);
   // Before whatever this thread stores next: who sees that sees the target too.
   if (streams) hwy::FlushStream();
-  store(end, d, target + last);
 }
 
 #endif  // !WEFT_KERNELS_SCALAR
@@ -250,12 +265,14 @@ void combine_arrays(addresses sources, std::size_t source_count, void* to, std::
     if (sources[0] != to) std::memcpy(to, sources[0], bytes);
     return;
   }
-#if !WEFT_KERNELS_SCALAR
-  if (bytes >= bytes_of(typename Operator::full())) return combine_long<Operator>(sources, source_count, target, bytes);
-  if (bytes >= bytes_of(typename Operator::small()))
-    return combine_short<Operator>(sources, source_count, target, bytes);
-#endif
+#if WEFT_KERNELS_SCALAR
   combine_elements<Operator>(sources, source_count, target, bytes);
+#else
+  if (bytes >= large_bytes)
+    combine_large<Operator>(sources, source_count, target, bytes);
+  else
+    combine_several<Operator>(sources, source_count, target, bytes, false);
+#endif
 }
 
 /// The same for elements that are each `parts` of the operator's.
