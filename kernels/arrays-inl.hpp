@@ -24,6 +24,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "streaming.hpp"
+
 #undef WEFT_KERNELS_SCALAR
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 #define WEFT_KERNELS_SCALAR 1
@@ -237,18 +239,10 @@ HWY_INLINE bool may_stream(addresses sources, std::size_t source_count, const st
          std::find(sources, sources + source_count, target) == sources + source_count;
 }
 
-/// Shorter targets are written into the caches whatever there is beside them.
-constexpr std::size_t large_bytes = std::size_t{64} << 10;
-
-/// Sources and target together, from which on the target is written past the caches: it would not stay there, and to
-/// write in them first reads it. Measured on an EPYC of family 26 with 32 MiB of third-level cache, sum of two arrays
-/// of float: from 24 MiB on 1.3 to 1.7 times as fast, below 8 MiB not always faster.
-constexpr std::size_t streaming_bytes = std::size_t{32} << 20;
-
 template <class Operator>
 HWY_NOINLINE void combine_large(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes) {
   const bool streams =
-      bytes >= streaming_bytes / (source_count + 1) && may_stream<Operator>(sources, source_count, target);
+      bytes >= streaming_bytes() / (source_count + 1) && may_stream<Operator>(sources, source_count, target);
   combine_several<Operator>(sources, source_count, target, bytes, streams);
   // Before whatever this thread stores next: who sees that sees the target too.
   if (streams) hwy::FlushStream();

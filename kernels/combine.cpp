@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include "families.hpp"
+#include "streaming.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {
@@ -54,6 +55,7 @@ combine_function find_function(operation combined_by, type element) {
 combine_function combine(operation combined_by, type element) {
   const combine_function function = has(combined_by, element) ? find_function(combined_by, element) : nullptr;
   if (function == nullptr) throw std::invalid_argument(refusal(combined_by, element));
+  streaming_bytes();  // before it is called: which then finds nothing out
   return function;
 }
 

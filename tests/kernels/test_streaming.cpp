@@ -10,6 +10,7 @@
 #include "arena.hpp"
 #include "catch.hpp"
 #include "seed.hpp"
+#include "streaming.hpp"
 #include "targets.hpp"
 #include "weft/kernels/combine.hpp"
 
@@ -17,8 +18,10 @@ using namespace weft::kernels;
 using namespace weft_test;
 
 TEST_CASE("targets that are written past the caches hold the same as those that are not") {
-  // Long enough for streaming stores, in pieces that are not.
-  constexpr std::size_t sources = 16, bytes = (std::size_t{2} << 20) + 77, piece = 1 << 20;
+  // Long enough for streaming stores, in pieces that are not; in one pass, and block by block.
+  const std::size_t sources = GENERATE(std::size_t{5}, std::size_t{16});
+  const std::size_t bytes = streaming_bytes() / (sources + 1) + 77;
+  constexpr std::size_t piece = large_bytes / 2;
   std::mt19937_64 random(test_seed());
   std::vector<std::byte> source(bytes + margin), whole(bytes + 2 * margin), pieces(bytes);
   for (std::byte& each : source) each = std::byte(random() % 3);
@@ -26,11 +29,11 @@ TEST_CASE("targets that are written past the caches hold the same as those that 
     for (const auto& [op, element] : {std::pair{operation::sum, type::uint8}, std::pair{operation::max, type::float16},
                                       std::pair{operation::bit_xor, type::uint64}})
       for (const std::size_t shift : {0, 56}) {
-        CAPTURE(name(op), name(element), shift);
+        CAPTURE(sources, name(op), name(element), shift);
         const std::size_t size = size_of(element), count = bytes / size;
         const combine_function function = combine(op, element);
         const auto call = [&](std::size_t first, std::size_t elements, std::byte* to) {
-          std::array<const void*, sources> from;
+          std::array<const void*, 16> from{};
           for (std::size_t k = 0; k < sources; ++k) from[k] = source.data() + k % 3 * size + first * size;
           function(from.data(), sources, to, elements);
         };

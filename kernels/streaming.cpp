@@ -1,0 +1,39 @@
+#include "streaming.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace weft::kernels {
+
+std::size_t largest_cache(const std::string& folder, int processor) {
+  const std::string caches = folder + "/cpu" + std::to_string(processor) + "/cache/index";
+  std::size_t largest = 0;
+  for (int i = 0;; ++i) {
+    std::ifstream file(caches + std::to_string(i) + "/size");
+    std::size_t kibibytes = 0;  // "32768K"
+    if (!(file >> kibibytes)) return largest;
+    largest = std::max(largest, kibibytes << 10);
+  }
+}
+
+// Half of that cache. Past it the target would be gone from there before anybody reads it, and to write into a cache
+// first reads what is overwritten. Measured with and without streaming, one and two threads at once, 2, 4 and 8
+// sources, on an EPYC of family 25 with 32 MiB of third-level cache: if the target is read next, both are equally fast
+// at 16 to 20 MiB, streaming 0.7 to 0.9 times as fast up to 12 MiB, and 1.1 to 1.2 times from 24 MiB on. If it is not,
+// streaming is 1.2 to 1.7 times as fast from 12 MiB on.
+//
+// Not what sysconf says, which is the sum over all third-level caches of a processor: here eight times as much.
+std::size_t streaming_bytes_beside(std::size_t largest_cache) {
+  constexpr std::size_t usual = std::size_t{32} << 20;
+  return (largest_cache == 0 ? usual : largest_cache) / 2;
+}
+
+std::size_t streaming_bytes() {
+  static const std::size_t bytes =
+      streaming_bytes_beside(largest_cache("/sys/devices/system/cpu", std::max(::sched_getcpu(), 0)));
+  return bytes;
+}
+
+}  // namespace weft::kernels
