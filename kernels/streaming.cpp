@@ -18,13 +18,10 @@ std::size_t largest_cache(const std::string& folder, int processor) {
   }
 }
 
-// Half of that cache. Past it the target would be gone from there before anybody reads it, and to write into a cache
-// first reads what is overwritten. Measured with and without streaming, one and two threads at once, 2, 4 and 8
-// sources, on an EPYC of family 25 with 32 MiB of third-level cache: if the target is read next, both are equally fast
-// at 16 to 20 MiB, streaming 0.7 to 0.9 times as fast up to 12 MiB, and 1.1 to 1.2 times from 24 MiB on. If it is not,
-// streaming is 1.2 to 1.7 times as fast from 12 MiB on.
+// Half of that cache: past it the target would be gone from there before anybody reads it, and to write into a cache
+// first reads what is overwritten. The measurement is in README.md.
 //
-// Not what sysconf says, which is the sum over all third-level caches of a processor: here eight times as much.
+// Not what sysconf says, which is the sum over all third-level caches of a processor: here eight times as much on an EPYC of family 25.
 std::size_t streaming_bytes_beside(std::size_t largest_cache) {
   constexpr std::size_t usual = std::size_t{32} << 20;
   return (largest_cache == 0 ? usual : largest_cache) / 2;
