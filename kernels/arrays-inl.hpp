@@ -123,7 +123,7 @@ HWY_INLINE void combine_vectors(D d, const std::byte* const* from, std::byte* ta
   const std::size_t step = bytes_of(d);
   const auto vector = [&](std::size_t offset) HWY_ATTR { return tree<Operator, sources>(d, from, offset); };
   // A bound for `at` alone leaves the rest of a round's addresses to the instructions that use them.
-  constexpr std::size_t round = sources == 2 ? 4 : 2;
+  constexpr std::size_t round = sources <= 3 ? 4 : 2;
   const std::size_t others = (round - 1) * step, stop = end > others ? end - others : 0;
   if constexpr (round == 4) {
     for (; at < stop; at += 4 * step) {

@@ -21,7 +21,8 @@ std::size_t largest_cache(const std::string& folder, int processor) {
 // Half of that cache: past it the target would be gone from there before anybody reads it, and to write into a cache
 // first reads what is overwritten. The measurement is in README.md.
 //
-// Not what sysconf says, which is the sum over all third-level caches of a processor: here eight times as much on an EPYC of family 25.
+// Not half of what sysconf says, which is the sum over all third-level caches of a processor: on an EPYC of family 25
+// eight times as much.
 std::size_t streaming_bytes_beside(std::size_t largest_cache) {
   constexpr std::size_t usual = std::size_t{32} << 20;
   return (largest_cache == 0 ? usual : largest_cache) / 2;
