@@ -25,14 +25,8 @@ std::size_t bytes_of_long_slot(std::size_t processes) noexcept {
   return std::clamp<std::size_t>((2 << 20) / processes, 32 << 10, 128 << 10) / 4096 * 4096;
 }
 
-/// Where processes share CPUs who writes goes on while the others wait for theirs, and of long slots there are more.
-constexpr std::size_t longest_short_one_way = 2 << 10;
-
 /// Of a vector that goes one way this much is written while others read what comes before.
 constexpr std::size_t pieces_on_the_way = 8;
-
-/// Scratch that is kept for later calls.
-constexpr std::size_t most_scratch_kept = 4 << 20;
 
 }  // namespace
 
@@ -79,8 +73,9 @@ void board_party::start(const leader_call& call) {
   slot_bytes_ = fabric::arena_slot_bytes;
   in_long_slots_ = false;
   custom_ = call.custom.apply != nullptr;
-  told_[self()] = {};
-  missing_ = poisoned_ = call.poisoned;
+  has_told_ = false;
+  if (call.poisoned != missing_ || poisoned_ != nullptr) [[unlikely]]
+    missing_ = poisoned_ = call.poisoned;
   if (op_ != of.op || type_ != of.type) [[unlikely]]
     if (!custom_ && schedules::combines(call.what)) {
       kernel_ = kernels::combine(of.op, of.type);
@@ -103,9 +98,7 @@ void board_party::place_blocks(const leader_call& call, std::size_t each) {
 }
 
 leader_result board_party::finish() {
-  pieces_.free_large();
-  kept_.free_large();
-  apart_.free_large();
+  for (scratch* each : {&pieces_, &kept_, &apart_}) each->free_large();
   if (poisoned_ == nullptr) [[likely]]
     return {};
   leader_result result;
@@ -117,7 +110,7 @@ leader_result board_party::finish() {
 void board_party::withdraw() {
   thrown_ = nullptr;
   rounds_.withdraw();
-  if (!told_[self()].shared()) return;
+  if (!has_told_ || !told_[self()].shared()) return;
   const auto deadline = std::chrono::steady_clock::now() + host_.settings().peer_timeout;
   for (std::size_t i = 0; i < size(); ++i)
     while (i != self() && rounds_.is_using(i, telling_) && !host_.has_ended(seats_[i].process) &&
@@ -157,8 +150,7 @@ bool board_party::open_long_slots() {
   return true;
 }
 
-bool board_party::take_slots_for(std::size_t bytes, bool one_way) {
-  if (bytes <= (one_way && crowded_ ? longest_short_one_way : fabric::arena_slot_bytes)) return true;
+bool board_party::take_long_slots_for(std::size_t bytes, bool one_way) {
   if (!open_long_slots()) return false;
   if (long_slots_ != opening::open) return true;
   in_long_slots_ = true;
@@ -188,10 +180,6 @@ board_party::place board_party::scratch::room_for(std::size_t bytes) {
     bytes_ = bytes;
   }
   return memory_.get();
-}
-
-void board_party::scratch::free_large() noexcept {
-  if (bytes_ > most_scratch_kept) bytes_ = 0, memory_.reset();
 }
 
 }  // namespace weft::detail

@@ -73,7 +73,10 @@ class board_party {
 
   /// Makes rounds show more at a time, for an input of so many bytes, where there is memory for that: `one_way` where
   /// who reads has nothing to do but to wait for who writes. The first call of all that has need of it takes a round.
-  bool take_slots_for(std::size_t bytes, bool one_way);
+  bool take_slots_for(std::size_t bytes, bool one_way) {
+    const bool fits = bytes <= (one_way && crowded_ ? longest_short_one_way : fabric::arena_slot_bytes);
+    return fits || take_long_slots_for(bytes, one_way);
+  }
   bool has_long_slots() const noexcept { return long_slots_ == opening::open; }
   bool refused_long_slots() const noexcept { return long_slots_ == opening::refused; }
 
@@ -215,6 +218,8 @@ class board_party {
   /// Of a slot, which may hold an error token.
   static constexpr std::size_t token_bytes = 256;
   static constexpr std::size_t long_slots_in_ring = 4;
+  /// Where processes share CPUs who writes goes on while the others wait for theirs, and of long slots there are more.
+  static constexpr std::size_t longest_short_one_way = 2 << 10;
 
   bool begin_bytes(std::size_t in_slot) {
     if (custom_) [[unlikely]]
@@ -248,6 +253,7 @@ class board_party {
   std::size_t bytes_of_piece() const noexcept;
   std::size_t counts_bytes() const noexcept { return (size() + 1) * sizeof(std::uint64_t); }
 
+  bool take_long_slots_for(std::size_t bytes, bool one_way);
   bool open_long_slots();
 
   /// Memory that is kept from call to call, unless it was much.
@@ -255,9 +261,13 @@ class board_party {
    public:
     /// Aligned to 64 bytes, until the next call of this.
     place room_for(std::size_t bytes);
-    void free_large() noexcept;
+    void free_large() noexcept {
+      if (bytes_ > most_kept) [[unlikely]]
+        bytes_ = 0, memory_.reset();
+    }
 
    private:
+    static constexpr std::size_t most_kept = 4 << 20;
     aligned_bytes memory_;
     std::size_t bytes_ = 0;
   };
@@ -299,6 +309,7 @@ class board_party {
   std::size_t slot_bytes_ = fabric::arena_slot_bytes;  // of which a piece is no longer
   std::size_t asked_for_ = 0;                          // of the slots of this round
   bool in_long_slots_ = false, in_line_ = false;
+  bool has_told_ = false;                           // where its buffers lie
   bool custom_ = false;                             // by an operator of the caller's
   std::exception_ptr thrown_;                       // by it, here
   std::shared_ptr<const fabric::poison> missing_;   // why there is no input

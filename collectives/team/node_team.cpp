@@ -107,6 +107,8 @@ bool node_team::reduce(const leader_call& call, memory_pattern wanted, Takes tak
   const bool named = wanted != memory_pattern::none;
   const bool grouped = call.what == collective::allreduce && groups_ && call.custom.apply == nullptr &&
                        (!named || wanted == memory_pattern::in_groups);
+  if (!named && !grouped && bytes < least_told) [[likely]]  // neither read nor told of
+    return patterns::reduce_at_once(party_, {0, party_.count()}, takes);
   const auto piece = [&](range of) { return grouped ? in_groups(of) : patterns::reduce_at_once(party_, of, takes); };
   const bool reads = is_long(call, bytes, wanted);
   if (!reads && !party_.take_slots_for(bytes, false)) return false;

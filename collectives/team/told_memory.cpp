@@ -15,6 +15,7 @@ namespace weft::detail {
 
 void board_party::tell(patterns::offers what) noexcept {
   using patterns::offers;
+  has_told_ = true;
   told_buffers& mine = told_[self()];
   const std::size_t bytes = schedules::has_blocks(call_->what) ? 0 : count_ * element_;
   const place from = what == offers::share ? kept_at_ : in_;

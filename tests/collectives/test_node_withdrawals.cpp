@@ -54,7 +54,7 @@ class open_process {
     return {static_cast<double*>(host.memory()->take(count * sizeof(double))), count};
   }
   /// Lets vectors of any length be read from the others' memory that do not lie in a heap.
-  void read_always() { state->here->between().road()->take({1, 1, 1, 1}); }
+  void read_always() { state->here->between().team()->take({1, 1, 1, 1}); }
 
   weft::detail::process host;
   std::shared_ptr<weft::detail::communicator_state> state;
