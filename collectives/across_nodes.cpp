@@ -38,7 +38,7 @@ std::vector<int> processes_of(std::span<const fabric::arena_boards::seat> seats)
 std::unique_ptr<across_nodes> across_nodes::of(process& host, std::uint64_t communicator, node_layout layout,
                                                std::span<const fabric::arena_boards::seat> seats,
                                                std::span<const int> leaders, int here, bool one_rank_each) {
-  if (!host.settings().node || host.settings().check) return nullptr;
+  if (!host.settings().node) return nullptr;
   const auto has_board = [&](int process) {
     return node_team::is_board(seats[static_cast<std::size_t>(process)].ticket);
   };

@@ -173,6 +173,13 @@ void agreement::ended() noexcept {
     run_->start_held(arguments_);
 }
 
+void agree_if_checked(communicator_state& state, const request& call, const known_call& known, std::uint32_t sequence) {
+  if (!state.host.settings().check) return;
+  auto mine = announcement::of(agreed_call(call, known.shape), false, state.member.rank, state.size());
+  mine.terms = known.terms;
+  agreement(state, mine, sequence).await(schedules::call_name(call.what));
+}
+
 void announce_refusal(communicator_state& state) noexcept {
   try {
     agreement(state, announcement::of_refusal(), state.next_sequence()).await("");

@@ -54,6 +54,10 @@ class agreement final : public dataflow_execution {
   run_arguments arguments_;
 };
 
+/// In the checked mode: blocks until all ranks have announced a blocking call of number `sequence` that does not go by
+/// messages (known_call::terms); throws errc::mismatched_call where they differ. Else nothing.
+void agree_if_checked(communicator_state& state, const request& call, const known_call& known, std::uint32_t sequence);
+
 /// Announces that this rank's call is refused, so that the others need not wait for it. Blocks until they have called.
 void announce_refusal(communicator_state& state) noexcept;
 

@@ -119,17 +119,21 @@ void communicator::finish(detail::request&& call) {
     detail::keep_input(call);
     return detail::run_joined(*state_, call, known);
   }
-  const bool checked = state_->host.settings().check;
-  const detail::prepared_call* const prepared = checked ? nullptr : &detail::prepare(*state_, call, known.shape);
-  if (checked || !prepared->in_order) {
+  const detail::prepared_call& prepared = detail::telling_refusals(
+      *state_, [&]() -> decltype(auto) { return detail::prepare(*state_, call, known.shape); });
+  if (!prepared.in_order) {
     handle(begin(std::move(call))).wait();
     return;
   }
   detail::keep_input(call);
-  const auto plan = prepared->plan;
+  const auto plan = prepared.plan;
   auto execution = detail::take<detail::in_order_execution>(*state_, *plan);
   auto arguments = detail::arguments_of(call, *plan);
   arguments.sequence = state_->next_sequence();
+  if (state_->host.settings().check) {
+    const auto mine = detail::announcement::of(plan->call, false, state_->member.rank, state_->size());
+    detail::agreement(*state_, mine, arguments.sequence).await(schedules::call_name(call.what));
+  }
   execution->run(arguments, state_->host.moved_by());
   const std::exception_ptr failure = execution->failure();
   state_->plans.put_back(plan, std::move(execution));

@@ -69,7 +69,7 @@ class joined_call {
   void take_seat(known_call& known) {
     if (!known.seated) say_terms(known);
     mine_.sequence = state_.next_sequence();
-    if (state_.host.settings().check) agree_first(known.shape);
+    agree_if_checked(state_, call_, known, mine_.sequence);
     mine_.custom = call_.custom;
     mine_.member = &state_.member;
     mine_.input = static_cast<const std::byte*>(call_.in);
@@ -83,12 +83,6 @@ class joined_call {
     mine_.copied = work_.copied();
     if (schedules::combines(call_.what)) mine_.kernel = array_operator(call_).kernel;
     known.seated = true;
-  }
-
-  void agree_first(const request_shape& shape) {
-    auto announced = announcement::of(agreed_call(call_, shape), false, state_.member.rank, state_.size());
-    announced.terms = mine_.terms;
-    agreement(state_, announced, mine_.sequence).await(schedules::call_name(call_.what));
   }
 
   [[noreturn]] void fail(const std::exception_ptr& failure) {

@@ -1,5 +1,6 @@
 #include "node_call.hpp"
 
+#include "agreement.hpp"
 #include "leaders.hpp"
 #include "prepared_calls.hpp"
 
@@ -25,6 +26,7 @@ void run_on_node(communicator_state& state, const request& call, const known_cal
   between.sequence = state.next_sequence();
   between.fingerprint = known.terms.fingerprint;
   between.custom = call.custom;
+  agree_if_checked(state, call, known, between.sequence);
   state.member.silent.enter(between.sequence, between.fingerprint);
   const leader_result result = state.here->between().run_on_nodes(between, state.member, state.selection);
   const int rank = state.member.rank;

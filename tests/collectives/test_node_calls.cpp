@@ -23,6 +23,27 @@ TEST_CASE("processes of a node get the serial result", "[node]") {
     });
 }
 
+TEST_CASE("the checked mode of a node checks what runs without it", "[node]") {
+  auto what = small_job(3);
+  what.settings.check = true;
+  run_ranks(what, [&](weft::communicator& world) {
+    for (const collective each : {collective::allreduce, collective::alltoall, collective::scan})
+      expect(on_node(world, each), "the arena to be used");
+    call_anything(world, sanitized ? 30 : 100, seed_of_this_run() + 7);
+    std::vector<double> in(2000, world.rank() + 1), out(2000, -1);
+    const auto text = expect_error(weft::errc::mismatched_call, [&] {
+      if (world.rank() == 1)
+        world.allreduce(in, out, weft::max);
+      else
+        world.allreduce(in, out, weft::sum);
+    });
+    expect_text(text, "rank 1 called allreduce(max, double, count 2000 elements)");
+    expect_text(text, "ranks 0, 2 called allreduce(sum, double, count 2000 elements)");
+    expect(std::ranges::all_of(out, [](double each) { return each == -1; }), "an output that nobody has touched");
+    world.barrier();  // it goes on
+  });
+}
+
 TEST_CASE("processes of a node with several ranks each get the serial result", "[node]") {
   for (const int workers : {1, 2}) {
     auto what = small_job(3, 3);
