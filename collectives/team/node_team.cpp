@@ -155,9 +155,14 @@ bool node_team::move(const leader_call& call, patterns::moving what, memory_patt
 }
 
 bool node_team::alltoall(const leader_call& call, memory_pattern wanted) {
-  if (!call.counts.empty())
-    return patterns::alltoall_with_counts(party_, moves_,
-                                          [&](std::size_t longest) { return is_long(call, longest, wanted); });
+  if (!call.counts.empty()) {
+    const auto reads = [&](std::size_t longest) {
+      if (is_long(call, longest, wanted)) return true;
+      party_.take_slots_for(longest, false);  // where the communicator has failed the next round finds that out
+      return false;
+    };
+    return patterns::alltoall_with_counts(party_, moves_, reads);
+  }
   const std::size_t bytes = (size() - 1) * party_.block(0).count;
   if (is_long(call, bytes, wanted)) return patterns::block_moves(party_, patterns::moving::alltoall, 0).by_reading();
   return party_.take_slots_for(bytes, false) && patterns::alltoall_in_parts(party_);

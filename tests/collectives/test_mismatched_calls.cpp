@@ -242,7 +242,8 @@ TEST_CASE("a job is not joined with an algorithm that nobody has", "[arguments]"
   const auto failures = run_processes(what, [](int, weft::runtime&) {});
   for (const auto& failure : failures)
     CHECK(text_of(failure) ==
-          "reduce-scatter=bruck: not a valid value; valid: auto, ring, mst, recursive-halving, reading");
+          "reduce-scatter=bruck: not a valid value; valid: auto, ring, mst, recursive-halving, reading, at-once, "
+          "in-parts, single-copy");
 }
 
 TEST_CASE("world() is for processes of one rank", "[arguments]") {
