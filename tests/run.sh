@@ -4,7 +4,7 @@
 #   bash tests/run.sh                 all tests
 #   bash tests/run.sh --sanitize      then once more under ASan with UBSan (build-asan/) and under TSan (build-tsan/)
 #   bash tests/run.sh --sanitize=REGEX  the same, but under the sanitizers only those whose names match, and only what
-#                                       they need is built there: .ci/run names those that threads and fibers share
+#                                       they need is built there; --asan=REGEX, --tsan=REGEX: under that one alone
 #   bash tests/run.sh --aarch64       then the kernels' tests for aarch64 (build-aarch64/), on emulated processors
 #   bash tests/run.sh --only REGEX    those whose names match; `meson test -C build --list` lists them
 #
@@ -21,11 +21,13 @@ give_up() {
   exit 1
 }
 
-sanitize=false only= sanitized= aarch64=false
+asan=false tsan=false only= asan_only= tsan_only= aarch64=false
 while (($#)); do
   case $1 in
-    --sanitize) sanitize=true ;;
-    --sanitize=*) sanitize=true sanitized=${1#*=} ;;
+    --sanitize) asan=true tsan=true ;;
+    --sanitize=*) asan=true asan_only=${1#*=} tsan=true tsan_only=${1#*=} ;;
+    --asan=*) asan=true asan_only=${1#*=} ;;
+    --tsan=*) tsan=true tsan_only=${1#*=} ;;
     --aarch64) aarch64=true ;;
     --only)
       (($# > 1)) || give_up "run.sh: --only needs a regular expression"
@@ -36,7 +38,7 @@ while (($#)); do
       usage
       exit 0
       ;;
-    *) give_up "run.sh: $1 is no option; there are --sanitize[=REGEX], --aarch64, --only REGEX and --help" ;;
+    *) give_up "run.sh: $1 is no option; there are --sanitize[=REGEX], --asan=REGEX, --tsan=REGEX, --aarch64, --only REGEX and --help" ;;
   esac
   shift
 done
@@ -67,13 +69,18 @@ run_tests() {
 
 builds=(build)
 run_tests build
-if $sanitize; then
-  only=${sanitized:-$only}
-  builds+=(build-asan build-tsan)
-  # GCC's warnings are those of the release: what the sanitizers put in only adds false ones. Reports need the lines and
-  # functions of -g1: what a debugger needs beside takes a third of ASan's compiling.
-  checked=(-Dwerror=false -Doptimization=1 -Ddebug=true -Dcpp_args=-g1)
+wanted=$only
+# GCC's warnings are those of the release: what the sanitizers put in only adds false ones. Reports need the lines and
+# functions of -g1: what a debugger needs beside takes a third of ASan's compiling.
+checked=(-Dwerror=false -Doptimization=1 -Ddebug=true -Dcpp_args=-g1)
+if $asan; then
+  only=${asan_only:-$wanted}
+  builds+=(build-asan)
   run_tests build-asan "${checked[@]}" -Db_sanitize=address,undefined
+fi
+if $tsan; then
+  only=${tsan_only:-$wanted}
+  builds+=(build-tsan)
   run_tests build-tsan "${checked[@]}" -Db_sanitize=thread
 fi
 if $aarch64; then
