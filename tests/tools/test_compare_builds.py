@@ -98,7 +98,7 @@ class CompareBuilds(unittest.TestCase):
             (self.folder / name / "tools").symlink_to(pathlib.Path(os.environ["WEFT_TEST_COMMAND"]).parent)
         result = self.run_script("--alternations", "1", "--collectives", "bcast", "--columns", "processes,fibers",
                                  "--budget", "1")
-        self.assertRegex(result.stdout, r"\| 8 B \| (\**[0-9.]+ \[[0-9.]+, [0-9.]+\]\** \| ){2}\n", result.stderr)
+        self.assertRegex(result.stdout, r"\| 8 B( \| \**[0-9.]+ \[[0-9.]+, [0-9.]+\]\**){2} \|\n", result.stderr)
         self.assertEqual(result.returncode, "\nSlower:\n" in result.stdout)
 
 
