@@ -32,6 +32,11 @@ MEASURING = "measuring"
 LONG = 256 << 10  # bytes of a message with a handshake
 
 
+def output(*command):
+    """What a command prints; raises subprocess.CalledProcessError when it fails."""
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--starts", type=at_least(1), default=50)
@@ -79,7 +84,7 @@ def predictions(options, ranks, costs):
     """Of the fastest all-reduce of each size by the costs in that file: seconds."""
     count = options.first
     while count <= options.last:
-        made = json.loads(measured.output(options.weft, "plan", "allreduce", "--ranks", str(ranks), "--count",
+        made = json.loads(output(options.weft, "plan", "allreduce", "--ranks", str(ranks), "--count",
                                           str(max(1, count // 4)), "--explain", "--tuning", costs, "--format", "json"))
         yield f"allreduce of {named(count)}", min(one["predicted_us"] for one in made["alternatives"]) / 1e6
         count *= options.factor
@@ -87,7 +92,7 @@ def predictions(options, ranks, costs):
 
 def seconds_of_job(options, job, tune):
     begin = time.monotonic()
-    measured.output(options.weft, "bench", "barrier", *job, "--budget", "1", f"--weft-tune={tune}",
+    output(options.weft, "bench", "barrier", *job, "--budget", "1", f"--weft-tune={tune}",
                     f"--weft-tune-budget={options.tune_budget}")
     return time.monotonic() - begin
 
@@ -95,7 +100,7 @@ def seconds_of_job(options, job, tune):
 def one_start(options, ranks, provider, folder):
     """All that it measured and what follows, by name: seconds."""
     job = ["-n", str(ranks), *([] if provider == "node" else ["--provider", provider, "--weft-node=off"])]
-    text = measured.output(options.weft, "tune", *job, "--budget", str(options.tune_budget))
+    text = output(options.weft, "tune", *job, "--budget", str(options.tune_budget))
     file = folder / "costs"
     file.write_text(text)
     more = seconds_of_job(options, job, "start") - seconds_of_job(options, job, "off")

@@ -1,6 +1,7 @@
 #include "recording_party.hpp"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "emitter.hpp"
@@ -71,7 +72,7 @@ block_set recording_party::held(std::size_t member, buffer in) const {
 }
 
 block_range recording_party::blocks_at(const place& of, std::size_t count) const {
-  if (of.in == buffer::board) return {};
+  if (has_slots(of.in)) return {};
   const auto member = of.owner == me ? self_ : static_cast<std::size_t>(of.owner);
   const block_set blocks = of.in == buffer::work ? cut_.work : held(member, of.in);
   return {blocks.at(narrow(of.at)), narrow(count)};
@@ -95,15 +96,19 @@ void recording_party::add(recorded one) {
   if (waits) last_ = narrow(steps_.size() - 1);
 }
 
-void recording_party::make(std::vector<place> from, const place& to, std::size_t count) {
-  block_range blocks = blocks_at(to, count);
-  check_in_round(to, count);
-  for (const place& each : from) {
-    check_in_round(each, count);
-    if (blocks.count == 0) blocks = blocks_at(each, count);
-  }
+block_range recording_party::blocks_of(std::span<const place> all, std::size_t count) const {
+  for (const place& each : all)
+    if (const block_range blocks = blocks_at(each, count); blocks.count != 0) return blocks;
+  throw std::logic_error("a pattern moves what is nobody's input or output");
+}
+
+void recording_party::make(std::span<const place> from, const place& to, block_range blocks) {
+  check_in_round(to, blocks.count);
   recorded one{from.size() == 1 ? step_kind::copy : step_kind::combine, -1, {}, {segment_of(to, blocks)}};
-  for (const place& each : from) one.sources.push_back(segment_of(each, blocks));
+  for (const place& each : from) {
+    check_in_round(each, blocks.count);
+    one.sources.push_back(segment_of(each, blocks));
+  }
   add(std::move(one));
 }
 
@@ -117,19 +122,26 @@ bool recording_party::begin(std::size_t count) {
 }
 
 void recording_party::copy(place from, place to, std::size_t count) {
-  if (count != 0) make({from}, to, count);
+  if (count != 0) make({&from, 1}, to, blocks_of(std::array{to, from}, count));
 }
 
+// What does not fit one combine is made apart, since the target may be the input of a rank that comes later.
 void recording_party::combine(std::span<const place> from, place to, std::size_t count) {
   if (count == 0) return;
-  std::vector<place> some(from.begin(),
-                          from.begin() + static_cast<std::ptrdiff_t>(std::min(from.size(), most_sources)));
-  for (std::size_t done = some.size();;) {
-    make(some, to, count);
-    if (done == from.size()) return;
-    some = {to};
+  std::vector<place> all(from.begin(), from.end());
+  all.push_back(to);
+  const block_range blocks = blocks_of(all, count);
+  if (from.size() <= most_sources) return make(from, to, blocks);
+  cut_.scratch_slots = 1;
+  cut_.slot_blocks = std::max(cut_.slot_blocks, blocks.count);
+  const place so_far{me, buffer::scratch, 0};
+  std::vector<place> some(from.begin(), from.begin() + most_sources);
+  for (std::size_t done = most_sources; done < from.size();) {
+    make(some, so_far, blocks);
+    some = {so_far};
     while (done < from.size() && some.size() < most_sources) some.push_back(from[done++]);
   }
+  make(some, to, blocks);
 }
 
 recording_party::place recording_party::kept(patterns::range of) {

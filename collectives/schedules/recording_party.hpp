@@ -119,11 +119,13 @@ class recording_party {
   /// The blocks that a buffer of a member holds.
   block_set held(std::size_t member, buffer in) const;
   segment segment_of(const place& of, block_range elements) const;
-  /// The blocks that lie there; none on a board, which says nothing of what lies on it.
+  /// The blocks that lie there; none on a board or in scratch, which say nothing of what lies there.
   block_range blocks_at(const place& of, std::size_t count) const;
   std::vector<segment> offered(std::size_t member, patterns::offers what) const;
   void check_in_round(const place& of, std::size_t count) const;
-  void make(std::vector<place> from, const place& to, std::size_t count);
+  /// Those of the first of these places that says which they are.
+  block_range blocks_of(std::span<const place> all, std::size_t count) const;
+  void make(std::span<const place> from, const place& to, block_range blocks);
   void add(recorded one);
 
   const recorded_call call_;

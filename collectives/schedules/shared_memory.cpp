@@ -14,6 +14,9 @@ namespace {
 
 using patterns::range;
 
+/// In every round each rank hears of every other one: what is recorded grows with their number.
+constexpr int most_ranks = 1 << 14;
+
 /// What of a recorded call follows from its pattern: as many pieces as segments.
 recorded_call call_of(const algorithm_arguments& of, collective what, memory_pattern by) {
   const std::size_t ranks = static_cast<std::size_t>(of.ranks), segments = of.by.segments;
@@ -169,6 +172,10 @@ class pattern_call {
 void emit_pattern(const algorithm_arguments& of, collective what, memory_pattern by, sink& to) {
   check_pipeline(of.by);
   check_rank(of.ranks, of.rank, "rank");
+  if (of.ranks > most_ranks)
+    throw std::invalid_argument("ranks is " + std::to_string(of.ranks) +
+                                ", but those of a pattern of shared memory are " + "on one node: at most " +
+                                std::to_string(most_ranks));
   check_rank(of.ranks, of.root, "root");
   pattern_call(of, what, by).emit(to);
 }

@@ -23,7 +23,7 @@ template <class Each>
 void for_each_shape_up_to(int ranks, Each&& each) {
   for (const algorithm& by : algorithms())
     // Patterns of shared memory do the same with any number of ranks, and set a flag for each pair in every round.
-    for (int n = 1; n <= (by.pattern == memory_pattern::none ? ranks : std::min(ranks, 12)); ++n) {
+    for (int n = 1; n <= (by.pattern == memory_pattern::none ? ranks : std::min(ranks, 20)); ++n) {
       int number = 0;
       const int stride = n <= 12 ? 1 : 5;
       for_each_shape(by, n, [&](const algorithm_arguments& shape) {

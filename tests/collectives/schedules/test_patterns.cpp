@@ -110,6 +110,17 @@ TEST_CASE("patterns verify for every count about the room of a slot", "[patterns
       }
 }
 
+TEST_CASE("patterns of more members than one combine takes verify", "[patterns]") {
+  for (const int ranks : {16, 17, 31, 32, 47}) {
+    CAPTURE(ranks);
+    REQUIRE(fault_of(call_of(collective::allreduce, ranks, 1, 1), [](recording_party& p) {
+              reduce_at_once(p, {0, 1}, everyone);
+            }) == "");
+    REQUIRE(fault_of(call_of(collective::reduce_scatter, ranks, 1, 100),
+                     [](recording_party& p) { reduce_scatter_in_pieces(p, p.size()); }) == "");
+  }
+}
+
 TEST_CASE("patterns that are wrong are found out", "[patterns]") {
   const auto found = [](const recorded_call& call, auto&& pattern, const std::string& what) {
     CHECK_THAT(fault_of(call, pattern), ContainsSubstring(what));
