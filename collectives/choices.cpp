@@ -5,6 +5,7 @@
 #include "communicator_state.hpp"
 #include "joined_call.hpp"
 #include "leaders.hpp"
+#include "node_call.hpp"
 #include "schedule_builder.hpp"
 
 namespace weft::detail {
@@ -91,6 +92,14 @@ std::string choices::road(communicator& on) {
   if (node != nullptr && std::ranges::all_of(processes, [&](std::int32_t each) { return node->holds(each); }))
     return std::string(name(schedules::road::node));
   return host.messages().limits().provider;
+}
+
+const schedules::algorithm* choices::pattern(communicator& on, collective what) {
+  detail::request call;
+  call.what = what;
+  const schedules::algorithm* const wanted = on.state_->selection.wanted[static_cast<std::size_t>(what)];
+  const bool is_one = wanted != nullptr && wanted->pattern != schedules::memory_pattern::none;
+  return is_one && meets_on_node(*on.state_, call) ? wanted : nullptr;
 }
 
 void choices::prefer(communicator& on, collective what, const schedules::algorithm* wanted) {

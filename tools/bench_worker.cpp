@@ -84,6 +84,8 @@ struct rank_program {
       const auto call = call_of(world, settings, measured.bytes);
       if (!settings.persistent && detail::choices::on_node(world, call.what, call.bytes))
         measured.algorithm = detail::choices::reads_on_node(world, call) ? "node-reading" : "node";
+      else if (const auto* const pattern = detail::choices::pattern(world, call.what); !settings.persistent && pattern)
+        measured.algorithm = pattern->name;
       else if (detail::choices::joined(world, call.what))
         measured.algorithm = "joined";
       else

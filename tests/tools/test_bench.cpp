@@ -168,7 +168,8 @@ TEST_CASE("every type, operator and algorithm gives exact results") {
     const auto& algorithm = algorithms[job % algorithms.size()];
     const auto kind = weft::schedules::find_collective(algorithm[0]).value();
     const auto* const by = weft::schedules::find_algorithm(kind, algorithm[1]);
-    const bool reads = by != nullptr && (by->parameters & weft::schedules::takes::nodes) != 0;  // of other processes
+    const bool reads = by != nullptr && ((by->parameters & weft::schedules::takes::nodes) != 0 ||  // of other processes
+                                         by->pattern != weft::schedules::memory_pattern::none);
     const auto sizes = results({algorithm[0], "--algorithm", algorithm[1], "--op",
                                 std::string(weft::kernels::name(operators[job / 2 % operators.size()])), "--type",
                                 std::string(weft::kernels::name(type)), "--check", "-n", "5", "--ranks-per-process",

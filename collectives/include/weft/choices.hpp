@@ -40,6 +40,9 @@ struct choices {
   /// By what the ranks that are the farthest from each other meet: "memory" of their process, that of their "node", or
   /// a provider of libfabric, by its name.
   static std::string road(communicator& on);
+  /// The pattern of shared memory that blocking calls take because one was asked for; null where none was, or where
+  /// they cannot.
+  static const schedules::algorithm* pattern(communicator& on, collective what);
   /// Takes this algorithm from now on, or with null what the options say: every rank must ask for the same.
   static void prefer(communicator& on, collective what, const schedules::algorithm* wanted);
   /// The costs that the job agreed on; null where it goes by length.
