@@ -174,7 +174,7 @@ void agreement::ended() noexcept {
 }
 
 void agree_if_checked(communicator_state& state, const request& call, const known_call& known, std::uint32_t sequence) {
-  if (!state.host.settings().check) return;
+  if (!state.host.settings().check || known.agreed) return;
   auto mine = announcement::of(agreed_call(call, known.shape), false, state.member.rank, state.size());
   mine.terms = known.terms;
   agreement(state, mine, sequence).await(schedules::call_name(call.what));

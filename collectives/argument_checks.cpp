@@ -157,10 +157,4 @@ void check_buffers(const communicator_state& state, const request& call, const r
   if (shape.with_input && with_output && !are_apart(call)) check_in_place(state, call, shape);
 }
 
-request_shape check(const communicator_state& state, const request& call) {
-  const request_shape shape = check_counts(state, call);
-  check_buffers(state, call, shape);
-  return shape;
-}
-
 }  // namespace weft::detail

@@ -20,7 +20,5 @@ void check_memory(const communicator_state& state, const char* operation, const 
 request_shape check_counts(const communicator_state& state, const request& call);
 /// And in the addresses.
 void check_buffers(const communicator_state& state, const request& call, const request_shape& shape);
-/// Both.
-request_shape check(const communicator_state& state, const request& call);
 
 }  // namespace weft::detail

@@ -7,6 +7,7 @@
 #include "leaders.hpp"
 #include "node_call.hpp"
 #include "schedule_builder.hpp"
+#include "team/bench_team.hpp"
 
 namespace weft::detail {
 namespace {
@@ -29,6 +30,39 @@ schedules::demands demands_among(const among& these, const choice_request& of) {
   schedules::demands asked = of.asked;
   asked.no_reading = !these.groups.read_on_nodes;
   return asked;
+}
+
+/// The processes that a `what` goes among by patterns; null where it does not.
+const node_team* team_of(const communicator_state& state, collective what) {
+  request call;
+  call.what = what;
+  const bool goes = meets_on_node(state, call);
+  const node_team* const team = state.here->between().team();
+  return goes && team != nullptr && static_cast<int>(team->size()) == state.size() ? team : nullptr;
+}
+
+/// Whether a call can go by that pattern.
+bool can_go_by(schedules::memory_pattern by, const node_team& team, const choice_request& of) {
+  using schedules::memory_pattern;
+  if (schedules::is_of_process(by)) return false;
+  if (by == memory_pattern::single_copy) return team.reads_memory();
+  if (by == memory_pattern::in_place) return of.mapped;
+  return by != memory_pattern::in_groups || team.seen_by(of.what, of.mapped).in_groups;
+}
+
+/// What ranks that join go by where they are all in this process; null where they are not.
+const schedules::algorithm* way_of_ranks(const communicator_state& state, const choice_request& of) {
+  if (!state.here->alone()) return nullptr;
+  request call;
+  call.what = of.what;
+  request_shape shape;
+  shape.vector = of.bytes;
+  shape.block = of.bytes / static_cast<std::size_t>(state.size());
+  using schedules::memory_pattern;
+  const auto by = shown_bytes(*state.here, call, shape) ? memory_pattern::served_shown : memory_pattern::served;
+  const auto rows = schedules::algorithms_of(of.what);
+  const auto row = std::ranges::find(rows, by, &schedules::algorithm::pattern);
+  return row != rows.end() ? &*row : nullptr;
 }
 
 /// So many choices are kept.
@@ -78,9 +112,22 @@ bool choices::on_node(communicator& on, collective what, std::size_t bytes) {
   return !named && state.here->between().meet_on_nodes(what, call);
 }
 
-bool choices::reads_on_node(communicator& on, const choice_request& of) {
-  const node_team* const team = on.state_->here->between().team();
-  return team != nullptr && team->reads(of.what, of.bytes);
+const schedules::algorithm* choices::way(communicator& on, const choice_request& of) {
+  communicator_state& state = *on.state_;
+  const node_team* const team = team_of(state, of.what);
+  if (team == nullptr) return choose(state, of).how;
+  const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(of.what)];
+  if (wanted != nullptr) return wanted;
+  const std::size_t given = bytes_given(of.what, of.bytes, state.size());
+  return &row_of(of.what, pattern_of(of.what, given, team->seen_by(of.what, of.mapped)));
+}
+
+std::string_view choices::name_of_way(communicator& on, const choice_request& of) {
+  const bool by_patterns = team_of(*on.state_, of.what) != nullptr;
+  if (!by_patterns && on_node(on, of.what, of.bytes)) return "node";
+  if (!joined(on, of.what)) return way(on, of)->name;
+  const schedules::algorithm* const of_ranks = way_of_ranks(*on.state_, of);
+  return of_ranks != nullptr ? of_ranks->name : "joined";
 }
 
 std::string choices::road(communicator& on) {
@@ -92,14 +139,6 @@ std::string choices::road(communicator& on) {
   if (node != nullptr && std::ranges::all_of(processes, [&](std::int32_t each) { return node->holds(each); }))
     return std::string(name(schedules::road::node));
   return host.messages().limits().provider;
-}
-
-const schedules::algorithm* choices::pattern(communicator& on, collective what) {
-  detail::request call;
-  call.what = what;
-  const schedules::algorithm* const wanted = on.state_->selection.wanted[static_cast<std::size_t>(what)];
-  const bool is_one = wanted != nullptr && wanted->pattern != schedules::memory_pattern::none;
-  return is_one && meets_on_node(*on.state_, call) ? wanted : nullptr;
 }
 
 void choices::prefer(communicator& on, collective what, const schedules::algorithm* wanted) {
@@ -122,6 +161,14 @@ std::vector<schedules::prediction> choices::predicted(communicator& on, const ch
       predict_all(of.what, shape_among(all, of), of.bytes, costs_among(all, *measured, of), state.selection.segment);
   const schedules::demands asked = demands_among(all, of);
   std::erase_if(predicted, [&](const auto& one) { return !meets(asked, *one.how); });
+  const node_team* const team = team_of(state, of.what);
+  if (team == nullptr || !measured->machine.boards) return predicted;
+  for (const schedules::algorithm& how : schedules::algorithms_of(of.what)) {
+    if (how.pattern == schedules::memory_pattern::none || !can_go_by(how.pattern, *team, of)) continue;
+    const auto each = path_of(*measured->machine.boards, how.pattern, static_cast<double>(of.bytes), of.combine);
+    predicted.push_back(predict(how, shape_among(all, of), of.bytes, each, state.selection.segment));
+  }
+  std::ranges::stable_sort(predicted, {}, &schedules::prediction::seconds);
   return predicted;
 }
 

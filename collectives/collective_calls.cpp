@@ -7,8 +7,7 @@
 #include "agreement.hpp"
 #include "argument_checks.hpp"
 #include "communicator_state.hpp"
-#include "joined_call.hpp"
-#include "node_call.hpp"
+#include "memory_call.hpp"
 #include "prepared_calls.hpp"
 
 namespace weft {
@@ -35,7 +34,7 @@ class pending_collective final : public pending {
       begun_->run->start(arguments, state().host.moved_by());
     }
   }
-  event& done() noexcept override { return begun_->run->finished(); }
+  event& done() override { return begun_->run->finished(); }
   const std::exception_ptr& failure() const noexcept override { return begun_->run->failure(); }
 
  private:
@@ -44,18 +43,40 @@ class pending_collective final : public pending {
   std::shared_ptr<const void> keeps_;     // the caller's operator, or what stands in for its input
 };
 
+class pending_in_memory final : public pending {
+ public:
+  pending_in_memory(const std::shared_ptr<communicator_state>& state, const request& call, const known_call& known)
+      : pending(state, schedules::call_name(call.what)), keeps_(call.keeps), call_(*state, call, known) {}
+
+  void start() { call_.start(); }
+  event& done() override { return call_.offered(); }
+  void await() override { call_.wait(); }
+  const std::exception_ptr& failure() const noexcept override { return call_.failure(); }
+  void raise() const override { std::rethrow_exception(failure()); }
+
+ private:
+  bool advance() override { return call_.advance(); }
+
+  std::shared_ptr<const void> keeps_;  // the caller's operator, or what stands in for its input
+  memory_call call_;
+};
+
 /// A reproducible sum: another collective, of accumulators, that ends with their values.
 class pending_reproducible final : public pending {
  public:
   pending_reproducible(std::shared_ptr<communicator_state> state, const char* operation, accumulators sums,
                        const value_target& to)
       : pending(std::move(state), operation), sums_(std::move(sums)), to_(to) {}
-  event& done() noexcept override { return of_accumulators->done(); }
+  event& done() override { return of_accumulators->done(); }
+  void await() override { of_accumulators->await(); }
   const std::exception_ptr& failure() const noexcept override { return of_accumulators->failure(); }
   void deliver() noexcept override { write_values(sums_, std::exchange(to_, {})); }
+  void raise() const override { of_accumulators->raise(); }
   std::unique_ptr<pending> of_accumulators;
 
  private:
+  bool advance() override { return of_accumulators->ready(); }
+
   accumulators sums_;
   value_target to_;
 };
@@ -114,10 +135,9 @@ void communicator::finish(detail::request&& call) {
     finish(detail::of_accumulators(call, shape, sums));
     return detail::write_values(sums, detail::target_of(call, shape));
   }
-  if (known.goes == detail::way::node) return detail::run_on_node(*state_, call, known);
-  if (known.goes == detail::way::joined) {
-    detail::keep_input(call);
-    return detail::run_joined(*state_, call, known);
+  if (known.goes != detail::way::messages) {
+    if (known.goes == detail::way::joined) detail::keep_input(call);
+    return detail::run_in_memory(*state_, call, known, state_->next_sequence());
   }
   const detail::prepared_call& prepared = detail::telling_refusals(
       *state_, [&]() -> decltype(auto) { return detail::prepare(*state_, call, known.shape); });
@@ -141,7 +161,9 @@ void communicator::finish(detail::request&& call) {
 }
 
 std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
-  const auto shape = detail::telling_refusals(*state_, [&] { return detail::check(*state_, call); });
+  const detail::known_call& known =
+      detail::telling_refusals(*state_, [&]() -> decltype(auto) { return detail::know(*state_, call); });
+  const detail::request_shape shape = known.shape;
   const char* const operation = schedules::call_name(call.what);
   if (call.reproducible) {
     detail::accumulators sums(call.type, call.in, call.in_count);
@@ -152,6 +174,11 @@ std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
     return begun;
   }
   detail::keep_input(call);
+  if (known.goes != detail::way::messages) {
+    auto begun = std::make_unique<detail::pending_in_memory>(state_, call, known);
+    begun->start();
+    return begun;
+  }
   auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape).plan; });
   auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
   const auto arguments = detail::arguments_of(call, *plan);

@@ -12,9 +12,6 @@
 namespace weft::detail {
 namespace {
 
-/// Bytes that are combined at a time: with all that reads and writes them they stay in the nearest caches.
-constexpr std::size_t block_bytes = 8 << 10;
-
 /// What one pass combines.
 constexpr std::size_t most_sources = 16;
 
@@ -57,7 +54,7 @@ class block_combiner {
 };
 
 std::size_t elements_at_a_time(const array_operator& by) {
-  return std::max(block_bytes / by.element_bytes, std::size_t{1});
+  return std::max(near_bytes / by.element_bytes, std::size_t{1});
 }
 
 /// Calls `work` with the begin and the length of one block after another.
@@ -81,52 +78,20 @@ array_operator::array_operator(const request& call, kernels::combine_function kn
 
 void combine_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
                     std::size_t count, std::byte* target, std::span<std::byte* const> others) {
-  if (others.empty() && inputs.size() <= most_sources && count * by.element_bytes <= block_bytes &&
-      by.custom.apply == nullptr) {  // in one pass, as below
-    std::array<const void*, most_sources> sources;
+  const auto copy_to_others = [&](std::size_t begin, std::size_t some) {
+    for (std::byte* const other : others) copy_bytes(other + begin * by.element_bytes, target, some * by.element_bytes);
+  };
+  if (inputs.size() <= most_sources && count * by.element_bytes <= near_bytes && by.custom.apply == nullptr) {
+    std::array<const void*, most_sources> sources;  // in one pass, as below
     for (std::size_t i = 0; i < inputs.size(); ++i) sources[i] = inputs[i] + first * by.element_bytes;
-    return by.kernel(sources.data(), inputs.size(), target, count);
+    by.kernel(sources.data(), inputs.size(), target, count);
+    return copy_to_others(first, count);
   }
   block_combiner blocks(by, std::min(elements_at_a_time(by), count));
   for_each_block(by, first, count, [&](std::size_t begin, std::size_t some) {
-    const std::size_t bytes = some * by.element_bytes;
     blocks.combine(inputs, begin, some, target);
-    for (std::byte* const other : others)
-      if (std::byte* const into = other + begin * by.element_bytes; into != target) std::memcpy(into, target, bytes);
-    target += bytes;
-  });
-}
-
-void scan_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
-                 std::size_t count, std::span<std::byte* const> outputs) {
-  block_combiner blocks(by, std::min(elements_at_a_time(by), count));
-  for_each_block(by, first, count, [&](std::size_t begin, std::size_t some) {
-    const std::size_t offset = begin * by.element_bytes;
-    if (outputs[0] != inputs[0]) std::memcpy(outputs[0] + offset, inputs[0] + offset, some * by.element_bytes);
-    for (std::size_t r = 1; r < inputs.size(); ++r) {
-      std::array<const void*, 2> both{outputs[r - 1] + offset, inputs[r] + offset};
-      blocks.pass(both, outputs[r] + offset, some);
-    }
-  });
-}
-
-void exscan_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
-                   std::size_t count, std::span<std::byte* const> outputs, std::byte* total) {
-  const std::size_t most = std::min(elements_at_a_time(by), count);
-  block_combiner blocks(by, most);
-  aligned_bytes so_far = make_aligned_bytes(most * by.element_bytes),
-                next = make_aligned_bytes(most * by.element_bytes);
-  for_each_block(by, first, count, [&](std::size_t begin, std::size_t some) {
-    const std::size_t offset = begin * by.element_bytes, bytes = some * by.element_bytes;
-    std::memcpy(so_far.get(), inputs[0] + offset, bytes);
-    for (std::size_t r = 1; r < inputs.size(); ++r) {
-      std::array<const void*, 2> both{so_far.get(), inputs[r] + offset};
-      // In place the input goes when the output comes.
-      if (r + 1 < inputs.size() || total != nullptr) blocks.pass(both, next.get(), some);
-      std::memcpy(outputs[r] + offset, so_far.get(), bytes);
-      so_far.swap(next);
-    }
-    if (total != nullptr) std::memcpy(total + offset, so_far.get(), bytes);
+    copy_to_others(begin, some);
+    target += some * by.element_bytes;
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <weft/kernels/combine.hpp>
 #include <weft/operators.hpp>
@@ -31,13 +32,12 @@ struct array_operator {
 void combine_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
                     std::size_t count, std::byte* target, std::span<std::byte* const> others);
 
-/// outputs[r][i] = inputs[0][i] o ... o inputs[r][i] for every r, and every i from `first`, `count` of them; from left
-/// to right. An output may be the same array as its rank's input; else all are apart. Throws likewise.
-void scan_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
-                 std::size_t count, std::span<std::byte* const> outputs);
-/// The same without the rank's own: ... o inputs[r - 1][i], for every r but 0; and all of them into total[i], where it
-/// is not null.
-void exscan_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
-                   std::size_t count, std::span<std::byte* const> outputs, std::byte* total);
+/// In place what is copied lies where it goes.
+inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (to != from && bytes != 0) std::memcpy(to, from, bytes);
+}
+
+/// Bytes that are combined at a time: with all that reads and writes them they stay in the nearest caches.
+inline constexpr std::size_t near_bytes = 8 << 10;
 
 }  // namespace weft::detail

@@ -7,6 +7,7 @@
 
 #include "argument_checks.hpp"
 #include "communicator_state.hpp"
+#include "started_call.hpp"
 
 namespace weft {
 namespace detail {
@@ -149,7 +150,7 @@ std::optional<status> communicator::iprobe(int from, int tag) {
 }
 
 status communicator::probe(int from, int tag) {
-  for (detail::patience until_it_comes(state_->host.moved_by());; until_it_comes.wait())
+  for (patience until_it_comes(state_->host.moved_by());; until_it_comes.wait())
     if (const auto found = iprobe(from, tag)) return *found;
 }
 
@@ -158,11 +159,12 @@ void communicator::abort() {
   messages.break_communicator(
       state_->id(), errc::revoked,
       "rank " + std::to_string(rank()) + " aborted communicator " + std::to_string(state_->id()));
-  for (detail::patience until_it_ends(state_->host.moved_by());; until_it_ends.wait()) {
+  for (patience until_it_ends(state_->host.moved_by());; until_it_ends.wait()) {
     bool quiet = false;
     messages.while_held([&] { quiet = state_->member.active.empty(); });
-    if (quiet) return;
+    if (quiet) break;
   }
+  state_->host.calls().end(state_->member, state_->host.moved_by());
 }
 
 }  // namespace weft

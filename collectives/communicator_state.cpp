@@ -14,7 +14,8 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
       self(std::move(own)),
       here(hosting.meeting_of(members)),
       seat(here->seat_of(rank)),
-      member(here->members(), rank),
+      joined_(std::make_unique<fabric::participant>(here->members(), rank)),
+      member(*joined_),
       plans(hosting.settings().plan_cache),
       selection(hosting.selection()) {
   if (here->joins() || here->between().board()) member.told = here.get();
@@ -22,7 +23,17 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
   host.messages().while_held([this] { self->communicators.push_back(id()); });
 }
 
+communicator_state::communicator_state(communicator_state& of, std::shared_ptr<meeting> elsewhere)
+    : host(of.host),
+      self(of.self),
+      here(std::move(elsewhere)),
+      seat(of.seat),
+      member(of.member),
+      plans(host.settings().plan_cache),
+      selection(of.selection) {}
+
 communicator_state::~communicator_state() {
+  if (joined_ == nullptr) return;
   host.messages().leave(member);
   host.messages().while_held([this] { std::erase(self->communicators, id()); });
 }
@@ -34,7 +45,7 @@ bool communicator_state::uses(fabric::board_ticket board) const noexcept {
 
 std::string where(const communicator_state& state, const char* operation) {
   return std::string(operation) + " on rank " + std::to_string(state.member.rank) + " of communicator " +
-         std::to_string(state.id());
+         std::to_string(state.member.members->communicator);
 }
 
 void sole_call::making::refuse(const communicator_state& state, const char* operation, const char* other) {
@@ -53,20 +64,27 @@ void rethrow(const communicator_state& state, const char* operation, const std::
   }
 }
 
-bool pending::ready() {
+bool pending::advance() {
   if (done().ready()) return true;
   state_->host.moved_by().help();
-  if (done().ready()) return true;
-  scheduler::yield();  // it may be another fiber's turn to do its part
   return done().ready();
 }
 
+bool pending::ready() {
+  if (advance()) return true;
+  scheduler::yield();  // it may be another fiber's turn to do its part
+  return advance();
+}
+
+void pending::break_communicator() {
+  state_->host.messages().break_communicator(
+      state_->id(), errc::revoked,
+      "rank " + std::to_string(state_->member.rank) + " dropped an operation while an exception unwound");
+}
+
 void pending::abandon() {
-  if (unwinding() && !done().ready())
-    state_->host.messages().break_communicator(
-        state_->id(), errc::revoked,
-        "rank " + std::to_string(state_->member.rank) + " dropped an operation while an exception unwound");
-  done().wait(state_->host.moved_by());
+  if (unwinding() && !done().ready()) break_communicator();
+  await();
   if (failure() == nullptr) deliver();
 }
 
@@ -85,16 +103,6 @@ std::size_t wait_any(std::span<pending* const> all) {
   }
   if (events.empty()) return all.size();
   return indices[event::wait_any(events, host->moved_by())];
-}
-
-void patience::wait() {
-  if (by_.help()) return pause_.reset();
-  pause_.pause([this](auto longest, progress* rung_by) {
-    if (rung_by != nullptr && fiber::current() == nullptr) return rung_by->sleep_until_rung(longest);
-    event never;
-    never.wait_until(by_, by_.time().now() + std::min<clock::duration>(longest, backoff::longest_sleep));
-  });
-  if (fiber::current() != nullptr) scheduler::yield();
 }
 
 }  // namespace weft::detail

@@ -10,7 +10,7 @@
 #include <vector>
 #include <weft/choices.hpp>
 #include <weft/communicator.hpp>
-#include <weft/runtime/rest.hpp>
+#include <weft/runtime/patience.hpp>
 
 #include "call_key.hpp"
 #include "known_call.hpp"
@@ -29,6 +29,26 @@ class sole_call {
 
  private:
   std::atomic<const char*> operation_{nullptr};  ///< null: none
+};
+
+/// The order in which the calls of one rank that go through memory take place: that in which it makes them. Those that
+/// it has started go on later, on whichever thread.
+class call_turns {
+ public:
+  /// By the rank, for a call that it starts.
+  std::uint32_t take() noexcept { return next_++; }
+  /// Blocks until the calls before that one are over.
+  void await(std::uint32_t turn, progress& by) const;
+  /// The same for all that have been started: by the rank, for a call that blocks.
+  void await_all(progress& by) const { await(next_, by); }
+  /// It is over.
+  void pass(std::uint32_t turn) noexcept {
+    over_.store(turn + 1, std::memory_order_release);  // release: see await()
+  }
+
+ private:
+  std::uint32_t next_ = 0;  // the rank's
+  std::atomic<std::uint32_t> over_{0};
 };
 
 /// What all communicators of one rank of this process share. Used by that rank alone, but for `communicators`, which
@@ -57,6 +77,9 @@ struct choice_hash {
 struct communicator_state {
   communicator_state(process& host, std::shared_ptr<rank_identity> self, std::shared_ptr<const fabric::group> members,
                      int rank);
+  /// The same rank of the same communicator where it meets the others elsewhere: in calls of a plan, which are in no
+  /// order with others.
+  communicator_state(communicator_state& of, std::shared_ptr<meeting> elsewhere);
   ~communicator_state();
   communicator_state(const communicator_state&) = delete;
   communicator_state& operator=(const communicator_state&) = delete;
@@ -70,10 +93,14 @@ struct communicator_state {
 
   process& host;
   std::shared_ptr<rank_identity> self;
-  std::shared_ptr<meeting> here;         ///< with the other ranks of this process
-  std::size_t seat = 0;                  ///< this rank's there
-  std::vector<const std::byte*> copies;  ///< of what all of these give to a call, by seat
-  fabric::participant member;
+  std::shared_ptr<meeting> here;  ///< with the other ranks of this process
+  std::size_t seat = 0;           ///< this rank's there
+
+ private:
+  std::unique_ptr<fabric::participant> joined_;
+
+ public:
+  fabric::participant& member;
   plan_cache plans;
   /// The latest call: programs repeat theirs, and one like it needs no choice and no look-up. Its plan is the one used
   /// last, which the cache never drops.
@@ -83,6 +110,7 @@ struct communicator_state {
   std::unordered_map<choice_request, schedules::selected, choice_hash> choices;  ///< by measured costs
   /// The number of the next call that all ranks make in the same order: a collective, or making a plan.
   std::uint32_t next_sequence() noexcept;
+  call_turns turns;
   bool freed = false;    ///< the caller has no communicator for it any more
   sole_call collecting;  ///< a collective, or making a plan
 
@@ -129,7 +157,8 @@ class pending {
   pending(std::shared_ptr<communicator_state> state, const char* operation)
       : state_(std::move(state)), operation_(operation) {}
   virtual ~pending() = default;
-  virtual event& done() noexcept = 0;
+  /// Is set when it is done.
+  virtual event& done() = 0;
   /// What it failed with, or null. Once done.
   virtual const std::exception_ptr& failure() const noexcept = 0;
   /// What came. Once done.
@@ -139,20 +168,30 @@ class pending {
 
   communicator_state& state() const noexcept { return *state_; }
   const char* operation() const noexcept { return operation_; }
-  /// Whether it is done. Polls once and lets other fibers run if it is not.
+  /// Whether it is done. Goes on with it as far as it can without waiting, and lets other fibers run, if it is not.
   bool ready();
+  /// Blocks until it is done.
+  virtual void await() { done().wait(state_->host.moved_by()); }
   /// Waits for it; where an exception is unwinding, aborts the communicator first so that the wait ends.
   void abandon();
+  /// It has been dropped while an exception unwinds: all operations of the communicator end.
+  void break_communicator();
   /// The result, or throws what it failed with. Once done.
   status finish() {
-    if (failure() != nullptr) rethrow(*state_, operation_, failure());
+    if (failure() != nullptr) raise();
     deliver();
     return result();
   }
   /// Whether an exception is unwinding that was not when this began.
   bool unwinding() const noexcept { return std::uncaught_exceptions() > exceptions_; }
 
+  /// Throws what it failed with.
+  virtual void raise() const { rethrow(*state_, operation_, failure()); }
+
  private:
+  /// Goes on with it, if it does not by itself. Whether it is done.
+  virtual bool advance();
+
   std::shared_ptr<communicator_state> state_;
   const char* operation_;
   int exceptions_ = std::uncaught_exceptions();
@@ -161,16 +200,5 @@ class pending {
 /// Waits until one of those that are not null is done: its index. As many as there are where all are null. Throws
 /// errc::invalid_argument where they are of several runtimes.
 std::size_t wait_any(std::span<pending* const> all);
-
-/// Blocks a little, while something is awaited that no event tells of: lets others run, and polls.
-class patience {
- public:
-  explicit patience(progress& by) noexcept : by_(by), pause_(by, rest::end::is_looked_for) {}
-  void wait();
-
- private:
-  progress& by_;
-  rest pause_;
-};
 
 }  // namespace weft::detail

@@ -113,7 +113,8 @@ fabric::receive_operation& execution::receive_of(schedules::step_index i) noexce
 fabric::operation& execution::transfer(schedules::step_index i) noexcept {
   const bound_step& step = plan_->steps[i];
   const auto address = [&](fabric::operation& o) {
-    o.tag = static_cast<std::uint64_t>(arguments_.sequence) << 32 | step.ordinal;
+    const std::uint32_t mark = arguments_.odd ? std::uint32_t{1} << 31 : 0;  // no schedule has so many messages
+    o.tag = static_cast<std::uint64_t>(arguments_.sequence) << 32 | mark | step.ordinal;
     o.fingerprint = arguments_.fingerprint;
   };
   if (is_send(step)) {

@@ -24,6 +24,7 @@ struct run_arguments {
   user_function custom;           ///< an operator of the caller's, which lives until the run has ended
   std::chrono::steady_clock::time_point* ended = nullptr;  ///< where a dataflow run is to say when it has
   std::shared_ptr<const fabric::poison> poisoned = {};     ///< there is no input, so all that is sent is poisoned
+  bool odd = false;  ///< of runs of the same sequence at a time one may be odd: their messages are told apart
 };
 
 /// Everything that the two executors share. May run again and again, once at a time.

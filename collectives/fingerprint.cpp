@@ -61,7 +61,7 @@ std::string describe(std::uint64_t fingerprint, bool is_long, std::uint64_t coun
   if (schedules::is_rooted(what)) text += ", root " + std::to_string(root);
   const auto of_it = schedules::algorithms_of(what);
   const std::uint64_t how = fingerprint >> 55 & how_mask;
-  if (how == how_joined) return text + "), joined within each process first";
+  if (how == how_joined) return text + "), through shared memory";
   return text + ") by " + std::string(how < of_it.size() ? of_it[how].name : "something else");
 }
 

@@ -35,7 +35,7 @@ status handle::wait() {
   if (operation_ == nullptr)
     throw error(errc::invalid_argument,
                 "wait for a handle that holds no operation: it was waited for already, or never began");
-  operation_->done().wait(operation_->state().host.moved_by());
+  operation_->await();
   const auto ended = std::move(operation_);
   return ended->finish();
 }

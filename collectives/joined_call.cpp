@@ -1,17 +1,11 @@
 #include "joined_call.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "agreement.hpp"
-#include "conducted_call.hpp"
-#include "joined_alltoall.hpp"
-#include "joined_blocks.hpp"
 #include "joined_failures.hpp"
-#include "joined_scan.hpp"
-#include "joined_vector.hpp"
-#include "prepared_calls.hpp"
+#include "leaders.hpp"
+#include "team/bench_team.hpp"
 
 namespace weft::detail {
 namespace {
@@ -29,26 +23,22 @@ std::uint64_t hash_of(const call_terms& terms) {
   return hash;
 }
 
-/// The call in the bits that a stamp has for it.
-std::uint32_t stamp_of(const meeting::seat& of) {
-  return static_cast<std::uint32_t>(((of.hash ^ of.sequence) * golden) >> 32);
-}
-
 /// One rank's call.
 class joined_call {
  public:
-  joined_call(communicator_state& state, const request& call, joined_work& work)
+  joined_call(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence)
       : state_(state),
         here_(*state.here),
         call_(call),
-        work_(work),
+        known_(known),
+        sequence_(sequence),
         mine_(here_.at(state.seat)),
-        seats_(here_.benches()[mine_.bench].seats) {}
+        seats_(here_.benches()[here_.bench_of(state.seat)].seats) {}
 
-  void run(known_call& known) {
+  void run() {
     // From then on others may still read what this rank called before, to say why it failed.
     if (here_.rounds().has_failed()) fail(state_.host.failure_of(state_.member));
-    take_seat(known);
+    take_seat();
     switch (here_.arrive(state_.seat)) {
       case meeting::arrival::failed:
         fail(state_.host.failure_of(state_.member));
@@ -64,25 +54,28 @@ class joined_call {
   }
 
  private:
-  using round = worker_rounds::round;
-
-  void take_seat(known_call& known) {
-    if (!known.seated) say_terms(known);
-    mine_.sequence = state_.next_sequence();
-    agree_if_checked(state_, call_, known, mine_.sequence);
+  void take_seat() {
+    if (mine_.known != &known_ || !known_.seated) say_terms();
+    mine_.sequence = sequence_;
+    agree_if_checked(state_, call_, known_, mine_.sequence);
     mine_.custom = call_.custom;
     mine_.member = &state_.member;
     mine_.input = static_cast<const std::byte*>(call_.in);
     mine_.output = static_cast<std::byte*>(call_.out);
-    state_.member.silent.enter(mine_.sequence, mine_.terms.fingerprint);
+    if (call_.what == collective::alltoall && call_.uneven) {
+      mine_.sent.assign(call_.counts, call_.element_bytes);
+      mine_.received.assign(call_.received, call_.element_bytes);
+    }
+    if ((sequence_ & sequence_of_plan) == 0) state_.member.silent.enter(sequence_, mine_.terms.fingerprint);
   }
 
-  void say_terms(known_call& known) {
-    mine_.terms = known.terms;
+  void say_terms() {
+    mine_.known = &known_;
+    mine_.terms = known_.terms;
     mine_.hash = hash_of(mine_.terms);
-    mine_.copied = work_.copied();
-    if (schedules::combines(call_.what)) mine_.kernel = array_operator(call_).kernel;
-    known.seated = true;
+    mine_.shown = shown_bytes(here_, call_, known_.shape);
+    mine_.kernel = schedules::combines(call_.what) ? array_operator(call_).kernel : nullptr;
+    known_.seated = true;
   }
 
   [[noreturn]] void fail(const std::exception_ptr& failure) {
@@ -94,65 +87,11 @@ class joined_call {
     try {
       if (!all_call_the_same())
         end_calls(here_, seats_, state_.host.failure_of(state_.member));
-      else if (here_.benches().size() == 1)
-        conducted_call(state_, call_, work_, nullptr).conduct();
       else
-        meet();
+        bench_team(state_, call_, known_.shape).run();
     } catch (...) {
       end_calls(here_, seats_, state_.host.break_communicator(state_.member));
     }
-  }
-
-  /// With the other benches.
-  void meet() {
-    round turn(here_.rounds(), mine_.bench, stamp_of(mine_));
-    const std::optional<std::size_t>& copied = mine_.copied;
-    if (copied) give_copies(turn, *copied);
-    turn.publish();
-    if (!copied && mine_.bench != conducting_bench) return conducted_call(state_, call_, work_, &turn).follow();
-    if (!await_others(turn)) return end_calls(here_, seats_, state_.host.failure_of(state_.member));
-    if (!copied) return conducted_call(state_, call_, work_, &turn).conduct();
-    work_.make(mine_.bench, copies(turn, *copied));
-    turn.end();
-  }
-
-  /// Of all ranks here, one after the other.
-  void give_copies(round& turn, std::size_t each) {
-    if (each == 0) return;
-    std::byte* into = turn.make_room(each * seats_.size());
-    for (const std::size_t seat : seats_) {
-      if (work_.gives(seat)) std::memcpy(into, here_.at(seat).input, each);
-      into += each;
-    }
-  }
-
-  /// Of all ranks, by seat; of those here their inputs, where these are read once.
-  std::span<const std::byte* const> copies(const round& turn, std::size_t each) {
-    std::vector<const std::byte*>& all = state_.copies;
-    all.resize(here_.size());
-    for (std::size_t b = 0; b < here_.benches().size() && each != 0; ++b) {
-      const std::span<const std::size_t> seats = here_.benches()[b].seats;
-      if (b == mine_.bench && work_.combines_copies()) {
-        for (const std::size_t seat : seats) all[seat] = here_.at(seat).input;
-        continue;
-      }
-      const std::byte* from = turn.value_of(b, each * seats.size());
-      for (const std::size_t seat : seats) all[seat] = std::exchange(from, from + each);
-    }
-    return all;
-  }
-
-  bool await_others(round& turn) {
-    for (std::size_t b = 0; b < here_.benches().size(); ++b) {
-      if (b == mine_.bench) continue;
-      const auto found = turn.await(b, mine_.copied.value_or(0) * here_.benches()[b].seats.size());
-      if (found == worker_rounds::found::here) continue;
-      const std::size_t other = here_.benches()[b].seats[0];
-      if (found == worker_rounds::found::differs)
-        refuse_difference(state_, std::min(seats_[0], other), std::max(seats_[0], other));
-      return false;
-    }
-    return true;
   }
 
   /// At this bench.
@@ -170,7 +109,8 @@ class joined_call {
   communicator_state& state_;
   meeting& here_;
   const request& call_;
-  joined_work& work_;
+  known_call& known_;
+  const std::uint32_t sequence_;
   meeting::seat& mine_;
   const std::span<const std::size_t> seats_;  ///< of its bench
 };
@@ -197,24 +137,8 @@ bool joins(const communicator_state& state, const request& call) {
   return here.in_rows();
 }
 
-void run_joined(communicator_state& state, const request& call, known_call& known) {
-  meeting& here = *state.here;
-  const request_shape& shape = known.shape;
-  const auto run = [&](joined_work&& work) { joined_call(state, call, work).run(known); };
-  switch (call.what) {
-    case collective::reduce_scatter:
-    case collective::allgather:
-    case collective::gather:
-    case collective::scatter:
-      return run(joined_blocks(here, call, shape));
-    case collective::alltoall:
-      return run(joined_alltoall(here, call, shape, state.seat));
-    case collective::scan:
-    case collective::exscan:
-      return run(joined_scan(here, call, shape.vector * call.element_bytes));
-    default:
-      return run(joined_vector(here, call, shape.vector * call.element_bytes));
-  }
+void run_joined(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence) {
+  joined_call(state, call, known, sequence).run();
 }
 
 }  // namespace weft::detail

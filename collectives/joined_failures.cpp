@@ -1,10 +1,7 @@
 #include "joined_failures.hpp"
 
 #include <string>
-#include <utility>
 #include <weft/runtime/error.hpp>
-
-#include "block_places.hpp"
 
 namespace weft::detail {
 namespace {
@@ -33,8 +30,8 @@ bool agree_on_counts(communicator_state& state) {
   meeting& here = *state.here;
   for (std::size_t from = 0; from < here.size(); ++from)
     for (std::size_t to = 0; to < here.size(); ++to) {
-      const std::size_t sent = here.at(from).sent->bytes_of(here.rank_at(to));
-      const std::size_t expected = here.at(to).received->bytes_of(here.rank_at(from));
+      const std::size_t sent = here.at(from).sent.length(here.rank_at(to));
+      const std::size_t expected = here.at(to).received.length(here.rank_at(from));
       if (sent == expected) continue;
       refuse(state, "in an alltoall with counts rank " + std::to_string(here.rank_at(from)) + " sends rank " +
                         std::to_string(here.rank_at(to)) + " " + std::to_string(sent) + " bytes where that expects " +
@@ -45,10 +42,7 @@ bool agree_on_counts(communicator_state& state) {
 }
 
 void end_calls(meeting& here, std::span<const std::size_t> seats, const std::exception_ptr& failure) noexcept {
-  for (const std::size_t i : seats) {
-    const std::exception_ptr thrown = std::exchange(here.at(i).thrown, nullptr);
-    here.at(i).failure = thrown != nullptr ? thrown : failure;
-  }
+  for (const std::size_t i : seats) here.at(i).failure = failure;
 }
 
 }  // namespace weft::detail

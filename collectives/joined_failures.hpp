@@ -14,7 +14,7 @@ namespace weft::detail {
 void refuse_difference(communicator_state& state, std::size_t one, std::size_t another);
 bool agree_on_counts(communicator_state& state);
 
-/// The calls of these seats end with what their operators threw, or else with `failure`.
+/// The calls of these seats end with `failure`.
 void end_calls(meeting& here, std::span<const std::size_t> seats, const std::exception_ptr& failure) noexcept;
 
 }  // namespace weft::detail

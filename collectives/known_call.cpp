@@ -14,17 +14,32 @@ way way_of(const communicator_state& state, const request& call) {
   return meets_on_node(state, call) ? way::node : way::messages;
 }
 
+void prepare_between(known_call& known, const request& call) {
+  leader_call& between = known.between;
+  between.what = call.what;
+  between.count = known.shape.vector;
+  between.block = known.shape.block;
+  between.custom = {};
+  between.counts.clear();
+  if (call.uneven) between.counts = counts_of(call);
+  between.root = call.root;
+  between.fingerprint = known.terms.fingerprint;
+  between.again = false;
+}
+
 void learn(communicator_state& state, const request& call) {
   known_call& known = state.known;
   known.element_bytes = 0;
   known.shape = check_counts(state, call);
   known.goes = way_of(state, call);
   known.seated = false;
+  known.agreed = false;
   if (known.goes != way::messages) {
     const collective_call agreed = agreed_call(call, known.shape);
     known.terms = terms_of(agreed);
     known.terms.fingerprint = joined_fingerprint(agreed);
   }
+  if (known.goes == way::node) prepare_between(known, call);
   if (call.uneven) return;
   known.what = call.what;
   known.custom = custom_of(call.custom);

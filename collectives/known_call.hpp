@@ -4,6 +4,7 @@
 #include <weft/request.hpp>
 
 #include "fingerprint.hpp"
+#include "leader_call.hpp"
 #include "request_shape.hpp"
 
 namespace weft::detail {
@@ -31,7 +32,9 @@ struct known_call {
   request_shape shape;
   way goes = way::messages;
   call_terms terms;     ///< of those that do not go by messages
+  leader_call between;  ///< of those that go by the node, but for buffers, operator and sequence
   bool seated = false;  ///< of those that are joined: the rank's seat has what follows from the terms
+  bool agreed = false;  ///< in the checked mode the ranks have agreed on it before
 
   /// Whether `call` differs from it in nothing but the buffers, or what the caller's operator does.
   bool is_like(const request& call) const noexcept {
@@ -41,7 +44,7 @@ struct known_call {
   }
 };
 
-/// Checks a call's arguments, and says how it goes: until the next call. Throws as `check`.
+/// Checks a call's arguments (argument_checks.hpp), and says how it goes: until the next call.
 known_call& know(communicator_state& state, const request& call);
 
 }  // namespace weft::detail

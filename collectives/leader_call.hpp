@@ -27,6 +27,9 @@ struct leader_call {
   std::uint64_t fingerprint = 0;
   user_function custom;                            ///< of the first rank here
   std::shared_ptr<const fabric::poison> poisoned;  ///< there is nothing to send
+  /// Differs in nothing but the buffers and the sequence from what whoever runs it has been given here the last time,
+  /// if that was the latest call: what follows from the rest is known.
+  bool again = false;
 };
 
 /// What came of it.

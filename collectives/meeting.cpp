@@ -1,6 +1,7 @@
 #include "meeting.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "leaders.hpp"
 #include "network_groups.hpp"
@@ -30,8 +31,9 @@ meeting::meeting(process& host, std::shared_ptr<const fabric::group> members)
 
 void meeting::seat_by_worker() {
   seats_ = std::vector<seat>(ranks_.size());
-  inputs.resize(seats_.size());
-  outputs.resize(seats_.size());
+  places_.resize(seats_.size());
+  everyone_.resize(seats_.size());
+  std::iota(everyone_.begin(), everyone_.end(), std::size_t{0});
   std::vector<std::vector<std::size_t>> on(static_cast<std::size_t>(host_.workers()));
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     const int local = members_->world[static_cast<std::size_t>(ranks_[i])] - host_.first_rank();
@@ -42,14 +44,46 @@ void meeting::seat_by_worker() {
   std::ranges::sort(on);
   benches_ = std::vector<bench>(on.size());
   for (std::size_t b = 0; b < on.size(); ++b) {
-    for (const std::size_t i : on[b]) seats_[i].bench = b;
+    for (std::size_t place = 0; place < on[b].size(); ++place) places_[on[b][place]] = {b, place};
+    benches_[b].inputs.resize(seats_.size());
+    benches_[b].outputs.resize(seats_.size());
+    benches_[b].operands.resize(seats_.size());
+    benches_[b].targets.reserve(seats_.size());
+    firsts_.push_back(on[b].front());
     most_at_a_bench_ = std::max(most_at_a_bench_, on[b].size());
     benches_[b].seats = std::move(on[b]);
   }
   rounds_.emplace(benches_.size(), host_.moved_by());
 }
 
-meeting::~meeting() { host_.forget_meeting(members_->communicator); }
+meeting::~meeting() {
+  if (followed_ != nullptr)
+    host_.messages().while_held([this] { std::erase(followed_->followers_, this); });
+  else
+    host_.forget_meeting(members_->communicator);
+}
+
+std::shared_ptr<meeting> meeting::of_plan(const std::shared_ptr<meeting>& holder, const fabric::participant& member,
+                                          std::uint32_t number, std::vector<fabric::board_ticket> boards) {
+  const std::lock_guard lock(holder->planning_);
+  std::erase_if(holder->of_plans_, [](const auto& each) { return each.second.expired(); });
+  std::weak_ptr<meeting>& known = holder->of_plans_[number];
+  std::shared_ptr<meeting> found = known.lock();
+  if (found != nullptr) return found;
+  auto members = std::make_shared<fabric::group>(*holder->members_);
+  members->board = std::move(boards);
+  known = found = std::make_shared<meeting>(holder->host_, std::move(members));
+  found->followed_ = holder;
+  found->follow(member);
+  return found;
+}
+
+void meeting::follow(const fabric::participant& member) {
+  host_.messages().while_held([&] {
+    followed_->followers_.push_back(this);
+    if (member.failure != nullptr) failed();
+  });
+}
 
 const rank_groups& meeting::groups() {
   std::call_once(grouped_, [this] {
@@ -65,7 +99,7 @@ std::size_t meeting::seat_of(int rank) const {
 
 meeting::arrival meeting::arrive(std::size_t index) {
   seat& mine = seats_[index];
-  bench& at = benches_[mine.bench];
+  bench& at = benches_[bench_of(index)];
   if (at.seats.size() == 1) return rounds_->has_failed() ? arrival::failed : arrival::last;
   // release: this rank's seat and buffers are visible to the last. acquire, by the last: theirs, and what the last of
   // the call before did. The others' increments between are read-modify-writes and continue each release sequence.
@@ -78,7 +112,7 @@ meeting::arrival meeting::arrive(std::size_t index) {
 }
 
 void meeting::release(std::size_t index) noexcept {
-  bench& of = benches_[seats_[index].bench];
+  bench& of = benches_[bench_of(index)];
   if (of.seats.size() == 1) return;
   for (const std::size_t i : of.seats) {
     if (i == index) continue;
@@ -94,6 +128,7 @@ void meeting::release(std::size_t index) noexcept {
 }
 
 void meeting::failed() noexcept {
+  for (meeting* each : followers_) each->failed();
   between_->fail();
   if (!joins_) return;
   rounds_->fail();

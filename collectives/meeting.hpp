@@ -15,13 +15,15 @@
 #include <weft/operators.hpp>
 #include <weft/runtime/event.hpp>
 
+#include "block_places.hpp"
 #include "fingerprint.hpp"
+#include "leader_call.hpp"
 #include "rank_groups.hpp"
 #include "worker_rounds.hpp"
 
 namespace weft::detail {
 
-class block_places;
+struct known_call;
 class leaders;
 class process;
 
@@ -38,22 +40,20 @@ class meeting final : public fabric::failure_listener {
  public:
   /// One rank's. Written by it before it arrives; in `failure` and below by whoever does its part.
   struct alignas(64) seat {
+    const known_call* known = nullptr;  ///< whose terms these are
     call_terms terms;
-    // What follows from the terms: a hash, how many bytes of each rank are copied (joined_work), the operator's kernel.
+    // What follows from the terms: a hash, how many bytes each rank shows (bench_team.hpp), the operator's kernel.
     std::uint64_t hash = 0;
-    std::optional<std::size_t> copied;
+    std::optional<std::size_t> shown;
     kernels::combine_function kernel = nullptr;
     std::uint32_t sequence = 0;
     user_function custom;
     const std::byte* input = nullptr;
     std::byte* output = nullptr;
-    const block_places* sent = nullptr;  ///< in an all-to-all; likewise what it receives
-    const block_places* received = nullptr;
-    std::shared_ptr<std::byte[]> common;  ///< an output that all have together; by the one that conducts
+    block_places sent, received;  ///< in an all-to-all with counts: bytes
     fabric::participant* member = nullptr;
-    std::size_t bench = 0;
-    std::exception_ptr thrown;   ///< by its operator, in its share of the work
-    std::exception_ptr failure;  ///< what its call ends with
+    std::shared_ptr<std::byte[]> common;  ///< an output that all have together
+    std::exception_ptr failure;           ///< what its call ends with
     bool over = false;
     event called;
   };
@@ -62,11 +62,22 @@ class meeting final : public fabric::failure_listener {
   struct alignas(64) bench {
     std::vector<std::size_t> seats;                     ///< ascending
     alignas(64) std::atomic<std::uint32_t> arrived{0};  ///< ranks, and whether the communicator has failed
+    // By the last, for its call:
+    alignas(64) std::vector<std::byte*> inputs;  ///< of all ranks, by seat
+    std::vector<std::byte*> outputs, targets, operands;
+    block_places places;        ///< where the blocks of all ranks lie, but for all-to-alls
+    std::exception_ptr thrown;  ///< by the last one's operator; once it has published that the others read it
+    std::size_t thrower = 0;    ///< its seat
   };
 
   /// Of all ranks of `members`, some of which `host` hosts.
   meeting(process& host, std::shared_ptr<const fabric::group> members);
   ~meeting();
+
+  /// That of the plan of this number, where all of these ranks have these boards: the same for all ranks here, which
+  /// call this with a `holder` of this meeting, and one that fails where this does. Any thread.
+  static std::shared_ptr<meeting> of_plan(const std::shared_ptr<meeting>& holder, const fabric::participant& member,
+                                          std::uint32_t number, std::vector<fabric::board_ticket> boards);
 
   const std::shared_ptr<const fabric::group>& members() const noexcept { return members_; }
   /// All its ranks, those near each other together. Any thread.
@@ -82,20 +93,26 @@ class meeting final : public fabric::failure_listener {
 
   std::size_t size() const noexcept { return seats_.size(); }
   seat& at(std::size_t index) noexcept { return seats_[index]; }
+  /// The bench of a seat, and its place among those there: apart from the seats, which others write.
+  std::size_t bench_of(std::size_t index) const noexcept { return places_[index].bench; }
+  std::size_t place_of(std::size_t index) const noexcept { return places_[index].place; }
   int rank_at(std::size_t index) const noexcept { return ranks_[index]; }
   /// The seat of a rank of this process.
   std::size_t seat_of(int rank) const;
 
   /// Those on which ranks sit, and how their last ranks wait for each other.
+  std::span<bench> benches() noexcept { return benches_; }
   std::span<const bench> benches() const noexcept { return benches_; }
+  std::span<const std::size_t> firsts() const noexcept { return firsts_; }      ///< the first seat of each
+  std::span<const std::size_t> everyone() const noexcept { return everyone_; }  ///< all seats
   std::size_t most_at_a_bench() const noexcept { return most_at_a_bench_; }
   worker_rounds& rounds() noexcept { return *rounds_; }
 
-  // By the one that conducts a call which all do in each other's buffers:
-  std::vector<const std::byte*> inputs;  ///< by seat
-  std::vector<std::byte*> outputs;
-  std::byte* target = nullptr;           ///< where what they have is joined
-  const block_places* places = nullptr;  ///< where the blocks of all ranks lie, but for all-to-alls
+  // By the last of the first bench; once it has published that the others read it:
+  std::byte* target = nullptr;          ///< where what all have is joined
+  std::shared_ptr<std::byte[]> common;  ///< or that, where all get it together
+  leader_call call;                     ///< among the processes
+  leader_result result;
 
   enum class arrival : std::uint8_t {
     last,    ///< at its bench: does the part of all who sit there, and then calls `release`
@@ -107,28 +124,38 @@ class meeting final : public fabric::failure_listener {
   /// By the last of a bench: its ranks' call is over.
   void release(std::size_t index) noexcept;
 
-  /// Memory of `bytes` for what has no place in a rank's buffer; of the round.
+  /// Memory of `bytes` for what has no place in a rank's buffer, until the next call. By the last of the first bench.
   std::byte* scratch(std::size_t bytes);
 
  private:
   static constexpr std::uint32_t broken = std::uint32_t{1} << 31;
 
   void seat_by_worker();
+  void follow(const fabric::participant& member);
   void failed() noexcept override;
   void wake_all(const bench& of) noexcept;
 
   process& host_;
   const std::shared_ptr<const fabric::group> members_;
+  std::shared_ptr<meeting> followed_;  ///< of the communicator, where this is of a plan
+  std::mutex planning_;                ///< guards the next
+  std::unordered_map<std::uint32_t, std::weak_ptr<meeting>> of_plans_;
+  std::vector<meeting*> followers_;  ///< that fail with this; the messenger's token guards it
   std::once_flag grouped_;
   std::optional<rank_groups> groups_;
   std::vector<int> ranks_;  ///< of this process, ascending: one a seat
   std::vector<seat> seats_;
+  struct seat_place {
+    std::size_t bench = 0, place = 0;
+  };
+  std::vector<seat_place> places_;  ///< of the seats
   bool joins_ = false;
   bool in_rows_ = true;
   std::unique_ptr<leaders> between_;
   std::unique_ptr<std::byte[]> scratch_;
   std::size_t scratch_bytes_ = 0;
   std::vector<bench> benches_;
+  std::vector<std::size_t> firsts_, everyone_;
   std::size_t most_at_a_bench_ = 0;
   std::optional<worker_rounds> rounds_;
 };

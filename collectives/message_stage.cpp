@@ -64,6 +64,24 @@ leader_result message_stage::run_by(const prepared_call& how, fabric::participan
   return result;
 }
 
+message_stage::begun message_stage::begin(const leader_call& piece, bool odd, fabric::participant& member,
+                                          const schedules::selection_parameters& selection) {
+  begun one{prepare(piece, selection).plan, nullptr};
+  one.run = plans_.take<dataflow_execution>(*one.plan);
+  if (one.run == nullptr)
+    one.run = std::make_unique<dataflow_execution>(host_.messages(), member, host_.arena(), one.plan->plan);
+  one.run->start({piece.in, piece.out, piece.sequence, piece.fingerprint, piece.custom, nullptr, piece.poisoned, odd},
+                 host_.moved_by());
+  return one;
+}
+
+leader_result message_stage::end(begun piece) {
+  piece.run->finished().wait(host_.moved_by());
+  leader_result result{piece.run->failure(), piece.run->poisoned_by()};
+  plans_.put_back(piece.plan, std::move(piece.run));
+  return result;
+}
+
 leader_result message_stage::run(const leader_call& call, fabric::participant& member,
                                  const schedules::selection_parameters& selection) {
   const prepared_call& how = prepare(call, selection);

@@ -23,6 +23,17 @@ class message_stage {
   leader_result run(const leader_call& call, fabric::participant& member,
                     const schedules::selection_parameters& selection);
 
+  /// One that has begun. Ended before the next but one of its call begins.
+  struct begun {
+    std::shared_ptr<plan_cache::entry> plan;
+    std::unique_ptr<dataflow_execution> run;
+  };
+  /// Begins a piece of a call, of which two are on the way at a time: every other one is `odd`.
+  begun begin(const leader_call& piece, bool odd, fabric::participant& member,
+              const schedules::selection_parameters& selection);
+  /// Blocks until it is over.
+  leader_result end(begun piece);
+
  private:
   const prepared_call& prepare(const leader_call& call, const schedules::selection_parameters& selection);
   const rank_groups& groups();

@@ -13,26 +13,43 @@ bool meets_on_node(const communicator_state& state, const request& call) {
   return state.here->between().meet_on_nodes(call.what, call);
 }
 
-void run_on_node(communicator_state& state, const request& call, const known_call& known) {
-  leader_call between;
-  between.what = call.what;
+namespace {
+
+void fill_in(known_call& known, const request& call, std::uint32_t sequence) {
+  leader_call& between = known.between;
   between.of = &call;
-  between.count = known.shape.vector;
-  between.block = known.shape.block;
-  if (call.uneven) between.counts = counts_of(call);
-  between.root = call.root;
   between.in = static_cast<const std::byte*>(call.in);
   between.out = static_cast<std::byte*>(call.out);
-  between.sequence = state.next_sequence();
-  between.fingerprint = known.terms.fingerprint;
-  between.custom = call.custom;
-  agree_if_checked(state, call, known, between.sequence);
-  state.member.silent.enter(between.sequence, between.fingerprint);
-  const leader_result result = state.here->between().run_on_nodes(between, state.member, state.selection);
+  between.sequence = sequence;
+  if (call.custom.apply != nullptr) between.custom = call.custom;
+}
+
+void conclude(communicator_state& state, const request& call, known_call& known, const leader_result& result) {
+  known.between.again = call.custom.apply == nullptr;
+  if (result.failure == nullptr && result.poisoned == nullptr) [[likely]]
+    return;
   const int rank = state.member.rank;
   const bool depends = !schedules::is_rooted(call.what) || rank == call.root;
   if (result.poisoned != nullptr && result.poisoned->origin != rank && !depends) return;
   if (result.failure != nullptr) rethrow(state, schedules::call_name(call.what), result.failure);
+}
+
+}  // namespace
+
+void run_on_node(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence) {
+  fill_in(known, call, sequence);
+  agree_if_checked(state, call, known, sequence);
+  if ((sequence & sequence_of_plan) == 0) state.member.silent.enter(sequence, known.between.fingerprint);
+  conclude(state, call, known, state.here->between().run_on_nodes(known.between, state.member, state.selection));
+}
+
+bool show_on_node(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence) {
+  fill_in(known, call, sequence);
+  return state.here->between().team()->show(known.between, state.member);
+}
+
+void use_shown_on_node(communicator_state& state, const request& call, known_call& known, bool shown) {
+  conclude(state, call, known, state.here->between().team()->use_shown(shown, state.member));
 }
 
 }  // namespace weft::detail

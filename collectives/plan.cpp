@@ -9,6 +9,7 @@
 
 #include "agreement.hpp"
 #include "argument_checks.hpp"
+#include "memory_plan.hpp"
 #include "prepared_calls.hpp"
 
 namespace weft {
@@ -32,41 +33,14 @@ class reserved_messages {
   std::vector<std::size_t> lengths_;
 };
 
-class planned_collective final : public pending {
+/// One rank's. What a start does is left to those below.
+class planned_collective : public pending {
  public:
-  planned_collective(std::shared_ptr<communicator_state> its, const request& call, const request_shape& shape)
-      : pending(std::move(its), schedules::call_name(call.what)), in_(call.in), keeps_(call.keeps) {
-    request bound = call;
-    if (call.reproducible) {
-      sums_.emplace(call.type, call.in, call.in_count);
-      bound = of_accumulators(call, shape, *sums_);
-      to_ = target_of(call, shape);
-    } else if (call.what == collective::alltoall && call.in == call.out) {
-      copied_ = call.in_count * call.element_bytes;
-      copy_ = std::make_unique_for_overwrite<std::byte[]>(copied_);
-      bound.in = copy_.get();
-    }
-    const prepared_call& prepared =
-        telling_refusals(state(), [&]() -> decltype(auto) { return prepare(state(), bound, shape); });
-    const std::uint32_t number = state().next_sequence();
-    arguments_ = {static_cast<const std::byte*>(bound.in), static_cast<std::byte*>(bound.out),
-                  number | sequence_of_plan, prepared.plan->fingerprint, bound.custom};
-    if (state().host.settings().check) {
-      const auto mine = announcement::of(prepared.plan->call, true, state().member.rank, state().size());
-      agreement(state(), mine, number).await(operation());
-    }
-    reserved_.emplace(state(), *prepared.plan->plan);
-    run_ = std::make_unique<dataflow_execution>(state().host.messages(), state().member, state().host.arena(),
-                                                prepared.plan->plan);
-    run_->post_ahead(arguments_);
-  }
-  ~planned_collective() override { run_->retire(state().host.moved_by()); }
-
   void start() {
     if (copied_ != 0) std::memcpy(copy_.get(), in_, copied_);
     if (sums_) sums_->refill(in_);
     started_ = true;
-    run_->start(arguments_, state().host.moved_by());
+    begin();
   }
   bool started() const noexcept { return started_; }
   /// What was started is done: throws what it failed with.
@@ -74,25 +48,97 @@ class planned_collective final : public pending {
     started_ = false;
     finish();
   }
-
-  event& done() noexcept override { return run_->finished(); }
-  const std::exception_ptr& failure() const noexcept override { return run_->failure(); }
   void deliver() noexcept override {
     if (sums_) write_values(*sums_, to_);
   }
 
+ protected:
+  planned_collective(std::shared_ptr<communicator_state> its, const request& call, const request_shape& shape)
+      : pending(std::move(its), schedules::call_name(call.what)), bound_(call), in_(call.in) {
+    if (call.reproducible) {
+      sums_.emplace(call.type, call.in, call.in_count);
+      bound_ = of_accumulators(call, shape, *sums_);
+      to_ = target_of(call, shape);
+    } else if (call.what == collective::alltoall && call.in == call.out) {
+      copied_ = call.in_count * call.element_bytes;
+      copy_ = std::make_unique_for_overwrite<std::byte[]>(copied_);
+      bound_.in = copy_.get();
+    }
+  }
+
+  /// The call that each start makes.
+  const request& bound() const noexcept { return bound_; }
+
  private:
+  virtual void begin() = 0;
+
+  request bound_;  // keeps the caller's operator
   const void* in_;
-  std::shared_ptr<const void> keeps_;  // the caller's operator
   std::optional<accumulators> sums_;
   value_target to_;
   std::unique_ptr<std::byte[]> copy_;  // of the input that an all-to-all in place would write
   std::size_t copied_ = 0;             // bytes
+  bool started_ = false;
+};
+
+namespace {
+
+/// In the checked mode: all ranks have made this plan, by their call of this number.
+void agree_on_plan(communicator_state& state, const collective_call& call, std::uint32_t number) {
+  if (!state.host.settings().check) return;
+  const auto mine = announcement::of(call, true, state.member.rank, state.size());
+  agreement(state, mine, number).await(schedules::call_name(call.what()));
+}
+
+class planned_by_messages final : public planned_collective {
+ public:
+  planned_by_messages(std::shared_ptr<communicator_state> its, const request& call, const request_shape& shape)
+      : planned_collective(std::move(its), call, shape) {
+    const prepared_call& prepared =
+        telling_refusals(state(), [&]() -> decltype(auto) { return prepare(state(), bound(), shape); });
+    const std::uint32_t number = state().next_sequence();
+    arguments_ = {static_cast<const std::byte*>(bound().in), static_cast<std::byte*>(bound().out),
+                  number | sequence_of_plan, prepared.plan->fingerprint, bound().custom};
+    agree_on_plan(state(), prepared.plan->call, number);
+    reserved_.emplace(state(), *prepared.plan->plan);
+    run_ = std::make_unique<dataflow_execution>(state().host.messages(), state().member, state().host.arena(),
+                                                prepared.plan->plan);
+    run_->post_ahead(arguments_);
+  }
+  ~planned_by_messages() override { run_->retire(state().host.moved_by()); }
+
+  event& done() override { return run_->finished(); }
+  const std::exception_ptr& failure() const noexcept override { return run_->failure(); }
+
+ private:
+  void begin() override { run_->start(arguments_, state().host.moved_by()); }
+
   run_arguments arguments_;
   std::optional<reserved_messages> reserved_;
   std::unique_ptr<dataflow_execution> run_;
-  bool started_ = false;
 };
+
+class planned_in_memory final : public planned_collective {
+ public:
+  planned_in_memory(const std::shared_ptr<communicator_state>& its, const request& call, const request_shape& shape)
+      : planned_collective(its, call, shape), call_(*its, bound(), know(*its, bound())) {}
+  ~planned_in_memory() override {
+    if (unwinding() && !call_.is_open()) break_communicator();
+  }
+
+  event& done() override { return call_.offered(); }
+  void await() override { call_.wait(); }
+  const std::exception_ptr& failure() const noexcept override { return call_.failure(); }
+  void raise() const override { std::rethrow_exception(failure()); }
+
+ private:
+  void begin() override { call_.start(); }
+  bool advance() override { return call_.advance(); }
+
+  memory_plan call_;
+};
+
+}  // namespace
 
 namespace {
 
@@ -116,8 +162,14 @@ planned_collective& in_flight(const std::unique_ptr<planned_collective>& by, con
 
 plan communicator::make_plan(const detail::request& call) {
   const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
-  const auto shape = detail::telling_refusals(*state_, [&] { return detail::check(*state_, call); });
-  return plan(std::make_unique<detail::planned_collective>(state_, call, shape));
+  const detail::known_call& known =
+      detail::telling_refusals(*state_, [&]() -> decltype(auto) { return detail::know(*state_, call); });
+  const detail::request_shape shape = known.shape;
+  if (known.goes == detail::way::messages)
+    return plan(std::make_unique<detail::planned_by_messages>(state_, call, shape));
+  if (state_->host.settings().check)
+    detail::agree_on_plan(*state_, detail::agreed_call(call, shape), state_->next_sequence());
+  return plan(std::make_unique<detail::planned_in_memory>(state_, call, shape));
 }
 
 plan::plan() noexcept = default;
@@ -150,7 +202,7 @@ bool plan::test() {
 
 void plan::wait() {
   detail::planned_collective& of = detail::in_flight(planned_, "wait");
-  of.done().wait(of.state().host.moved_by());
+  of.await();
   of.end();
 }
 

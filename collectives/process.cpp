@@ -13,6 +13,7 @@
 #include "meeting.hpp"
 #include "progress_thread.hpp"
 #include "schedule_builder.hpp"
+#include "started_call.hpp"
 
 namespace weft::detail {
 

@@ -29,6 +29,7 @@ namespace weft::detail {
 
 class meeting;
 class node_memory;
+class started_calls;
 enum class note_kind : std::uint8_t;
 
 /// Joins the job in its constructor, which blocks until every process has; see weft::runtime.
@@ -52,6 +53,7 @@ class process {
   const tuning* measured() const noexcept { return measured_ ? &*measured_ : nullptr; }
   fabric::messenger& messages() noexcept { return *messages_; }
   progress& moved_by() noexcept { return *progress_; }
+  started_calls& calls() noexcept { return *calls_; }
 
   /// What the communicator of a rank here has failed with. Any thread.
   std::exception_ptr failure_of(const fabric::participant& member);
@@ -87,7 +89,10 @@ class process {
   /// From which lengths on so many processes of this node read each other's memory.
   node_limits node_limits_of(std::size_t processes) const noexcept;
   /// What was measured for so many of them. Before any other thread knows of this.
-  void learn_limits(std::size_t processes, const node_limits& limits) noexcept { limits_ = {processes, limits}; }
+  void learn(std::size_t processes, const measured_node& measured) noexcept {
+    limits_ = {processes, measured.limits};
+    if (measured_) measured_->machine.boards = measured.costs;
+  }
   /// This process's part of it, then; else null.
   fabric::arena_boards* boards() noexcept { return boards_.get(); }
   /// Whether a process of this node has ended for certain. False where that is not known.
@@ -179,13 +184,14 @@ class process {
   std::shared_ptr<node_memory> memory_;
   std::unique_ptr<fabric::participant> among_processes_;  ///< outlives the messenger, which knows it
   std::unique_ptr<fabric::messenger> messages_;
+  std::unique_ptr<started_calls> calls_;
   std::unique_ptr<progress> progress_;
   std::shared_ptr<const fabric::group> processes_;  ///< one rank a process, for leaving together
-  std::atomic<bool> somebody_left_{false};    ///< or this process has been given up
-  std::vector<bool> came_;                    ///< of each process; the monitor's thread alone uses it
-  std::atomic<int> still_missing_{0};         ///< how many processes have not come
-  std::atomic<int> lost_{-1};                 ///< the first process that was lost
-  std::unique_ptr<fabric::monitor> monitor_;  // last: its thread uses the others
+  std::atomic<bool> somebody_left_{false};          ///< or this process has been given up
+  std::vector<bool> came_;                          ///< of each process; the monitor's thread alone uses it
+  std::atomic<int> still_missing_{0};               ///< how many processes have not come
+  std::atomic<int> lost_{-1};                       ///< the first process that was lost
+  std::unique_ptr<fabric::monitor> monitor_;        // last: its thread uses the others
 };
 
 }  // namespace weft::detail

@@ -13,6 +13,7 @@
 #include "fingerprint.hpp"
 #include "node_memory.hpp"
 #include "process.hpp"
+#include "started_call.hpp"
 
 namespace weft::detail {
 namespace {
@@ -115,7 +116,8 @@ void process::connect(membership& member) {
   auto network = std::make_unique<fabric::node_transport>();
   fabric::node_transport& roads = *network;
   messages_ = std::make_unique<fabric::messenger>(std::move(network), std::move(how));
-  progress_ = std::make_unique<progress>(*messages_);
+  calls_ = std::make_unique<started_calls>(*messages_, settings_.fiber_stack);
+  progress_ = std::make_unique<progress>(*calls_);
   still_missing_.store(rendezvous_->processes() - 1);
   if (monitor_ != nullptr) watch(member, records);
   if (door) share_memory(member, records, *door, deadline);

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "joined_work.hpp"
+#include "combine_inputs.hpp"
 #include "staged_call.hpp"
 
 namespace weft::detail {

@@ -1,14 +1,22 @@
 // Stages of vectors: the whole of each goes through every stage.
 #include "staged_call.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "combine_inputs.hpp"
 #include "joined_failures.hpp"
 
 namespace weft::detail {
+namespace {
+
+/// Of long vectors: each is in the caches of its node when it goes to the others.
+constexpr std::size_t bytes_of_piece = 256 << 10;
+
+}  // namespace
 
 leader_result staged_call::run() {
   go();
@@ -71,26 +79,74 @@ void staged_call::barrier() {
   on_node(stage(collective::broadcast, 0, nullptr, nullptr));
 }
 
+leader_call staged_call::piece_of(leader_call stage, std::size_t first, std::size_t count) const {
+  const std::size_t offset = first * call_.of->element_bytes;
+  stage.count = count;
+  if (stage.in != nullptr) stage.in += offset;
+  if (stage.out != nullptr) stage.out += offset;
+  return stage;
+}
+
+bool staged_call::is_long() const { return bytes() >= 2 * bytes_of_piece && call_.custom.apply == nullptr; }
+
+template <class Before, class Across, class Behind>
+bool staged_call::flow(Before before, Across across, Behind behind) {
+  if (is_long()) return flow_in_pieces(before, across, behind);
+  const auto whole = [this](const leader_call& stage) { return on_node(stage); };
+  return before(whole) && between(across()) && behind(whole);
+}
+
+template <class Before, class Across, class Behind>
+bool staged_call::flow_in_pieces(Before before, Across across, Behind behind) {
+  const std::size_t all = call_.count, each = bytes_of_piece / call_.of->element_bytes;
+  const auto piece = [&](const leader_call& stage, std::size_t first) {
+    return piece_of(stage, first, std::min(each, all - first));
+  };
+  const auto part = [&](std::size_t first) {
+    return [&, first](const leader_call& stage) { return on_node(piece(stage, first)); };
+  };
+  std::optional<message_stage::begun> on_the_way;  // the piece before
+  const auto finish = [&](std::size_t first) {
+    if (on_the_way && !take(on_.between.end(*std::exchange(on_the_way, std::nullopt)))) return false;
+    return behind(part(first));
+  };
+  bool goes_on = true;
+  for (std::size_t first = 0; goes_on && first < all; first += each) {
+    goes_on = before(part(first));
+    std::optional<message_stage::begun> next;
+    if (goes_on && speaks())
+      next = on_.between.begin(piece(across(), first), first / each % 2 != 0, member_, selection_);
+    if (first != 0) goes_on = goes_on && finish(first - each);
+    if (on_the_way) on_.between.end(*std::move(on_the_way));
+    on_the_way = std::move(next);
+  }
+  goes_on = goes_on && finish((all - 1) / each * each);
+  if (on_the_way) on_.between.end(*std::move(on_the_way));
+  return goes_on;
+}
+
 void staged_call::broadcast() {
-  if (root_is_here() && !on_node(stage(collective::broadcast, root_seat(), call_.in, call_.out))) return;
-  if (!between(stage(collective::broadcast, root_node(), is_root() ? call_.in : call_.out, call_.out))) return;
-  if (!root_is_here()) on_node(stage(collective::broadcast, 0, call_.out, call_.out));
+  const std::byte* const from = is_root() ? call_.in : call_.out;
+  flow([&](auto run) { return !root_is_here() || run(stage(call_.what, root_seat(), call_.in, call_.out)); },
+       [&] { return stage(call_.what, root_node(), from, call_.out); },
+       [&](auto run) { return root_is_here() || run(stage(call_.what, 0, call_.out, call_.out)); });
 }
 
 void staged_call::allreduce() {
-  if (!on_node(stage(collective::reduce, 0, call_.in, call_.out))) return;
   const std::byte* const of_node = on_.team != nullptr ? call_.out : call_.in;
-  if (!between(stage(collective::allreduce, 0, of_node, call_.out))) return;
-  on_node(stage(collective::broadcast, 0, call_.out, call_.out));
+  flow([&](auto run) { return run(stage(collective::reduce, 0, call_.in, call_.out)); },
+       [&] { return stage(collective::allreduce, 0, of_node, call_.out); },
+       [&](auto run) { return run(stage(collective::broadcast, 0, call_.out, call_.out)); });
 }
 
 void staged_call::reduce() {
   const aligned_bytes scratch = memory_of_speaker(is_root() ? 0 : bytes());
   std::byte* const target = scratch != nullptr ? scratch.get() : call_.out;
-  if (!on_node(stage(collective::reduce, 0, call_.in, target))) return;
   const std::byte* const of_node = on_.team != nullptr ? target : call_.in;
-  if (!between(stage(collective::reduce, root_node(), of_node, target))) return;
-  if (root_is_here() && root_seat() != 0) hand_over(target);
+  const bool goes_on =
+      flow([&](auto run) { return run(stage(collective::reduce, 0, call_.in, target)); },
+           [&] { return stage(collective::reduce, root_node(), of_node, target); }, [](auto) { return true; });
+  if (goes_on && root_is_here() && root_seat() != 0) hand_over(target);
 }
 
 void staged_call::hand_over(const std::byte* from) {

@@ -57,6 +57,17 @@ class staged_call {
   void barrier();
   void broadcast();
   void allreduce();
+  /// Whether it goes piece by piece: no operator of the caller's may throw in one.
+  bool is_long() const;
+  /// The stages of a vector: `before` and `behind` run theirs on the node, by calling what they are given with a stage
+  /// of the whole vector; `across` gives that between the nodes. Whether the communicator has not failed.
+  template <class Before, class Across, class Behind>
+  bool flow(Before before, Across across, Behind behind);
+  /// One piece is between the nodes while the next is on its way there, and the one before behind it.
+  template <class Before, class Across, class Behind>
+  bool flow_in_pieces(Before before, Across across, Behind behind);
+  /// A stage of some elements of the vector.
+  leader_call piece_of(leader_call stage, std::size_t first, std::size_t count) const;
   void reduce();
   /// From the process that speaks for the root's node to the root.
   void hand_over(const std::byte* from);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 namespace weft::detail {
 namespace {
@@ -11,7 +12,8 @@ double longest_that_agrees(const std::vector<double>& times) { return 2 * *std::
 
 bool enough_agree(const std::vector<double>& times) {
   const double longest = longest_that_agrees(times);
-  return std::ranges::count_if(times, [&](double time) { return time <= longest; }) >= times_that_agree;
+  const auto agree = std::ranges::count_if(times, [&](double time) { return time <= longest; });
+  return agree >= times_that_agree || agree == std::ssize(times);
 }
 
 }  // namespace
@@ -32,10 +34,11 @@ double steady_time(std::vector<double> times) {
 
 std::int64_t more_repeats(const repeats& how, const std::vector<double>& times, double spent) {
   const auto made = static_cast<std::int64_t>(times.size());
-  if (made >= how.most || spent > how.patience * how.budget) return 0;
+  const double patience = how.patience * how.budget;
+  if (made >= how.most || spent > 3 * patience) return 0;
   const double affordable = how.budget / std::max(steady_time(times), 1e-9);
   const auto wanted = static_cast<std::int64_t>(std::min<double>(affordable, how.most));
-  if (wanted > made) return std::min(wanted - made, 3 * made);
+  if (wanted > made && spent <= patience) return std::min(wanted - made, 3 * made);
   return enough_agree(times) ? 0 : how.least;
 }
 

@@ -13,11 +13,12 @@ struct repeats {
   int least = 8;         ///< that count
   int most = 1000;       ///< that count, about
   double budget = 0;     ///< seconds for those that count, if nothing holds them up
-  double patience = 10;  ///< so many budgets may go by before no more than `least` are made
+  double patience = 10;  ///< so many budgets may go by, or thrice as many while too few times agree
 };
 
-/// Times agree with the least one that are at most twice as long. So many are more than chance.
-inline constexpr std::ptrdiff_t times_that_agree = 4;
+/// Times agree with the least one that are at most twice as long. So many have a mean that is no chance, where others
+/// were held up.
+inline constexpr std::ptrdiff_t times_that_agree = 12;
 
 /// What something takes that other programs and the system may only hold up: the mean over the faster half, of which
 /// those that do not agree with the least one were held up too. Of at least one time.

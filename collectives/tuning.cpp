@@ -27,6 +27,19 @@ constexpr std::array<road_key, 6> road_keys{{{"latency", &road_costs::latency},
                                              {"exchange_per_byte", &road_costs::exchange_per_byte},
                                              {"handshake", &road_costs::handshake}}};
 
+constexpr std::string_view boards_family = "boards";
+
+/// Calls `each` with the key of every parameter and its place.
+template <class Costs, class Each>
+void for_board_keys(Costs& costs, Each&& each) {
+  each(std::string("round"), costs.round);
+  for (std::size_t i = 0; i < schedules::board_lengths.size(); ++i) {
+    const std::string kib = "_" + std::to_string(schedules::board_lengths[i] >> 10) + "k";
+    each("copy" + kib, costs.copy[i]);
+    each("read" + kib, costs.read[i]);
+  }
+}
+
 /// The operator that stands for its kind.
 operation kind_of(operation op) {
   switch (op) {
@@ -89,6 +102,9 @@ class parser {
     for (std::size_t i = 0; i < schedules::roads; ++i)
       for (const road_key& key : road_keys)
         if (result_.machine.by_road[i]) require(std::string(name(static_cast<road>(i))) + "." + std::string(key.name));
+    if (result_.machine.boards)
+      for_board_keys(*result_.machine.boards,
+                     [&](const std::string& key, double) { require(std::string(boards_family) + "." + key); });
     if (std::none_of(result_.machine.by_road.begin(), result_.machine.by_road.end(),
                      [](const auto& one) { return one.has_value(); }))
       refuse("no road: a line such as \"node.latency = 7e-07\" is missing");
@@ -136,10 +152,26 @@ class parser {
           return *costs.*known.member;
         }
     }
+    if (family == boards_family)
+      if (double* const found = place_of_boards(rest)) return *found;
     std::string valid;
     for (const road_key& known : road_keys) valid += ", " + std::string(known.name);
-    refuse("there is no parameter \"" + std::string(key) + "\": valid are (memory|node|fabric|line).(" + valid.substr(2) +
-           ") and combine.OPERATION.TYPE");
+    refuse("there is no parameter \"" + std::string(key) + "\": valid are (memory|node|fabric|line).(" +
+           valid.substr(2) + "), boards.(round, copy_4k, read_4k, ...) and combine.OPERATION.TYPE");
+  }
+
+  double* place_of_boards(std::string_view rest) {
+    schedules::board_costs none;
+    double* found = nullptr;
+    auto& costs = result_.machine.boards;
+    for_board_keys(costs ? *costs : none, [&](const std::string& key, double&) {
+      if (key == rest && !costs) costs.emplace();
+    });
+    if (costs)
+      for_board_keys(*costs, [&](const std::string& key, double& place) {
+        if (key == rest) found = &place;
+      });
+    return found;
   }
 
   double& place_of_kernel(std::string_view key, std::string_view rest) {
@@ -184,6 +216,10 @@ std::string to_text(const tuning& of, std::string_view comment) {
       for (const road_key& key : road_keys)
         text += std::string(name(static_cast<road>(i))) + "." + std::string(key.name) + " = " +
                 text_of(*costs.*key.member) + "\n";
+  if (of.machine.boards)
+    for_board_keys(*of.machine.boards, [&](const std::string& key, double seconds) {
+      text += std::string(boards_family) + "." + key + " = " + text_of(seconds) + "\n";
+    });
   for (const auto& [kernel, seconds] : of.combine)
     text += "combine." + std::string(kernels::name(kernel.first)) + "." + std::string(kernels::name(kernel.second)) +
             " = " + text_of(seconds) + "\n";

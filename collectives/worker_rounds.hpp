@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 #include <weft/runtime/event.hpp>
@@ -13,17 +14,17 @@
 
 namespace weft::detail {
 
-/// What each worker shows the others of a communicator's calls. A call is a round of all of them:
+/// What each worker shows the others of a communicator's calls, in rounds of all of them:
 ///
-///     begin -> write the value -> publish -> await the others, read their values -> end
+///     begin -> write the value -> publish -> await some or all of the others, read their values -> wake
 ///
-/// and where they work in each other's memory, one of them, who then says what all do, is awaited in steps:
+/// A value is written again two rounds later: who shows one has seen all others in a round since the one before it, so
+/// they have read that. Of a round that shows none a later stamp says as much.
 ///
-///     the one:     await all -> hold -> say -> its own part -> await all done -> say ... -> let go, say the last
-///     the others:  await what is said -> do it -> done -> await ...
+/// Once a round is *held*, by one who has seen all others in it, nobody leaves who has published there, whatever fails.
 ///
-/// A value is written again two rounds later: who begins a round has seen all others in the one before, so they have
-/// read what was published before that.
+/// Who waits is woken by who has published: when that ends its round, or before it sleeps itself; and by a failure,
+/// which ends the wait of who may leave.
 ///
 /// For one thread at a time of each worker. What blocks spins, lets the worker's other fibers run, and sleeps.
 class worker_rounds {
@@ -33,14 +34,22 @@ class worker_rounds {
   static constexpr std::size_t slot_bytes = 16 << 10;
 
   enum class found {
-    here,     ///< it has published in this round, of the same call
-    differs,  ///< of another call
-    failed,   ///< the communicator has failed
+    here,     ///< it has published in this round, or in a later one
+    differs,  ///< in this round, of another call
+    failed,   ///< the communicator has failed, and the round after which nobody leaves is not held
   };
 
   worker_rounds(std::size_t workers, progress& by) : by_(by), boards_(workers) {}
 
   std::size_t size() const noexcept { return boards_.size(); }
+
+  /// Makes room for values that are longer than a line, which else the first round that shows one makes. By every rank
+  /// before its first call, or by none. Throws std::bad_alloc.
+  void make_room() {
+    std::call_once(roomy_, [this] {
+      for (board& each : boards_) each.slots = std::make_unique<std::array<slot, depth>>();
+    });
+  }
 
   class round;
 
@@ -50,8 +59,7 @@ class worker_rounds {
   bool has_failed() const noexcept { return (state_.load(std::memory_order_relaxed) & failed) != 0; }
 
  private:
-  static constexpr std::uint32_t held = 1;       ///< whoever has published stays until it is over
-  static constexpr std::uint32_t failed = 2;     ///< the communicator has
+  static constexpr std::uint64_t failed = 1;     ///< of `state_`: the communicator has; above it the latest round held
   static constexpr std::size_t depth = 2;        ///< rounds after which a value is written again
   static constexpr std::size_t alignment = 128;  ///< two cache lines, as processors fetch them in pairs
 
@@ -71,12 +79,10 @@ class worker_rounds {
   /// A worker's: written by it and read by the others, in `asleep` written by both.
   struct board {
     std::array<line, depth> lines;
-    alignas(alignment) std::atomic<std::uint64_t> step{0};  ///< its number << 32 | what is said, or nothing: it is done
     alignas(alignment) std::atomic<std::uint32_t> asleep{0};  ///< 1: `bell` is to be set by who makes it 0
     event bell;
     std::unique_ptr<std::array<slot, depth>> slots;  ///< once it has had a value that needs one
-    alignas(alignment) std::uint32_t rounds = 0;     // from here on the worker's alone
-    std::uint32_t steps = 0;
+    alignas(alignment) std::uint64_t rounds = 0;     // from here on the worker's alone
     int spins = most_spins;
   };
 
@@ -86,17 +92,27 @@ class worker_rounds {
   /// Of these, between two turns of the other fibers of this worker.
   static constexpr int spins_between_turns = 32;
 
-  static std::uint32_t number_of(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word >> 32); }
+  /// Whether a stamp is of round `number` or a later one.
+  static bool has_come(std::uint64_t stamp, std::uint64_t number) noexcept {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(stamp >> 32) - static_cast<std::uint32_t>(number)) >= 0;
+  }
+  /// Whether who has published in that round, or in none where it is 0, leaves. Once it is so it stays so: nothing is
+  /// held any more.
+  static bool leaves(std::uint64_t state, std::uint64_t number) noexcept {
+    return (state & failed) != 0 && (number == 0 || state >> 1 != number);
+  }
 
-  /// `value` is read next: it comes to this core together with the word, not behind it.
-  bool await(board& mine, const std::atomic<std::uint64_t>& word, std::uint32_t number, bool may_leave,
-             std::span<const std::byte> value = {});
-  bool sleep(board& mine, const std::atomic<std::uint64_t>& word, std::uint32_t number, bool may_leave);
+  /// `value` is read next: it comes to this core together with the stamp, not behind it. False where who has published
+  /// in round `stays` leaves.
+  bool await(board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number, std::uint64_t stays,
+             std::span<const std::byte> value);
+  bool sleep(board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number, std::uint64_t stays);
   void wake(const board* but) noexcept;
 
   progress& by_;
   std::vector<board> boards_;
-  alignas(alignment) std::atomic<std::uint32_t> state_{0};
+  std::once_flag roomy_;
+  alignas(alignment) std::atomic<std::uint64_t> state_{0};
 };
 
 /// One worker's part in one round.
@@ -104,7 +120,7 @@ class worker_rounds::round {
  public:
   /// Begins one of the call of this hash: the same for all.
   round(worker_rounds& all, std::size_t self, std::uint32_t call)
-      : all_(all), mine_(all.boards_[self]), number_(++mine_.rounds), stamp_(std::uint64_t{number_} << 32 | call) {}
+      : all_(all), mine_(all.boards_[self]), number_(++mine_.rounds), stamp_(number_ << 32 | call) {}
   round(const round&) = delete;
   round& operator=(const round&) = delete;
 
@@ -125,41 +141,32 @@ class worker_rounds::round {
     mine_.lines[place()].stamp.store(stamp_, std::memory_order_release);
   }
 
-  /// Waits until `worker` has published. `bytes`: of its value, which is read next.
-  found await(std::size_t worker, std::size_t bytes = 0) {
+  std::uint64_t number() const noexcept { return number_; }
+
+  /// Waits until `worker` has published. `bytes`: of its value, which is read next. `stays`: the round after which
+  /// nobody leaves, once it is held; 0: none.
+  found await(std::size_t worker, std::size_t bytes = 0, std::uint64_t stays = 0) {
     line& its = all_.boards_[worker].lines[place()];
     const std::size_t in_line = bytes <= line_bytes ? bytes : 0;
-    if (!all_.await(mine_, its.stamp, number_, true, {its.begin(in_line), in_line})) return found::failed;
+    if (!all_.await(mine_, its.stamp, number_, stays, {its.begin(in_line), in_line})) return found::failed;
     // acquire: pairs with publish().
-    return its.stamp.load(std::memory_order_acquire) == stamp_ ? found::here : found::differs;
+    const std::uint64_t stamp = its.stamp.load(std::memory_order_acquire);
+    return stamp == stamp_ || stamp >> 32 != stamp_ >> 32 ? found::here : found::differs;
   }
 
-  /// All others have been awaited and their values read.
-  void end() noexcept { all_.wake(&mine_); }
-
-  /// By the one, who has awaited all others: from here on nobody leaves, whatever fails. False where the communicator
-  /// has failed before.
+  /// By one who has awaited all others here, of the same call: from now on nobody leaves. Several may. False where the
+  /// communicator has failed before.
   bool hold() noexcept;
-  void let_go() noexcept;
-  /// What all others do next.
-  void say(std::uint32_t what) noexcept;
-  void await_all_done();
 
-  /// By the others: what `conductor` says; nothing but `failed` where the communicator has failed before he held all.
-  struct word {
-    found how = found::here;
-    std::uint32_t what = 0;
-  };
-  word await_word(std::size_t conductor);
-  void done() noexcept;
+  /// Those that may sleep until this worker has published are woken: before it is long busy with something else.
+  void wake() noexcept { all_.wake(&mine_); }
 
  private:
   std::size_t place() const noexcept { return number_ % depth; }
-  void show_step(std::uint32_t what) noexcept;
 
   worker_rounds& all_;
   board& mine_;
-  const std::uint32_t number_;
+  const std::uint64_t number_;
   const std::uint64_t stamp_;
 };
 

@@ -25,11 +25,15 @@ bool arena_boards::is_done(const record& retired) const noexcept {
   });
 }
 
-board_ticket arena_boards::claim() {
+board_ticket arena_boards::claim(std::size_t spared) {
   const std::lock_guard lock(giving_);
   for (std::size_t i = 0; i < records_.size(); ++i) {
     record& each = records_[i];
     if (each.now == state::given || (each.now == state::retired && !is_done(each))) continue;
+    if (spared != 0) {
+      --spared;
+      continue;
+    }
     each.now = state::given;
     each.others.clear();
     const board_ticket given{++each.use, static_cast<std::uint32_t>(i)};

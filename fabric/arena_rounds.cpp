@@ -69,6 +69,7 @@ class arena_rounds::long_wait {
     for (; !reached(); ++turns_) {
       // relaxed: what it failed with is read under the messenger's token.
       if (of_.failed_.load(std::memory_order_relaxed)) return false;
+      if (of_.leave()) continue;
       if (turns_ % turns_between_polls == turns_between_polls - 1 && of_.by_.help()) {
         pause_.reset();
         continue;
@@ -134,6 +135,13 @@ arena_rounds::found arena_rounds::await_long(const std::atomic<std::uint64_t>& i
   // Spinning was in vain, or a little more of it would have been enough.
   spins_ = wait.was_short() ? std::min(2 * spins_, most_spins) : std::max(spins_ / 2, least_spins);
   return its.load(std::memory_order_acquire) == stamp_ ? found::here : found::differs;  // as in await()
+}
+
+bool arena_rounds::leave() noexcept {
+  if (!coroutine::leaves()) return false;
+  wake_sleepers();
+  coroutine::leave();
+  return !failed_.load(std::memory_order_relaxed);  // relaxed: as in begin()
 }
 
 bool arena_rounds::all_are_in(std::uint32_t round) const noexcept {
@@ -204,6 +212,7 @@ arena_rounds::difference arena_rounds::difference_to(std::size_t member) const n
 }
 
 void arena_rounds::wake_sleepers() noexcept {
+  if (std::exchange(woken_, true)) return;
   // seq_cst: between the stamp and the looks; see long_wait::sleep().
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (const arena_board* each : boards_) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <weft/runtime/coroutine.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/event.hpp>
 #include <weft/runtime/progress.hpp>
@@ -37,7 +38,9 @@ bool event::take_back(waiter& mine) noexcept {
 }
 
 void event::wait(progress& by) {
-  if (ready()) return;
+  do {
+    if (ready()) return;
+  } while (coroutine::leave());
   if (by.threaded()) by.notify();
   fiber* mine = fiber::current();
   if (mine == nullptr) {
@@ -48,7 +51,10 @@ void event::wait(progress& by) {
 }
 
 bool event::wait_until(progress& by, clock::time_point deadline) {
-  if (ready()) return true;
+  do {
+    if (ready()) return true;
+    if (coroutine::leaves() && by.time().now() >= deadline) return false;
+  } while (coroutine::leave());
   if (by.threaded()) by.notify();
   fiber* mine = fiber::current();
   if (mine == nullptr) return poll_until(by, deadline);

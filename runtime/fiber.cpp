@@ -45,6 +45,7 @@ context::~context() {
 
 void context::prepare(context& target) noexcept {
   target_ = &target;
+  sanitizer_fiber_ = sanitizer::current_fiber();  // a fiber may park on a coroutine's stack
   target.thread_exceptions_ = thread_exceptions_;
   exceptions_ = std::exchange(*thread_exceptions_, target.exceptions_);
 }

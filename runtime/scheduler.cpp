@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <weft/runtime/coroutine.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/progress.hpp>
 #include <weft/runtime/scheduler.hpp>
@@ -180,6 +181,7 @@ void scheduler::make_ready(fiber& woken) noexcept {
 }
 
 void scheduler::yield() noexcept {
+  if (coroutine::leave()) return;
   fiber* mine = fiber::current();
   if (mine == nullptr) return;
   mine->owner_.ready_.push(*mine);

@@ -35,7 +35,9 @@ detail::choice_request call_of(communicator& world, const bench_settings& settin
   const auto kind = schedules::find_collective(settings.collective).value();
   std::size_t vector = count_of(settings, bytes) * kernels::size_of(settings.type);
   if (schedules::has_blocks(kind)) vector *= static_cast<std::size_t>(world.size());
-  return detail::choices::request(world, kind, vector, settings.op, settings.type);
+  auto call = detail::choices::request(world, kind, vector, settings.op, settings.type);
+  call.mapped = settings.arena;
+  return call;
 }
 
 /// Each size by every algorithm, the one predicted to be the fastest first.
@@ -45,7 +47,7 @@ std::int64_t sweep_algorithms(communicator& world, const bench_settings& setting
   bench_settings one = settings;
   for (std::size_t bytes = settings.from;; bytes *= settings.factor) {
     const auto call = call_of(world, settings, bytes);
-    const auto* const chosen = detail::choices::taken(world, call).how;
+    const auto* const chosen = detail::choices::way(world, call);
     one.from = one.to = bytes;
     for (const auto& each : detail::choices::predicted(world, call)) {
       detail::choices::prefer(world, call.what, each.how);
@@ -81,15 +83,7 @@ struct rank_program {
       return sweep_algorithms(world, settings, arena, [&](const measurement& measured) { report->add(measured); });
     }
     return sweep(world, settings, arena, [&](measurement measured) {
-      const auto call = call_of(world, settings, measured.bytes);
-      if (!settings.persistent && detail::choices::on_node(world, call.what, call.bytes))
-        measured.algorithm = detail::choices::reads_on_node(world, call) ? "node-reading" : "node";
-      else if (const auto* const pattern = detail::choices::pattern(world, call.what); !settings.persistent && pattern)
-        measured.algorithm = pattern->name;
-      else if (detail::choices::joined(world, call.what))
-        measured.algorithm = "joined";
-      else
-        measured.algorithm = detail::choices::taken(world, call).how->name;
+      measured.algorithm = detail::choices::name_of_way(world, call_of(world, settings, measured.bytes));
       report->add(measured);
     });
   }

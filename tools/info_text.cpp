@@ -75,7 +75,7 @@ void write_arena(std::ostream& out, const info_report& report) {
   out << label("  long vectors")
       << (arena.reading_refusal.empty() ? "in pieces through it, or read from each other's memory (process_vm_readv "
                                           "works) where that is measured "
-                                          "to be the faster at a start: `weft bench` says node-reading there"
+                                          "to be the faster at a start: `weft bench` says single-copy there"
                                         : "in pieces through it: " + arena.reading_refusal)
       << '\n';
 }

@@ -28,11 +28,29 @@ std::string reason(const explained_call& call, const explanation& made) {
   const std::string name(made.chosen.how->name);
   if (call.wanted != nullptr) return name + " is taken because --algorithm says so";
   const auto& all = made.alternatives;
+  if (made.chosen.how->pattern != schedules::memory_pattern::none)
+    return name + " is taken in the memory that the node shares";
   if (all.size() == 1) return name + " is taken because there is no other";
   const double ratio = all[0].seconds > 0 ? all[1].seconds / all[0].seconds : 1;
   if (ratio == 1) return name + " is taken as the first of the table that nothing is predicted to be faster than";
   return name + " is taken as the fastest: " + std::string(all[1].how->name) + " is predicted to take " +
          fixed("%.2f", ratio) + " times as long";
+}
+
+/// Where processes of a node share memory they take a pattern of that.
+void take_pattern(explanation& made, const explained_call& call, const schedules::board_costs& costs, double combine) {
+  schedules::shared_node on;
+  on.processes = call.shape.ranks;
+  on.reads_from = reads_from(costs);
+  for (const schedules::algorithm& how : schedules::algorithms_of(call.kind)) {
+    const bool goes = how.pattern != schedules::memory_pattern::none &&
+                      how.pattern != schedules::memory_pattern::in_place && !schedules::is_of_process(how.pattern);
+    if (!goes || (how.pattern == schedules::memory_pattern::in_groups && call.shape.groups.size() < 2)) continue;
+    const auto each = path_of(costs, how.pattern, static_cast<double>(call.bytes), combine);
+    made.alternatives.push_back(predict(how, call.shape, call.bytes, each, call.segment));
+  }
+  std::ranges::stable_sort(made.alternatives, {}, &schedules::prediction::seconds);
+  made.chosen.how = &row_of(call.kind, pattern_of(call.kind, bytes_given(call.kind, call.bytes, on.processes), on));
 }
 
 }  // namespace
@@ -53,6 +71,8 @@ explanation explain(const explained_call& call, const detail::tuning& measured) 
   made.alternatives = predict_all(call.kind, call.shape, call.bytes, each, call.segment);
   std::erase_if(made.alternatives, [&](const auto& one) { return !meets(asked, *one.how); });
   made.chosen = select_fastest(call.kind, call.shape, call.bytes, each, by, asked);
+  if (made.over == road::node && call.wanted == nullptr && measured.machine.boards)
+    take_pattern(made, call, *measured.machine.boards, combine);
   made.why = reason(call, made);
   return made;
 }

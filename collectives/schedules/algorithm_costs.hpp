@@ -62,6 +62,8 @@ double reading_exchange_cost(const algorithm_arguments& of, double bytes, const 
 // Of patterns of shared memory, where α is that of a round.
 double one_round_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double at_once_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double served_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double served_shown_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double in_groups_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double by_shares_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double in_place_cost(const algorithm_arguments& of, double bytes, const path_costs& each);

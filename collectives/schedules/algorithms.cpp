@@ -70,6 +70,20 @@ constexpr algorithm shared(std::string_view name, unsigned parameters, std::stri
           nullptr,    by};
 }
 
+/// That of ranks of one process.
+template <collective what, memory_pattern by>
+constexpr algorithm served() {
+  constexpr bool shown = by == memory_pattern::served_shown;
+  constexpr auto* cost = shown ? served_shown_cost : served_cost;
+  constexpr unsigned parameters = (is_rooted(what) ? takes::root : 0) | takes::groups | (shown ? 0 : takes::segments);
+  if constexpr (!combines(what))
+    return shared<what, by>(shown ? "served-shown" : "served", parameters, folklore,
+                            shown ? "3 α + (p - 1) n β" : "3 α + (p - 1)/g n β for g groups", copied<cost>);
+  else
+    return shared<what, by>(shown ? "served-shown" : "served", parameters, folklore,
+                            shown ? "3 α + (p - 1) n (β + γ)" : "3 α + (p - 1)/g n (β + γ) for g groups", cost);
+}
+
 const algorithm table[] = {
     {collective::reduce, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β + n/s γ)",
      rank_order::on_request, binomial_cost, reduce_by_place<binomial_shape, binomial_place>, binomial_shape},
@@ -109,6 +123,8 @@ const algorithm table[] = {
                                                          "2 α + (p - 1)/p n (β + γ)", in_place_cost),
     shared<collective::reduce, memory_pattern::single_copy>("single-copy", takes::root | takes::segments, chakraborty,
                                                             "3 α + 2 (p - 1)/p n β + (p - 1)/p n γ", single_copy_cost),
+    served<collective::reduce, memory_pattern::served>(),
+    served<collective::reduce, memory_pattern::served_shown>(),
 
     {collective::broadcast, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β)", rank_order::kept,
      copied<binomial_cost>,
@@ -156,6 +172,8 @@ const algorithm table[] = {
                                                             "2 α + (p - 1)/p n β", copied<in_place_cost>),
     shared<collective::broadcast, memory_pattern::single_copy>("single-copy", takes::root | takes::segments,
                                                                chakraborty, "2 α + n β", copied<one_reads_told_cost>),
+    served<collective::broadcast, memory_pattern::served>(),
+    served<collective::broadcast, memory_pattern::served_shown>(),
 
     {collective::allreduce, "recursive-doubling", 0, thakur,
      "floor(log2 p) (α + n β + n γ), and 2 (α + n β) + n γ where p is no power of two", rank_order::kept, doubling_cost,
@@ -218,6 +236,8 @@ const algorithm table[] = {
                                                             "2 α + (p - 1)/p n (β + γ)", in_place_cost),
     shared<collective::allreduce, memory_pattern::single_copy>(
         "single-copy", takes::segments, chakraborty, "3 α + 2 (p - 1)/p n β + (p - 1)/p n γ", single_copy_cost),
+    served<collective::allreduce, memory_pattern::served>(),
+    served<collective::allreduce, memory_pattern::served_shown>(),
 
     {collective::reduce_scatter, "ring", piped_shares | takes::order, heimlich, "(p - 1) (α + n/p β + n/p γ)",
      rank_order::not_kept, ring_cost,
@@ -241,6 +261,8 @@ const algorithm table[] = {
                                                                  "s α + (p - 1) n/p (β + γ)", in_parts_cost),
     shared<collective::reduce_scatter, memory_pattern::single_copy>("single-copy", takes::segments, chakraborty,
                                                                     "2 α + (p - 1) n/p (β + γ)", told_exchange_cost),
+    served<collective::reduce_scatter, memory_pattern::served>(),
+    served<collective::reduce_scatter, memory_pattern::served_shown>(),
 
     {collective::allgather, "ring", piped_shares | takes::order, patarasuk, "(p - 1) (α + n/p β)", rank_order::kept,
      copied<ring_cost>, [](const arguments& of, sink& to) { ring_allgather(ring_of(of), of.rank, to); }},
@@ -257,6 +279,8 @@ const algorithm table[] = {
                                                            copied<in_parts_cost>),
     shared<collective::allgather, memory_pattern::single_copy>("single-copy", takes::segments, chakraborty,
                                                                "2 α + (p - 1)/p n β", copied<told_exchange_cost>),
+    served<collective::allgather, memory_pattern::served>(),
+    served<collective::allgather, memory_pattern::served_shown>(),
 
     {collective::barrier, "dissemination", 0, "Hensgen, Finkel and Manber 1988", "ceil(log2 p) α", rank_order::kept,
      rounds_cost, [](const arguments& of, sink& to) { dissemination_barrier(of.ranks, of.rank, to); }},
@@ -270,6 +294,7 @@ const algorithm table[] = {
     shared<collective::barrier, memory_pattern::in_groups>(
         "in-groups", takes::groups, graham, "2 α",
         [](const arguments& of, double bytes, const path_costs& each) { return 2 * one_round_cost(of, bytes, each); }),
+    served<collective::barrier, memory_pattern::served_shown>(),
 
     {collective::gather, "binomial", takes::root | takes::window, heimlich, "ceil(log2 p) α + (p - 1)/p n β",
      rank_order::kept, copied<spread_cost>,
@@ -280,6 +305,8 @@ const algorithm table[] = {
                                                         "s α + (p - 1)/p n β", copied<in_parts_cost>),
     shared<collective::gather, memory_pattern::single_copy>("single-copy", takes::root | takes::segments, chakraborty,
                                                             "2 α + (p - 1)/p n β", copied<told_exchange_cost>),
+    served<collective::gather, memory_pattern::served>(),
+    served<collective::gather, memory_pattern::served_shown>(),
 
     {collective::scatter, "binomial", takes::root, heimlich, "ceil(log2 p) α + (p - 1)/p n β", rank_order::kept,
      copied<spread_cost>, [](const arguments& of, sink& to) { binomial_scatter(of.ranks, of.root, of.rank, to); }},
@@ -289,6 +316,8 @@ const algorithm table[] = {
                                                          copied<one_reads_cost>),
     shared<collective::scatter, memory_pattern::single_copy>("single-copy", takes::root | takes::segments, chakraborty,
                                                              "2 α + n/p β", copied<one_reads_share_cost>),
+    served<collective::scatter, memory_pattern::served>(),
+    served<collective::scatter, memory_pattern::served_shown>(),
 
     {collective::alltoall, "pairwise", takes::window, thakur, "(p - 1) (α + n/p β)", rank_order::kept,
      copied<pairwise_cost>, [](const arguments& of, sink& to) { pairwise_alltoall(of.ranks, of.rank, of.by, to); }},
@@ -304,6 +333,8 @@ const algorithm table[] = {
                                                            copied<in_parts_cost>),
     shared<collective::alltoall, memory_pattern::single_copy>("single-copy", takes::segments, chakraborty,
                                                               "2 α + (p - 1)/p n β", copied<told_exchange_cost>),
+    served<collective::alltoall, memory_pattern::served>(),
+    served<collective::alltoall, memory_pattern::served_shown>(),
 
     {collective::scan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + n γ)", rank_order::kept,
      doubling_scan_cost, [](const arguments& of, sink& to) { recursive_doubling_scan(of.ranks, of.rank, to); }},
@@ -312,6 +343,8 @@ const algorithm table[] = {
     shared<collective::scan, memory_pattern::at_once>("at-once", 0, graham, "α + (p - 1) n (β + γ)", at_once_cost),
     shared<collective::scan, memory_pattern::pipelined>("pipelined", takes::segments, graham,
                                                         "(p + s - 2) (α + n/s β + n/s γ)", chain_cost),
+    served<collective::scan, memory_pattern::served>(),
+    served<collective::scan, memory_pattern::served_shown>(),
 
     {collective::exscan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + 2 n γ)", rank_order::kept,
      [](const arguments& of, double bytes, const path_costs& each) {
@@ -325,6 +358,8 @@ const algorithm table[] = {
     shared<collective::exscan, memory_pattern::at_once>("at-once", 0, graham, "α + (p - 1) n (β + γ)", at_once_cost),
     shared<collective::exscan, memory_pattern::pipelined>("pipelined", takes::segments, graham,
                                                           "(p + s - 2) (α + n/s β + n/s γ)", chain_cost),
+    served<collective::exscan, memory_pattern::served>(),
+    served<collective::exscan, memory_pattern::served_shown>(),
 };
 
 std::span<const algorithm> rows_of(collective kind) {

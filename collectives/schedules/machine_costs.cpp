@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <weft/schedules/machine_costs.hpp>
 
 namespace weft::schedules {
@@ -24,11 +25,31 @@ link_costs link_of(const machine_costs& of, road which, double combine) {
   return link;
 }
 
+double at_length(const std::array<double, board_lengths.size()>& of, double bytes) {
+  const auto next =
+      std::ranges::find_if(board_lengths, [&](std::size_t each) { return static_cast<double>(each) >= bytes; });
+  if (next == board_lengths.begin()) return of.front();
+  if (next == board_lengths.end()) return of.back();
+  const auto i = static_cast<std::size_t>(next - board_lengths.begin());
+  const double below = std::log2(static_cast<double>(board_lengths[i - 1])),
+               above = std::log2(static_cast<double>(board_lengths[i]));
+  const double part = (std::log2(bytes) - below) / (above - below);
+  return of[i - 1] + part * (of[i] - of[i - 1]);
+}
+
 }  // namespace
 
 std::string_view name(road which) {
   static constexpr std::array<std::string_view, roads> names{"memory", "node", "fabric", "line"};
   return names[static_cast<std::size_t>(which)];
+}
+
+path_costs path_of(const board_costs& of, memory_pattern by, double bytes, double combine) {
+  double beta = at_length(by == memory_pattern::single_copy ? of.read : of.copy, bytes);
+  if (by == memory_pattern::in_place) beta = 0;  // combined where they lie
+  link_costs link(of.round, beta, combine);
+  link.gap = 0;  // a round is that of all
+  return link;
 }
 
 path_costs path_of(const machine_costs& of, road farthest, road within, double combine) {

@@ -64,4 +64,12 @@ double told_exchange_cost(const algorithm_arguments& of, double bytes, const pat
   return rounds_of_node(of, 2, each) + used(each, share(of) * bytes);
 }
 
+double served_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
+  return rounds_of_node(of, 3, each) + used(each, (p(of) - 1) / groups(of) * bytes);
+}
+
+double served_shown_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
+  return rounds_of_node(of, 3, each) + used(each, (p(of) - 1) * bytes);
+}
+
 }  // namespace weft::schedules

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <stdexcept>
 
 #include "emitter.hpp"
@@ -38,6 +39,12 @@ recording_party::recording_party(const recorded_call& call)
       operands_(awaited_.size()) {
   cut_.input = held(self_, buffer::input);
   cut_.output = held(self_, buffer::output);
+  for (std::size_t m = 0; m < size(); ++m) {
+    everyone_.push_back(m);
+    if (call.first_of.empty()) continue;
+    if (first_of(m) == self_) served_.push_back(m);
+    if (first_of(m) == m) firsts_.push_back(m);
+  }
 }
 
 block_set recording_party::held(std::size_t member, buffer in) const {
@@ -72,14 +79,17 @@ block_set recording_party::held(std::size_t member, buffer in) const {
 }
 
 block_range recording_party::blocks_at(const place& of, std::size_t count) const {
-  if (has_slots(of.in)) return {};
   const auto member = of.owner == me ? self_ : static_cast<std::size_t>(of.owner);
-  const block_set blocks = of.in == buffer::work ? cut_.work : held(member, of.in);
+  if (of.in == buffer::board && uses_shown_) return shown_blocks_at(member, of.at, count);
+  if (has_slots(of.in)) return {};
+  const block_set blocks = of.in != buffer::work ? held(member, of.in)
+                           : apart_              ? held(member, buffer::input)
+                                                 : cut_.work;
   return {blocks.at(narrow(of.at)), narrow(count)};
 }
 
 segment recording_party::segment_of(const place& of, block_range elements) const {
-  return {of.owner, of.in, of.in == buffer::board ? narrow(of.at) : 0, elements};
+  return {of.owner, of.in, has_slots(of.in) ? narrow(of.at) : 0, elements};
 }
 
 void recording_party::check_in_round(const place& of, std::size_t count) const {
@@ -150,6 +160,44 @@ recording_party::place recording_party::kept(patterns::range of) {
   return {me, buffer::work, 0};
 }
 
+recording_party::place recording_party::given(std::size_t m, std::size_t at) const {
+  if (uses_shown_ && !(but_own_ && first_of(m) == self_)) return shown_of(m) + at;
+  return {owner(m), apart_ ? buffer::work : buffer::input, at};
+}
+
+bool recording_party::begin_showing(std::size_t each) {
+  each_ = each;
+  std::size_t most = 0;
+  for (const std::size_t first : firsts_)
+    most = std::max(most, static_cast<std::size_t>(std::ranges::count(call_.first_of, first)));
+  return begin(most * each);
+}
+
+recording_party::place recording_party::shown_of(std::size_t m) const {
+  const auto before =
+      std::ranges::count(call_.first_of.begin(), call_.first_of.begin() + static_cast<std::ptrdiff_t>(m), first_of(m));
+  return shown(first_of(m), static_cast<std::size_t>(before) * each_);
+}
+
+block_range recording_party::shown_blocks_at(std::size_t first, std::size_t at, std::size_t count) const {
+  for (std::size_t m = 0; m < size(); ++m) {
+    const std::size_t begin = shown_of(m).at;
+    if (first_of(m) == first && at >= begin && at < begin + each_)
+      return {held(m, buffer::input).at(narrow(at - begin)), narrow(count)};
+  }
+  return {};
+}
+
+void recording_party::use_shown(bool but_own) {
+  uses_shown_ = true;
+  but_own_ = but_own;
+}
+
+recording_party::asides::asides(recording_party& of) {
+  of.cut_.scratch_slots = 2;
+  of.cut_.slot_blocks = narrow(near());
+}
+
 void recording_party::apart(std::size_t count) {
   if (call_.what != collective::alltoall) return;
   cut_.work = cut_.input;
@@ -163,17 +211,23 @@ std::vector<segment> recording_party::offered(std::size_t member, patterns::offe
   const auto whole = [&](buffer in) {
     const bool is_apart = apart_ && in == buffer::input;
     const block_set blocks = held(member, in);
-    return segment{owner(member), is_apart ? buffer::work : in, 0, {blocks.first, blocks.count}};
+    std::vector<segment> rows;
+    for (std::uint32_t done = 0; done < blocks.count; done += blocks.run)
+      rows.push_back({owner(member), is_apart ? buffer::work : in, 0, {blocks.at(done), blocks.run}});
+    return rows;
   };
   switch (what) {
     case offers::nothing:
       return {};
     case offers::input:
-      return {whole(buffer::input)};
+      return whole(buffer::input);
     case offers::output:
-      return {whole(buffer::output)};
-    case offers::both:
-      return {whole(buffer::input), whole(buffer::output)};
+      return whole(buffer::output);
+    case offers::both: {
+      std::vector<segment> all = whole(buffer::input);
+      std::ranges::copy(whole(buffer::output), std::back_inserter(all));
+      return all;
+    }
     case offers::share:
       break;
   }
@@ -225,7 +279,7 @@ bool recording_party::give(std::size_t member, std::size_t at, place from, std::
 
 bool recording_party::combine_told(patterns::range of, place to) {
   std::vector<place> inputs;
-  for (std::size_t m = 0; m < size(); ++m) inputs.push_back({owner(m), buffer::input, of.first});
+  for (std::size_t m = 0; m < size(); ++m) inputs.push_back(given(m, of.first));
   combine(inputs, to, of.count);
   return true;
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 #include <weft/patterns/alltoall_with_counts.hpp>
+#include <weft/patterns/served.hpp>
 #include <weft/schedules/collective.hpp>
 #include <weft/schedules/schedule.hpp>
 
@@ -21,6 +22,9 @@ struct recorded_call {
       0;                 ///< of the vector, or where there are blocks, of each rank's (in an all-to-all for each other)
   std::size_t room = 1;  ///< of a slot
   std::vector<bool> mapped = {};  ///< whose buffers lie where every rank can use them in place; empty: nobody's
+  std::size_t line = 1;           ///< elements of a cache line
+  bool shares_slots = true;       ///< where vectors are long enough
+  std::vector<std::size_t> first_of = {};  ///< of each rank, where those of a group serve the others: served.hpp
 };
 
 /// One rank's, of one call. A step waits for the one before it, as it does where a pattern is carried out; publishing
@@ -42,9 +46,9 @@ class recording_party {
   std::size_t size() const { return operands_.size(); }
   std::size_t self() const { return self_; }
   std::size_t room() const { return call_.room; }
-  static constexpr std::size_t line() { return 1; }
+  std::size_t line() const { return call_.line; }
   std::size_t number() const { return rounds_; }
-  static constexpr bool shares_slots() { return true; }
+  bool shares_slots() const { return call_.shares_slots; }
   bool is_mapped(std::size_t member) const { return !call_.mapped.empty() && call_.mapped[member]; }
 
   place input(std::size_t at) const { return {me, apart_ ? buffer::work : buffer::input, at}; }
@@ -96,12 +100,32 @@ class recording_party {
   bool combine_told(patterns::range of, place to);
   template <class Takes>
   bool combine_in_place(patterns::range of, Takes takes) {
-    const auto root = static_cast<std::size_t>(call_.root);
-    const std::size_t first = takes(self_) ? self_ : root;
-    combine_told(of, {owner(first), buffer::output, of.first});
+    std::size_t first = self_;  // that takes it, this one before others
+    for (std::size_t m = 0; m < size() && !takes(first); ++m) first = m;
+    if (!takes(first)) return true;
+    combine_told(of, taken(first, of.first));
     for (std::size_t m = 0; m < size(); ++m)
-      if (m != first && takes(m)) give(m, of.first, output(of.first), of.count);
+      if (m != first && takes(m)) copy(taken(first, of.first), taken(m, of.first), of.count);
     return true;
+  }
+
+  std::size_t first_of(std::size_t m) const { return call_.first_of[m]; }
+  std::span<const std::size_t> served() const { return served_; }
+  std::span<const std::size_t> firsts() const { return firsts_; }
+  std::span<const std::size_t> everyone() const { return everyone_; }
+  place given(std::size_t m, std::size_t at) const;
+  place taken(std::size_t m, std::size_t at) const { return {owner(m), buffer::output, at}; }
+  bool begin_showing(std::size_t each);
+  place shown_of(std::size_t m) const;
+  void use_shown(bool but_own);
+  static constexpr std::size_t near() { return 2; }
+  class asides {
+   public:
+    explicit asides(recording_party& of);
+    place at(std::size_t which) const { return {me, buffer::scratch, which}; }
+  };
+  patterns::move pair(std::size_t giver, std::size_t taker) const {
+    return {block(taker).first, call_.count, block(giver).first};
   }
 
  private:
@@ -121,6 +145,8 @@ class recording_party {
   segment segment_of(const place& of, block_range elements) const;
   /// The blocks that lie there; none on a board or in scratch, which say nothing of what lies there.
   block_range blocks_at(const place& of, std::size_t count) const;
+  /// The same of what a first has shown there of those that it serves.
+  block_range shown_blocks_at(std::size_t first, std::size_t at, std::size_t count) const;
   std::vector<segment> offered(std::size_t member, patterns::offers what) const;
   void check_in_round(const place& of, std::size_t count) const;
   /// Those of the first of these places that says which they are.
@@ -140,6 +166,9 @@ class recording_party {
   std::vector<patterns::offers> heard_;  // of each member, the latest
   std::vector<place> operands_;
   bool apart_ = false;
+  std::vector<std::size_t> served_, firsts_, everyone_;
+  std::size_t each_ = 0;  // elements shown of each that is served
+  bool uses_shown_ = false, but_own_ = false;
 };
 
 }  // namespace weft::schedules

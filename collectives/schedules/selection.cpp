@@ -6,6 +6,8 @@
 namespace weft::schedules {
 namespace {
 
+constexpr std::size_t slot_bytes = 8 << 10;  ///< of a node's memory
+
 /// Whether fewer bytes count for more than fewer rounds.
 bool is_long(collective kind, int ranks, std::size_t bytes, const selection_parameters& by) {
   if (kind == collective::alltoall) return ranks <= 2 || bytes > by.bruck_limit * static_cast<std::size_t>(ranks);
@@ -75,6 +77,58 @@ const algorithm& choose(collective kind, int ranks, std::size_t bytes, const sel
 }
 
 }  // namespace
+
+std::size_t bytes_given(collective kind, std::size_t bytes, int processes) {
+  const auto share = bytes / static_cast<std::size_t>(processes);
+  if (kind == collective::allgather || kind == collective::gather) return share;
+  return kind == collective::alltoall || kind == collective::reduce_scatter ? bytes - share : bytes;
+}
+
+memory_pattern pattern_of(collective kind, std::size_t bytes, const shared_node& on) {
+  const auto processes = static_cast<std::size_t>(on.processes);
+  const std::size_t in_slot =
+      kind == collective::reduce_scatter ? slot_bytes / processes * (processes - 1) : slot_bytes;
+  const bool fits = bytes <= in_slot, reads = bytes >= std::max(on.reads_from, least_told);
+  switch (kind) {
+    case collective::barrier:
+      if (on.in_groups) return memory_pattern::in_groups;
+      return on.crowded ? memory_pattern::through_first : memory_pattern::at_once;
+    case collective::scan:
+    case collective::exscan:
+      return fits ? memory_pattern::at_once : memory_pattern::pipelined;
+    case collective::alltoall:
+      return reads ? memory_pattern::single_copy : memory_pattern::in_parts;
+    case collective::reduce_scatter:
+      return reads ? memory_pattern::single_copy : fits ? memory_pattern::at_once : memory_pattern::in_parts;
+    case collective::gather:
+    case collective::scatter:
+    case collective::allgather:
+      return reads ? memory_pattern::single_copy : memory_pattern::at_once;
+    case collective::broadcast:
+      if (on.mapped && bytes >= least_told) return memory_pattern::in_place;
+      return reads ? memory_pattern::single_copy : memory_pattern::at_once;
+    case collective::reduce:
+      if (on.mapped && !fits) return memory_pattern::in_place;
+      break;
+    case collective::allreduce:
+      if (on.mapped && bytes >= least_told) return memory_pattern::in_place;
+      break;
+  }
+  if (reads) return memory_pattern::single_copy;
+  if (!fits && !on.short_slots) return memory_pattern::by_shares;
+  return on.in_groups && kind == collective::allreduce ? memory_pattern::in_groups : memory_pattern::at_once;
+}
+
+const algorithm& row_of(collective kind, memory_pattern by) {
+  return *std::ranges::find(algorithms_of(kind), by, &algorithm::pattern);
+}
+
+std::size_t reads_from(const board_costs& of) {
+  constexpr double clearly = 1.25;
+  std::size_t from = std::numeric_limits<std::size_t>::max();
+  for (std::size_t i = board_lengths.size(); i-- > 1 && of.copy[i] > clearly * of.read[i];) from = board_lengths[i];
+  return from;
+}
 
 bool meets(const demands& of, const algorithm& how) {
   // Only where every rank sends straight to every other one need nobody know what the others have.

@@ -59,31 +59,21 @@ board_party::~board_party() {
   host_.boards()->retire(board(), std::move(others));
 }
 
-void board_party::start(const leader_call& call) {
+void board_party::take_terms(const leader_call& call) {
   const request& of = *call.of;
-  call_ = &call;
   fingerprint_ = call.fingerprint;
-  sequence_ = call.sequence;
-  in_ = const_cast<std::byte*>(call.in);
-  out_ = call.out;
   element_ = schedules::combines(call.what) ? of.element_bytes : 1;
   const std::size_t each = of.element_bytes / element_;
   count_ = call.count * each;
   block_ = call.block * each;
-  slot_bytes_ = fabric::arena_slot_bytes;
-  in_long_slots_ = false;
   custom_ = call.custom.apply != nullptr;
-  has_told_ = false;
-  if (call.poisoned != missing_ || poisoned_ != nullptr) [[unlikely]]
-    missing_ = poisoned_ = call.poisoned;
-  if (op_ != of.op || type_ != of.type) [[unlikely]]
-    if (!custom_ && schedules::combines(call.what)) {
-      kernel_ = kernels::combine(of.op, of.type);
-      op_ = of.op;
-      type_ = of.type;
-    }
-  if (!begins_.empty() || !call.counts.empty()) [[unlikely]]
-    place_blocks(call, each);
+  missing_ = poisoned_ = call.poisoned;
+  if (!custom_ && schedules::combines(call.what) && (op_ != of.op || type_ != of.type)) {
+    kernel_ = kernels::combine(of.op, of.type);
+    op_ = of.op;
+    type_ = of.type;
+  }
+  place_blocks(call, each);
 }
 
 void board_party::place_blocks(const leader_call& call, std::size_t each) {
@@ -97,10 +87,10 @@ void board_party::place_blocks(const leader_call& call, std::size_t each) {
   if (!call.counts.empty()) begins_.push_back(begin);
 }
 
-leader_result board_party::finish() {
+leader_result board_party::finish_special() {
   for (scratch* each : {&pieces_, &kept_, &apart_}) each->free_large();
-  if (poisoned_ == nullptr) [[likely]]
-    return {};
+  took_memory_ = false;
+  if (poisoned_ == nullptr) return {};
   leader_result result;
   result.failure = thrown_ != nullptr ? std::exchange(thrown_, nullptr) : fabric::as_failure(*poisoned_);
   result.poisoned = std::exchange(poisoned_, nullptr);

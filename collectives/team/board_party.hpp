@@ -59,10 +59,27 @@ class board_party {
   bool reads_memory() const noexcept { return reads_memory_; }  ///< the others' by the kernel
   bool has_heap() const noexcept { return heap_ != nullptr; }
 
-  /// Begins a call. Elements are those of `call.of`; where nothing is combined, bytes.
-  void start(const leader_call& call);
+  /// Begins a call. Elements are those of `call.of`; where nothing is combined, bytes. Whether it differs in nothing but
+  /// the buffers from the latest.
+  bool start(const leader_call& call) {
+    const bool known = call_ == &call && call.again && missing_ == nullptr;
+    call_ = &call;
+    sequence_ = call.sequence;
+    in_ = const_cast<std::byte*>(call.in);
+    out_ = call.out;
+    slot_bytes_ = fabric::arena_slot_bytes;
+    in_long_slots_ = false;
+    has_told_ = false;
+    if (!known) [[unlikely]]
+      take_terms(call);
+    return known;
+  }
   /// Its pattern has ended well: what came of an operator that threw.
-  leader_result finish();
+  leader_result finish() {
+    if (took_memory_ || poisoned_ != nullptr) [[unlikely]]
+      return finish_special();
+    return {};
+  }
   /// It has not: from now on nobody uses this process's memory, once this returns. Blocks until then.
   void withdraw();
 
@@ -199,6 +216,9 @@ class board_party {
   bool has_room_for_counts() const noexcept { return counts_bytes() <= fabric::arena_slot_bytes; }
 
  private:
+  void take_terms(const leader_call& call);
+  leader_result finish_special();
+
   /// What a process tells: offsets in its region of the heaps, `elsewhere`, or `none`, and the address of its input.
   struct told_buffers {
     static constexpr std::uint64_t elsewhere = ~std::uint64_t{0};  ///< in memory of its own
@@ -234,6 +254,10 @@ class board_party {
     return in_long_slots_ ? long_slots_of_[member] + long_slot_ : rounds_.slot(member);
   }
   void report_difference(std::size_t member);
+
+  static std::span<const std::byte* const> as_inputs(std::span<const place> all) noexcept {
+    return {all.data(), all.size()};
+  }
 
   // error_tokens.cpp
   void show_token(const fabric::poison* missing) noexcept;
@@ -272,6 +296,11 @@ class board_party {
     std::size_t bytes_ = 0;
   };
 
+  place memory_in(scratch& which, std::size_t bytes) {
+    took_memory_ = true;
+    return which.room_for(bytes);
+  }
+
   process& host_;
   const std::uint64_t communicator_;
   const std::vector<int>& leaders_;
@@ -288,6 +317,7 @@ class board_party {
   std::vector<told_buffers> told_;        // by each process, in the round `telling_`
   std::uint32_t telling_ = 0;
   scratch pieces_, kept_, apart_;
+  bool took_memory_ = false;  // of one of them, in this call
 
   enum class opening : unsigned char { not_tried, open, refused };
   opening long_slots_ = opening::not_tried;

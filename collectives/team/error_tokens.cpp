@@ -21,17 +21,15 @@ struct error_token {
 
 void board_party::combine_many(std::span<const place> from, place to, std::size_t count) {
   if (custom_) return combine_by_caller(from, to, count);
-  const std::vector<const std::byte*> inputs(from.begin(), from.end());
-  combine_inputs(array_operator(*call_->of), inputs, 0, count, to, {});
+  combine_inputs(array_operator(*call_->of), as_inputs(from), 0, count, to, {});
 }
 
 void board_party::combine_by_caller(std::span<const place> from, place to, std::size_t count) {
   if (poisoned_ != nullptr) return;
   array_operator by(*call_->of);
   by.custom = call_->custom;
-  const std::vector<const std::byte*> inputs(from.begin(), from.end());
   try {
-    combine_inputs(by, inputs, 0, count, to, {});
+    combine_inputs(by, as_inputs(from), 0, count, to, {});
   } catch (...) {
     thrown_ = std::current_exception();
     poisoned_ = std::make_shared<const fabric::poison>(fabric::poison{leaders_[self()], message_of(thrown_)});

@@ -20,25 +20,14 @@ std::vector<std::vector<int>> rows_of(std::size_t seats, std::size_t each) {
 
 }  // namespace
 
-std::optional<node_groups> node_groups::of(std::span<const std::vector<int>> groups, std::size_t self) {
-  node_groups found;
-  std::size_t place = 0, seats = 0, longest = 0;
+std::optional<patterns::two_levels> worthwhile_levels(std::span<const std::vector<int>> groups, std::size_t self) {
+  std::size_t seats = 0, longest = 0;
   for (const auto& group : groups) {
     seats += group.size();
     longest = std::max(longest, group.size());
-    const auto here = std::ranges::find(group, static_cast<int>(self));
-    if (here == group.end()) continue;
-    place = static_cast<std::size_t>(here - group.begin());
-    found.beside.assign(group.begin(), group.end());
   }
   if (longest + groups.size() >= seats) return std::nullopt;
-  for (const auto& group : groups) {
-    found.across.push_back(static_cast<std::size_t>(group[place % group.size()]));
-    if (std::ranges::find(group, static_cast<int>(self)) != group.end()) continue;
-    for (std::size_t i = 0; i < group.size(); ++i)
-      if (i % found.beside.size() == place) found.across_from.push_back(static_cast<std::size_t>(group[i]));
-  }
-  return found;
+  return patterns::two_levels::of(groups, self);
 }
 
 std::vector<std::vector<int>> groups_on_node(process& host, std::span<const fabric::arena_boards::seat> seats) {

@@ -35,7 +35,34 @@ class measurement {
       all.push_back({bytes, most_of(slots), most_of(reading)});
       if (most_of(seconds_now() - end) > 0) break;
     }
+    if (what == collective::allreduce) of_allreduce_ = all;
     return works_ ? limit_by(all, assumed) : assumed;
+  }
+
+  /// What the formulas of all-reduces (schedules/pattern_costs.cpp) are to give: at_once_cost of the shortest, of the
+  /// others by_shares_cost by slots, and single_copy_cost. Once its limit is known.
+  schedules::board_costs costs(double seconds, double combine) {
+    const auto others = static_cast<double>(team_.size() - 1), share = others / static_cast<double>(team_.size());
+    schedules::board_costs found;
+    found.round = most_of(time(collective::allreduce, sizeof(float), never_reading, seconds));
+    const auto per_byte = [&](double time, std::size_t bytes, double of_all, double rounds) {
+      return std::max(0.0, (time - rounds * found.round) / (of_all * static_cast<double>(bytes)) - combine);
+    };
+    const std::size_t shortest_one = schedules::board_lengths.front();
+    const double of_shortest = most_of(time(collective::allreduce, shortest_one, never_reading, seconds));
+    found.copy.fill(per_byte(of_shortest, shortest_one, others, 1));
+    found.read.fill(found.copy.front());
+    for (std::size_t i = 1; i < found.copy.size(); ++i) {
+      found.copy[i] = found.copy[i - 1];  // where there was no time for it
+      found.read[i] = found.read[i - 1];
+      for (const both_ways& each : of_allreduce_) {
+        if (each.bytes != schedules::board_lengths[i]) continue;
+        found.copy[i] = per_byte(each.slots, each.bytes, share, 2) / 2;
+        found.read[i] = per_byte(each.reading, each.bytes, share, 3) / 2;
+      }
+    }
+    if (of_allreduce_.size() > 0) found.read[0] = found.read[1];
+    return found;
   }
 
  private:
@@ -52,7 +79,10 @@ class measurement {
     const std::size_t given = bytes / sizeof(float);
     const std::size_t block = what == collective::alltoall ? given / (team_.size() - 1) : given;
     const std::size_t count = schedules::has_blocks(what) ? block * team_.size() : given;
+    const request together =
+        call(collective::barrier, kernels::operation::sum, kernels::type::float32, nullptr, nullptr);
     const auto run_one = [&] {
+      run(together, 0, 0);
       const double begin = seconds_now();
       run(one, count, block);
       return seconds_now() - begin;
@@ -96,6 +126,7 @@ class measurement {
   node_team& team_;
   fabric::participant& member_;
   std::vector<float> in_, out_;
+  std::vector<both_ways> of_allreduce_;
   bool works_ = true;  // the communicator has not failed
 };
 
@@ -122,8 +153,8 @@ std::size_t limit_by(std::span<const both_ways> all, std::size_t assumed) {
   return first < all.size() ? all[first].bytes : std::max(assumed, length_factor * all.back().bytes);
 }
 
-node_limits measure_node_limits(node_team& team, fabric::participant& member, const node_limits& assumed,
-                                double seconds) {
+measured_node measure_node(node_team& team, fabric::participant& member, const node_limits& assumed, double combine,
+                           double seconds) {
   measurement on(team, member);
   node_limits found;
   found.allreduce = on.limit_of(collective::allreduce, assumed.allreduce, seconds / 4);
@@ -131,7 +162,7 @@ node_limits measure_node_limits(node_team& team, fabric::participant& member, co
   found.allgather = on.limit_of(collective::allgather, assumed.allgather, seconds / 4);
   found.alltoall = on.limit_of(collective::alltoall, assumed.alltoall, seconds / 4);
   found.measured = true;
-  return found;
+  return {found, on.costs(seconds / 40, combine)};
 }
 
 }  // namespace weft::detail

@@ -7,6 +7,7 @@
 #include <span>
 #include <weft/fabric/participant.hpp>
 #include <weft/schedules/collective.hpp>
+#include <weft/schedules/machine_costs.hpp>
 
 namespace weft::detail {
 
@@ -50,11 +51,16 @@ inline constexpr std::size_t length_factor = 4;
 /// the geometric mean. As assumed where they do not come that far.
 std::size_t limit_by(std::span<const both_ways> all, std::size_t assumed);
 
+struct measured_node {
+  node_limits limits;
+  schedules::board_costs costs;
+};
+
 /// Times all-reduces, broadcasts, all-gathers and all-to-alls of the team's processes both ways, the shortest first, as
 /// long as `seconds` last; the same on all of them. What was not come to is as assumed. To be called by all processes,
 /// before any other call. Blocks, and leaves the team without limits of its own. Where the communicator fails
-/// meanwhile, its next call says so.
-node_limits measure_node_limits(node_team& team, fabric::participant& member, const node_limits& assumed,
-                                double seconds);
+/// meanwhile, its next call says so. `combine`: seconds to add up a byte of floats.
+measured_node measure_node(node_team& team, fabric::participant& member, const node_limits& assumed, double combine,
+                           double seconds);
 
 }  // namespace weft::detail

@@ -6,7 +6,8 @@
 #include <memory>
 #include <optional>
 #include <vector>
-#include <weft/schedules/algorithms.hpp>
+#include <weft/schedules/pattern_call.hpp>
+#include <weft/schedules/selection.hpp>
 
 #include "board_party.hpp"
 #include "node_groups.hpp"
@@ -43,44 +44,72 @@ class node_team {
   /// Blocks.
   leader_result run(const leader_call& call, fabric::participant& member, memory_pattern wanted = memory_pattern::none);
 
+  /// The same in two steps, of a call that is one exchange, without a named pattern. The first shows what this process
+  /// has, and does not block; whether that could be is told to the second.
+  bool show(const leader_call& call, fabric::participant& member);
+  leader_result use_shown(bool shown, fabric::participant& member);
+  /// Whether a `what` of a vector of so many bytes, without a named pattern or counts, is one.
+  bool is_one_exchange(collective what, std::size_t bytes) const noexcept {
+    return (what == collective::allreduce || what == collective::barrier) && is_one_round(what, bytes);
+  }
+
+  /// Begins one: what follows is `how()`, carried out by `party()`. Blocks; false where the communicator has failed.
+  bool begin(const leader_call& call, memory_pattern wanted = memory_pattern::none);
+  /// The pattern of the latest call, but for all-to-alls with counts.
+  const schedules::pattern_call& how() const noexcept { return how_; }
+  const patterns::two_levels* levels() const noexcept { return groups_ ? &*groups_ : nullptr; }
+  board_party& party() noexcept { return party_; }
+
+  /// What the choice of a pattern for a `what` depends on here, by a built-in operator: `mapped` where all buffers lie
+  /// in memory that the node shares.
+  schedules::shared_node seen_by(collective what, bool mapped) const noexcept;
+  bool reads_memory() const noexcept { return party_.reads_memory(); }
+
+  /// Whether a `what` of a vector of so many bytes, without a named pattern or counts, is over once all have shown what
+  /// they have: then nobody waits for what a process does behind its own waits.
+  bool is_one_round(collective what, std::size_t bytes) const noexcept;
+
   /// From now on: the same in every process.
-  void take(const node_limits& limits) noexcept { limits_ = limits; }
+  void take(const node_limits& limits) noexcept {
+    limits_ = limits;
+    is_chosen_ = false;
+  }
   /// Finds those by measuring where the job measures at all and every process of the node has a CPU, for all teams of
   /// as many processes that are made from then on, too. By all processes, before any call. Blocks.
   void measure_limits(fabric::participant& member);
-
-  /// Whether a `what` is read whose vector, of all blocks where there are some, has so many bytes.
-  bool reads(collective what, std::size_t bytes) const noexcept;
 
   /// The communicator has failed: whoever waits here is to end. Any thread.
   void fail() noexcept { party_.fail(); }
 
  private:
-  // Each returns false where the communicator has failed.
-  bool go(const leader_call& call, memory_pattern wanted);
-  bool barrier(memory_pattern wanted);
-  template <class Takes>
-  bool reduce(const leader_call& call, memory_pattern wanted, Takes takes);
-  bool broadcast(const leader_call& call, memory_pattern wanted);
-  bool reduce_scatter(const leader_call& call, memory_pattern wanted);
-  bool scan(const leader_call& call, memory_pattern wanted);
-  bool move(const leader_call& call, patterns::moving what, memory_pattern wanted);
-  bool alltoall(const leader_call& call, memory_pattern wanted);
+  // These return false where the communicator has failed.
+  bool carry_out(const leader_call& call, memory_pattern wanted);
+  leader_result give_up(fabric::participant& member);
+  bool alltoall_with_counts(const leader_call& call, memory_pattern wanted);
 
-  bool in_groups(patterns::range piece);
-  /// Whether a vector is read from the other processes' memory, where that is permitted, and not shown.
-  bool is_long(const leader_call& call, std::size_t bytes, memory_pattern wanted) const noexcept;
-  bool is_long(collective what, std::size_t bytes, bool custom) const noexcept;
-  /// Whether processes tell where their buffers lie for a vector of so many bytes.
-  bool tells(const leader_call& call, std::size_t bytes, bool reads, memory_pattern wanted) const noexcept;
+  void choose(const leader_call& call, memory_pattern wanted);
+  /// Bytes of the longest input that a process gives the others.
+  std::size_t bytes_given(const leader_call& call) const;
+  bool can_go(const leader_call& call, memory_pattern by) const noexcept;
+  /// The one wanted, where the call can go by it; else by length.
+  memory_pattern pattern_of(const leader_call& call, std::size_t bytes, memory_pattern wanted) const noexcept;
+  /// Whether processes tell where their buffers lie for an input of so many bytes.
+  bool tells(const leader_call& call, std::size_t bytes, memory_pattern wanted) const noexcept;
   const node_limits& limits() const noexcept { return party_.refused_long_slots() ? limits_by_short_slots_ : limits_; }
 
   process& host_;
   board_party party_;
   node_limits limits_;
   const node_limits limits_by_short_slots_;
-  const std::optional<node_groups> groups_;
+  const std::optional<patterns::two_levels> groups_;
   std::vector<patterns::move> moves_;
+
+  // How the latest call goes, and what that depends on beside the call.
+  schedules::pattern_call how_;
+  std::size_t bytes_ = 0;  // that are given
+  memory_pattern wanted_ = memory_pattern::none;
+  bool by_short_slots_ = false;
+  bool is_chosen_ = false;
 };
 
 }  // namespace weft::detail

@@ -84,23 +84,22 @@ bool board_party::give(std::size_t member, std::size_t at, place from, std::size
 
 void board_party::combine_into_outputs(patterns::range of) {
   if (!rounds_.all_stay()) return;
-  const std::vector<const std::byte*> inputs(operands_.begin(), operands_.end());
-  std::vector<place> outputs;
-  for (const place each : outputs_)
-    if (each != nullptr) outputs.push_back(each);
-  const place mine = outputs_[self()] != nullptr ? outputs_[self()] : outputs.front();
-  combine_inputs(array_operator(*call_->of), inputs, of.first, of.count, mine + of.first * element_, outputs);
+  const place own = outputs_[self()];
+  std::erase(outputs_, nullptr);
+  const place first = own != nullptr ? own : outputs_.front();
+  combine_inputs(array_operator(*call_->of), as_inputs(operands_), of.first, of.count, first + of.first * element_,
+                 outputs_);
 }
 
 board_party::place board_party::kept(patterns::range of) {
   const bool takes = call_->what != collective::reduce || self() == static_cast<std::size_t>(call_->root);
-  kept_at_ = takes ? output(of.first) : kept_.room_for(of.count * element_);
+  kept_at_ = takes ? output(of.first) : memory_in(kept_, of.count * element_);
   return kept_at_;
 }
 
 void board_party::apart(std::size_t count) {
   if (call_->what != collective::alltoall || in_ != out_) return;
-  const place copy = apart_.room_for(count * element_);
+  const place copy = memory_in(apart_, count * element_);
   if (count != 0) std::memcpy(copy, in_, count * element_);
   in_ = copy;
 }
@@ -119,7 +118,7 @@ bool board_party::combine_told(patterns::range of, place to) {
     if (in_place && (mapped_[i] = find(i, told_[i].in + of.first * element_, of.count * element_)) == nullptr)
       return false;
   }
-  place const pieces = pieces_.room_for((size() - 1) * piece);
+  place const pieces = memory_in(pieces_, (size() - 1) * piece);
   for (std::size_t done = 0, some = 0; done < of.count && poisoned_ == nullptr; done += some) {
     some = std::min(each, of.count - done);
     place into = pieces;

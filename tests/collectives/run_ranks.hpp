@@ -9,10 +9,9 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <mutex>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -24,38 +23,10 @@
 #include <weft/topology/affinity.hpp>
 
 #include "catch.hpp"
+#include "expect.hpp"
 #include "seed.hpp"
 
 namespace weft_test {
-
-/// What a rank's program throws when something is not as it must be. (Catch2's own assertions take one thread.)
-struct expectation_failed : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-template <class... Parts>
-void expect(bool right, const Parts&... what) {
-  if (right) return;
-  std::ostringstream text;
-  (text << ... << what);
-  throw expectation_failed("expected: " + text.str());
-}
-
-/// The weft::error that `call` throws; it must have `code`.
-template <class Call>
-std::string expect_error(weft::errc code, Call&& call) {
-  try {
-    call();
-  } catch (const weft::error& e) {
-    expect(e.code() == code, weft::make_error_code(code).message(), ", not ", e.code().message(), ": ", e.what());
-    return e.what();
-  }
-  throw expectation_failed("expected an error (" + weft::make_error_code(code).message() + "), got none");
-}
-
-inline void expect_text(const std::string& text, const std::string& part) {
-  expect(text.find(part) != std::string::npos, "\"", part, "\" in \"", text, "\"");
-}
 
 inline std::string text_of(const std::exception_ptr& failure) {
   return failure == nullptr ? "no error" : weft::message_of(failure);
@@ -100,11 +71,14 @@ class watchdog {
   watchdog(std::chrono::seconds most, std::function<std::string()> what)
       : thread_([this, most, what = std::move(what)] {
           std::unique_lock lock(mutex_);
+          begun_.count_down();
           if (changed_.wait_for(lock, most, [this] { return over_; })) return;
           std::fprintf(stderr, "HANG: after %lld s %s\n", static_cast<long long>(most.count()), what().c_str());
           std::fflush(stderr);
           std::abort();
-        }) {}
+        }) {
+    begun_.wait();  // it locks nothing while locks are counted
+  }
   ~watchdog() {
     {
       const std::lock_guard lock(mutex_);
@@ -118,6 +92,7 @@ class watchdog {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool over_ = false;
+  std::latch begun_{1};
   std::thread thread_;
 };
 
@@ -209,6 +184,15 @@ inline void run_ranks(const job& what, const std::function<void(weft::communicat
   INFO("seed " << seed_of_this_run() << ", " << what.processes << " processes, " << what.ranks() << " ranks");
   if (!text.empty()) FAIL(text);
   SUCCEED();
+}
+
+/// The same with the runtime of the rank's process.
+inline void run_with_runtime(const job& what, const std::function<void(weft::runtime&, weft::communicator&)>& program) {
+  const auto failures = run_processes(what, [&](int, weft::runtime& runtime) {
+    runtime.run([&](weft::communicator& world) { program(runtime, world); });
+  });
+  CAPTURE(seed_of_this_run());
+  for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
 }
 
 inline void run_ranks(int processes, int ranks_per_process, const weft::options& settings,

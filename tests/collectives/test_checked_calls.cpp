@@ -110,11 +110,9 @@ TEST_CASE("who called what is told of every rank", "[checked]") {
     calls mine(world, 10);
     const auto text =
         expect_error(weft::errc::mismatched_call, [&] { mine.make(called[world.rank()], form::blocking); });
-    expect_text(text,
-                ": ranks 0 to 2, 4 called allreduce(sum, double, count 10 elements), joined within each process first");
-    expect_text(text, "; rank 3 called bcast(count 80 bytes, root 0), joined within each process first");
-    expect_text(text,
-                "; ranks 5, 6 called allreduce(max, double, count 10 elements), joined within each process first");
+    expect_text(text, ": ranks 0 to 2, 4 called allreduce(sum, double, count 10 elements), through shared memory");
+    expect_text(text, "; rank 3 called bcast(count 80 bytes, root 0), through shared memory");
+    expect_text(text, "; ranks 5, 6 called allreduce(max, double, count 10 elements), through shared memory");
   });
 }
 

@@ -73,50 +73,6 @@ TEST_CASE("any number of vectors combine in their order, wherever the result goe
       }
 }
 
-TEST_CASE("scans combine from left to right, in place and apart, with the own vector and without") {
-  const array_operator by = joining();
-  const bool in_place = GENERATE(false, true);
-  for (const std::size_t inputs : {1, 2, 5, 18})
-    for (const std::size_t count : {1, 511, 512, 1500}) {
-      CAPTURE(inputs, count, in_place, seed_of_this_run());
-      arrays a(inputs, count), b = a;
-      for (std::size_t r = 0; r < inputs; ++r) {
-        b.in[r] = reinterpret_cast<const std::byte*>(b.all[r].data());
-        b.out[r] = reinterpret_cast<std::byte*>(b.all[r].data());
-      }
-      const std::vector<std::vector<digits>> given = a.all;
-      std::vector<digits> total(count);
-      const std::size_t half = count / 2;
-      // The second half first: shares are combined in any order.
-      for (const auto& [first, some] : {std::pair(half, count - half), std::pair(std::size_t{0}, half)}) {
-        if (some != 0) weft::detail::scan_inputs(by, in_place ? a.in : b.in, first, some, a.out);
-      }
-      for (std::size_t i = 0; i < count; ++i) {
-        digits right;
-        for (std::size_t r = 0; r < inputs; ++r) {
-          right = joined(right, given[r][i]);
-          REQUIRE(a.all[r][i] == right);
-        }
-      }
-      if (in_place) a.all = given;
-      for (std::size_t r = 0; r < inputs; ++r) a.out[r] = reinterpret_cast<std::byte*>(a.all[r].data());
-      const auto& from = in_place ? a.out : b.out;
-      const std::vector<const std::byte*> in(from.begin(), from.end());
-      const std::vector<digits> first_output = a.all[0];
-      weft::detail::exscan_inputs(by, in, half, count - half, a.out, reinterpret_cast<std::byte*>(total.data()));
-      if (half != 0) weft::detail::exscan_inputs(by, in, 0, half, a.out, reinterpret_cast<std::byte*>(total.data()));
-      CHECK(a.all[0] == first_output);
-      for (std::size_t i = 0; i < count; ++i) {
-        digits right;
-        for (std::size_t r = 0; r < inputs; ++r) {
-          if (r > 0) REQUIRE(a.all[r][i] == right);
-          right = joined(right, given[r][i]);
-        }
-        REQUIRE(total[i] == right);
-      }
-    }
-}
-
 TEST_CASE("vectors combine by a kernel to the same bits in shares as at once") {
   weft::detail::request call;
   call.type = weft::kernels::type::float64;

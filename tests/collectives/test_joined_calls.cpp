@@ -4,7 +4,6 @@
 #include <random>
 #include <thread>
 
-#include "affine.hpp"
 #include "collective_cases.hpp"
 #include "joined_job.hpp"
 #include "peak_memory.hpp"
@@ -93,15 +92,12 @@ TEST_CASE("operators that do not commute combine in the order of the ranks", "[j
   const int workers = GENERATE(1, 2);
   const auto what = GENERATE_COPY(joined_job(1, 20, workers), joined_job(3, 4, workers), joined_job(2, 18, workers));
   run_ranks(what, [](weft::communicator& world) {
-    for (const std::size_t count : {1u, 50u, 3000u}) check_order(world, all_ranks(world.size()), count);
+    for (const std::size_t count : {1u, 50u, 3000u}) check_order(world, count);
     auto reversed = world.split(0, -world.rank());
-    auto ranks = all_ranks(world.size());
+    check_order(*reversed, 40);
     // Every other rank first: the ranks of a process do not follow each other.
-    std::ranges::reverse(ranks);
-    check_order(*reversed, ranks, 40);
-    std::ranges::stable_sort(ranks, {}, [](int r) { return std::pair(r % 2, r); });
     auto mixed = world.split(0, world.rank() % 2 * world.size() + world.rank());
-    check_order(*mixed, ranks, 40);
+    check_order(*mixed, 40);
     const std::vector<double> in(9, world.rank());
     std::vector<double> sum(9);
     mixed->allreduce(in, sum, weft::sum);

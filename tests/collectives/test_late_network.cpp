@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "../fabric/file_limit.hpp"
-#include "affine.hpp"
 #include "node_cases.hpp"
 
 using namespace weft_test;

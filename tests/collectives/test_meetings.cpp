@@ -176,7 +176,7 @@ TEST_CASE("ranks of different workers that call different things are told what",
       expect_text(text, what == 0   ? "rank 1 called allreduce(sum, double, count " + std::to_string(of_rank_1)
                         : what == 1 ? "rank 1 called bcast("
                                     : "rank 1 called barrier()");
-      expect_text(text, "joined within each process first");
+      expect_text(text, "through shared memory");
       expect_error(weft::errc::mismatched_call, [&] { inner.barrier(); });
       world.barrier();
     }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 #include <thread>
+#include <weft/fabric/arena.hpp>
 
 #include "barriers.hpp"
 #include "node_cases.hpp"
@@ -149,7 +150,7 @@ TEST_CASE("collectives through the arena and messages of every other form take t
 TEST_CASE("communicators of communicators have boards of their own, and give them back", "[node]") {
   const auto what = GENERATE(0, 1) == 0 ? small_job(4) : small_job(3, 2);
   run_ranks(what, [](weft::communicator& world) {
-    for (int i = 0; i < 40; ++i) {  // more than there are boards
+    for (int i = 0; i < 80; ++i) {  // more than there are boards
       auto half = world.split(world.rank() % 2, -world.rank());
       auto copy = half->dup();
       expect(on_node(copy, collective::allreduce), "a board for copy ", i);
@@ -166,18 +167,27 @@ TEST_CASE("where there are no boards left communicators go by messages, on all r
   run_ranks(small_job(3), [](weft::communicator& world) {
     std::vector<weft::communicator> many;
     int by_messages = 0;
-    for (int i = 0; i < 20; ++i) {
+    constexpr int boards{weft::fabric::arena::boards};
+    for (int i = 0; i < boards + 4; ++i) {
       many.push_back(world.dup());
       if (!on_node(many.back(), collective::allreduce)) ++by_messages;
       std::vector<int> sums{by_messages};
       many.back().allreduce(sums, sums, weft::sum);
       expect(sums[0] == 3 * by_messages, "the same road on all ranks");
     }
-    expect(by_messages == 20 - 15, "15 boards beside the world's");
+    expect(by_messages == 5, "a board less for them than there are, that of the world");
     many.clear();
     world.barrier();  // all have given theirs back
     const auto again = world.dup();
     many.push_back(world.dup());
     expect(on_node(many.back(), collective::allreduce), "a board that was given back");
+  });
+}
+
+TEST_CASE("processes of a node go by length where patterns of a process's ranks are named", "[node]") {
+  run_ranks(small_job(3), [](weft::communicator& world) {
+    for (const weft::schedules::algorithm& how : weft::schedules::algorithms())
+      if (is_of_process(how.pattern)) weft::detail::choices::prefer(world, how.kind, &how);
+    call_anything(world, sanitized ? 60 : 400, seed_of_this_run());
   });
 }

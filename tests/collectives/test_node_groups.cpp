@@ -12,7 +12,7 @@
 
 using namespace weft_test;
 
-using weft::detail::node_groups;
+using weft::detail::worthwhile_levels;
 
 TEST_CASE("groups leave less to be read, of every process once", "[node]") {
   std::mt19937_64 random(seed_of_this_run());
@@ -24,7 +24,7 @@ TEST_CASE("groups leave less to be read, of every process once", "[node]") {
     for (std::size_t i = 0; i < seats.size(); ++i)
       groups[i < groups.size() ? i : random() % groups.size()].push_back(seats[i]);
     for (const int self : seats) {
-      const auto found = node_groups::of(groups, static_cast<std::size_t>(self));
+      const auto found = worthwhile_levels(groups, static_cast<std::size_t>(self));
       const auto longest = std::ranges::max(groups, {}, [](const auto& each) { return each.size(); }).size();
       REQUIRE(found.has_value() == (longest + groups.size() < seats.size()));
       if (!found) continue;

@@ -43,15 +43,6 @@ void call_in_place(weft::runtime& runtime, weft::communicator& world, where lies
   }
 }
 
-/// Runs it on every rank; throws what the first of them threw.
-void run_with_runtime(const job& what, const std::function<void(weft::runtime&, weft::communicator&)>& program) {
-  const auto failures = run_processes(what, [&](int, weft::runtime& runtime) {
-    runtime.run([&](weft::communicator& world) { program(runtime, world); });
-  });
-  CAPTURE(seed_of_this_run());
-  for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
-}
-
 }  // namespace
 
 TEST_CASE("of buffers that are used in place the serial result comes", "[in place]") {

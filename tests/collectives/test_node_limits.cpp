@@ -13,6 +13,7 @@ using weft::detail::both_ways;
 using weft::detail::choices;
 using weft::detail::node_limits;
 using weft::schedules::collective;
+using weft::schedules::memory_pattern;
 
 namespace {
 
@@ -24,7 +25,7 @@ std::vector<bool> read_lengths(weft::communicator& world) {
   std::vector<bool> read;
   for (const collective what : moved)
     for (std::size_t bytes = 8 << 10; bytes <= 8 << 20; bytes *= 2)
-      read.push_back(choices::reads_on_node(world, {what, bytes, {}, 0}));
+      read.push_back(choices::way(world, {what, bytes, {}, 0})->pattern == memory_pattern::single_copy);
   return read;
 }
 

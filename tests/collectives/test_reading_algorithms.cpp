@@ -47,15 +47,6 @@ std::string taken(weft::communicator& world, collective what) {
   return std::string(choices::taken(world, request).how->name);
 }
 
-/// Runs it on every rank; throws what the first of them threw.
-void run_with_runtime(const job& what, const std::function<void(weft::runtime&, weft::communicator&)>& program) {
-  const auto failures = run_processes(what, [&](int, weft::runtime& runtime) {
-    runtime.run([&](weft::communicator& world) { program(runtime, world); });
-  });
-  CAPTURE(seed_of_this_run());
-  for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
-}
-
 /// Started and planned calls, of buffers of which some lie in memory that the node shares.
 void start_and_plan(weft::runtime& runtime, weft::communicator& world, collective what, int calls) {
   std::mt19937_64 random(seed_of_this_run()), own(seed_of_this_run() + static_cast<std::uint64_t>(world.rank()) + 1);

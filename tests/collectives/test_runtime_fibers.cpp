@@ -7,18 +7,6 @@
 using namespace weft_test;
 using namespace std::chrono_literals;
 
-namespace {
-
-/// Runs `program` on every rank, with its process's runtime; the test fails with what went wrong.
-void run_with_runtime(const job& what, const std::function<void(weft::runtime&, weft::communicator&)>& program) {
-  const auto failures = run_processes(what, [&](int, weft::runtime& runtime) {
-    runtime.run([&](weft::communicator& world) { program(runtime, world); });
-  });
-  for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
-}
-
-}  // namespace
-
 TEST_CASE("a fiber beside a rank works while the rank waits", "[fibers]") {
   job what = small_job(2, GENERATE(1, 3));
   what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);

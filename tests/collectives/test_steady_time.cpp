@@ -117,7 +117,7 @@ TEST_CASE("starts on a machine where much happens come to nearly the same") {
   for (int start = 0; start < 50; ++start) {
     const int cold = static_cast<int>(4 * chance(random));
     made_up one{[&](int i) {
-      if (i <= cold) return 3 * ms * chance(random);
+      if (i <= cold) return 10 * us + 3 * ms * chance(random);
       return 10 * us * (1 + 0.3 * chance(random)) + (chance(random) < 0.1 ? 4 * ms : 0);
     }};
     found.push_back(one.measure());

@@ -77,7 +77,7 @@ TEST_CASE("workers read in each round what the others published in it") {
         const std::byte right = value_of(number, other);
         if (!here || its[0] != right || its[bytes / 2] != right || its[bytes - 1] != right) ++wrong;
       }
-      turn.end();
+      turn.wake();
       dawdle(random);
     }
   });
@@ -94,55 +94,83 @@ TEST_CASE("a worker whose call is another is found to differ by all") {
     turn.publish();
     for (std::size_t other = 0; other < workers; ++other)
       if (other != self && turn.await(other) == found::differs) ++differ;
-    turn.end();
+    turn.wake();
   });
   CHECK(differ == 2 * (workers - 1));
 }
 
-TEST_CASE("workers do what one of them says, step by step") {
+TEST_CASE("one worker uses what all have, and the others wait for it") {
   const std::size_t workers = GENERATE(2, 3, 5), seed = weft_test::test_seed();
   const bool in_fibers = GENERATE(false, true);
   CAPTURE(workers, seed, in_fibers);
   weft::progress by(nothing);
   worker_rounds rounds(workers, by);
-  std::vector<std::uint64_t> shared(workers, 0);  // each worker's, read by the one between the steps
+  std::vector<std::uint64_t> shared(workers, 0);  // each worker's, written by the one while the others wait
   std::atomic<int> wrong{0};
   const std::uint32_t most = weft_test::sanitized ? 1500 : 10'000;
   (in_fibers ? on_workers : on_threads)(workers, [&](std::size_t self) {
-    std::mt19937_64 steps(seed), random(seed + self + 1);
-    std::uint64_t expected = 0;
+    std::mt19937_64 random(seed + self + 1);
     for (std::uint32_t number = 0; number < most; ++number) {
-      const std::uint32_t jobs = steps() % 3;
-      worker_rounds::round turn(rounds, self, number);
-      turn.publish();
+      worker_rounds::round first(rounds, self, number);
       if (self == 0) {
         for (std::size_t other = 1; other < workers; ++other)
-          if (turn.await(other) != found::here) ++wrong;
-        if (!turn.hold()) ++wrong;
-        for (std::uint32_t job = 1; job <= jobs; ++job) {
-          turn.say(job);
-          shared[self] += job;
-          turn.await_all_done();
-          expected += job;
-          for (const std::uint64_t each : shared)
-            if (each != expected) ++wrong;
-        }
-        turn.let_go();
-        turn.say(0);
+          if (first.await(other) != found::here) ++wrong;
+        if (!first.hold()) ++wrong;
+        first.wake();
+        for (std::uint64_t& each : shared)
+          if (++each != number + 1) ++wrong;
+        worker_rounds::round last(rounds, self, number);
+        last.publish();
+        last.wake();
       } else {
-        while (true) {
-          const auto word = turn.await_word(0);
-          if (word.how != found::here) ++wrong;
-          if (word.what == 0) break;
-          dawdle(random);
-          shared[self] += word.what;
-          turn.done();
-        }
+        first.publish();
+        first.wake();
+        worker_rounds::round last(rounds, self, number);
+        if (last.await(0, 0, first.number()) != found::here || shared[self] != number + 1) ++wrong;
+        last.wake();
       }
       dawdle(random);
     }
   });
   CHECK(wrong == 0);
+}
+
+TEST_CASE("where one worker has held a round all do, whenever a failure comes") {
+  const std::size_t seed = weft_test::test_seed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < (weft_test::sanitized ? 150 : 1000); ++i) {
+    const std::size_t workers = 2 + random() % 3;
+    const auto pause = std::chrono::microseconds(random() % 120);
+    weft::progress by(nothing);
+    worker_rounds rounds(workers, by);
+    std::atomic<std::size_t> held{0}, met{0};
+    std::thread breaker([&] {
+      std::this_thread::sleep_for(pause);
+      rounds.fail();
+    });
+    on_threads(workers, [&](std::size_t self) {
+      const auto await_others = [&](worker_rounds::round& turn, std::uint64_t stays) {
+        for (std::size_t other = 0; other < workers; ++other)
+          if (other != self && turn.await(other, 0, stays) != found::here) return false;
+        return true;
+      };
+      for (std::uint32_t number = 0; !rounds.has_failed(); ++number) {
+        worker_rounds::round first(rounds, self, number);
+        first.publish();
+        if (!await_others(first, first.number()) || !first.hold()) return;
+        ++held;
+        first.wake();
+        worker_rounds::round last(rounds, self, number);
+        last.publish();
+        if (await_others(last, first.number())) ++met;
+        last.wake();
+      }
+    });
+    breaker.join();
+    CHECK(held % workers == 0);
+    CHECK(met == held);
+  }
 }
 
 TEST_CASE("a failure ends every wait, but where the one holds the others") {
@@ -167,20 +195,22 @@ TEST_CASE("a failure ends every wait, but where the one holds the others") {
       if (one_is_missing && self + 1 == workers) return;
       for (std::uint32_t number = 0;; ++number) {
         if (rounds.has_failed()) break;
-        worker_rounds::round turn(rounds, self, number);
-        turn.publish();
+        worker_rounds::round first(rounds, self, number);
         if (self != 0) {
-          const auto word = turn.await_word(0);
-          ++(word.how == found::here ? told : left);
-          if (word.how != found::here) break;
+          first.publish();
+          worker_rounds::round last(rounds, self, number);
+          const bool here = last.await(0, 0, first.number()) == found::here;
+          ++(here ? told : left);
+          if (!here) break;
           continue;
         }
         bool all = true;
-        for (std::size_t other = 1; other < workers && all; ++other) all = turn.await(other) == found::here;
-        if (!all || !turn.hold()) break;
+        for (std::size_t other = 1; other < workers && all; ++other) all = first.await(other) == found::here;
+        if (!all || !first.hold()) break;
         was_held = true;
-        turn.let_go();
-        turn.say(1);
+        worker_rounds::round last(rounds, self, number);
+        last.publish();
+        last.wake();
       }
     });
     breaker.join();

@@ -11,6 +11,7 @@ using words = std::vector<std::string>;
 
 int survive(int argc, char** argv);
 int exchange(int argc, char** argv);
+int calls(int argc, char** argv);
 int compute(int argc, char** argv);
 int give_up(int argc, char** argv);
 int hold(int argc, char** argv);

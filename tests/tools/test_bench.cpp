@@ -248,6 +248,17 @@ TEST_CASE("a bench says which road its calls took, whichever provider is named")
   CHECK(results({"latency", "-b", "8", "-e", "8", "--weft-node=off"}).at(0).at("road") == provider);
 }
 
+TEST_CASE("a bench says which pattern the ranks of a process take") {
+  const auto taken = [](words ranks) {
+    words arguments{"allreduce", "-b", "8", "-e", "8"};
+    arguments.insert(arguments.end(), ranks.begin(), ranks.end());
+    return results(arguments).at(0).at("algorithm").get<std::string>();
+  };
+  CHECK(taken({"-n", "4", "--ranks-per-process", "4", "--workers", "1"}) == "served");
+  CHECK(taken({"-n", "4", "--ranks-per-process", "4", "--workers", "2"}) == "served-shown");
+  CHECK(taken({"-n", "4", "--ranks-per-process", "2"}) == "node");
+}
+
 TEST_CASE("a bench refuses an arena that there is none of") {
   const outcome refused = bench({"bcast", "-e", "8", "--buffers", "arena", "--weft-node=off", "--budget", "1"});
   CHECK(refused.status != 0);

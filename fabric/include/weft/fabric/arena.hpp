@@ -38,7 +38,7 @@ class arena_door {
 
 class arena {
  public:
-  /// Communicators of one process that may use the arena at a time.
+  /// Communicators and plans of one process that may use the arena at a time.
   static constexpr std::size_t boards = 16;
   /// Shared memory for each process of a node of so many from the start, bytes: a multiple of the page.
   static std::size_t area_bytes(std::size_t processes) noexcept;

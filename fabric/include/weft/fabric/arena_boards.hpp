@@ -17,8 +17,8 @@ class arena_boards {
  public:
   arena_boards(const arena& memory, int self);
 
-  /// One as good as new; none where all are in use.
-  board_ticket claim();
+  /// One as good as new; none where all others but so many are in use.
+  board_ticket claim(std::size_t spared = 0);
   /// Gives back one that nobody has used, and nobody is going to.
   void give_back(board_ticket unused);
 

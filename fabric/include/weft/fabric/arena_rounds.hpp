@@ -9,6 +9,7 @@
 #include <weft/fabric/round_order.hpp>
 #include <weft/fabric/slot_ring.hpp>
 #include <weft/runtime/backoff.hpp>
+#include <weft/runtime/coroutine.hpp>
 #include <weft/runtime/progress.hpp>
 
 namespace weft::fabric {
@@ -20,7 +21,8 @@ namespace weft::fabric {
 /// Every process publishes in every round, whether or not it has anything to say. `begin` waits until nobody reads any
 /// more what is written now (round_order.hpp).
 ///
-/// For one thread at a time. What blocks spins, yields, and sleeps, polls meanwhile, and ends where `failed` is set.
+/// For one thread at a time. What blocks spins, yields, and sleeps, polls meanwhile, and ends where `failed` is set; a
+/// coroutine is left (weft/runtime/coroutine.hpp).
 class arena_rounds {
  public:
   enum class found {
@@ -75,6 +77,7 @@ class arena_rounds {
   void publish() noexcept {
     // release: pairs with the acquire of whoever finds this stamp: value, slot and call are there then.
     boards_[self_]->lines[place()].stamp.store(stamp_, std::memory_order_release);
+    woken_ = false;
   }
 
   /// Waits until `member` has published in this round. `in_slot`: bytes of its slot that are read next. A few come to
@@ -89,10 +92,13 @@ class arena_rounds {
       if (now == stamp_) [[likely]]
         return found::here;
       if (round_of(now) == order_.number()) return found::differs;
-      if (turn == spins_) break;
+      if (turn == spins_ || (turn == 0 && coroutine::leaves())) {
+        if (!leave()) return await_long(its);
+        turn = -1;
+        continue;
+      }
       pause_core();
     }
-    return await_long(its);
   }
 
   /// Ends a round in which all others were awaited, and one in which not all were.
@@ -146,6 +152,9 @@ class arena_rounds {
   std::size_t place() const noexcept { return order_.number() % arena_depth; }
 
   found await_long(const std::atomic<std::uint64_t>& its);
+  /// Leaves a coroutine that is left where it would wait: true once it goes on. Else false, and where the communicator
+  /// has failed.
+  bool leave() noexcept;
   bool settle();
   bool all_are_in(std::uint32_t round) const noexcept;
   void wake_sleepers() noexcept;
@@ -161,6 +170,7 @@ class arena_rounds {
   std::uint64_t stamp_ = 0;
   int spins_;
   unsigned vain_waits_ = 0;  // with the fewest spins
+  bool woken_ = false;       // whoever slept until the latest round was published
 };
 
 }  // namespace weft::fabric

@@ -73,7 +73,8 @@ class scheduler {
   /// fibers are runnable.
   bool sleep_on(const shared_word& word, std::chrono::nanoseconds longest, progress* rung_by) noexcept;
 
-  /// Lets every other runnable fiber run first. Does nothing outside of a fiber.
+  /// Lets every other runnable fiber run first. Does nothing outside of a fiber. A coroutine is left here, where it is
+  /// left where it would wait.
   static void yield() noexcept;
 
   /// Suspends the running fiber until fiber::wake; at once when that came already. For `event`; only in a fiber.

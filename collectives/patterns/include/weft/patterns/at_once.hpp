@@ -2,7 +2,6 @@
 // members, so that all get the same bits. Longer vectors go so piece by piece.
 #pragma once
 
-#include <span>
 #include <weft/patterns/party.hpp>
 
 namespace weft::patterns {
@@ -27,7 +26,8 @@ bool combine_shown(Party& p, range of) {
   return true;
 }
 
-/// `takes(member)`: whether it gets the result. Of no elements, taken by everyone, it is a barrier.
+/// `takes(member)`: whether it gets the result. Of no elements, taken by everyone, it is a barrier. Where everyone takes
+/// it, show_input and then combine_shown do the same in two steps.
 template <class Party, class Takes>
 bool reduce_at_once(Party& p, range of, Takes takes) {
   if (!show_input(p, of, takes)) return false;
@@ -71,35 +71,6 @@ bool barrier_of_first(Party& p) {
     if (!p.await(0)) return false;
   }
   p.end_with_all_in(all_in);
-  return true;
-}
-
-/// One of the two rounds of an all-reduce in groups: of what lies at `from`, among `members`, this one and others.
-template <class Party, class Reads>
-bool combine_among(Party& p, std::span<const std::size_t> members, Reads reads, typename Party::place from, range of) {
-  if (!p.begin(of.count)) return false;
-  p.copy(from, p.shown(p.self(), 0), of.count);
-  p.publish(shows::input, reads);
-  const auto operands = p.operands().first(members.size());
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (members[i] != p.self() && !p.await(members[i])) return false;
-    operands[i] = members[i] == p.self() ? from : p.shown(members[i], 0);
-  }
-  p.combine(operands, p.output(of.first), of.count);
-  return true;
-}
-
-/// A short all-reduce or barrier of many members in groups: first among those `beside` this one, then among one of each
-/// group, those `across`. `is_across(m)`: whether this one is among those across from m.
-template <class Party, class IsAcross>
-bool allreduce_in_groups(Party& p, std::span<const std::size_t> beside, std::span<const std::size_t> across,
-                         IsAcross is_across, range of) {
-  const auto is_beside = [beside](std::size_t m) { return std::ranges::find(beside, m) != beside.end(); };
-  if (!combine_among(p, beside, is_beside, p.input(of.first), of)) return false;
-  const auto first = p.number();
-  p.end();
-  if (!combine_among(p, across, is_across, p.output(of.first), of)) return false;
-  p.end_with_all_in(first);
   return true;
 }
 

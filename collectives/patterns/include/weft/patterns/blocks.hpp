@@ -28,6 +28,13 @@ struct move {
   std::size_t to = 0;
 };
 
+template <class Party>
+std::size_t longest_block(const Party& p) {
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) longest = std::max(longest, p.block(i).count);
+  return longest;
+}
+
 /// One call that moves blocks.
 template <class Party>
 class block_moves {
@@ -54,9 +61,7 @@ class block_moves {
   }
   std::size_t longest_input() const {
     if (what_ == moving::scatter || what_ == moving::alltoall) return all();
-    std::size_t longest = 0;
-    for (std::size_t i = 0; i < p_.size(); ++i) longest = std::max(longest, p_.block(i).count);
-    return longest;
+    return longest_block(p_);
   }
 
   void copy_own() {

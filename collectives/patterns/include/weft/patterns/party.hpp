@@ -55,13 +55,20 @@ inline auto behind(std::size_t member) {
   return [member](std::size_t other) { return other > member; };
 }
 
-/// The share of member m of a vector of `count` elements. Shares begin on cache lines, as far as the vector does.
+/// Share number `which` of `shares` of a vector of `count` elements. Shares begin on cache lines, as far as the vector
+/// does.
+template <class Party>
+range share_among(const Party& p, std::size_t count, std::size_t shares, std::size_t which) {
+  const auto begin = [&](std::size_t number) {
+    return number == shares ? count : count / shares * number / p.line() * p.line();
+  };
+  return {begin(which), begin(which + 1) - begin(which)};
+}
+
+/// That of member m.
 template <class Party>
 range share(const Party& p, std::size_t count, std::size_t m) {
-  const auto begin = [&](std::size_t number) {
-    return number == p.size() ? count : count / p.size() * number / p.line() * p.line();
-  };
-  return {begin(m), begin(m + 1) - begin(m)};
+  return share_among(p, count, p.size(), m);
 }
 
 /// Calls `pattern` with one piece after another of the elements from `done` on.

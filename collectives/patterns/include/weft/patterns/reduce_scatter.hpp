@@ -35,8 +35,7 @@ bool reduce_scatter_in_pieces(Party& p, std::size_t count) {
 template <class Party>
 bool reduce_scatter_in_parts(Party& p) {
   const std::size_t self = p.self(), all = p.size();
-  std::size_t longest = 0;
-  for (std::size_t i = 0; i < all; ++i) longest = std::max(longest, p.block(i).count);
+  const std::size_t longest = longest_block(p);
   const std::size_t each = std::min(part_of_block(p), longest);
   for (std::size_t done = 0; done < longest; done += each) {
     const auto rest = [&](std::size_t block) {  // elements of it in this round

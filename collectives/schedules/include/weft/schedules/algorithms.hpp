@@ -63,7 +63,14 @@ enum class memory_pattern : std::uint8_t {
   single_copy,    ///< each reads the others' memory by the kernel
   in_parts,       ///< a part of each block in every round
   pipelined,      ///< piece by piece from rank to rank
+  served,         ///< of ranks of a process: one of each group does the parts of all, in all buffers
+  served_shown,   ///< likewise, out of what these show each other
 };
+
+/// Of those, whether it is for ranks of one process.
+constexpr bool is_of_process(memory_pattern by) {
+  return by == memory_pattern::served || by == memory_pattern::served_shown;
+}
 
 struct algorithm {
   collective kind;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <weft/schedules/algorithms.hpp>
 #include <weft/schedules/link_costs.hpp>
 
 namespace weft::schedules {
@@ -34,8 +35,19 @@ struct road_costs {
   friend bool operator==(const road_costs&, const road_costs&) = default;
 };
 
+/// What patterns of shared memory cost among the processes of a node: seconds, and seconds for each byte of vectors of
+/// these lengths, which are in one cache or another; between them, in proportion to their logarithms.
+inline constexpr std::array<std::size_t, 5> board_lengths{4 << 10, 32 << 10, 128 << 10, 512 << 10, 2 << 20};
+struct board_costs {
+  double round = 0;                                 ///< in which all hear of each other
+  std::array<double, board_lengths.size()> copy{};  ///< into a slot, or out of it
+  std::array<double, board_lengths.size()> read{};  ///< another one's memory by the kernel, calls included
+  friend bool operator==(const board_costs&, const board_costs&) = default;
+};
+
 struct machine_costs {
   std::array<std::optional<road_costs>, roads> by_road;  ///< at least one of them
+  std::optional<board_costs> boards;                     ///< where a node's processes share memory
   double eager = 0;                                      ///< bytes of the longest message without handshake
 
   const std::optional<road_costs>& operator[](road which) const { return by_road[static_cast<std::size_t>(which)]; }
@@ -46,5 +58,9 @@ struct machine_costs {
 /// o, β is G, γ `combine` seconds for each byte. A road that was not measured costs what the next longer one does, or,
 /// if there is none, the longest.
 path_costs path_of(const machine_costs& of, road farthest, road within, double combine);
+
+/// The costs that the formula of a pattern of shared memory goes by for a vector of so many bytes: α is a round, β a
+/// byte by the memory that it uses.
+path_costs path_of(const board_costs& of, memory_pattern by, double bytes, double combine);
 
 }  // namespace weft::schedules

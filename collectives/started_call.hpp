@@ -1,0 +1,117 @@
+// Collectives in memory that go on while their rank does something else.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+#include <weft/fabric/messenger.hpp>
+#include <weft/runtime/coroutine.hpp>
+#include <weft/runtime/event.hpp>
+#include <weft/runtime/progress.hpp>
+
+namespace weft::detail {
+
+class started_call;
+
+/// What a process polls: its messages, and the started calls that whoever polls goes on with. Any thread.
+class started_calls final : public pollable {
+ public:
+  started_calls(fabric::messenger& messages, std::size_t stack_size) : messages_(messages), stack_size_(stack_size) {}
+
+  /// Blocks until those of a rank are over whose communicator has failed. By that rank.
+  void end(const fabric::participant& of, progress& by);
+
+  bool poll() override {
+    const bool moved = messages_.poll();
+    // relaxed: who comes too late for a call comes again.
+    return offered_.load(std::memory_order_relaxed) == 0 ? moved : poll_calls() || moved;
+  }
+  bool idle() const noexcept override { return none_offered() && messages_.idle(); }
+  bool rings() const noexcept override { return none_offered() && messages_.rings(); }
+  void listen() noexcept override { messages_.listen(); }
+  std::uint64_t events() const noexcept override {
+    return messages_.events() + ended_.load(std::memory_order_relaxed);  // relaxed: it is compared
+  }
+
+ private:
+  friend class started_call;
+
+  bool none_offered() const noexcept { return offered_.load(std::memory_order_relaxed) == 0; }  // relaxed: a hint
+  bool poll_calls();
+  std::unique_ptr<coroutine> enter(started_call& call);
+  void leave(started_call& call, std::unique_ptr<coroutine> unused) noexcept;
+
+  static constexpr std::size_t most_at_rest = 64;
+
+  fabric::messenger& messages_;
+  const std::size_t stack_size_;
+  std::mutex lock_;  // guards the next two, and that calls in the first live
+  std::vector<started_call*> calls_;
+  std::vector<std::unique_ptr<coroutine>> at_rest_;
+  std::atomic<std::uint64_t> offered_{0};  ///< calls
+  std::atomic<std::uint64_t> ended_{0};    ///< by those who polled
+};
+
+/// A call that blocks, on a stack of its own. Its rank, or who waits for it, *holds* it: then nobody else goes on with
+/// it; or has *offered* it to all who poll. Used by one thread or fiber at a time but for that.
+class started_call {
+ public:
+  /// Of this rank. Throws where there is no memory.
+  started_call(started_calls& among, const fabric::participant& of, progress& by);
+  started_call(const started_call&) = delete;
+  started_call& operator=(const started_call&) = delete;
+
+  /// Starts it, and goes as far as it can without waiting. Where it is `awaited` it is offered then: others wait for
+  /// what it has yet to do. Not in flight.
+  void start(bool awaited);
+  /// Starts it where `run` has only to wait and to use what has come: then whoever waits for it runs it himself, on his
+  /// own stack. Not in flight.
+  void start_to_wait() noexcept;
+  /// Goes on with it if nobody else does, without waiting. Whether it is over.
+  bool advance();
+  /// Blocks until it is over.
+  void wait();
+  /// Is set when it is over; from now on it is offered.
+  event& offered();
+
+ protected:
+  /// Not in flight.
+  ~started_call();
+
+  /// From here on nobody else goes on with it. False where it is over.
+  bool hold();
+  /// As in `start`, of one that has begun and is held.
+  void go_on(bool awaited);
+
+ private:
+  friend class started_calls;
+
+  enum class owner : std::uint8_t { holder, nobody, poller };
+
+  virtual void run() noexcept = 0;
+  bool resume(coroutine::at_waits what) noexcept {
+    entered_ = true;
+    return runs_on_->resume(what);
+  }
+  void end();
+  void offer() noexcept;
+  bool take_back() noexcept;
+  bool poll() noexcept;
+
+  started_calls& among_;
+  const fabric::participant& of_;
+  progress& by_;
+  std::unique_ptr<coroutine> runs_on_;
+  std::atomic<owner> owner_{owner::holder};
+  bool is_offered_ = false;  // as the holder knows it
+  bool over_ = true;         // likewise
+  bool awaited_ = false;     // by a fiber of its rank, which goes on with it
+  bool entered_ = true;      // `run` is
+  event done_;               // is set where a poll has ended it, or an abort
+};
+
+}  // namespace weft::detail

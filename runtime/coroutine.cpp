@@ -1,0 +1,41 @@
+#include <utility>
+#include <weft/runtime/coroutine.hpp>
+
+namespace weft {
+
+namespace {
+constinit thread_local coroutine* left_at_waits = nullptr;  ///< that runs on this thread
+}  // namespace
+
+coroutine::coroutine(std::size_t stack_size)
+    : memory_(stack_size), own_(memory_.bottom(), memory_.top(), &coroutine::main, this) {}
+
+bool coroutine::resume(at_waits what) noexcept {
+  context home;
+  home_ = &home;
+  ended_ = false;
+  coroutine* const before = std::exchange(left_at_waits, what == at_waits::leave ? this : nullptr);
+  home.switch_to(own_);
+  left_at_waits = before;
+  return ended_;
+}
+
+bool coroutine::leaves() noexcept { return left_at_waits != nullptr; }
+
+bool coroutine::leave() noexcept {
+  coroutine* const mine = left_at_waits;
+  if (mine == nullptr) return false;
+  mine->own_.switch_to(*mine->home_);
+  return true;
+}
+
+void coroutine::main(void* self) noexcept {
+  coroutine& mine = *static_cast<coroutine*>(self);
+  while (true) {
+    mine.function_(mine.argument_);
+    mine.ended_ = true;
+    mine.own_.switch_to(*mine.home_);
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,209 @@
+// What the processes of a node carry out, step by step, is what is recorded of it, and that verifies. Each process is a
+// thread here.
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+#include <weft/schedules/pattern_call.hpp>
+#include <weft/schedules/schedule_sink.hpp>
+#include <weft/schedules/text_steps.hpp>
+#include <weft/schedules/verifier.hpp>
+
+#include "open_process.hpp"
+#include "sanitized.hpp"
+#include "tracing_party.hpp"
+
+using namespace weft_test;
+
+using weft::schedules::collective;
+using weft::schedules::recorded_call;
+using weft::schedules::recording_party;
+
+namespace {
+
+struct traced_call {
+  collective what = collective::barrier;
+  int ranks = 2;
+  int root = 0;
+  std::size_t count = 0;  ///< numbers of a rank's vector, or of a block
+  bool mapped = false;    ///< all buffers lie in memory that the node shares
+  bool reads = false;     ///< the others' memory is read, whatever the length
+};
+
+struct trace {
+  std::string steps, recorded;
+  weft::schedules::schedule schedule;
+  weft::schedules::memory_pattern by = weft::schedules::memory_pattern::none;
+};
+
+std::string text_of_steps(const recording_party& of) {
+  std::string all;
+  weft::schedules::text_steps to([&](std::string_view line) { all.append(line).append(1, '\n'); });
+  of.emit(to);
+  return all;
+}
+
+std::size_t numbers_of(const traced_call& of) {
+  return of.count * (weft::schedules::has_blocks(of.what) ? static_cast<std::size_t>(of.ranks) : 1);
+}
+
+/// The number at a place of a rank's input; small, so that every sum is exact.
+double given(int rank, std::size_t at) {
+  return static_cast<double>((at * 7 + static_cast<std::size_t>(rank) * 13) % 31);
+}
+
+/// What a rank's output holds there in the end, or nothing where it has none.
+std::optional<double> expected(const traced_call& of, int rank, std::size_t at) {
+  const auto sum = [](int end, std::size_t where) {
+    double all = 0;
+    for (int i = 0; i < end; ++i) all += given(i, where);
+    return all;
+  };
+  const std::size_t mine = static_cast<std::size_t>(rank) * of.count;
+  const auto block = static_cast<int>(of.count == 0 ? 0 : at / of.count);
+  switch (of.what) {
+    case collective::barrier:
+      return std::nullopt;
+    case collective::allreduce:
+      return sum(of.ranks, at);
+    case collective::reduce:
+      return rank == of.root ? std::optional(sum(of.ranks, at)) : std::nullopt;
+    case collective::broadcast:
+      return given(of.root, at);
+    case collective::scan:
+      return sum(rank + 1, at);
+    case collective::exscan:
+      return rank != 0 ? std::optional(sum(rank, at)) : std::nullopt;
+    case collective::reduce_scatter:
+      return at < of.count ? std::optional(sum(of.ranks, mine + at)) : std::nullopt;
+    case collective::allgather:
+      return given(block, at % of.count);
+    case collective::gather:
+      return rank == of.root ? std::optional(given(block, at % of.count)) : std::nullopt;
+    case collective::scatter:
+      return at < of.count ? std::optional(given(of.root, mine + at)) : std::nullopt;
+    case collective::alltoall:
+      return given(block, mine + at % of.count);
+  }
+  return std::nullopt;
+}
+
+recorded_call recording_of(const traced_call& call, int rank, const weft::detail::board_party& by) {
+  recorded_call recorded{call.what, call.ranks, rank, call.root};
+  recorded.count = call.count * sizeof(double) / by.element_bytes();
+  recorded.room = by.room();
+  recorded.line = by.line();
+  recorded.shares_slots = by.shares_slots();
+  if (call.mapped) recorded.mapped.assign(static_cast<std::size_t>(call.ranks), true);
+  return recorded;
+}
+
+/// One rank's part of a call, carried out and recorded at once, and then recorded alone.
+trace run_traced(open_process& here, const traced_call& call, std::span<double> in, std::span<double> out) {
+  const int rank = here.state->member.rank;
+  weft::detail::request of;
+  of.what = call.what;
+  of.element_bytes = sizeof(double);
+  of.type = weft::kernels::type_of<double>;
+  of.op = weft::kernels::operation::sum;
+  weft::detail::leader_call between;
+  between.what = call.what;
+  between.of = &of;
+  between.count = numbers_of(call);
+  between.block = weft::schedules::has_blocks(call.what) ? call.count : 0;
+  between.root = call.root;
+  between.in = reinterpret_cast<const std::byte*>(in.data());
+  between.out = reinterpret_cast<std::byte*>(out.data());
+
+  weft::detail::node_team& team = *here.state->here->between().team();
+  if (call.reads) team.take({1, 1, 1, 1});
+  expect(team.begin(between), "the call to begin");
+  const recorded_call recorded = recording_of(call, rank, team.party());
+  recording_party notes(recorded), alone(recorded);
+  tracing_party traced(team.party(), notes);
+  expect(run_pattern(traced, team.how(), team.levels()), "the pattern to end well");
+  team.party().finish();
+  run_pattern(alone, team.how(), team.levels());
+  return {text_of_steps(notes), text_of_steps(alone),
+          weft::schedules::built_by([&](weft::schedules::sink& to) { notes.emit(to); }), team.how().by};
+}
+
+/// The traces of these calls, one after another, each twice: the first opens longer slots. By call and rank.
+std::vector<std::vector<trace>> trace_all(int ranks, const std::vector<traced_call>& calls, int group) {
+  job what;
+  what.processes = ranks;
+  what.settings = by_length();
+  what.settings.group_ranks = group;
+  std::vector<std::vector<trace>> all(calls.size(), std::vector<trace>(static_cast<std::size_t>(ranks)));
+  const std::size_t most = std::ranges::max(calls, {}, numbers_of).count * static_cast<std::size_t>(ranks) + 1;
+  const auto failures = run_members(what, [&](int rank, weft::detail::membership member) {
+    open_process here(std::move(member));
+    std::vector<double> own(2 * most);
+    const auto shared = here.shared(2 * most);
+    for (std::size_t c = 0; c < calls.size(); ++c) {
+      const auto both = calls[c].mapped ? shared : std::span(own);
+      for (int again = 0; again < 2; ++again) {
+        for (std::size_t i = 0; i < most; ++i) both[i] = given(rank, i);
+        std::ranges::fill(both.last(most), -1);
+        all[c][static_cast<std::size_t>(rank)] = run_traced(here, calls[c], both.first(most), both.last(most));
+        for (std::size_t i = 0; i < most; ++i) {
+          const double right = i < numbers_of(calls[c]) ? expected(calls[c], rank, i).value_or(-1) : -1;
+          const double found = both[most + i];
+          expect(found == right, "number ", i, " of rank ", rank, " to be ", right, ", found ", found);
+        }
+      }
+    }
+    here.world->barrier();
+  });
+  for (const auto& each : failures)
+    if (each != nullptr) std::rethrow_exception(each);
+  return all;
+}
+
+void check(int ranks, const std::vector<traced_call>& calls, int group = 0) {
+  const auto traced = trace_all(ranks, calls, group);
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    const traced_call& call = calls[c];
+    CAPTURE(name(call.what), ranks, call.root, call.count, call.mapped, call.reads, group);
+    std::vector<weft::schedules::schedule> executed;
+    for (const trace& each : traced[c]) {
+      REQUIRE(each.by == traced[c][0].by);
+      REQUIRE(each.steps == each.recorded);
+      executed.push_back(each.schedule);
+    }
+    const auto fault = weft::schedules::verify({call.what, call.root}, executed);
+    REQUIRE((fault ? fault->what : "") == "");
+  }
+}
+
+constexpr collective every_one[]{collective::barrier,        collective::allreduce, collective::reduce,
+                                 collective::broadcast,      collective::scan,      collective::exscan,
+                                 collective::reduce_scatter, collective::allgather, collective::gather,
+                                 collective::scatter,        collective::alltoall};
+
+}  // namespace
+
+TEST_CASE("what the processes of a node carry out is what is recorded, and that verifies", "[traced]") {
+  const int ranks = GENERATE(range(2, sanitized ? 5 : 10));
+  std::mt19937_64 random(seed_of_this_run() + static_cast<std::uint64_t>(ranks));
+  CAPTURE(seed_of_this_run());
+  std::vector<traced_call> calls;
+  for (const bool reads : {false, true})
+    for (const collective what : every_one)
+      for (const std::size_t count : {1u, 40u, 700u, 3000u})  // in a line, in a slot, told of, in pieces or long slots
+        for (const bool mapped : {false, true}) {
+          if (ranks > 4 && random() % 4 != 0) continue;
+          const auto root = static_cast<int>(random() % static_cast<unsigned>(ranks));
+          calls.push_back({what, ranks, root, what == collective::barrier ? 0 : count, mapped, reads});
+        }
+  check(ranks, calls);
+}
+
+TEST_CASE("what they carry out in groups is what is recorded, too", "[traced]") {
+  const int ranks = GENERATE(6, 9);
+  check(ranks,
+        {{collective::barrier, ranks}, {collective::allreduce, ranks, 0, 1}, {collective::allreduce, ranks, 0, 300}},
+        3);
+}

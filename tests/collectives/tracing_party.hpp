@@ -1,0 +1,106 @@
+// A party that carries a pattern out and records meanwhile what was done.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "collectives/schedules/recording_party.hpp"
+#include "collectives/team/board_party.hpp"
+
+namespace weft_test {
+
+/// Every verb goes to both; what a pattern asks is answered by the one that carries out.
+class tracing_party {
+ public:
+  tracing_party(weft::detail::board_party& runs, weft::schedules::recording_party& notes)
+      : runs_(runs), notes_(notes), operands_(runs.size()) {}
+
+  struct place {
+    std::byte* real = nullptr;
+    weft::schedules::recording_party::place noted;
+  };
+
+  std::size_t size() const { return runs_.size(); }
+  std::size_t self() const { return runs_.self(); }
+  std::size_t room() const { return runs_.room(); }
+  std::size_t line() const { return runs_.line(); }
+  std::uint32_t number() const { return runs_.number(); }
+  bool shares_slots() const { return runs_.shares_slots(); }
+  bool is_mapped(std::size_t member) const { return runs_.is_mapped(member); }
+
+  place input(std::size_t at) const { return {runs_.input(at), notes_.input(at)}; }
+  place output(std::size_t at) const { return {runs_.output(at), notes_.output(at)}; }
+  place shown(std::size_t member, std::size_t at) const { return {runs_.shown(member, at), notes_.shown(member, at)}; }
+  place shown_before(std::size_t member, std::size_t at) const {
+    return {runs_.shown_before(member, at), notes_.shown_before(member, at)};
+  }
+  place kept(weft::patterns::range of) { return {runs_.kept(of), notes_.kept(of)}; }
+  weft::patterns::range block(std::size_t member) const { return runs_.block(member); }
+  void apart(std::size_t count) {
+    runs_.apart(count);
+    notes_.apart(count);
+  }
+
+  bool begin(std::size_t count) { return notes_.begin(count) && runs_.begin(count); }
+  bool begin_telling(std::size_t count) { return notes_.begin_telling(count) && runs_.begin_telling(count); }
+  void copy(place from, place to, std::size_t count) {
+    runs_.copy(from.real, to.real, count);
+    notes_.copy(from.noted, to.noted, count);
+  }
+  std::span<place> operands() { return operands_; }
+  void combine(std::span<const place> from, place to, std::size_t count) {
+    std::vector<std::byte*> real;
+    std::vector<weft::schedules::recording_party::place> noted;
+    for (const place& each : from) {
+      real.push_back(each.real);
+      noted.push_back(each.noted);
+    }
+    runs_.combine(real, to.real, count);
+    notes_.combine(noted, to.noted, count);
+  }
+  void combine_two(place first, place second, place to, std::size_t count) {
+    combine(std::array{first, second}, to, count);
+  }
+  void tell(weft::patterns::offers what) {
+    runs_.tell(what);
+    notes_.tell(what);
+  }
+  void hear(std::size_t member, weft::patterns::offers what) {
+    runs_.hear(member, what);
+    notes_.hear(member, what);
+  }
+  template <class Reads>
+  void publish(weft::patterns::shows what, Reads reads) {
+    notes_.publish(what, reads);
+    runs_.publish(what, reads);
+  }
+  bool await(std::size_t member) { return runs_.await(member) && notes_.await(member); }
+  bool await_others() { return runs_.await_others() && notes_.await_others(); }
+  void end() { runs_.end(); }
+  void end_with_all() {
+    notes_.end_with_all();
+    runs_.end_with_all();
+  }
+  void end_with_all_in(std::uint32_t since) { runs_.end_with_all_in(since); }
+
+  bool take(std::size_t member, std::size_t at, place to, std::size_t count) {
+    return notes_.take(member, at, to.noted, count) && runs_.take(member, at, to.real, count);
+  }
+  bool give(std::size_t member, std::size_t at, place from, std::size_t count) {
+    return notes_.give(member, at, from.noted, count) && runs_.give(member, at, from.real, count);
+  }
+  bool combine_told(weft::patterns::range of, place to) {
+    return notes_.combine_told(of, to.noted) && runs_.combine_told(of, to.real);
+  }
+  template <class Takes>
+  bool combine_in_place(weft::patterns::range of, Takes takes) {
+    return notes_.combine_in_place(of, takes) && runs_.combine_in_place(of, takes);
+  }
+
+ private:
+  weft::detail::board_party& runs_;
+  weft::schedules::recording_party& notes_;
+  std::vector<place> operands_;
+};
+
+}  // namespace weft_test
