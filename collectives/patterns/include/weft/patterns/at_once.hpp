@@ -26,8 +26,8 @@ bool combine_shown(Party& p, range of) {
   return true;
 }
 
-/// `takes(member)`: whether it gets the result. Of no elements, taken by everyone, it is a barrier. Where everyone takes
-/// it, show_input and then combine_shown do the same in two steps.
+/// `takes(member)`: whether it gets the result. Of no elements, taken by everyone, it is a barrier. Where everyone
+/// takes it, show_input and then combine_shown do the same in two steps.
 template <class Party, class Takes>
 bool reduce_at_once(Party& p, range of, Takes takes) {
   if (!show_input(p, of, takes)) return false;
