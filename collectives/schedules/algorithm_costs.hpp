@@ -75,4 +75,7 @@ double shared_exchange_cost(const algorithm_arguments& of, double bytes, const p
 double in_parts_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double told_exchange_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 
+/// Of a collective in stages: on a node, between the nodes, on a node.
+double staged_cost(collective what, const algorithm_arguments& of, double bytes, const path_costs& each);
+
 }  // namespace weft::schedules

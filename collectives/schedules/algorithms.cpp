@@ -57,7 +57,8 @@ constexpr std::string_view patarasuk = "Patarasuk and Yuan 2009", heimlich = "He
                            bruck = "Bruck and others 1997", sanders = "Sanders, Speck and Träff 2009",
                            hillis = "Hillis and Steele 1986", bayatpour = "Bayatpour and others 2017",
                            chakraborty = "Chakraborty and others 2017", graham = "Graham and Shipman 2008",
-                           hashmi = "Hashmi and others 2018", folklore = "folklore";
+                           hashmi = "Hashmi and others 2018", karonis = "Karonis and others 2000",
+                           folklore = "folklore";
 
 /// A row of a pattern of shared memory. Operands are combined in the order of the ranks.
 template <collective what, memory_pattern by>
@@ -82,6 +83,20 @@ constexpr algorithm served() {
   else
     return shared<what, by>(shown ? "served-shown" : "served", parameters, folklore,
                             shown ? "3 α + (p - 1) n (β + γ)" : "3 α + (p - 1)/g n (β + γ) for g groups", cost);
+}
+
+/// That of ranks of several nodes.
+template <collective what>
+constexpr algorithm staged(std::string_view formula) {
+  constexpr bool is_scan = what == collective::scan || what == collective::exscan;
+  constexpr unsigned parameters = (is_rooted(what) ? takes::root : 0) |
+                                  (what != collective::barrier ? takes::segments : 0) |
+                                  (is_scan ? takes::nodes_in_rows : 0) | takes::nodes;
+  algorithm row = shared<what, memory_pattern::staged>(
+      "staged", parameters, graham, formula,
+      [](const arguments& of, double bytes, const path_costs& each) { return staged_cost(what, of, bytes, each); });
+  if constexpr (combines(what)) row.order = rank_order::kept_in_rows;
+  return row;
 }
 
 const algorithm table[] = {
@@ -125,6 +140,8 @@ const algorithm table[] = {
                                                             "3 α + 2 (p - 1)/p n β + (p - 1)/p n γ", single_copy_cost),
     served<collective::reduce, memory_pattern::served>(),
     served<collective::reduce, memory_pattern::served_shown>(),
+    staged<collective::reduce>(
+        "2 α' + q n β' + (q - 1) n γ' of a node of q ranks, ceil(log2 m) (α + n β + n γ) between m nodes"),
 
     {collective::broadcast, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β)", rank_order::kept,
      copied<binomial_cost>,
@@ -174,6 +191,7 @@ const algorithm table[] = {
                                                                chakraborty, "2 α + n β", copied<one_reads_told_cost>),
     served<collective::broadcast, memory_pattern::served>(),
     served<collective::broadcast, memory_pattern::served_shown>(),
+    staged<collective::broadcast>("2 (α' + n β') of a node of q ranks, ceil(log2 m) (α + n β) between m nodes"),
 
     {collective::allreduce, "recursive-doubling", 0, thakur,
      "floor(log2 p) (α + n β + n γ), and 2 (α + n β) + n γ where p is no power of two", rank_order::kept, doubling_cost,
@@ -238,6 +256,8 @@ const algorithm table[] = {
         "single-copy", takes::segments, chakraborty, "3 α + 2 (p - 1)/p n β + (p - 1)/p n γ", single_copy_cost),
     served<collective::allreduce, memory_pattern::served>(),
     served<collective::allreduce, memory_pattern::served_shown>(),
+    staged<collective::allreduce>(
+        "2 α' + q n β' + (q - 1) n γ' of a node of q ranks, ceil(log2 m) (α + n β + n γ) between m nodes"),
 
     {collective::reduce_scatter, "ring", piped_shares | takes::order, heimlich, "(p - 1) (α + n/p β + n/p γ)",
      rank_order::not_kept, ring_cost,
@@ -263,6 +283,8 @@ const algorithm table[] = {
                                                                     "2 α + (p - 1) n/p (β + γ)", told_exchange_cost),
     served<collective::reduce_scatter, memory_pattern::served>(),
     served<collective::reduce_scatter, memory_pattern::served_shown>(),
+    staged<collective::reduce_scatter>("2 α' + q n β' + (q - 1) n γ' of a node of q ranks, 2 ceil(log2 m) (α + n β) + "
+                                       "ceil(log2 m) n γ between m nodes"),
 
     {collective::allgather, "ring", piped_shares | takes::order, patarasuk, "(p - 1) (α + n/p β)", rank_order::kept,
      copied<ring_cost>, [](const arguments& of, sink& to) { ring_allgather(ring_of(of), of.rank, to); }},
@@ -281,6 +303,7 @@ const algorithm table[] = {
                                                                "2 α + (p - 1)/p n β", copied<told_exchange_cost>),
     served<collective::allgather, memory_pattern::served>(),
     served<collective::allgather, memory_pattern::served_shown>(),
+    staged<collective::allgather>("2 α' + 2 n β' of a node, ceil(log2 m) α + (m - 1)/m n β between m nodes"),
 
     {collective::barrier, "dissemination", 0, "Hensgen, Finkel and Manber 1988", "ceil(log2 p) α", rank_order::kept,
      rounds_cost, [](const arguments& of, sink& to) { dissemination_barrier(of.ranks, of.rank, to); }},
@@ -295,6 +318,7 @@ const algorithm table[] = {
         "in-groups", takes::groups, graham, "2 α",
         [](const arguments& of, double bytes, const path_costs& each) { return 2 * one_round_cost(of, bytes, each); }),
     served<collective::barrier, memory_pattern::served_shown>(),
+    staged<collective::barrier>("2 α' of a node, ceil(log2 m) α between m nodes"),
 
     {collective::gather, "binomial", takes::root | takes::window, heimlich, "ceil(log2 p) α + (p - 1)/p n β",
      rank_order::kept, copied<spread_cost>,
@@ -335,6 +359,7 @@ const algorithm table[] = {
                                                               "2 α + (p - 1)/p n β", copied<told_exchange_cost>),
     served<collective::alltoall, memory_pattern::served>(),
     served<collective::alltoall, memory_pattern::served_shown>(),
+    staged<collective::alltoall>("2 (α' + q n β') of a node of q ranks, (m - 1) (α + q n/m β) between m nodes"),
 
     {collective::scan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + n γ)", rank_order::kept,
      doubling_scan_cost, [](const arguments& of, sink& to) { recursive_doubling_scan(of.ranks, of.rank, to); }},
@@ -345,6 +370,8 @@ const algorithm table[] = {
                                                         "(p + s - 2) (α + n/s β + n/s γ)", chain_cost),
     served<collective::scan, memory_pattern::served>(),
     served<collective::scan, memory_pattern::served_shown>(),
+    staged<collective::scan>(
+        "2 (α' + (q - 1) n (β' + γ')) of a node of q ranks, ceil(log2 m) (α + n β + n γ) between m nodes"),
 
     {collective::exscan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + 2 n γ)", rank_order::kept,
      [](const arguments& of, double bytes, const path_costs& each) {
@@ -360,6 +387,8 @@ const algorithm table[] = {
                                                           "(p + s - 2) (α + n/s β + n/s γ)", chain_cost),
     served<collective::exscan, memory_pattern::served>(),
     served<collective::exscan, memory_pattern::served_shown>(),
+    staged<collective::exscan>(
+        "2 (α' + (q - 1) n (β' + γ')) of a node of q ranks, ceil(log2 m) (α + n β + n γ) between m nodes"),
 };
 
 std::span<const algorithm> rows_of(collective kind) {

@@ -72,4 +72,37 @@ double served_shown_cost(const algorithm_arguments& of, double bytes, const path
   return rounds_of_node(of, 3, each) + used(each, (p(of) - 1) * bytes);
 }
 
+double staged_cost(collective what, const algorithm_arguments& of, double bytes, const path_costs& each) {
+  const auto& nodes = of.nodes.empty() ? of.groups : of.nodes;
+  algorithm_arguments across, here;
+  across.ranks = nodes.empty() ? 1 : static_cast<int>(nodes.size());
+  here.ranks = (of.ranks + across.ranks - 1) / across.ranks;
+  const path_costs far = combines(what) ? each : copying(each);
+  const path_costs near(combines(what) ? each.near : copying(each).near);
+  const double of_node = bytes * p(here) / p(of);
+  switch (what) {
+    case collective::barrier:
+      return 2 * one_round_cost(here, 0, near) + rounds_cost(across, 0, far);
+    case collective::broadcast:
+      return 2 * one_reads_cost(here, bytes, near) + binomial_cost(across, bytes, far);
+    case collective::reduce:
+      return at_once_cost(here, bytes, near) + binomial_cost(across, bytes, far) + one_reads_cost(here, bytes, near);
+    case collective::allreduce:
+      return at_once_cost(here, bytes, near) + doubling_cost(across, bytes, far) + one_reads_cost(here, bytes, near);
+    case collective::allgather:
+      return shared_exchange_cost(here, of_node, near) + bruck_allgather_cost(across, bytes, far) +
+             one_reads_cost(here, bytes, near);
+    case collective::reduce_scatter:
+      return at_once_cost(here, bytes, near) + binomial_cost(across, bytes, far) +
+             spread_cost(across, bytes, copying(far)) + one_reads_share_cost(here, of_node, near);
+    case collective::scan:
+    case collective::exscan:
+      return 2 * at_once_cost(here, bytes, near) + doubling_scan_cost(across, bytes, far);
+    case collective::alltoall:
+      return 2 * one_reads_cost(here, p(here) * bytes, near) + pairwise_cost(across, p(here) * bytes, far);
+    default:
+      return 0;
+  }
+}
+
 }  // namespace weft::schedules

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "call_layout.hpp"
 #include "emitter.hpp"
 
 namespace weft::schedules {
@@ -15,24 +16,12 @@ constexpr std::size_t most_sources = 16;
 
 std::uint32_t narrow(std::size_t of) { return static_cast<std::uint32_t>(of); }
 
-/// The vector of the call; a rank's buffers are `held`.
-layout layout_of(const recorded_call& call) {
-  layout cut;
-  cut.segments = narrow(std::max<std::size_t>(call.count, 1));
-  const auto ranks = narrow(static_cast<std::size_t>(call.ranks));
-  if (call.what == collective::alltoall)
-    cut.chunks = ranks * ranks;
-  else if (has_blocks(call.what))
-    cut.chunks = ranks;
-  return cut;
-}
-
 }  // namespace
 
 recording_party::recording_party(const recorded_call& call)
     : call_(call),
       self_(static_cast<std::size_t>(call.rank)),
-      cut_(layout_of(call)),
+      cut_(layout_of(call.what, call.ranks, call.count)),
       last_(no_step),
       awaited_(static_cast<std::size_t>(call.ranks)),
       heard_(awaited_.size(), patterns::offers::nothing),
@@ -48,34 +37,7 @@ recording_party::recording_party(const recorded_call& call)
 }
 
 block_set recording_party::held(std::size_t member, buffer in) const {
-  const bool root = member == static_cast<std::size_t>(call_.root), is_input = in == buffer::input;
-  const std::uint32_t each = cut_.segments, ranks = narrow(size()), mine = narrow(member);
-  const block_set none, all(block_range{0, cut_.chunks * each}), own(block_range{mine * each, each});
-  switch (call_.what) {
-    case collective::barrier:
-      return none;
-    case collective::reduce:
-      return is_input || root ? all : none;
-    case collective::broadcast:
-      return !is_input || root ? all : none;
-    case collective::allreduce:
-    case collective::scan:
-      return all;
-    case collective::exscan:
-      return is_input || member != 0 ? all : none;
-    case collective::reduce_scatter:
-      return is_input ? all : own;
-    case collective::allgather:
-      return is_input ? own : all;
-    case collective::gather:
-      return is_input ? own : root ? all : none;
-    case collective::scatter:
-      return !is_input ? own : root ? all : none;
-    case collective::alltoall:
-      if (is_input) return block_range{mine * ranks * each, ranks * each};
-      return {block_range{mine * each, each}, ranks, ranks * each};
-  }
-  return none;
+  return schedules::held(call_.what, cut_, call_.ranks, call_.root, static_cast<int>(member), in);
 }
 
 block_range recording_party::blocks_at(const place& of, std::size_t count) const {

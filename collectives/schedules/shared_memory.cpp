@@ -7,6 +7,7 @@
 #include "arguments.hpp"
 #include "groups.hpp"
 #include "recording_party.hpp"
+#include "staged_recorder.hpp"
 
 namespace weft::schedules {
 namespace {
@@ -88,6 +89,11 @@ void run_named(recording_party& party, const recorded_call& of, memory_pattern b
 }  // namespace
 
 void emit_pattern(const algorithm_arguments& of, collective what, memory_pattern by, sink& to) {
+  if (by == memory_pattern::staged) {
+    staged_recorder party(of, what);
+    run_in_stages(party, what);
+    return party.emit(to);
+  }
   check_pipeline(of.by);
   check_rank(of.ranks, of.rank, "rank");
   if (of.ranks > most_ranks)

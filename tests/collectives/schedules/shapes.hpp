@@ -104,6 +104,7 @@ void for_each_shape(const weft::schedules::algorithm& by, int ranks, Each&& each
             for (const int connections : if_taken(takes::connections, {1, 2, 3}))
               for (const int grouping : if_taken(takes::groups | takes::nodes, {0, 2, 3, -2})) {
                 if ((1 << splits) > ranks) continue;
+                if (grouping < 0 && (by.parameters & takes::nodes_in_rows) != 0) continue;
                 weft::schedules::algorithm_arguments shape;
                 shape.ranks = ranks;
                 shape.root = root;

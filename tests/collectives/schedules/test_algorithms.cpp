@@ -218,7 +218,8 @@ TEST_CASE("algorithms refuse shapes that make no sense") {
     if ((by.parameters & takes::degree) != 0) refuses([](auto& shape) { shape.degree = 1; });
     if ((by.parameters & takes::connections) != 0) refuses([](auto& shape) { shape.connections = 0; });
     if ((by.parameters & takes::order) != 0) refuses([](auto& shape) { shape.order = {0, 1, 2, 3, 4, 4}; });
-    if ((by.parameters & takes::groups) != 0) {
+    if ((by.parameters & takes::nodes_in_rows) != 0) refuses([](auto& shape) { shape.groups = dealt(6, 2); });
+    if ((by.parameters & (takes::groups | takes::nodes)) != 0) {
       refuses([](auto& shape) { shape.groups = {{0, 1, 2}, {2, 3, 4, 5}}; });
       refuses([](auto& shape) { shape.groups = {{0, 1, 2, 3, 4, 5}, {}}; });
     }

@@ -39,6 +39,8 @@ inline constexpr unsigned root = 1, segments = 2, window = 4, degree = 8, connec
                           costs = 128, splits = 256, limits = 1024, rank_costs = 2048;
 /// `nodes`: ranks of one read each other's memory.
 inline constexpr unsigned nodes = 4096;
+/// Not a parameter: the nodes have to be rows of consecutive ranks, in order.
+inline constexpr unsigned nodes_in_rows = 8192;
 /// Not a parameter: the segments are not of the whole vector but of one rank's share of it.
 inline constexpr unsigned segments_of_share = 512;
 }  // namespace takes
@@ -52,7 +54,7 @@ enum class rank_order : std::uint8_t {
   not_kept,
 };
 
-/// How ranks that share the memory of a node go through it; see weft/patterns/.
+/// How ranks that share the memory of a node, or of each of several, go through it; see weft/patterns/.
 enum class memory_pattern : std::uint8_t {
   none,           ///< they send messages
   at_once,        ///< each shows its vector, and uses what the others show
@@ -65,6 +67,7 @@ enum class memory_pattern : std::uint8_t {
   pipelined,      ///< piece by piece from rank to rank
   served,         ///< of ranks of a process: one of each group does the parts of all, in all buffers
   served_shown,   ///< likewise, out of what these show each other
+  staged,         ///< on each of several nodes, by messages between them, and on each
 };
 
 /// Of those, whether it is for ranks of one process.
