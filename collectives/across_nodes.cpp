@@ -6,7 +6,7 @@
 
 #include "prepared_calls.hpp"
 #include "process.hpp"
-#include "staged_call.hpp"
+#include "staged_party.hpp"
 
 namespace weft::detail {
 namespace {
@@ -99,8 +99,10 @@ bool across_nodes::takes(collective what, const request& call) const noexcept {
 
 leader_result across_nodes::run(const leader_call& call, fabric::participant& member,
                                 const schedules::selection_parameters& selection) {
+  staged_party party({layout_, here_, team_.get(), between_}, call, member, selection);
   try {
-    return staged_call({layout_, here_, team_.get(), between_}, call, member, selection).run();
+    run_in_stages(party, call.what);
+    return party.take_result();
   } catch (const std::bad_alloc&) {
     return {host_.break_communicator(member), nullptr};
   }

@@ -93,7 +93,7 @@ constexpr algorithm staged(std::string_view formula) {
                                   (what != collective::barrier ? takes::segments : 0) |
                                   (is_scan ? takes::nodes_in_rows : 0) | takes::nodes;
   algorithm row = shared<what, memory_pattern::staged>(
-      "staged", parameters, graham, formula,
+      "staged", parameters, karonis, formula,
       [](const arguments& of, double bytes, const path_costs& each) { return staged_cost(what, of, bytes, each); });
   if constexpr (combines(what)) row.order = rank_order::kept_in_rows;
   return row;
