@@ -11,10 +11,6 @@
 namespace weft::detail {
 namespace {
 
-/// All-to-alls in which the processes of a node send so many bytes together go from node to node in one message; longer
-/// ones from process to process, since the process that speaks for a node would copy them four times.
-constexpr std::size_t most_packed = 64 << 10;
-
 std::vector<int> chosen(std::span<const int> of, std::span<const int> indices) {
   std::vector<int> all;
   for (const int each : indices) all.push_back(of[static_cast<std::size_t>(each)]);
@@ -75,25 +71,20 @@ fabric::board_ticket across_nodes::board() const noexcept {
 }
 
 bool across_nodes::takes(collective what, const request& call) const noexcept {
+  const std::size_t bytes = std::max(call.in_count, call.out_count) * call.element_bytes;
+  if (!schedules::goes_in_stages(what, bytes, layout_.most)) return false;
+  if (schedules::combines(what) && call.element_bytes > fabric::arena_slot_bytes) return false;
   switch (what) {
     case collective::barrier:
-      return true;
     case collective::broadcast:
+      return true;
     case collective::reduce:
     case collective::allreduce:
-      return call.element_bytes <= fabric::arena_slot_bytes &&
-             (layout_.in_rows || custom_of(call.custom) != custom_operator::keeps_order);
-    case collective::allgather:
-      return layout_.in_rows;
-    case collective::reduce_scatter:
-    case collective::scan:
-    case collective::exscan:
-      return call.element_bytes <= fabric::arena_slot_bytes && layout_.in_rows;
+      return layout_.in_rows || custom_of(call.custom) != custom_operator::keeps_order;
     case collective::alltoall:
-      return layout_.in_rows && one_rank_each_ && !call.uneven &&
-             layout_.most * std::max(call.in_count, call.out_count) * call.element_bytes <= most_packed;
+      return layout_.in_rows && one_rank_each_ && !call.uneven;
     default:
-      return false;
+      return layout_.in_rows;
   }
 }
 

@@ -44,10 +44,32 @@ const node_team* team_of(const communicator_state& state, collective what) {
 /// Whether a call can go by that pattern.
 bool can_go_by(schedules::memory_pattern by, const node_team& team, const choice_request& of) {
   using schedules::memory_pattern;
-  if (schedules::is_of_process(by)) return false;
+  if (schedules::is_of_process(by) || by == memory_pattern::staged) return false;
   if (by == memory_pattern::single_copy) return team.reads_memory();
   if (by == memory_pattern::in_place) return of.mapped;
   return by != memory_pattern::in_groups || team.seen_by(of.what, of.mapped).in_groups;
+}
+
+request request_of(const choice_request& of) {
+  request call;
+  call.what = of.what;
+  call.in_count = of.bytes;
+  call.element_bytes = 1;
+  return call;
+}
+
+/// Whether processes of several nodes go in stages, of which each hosts one rank.
+bool goes_in_stages(const communicator_state& state, const choice_request& of) {
+  return state.here->between().in_stages() && meets_on_node(state, request_of(of));
+}
+
+/// The costs of messages, and near by those of the node's memory.
+schedules::path_costs costs_of_stages(const among& these, const tuning& measured, const choice_request& of) {
+  schedules::path_costs each = costs_among(these, measured, of);
+  if (measured.machine.boards)
+    each.near = path_of(*measured.machine.boards, schedules::memory_pattern::at_once, static_cast<double>(of.bytes),
+                        of.combine);
+  return each;
 }
 
 /// What ranks that join go by where they are all in this process; null where they are not.
@@ -103,17 +125,14 @@ bool choices::joined(communicator& on, collective what) {
 }
 
 bool choices::on_node(communicator& on, collective what, std::size_t bytes) {
-  detail::request call;
-  call.what = what;
-  call.in_count = bytes;
-  call.element_bytes = 1;
   const communicator_state& state = *on.state_;
   const bool named = state.selection.wanted[static_cast<std::size_t>(what)] != nullptr;
-  return !named && state.here->between().meet_on_nodes(what, call);
+  return !named && state.here->between().meet_on_nodes(what, request_of({what, bytes, {}, 0}));
 }
 
 const schedules::algorithm* choices::way(communicator& on, const choice_request& of) {
   communicator_state& state = *on.state_;
+  if (goes_in_stages(state, of)) return &row_of(of.what, schedules::memory_pattern::staged);
   const node_team* const team = team_of(state, of.what);
   if (team == nullptr) return choose(state, of).how;
   const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(of.what)];
@@ -124,7 +143,7 @@ const schedules::algorithm* choices::way(communicator& on, const choice_request&
 
 std::string_view choices::name_of_way(communicator& on, const choice_request& of) {
   const bool by_patterns = team_of(*on.state_, of.what) != nullptr;
-  if (!by_patterns && on_node(on, of.what, of.bytes)) return "node";
+  if (!by_patterns && joined(on, of.what) && on_node(on, of.what, of.bytes)) return "node";
   if (!joined(on, of.what)) return way(on, of)->name;
   const schedules::algorithm* const of_ranks = way_of_ranks(*on.state_, of);
   return of_ranks != nullptr ? of_ranks->name : "joined";
@@ -161,13 +180,16 @@ std::vector<schedules::prediction> choices::predicted(communicator& on, const ch
       predict_all(of.what, shape_among(all, of), of.bytes, costs_among(all, *measured, of), state.selection.segment);
   const schedules::demands asked = demands_among(all, of);
   std::erase_if(predicted, [&](const auto& one) { return !meets(asked, *one.how); });
-  const node_team* const team = team_of(state, of.what);
-  if (team == nullptr || !measured->machine.boards) return predicted;
-  for (const schedules::algorithm& how : schedules::algorithms_of(of.what)) {
-    if (how.pattern == schedules::memory_pattern::none || !can_go_by(how.pattern, *team, of)) continue;
-    const auto each = path_of(*measured->machine.boards, how.pattern, static_cast<double>(of.bytes), of.combine);
+  const auto add = [&](const schedules::algorithm& how, const schedules::path_costs& each) {
     predicted.push_back(predict(how, shape_among(all, of), of.bytes, each, state.selection.segment));
-  }
+  };
+  if (goes_in_stages(state, of))
+    add(row_of(of.what, schedules::memory_pattern::staged), costs_of_stages(all, *measured, of));
+  const node_team* const team = team_of(state, of.what);
+  if (team != nullptr && measured->machine.boards)
+    for (const schedules::algorithm& how : schedules::algorithms_of(of.what))
+      if (how.pattern != schedules::memory_pattern::none && can_go_by(how.pattern, *team, of))
+        add(how, path_of(*measured->machine.boards, how.pattern, static_cast<double>(of.bytes), of.combine));
   std::ranges::stable_sort(predicted, {}, &schedules::prediction::seconds);
   return predicted;
 }

@@ -32,6 +32,8 @@ class leaders {
   /// Whether a `what` with the operator, type and counts of `call` goes through the memory that the processes of a node
   /// share, and by messages among the nodes, if there are several: the same in every process that calls the same.
   bool meet_on_nodes(collective what, const request& call) const noexcept;
+  /// Whether what does so goes in stages.
+  bool in_stages() const noexcept { return nodes_ != nullptr; }
   /// Of the processes of this node; null where there is none.
   node_team* team() const noexcept { return nodes_ != nullptr ? nodes_->team() : team_.get(); }
   /// Finds by measuring what the processes of a node go by, as `member`; see node_team.hpp. Blocks.

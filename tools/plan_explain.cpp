@@ -29,7 +29,9 @@ std::string reason(const explained_call& call, const explanation& made) {
   if (call.wanted != nullptr) return name + " is taken because --algorithm says so";
   const auto& all = made.alternatives;
   if (made.chosen.how->pattern != schedules::memory_pattern::none)
-    return name + " is taken in the memory that the node shares";
+    return name + " is taken in the memory that " +
+           (made.chosen.how->pattern == schedules::memory_pattern::staged ? "each node shares, and between the nodes"
+                                                                          : "the node shares");
   if (all.size() == 1) return name + " is taken because there is no other";
   const double ratio = all[0].seconds > 0 ? all[1].seconds / all[0].seconds : 1;
   if (ratio == 1) return name + " is taken as the first of the table that nothing is predicted to be faster than";
@@ -44,13 +46,26 @@ void take_pattern(explanation& made, const explained_call& call, const schedules
   on.reads_from = reads_from(costs);
   for (const schedules::algorithm& how : schedules::algorithms_of(call.kind)) {
     const bool goes = how.pattern != schedules::memory_pattern::none &&
-                      how.pattern != schedules::memory_pattern::in_place && !schedules::is_of_process(how.pattern);
+                      how.pattern != schedules::memory_pattern::in_place &&
+                      how.pattern != schedules::memory_pattern::staged && !schedules::is_of_process(how.pattern);
     if (!goes || (how.pattern == schedules::memory_pattern::in_groups && call.shape.groups.size() < 2)) continue;
     const auto each = path_of(costs, how.pattern, static_cast<double>(call.bytes), combine);
     made.alternatives.push_back(predict(how, call.shape, call.bytes, each, call.segment));
   }
   std::ranges::stable_sort(made.alternatives, {}, &schedules::prediction::seconds);
   made.chosen.how = &row_of(call.kind, pattern_of(call.kind, bytes_given(call.kind, call.bytes, on.processes), on));
+}
+
+/// Where groups are nodes whose processes share memory, most collectives go in stages.
+void take_stages(explanation& made, const explained_call& call, schedules::path_costs each,
+                 const schedules::board_costs& costs, double combine) {
+  const auto largest = std::ranges::max(call.shape.groups, {}, &std::vector<int>::size).size();
+  if (largest == 1 || !schedules::goes_in_stages(call.kind, call.bytes, largest)) return;
+  const schedules::algorithm& how = row_of(call.kind, schedules::memory_pattern::staged);
+  each.near = path_of(costs, schedules::memory_pattern::at_once, static_cast<double>(call.bytes), combine);
+  made.alternatives.push_back(predict(how, call.shape, call.bytes, each, call.segment));
+  std::ranges::stable_sort(made.alternatives, {}, &schedules::prediction::seconds);
+  made.chosen.how = &how;
 }
 
 }  // namespace
@@ -73,6 +88,8 @@ explanation explain(const explained_call& call, const detail::tuning& measured) 
   made.chosen = select_fastest(call.kind, call.shape, call.bytes, each, by, asked);
   if (made.over == road::node && call.wanted == nullptr && measured.machine.boards)
     take_pattern(made, call, *measured.machine.boards, combine);
+  if (made.over == road::fabric && call.wanted == nullptr && measured.machine.boards && call.shape.groups.size() > 1)
+    take_stages(made, call, each, *measured.machine.boards, combine);
   made.why = reason(call, made);
   return made;
 }

@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::size_t slot_bytes = 8 << 10;  ///< of a node's memory
 
+/// All-to-alls in which the ranks of a node send so many bytes together go from node to node in one message; longer
+/// ones from rank to rank, since the one that speaks for a node would copy them four times.
+constexpr std::size_t most_packed = 64 << 10;
+
 /// Whether fewer bytes count for more than fewer rounds.
 bool is_long(collective kind, int ranks, std::size_t bytes, const selection_parameters& by) {
   if (kind == collective::alltoall) return ranks <= 2 || bytes > by.bruck_limit * static_cast<std::size_t>(ranks);
@@ -117,6 +121,11 @@ memory_pattern pattern_of(collective kind, std::size_t bytes, const shared_node&
   if (reads) return memory_pattern::single_copy;
   if (!fits && !on.short_slots) return memory_pattern::by_shares;
   return on.in_groups && kind == collective::allreduce ? memory_pattern::in_groups : memory_pattern::at_once;
+}
+
+bool goes_in_stages(collective kind, std::size_t bytes, std::size_t most) {
+  if (kind == collective::alltoall) return most * bytes <= most_packed;
+  return kind != collective::gather && kind != collective::scatter;
 }
 
 const algorithm& row_of(collective kind, memory_pattern by) {

@@ -148,6 +148,7 @@ bool node_team::can_go(const leader_call& call, memory_pattern by) const noexcep
     case memory_pattern::none:
     case memory_pattern::served:  // of ranks of one process
     case memory_pattern::served_shown:
+    case memory_pattern::staged:
       return false;
     case memory_pattern::single_copy:
       return party_.reads_memory();

@@ -69,7 +69,11 @@ inline constexpr std::size_t least_told = 3 << 10;
 /// The pattern that a collective takes there by a built-in operator, where the longest input that a process gives the
 /// others has so many bytes.
 memory_pattern pattern_of(collective kind, std::size_t bytes, const shared_node& on);
-/// Its row of the table.
+/// Whether a collective of ranks on several nodes, at most `most` on each, goes in stages: staged.hpp. Gathers,
+/// scatters and long all-to-alls have nothing to combine, and no block goes to several ranks: they go by messages
+/// alone.
+bool goes_in_stages(collective kind, std::size_t bytes, std::size_t most);
+/// The row of the table that is this pattern.
 const algorithm& row_of(collective kind, memory_pattern by);
 
 /// What a process of so many gives the others of a vector of so many bytes, in all its blocks where there are some.

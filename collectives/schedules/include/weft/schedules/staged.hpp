@@ -132,9 +132,6 @@ bool alltoall_in_stages(Party& p) {
   return p.gather_rows(rows) && p.exchange(rows, columns) && p.scatter_columns(columns);
 }
 
-/// Whether a collective goes so.
-constexpr bool goes_in_stages(collective what) { return what != collective::gather && what != collective::scatter; }
-
 /// Runs one that does. False where the communicator has failed.
 template <class Party>
 bool run_in_stages(Party& p, collective what) {
