@@ -6,8 +6,6 @@
 namespace weft::schedules {
 namespace {
 
-constexpr std::size_t slot_bytes = 8 << 10;  ///< of a node's memory
-
 /// All-to-alls in which the ranks of a node send so many bytes together go from node to node in one message; longer
 /// ones from rank to rank, since the one that speaks for a node would copy them four times.
 constexpr std::size_t most_packed = 64 << 10;

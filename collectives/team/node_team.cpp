@@ -10,6 +10,8 @@
 namespace weft::detail {
 namespace {
 
+static_assert(schedules::slot_bytes == fabric::arena_slot_bytes);
+
 /// Of the time for measuring at the start: messages on the node and kernels take less than the rest.
 constexpr double share_of_budget = 0.5;
 

@@ -243,7 +243,7 @@ TEST_CASE("a job is not joined with an algorithm that nobody has", "[arguments]"
   for (const auto& failure : failures)
     CHECK(text_of(failure) ==
           "reduce-scatter=bruck: not a valid value; valid: auto, ring, mst, recursive-halving, reading, at-once, "
-          "in-parts, single-copy, served, served-shown");
+          "in-parts, single-copy, served, served-shown, staged");
 }
 
 TEST_CASE("world() is for processes of one rank", "[arguments]") {

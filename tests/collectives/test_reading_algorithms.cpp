@@ -28,7 +28,8 @@ namespace {
 std::vector<const algorithm*> reading_algorithms() {
   std::vector<const algorithm*> all;
   for (const algorithm& by : weft::schedules::algorithms())
-    if ((by.parameters & weft::schedules::takes::nodes) != 0) all.push_back(&by);
+    if ((by.parameters & weft::schedules::takes::nodes) != 0 && by.pattern == weft::schedules::memory_pattern::none)
+      all.push_back(&by);
   return all;
 }
 
