@@ -23,7 +23,9 @@ bench_party::bench_party(communicator_state& state, const request& call, std::si
       mine_(here_.benches()[bench_]),
       sole_(sole),
       element_(element_bytes),
-      by_(call, here_.at(state.seat).kernel) {}
+      by_(call, here_.at(state.seat).kernel) {
+  fill(mine_.seats);
+}
 
 void bench_party::fill(std::span<const std::size_t> seats) noexcept {
   for (const std::size_t m : seats) {

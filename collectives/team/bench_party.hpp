@@ -63,7 +63,6 @@ class bench_party {
   bool begin_telling(std::size_t) noexcept {
     turn_.reset();
     tells_ = true;
-    fill(mine_.seats);
     return true;
   }
   void tell(patterns::offers) noexcept {}

@@ -43,7 +43,7 @@ std::size_t bench_team::moved() const {
 
 // The operator of a rank may throw where this takes its part of a scan, and that rank alone is to be told.
 bool bench_team::is_sole() const {
-  if (here_.benches().size() == 1 || here_.at(state_.seat).shown) return false;
+  if (here_.at(state_.seat).shown || here_.benches().size() == 1) return false;
   if (call_.what == collective::alltoall && call_.uneven) return false;  // ranks have vectors of other lengths
   const bool is_scan = call_.what == collective::scan || call_.what == collective::exscan;
   return moved() < shared_bytes && !(is_scan && !alone() && call_.custom.apply != nullptr);
@@ -58,6 +58,7 @@ void bench_team::run() {
 }
 
 void bench_team::place_blocks() {
+  if (!schedules::has_blocks(call_.what)) return;
   block_places& its = here_.benches()[bench_].places;
   if (!call_.uneven)
     its.assign(block_bytes_ / element_);

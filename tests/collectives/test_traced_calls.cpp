@@ -1,6 +1,7 @@
-// What the processes of a node carry out, step by step, is what is recorded of it, and that verifies. Each process is a
-// thread here.
+// What the processes of a node, or of several, carry out, step by step, is what is recorded of it, and that verifies.
+// Each process is a thread here.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <span>
@@ -14,6 +15,7 @@
 #include "open_process.hpp"
 #include "sanitized.hpp"
 #include "tracing_party.hpp"
+#include "tracing_stages.hpp"
 
 using namespace weft_test;
 
@@ -38,7 +40,8 @@ struct trace {
   weft::schedules::memory_pattern by = weft::schedules::memory_pattern::none;
 };
 
-std::string text_of_steps(const recording_party& of) {
+template <class Recorder>
+std::string text_of_steps(const Recorder& of) {
   std::string all;
   weft::schedules::text_steps to([&](std::string_view line) { all.append(line).append(1, '\n'); });
   of.emit(to);
@@ -100,14 +103,17 @@ recorded_call recording_of(const traced_call& call, int rank, const weft::detail
   return recorded;
 }
 
-/// One rank's part of a call, carried out and recorded at once, and then recorded alone.
-trace run_traced(open_process& here, const traced_call& call, std::span<double> in, std::span<double> out) {
-  const int rank = here.state->member.rank;
+weft::detail::request request_of(const traced_call& call) {
   weft::detail::request of;
   of.what = call.what;
   of.element_bytes = sizeof(double);
   of.type = weft::kernels::type_of<double>;
   of.op = weft::kernels::operation::sum;
+  return of;
+}
+
+weft::detail::leader_call among_processes(const weft::detail::request& of, const traced_call& call,
+                                          std::span<double> in, std::span<double> out) {
   weft::detail::leader_call between;
   between.what = call.what;
   between.of = &of;
@@ -116,23 +122,64 @@ trace run_traced(open_process& here, const traced_call& call, std::span<double> 
   between.root = call.root;
   between.in = reinterpret_cast<const std::byte*>(in.data());
   between.out = reinterpret_cast<std::byte*>(out.data());
+  return between;
+}
 
+template <class Recorder>
+trace trace_of(const Recorder& notes, const Recorder& alone, weft::schedules::memory_pattern by) {
+  return {text_of_steps(notes), text_of_steps(alone),
+          weft::schedules::built_by([&](weft::schedules::sink& to) { notes.emit(to); }), by};
+}
+
+/// One rank's part of a call, carried out and recorded at once, and then recorded alone.
+trace run_on_one_node(open_process& here, const traced_call& call, std::span<double> in, std::span<double> out) {
+  const weft::detail::request of = request_of(call);
   weft::detail::node_team& team = *here.state->here->between().team();
   if (call.reads) team.take({1, 1, 1, 1});
-  expect(team.begin(between), "the call to begin");
-  const recorded_call recorded = recording_of(call, rank, team.party());
+  const weft::detail::leader_call among = among_processes(of, call, in, out);
+  expect(team.begin(among), "the call to begin");
+  const recorded_call recorded = recording_of(call, here.state->member.rank, team.party());
   recording_party notes(recorded), alone(recorded);
   tracing_party traced(team.party(), notes);
   expect(run_pattern(traced, team.how(), team.levels()), "the pattern to end well");
   team.party().finish();
   run_pattern(alone, team.how(), team.levels());
-  return {text_of_steps(notes), text_of_steps(alone),
-          weft::schedules::built_by([&](weft::schedules::sink& to) { notes.emit(to); }), team.how().by};
+  return trace_of(notes, alone, team.how().by);
 }
 
-/// The traces of these calls, one after another, each twice: the first opens longer slots. By call and rank.
-std::vector<std::vector<trace>> trace_all(int ranks, const std::vector<traced_call>& calls, int group) {
+/// The same of one of several nodes.
+trace run_in_stages(open_process& here, const traced_call& call, std::span<double> in, std::span<double> out) {
+  const weft::detail::request of = request_of(call);
+  weft::detail::leader_call among = among_processes(of, call, in, out);
+  among.sequence = here.state->next_sequence();
+  std::vector<int> processes(static_cast<std::size_t>(call.ranks)), speakers;
+  std::iota(processes.begin(), processes.end(), 0);
+  const weft::detail::node_layout layout(processes, here.host.nodes());
+  for (const auto& node : layout.members) speakers.push_back(node.front());
+  const int rank = here.state->member.rank;
+  weft::detail::message_stage between(here.host, speakers, speakers, layout.node[static_cast<std::size_t>(rank)]);
+  weft::detail::staged_party party({layout, rank, here.state->here->between().team(), between}, among,
+                                   here.state->member, here.state->selection);
+  weft::schedules::algorithm_arguments shape;
+  shape.ranks = call.ranks;
+  shape.rank = rank;
+  shape.root = call.root;
+  shape.nodes = layout.members;
+  shape.by.segments = static_cast<std::uint32_t>(party.pieces());
+  weft::schedules::staged_recorder notes(shape, call.what), alone(shape, call.what);
+  tracing_stages traced(party, notes);
+  expect(weft::schedules::run_in_stages(traced, call.what), "the stages to end well");
+  expect(party.take_result().failure == nullptr, "no failure");
+  weft::schedules::run_in_stages(alone, call.what);
+  return trace_of(notes, alone, weft::schedules::memory_pattern::staged);
+}
+
+/// The traces of these calls, one after another, each twice: the first opens longer slots. By call and rank. `nodes`: a
+/// letter for that of each rank; empty: all are on one.
+std::vector<std::vector<trace>> trace_all(int ranks, const std::vector<traced_call>& calls, int group,
+                                          const std::string& nodes) {
   job what;
+  for (const char each : nodes) what.nodes.emplace_back(1, each);
   what.processes = ranks;
   what.settings = by_length();
   what.settings.group_ranks = group;
@@ -141,13 +188,14 @@ std::vector<std::vector<trace>> trace_all(int ranks, const std::vector<traced_ca
   const auto failures = run_members(what, [&](int rank, weft::detail::membership member) {
     open_process here(std::move(member));
     std::vector<double> own(2 * most);
-    const auto shared = here.shared(2 * most);
+    const auto shared = nodes.empty() ? here.shared(2 * most) : std::span<double>();
     for (std::size_t c = 0; c < calls.size(); ++c) {
       const auto both = calls[c].mapped ? shared : std::span(own);
       for (int again = 0; again < 2; ++again) {
         for (std::size_t i = 0; i < most; ++i) both[i] = given(rank, i);
         std::ranges::fill(both.last(most), -1);
-        all[c][static_cast<std::size_t>(rank)] = run_traced(here, calls[c], both.first(most), both.last(most));
+        const auto run = nodes.empty() ? run_on_one_node : run_in_stages;
+        all[c][static_cast<std::size_t>(rank)] = run(here, calls[c], both.first(most), both.last(most));
         for (std::size_t i = 0; i < most; ++i) {
           const double right = i < numbers_of(calls[c]) ? expected(calls[c], rank, i).value_or(-1) : -1;
           const double found = both[most + i];
@@ -162,11 +210,11 @@ std::vector<std::vector<trace>> trace_all(int ranks, const std::vector<traced_ca
   return all;
 }
 
-void check(int ranks, const std::vector<traced_call>& calls, int group = 0) {
-  const auto traced = trace_all(ranks, calls, group);
+void check(int ranks, const std::vector<traced_call>& calls, int group = 0, const std::string& nodes = "") {
+  const auto traced = trace_all(ranks, calls, group, nodes);
   for (std::size_t c = 0; c < calls.size(); ++c) {
     const traced_call& call = calls[c];
-    CAPTURE(name(call.what), ranks, call.root, call.count, call.mapped, call.reads, group);
+    CAPTURE(name(call.what), ranks, call.root, call.count, call.mapped, call.reads, group, nodes);
     std::vector<weft::schedules::schedule> executed;
     for (const trace& each : traced[c]) {
       REQUIRE(each.by == traced[c][0].by);
@@ -206,4 +254,23 @@ TEST_CASE("what they carry out in groups is what is recorded, too", "[traced]") 
   check(ranks,
         {{collective::barrier, ranks}, {collective::allreduce, ranks, 0, 1}, {collective::allreduce, ranks, 0, 300}},
         3);
+}
+
+TEST_CASE("what processes of several nodes carry out is what is recorded, and that verifies", "[traced]") {
+  const std::string nodes = GENERATE("ab", "aab", "abb", "abab", "aabbb", "abcddd", "aabbccddd");
+  const bool in_rows = nodes != "abab";
+  const auto ranks = static_cast<int>(nodes.size());
+  std::vector<traced_call> calls;
+  for (const collective what : every_one) {
+    const bool goes = what != collective::gather && what != collective::scatter;
+    const bool needs_rows = what == collective::scan || what == collective::exscan || weft::schedules::has_blocks(what);
+    if (!goes || (needs_rows && !in_rows)) continue;
+    for (const int root : {0, ranks - 1})
+      for (const std::size_t count : {1u, 700u, 3000u, 70'000u}) {  // the last in pieces
+        if (root != 0 && !weft::schedules::is_rooted(what)) continue;
+        if (count > 3000 && weft::schedules::has_blocks(what)) continue;
+        calls.push_back({what, ranks, root, what == collective::barrier ? 0 : count});
+      }
+  }
+  check(ranks, calls, 0, nodes);
 }

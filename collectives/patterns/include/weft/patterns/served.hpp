@@ -29,6 +29,12 @@ bool serves(const Party& p) {
   return p.first_of(p.self()) == p.self();
 }
 
+/// Whether each member serves itself: then nobody has to be told, or let go.
+template <class Party>
+bool all_serve(const Party& p) {
+  return p.firsts().size() == p.size();
+}
+
 /// Whether a member is a first.
 template <class Party>
 auto is_first(const Party& p) {
@@ -65,9 +71,9 @@ bool meet_firsts(Party& p, shows what) {
   return true;
 }
 
-/// The firsts show each other `each` elements of every member that `gives` any.
-template <class Party, class Gives>
-bool show_given(Party& p, std::size_t each, Gives gives, bool but_own) {
+/// Each first hears of those that it serves where their buffers lie.
+template <class Party>
+bool tell_first(Party& p) {
   if (!p.begin_telling(0)) return false;
   p.tell(offers::both);
   p.publish(shows::input, only(p.first_of(p.self())));
@@ -77,6 +83,13 @@ bool show_given(Party& p, std::size_t each, Gives gives, bool but_own) {
     p.hear(m, offers::both);
   }
   p.end();
+  return true;
+}
+
+/// The firsts show each other `each` elements of every member that `gives` any.
+template <class Party, class Gives>
+bool show_given(Party& p, std::size_t each, Gives gives, bool but_own) {
+  if (!all_serve(p) && !tell_first(p)) return false;
   if (!p.begin_showing(each)) return false;
   for (const std::size_t m : p.served())
     if (gives(m)) p.copy(p.given(m, 0), p.shown_of(m), each);
@@ -89,6 +102,7 @@ bool show_given(Party& p, std::size_t each, Gives gives, bool but_own) {
 /// Each first lets go whom it serves.
 template <class Party>
 bool let_go(Party& p) {
+  if (all_serve(p)) return true;
   if (!p.begin(0)) return false;
   const std::size_t self = p.self();
   if (serves(p)) {
