@@ -2,13 +2,15 @@
 """Compares the collectives of two builds of weft on this machine, in one run: whether the new one is slower anywhere.
 
   tools/compare_builds.py OLD NEW [--collectives allreduce,bcast,...] [--columns processes,four,...] [--providers net,...]
+                          [--hosts HOST:RANKS,... [--rsh COMMAND]]
                           [--alternations 31] [--from 8] [--to 4M] [--factor 8] [--budget 5]
 
 OLD and NEW are build directories. Runs `weft bench COLLECTIVE` of both in turn, whichever was last first, and prints a
 table in Markdown for each collective: a row for each size, which is that of a rank's whole vector, and a column for each
 way to place ranks and buffers: 2 and 4 processes (processes, four; 8: crowd), 2 processes with buffers in the arena or
 with planned calls (arena, planned), 2 and 8 ranks of one process on 2 workers (workers, fibers); and, for each of
---providers, 2 processes over that and not by the memory of the node. A cell has the ratio of the medians of the
+--providers, 2 processes over that and not by the memory of the node; and processes on --hosts, as those of `weft run`,
+which both builds lie on (then no others, where --columns does not name them). A cell has the ratio of the medians of the
 alternations' median times, new over old, and its 95% bootstrap interval; the last row the geometric mean of the column.
 Ends with status 1 where the new build is slower: by more than 10% at a size, or by more than 3% in the mean of a column,
 with the whole interval beyond that; which these are is said below, and they are bold. An old build that does not say by
@@ -39,14 +41,18 @@ def parse_arguments():
     parser.add_argument("old", type=pathlib.Path)
     parser.add_argument("new", type=pathlib.Path)
     parser.add_argument("--collectives", type=measured.some_of(COLLECTIVES), default=COLLECTIVES)
-    parser.add_argument("--columns", type=measured.some_of(ARRANGEMENTS), default=USUAL)
+    parser.add_argument("--columns", type=measured.some_of(ARRANGEMENTS))
     parser.add_argument("--providers", type=lambda text: text.split(","), default=[])
+    parser.add_argument("--hosts", help="HOST:RANKS,...")
+    parser.add_argument("--rsh", help="as that of `weft run`")
     parser.add_argument("--alternations", type=at_least(1), default=31)
     parser.add_argument("--from", dest="first", type=size, default=8)
     parser.add_argument("--to", dest="last", type=size, default=4 << 20)
     parser.add_argument("--factor", type=at_least(2), default=8)
     parser.add_argument("--budget", type=at_least(1), default=5, help="ms for the samples of a size")
     options = parser.parse_args()
+    if options.columns is None:
+        options.columns = [] if options.hosts else USUAL
     options.builds = [each / "tools/weft" for each in (options.old, options.new)]
     for weft in options.builds:
         if not os.access(weft, os.X_OK):
@@ -58,6 +64,11 @@ def columns_of(options):
     """Those of each collective; a barrier has no buffers to put anywhere."""
     placed = [ARRANGEMENTS[each] for each in options.columns]
     placed += [Arrangement(f"2 processes, {provider}", 2, road=provider) for provider in options.providers]
+    if options.hosts:
+        ranks = sum(int(each.partition(":")[2] or 1) for each in options.hosts.split(","))
+        launcher = ["run", "--hosts", options.hosts, *(["--rsh", options.rsh] if options.rsh else [])]
+        provider = measured.default_provider(options.builds[1])
+        placed.append(Arrangement(f"{ranks} processes on hosts", ranks, [], provider, launcher))
     for collective in options.collectives:
         for each in placed:
             if collective != "barrier" or "--buffers" not in each.flags:
@@ -73,7 +84,8 @@ def alternate(options, columns):
             for build in ((0, 1) if number % 2 == 0 else (1, 0)):
                 found = measured.bench_vectors(
                     options.builds[build], column.collective, column.placed.ranks, options.first, options.last,
-                    options.factor, options.budget, *column.placed.flags, road=column.placed.road, has_to_say=build == 1)
+                    options.factor, options.budget, *column.placed.flags, road=column.placed.road, has_to_say=build == 1,
+                    launcher=column.placed.launcher)
                 runs.setdefault(at, ([], []))[build].append(measured.medians(found))
     return [runs[at] for at in range(len(columns))]
 

@@ -126,11 +126,12 @@ def flags_of(road):
     return ["--weft-node=on"] if road == "node" else ["--provider", road, "--weft-node=off"]
 
 
-def bench(weft, *arguments, road, has_to_say=True):
+def bench(weft, *arguments, road, has_to_say=True, launcher=()):
     """What `weft bench` with these arguments prints of calls that took that road. Ends the script where it fails, and
     where they took another one, so that nothing is called by the wrong name; where an older one does not say, too,
-    unless it need not."""
-    command = [weft, "bench", *arguments, *flags_of(road), "--json"]
+    unless it need not. `launcher`: arguments of that weft which start it on other hosts."""
+    flags = [] if launcher else flags_of(road)
+    command = [*([weft, *launcher] if launcher else []), weft, "bench", *arguments, *flags, "--json"]
     lines, process = lines_of(command)
     if process.returncode != 0 or not lines:
         end(command, f"status {process.returncode}, {len(lines)} results\n{process.stderr}")
@@ -140,12 +141,13 @@ def bench(weft, *arguments, road, has_to_say=True):
     return lines
 
 
-def bench_vectors(weft, collective, ranks, first, last, factor, budget, *flags, road, has_to_say=True):
+def bench_vectors(weft, collective, ranks, first, last, factor, budget, *flags, road, has_to_say=True, launcher=()):
     """The same of a collective, by the size of a rank's whole vector, of which a block is one share: without the sizes
     of which it would be no whole elements, since `weft bench` takes more of them then."""
     parts = ranks if collective in BY_BLOCK else 1
-    lines = bench(weft, collective, "-n", ranks, "-b", max(1, first // parts), "-e", max(1, last // parts), "-f", factor,
-                  "--budget", budget, *flags, road=road, has_to_say=has_to_say)
+    number = [] if launcher else ["-n", ranks]
+    lines = bench(weft, collective, *number, "-b", max(1, first // parts), "-e", max(1, last // parts), "-f", factor,
+                  "--budget", budget, *flags, road=road, has_to_say=has_to_say, launcher=launcher)
     return {line["bytes"] * parts: line for line in lines if line["bytes"] % ELEMENT == 0}
 
 

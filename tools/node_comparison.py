@@ -12,8 +12,9 @@ from measured import at_least, size
 
 
 Times = collections.namedtuple("Times", ["median", "p99"])  # us
-# flags: of `weft bench`; road: that its calls then take
-Arrangement = collections.namedtuple("Arrangement", ["title", "ranks", "flags", "road"], defaults=[[], "node"])
+# flags: of `weft bench`; road: that its calls then take; launcher: arguments of weft that start it on other hosts
+Arrangement = collections.namedtuple("Arrangement", ["title", "ranks", "flags", "road", "launcher"],
+                                     defaults=[[], "node", []])
 Column = collections.namedtuple("Column", ["title", "collective", "placed"])  # placed: an arrangement
 
 

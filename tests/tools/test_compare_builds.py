@@ -87,6 +87,16 @@ class CompareBuilds(unittest.TestCase):
         self.assertIn("| 64 B | 1.00 [1.00, 1.00] |", result.stdout)
         self.assertIn("| 8 B |  |  | 1.00", result.stdout)  # no whole floats for each of 4 or 8
 
+    def test_hosts_are_a_column_of_their_own(self):
+        self.build("old", "1")
+        self.build("new", "1")
+        result = self.run_script("--alternations", "1", "--collectives", "scatter", "--hosts", "a:2,b:1", "--rsh", "to")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("| vector | 3 processes on hosts |", result.stdout)
+        weft = self.folder / "old/tools/weft"
+        self.assertEqual((self.folder / "old/tools/calls").read_text(),
+                         f"weft run --hosts a:2,b:1 --rsh to {weft} bench scatter -b 2 -e 21 -f 8 --budget 5 --json\n")
+
     def test_what_took_another_road_is_refused(self):
         result = self.judged("{'median_us': 1, 'road': 'net'}")
         self.assertEqual(result.returncode, 1)
