@@ -51,20 +51,9 @@ bool node_team::takes(collective what, const request& call) const noexcept {
 
 bool node_team::is_one_round(collective what, std::size_t bytes) const noexcept {
   if (bytes >= schedules::least_told) return false;
-  switch (what) {
-    case collective::barrier:
-      return !groups_ && !party_.crowded();
-    case collective::allreduce:
-      return !groups_;
-    case collective::broadcast:
-    case collective::scan:
-    case collective::exscan:
-    case collective::gather:
-    case collective::scatter:
-      return !party_.crowded();  // else it may open long slots
-    default:
-      return true;
-  }
+  if (party_.crowded() && is_one_way(what)) return false;  // it may open long slots
+  const memory_pattern by = schedules::pattern_of(what, bytes, seen_by(what, false));
+  return by == memory_pattern::at_once || by == memory_pattern::in_parts;
 }
 
 leader_result node_team::run(const leader_call& call, fabric::participant& member, memory_pattern wanted) {

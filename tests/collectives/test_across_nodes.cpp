@@ -45,6 +45,25 @@ TEST_CASE("processes of several nodes get the serial result", "[nodes]") {
   });
 }
 
+TEST_CASE("what several nodes take has a name, by which it is taken, too", "[nodes]") {
+  using weft::detail::choices;
+  run_ranks(on_nodes("aabb"), [](weft::communicator& world) {
+    const auto name_of = [&](collective what) { return choices::name_of_way(world, {what, 4096, {}, 0}); };
+    for (const collective what :
+         {collective::barrier, collective::broadcast, collective::reduce, collective::allreduce, collective::allgather,
+          collective::reduce_scatter, collective::alltoall, collective::scan, collective::exscan}) {
+      expect(name_of(what) == "staged", "stages");
+      choices::prefer(world, what, weft::schedules::find_algorithm(what, "staged"));
+      expect(name_of(what) == "staged", "the stages asked for");
+    }
+    expect(name_of(collective::gather) != "staged", "messages for a gather");
+    call_anything(world, sanitized ? 10 : 30, seed_of_this_run() + 2);
+    choices::prefer(world, collective::allreduce, weft::schedules::find_algorithm(collective::allreduce, "ring"));
+    expect(name_of(collective::allreduce) == "ring", "the ring asked for");
+    call_anything(world, 10, seed_of_this_run() + 3);
+  });
+}
+
 TEST_CASE("where no node has several processes all is messages", "[nodes]") {
   run_ranks(on_nodes("abc"), [](weft::communicator& world) {
     expect(!on_node(world, collective::allreduce), "messages");
