@@ -63,15 +63,6 @@ bool goes_in_stages(const communicator_state& state, const choice_request& of) {
   return state.here->between().in_stages() && meets_on_node(state, request_of(of));
 }
 
-/// The costs of messages, and near by those of the node's memory.
-schedules::path_costs costs_of_stages(const among& these, const tuning& measured, const choice_request& of) {
-  schedules::path_costs each = costs_among(these, measured, of);
-  if (measured.machine.boards)
-    each.near = path_of(*measured.machine.boards, schedules::memory_pattern::at_once, static_cast<double>(of.bytes),
-                        of.combine);
-  return each;
-}
-
 /// What ranks that join go by where they are all in this process; null where they are not.
 const schedules::algorithm* way_of_ranks(const communicator_state& state, const choice_request& of) {
   if (!state.here->alone()) return nullptr;
@@ -184,7 +175,9 @@ std::vector<schedules::prediction> choices::predicted(communicator& on, const ch
     predicted.push_back(predict(how, shape_among(all, of), of.bytes, each, state.selection.segment));
   };
   if (goes_in_stages(state, of))
-    add(row_of(of.what, schedules::memory_pattern::staged), costs_of_stages(all, *measured, of));
+    add(row_of(of.what, schedules::memory_pattern::staged),
+        path_of_stages(measured->machine, all.groups.farthest, all.groups.within, static_cast<double>(of.bytes),
+                       of.combine));
   const node_team* const team = team_of(state, of.what);
   if (team != nullptr && measured->machine.boards)
     for (const schedules::algorithm& how : schedules::algorithms_of(of.what))

@@ -6,7 +6,7 @@
 
 namespace weft::detail {
 
-leaders::leaders(process& host, const fabric::group& members) {
+leaders::leaders(process& host, const fabric::group& members) : host_(host) {
   std::vector<int> number(static_cast<std::size_t>(host.processes()), -1), processes;
   for (int rank = 0; rank < members.size(); ++rank) {
     const std::int32_t its = members.process[static_cast<std::size_t>(rank)];
@@ -45,6 +45,27 @@ bool leaders::meet_on_nodes(collective what, const request& call) const noexcept
 
 void leaders::measure_limits(fabric::participant& member) {
   if (team() != nullptr) team()->measure_limits(member);
+  if (nodes_ != nullptr && host_.measured() != nullptr) agree_on_boards(member);
+}
+
+// Those of the first process: it does not matter much whose, but that they are the same.
+void leaders::agree_on_boards(fabric::participant& member) {
+  struct {
+    schedules::board_costs costs;
+    bool are_known;
+  } told{};
+  if (const auto& mine = host_.measured()->machine.boards) told = {*mine, true};
+  request bytes;
+  bytes.what = collective::broadcast;
+  bytes.element_bytes = 1;
+  leader_call all;
+  all.what = bytes.what;
+  all.of = &bytes;
+  all.count = sizeof told;
+  all.in = all.out = reinterpret_cast<std::byte*>(&told);
+  all.sequence = sequence_of_plan;  // in no order with calls
+  const bool heard = messages_->run(all, member, host_.selection()).failure == nullptr;
+  host_.agree_on(heard && told.are_known ? std::optional(told.costs) : std::nullopt);
 }
 
 void leaders::fail() noexcept {

@@ -1,6 +1,8 @@
 #include "message_stage.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <weft/tuning.hpp>
 
 #include "choosing.hpp"
 #include "network_groups.hpp"
@@ -8,6 +10,12 @@
 #include "schedule_builder.hpp"
 
 namespace weft::detail {
+namespace {
+
+/// Where nothing is known of costs.
+constexpr std::size_t usual_pieces = 8;
+
+}  // namespace
 
 message_stage::message_stage(process& host, std::vector<int> ranks, std::vector<int> processes, int here)
     : host_(host),
@@ -51,6 +59,21 @@ const prepared_call& message_stage::prepare(const leader_call& call, const sched
   if (!uneven) latest_.key = key;
   named_ = named;
   return latest_;
+}
+
+std::size_t message_stage::pieces_of(const leader_call& call, const std::vector<std::vector<int>>& nodes,
+                                     std::size_t least) {
+  const std::size_t bytes = call.count * call.of->element_bytes;
+  const tuning* const measured = host_.measured();
+  if (measured == nullptr) return std::min(bytes / least, usual_pieces);
+  schedules::algorithm_arguments shape;
+  shape.ranks = 0;
+  shape.nodes = nodes;
+  for (const auto& each : nodes) shape.ranks += static_cast<int>(each.size());
+  const auto each = path_of_stages(measured->machine, groups().farthest, groups().within, static_cast<double>(bytes),
+                                   combine_seconds_of(host_, *call.of));
+  const auto& how = schedules::row_of(call.what, schedules::memory_pattern::staged);
+  return std::min<std::size_t>(bytes / least, predict(how, shape, bytes, each, bytes).segments);
 }
 
 template <class Execution, class Run>

@@ -23,6 +23,10 @@ class message_stage {
   leader_result run(const leader_call& call, fabric::participant& member,
                     const schedules::selection_parameters& selection);
 
+  /// Into how many pieces of at least so many bytes a long vector is cut that flows through the stages of these nodes
+  /// of processes: the same in every process of theirs.
+  std::size_t pieces_of(const leader_call& call, const std::vector<std::vector<int>>& nodes, std::size_t least);
+
   /// One that has begun. Ended before the next but one of its call begins.
   struct begun {
     std::shared_ptr<plan_cache::entry> plan;

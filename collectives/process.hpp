@@ -93,6 +93,8 @@ class process {
     limits_ = {processes, measured.limits};
     if (measured_) measured_->machine.boards = measured.costs;
   }
+  /// What all nodes are to go by in place of that, where calls go from node to node; likewise.
+  void agree_on(const std::optional<schedules::board_costs>& costs) noexcept { measured_->machine.boards = costs; }
   /// This process's part of it, then; else null.
   fabric::arena_boards* boards() noexcept { return boards_.get(); }
   /// Whether a process of this node has ended for certain. False where that is not known.

@@ -11,12 +11,15 @@ namespace weft::detail {
 namespace {
 
 /// Of long vectors: each is in the caches of its node when it goes to the others.
-constexpr std::size_t bytes_of_piece = 256 << 10;
+constexpr std::size_t least_piece = 256 << 10;
 
 /// Vectors go whole where they are short, and where an operator of the caller's may throw in a piece.
-std::size_t elements_of_piece(const leader_call& call) {
-  const bool is_long = call.count * call.of->element_bytes >= 2 * bytes_of_piece && call.custom.apply == nullptr;
-  return is_long ? bytes_of_piece / call.of->element_bytes : std::max<std::size_t>(call.count, 1);
+std::size_t elements_of_piece(const leader_call& call, const node_stages& on) {
+  const bool flows =
+      call.what == collective::broadcast || call.what == collective::reduce || call.what == collective::allreduce;
+  const bool is_long = call.count * call.of->element_bytes >= 2 * least_piece && call.custom.apply == nullptr;
+  if (!flows || !is_long) return std::max<std::size_t>(call.count, 1);
+  return (call.count - 1) / on.between.pieces_of(call, on.layout.members, least_piece) + 1;
 }
 
 }  // namespace
@@ -27,7 +30,7 @@ staged_party::staged_party(const node_stages& on, const leader_call& call, fabri
       call_(call),
       member_(member),
       selection_(selection),
-      of_piece_(elements_of_piece(call)),
+      of_piece_(elements_of_piece(call, on)),
       of_bytes_(*call.of),
       missing_(call.poisoned) {
   of_bytes_.element_bytes = 1;

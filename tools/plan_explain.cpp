@@ -57,12 +57,13 @@ void take_pattern(explanation& made, const explained_call& call, const schedules
 }
 
 /// Where groups are nodes whose processes share memory, most collectives go in stages.
-void take_stages(explanation& made, const explained_call& call, schedules::path_costs each,
-                 const schedules::board_costs& costs, double combine) {
+void take_stages(explanation& made, const explained_call& call, const schedules::machine_costs& machine,
+                 double combine) {
   const auto largest = std::ranges::max(call.shape.groups, {}, &std::vector<int>::size).size();
   if (largest == 1 || !schedules::goes_in_stages(call.kind, call.bytes, largest)) return;
   const schedules::algorithm& how = row_of(call.kind, schedules::memory_pattern::staged);
-  each.near = path_of(costs, schedules::memory_pattern::at_once, static_cast<double>(call.bytes), combine);
+  const auto each =
+      path_of_stages(machine, made.over, within_group(call.shape, made.over), static_cast<double>(call.bytes), combine);
   made.alternatives.push_back(predict(how, call.shape, call.bytes, each, call.segment));
   std::ranges::stable_sort(made.alternatives, {}, &schedules::prediction::seconds);
   made.chosen.how = &how;
@@ -89,7 +90,7 @@ explanation explain(const explained_call& call, const detail::tuning& measured) 
   if (made.over == road::node && call.wanted == nullptr && measured.machine.boards)
     take_pattern(made, call, *measured.machine.boards, combine);
   if (made.over == road::fabric && call.wanted == nullptr && measured.machine.boards && call.shape.groups.size() > 1)
-    take_stages(made, call, each, *measured.machine.boards, combine);
+    take_stages(made, call, measured.machine, combine);
   made.why = reason(call, made);
   return made;
 }

@@ -140,8 +140,8 @@ const algorithm table[] = {
                                                             "3 α + 2 (p - 1)/p n β + (p - 1)/p n γ", single_copy_cost),
     served<collective::reduce, memory_pattern::served>(),
     served<collective::reduce, memory_pattern::served_shown>(),
-    staged<collective::reduce>(
-        "2 α' + q n β' + (q - 1) n γ' of a node of q ranks, ceil(log2 m) (α + n β + n γ) between m nodes"),
+    staged<collective::reduce>("a + T + b, and (s - 1) max(T, a + b) more, for pieces of n/s: a + b = 2 α' + q n/s β' "
+                               "+ (q - 1) n/s γ' of a node of q ranks, T the fastest between the nodes"),
 
     {collective::broadcast, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β)", rank_order::kept,
      copied<binomial_cost>,
@@ -191,7 +191,8 @@ const algorithm table[] = {
                                                                chakraborty, "2 α + n β", copied<one_reads_told_cost>),
     served<collective::broadcast, memory_pattern::served>(),
     served<collective::broadcast, memory_pattern::served_shown>(),
-    staged<collective::broadcast>("2 (α' + n β') of a node of q ranks, ceil(log2 m) (α + n β) between m nodes"),
+    staged<collective::broadcast>("a + T + b, and (s - 1) max(T, a + b) more, for pieces of n/s: a + b = 2 (α' + n/s "
+                                  "β') of a node, T the fastest between the nodes"),
 
     {collective::allreduce, "recursive-doubling", 0, thakur,
      "floor(log2 p) (α + n β + n γ), and 2 (α + n β) + n γ where p is no power of two", rank_order::kept, doubling_cost,
@@ -256,8 +257,8 @@ const algorithm table[] = {
         "single-copy", takes::segments, chakraborty, "3 α + 2 (p - 1)/p n β + (p - 1)/p n γ", single_copy_cost),
     served<collective::allreduce, memory_pattern::served>(),
     served<collective::allreduce, memory_pattern::served_shown>(),
-    staged<collective::allreduce>(
-        "2 α' + q n β' + (q - 1) n γ' of a node of q ranks, ceil(log2 m) (α + n β + n γ) between m nodes"),
+    staged<collective::allreduce>("a + T + b, and (s - 1) max(T, a + b) more, for pieces of n/s: a + b = 2 α' + q n/s "
+                                  "β' + (q - 1) n/s γ' of a node of q ranks, T the fastest between the nodes"),
 
     {collective::reduce_scatter, "ring", piped_shares | takes::order, heimlich, "(p - 1) (α + n/p β + n/p γ)",
      rank_order::not_kept, ring_cost,
@@ -283,8 +284,8 @@ const algorithm table[] = {
                                                                     "2 α + (p - 1) n/p (β + γ)", told_exchange_cost),
     served<collective::reduce_scatter, memory_pattern::served>(),
     served<collective::reduce_scatter, memory_pattern::served_shown>(),
-    staged<collective::reduce_scatter>("2 α' + q n β' + (q - 1) n γ' of a node of q ranks, 2 ceil(log2 m) (α + n β) + "
-                                       "ceil(log2 m) n γ between m nodes"),
+    staged<collective::reduce_scatter>(
+        "2 α' + (q - 1 + 1/q) n β' + (q - 1) n γ' of a node of q ranks, and the fastest between the nodes"),
 
     {collective::allgather, "ring", piped_shares | takes::order, patarasuk, "(p - 1) (α + n/p β)", rank_order::kept,
      copied<ring_cost>, [](const arguments& of, sink& to) { ring_allgather(ring_of(of), of.rank, to); }},
@@ -303,7 +304,7 @@ const algorithm table[] = {
                                                                "2 α + (p - 1)/p n β", copied<told_exchange_cost>),
     served<collective::allgather, memory_pattern::served>(),
     served<collective::allgather, memory_pattern::served_shown>(),
-    staged<collective::allgather>("2 α' + 2 n β' of a node, ceil(log2 m) α + (m - 1)/m n β between m nodes"),
+    staged<collective::allgather>("2 α' + 2 n β' of a node, and the fastest between the nodes"),
 
     {collective::barrier, "dissemination", 0, "Hensgen, Finkel and Manber 1988", "ceil(log2 p) α", rank_order::kept,
      rounds_cost, [](const arguments& of, sink& to) { dissemination_barrier(of.ranks, of.rank, to); }},
@@ -318,7 +319,7 @@ const algorithm table[] = {
         "in-groups", takes::groups, graham, "2 α",
         [](const arguments& of, double bytes, const path_costs& each) { return 2 * one_round_cost(of, bytes, each); }),
     served<collective::barrier, memory_pattern::served_shown>(),
-    staged<collective::barrier>("2 α' of a node, ceil(log2 m) α between m nodes"),
+    staged<collective::barrier>("2 α' of a node, and the fastest between the nodes"),
 
     {collective::gather, "binomial", takes::root | takes::window, heimlich, "ceil(log2 p) α + (p - 1)/p n β",
      rank_order::kept, copied<spread_cost>,
@@ -359,7 +360,7 @@ const algorithm table[] = {
                                                               "2 α + (p - 1)/p n β", copied<told_exchange_cost>),
     served<collective::alltoall, memory_pattern::served>(),
     served<collective::alltoall, memory_pattern::served_shown>(),
-    staged<collective::alltoall>("2 (α' + q n β') of a node of q ranks, (m - 1) (α + q n/m β) between m nodes"),
+    staged<collective::alltoall>("2 (α' + q n β') of a node of q ranks, and the fastest between the nodes"),
 
     {collective::scan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + n γ)", rank_order::kept,
      doubling_scan_cost, [](const arguments& of, sink& to) { recursive_doubling_scan(of.ranks, of.rank, to); }},
@@ -371,7 +372,7 @@ const algorithm table[] = {
     served<collective::scan, memory_pattern::served>(),
     served<collective::scan, memory_pattern::served_shown>(),
     staged<collective::scan>(
-        "2 (α' + (q - 1) n (β' + γ')) of a node of q ranks, ceil(log2 m) (α + n β + n γ) between m nodes"),
+        "2 (α' + (q - 1) n (β' + γ')) of a node of q ranks, and the fastest exclusive one between the nodes"),
 
     {collective::exscan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + 2 n γ)", rank_order::kept,
      [](const arguments& of, double bytes, const path_costs& each) {
@@ -387,8 +388,7 @@ const algorithm table[] = {
                                                           "(p + s - 2) (α + n/s β + n/s γ)", chain_cost),
     served<collective::exscan, memory_pattern::served>(),
     served<collective::exscan, memory_pattern::served_shown>(),
-    staged<collective::exscan>(
-        "2 (α' + (q - 1) n (β' + γ')) of a node of q ranks, ceil(log2 m) (α + n β + n γ) between m nodes"),
+    staged<collective::exscan>("2 (α' + (q - 1) n (β' + γ')) of a node of q ranks, and the fastest between the nodes"),
 };
 
 std::span<const algorithm> rows_of(collective kind) {

@@ -1,4 +1,8 @@
 // The cost formulas of patterns of shared memory.
+#include <algorithm>
+#include <limits>
+#include <weft/schedules/selection.hpp>
+
 #include "algorithm_costs.hpp"
 
 namespace weft::schedules {
@@ -72,37 +76,65 @@ double served_shown_cost(const algorithm_arguments& of, double bytes, const path
   return rounds_of_node(of, 3, each) + used(each, (p(of) - 1) * bytes);
 }
 
+namespace {
+
+/// What the fastest algorithm by messages takes.
+double fastest_between(collective what, const algorithm_arguments& of, double bytes, const path_costs& each) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const algorithm& how : algorithms_of(what)) {
+    if (how.pattern != memory_pattern::none || (how.parameters & (takes::nodes | takes::groups)) != 0) continue;
+    constexpr std::size_t segment = selection_parameters().segment;
+    least = std::min(least, predict(how, of, static_cast<std::size_t>(bytes), each, segment).seconds);
+  }
+  return least;
+}
+
+/// Stages before and behind that between the nodes.
+struct stages {
+  double before = 0, between = 0, behind = 0;
+};
+
+stages stages_of(collective what, const algorithm_arguments& here, double bytes, double of_node,
+                 const path_costs& near) {
+  const auto reduced = [&] { return std::min(at_once_cost(here, bytes, near), by_shares_cost(here, bytes, near)); };
+  const double read = one_reads_cost(here, bytes, near);
+  switch (what) {
+    case collective::barrier:
+      return {one_round_cost(here, 0, near), 0, one_round_cost(here, 0, near)};
+    case collective::broadcast:
+      return {read, 0, read};
+    case collective::reduce:
+    case collective::allreduce:
+      return {reduced(), 0, read};
+    case collective::allgather:
+      return {shared_exchange_cost(here, of_node, near), 0, read};
+    case collective::reduce_scatter:
+      return {reduced(), 0, one_reads_share_cost(here, of_node, near)};
+    case collective::scan:
+    case collective::exscan:
+      return {reduced(), 0, at_once_cost(here, bytes, near)};
+    default: {  // an all-to-all
+      const double all = one_reads_cost(here, p(here) * bytes, near);
+      return {all, 0, all};
+    }
+  }
+}
+
+}  // namespace
+
 double staged_cost(collective what, const algorithm_arguments& of, double bytes, const path_costs& each) {
   const auto& nodes = of.nodes.empty() ? of.groups : of.nodes;
   algorithm_arguments across, here;
   across.ranks = nodes.empty() ? 1 : static_cast<int>(nodes.size());
   here.ranks = (of.ranks + across.ranks - 1) / across.ranks;
   const path_costs far = combines(what) ? each : copying(each);
-  const path_costs near(combines(what) ? each.near : copying(each).near);
-  const double of_node = bytes * p(here) / p(of);
-  switch (what) {
-    case collective::barrier:
-      return 2 * one_round_cost(here, 0, near) + rounds_cost(across, 0, far);
-    case collective::broadcast:
-      return 2 * one_reads_cost(here, bytes, near) + binomial_cost(across, bytes, far);
-    case collective::reduce:
-      return at_once_cost(here, bytes, near) + binomial_cost(across, bytes, far) + one_reads_cost(here, bytes, near);
-    case collective::allreduce:
-      return at_once_cost(here, bytes, near) + doubling_cost(across, bytes, far) + one_reads_cost(here, bytes, near);
-    case collective::allgather:
-      return shared_exchange_cost(here, of_node, near) + bruck_allgather_cost(across, bytes, far) +
-             one_reads_cost(here, bytes, near);
-    case collective::reduce_scatter:
-      return at_once_cost(here, bytes, near) + binomial_cost(across, bytes, far) +
-             spread_cost(across, bytes, copying(far)) + one_reads_share_cost(here, of_node, near);
-    case collective::scan:
-    case collective::exscan:
-      return 2 * at_once_cost(here, bytes, near) + doubling_scan_cost(across, bytes, far);
-    case collective::alltoall:
-      return 2 * one_reads_cost(here, p(here) * bytes, near) + pairwise_cost(across, p(here) * bytes, far);
-    default:
-      return 0;
-  }
+  const bool flows = what == collective::broadcast || what == collective::reduce || what == collective::allreduce;
+  const double pieces = flows ? of.by.segments : 1, some = bytes / pieces;
+  stages all = stages_of(what, here, some, some * p(here) / p(of), path_costs(far.near));
+  const collective among = what == collective::scan ? collective::exscan : what;
+  if (across.ranks > 1)
+    all.between = fastest_between(among, across, what == collective::alltoall ? p(here) * some : some, far);
+  return all.before + all.between + all.behind + (pieces - 1) * std::max(all.between, all.before + all.behind);
 }
 
 }  // namespace weft::schedules
