@@ -12,7 +12,8 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
                                        std::shared_ptr<const fabric::group> members, int rank)
     : host(hosting),
       self(std::move(own)),
-      here(hosting.meeting_of(members)),
+      here(self->meets_at->find_or_make(members->communicator,
+                                        [&] { return std::make_shared<meeting>(hosting, members); })),
       seat(here->seat_of(rank)),
       joined_(std::make_unique<fabric::participant>(here->members(), rank)),
       member(*joined_),

@@ -54,7 +54,10 @@ class call_turns {
 /// What all communicators of one rank of this process share. Used by that rank alone, but for `communicators`, which
 /// the messenger's token guards.
 struct rank_identity {
-  int world_rank = 0;
+  rank_identity(int rank, std::shared_ptr<meetings> met) noexcept : world_rank(rank), meets_at(std::move(met)) {}
+
+  const int world_rank;
+  const std::shared_ptr<meetings> meets_at;  ///< of all ranks of the process, by communicator
   sole_call dividing;                        ///< a communicator
   std::uint32_t next_communicator = 1;       ///< for the id of the next communicator that this rank leads
   std::vector<std::uint64_t> communicators;  ///< ids of those that it is in

@@ -43,10 +43,6 @@ bool leaders::meet_on_nodes(collective what, const request& call) const noexcept
   return (team_ != nullptr && team_->takes(what, call)) || (nodes_ != nullptr && nodes_->takes(what, call));
 }
 
-void leaders::measure_limits(fabric::participant& member) {
-  if (team() != nullptr) team()->measure_limits(member);
-}
-
 void leaders::fail() noexcept {
   if (team_ != nullptr) team_->fail();
   if (nodes_ != nullptr) nodes_->fail();

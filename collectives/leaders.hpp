@@ -34,8 +34,6 @@ class leaders {
   bool meet_on_nodes(collective what, const request& call) const noexcept;
   /// Of the processes of this node; null where there is none.
   node_team* team() const noexcept { return nodes_ != nullptr ? nodes_->team() : team_.get(); }
-  /// Finds by measuring what the processes of a node go by, as `member`; see node_team.hpp. Blocks.
-  void measure_limits(fabric::participant& member);
   /// The communicator has failed: whoever waits there is to end. Any thread.
   void fail() noexcept;
 

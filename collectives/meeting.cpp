@@ -16,6 +16,22 @@ constexpr std::size_t most_scratch_kept = 1 << 20;
 
 }  // namespace
 
+std::shared_ptr<meeting> meetings::find(std::uint64_t number) {
+  const std::lock_guard lock(guard_);
+  const auto known = known_.find(number);
+  return known != known_.end() ? known->second.lock() : nullptr;
+}
+
+std::shared_ptr<meeting> meetings::find_or_make(std::uint64_t number,
+                                                const std::function<std::shared_ptr<meeting>()>& make) {
+  const std::lock_guard lock(guard_);
+  if (std::shared_ptr<meeting> found = known_[number].lock()) return found;
+  std::erase_if(known_, [](const auto& each) { return each.second.expired(); });
+  std::shared_ptr<meeting> made = make();
+  known_[number] = made;
+  return made;
+}
+
 meeting::meeting(process& host, std::shared_ptr<const fabric::group> members)
     : host_(host), members_(std::move(members)), between_(std::make_unique<leaders>(host, *members_)) {
   const auto& of = members_->process;
@@ -57,25 +73,19 @@ void meeting::seat_by_worker() {
 }
 
 meeting::~meeting() {
-  if (followed_ != nullptr)
-    host_.messages().while_held([this] { std::erase(followed_->followers_, this); });
-  else
-    host_.forget_meeting(members_->communicator);
+  if (followed_ != nullptr) host_.messages().while_held([this] { std::erase(followed_->followers_, this); });
 }
 
 std::shared_ptr<meeting> meeting::of_plan(const std::shared_ptr<meeting>& holder, const fabric::participant& member,
                                           std::uint32_t number, std::vector<fabric::board_ticket> boards) {
-  const std::lock_guard lock(holder->planning_);
-  std::erase_if(holder->of_plans_, [](const auto& each) { return each.second.expired(); });
-  std::weak_ptr<meeting>& known = holder->of_plans_[number];
-  std::shared_ptr<meeting> found = known.lock();
-  if (found != nullptr) return found;
-  auto members = std::make_shared<fabric::group>(*holder->members_);
-  members->board = std::move(boards);
-  known = found = std::make_shared<meeting>(holder->host_, std::move(members));
-  found->followed_ = holder;
-  found->follow(member);
-  return found;
+  return holder->of_plans_.find_or_make(number, [&] {
+    auto members = std::make_shared<fabric::group>(*holder->members_);
+    members->board = std::move(boards);
+    auto made = std::make_shared<meeting>(holder->host_, std::move(members));
+    made->followed_ = holder;
+    made->follow(member);
+    return made;
+  });
 }
 
 void meeting::follow(const fabric::participant& member) {

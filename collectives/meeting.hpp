@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 #include <weft/fabric/participant.hpp>
 #include <weft/kernels/combine.hpp>
@@ -25,7 +27,21 @@ namespace weft::detail {
 
 struct known_call;
 class leaders;
+class meeting;
 class process;
+
+/// Meetings, by their numbers, as long as somebody has them. Any thread.
+class meetings {
+ public:
+  /// That of this number; null where there is none.
+  std::shared_ptr<meeting> find(std::uint64_t number);
+  /// That, or else what `make` returns, by one at a time.
+  std::shared_ptr<meeting> find_or_make(std::uint64_t number, const std::function<std::shared_ptr<meeting>()>& make);
+
+ private:
+  std::mutex guard_;  ///< of the next
+  std::unordered_map<std::uint64_t, std::weak_ptr<meeting>> known_;
+};
 
 /// What the ranks of a process share of a communicator, and where they meet for a collective, in two steps:
 ///
@@ -138,8 +154,7 @@ class meeting final : public fabric::failure_listener {
   process& host_;
   const std::shared_ptr<const fabric::group> members_;
   std::shared_ptr<meeting> followed_;  ///< of the communicator, where this is of a plan
-  std::mutex planning_;                ///< guards the next
-  std::unordered_map<std::uint32_t, std::weak_ptr<meeting>> of_plans_;
+  meetings of_plans_;
   std::vector<meeting*> followers_;  ///< that fail with this; the messenger's token guards it
   std::once_flag grouped_;
   std::optional<rank_groups> groups_;
