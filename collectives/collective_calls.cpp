@@ -5,9 +5,9 @@
 
 #include "accumulators.hpp"
 #include "agreement.hpp"
-#include "argument_checks.hpp"
-#include "communicator_state.hpp"
+#include "call_ways.hpp"
 #include "memory_call.hpp"
+#include "planned_collective.hpp"
 #include "prepared_calls.hpp"
 
 namespace weft {
@@ -159,6 +159,8 @@ void communicator::finish(detail::request&& call) {
   state_->plans.put_back(plan, std::move(execution));
   if (failure != nullptr) detail::rethrow(*state_, schedules::call_name(call.what), failure);
 }
+
+plan communicator::make_plan(const detail::request& call) { return plan(detail::make_plan(state_, call)); }
 
 std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
   const detail::known_call& known =

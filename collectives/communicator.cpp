@@ -6,7 +6,7 @@
 #include <weft/runtime/scheduler.hpp>
 
 #include "argument_checks.hpp"
-#include "communicator_state.hpp"
+#include "pending.hpp"
 #include "started_call.hpp"
 
 namespace weft {

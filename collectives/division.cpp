@@ -7,8 +7,7 @@
 #include <weft/topology/groups.hpp>
 
 #include "argument_checks.hpp"
-#include "communicator_state.hpp"
-#include "joined_call.hpp"
+#include "call_ways.hpp"
 
 namespace weft {
 namespace detail {

@@ -117,26 +117,6 @@ class joined_call {
 
 }  // namespace
 
-bool joins(const communicator_state& state, const request& call) {
-  const bool named = state.selection.wanted[static_cast<std::size_t>(call.what)] != nullptr;
-  if (!state.here->joins() || named) return false;
-  const meeting& here = *state.here;
-  switch (call.what) {
-    case collective::barrier:
-    case collective::broadcast:
-      return true;
-    case collective::reduce:
-    case collective::allreduce:
-      return here.in_rows() || custom_of(call.custom) != custom_operator::keeps_order;
-    case collective::alltoall:
-      if (call.uneven) return here.alone();
-      break;
-    default:
-      break;
-  }
-  return here.in_rows();
-}
-
 void run_joined(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence) {
   joined_call(state, call, known, sequence).run();
 }

@@ -3,6 +3,7 @@
 #include <utility>
 #include <weft/runtime/error.hpp>
 
+#include "call_ways.hpp"
 #include "leaders.hpp"
 #include "node_call.hpp"
 #include "prepared_calls.hpp"

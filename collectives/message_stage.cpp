@@ -1,10 +1,10 @@
 #include "message_stage.hpp"
 
 #include <utility>
+#include <weft/choosing.hpp>
 
-#include "choosing.hpp"
 #include "network_groups.hpp"
-#include "prepared_calls.hpp"
+#include "process.hpp"
 #include "schedule_builder.hpp"
 
 namespace weft::detail {

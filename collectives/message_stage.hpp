@@ -4,11 +4,13 @@
 #include <optional>
 #include <vector>
 
-#include "communicator_state.hpp"
 #include "leader_call.hpp"
+#include "plan_cache.hpp"
 #include "rank_groups.hpp"
 
 namespace weft::detail {
+
+class process;
 
 /// Some processes of a communicator, each of which one of its ranks speaks for: their messages are those ranks', on the
 /// communicator itself. Used by one rank of this process at a time.

@@ -6,13 +6,6 @@
 
 namespace weft::detail {
 
-bool meets_on_node(const communicator_state& state, const request& call) {
-  if (state.here->joins()) return false;
-  const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(call.what)];
-  if (wanted != nullptr && wanted->pattern == schedules::memory_pattern::none) return false;
-  return state.here->between().meet_on_nodes(call.what, call);
-}
-
 namespace {
 
 void fill_in(known_call& known, const request& call, std::uint32_t sequence) {

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <list>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
 
+#include "collective_call.hpp"
 #include "execution.hpp"
 #include "fingerprint.hpp"
 
@@ -104,6 +106,13 @@ class plan_cache {
   order recent_;  // most recently used first
   std::unordered_map<collective_call, order::iterator, call_hash> entries_;
   std::atomic<ended_run*> ended_{nullptr};  ///< the last that came, and those before it
+};
+
+/// How a call will run.
+struct prepared_call {
+  std::optional<call_key> key;  ///< none where blocks are uneven
+  std::shared_ptr<plan_cache::entry> plan;
+  bool in_order = true;
 };
 
 }  // namespace weft::detail

@@ -3,28 +3,14 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
+#include <weft/choosing.hpp>
 #include <weft/communicator.hpp>
-#include <weft/schedules/selection.hpp>
-#include <weft/tuning.hpp>
 
 namespace weft::detail {
 
-/// A collective, as far as the choice goes by it.
-struct choice_request {
-  collective what = collective::barrier;
-  std::size_t bytes = 0;  ///< of the vector; of an all-to-all, one rank's input
-  schedules::demands asked;
-  double combine = 0;   ///< seconds for each byte; 0 where nothing is combined or nothing was measured
-  bool mapped = false;  ///< all buffers lie in memory that the node shares
-  friend bool operator==(const choice_request&, const choice_request&) = default;
-};
-
-/// What a collective takes on this communicator: what its option names, else by the costs that the job agreed on, else
-/// by length. The same on every rank. Throws std::invalid_argument where no algorithm meets the demands.
-schedules::selected choose(communicator_state& on, const choice_request& of);
-
-/// For tools: the same of a communicator, for elements combined by a built-in operator.
+/// For tools: what collectives take on a communicator, for elements combined by a built-in operator.
 struct choices {
   static choice_request request(communicator& on, collective what, std::size_t bytes, kernels::operation op,
                                 kernels::type type);
@@ -32,8 +18,9 @@ struct choices {
   /// What such a call goes by, in every form: the pattern of the memory that its node shares, where all processes are
   /// on one; else as `taken`. For ranks that do not join in their process first.
   static const schedules::algorithm* way(communicator& on, const choice_request& of);
-  /// Its name, or the pattern's by which the ranks of a process go that are alone; "joined" where such ranks join before
-  /// their processes go on, "node" where these go on in the node's memory, or where processes of several nodes do.
+  /// Its name, or the pattern's by which the ranks of a process go that are alone; "joined" where such ranks join
+  /// before their processes go on, "node" where these go on in the node's memory, or where processes of several nodes
+  /// do.
   static std::string_view name_of_way(communicator& on, const choice_request& of);
   /// Whether the ranks of each process join in its memory first: then what is taken goes between the processes, and is
   /// chosen among these. Not while an algorithm is preferred.
