@@ -88,12 +88,6 @@ std::unique_ptr<Execution> take(communicator_state& state, plan_cache::entry& pl
   return std::make_unique<Execution>(state.host.messages(), state.member, state.host.arena(), plan.plan);
 }
 
-}  // namespace
-}  // namespace detail
-
-namespace detail {
-namespace {
-
 /// In place an all-to-all would write what it has still to send.
 void keep_input(request& call) {
   if (call.what != collective::alltoall || call.in != call.out || call.in_count == 0) return;

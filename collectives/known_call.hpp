@@ -13,7 +13,7 @@ namespace weft::detail {
 enum class way : std::uint8_t {
   messages,  ///< by a schedule
   joined,    ///< the ranks of each process join first: joined_call.hpp
-  node,      ///< in the memory that the processes of a node share: node_call.hpp
+  node,      ///< in the memory that the processes of a node share: memory_call.hpp
 };
 
 /// The arguments of a call, which were found right, and what follows from them.

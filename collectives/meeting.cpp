@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <weft/runtime/error.hpp>
 
 #include "leaders.hpp"
-#include "network_groups.hpp"
 #include "process.hpp"
 #include "workers.hpp"
 
@@ -97,8 +98,7 @@ void meeting::follow(const fabric::participant& member) {
 
 const rank_groups& meeting::groups() {
   std::call_once(grouped_, [this] {
-    groups_.emplace(groups_on_network(members_->process, host_.nodes(), host_.reading(), host_.settings().group_ranks,
-                                      host_.places()));
+    groups_.emplace(members_->process, host_.nodes(), host_.reading(), host_.settings().group_ranks, host_.places());
   });
   return *groups_;
 }
@@ -135,6 +135,40 @@ void meeting::release(std::size_t index) noexcept {
   const std::uint32_t before =
       of.arrived.fetch_sub(static_cast<std::uint32_t>(of.seats.size()), std::memory_order_acq_rel);
   if ((before & broken) != 0) wake_all(of);
+}
+
+void meeting::refuse_difference(std::size_t one, std::size_t another) {
+  const meeting::seat &first = at(one), &other = at(another);
+  const auto called = [&](std::size_t seat) {
+    return "rank " + std::to_string(rank_at(seat)) + " called " + describe_fingerprint(at(seat).terms.fingerprint);
+  };
+  const char* how = "";
+  if (other.terms.fingerprint == first.terms.fingerprint)
+    how = other.terms == first.terms ? " after other calls" : " with other counts";
+  refuse(called(one) + " where " + called(another) + how);
+}
+
+bool meeting::agree_on_counts() {
+  for (std::size_t from = 0; from < size(); ++from)
+    for (std::size_t to = 0; to < size(); ++to) {
+      const std::size_t sent = at(from).sent.length(rank_at(to));
+      const std::size_t expected = at(to).received.length(rank_at(from));
+      if (sent == expected) continue;
+      refuse("in an alltoall with counts rank " + std::to_string(rank_at(from)) + " sends rank " +
+             std::to_string(rank_at(to)) + " " + std::to_string(sent) + " bytes where that expects " +
+             std::to_string(expected));
+      return false;
+    }
+  return true;
+}
+
+void meeting::end_calls(std::span<const std::size_t> seats, const std::exception_ptr& failure) noexcept {
+  for (const std::size_t i : seats) seats_[i].failure = failure;
+}
+
+void meeting::refuse(const std::string& why) {
+  host_.messages().break_communicator(members_->communicator, errc::mismatched_call,
+                                      why + " (communicator " + std::to_string(members_->communicator) + ")");
 }
 
 void meeting::failed() noexcept {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 #include <weft/fabric/participant.hpp>
@@ -140,6 +141,13 @@ class meeting final : public fabric::failure_listener {
   /// By the last of a bench: its ranks' call is over.
   void release(std::size_t index) noexcept;
 
+  /// Breaks the communicator because the ranks at two seats call different things; of an all-to-all with counts where
+  /// what a rank sends another is not what that expects: then false.
+  void refuse_difference(std::size_t one, std::size_t another);
+  bool agree_on_counts();
+  /// The calls of these seats end with `failure`.
+  void end_calls(std::span<const std::size_t> seats, const std::exception_ptr& failure) noexcept;
+
   /// Memory of `bytes` for what has no place in a rank's buffer, until the next call. By the last of the first bench.
   std::byte* scratch(std::size_t bytes);
 
@@ -147,6 +155,7 @@ class meeting final : public fabric::failure_listener {
   static constexpr std::uint32_t broken = std::uint32_t{1} << 31;
 
   void seat_by_worker();
+  void refuse(const std::string& why);
   void follow(const fabric::participant& member);
   void failed() noexcept override;
   void wake_all(const bench& of) noexcept;

@@ -5,7 +5,6 @@
 
 #include "call_ways.hpp"
 #include "leaders.hpp"
-#include "node_call.hpp"
 #include "prepared_calls.hpp"
 #include "team/bench_team.hpp"
 

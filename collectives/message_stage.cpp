@@ -3,7 +3,6 @@
 #include <utility>
 #include <weft/choosing.hpp>
 
-#include "network_groups.hpp"
 #include "process.hpp"
 #include "schedule_builder.hpp"
 
@@ -18,8 +17,7 @@ message_stage::message_stage(process& host, std::vector<int> ranks, std::vector<
 
 const rank_groups& message_stage::groups() {
   if (!groups_)
-    groups_.emplace(
-        groups_on_network(processes_, host_.nodes(), host_.reading(), host_.settings().group_ranks, host_.places()));
+    groups_.emplace(processes_, host_.nodes(), host_.reading(), host_.settings().group_ranks, host_.places());
   return *groups_;
 }
 

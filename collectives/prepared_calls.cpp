@@ -7,26 +7,6 @@
 namespace weft::detail {
 namespace {
 
-/// A collective call as it will run.
-struct chosen {
-  collective_call call;
-  bool in_order = true;
-  schedules::operand_costs operand;  ///< follows from the call and from what the job agreed on
-};
-
-chosen choose(communicator_state& state, const request& wanted, const request_shape& shape) {
-  choice_request of{wanted.what, shape.vector * wanted.element_bytes, {}, combine_seconds_of(state.host, wanted)};
-  of.asked.root = wanted.root;
-  of.asked.rank_order = custom_of(wanted.custom) == custom_operator::keeps_order;
-  of.asked.groups_in_rows = of.asked.rank_order && state.groups().in_rows;
-  of.asked.own_counts = wanted.uneven && wanted.what == collective::alltoall;
-  const schedules::selected found = detail::choose(state, of);
-  chosen c{planned_call(wanted, found, wanted.root, schedules::has_blocks(wanted.what) ? shape.block : shape.vector),
-           found.in_order, found.operand};
-  if (wanted.uneven) set_counts(c.call, wanted, counts_of(wanted));
-  return c;
-}
-
 /// So many choices are kept.
 constexpr std::size_t most_choices = 256;
 
@@ -54,9 +34,17 @@ const prepared_call& prepare(communicator_state& state, const request& call, con
   const call_key key = key_of(call);
   if (!call.uneven && latest.key == key) return latest;
   latest.key.reset();
-  const chosen how = choose(state, call, shape);
-  latest.plan = plan_for(state, how.call, how.operand);
-  latest.in_order = how.in_order;
+  choice_request of{call.what, shape.vector * call.element_bytes, {}, combine_seconds_of(state.host, call)};
+  of.asked.root = call.root;
+  of.asked.rank_order = custom_of(call.custom) == custom_operator::keeps_order;
+  of.asked.groups_in_rows = of.asked.rank_order && state.groups().in_rows;
+  of.asked.own_counts = call.uneven && call.what == collective::alltoall;
+  const schedules::selected found = choose(state, of);
+  collective_call planned =
+      planned_call(call, found, call.root, schedules::has_blocks(call.what) ? shape.block : shape.vector);
+  if (call.uneven) set_counts(planned, call, counts_of(call));
+  latest.plan = plan_for(state, planned, found.operand);
+  latest.in_order = found.in_order;
   if (!call.uneven) latest.key = key;
   return latest;
 }
