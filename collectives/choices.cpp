@@ -105,7 +105,7 @@ void choices::prefer(communicator& on, collective what, const schedules::algorit
   const auto kind = static_cast<std::size_t>(what);
   state.selection.wanted[kind] = wanted != nullptr ? wanted : state.host.selection().wanted[kind];
   state.choices.clear();
-  state.latest.key.reset();
+  state.plans.note({}, nullptr);
   state.known = {};
 }
 

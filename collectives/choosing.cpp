@@ -16,10 +16,6 @@ schedules::algorithm_arguments shape_among(const among& these, const choice_requ
   return shape;
 }
 
-schedules::path_costs costs_among(const among& these, const tuning& measured, const choice_request& of) {
-  return path_of(measured.machine, these.groups.farthest, these.groups.within, of.combine);
-}
-
 schedules::demands demands_among(const among& these, const choice_request& of) {
   schedules::demands asked = of.asked;
   asked.no_reading = !these.groups.read_on_nodes;
@@ -27,6 +23,10 @@ schedules::demands demands_among(const among& these, const choice_request& of) {
 }
 
 }  // namespace
+
+schedules::path_costs costs_among(const among& these, const tuning& measured, const choice_request& of) {
+  return path_of(measured.machine, these.groups.farthest, these.groups.within, of.combine);
+}
 
 schedules::selected choose(const among& these, const choice_request& of) {
   const tuning* const measured = these.host.measured();

@@ -133,14 +133,12 @@ void communicator::finish(detail::request&& call) {
     if (known.goes == detail::way::joined) detail::keep_input(call);
     return detail::run_in_memory(*state_, call, known, state_->next_sequence());
   }
-  const detail::prepared_call& prepared = detail::telling_refusals(
-      *state_, [&]() -> decltype(auto) { return detail::prepare(*state_, call, known.shape); });
-  if (!prepared.in_order) {
+  const auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, known.shape); });
+  if (!plan->runs_in_order) {
     handle(begin(std::move(call))).wait();
     return;
   }
   detail::keep_input(call);
-  const auto plan = prepared.plan;
   auto execution = detail::take<detail::in_order_execution>(*state_, *plan);
   auto arguments = detail::arguments_of(call, *plan);
   arguments.sequence = state_->next_sequence();
@@ -175,7 +173,7 @@ std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
     begun->start();
     return begun;
   }
-  auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape).plan; });
+  auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape); });
   auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
   const auto arguments = detail::arguments_of(call, *plan);
   auto begun = std::make_unique<detail::pending_collective>(state_, operation, std::move(plan), std::move(execution),

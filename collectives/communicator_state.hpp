@@ -88,9 +88,6 @@ struct communicator_state {
  public:
   fabric::participant& member;
   plan_cache plans;
-  /// The latest call: programs repeat theirs, and one like it needs no choice and no look-up. Its plan is the one used
-  /// last, which the cache never drops.
-  prepared_call latest;
   known_call known;                           ///< the latest that blocked
   schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm
   std::unordered_map<choice_request, schedules::selected, choice_hash> choices;  ///< by measured costs

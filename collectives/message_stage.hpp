@@ -37,10 +37,10 @@ class message_stage {
   leader_result end(begun piece);
 
  private:
-  const prepared_call& prepare(const leader_call& call, const schedules::selection_parameters& selection);
+  std::shared_ptr<plan_cache::entry> prepare(const leader_call& call, const schedules::selection_parameters& selection);
   const rank_groups& groups();
   template <class Execution, class Run>
-  leader_result run_by(const prepared_call& how, fabric::participant& member, Run&& run);
+  leader_result run_by(const std::shared_ptr<plan_cache::entry>& how, fabric::participant& member, Run&& run);
 
   process& host_;
   const std::vector<int> ranks_;
@@ -48,7 +48,6 @@ class message_stage {
   const int here_;
   std::optional<rank_groups> groups_;
   plan_cache plans_;
-  prepared_call latest_;
   const schedules::algorithm* named_ = nullptr;  ///< that the latest call was to take
 };
 

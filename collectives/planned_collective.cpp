@@ -39,15 +39,14 @@ class planned_by_messages final : public planned_collective {
  public:
   planned_by_messages(std::shared_ptr<communicator_state> its, const request& call, const request_shape& shape)
       : planned_collective(std::move(its), call, shape) {
-    const prepared_call& prepared =
-        telling_refusals(state(), [&]() -> decltype(auto) { return prepare(state(), bound(), shape); });
+    const auto prepared = telling_refusals(state(), [&] { return prepare(state(), bound(), shape); });
     const std::uint32_t number = state().next_sequence();
     arguments_ = {static_cast<const std::byte*>(bound().in), static_cast<std::byte*>(bound().out),
-                  number | sequence_of_plan, prepared.plan->fingerprint, bound().custom};
-    agree_on_plan(state(), prepared.plan->call, number);
-    reserved_.emplace(state(), *prepared.plan->plan);
+                  number | sequence_of_plan, prepared->fingerprint, bound().custom};
+    agree_on_plan(state(), prepared->call, number);
+    reserved_.emplace(state(), *prepared->plan);
     run_ = std::make_unique<dataflow_execution>(state().host.messages(), state().member, state().host.arena(),
-                                                prepared.plan->plan);
+                                                prepared->plan);
     run_->post_ahead(arguments_);
   }
   ~planned_by_messages() override { run_->retire(state().host.moved_by()); }

@@ -29,11 +29,9 @@ std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const col
   return state.plans.add(call, build_schedule(call, here, state.host.settings()));
 }
 
-const prepared_call& prepare(communicator_state& state, const request& call, const request_shape& shape) {
-  prepared_call& latest = state.latest;
-  const call_key key = key_of(call);
-  if (!call.uneven && latest.key == key) return latest;
-  latest.key.reset();
+std::shared_ptr<plan_cache::entry> prepare(communicator_state& state, const request& call, const request_shape& shape) {
+  const call_key key = call.uneven ? call_key() : key_of(call);
+  if (auto known = state.plans.noted(key)) return known;
   choice_request of{call.what, shape.vector * call.element_bytes, {}, combine_seconds_of(state.host, call)};
   of.asked.root = call.root;
   of.asked.rank_order = custom_of(call.custom) == custom_operator::keeps_order;
@@ -43,10 +41,10 @@ const prepared_call& prepare(communicator_state& state, const request& call, con
   collective_call planned =
       planned_call(call, found, call.root, schedules::has_blocks(call.what) ? shape.block : shape.vector);
   if (call.uneven) set_counts(planned, call, counts_of(call));
-  latest.plan = plan_for(state, planned, found.operand);
-  latest.in_order = found.in_order;
-  if (!call.uneven) latest.key = key;
-  return latest;
+  auto plan = plan_for(state, planned, found.operand);
+  plan->runs_in_order = found.in_order;
+  state.plans.note(key, call.uneven ? nullptr : plan);
+  return plan;
 }
 
 }  // namespace weft::detail

@@ -5,8 +5,8 @@
 
 namespace weft::detail {
 
-/// How `call` will run. Until the next call.
-const prepared_call& prepare(communicator_state& state, const request& call, const request_shape& shape);
+/// The plan that `call` takes.
+std::shared_ptr<plan_cache::entry> prepare(communicator_state& state, const request& call, const request_shape& shape);
 
 /// All ranks of a communicator.
 among all_of(communicator_state& state);

@@ -42,6 +42,8 @@ schedules::selected choose(const among& these, const choice_request& of);
 
 /// By the costs that the job agreed on: every algorithm that meets the demands, the fastest first.
 std::vector<schedules::prediction> predict_all(const among& these, const choice_request& of);
+/// What messages among these cost, as it was measured.
+schedules::path_costs costs_among(const among& these, const tuning& measured, const choice_request& of);
 /// An algorithm where its costs are `each`.
 schedules::prediction predict(const schedules::algorithm& how, const among& these, const choice_request& of,
                               const schedules::path_costs& each);
