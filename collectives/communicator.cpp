@@ -3,6 +3,7 @@
 #include <utility>
 #include <weft/communicator.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/patience.hpp>
 #include <weft/runtime/scheduler.hpp>
 
 #include "argument_checks.hpp"

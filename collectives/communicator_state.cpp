@@ -2,10 +2,17 @@
 
 #include <algorithm>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/patience.hpp>
 
 #include "leaders.hpp"
 
 namespace weft::detail {
+
+void call_turns::wait_for(std::uint32_t turn, progress& by) const {
+  patience until(by);
+  // acquire: pairs with the release of pass(), for what the calls before have left in the communicator's memory.
+  while (over_.load(std::memory_order_acquire) != turn) until.wait();
+}
 
 communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_identity> own,
                                        std::shared_ptr<const fabric::group> members, int rank)

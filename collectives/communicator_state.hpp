@@ -8,7 +8,6 @@
 #include <unordered_map>
 #include <vector>
 #include <weft/choosing.hpp>
-#include <weft/runtime/patience.hpp>
 
 #include "known_call.hpp"
 #include "meeting.hpp"
@@ -35,15 +34,20 @@ class call_turns {
   /// By the rank, for a call that it starts.
   std::uint32_t take() noexcept { return next_++; }
   /// Blocks until the calls before that one are over.
-  void await(std::uint32_t turn, progress& by) const;
+  void await(std::uint32_t turn, progress& by) const {
+    if (over_.load(std::memory_order_acquire) != turn) [[unlikely]]  // acquire: as in wait_for()
+      wait_for(turn, by);
+  }
   /// The same for all that have been started: by the rank, for a call that blocks.
   void await_all(progress& by) const { await(next_, by); }
   /// It is over.
   void pass(std::uint32_t turn) noexcept {
-    over_.store(turn + 1, std::memory_order_release);  // release: see await()
+    over_.store(turn + 1, std::memory_order_release);  // release: see wait_for()
   }
 
  private:
+  void wait_for(std::uint32_t turn, progress& by) const;
+
   std::uint32_t next_ = 0;  // the rank's
   std::atomic<std::uint32_t> over_{0};
 };

@@ -35,14 +35,6 @@ void run_on_node(communicator_state& state, const request& call, known_call& kno
 
 }  // namespace
 
-void call_turns::await(std::uint32_t turn, progress& by) const {
-  if (over_.load(std::memory_order_acquire) == turn) [[likely]]  // acquire: as below
-    return;
-  patience until(by);
-  // acquire: pairs with the release of pass(), for what the calls before have left in the communicator's memory.
-  while (over_.load(std::memory_order_acquire) != turn) until.wait();
-}
-
 void run_in_turn(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence) {
   if (known.goes == way::node)
     run_on_node(state, call, known, sequence);
