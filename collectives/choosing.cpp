@@ -22,7 +22,25 @@ schedules::demands demands_among(const among& these, const choice_request& of) {
   return asked;
 }
 
+/// Seconds for each byte of an operand, as far as they were measured.
+double combine_seconds_of(const process& host, const request& wanted) {
+  const tuning* const measured = host.measured();
+  if (measured == nullptr || !schedules::combines(wanted.what)) return 0;
+  if (custom_of(wanted.custom) != custom_operator::none) return combine_seconds_of_custom(*measured);
+  return combine_seconds(*measured, wanted.op, wanted.type);
+}
+
 }  // namespace
+
+choice_request choice_for(const among& these, const request& call, collective what, std::size_t bytes, int root,
+                          bool uneven) {
+  choice_request of{what, bytes, {}, combine_seconds_of(these.host, call)};
+  of.asked.root = root;
+  of.asked.rank_order = custom_of(call.custom) == custom_operator::keeps_order;
+  of.asked.groups_in_rows = of.asked.rank_order && these.groups.in_rows;
+  of.asked.own_counts = uneven && what == collective::alltoall;
+  return of;
+}
 
 schedules::path_costs costs_among(const among& these, const tuning& measured, const choice_request& of) {
   return path_of(measured.machine, these.groups.farthest, these.groups.within, of.combine);
@@ -47,13 +65,6 @@ std::vector<schedules::prediction> predict_all(const among& these, const choice_
 schedules::prediction predict(const schedules::algorithm& how, const among& these, const choice_request& of,
                               const schedules::path_costs& each) {
   return schedules::predict(how, shape_among(these, of), of.bytes, each, these.selection.segment);
-}
-
-double combine_seconds_of(const process& host, const request& wanted) {
-  const tuning* const measured = host.measured();
-  if (measured == nullptr || !schedules::combines(wanted.what)) return 0;
-  if (custom_of(wanted.custom) != custom_operator::none) return combine_seconds_of_custom(*measured);
-  return combine_seconds(*measured, wanted.op, wanted.type);
 }
 
 }  // namespace weft::detail

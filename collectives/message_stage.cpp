@@ -30,12 +30,9 @@ std::shared_ptr<plan_cache::entry> message_stage::prepare(const leader_call& cal
   const schedules::algorithm* const named = selection.wanted[static_cast<std::size_t>(call.what)];
   if (named != std::exchange(named_, named)) plans_.note({}, nullptr);
   if (auto known = plans_.noted(key)) return known;
-  choice_request wanted{call.what, call.count * of.element_bytes, {}, combine_seconds_of(host_, of)};
-  wanted.asked.root = call.root;
-  wanted.asked.rank_order = custom_of(of.custom) == custom_operator::keeps_order;
-  wanted.asked.groups_in_rows = wanted.asked.rank_order && groups().in_rows;
-  wanted.asked.own_counts = uneven && call.what == collective::alltoall;
-  const schedules::selected found = choose({host_, size(), groups(), selection}, wanted);
+  const among these{host_, size(), groups(), selection};
+  const schedules::selected found =
+      choose(these, choice_for(these, of, call.what, call.count * of.element_bytes, call.root, uneven));
   collective_call planned =
       planned_call(of, found, call.root, schedules::has_blocks(call.what) ? call.block : call.count);
   if (uneven) set_counts(planned, of, call.counts);

@@ -32,12 +32,8 @@ std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const col
 std::shared_ptr<plan_cache::entry> prepare(communicator_state& state, const request& call, const request_shape& shape) {
   const call_key key = call.uneven ? call_key() : key_of(call);
   if (auto known = state.plans.noted(key)) return known;
-  choice_request of{call.what, shape.vector * call.element_bytes, {}, combine_seconds_of(state.host, call)};
-  of.asked.root = call.root;
-  of.asked.rank_order = custom_of(call.custom) == custom_operator::keeps_order;
-  of.asked.groups_in_rows = of.asked.rank_order && state.groups().in_rows;
-  of.asked.own_counts = call.uneven && call.what == collective::alltoall;
-  const schedules::selected found = choose(state, of);
+  const schedules::selected found = choose(
+      state, choice_for(all_of(state), call, call.what, shape.vector * call.element_bytes, call.root, call.uneven));
   collective_call planned =
       planned_call(call, found, call.root, schedules::has_blocks(call.what) ? shape.block : shape.vector);
   if (call.uneven) set_counts(planned, call, counts_of(call));

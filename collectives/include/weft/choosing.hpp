@@ -36,6 +36,11 @@ struct among {
   const schedules::selection_parameters& selection;
 };
 
+/// What is asked where a `what` of so many bytes, from or to this root, is called by the operator and type of `call`:
+/// in `uneven` blocks or not.
+choice_request choice_for(const among& these, const request& call, collective what, std::size_t bytes, int root,
+                          bool uneven);
+
 /// What a collective takes among these: what its option names, else by the costs that the job agreed on, else by
 /// length. Throws std::invalid_argument where no algorithm meets the demands.
 schedules::selected choose(const among& these, const choice_request& of);
@@ -47,8 +52,5 @@ schedules::path_costs costs_among(const among& these, const tuning& measured, co
 /// An algorithm where its costs are `each`.
 schedules::prediction predict(const schedules::algorithm& how, const among& these, const choice_request& of,
                               const schedules::path_costs& each);
-
-/// Seconds for each byte of an operand, as far as they were measured.
-double combine_seconds_of(const process& host, const request& wanted);
 
 }  // namespace weft::detail
