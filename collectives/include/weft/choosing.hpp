@@ -36,8 +36,7 @@ struct among {
   const schedules::selection_parameters& selection;
 };
 
-/// What is asked where a `what` of so many bytes, from or to this root, is called by the operator and type of `call`:
-/// in `uneven` blocks or not.
+/// What is asked for a `what` of so many bytes, by the operator and type of `call`; `uneven`: in blocks of counts.
 choice_request choice_for(const among& these, const request& call, collective what, std::size_t bytes, int root,
                           bool uneven);
 
