@@ -46,4 +46,18 @@ void accumulators::values(std::size_t first, std::size_t count, void* out) const
   std::visit([=](const auto& all) { write_values(std::span(all).subspan(first, count), out); }, all_);
 }
 
+request of_accumulators(request call, const request_shape& shape, accumulators& sums) {
+  call.type = sums.type();
+  call.element_bytes = kernels::size_of(sums.type());
+  call.in = sums.data();
+  call.out = static_cast<std::byte*>(sums.data()) + shape.before * call.element_bytes;
+  call.reproducible = false;
+  return call;
+}
+
+value_target target_of(const request& call, const request_shape& shape) {
+  if (!shape.with_output) return {};
+  return {call.out, shape.before, call.out_count};
+}
+
 }  // namespace weft::detail

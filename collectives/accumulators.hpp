@@ -5,6 +5,9 @@
 #include <variant>
 #include <vector>
 #include <weft/kernels/types.hpp>
+#include <weft/request.hpp>
+
+#include "request_shape.hpp"
 
 namespace weft::detail {
 
@@ -26,5 +29,22 @@ class accumulators {
  private:
   std::variant<std::vector<reproducible<float>>, std::vector<reproducible<double>>> all_;
 };
+
+/// Where the values of a reproducible sum go, and of which accumulators.
+struct value_target {
+  void* out = nullptr;
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+inline void write_values(const accumulators& of, const value_target& to) noexcept {
+  if (to.count != 0) of.values(to.first, to.count, to.out);
+}
+
+/// The same reduction of `sums` in place.
+request of_accumulators(request call, const request_shape& shape, accumulators& sums);
+
+/// Where the values of that reduction's result go.
+value_target target_of(const request& call, const request_shape& shape);
 
 }  // namespace weft::detail

@@ -4,7 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "prepared_calls.hpp"
 #include "process.hpp"
 #include "staged_party.hpp"
 

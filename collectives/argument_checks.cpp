@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 #include <weft/runtime/error.hpp>
+#include <weft/status.hpp>
 
 namespace weft::detail {
 namespace {

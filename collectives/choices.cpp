@@ -1,36 +1,14 @@
 #include <algorithm>
 #include <weft/choices.hpp>
 
-#include "choosing.hpp"
+#include "call_ways.hpp"
 #include "communicator_state.hpp"
-#include "joined_call.hpp"
 #include "leaders.hpp"
-#include "node_call.hpp"
-#include "schedule_builder.hpp"
+#include "prepared_calls.hpp"
 #include "team/bench_team.hpp"
 
 namespace weft::detail {
 namespace {
-
-schedules::algorithm_arguments shape_among(const among& these, const choice_request& of) {
-  schedules::algorithm_arguments shape = shape_of(these.ranks, these.host.settings());
-  shape.root = of.asked.root;
-  shape.groups = these.groups.members;
-  shape.nodes = these.groups.nodes;
-  return shape;
-}
-
-schedules::path_costs costs_among(const among& these, const tuning& measured, const choice_request& of) {
-  return path_of(measured.machine, these.groups.farthest, these.groups.within, of.combine);
-}
-
-among all_of(communicator_state& on) { return {on.host, on.size(), on.groups(), on.selection}; }
-
-schedules::demands demands_among(const among& these, const choice_request& of) {
-  schedules::demands asked = of.asked;
-  asked.no_reading = !these.groups.read_on_nodes;
-  return asked;
-}
 
 /// The processes that a `what` goes among by patterns; null where it does not.
 const node_team* team_of(const communicator_state& state, collective what) {
@@ -78,26 +56,7 @@ const schedules::algorithm* way_of_ranks(const communicator_state& state, const 
   return row != rows.end() ? &*row : nullptr;
 }
 
-/// So many choices are kept.
-constexpr std::size_t most_choices = 256;
-
 }  // namespace
-
-schedules::selected choose(const among& these, const choice_request& of) {
-  const tuning* const measured = these.host.measured();
-  const schedules::demands asked = demands_among(these, of);
-  if (measured == nullptr) return select(of.what, these.ranks, of.bytes, these.selection, asked);
-  return select_fastest(of.what, shape_among(these, of), of.bytes, costs_among(these, *measured, of), these.selection,
-                        asked);
-}
-
-schedules::selected choose(communicator_state& on, const choice_request& of) {
-  if (on.host.measured() == nullptr) return choose(all_of(on), of);
-  if (const auto known = on.choices.find(of); known != on.choices.end()) return known->second;
-  const schedules::selected found = choose(all_of(on), of);
-  if (on.choices.size() == most_choices) on.choices.clear();
-  return on.choices.emplace(of, found).first->second;
-}
 
 choice_request choices::request(communicator& on, collective what, std::size_t bytes, kernels::operation op,
                                 kernels::type type) {
@@ -156,7 +115,7 @@ void choices::prefer(communicator& on, collective what, const schedules::algorit
   const auto kind = static_cast<std::size_t>(what);
   state.selection.wanted[kind] = wanted != nullptr ? wanted : state.host.selection().wanted[kind];
   state.choices.clear();
-  state.latest.key.reset();
+  state.plans.note({}, nullptr);
   state.known = {};
 }
 
@@ -167,12 +126,9 @@ std::vector<schedules::prediction> choices::predicted(communicator& on, const ch
   const tuning* const measured = state.host.measured();
   if (measured == nullptr) return {};
   const among all = all_of(state);
-  auto predicted =
-      predict_all(of.what, shape_among(all, of), of.bytes, costs_among(all, *measured, of), state.selection.segment);
-  const schedules::demands asked = demands_among(all, of);
-  std::erase_if(predicted, [&](const auto& one) { return !meets(asked, *one.how); });
+  std::vector<schedules::prediction> predicted = predict_all(all, of);
   const auto add = [&](const schedules::algorithm& how, const schedules::path_costs& each) {
-    predicted.push_back(predict(how, shape_among(all, of), of.bytes, each, state.selection.segment));
+    predicted.push_back(predict(how, all, of, each));
   };
   if (goes_in_stages(state, of))
     add(row_of(of.what, schedules::memory_pattern::staged),

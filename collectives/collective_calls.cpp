@@ -5,9 +5,9 @@
 
 #include "accumulators.hpp"
 #include "agreement.hpp"
-#include "argument_checks.hpp"
-#include "communicator_state.hpp"
+#include "call_ways.hpp"
 #include "memory_call.hpp"
+#include "planned_collective.hpp"
 #include "prepared_calls.hpp"
 
 namespace weft {
@@ -88,12 +88,6 @@ std::unique_ptr<Execution> take(communicator_state& state, plan_cache::entry& pl
   return std::make_unique<Execution>(state.host.messages(), state.member, state.host.arena(), plan.plan);
 }
 
-}  // namespace
-}  // namespace detail
-
-namespace detail {
-namespace {
-
 /// In place an all-to-all would write what it has still to send.
 void keep_input(request& call) {
   if (call.what != collective::alltoall || call.in != call.out || call.in_count == 0) return;
@@ -139,14 +133,12 @@ void communicator::finish(detail::request&& call) {
     if (known.goes == detail::way::joined) detail::keep_input(call);
     return detail::run_in_memory(*state_, call, known, state_->next_sequence());
   }
-  const detail::prepared_call& prepared = detail::telling_refusals(
-      *state_, [&]() -> decltype(auto) { return detail::prepare(*state_, call, known.shape); });
-  if (!prepared.in_order) {
+  const auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, known.shape); });
+  if (!plan->runs_in_order) {
     handle(begin(std::move(call))).wait();
     return;
   }
   detail::keep_input(call);
-  const auto plan = prepared.plan;
   auto execution = detail::take<detail::in_order_execution>(*state_, *plan);
   auto arguments = detail::arguments_of(call, *plan);
   arguments.sequence = state_->next_sequence();
@@ -159,6 +151,8 @@ void communicator::finish(detail::request&& call) {
   state_->plans.put_back(plan, std::move(execution));
   if (failure != nullptr) detail::rethrow(*state_, schedules::call_name(call.what), failure);
 }
+
+plan communicator::make_plan(const detail::request& call) { return plan(detail::make_plan(state_, call)); }
 
 std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
   const detail::known_call& known =
@@ -179,7 +173,7 @@ std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
     begun->start();
     return begun;
   }
-  auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape).plan; });
+  auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape); });
   auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
   const auto arguments = detail::arguments_of(call, *plan);
   auto begun = std::make_unique<detail::pending_collective>(state_, operation, std::move(plan), std::move(execution),

@@ -3,10 +3,11 @@
 #include <utility>
 #include <weft/communicator.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/patience.hpp>
 #include <weft/runtime/scheduler.hpp>
 
 #include "argument_checks.hpp"
-#include "communicator_state.hpp"
+#include "pending.hpp"
 #include "started_call.hpp"
 
 namespace weft {

@@ -2,17 +2,24 @@
 
 #include <algorithm>
 #include <weft/runtime/error.hpp>
-#include <weft/runtime/scheduler.hpp>
+#include <weft/runtime/patience.hpp>
 
 #include "leaders.hpp"
 
 namespace weft::detail {
 
+void call_turns::wait_for(std::uint32_t turn, progress& by) const {
+  patience until(by);
+  // acquire: pairs with the release of pass(), for what the calls before have left in the communicator's memory.
+  while (over_.load(std::memory_order_acquire) != turn) until.wait();
+}
+
 communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_identity> own,
                                        std::shared_ptr<const fabric::group> members, int rank)
     : host(hosting),
       self(std::move(own)),
-      here(hosting.meeting_of(members)),
+      here(self->meets_at->find_or_make(members->communicator,
+                                        [&] { return std::make_shared<meeting>(hosting, members); })),
       seat(here->seat_of(rank)),
       joined_(std::make_unique<fabric::participant>(here->members(), rank)),
       member(*joined_),
@@ -62,47 +69,6 @@ void rethrow(const communicator_state& state, const char* operation, const std::
   } catch (const error& e) {
     throw error(e.code(), prefix + e.what());
   }
-}
-
-bool pending::advance() {
-  if (done().ready()) return true;
-  state_->host.moved_by().help();
-  return done().ready();
-}
-
-bool pending::ready() {
-  if (advance()) return true;
-  scheduler::yield();  // it may be another fiber's turn to do its part
-  return advance();
-}
-
-void pending::break_communicator() {
-  state_->host.messages().break_communicator(
-      state_->id(), errc::revoked,
-      "rank " + std::to_string(state_->member.rank) + " dropped an operation while an exception unwound");
-}
-
-void pending::abandon() {
-  if (unwinding() && !done().ready()) break_communicator();
-  await();
-  if (failure() == nullptr) deliver();
-}
-
-std::size_t wait_any(std::span<pending* const> all) {
-  std::vector<event*> events;
-  std::vector<std::size_t> indices;
-  process* host = nullptr;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i] == nullptr) continue;
-    process& its = all[i]->state().host;
-    if (host != nullptr && host != &its)
-      throw error(errc::invalid_argument, "wait_any: the operations are of several runtimes; wait for those of one");
-    host = &its;
-    events.push_back(&all[i]->done());
-    indices.push_back(i);
-  }
-  if (events.empty()) return all.size();
-  return indices[event::wait_any(events, host->moved_by())];
 }
 
 }  // namespace weft::detail

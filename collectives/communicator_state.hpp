@@ -5,14 +5,10 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <span>
 #include <unordered_map>
 #include <vector>
-#include <weft/choices.hpp>
-#include <weft/communicator.hpp>
-#include <weft/runtime/patience.hpp>
+#include <weft/choosing.hpp>
 
-#include "call_key.hpp"
 #include "known_call.hpp"
 #include "meeting.hpp"
 #include "plan_cache.hpp"
@@ -38,15 +34,20 @@ class call_turns {
   /// By the rank, for a call that it starts.
   std::uint32_t take() noexcept { return next_++; }
   /// Blocks until the calls before that one are over.
-  void await(std::uint32_t turn, progress& by) const;
+  void await(std::uint32_t turn, progress& by) const {
+    if (over_.load(std::memory_order_acquire) != turn) [[unlikely]]  // acquire: as in wait_for()
+      wait_for(turn, by);
+  }
   /// The same for all that have been started: by the rank, for a call that blocks.
   void await_all(progress& by) const { await(next_, by); }
   /// It is over.
   void pass(std::uint32_t turn) noexcept {
-    over_.store(turn + 1, std::memory_order_release);  // release: see await()
+    over_.store(turn + 1, std::memory_order_release);  // release: see wait_for()
   }
 
  private:
+  void wait_for(std::uint32_t turn, progress& by) const;
+
   std::uint32_t next_ = 0;  // the rank's
   std::atomic<std::uint32_t> over_{0};
 };
@@ -54,24 +55,13 @@ class call_turns {
 /// What all communicators of one rank of this process share. Used by that rank alone, but for `communicators`, which
 /// the messenger's token guards.
 struct rank_identity {
-  int world_rank = 0;
+  rank_identity(int rank, std::shared_ptr<meetings> met) noexcept : world_rank(rank), meets_at(std::move(met)) {}
+
+  const int world_rank;
+  const std::shared_ptr<meetings> meets_at;  ///< of all ranks of the process, by communicator
   sole_call dividing;                        ///< a communicator
   std::uint32_t next_communicator = 1;       ///< for the id of the next communicator that this rank leads
   std::vector<std::uint64_t> communicators;  ///< ids of those that it is in
-};
-
-/// How a call will run.
-struct prepared_call {
-  std::optional<call_key> key;  ///< none where blocks are uneven
-  std::shared_ptr<plan_cache::entry> plan;
-  bool in_order = true;
-};
-
-struct choice_hash {
-  std::size_t operator()(const choice_request& of) const noexcept {
-    return (static_cast<std::size_t>(of.what) << 56 ^ static_cast<std::size_t>(of.asked.root) << 40 ^ of.bytes) *
-           0x9e3779b97f4a7c15u;
-  }
 };
 
 struct communicator_state {
@@ -102,14 +92,11 @@ struct communicator_state {
  public:
   fabric::participant& member;
   plan_cache plans;
-  /// The latest call: programs repeat theirs, and one like it needs no choice and no look-up. Its plan is the one used
-  /// last, which the cache never drops.
-  prepared_call latest;
   known_call known;                           ///< the latest that blocked
   schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm
   std::unordered_map<choice_request, schedules::selected, choice_hash> choices;  ///< by measured costs
   /// The number of the next call that all ranks make in the same order: a collective, or making a plan.
-  std::uint32_t next_sequence() noexcept;
+  std::uint32_t next_sequence() noexcept { return sequence_++ & last_sequence; }
   call_turns turns;
   bool freed = false;    ///< the caller has no communicator for it any more
   sole_call collecting;  ///< a collective, or making a plan
@@ -117,13 +104,6 @@ struct communicator_state {
  private:
   std::uint32_t sequence_ = 0;
 };
-
-/// Sequence numbers of collectives, which wrap; those of plans, and of what is agreed on before a call, have a mark.
-inline constexpr std::uint32_t last_sequence = 0x3fff'ffff;
-inline constexpr std::uint32_t sequence_of_agreement = 0x4000'0000;
-inline constexpr std::uint32_t sequence_of_plan = 0x8000'0000;
-
-inline std::uint32_t communicator_state::next_sequence() noexcept { return sequence_++ & last_sequence; }
 
 /// "allreduce on rank 2 of communicator 0"
 std::string where(const communicator_state& state, const char* operation);
@@ -150,55 +130,5 @@ class sole_call::making {
 
 /// Throws what an operation failed with, its message behind "OPERATION on rank R of communicator C: ".
 [[noreturn]] void rethrow(const communicator_state& state, const char* operation, const std::exception_ptr& failure);
-
-/// What a handle holds.
-class pending {
- public:
-  pending(std::shared_ptr<communicator_state> state, const char* operation)
-      : state_(std::move(state)), operation_(operation) {}
-  virtual ~pending() = default;
-  /// Is set when it is done.
-  virtual event& done() = 0;
-  /// What it failed with, or null. Once done.
-  virtual const std::exception_ptr& failure() const noexcept = 0;
-  /// What came. Once done.
-  virtual status result() const noexcept { return {}; }
-  /// Puts what is still elsewhere into the caller's buffers. Once done without a failure, by the caller's thread.
-  virtual void deliver() noexcept {}
-
-  communicator_state& state() const noexcept { return *state_; }
-  const char* operation() const noexcept { return operation_; }
-  /// Whether it is done. Goes on with it as far as it can without waiting, and lets other fibers run, if it is not.
-  bool ready();
-  /// Blocks until it is done.
-  virtual void await() { done().wait(state_->host.moved_by()); }
-  /// Waits for it; where an exception is unwinding, aborts the communicator first so that the wait ends.
-  void abandon();
-  /// It has been dropped while an exception unwinds: all operations of the communicator end.
-  void break_communicator();
-  /// The result, or throws what it failed with. Once done.
-  status finish() {
-    if (failure() != nullptr) raise();
-    deliver();
-    return result();
-  }
-  /// Whether an exception is unwinding that was not when this began.
-  bool unwinding() const noexcept { return std::uncaught_exceptions() > exceptions_; }
-
-  /// Throws what it failed with.
-  virtual void raise() const { rethrow(*state_, operation_, failure()); }
-
- private:
-  /// Goes on with it, if it does not by itself. Whether it is done.
-  virtual bool advance();
-
-  std::shared_ptr<communicator_state> state_;
-  const char* operation_;
-  int exceptions_ = std::uncaught_exceptions();
-};
-
-/// Waits until one of those that are not null is done: its index. As many as there are where all are null. Throws
-/// errc::invalid_argument where they are of several runtimes.
-std::size_t wait_any(std::span<pending* const> all);
 
 }  // namespace weft::detail

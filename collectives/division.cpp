@@ -7,8 +7,7 @@
 #include <weft/topology/groups.hpp>
 
 #include "argument_checks.hpp"
-#include "communicator_state.hpp"
-#include "joined_call.hpp"
+#include "call_ways.hpp"
 
 namespace weft {
 namespace detail {
@@ -108,7 +107,7 @@ struct standing {
 std::shared_ptr<const fabric::group> group_of(communicator_state& state, std::size_t first, std::span<const part> all) {
   const fabric::group& from = *state.member.members;
   const auto id = static_cast<std::uint64_t>(from.world[first]) << 32 | static_cast<std::uint64_t>(all[first].number);
-  if (const auto known = state.host.find_meeting(id)) return known->members();
+  if (const auto known = state.self->meets_at->find(id)) return known->members();
   auto members = std::make_shared<fabric::group>();
   members->communicator = id;
   for (const std::size_t r : ranks_of(all[first].colour, all)) {

@@ -1,10 +1,10 @@
 #include <exception>
 #include <utility>
 #include <vector>
-#include <weft/communicator.hpp>
+#include <weft/handle.hpp>
 #include <weft/runtime/error.hpp>
 
-#include "communicator_state.hpp"
+#include "pending.hpp"
 
 namespace weft {
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "agreement.hpp"
-#include "joined_failures.hpp"
 #include "leaders.hpp"
 #include "team/bench_team.hpp"
 
@@ -86,11 +85,11 @@ class joined_call {
   void lead() noexcept {
     try {
       if (!all_call_the_same())
-        end_calls(here_, seats_, state_.host.failure_of(state_.member));
+        here_.end_calls(seats_, state_.host.failure_of(state_.member));
       else
         bench_team(state_, call_, known_.shape).run();
     } catch (...) {
-      end_calls(here_, seats_, state_.host.break_communicator(state_.member));
+      here_.end_calls(seats_, state_.host.break_communicator(state_.member));
     }
   }
 
@@ -100,7 +99,7 @@ class joined_call {
     for (const std::size_t i : seats_.subspan(1)) {
       const meeting::seat& other = here_.at(i);
       if (other.sequence == first.sequence && other.terms == first.terms) continue;
-      refuse_difference(state_, seats_[0], i);
+      here_.refuse_difference(seats_[0], i);
       return false;
     }
     return true;
@@ -116,26 +115,6 @@ class joined_call {
 };
 
 }  // namespace
-
-bool joins(const communicator_state& state, const request& call) {
-  const bool named = state.selection.wanted[static_cast<std::size_t>(call.what)] != nullptr;
-  if (!state.here->joins() || named) return false;
-  const meeting& here = *state.here;
-  switch (call.what) {
-    case collective::barrier:
-    case collective::broadcast:
-      return true;
-    case collective::reduce:
-    case collective::allreduce:
-      return here.in_rows() || custom_of(call.custom) != custom_operator::keeps_order;
-    case collective::alltoall:
-      if (call.uneven) return here.alone();
-      break;
-    default:
-      break;
-  }
-  return here.in_rows();
-}
 
 void run_joined(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence) {
   joined_call(state, call, known, sequence).run();

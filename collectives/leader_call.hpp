@@ -11,6 +11,11 @@
 
 namespace weft::detail {
 
+/// Sequence numbers of collectives, which wrap; those of plans, and of what is agreed on before a call, have a mark.
+inline constexpr std::uint32_t last_sequence = 0x3fff'ffff;
+inline constexpr std::uint32_t sequence_of_agreement = 0x4000'0000;
+inline constexpr std::uint32_t sequence_of_plan = 0x8000'0000;
+
 /// A call among processes: as a request, but for buffers, which hold all of the vector.
 struct leader_call {
   leader_call() noexcept {}  // as that of request

@@ -43,13 +43,9 @@ bool leaders::meet_on_nodes(collective what, const request& call) const noexcept
   return (team_ != nullptr && team_->takes(what, call)) || (nodes_ != nullptr && nodes_->takes(what, call));
 }
 
-void leaders::measure_limits(fabric::participant& member) {
-  if (team() != nullptr) team()->measure_limits(member);
-  if (nodes_ != nullptr && host_.measured() != nullptr) agree_on_boards(member);
-}
-
-// Those of the first process: it does not matter much whose, but that they are the same.
+// On those of the first process: it does not matter much whose, but that they are the same.
 void leaders::agree_on_boards(fabric::participant& member) {
+  if (nodes_ == nullptr || host_.measured() == nullptr) return;
   struct {
     schedules::board_costs costs;
     bool are_known;

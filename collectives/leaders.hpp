@@ -36,9 +36,9 @@ class leaders {
   bool in_stages() const noexcept { return nodes_ != nullptr; }
   /// Of the processes of this node; null where there is none.
   node_team* team() const noexcept { return nodes_ != nullptr ? nodes_->team() : team_.get(); }
-  /// Finds by measuring what the processes of a node go by, as `member`; see node_team.hpp. Those of several nodes
-  /// agree on what that costs. By all processes, before any call. Blocks.
-  void measure_limits(fabric::participant& member);
+  /// Those of several nodes, where costs were measured, agree on what the memory of a node costs. By all processes, as
+  /// `member`, before any call. Blocks.
+  void agree_on_boards(fabric::participant& member);
   /// The communicator has failed: whoever waits there is to end. Any thread.
   void fail() noexcept;
 
@@ -55,8 +55,6 @@ class leaders {
   }
 
  private:
-  void agree_on_boards(fabric::participant& member);
-
   process& host_;
   std::vector<int> leader_;  ///< of each process: its first rank
   std::vector<int> number_;  ///< of each rank: its process, in this order

@@ -7,9 +7,9 @@
 #include <string>
 #include <weft/runtime/error.hpp>
 
+#include "combine_inputs.hpp"
 #include "execution.hpp"
 #include "reading_limits.hpp"
-#include "user_operator.hpp"
 
 namespace weft::detail {
 namespace {

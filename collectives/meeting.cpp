@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <weft/runtime/error.hpp>
 
 #include "leaders.hpp"
-#include "network_groups.hpp"
 #include "process.hpp"
 #include "workers.hpp"
 
@@ -15,6 +16,22 @@ namespace {
 constexpr std::size_t most_scratch_kept = 1 << 20;
 
 }  // namespace
+
+std::shared_ptr<meeting> meetings::find(std::uint64_t number) {
+  const std::lock_guard lock(guard_);
+  const auto known = known_.find(number);
+  return known != known_.end() ? known->second.lock() : nullptr;
+}
+
+std::shared_ptr<meeting> meetings::find_or_make(std::uint64_t number,
+                                                const std::function<std::shared_ptr<meeting>()>& make) {
+  const std::lock_guard lock(guard_);
+  if (std::shared_ptr<meeting> found = known_[number].lock()) return found;
+  std::erase_if(known_, [](const auto& each) { return each.second.expired(); });
+  std::shared_ptr<meeting> made = make();
+  known_[number] = made;
+  return made;
+}
 
 meeting::meeting(process& host, std::shared_ptr<const fabric::group> members)
     : host_(host), members_(std::move(members)), between_(std::make_unique<leaders>(host, *members_)) {
@@ -57,25 +74,19 @@ void meeting::seat_by_worker() {
 }
 
 meeting::~meeting() {
-  if (followed_ != nullptr)
-    host_.messages().while_held([this] { std::erase(followed_->followers_, this); });
-  else
-    host_.forget_meeting(members_->communicator);
+  if (followed_ != nullptr) host_.messages().while_held([this] { std::erase(followed_->followers_, this); });
 }
 
 std::shared_ptr<meeting> meeting::of_plan(const std::shared_ptr<meeting>& holder, const fabric::participant& member,
                                           std::uint32_t number, std::vector<fabric::board_ticket> boards) {
-  const std::lock_guard lock(holder->planning_);
-  std::erase_if(holder->of_plans_, [](const auto& each) { return each.second.expired(); });
-  std::weak_ptr<meeting>& known = holder->of_plans_[number];
-  std::shared_ptr<meeting> found = known.lock();
-  if (found != nullptr) return found;
-  auto members = std::make_shared<fabric::group>(*holder->members_);
-  members->board = std::move(boards);
-  known = found = std::make_shared<meeting>(holder->host_, std::move(members));
-  found->followed_ = holder;
-  found->follow(member);
-  return found;
+  return holder->of_plans_.find_or_make(number, [&] {
+    auto members = std::make_shared<fabric::group>(*holder->members_);
+    members->board = std::move(boards);
+    auto made = std::make_shared<meeting>(holder->host_, std::move(members));
+    made->followed_ = holder;
+    made->follow(member);
+    return made;
+  });
 }
 
 void meeting::follow(const fabric::participant& member) {
@@ -87,8 +98,7 @@ void meeting::follow(const fabric::participant& member) {
 
 const rank_groups& meeting::groups() {
   std::call_once(grouped_, [this] {
-    groups_.emplace(groups_on_network(members_->process, host_.nodes(), host_.reading(), host_.settings().group_ranks,
-                                      host_.places()));
+    groups_.emplace(members_->process, host_.nodes(), host_.reading(), host_.settings().group_ranks, host_.places());
   });
   return *groups_;
 }
@@ -125,6 +135,40 @@ void meeting::release(std::size_t index) noexcept {
   const std::uint32_t before =
       of.arrived.fetch_sub(static_cast<std::uint32_t>(of.seats.size()), std::memory_order_acq_rel);
   if ((before & broken) != 0) wake_all(of);
+}
+
+void meeting::refuse_difference(std::size_t one, std::size_t another) {
+  const meeting::seat &first = at(one), &other = at(another);
+  const auto called = [&](std::size_t seat) {
+    return "rank " + std::to_string(rank_at(seat)) + " called " + describe_fingerprint(at(seat).terms.fingerprint);
+  };
+  const char* how = "";
+  if (other.terms.fingerprint == first.terms.fingerprint)
+    how = other.terms == first.terms ? " after other calls" : " with other counts";
+  refuse(called(one) + " where " + called(another) + how);
+}
+
+bool meeting::agree_on_counts() {
+  for (std::size_t from = 0; from < size(); ++from)
+    for (std::size_t to = 0; to < size(); ++to) {
+      const std::size_t sent = at(from).sent.length(rank_at(to));
+      const std::size_t expected = at(to).received.length(rank_at(from));
+      if (sent == expected) continue;
+      refuse("in an alltoall with counts rank " + std::to_string(rank_at(from)) + " sends rank " +
+             std::to_string(rank_at(to)) + " " + std::to_string(sent) + " bytes where that expects " +
+             std::to_string(expected));
+      return false;
+    }
+  return true;
+}
+
+void meeting::end_calls(std::span<const std::size_t> seats, const std::exception_ptr& failure) noexcept {
+  for (const std::size_t i : seats) seats_[i].failure = failure;
+}
+
+void meeting::refuse(const std::string& why) {
+  host_.messages().break_communicator(members_->communicator, errc::mismatched_call,
+                                      why + " (communicator " + std::to_string(members_->communicator) + ")");
 }
 
 void meeting::failed() noexcept {

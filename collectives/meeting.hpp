@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <vector>
 #include <weft/fabric/participant.hpp>
 #include <weft/kernels/combine.hpp>
@@ -25,7 +28,21 @@ namespace weft::detail {
 
 struct known_call;
 class leaders;
+class meeting;
 class process;
+
+/// Meetings, by their numbers, as long as somebody has them. Any thread.
+class meetings {
+ public:
+  /// That of this number; null where there is none.
+  std::shared_ptr<meeting> find(std::uint64_t number);
+  /// That, or else what `make` returns, by one at a time.
+  std::shared_ptr<meeting> find_or_make(std::uint64_t number, const std::function<std::shared_ptr<meeting>()>& make);
+
+ private:
+  std::mutex guard_;  ///< of the next
+  std::unordered_map<std::uint64_t, std::weak_ptr<meeting>> known_;
+};
 
 /// What the ranks of a process share of a communicator, and where they meet for a collective, in two steps:
 ///
@@ -124,6 +141,13 @@ class meeting final : public fabric::failure_listener {
   /// By the last of a bench: its ranks' call is over.
   void release(std::size_t index) noexcept;
 
+  /// Breaks the communicator because the ranks at two seats call different things; of an all-to-all with counts where
+  /// what a rank sends another is not what that expects: then false.
+  void refuse_difference(std::size_t one, std::size_t another);
+  bool agree_on_counts();
+  /// The calls of these seats end with `failure`.
+  void end_calls(std::span<const std::size_t> seats, const std::exception_ptr& failure) noexcept;
+
   /// Memory of `bytes` for what has no place in a rank's buffer, until the next call. By the last of the first bench.
   std::byte* scratch(std::size_t bytes);
 
@@ -131,6 +155,7 @@ class meeting final : public fabric::failure_listener {
   static constexpr std::uint32_t broken = std::uint32_t{1} << 31;
 
   void seat_by_worker();
+  void refuse(const std::string& why);
   void follow(const fabric::participant& member);
   void failed() noexcept override;
   void wake_all(const bench& of) noexcept;
@@ -138,8 +163,7 @@ class meeting final : public fabric::failure_listener {
   process& host_;
   const std::shared_ptr<const fabric::group> members_;
   std::shared_ptr<meeting> followed_;  ///< of the communicator, where this is of a plan
-  std::mutex planning_;                ///< guards the next
-  std::unordered_map<std::uint32_t, std::weak_ptr<meeting>> of_plans_;
+  meetings of_plans_;
   std::vector<meeting*> followers_;  ///< that fail with this; the messenger's token guards it
   std::once_flag grouped_;
   std::optional<rank_groups> groups_;

@@ -3,8 +3,8 @@
 #include <utility>
 #include <weft/runtime/error.hpp>
 
+#include "call_ways.hpp"
 #include "leaders.hpp"
-#include "node_call.hpp"
 #include "prepared_calls.hpp"
 #include "team/bench_team.hpp"
 
@@ -46,7 +46,7 @@ void memory_plan::tell_board() {
   all.out = boards_.data();
   all.in_count = sizeof board_;
   all.out_count = boards_.size() * sizeof board_;
-  const auto plan = prepare(on_, all, shape_of(all, on_.member.rank, on_.size())).plan;
+  const auto plan = prepare(on_, all, shape_of(all, on_.member.rank, on_.size()));
   telling_ = std::make_unique<dataflow_execution>(on_.host.messages(), on_.member, on_.host.arena(), plan->plan);
   run_arguments arguments;
   arguments.input = static_cast<const std::byte*>(all.in);
@@ -77,7 +77,7 @@ void memory_plan::open_with(std::vector<fabric::board_ticket> boards) {
   const request& call = what_.call;  // the first look for a kernel allocates
   if (schedules::combines(call.what) && call.custom.apply == nullptr) kernels::combine(call.op, call.type);
   if (known.goes != way::messages) return;
-  const auto plan = prepare(on_, what_.call, known.shape).plan;
+  const auto plan = prepare(on_, what_.call, known.shape);
   fingerprint_ = plan->fingerprint;
   by_messages_ = std::make_unique<dataflow_execution>(on_.host.messages(), on_.member, on_.host.arena(), plan->plan);
 }

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <utility>
-#include <weft/tuning.hpp>
+#include <weft/choosing.hpp>
 
-#include "choosing.hpp"
-#include "network_groups.hpp"
-#include "prepared_calls.hpp"
+#include "process.hpp"
 #include "schedule_builder.hpp"
 
 namespace weft::detail {
@@ -26,39 +24,35 @@ message_stage::message_stage(process& host, std::vector<int> ranks, std::vector<
 
 const rank_groups& message_stage::groups() {
   if (!groups_)
-    groups_.emplace(
-        groups_on_network(processes_, host_.nodes(), host_.reading(), host_.settings().group_ranks, host_.places()));
+    groups_.emplace(processes_, host_.nodes(), host_.reading(), host_.settings().group_ranks, host_.places());
   return *groups_;
 }
 
-const prepared_call& message_stage::prepare(const leader_call& call, const schedules::selection_parameters& selection) {
+std::shared_ptr<plan_cache::entry> message_stage::prepare(const leader_call& call,
+                                                          const schedules::selection_parameters& selection) {
   const request& of = *call.of;
   const bool uneven = !call.counts.empty();
-  const call_key key{call.what, custom_of(of.custom), of.op,      of.type,
-                     call.root, of.element_bytes,     call.count, call.block};
+  const call_key key = uneven ? call_key() : call_key{call.what, custom_of(of.custom), of.op,      of.type,
+                                                      call.root, of.element_bytes,     call.count, call.block};
   const schedules::algorithm* const named = selection.wanted[static_cast<std::size_t>(call.what)];
-  if (!uneven && latest_.key == key && named == named_) return latest_;
-  latest_.key.reset();
-  choice_request wanted{call.what, call.count * of.element_bytes, {}, combine_seconds_of(host_, of)};
-  wanted.asked.root = call.root;
-  wanted.asked.rank_order = key.custom == custom_operator::keeps_order;
-  wanted.asked.groups_in_rows = wanted.asked.rank_order && groups().in_rows;
-  wanted.asked.own_counts = uneven && call.what == collective::alltoall;
-  const schedules::selected found = choose({host_, size(), groups(), selection}, wanted);
+  if (named != std::exchange(named_, named)) plans_.note({}, nullptr);
+  if (auto known = plans_.noted(key)) return known;
+  const among these{host_, size(), groups(), selection};
+  const schedules::selected found =
+      choose(these, choice_for(these, of, call.what, call.count * of.element_bytes, call.root, uneven));
   collective_call planned =
       planned_call(of, found, call.root, schedules::has_blocks(call.what) ? call.block : call.count);
   if (uneven) set_counts(planned, of, call.counts);
-  latest_.plan = plans_.find(planned);
-  if (latest_.plan == nullptr) {
+  auto plan = plans_.find(planned);
+  if (plan == nullptr) {
     const auto built = build_schedule(planned, {size(), here_, &groups(), found.operand}, host_.settings());
     for (bound_step& step : built->steps)
       if (step.peer >= 0) step.peer = ranks_[static_cast<std::size_t>(step.peer)];
-    latest_.plan = plans_.add(planned, built);
+    plan = plans_.add(planned, built);
   }
-  latest_.in_order = found.in_order;
-  if (!uneven) latest_.key = key;
-  named_ = named;
-  return latest_;
+  plan->runs_in_order = found.in_order;
+  plans_.note(key, uneven ? nullptr : plan);
+  return plan;
 }
 
 std::size_t message_stage::pieces_of(const leader_call& call, const std::vector<std::vector<int>>& nodes,
@@ -70,26 +64,28 @@ std::size_t message_stage::pieces_of(const leader_call& call, const std::vector<
   shape.ranks = 0;
   shape.nodes = nodes;
   for (const auto& each : nodes) shape.ranks += static_cast<int>(each.size());
-  const auto each = path_of_stages(measured->machine, groups().farthest, groups().within, static_cast<double>(bytes),
-                                   combine_seconds_of(host_, *call.of));
+  const choice_request of =
+      choice_for({host_, size(), groups(), host_.selection()}, *call.of, call.what, bytes, call.root, false);
+  const auto each =
+      path_of_stages(measured->machine, groups().farthest, groups().within, static_cast<double>(bytes), of.combine);
   const auto& how = schedules::row_of(call.what, schedules::memory_pattern::staged);
   return std::min<std::size_t>(bytes / least, predict(how, shape, bytes, each, bytes).segments);
 }
 
 template <class Execution, class Run>
-leader_result message_stage::run_by(const prepared_call& how, fabric::participant& member, Run&& run) {
-  auto execution = plans_.take<Execution>(*how.plan);
-  if (execution == nullptr)
-    execution = std::make_unique<Execution>(host_.messages(), member, host_.arena(), how.plan->plan);
+leader_result message_stage::run_by(const std::shared_ptr<plan_cache::entry>& how, fabric::participant& member,
+                                    Run&& run) {
+  auto execution = plans_.take<Execution>(*how);
+  if (execution == nullptr) execution = std::make_unique<Execution>(host_.messages(), member, host_.arena(), how->plan);
   run(*execution);
   leader_result result{execution->failure(), execution->poisoned_by()};
-  plans_.put_back(how.plan, std::move(execution));
+  plans_.put_back(how, std::move(execution));
   return result;
 }
 
 message_stage::begun message_stage::begin(const leader_call& piece, bool odd, fabric::participant& member,
                                           const schedules::selection_parameters& selection) {
-  begun one{prepare(piece, selection).plan, nullptr};
+  begun one{prepare(piece, selection), nullptr};
   one.run = plans_.take<dataflow_execution>(*one.plan);
   if (one.run == nullptr)
     one.run = std::make_unique<dataflow_execution>(host_.messages(), member, host_.arena(), one.plan->plan);
@@ -107,11 +103,11 @@ leader_result message_stage::end(begun piece) {
 
 leader_result message_stage::run(const leader_call& call, fabric::participant& member,
                                  const schedules::selection_parameters& selection) {
-  const prepared_call& how = prepare(call, selection);
+  const auto how = prepare(call, selection);
   const run_arguments arguments{call.in,     call.out, call.sequence, call.fingerprint,
                                 call.custom, nullptr,  call.poisoned};
   progress& by = host_.moved_by();
-  if (how.in_order)
+  if (how->runs_in_order)
     return run_by<in_order_execution>(how, member, [&](in_order_execution& run) { run.run(arguments, by); });
   return run_by<dataflow_execution>(how, member, [&](dataflow_execution& run) {
     run.start(arguments, by);

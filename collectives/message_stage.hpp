@@ -4,11 +4,13 @@
 #include <optional>
 #include <vector>
 
-#include "communicator_state.hpp"
 #include "leader_call.hpp"
+#include "plan_cache.hpp"
 #include "rank_groups.hpp"
 
 namespace weft::detail {
+
+class process;
 
 /// Some processes of a communicator, each of which one of its ranks speaks for: their messages are those ranks', on the
 /// communicator itself. Used by one rank of this process at a time.
@@ -39,10 +41,10 @@ class message_stage {
   leader_result end(begun piece);
 
  private:
-  const prepared_call& prepare(const leader_call& call, const schedules::selection_parameters& selection);
+  std::shared_ptr<plan_cache::entry> prepare(const leader_call& call, const schedules::selection_parameters& selection);
   const rank_groups& groups();
   template <class Execution, class Run>
-  leader_result run_by(const prepared_call& how, fabric::participant& member, Run&& run);
+  leader_result run_by(const std::shared_ptr<plan_cache::entry>& how, fabric::participant& member, Run&& run);
 
   process& host_;
   const std::vector<int> ranks_;
@@ -50,7 +52,6 @@ class message_stage {
   const int here_;
   std::optional<rank_groups> groups_;
   plan_cache plans_;
-  prepared_call latest_;
   const schedules::algorithm* named_ = nullptr;  ///< that the latest call was to take
 };
 

@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <new>
 #include <utility>
-#include <weft/runtime.hpp>
 #include <weft/runtime/error.hpp>
 
 namespace weft {

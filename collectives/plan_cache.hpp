@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "collective_call.hpp"
 #include "execution.hpp"
 #include "fingerprint.hpp"
 
@@ -29,6 +30,7 @@ class plan_cache {
     collective_call call;
     std::uint64_t fingerprint = 0;  ///< of the call
     std::shared_ptr<const bound_schedule> plan;
+    bool runs_in_order = true;                                  ///< where it blocks
     std::vector<std::unique_ptr<in_order_execution>> in_order;  ///< at rest
     std::vector<std::unique_ptr<dataflow_execution>> dataflow;  ///< at rest
     std::size_t bytes = 0;                                      ///< of the plan and what is at rest
@@ -62,6 +64,14 @@ class plan_cache {
   /// The entry of that shape, now the most recently used; null when there is none.
   std::shared_ptr<entry> find(const collective_call& call);
   std::shared_ptr<entry> add(const collective_call& call, std::shared_ptr<const bound_schedule> plan);
+
+  /// The entry that was noted last, if that was for this key: programs repeat their calls, and one like the latest
+  /// needs no choice and no look-up.
+  std::shared_ptr<entry> noted(const call_key& key) const { return key == noted_for_ ? noted_ : nullptr; }
+  void note(const call_key& key, std::shared_ptr<entry> used) noexcept {
+    noted_for_ = key;
+    noted_ = std::move(used);
+  }
 
   /// An execution of that entry that is at rest; null when there is none.
   template <class Execution>
@@ -103,6 +113,8 @@ class plan_cache {
   std::size_t used_ = 0;
   order recent_;  // most recently used first
   std::unordered_map<collective_call, order::iterator, call_hash> entries_;
+  call_key noted_for_;
+  std::shared_ptr<entry> noted_;
   std::atomic<ended_run*> ended_{nullptr};  ///< the last that came, and those before it
 };
 

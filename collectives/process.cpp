@@ -10,7 +10,6 @@
 #include <weft/runtime/rest.hpp>
 
 #include "execution.hpp"
-#include "meeting.hpp"
 #include "progress_thread.hpp"
 #include "schedule_builder.hpp"
 #include "started_call.hpp"
@@ -213,26 +212,6 @@ void process::abandon() noexcept {
   } catch (const std::exception& e) {
     std::fprintf(stderr, "weft: abandoning the job failed: %s\n", e.what());
   }
-}
-
-std::shared_ptr<meeting> process::meeting_of(const std::shared_ptr<const fabric::group>& members) {
-  const std::lock_guard lock(meeting_);
-  std::weak_ptr<meeting>& known = meetings_[members->communicator];
-  std::shared_ptr<meeting> found = known.lock();
-  if (found == nullptr) known = found = std::make_shared<meeting>(*this, members);
-  return found;
-}
-
-std::shared_ptr<meeting> process::find_meeting(std::uint64_t communicator) {
-  const std::lock_guard lock(meeting_);
-  const auto known = meetings_.find(communicator);
-  return known == meetings_.end() ? nullptr : known->second.lock();
-}
-
-void process::forget_meeting(std::uint64_t communicator) noexcept {
-  const std::lock_guard lock(meeting_);
-  const auto known = meetings_.find(communicator);
-  if (known != meetings_.end() && known->second.expired()) meetings_.erase(known);
 }
 
 process::~process() {

@@ -8,7 +8,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 #include <weft/fabric/arena.hpp>
@@ -27,7 +26,6 @@
 
 namespace weft::detail {
 
-class meeting;
 class node_memory;
 class started_calls;
 enum class note_kind : std::uint8_t;
@@ -71,13 +69,6 @@ class process {
   /// The processes of the job, and which of them this is.
   int processes() const noexcept { return messages_->processes(); }
   int number() const noexcept { return messages_->process(); }
-  /// Where the ranks of this process that are in the communicator of `members` meet: the same for all of them. Any
-  /// thread.
-  std::shared_ptr<meeting> meeting_of(const std::shared_ptr<const fabric::group>& members);
-  /// The same where some rank has it already, by the communicator's id; else null.
-  std::shared_ptr<meeting> find_meeting(std::uint64_t communicator);
-  /// By a meeting that ends.
-  void forget_meeting(std::uint64_t communicator) noexcept;
   /// Of each process of the job: a number that those of its node have, too.
   const std::vector<int>& nodes() const noexcept { return nodes_; }
   /// Of each process of the job: whether those of its node can read its memory. The same on every process.
@@ -89,9 +80,9 @@ class process {
   /// From which lengths on so many processes of this node read each other's memory.
   node_limits node_limits_of(std::size_t processes) const noexcept;
   /// What was measured for so many of them. Before any other thread knows of this.
-  void learn(std::size_t processes, const measured_node& measured) noexcept {
-    limits_ = {processes, measured.limits};
-    if (measured_) measured_->machine.boards = measured.costs;
+  void learn(std::size_t processes, const node_limits& limits, const schedules::board_costs& costs) noexcept {
+    limits_ = {processes, limits};
+    if (measured_) measured_->machine.boards = costs;
   }
   /// What all nodes are to go by in place of that, where calls go from node to node; likewise.
   void agree_on(const std::optional<schedules::board_costs>& costs) noexcept { measured_->machine.boards = costs; }
@@ -178,8 +169,6 @@ class process {
   std::vector<topology::network_place> places_;
   std::once_flag machine_found_;
   std::shared_ptr<const topology::machine> machine_;
-  std::mutex meeting_;
-  std::unordered_map<std::uint64_t, std::weak_ptr<meeting>> meetings_;  ///< by communicator; guarded by meeting_
   std::unique_ptr<store> rendezvous_;
   std::unique_ptr<fabric::arena> arena_;
   std::unique_ptr<fabric::arena_boards> boards_;

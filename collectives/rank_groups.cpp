@@ -33,6 +33,12 @@ bool read_each_other(const std::vector<int>& ranks, std::span<const std::int32_t
   });
 }
 
+/// Whether all of a group's ranks have the same number.
+bool are_alike(const std::vector<int>& group, const std::vector<int>& number_of_rank) {
+  const auto number = [&](int rank) { return number_of_rank[static_cast<std::size_t>(rank)]; };
+  return std::ranges::all_of(group, [&](int rank) { return number(rank) == number(group.front()); });
+}
+
 }  // namespace
 
 std::vector<std::vector<int>> ranks_by(std::span<const int> number_of_rank) {
@@ -55,7 +61,7 @@ bool are_in_rows(const std::vector<std::vector<int>>& groups) {
 }
 
 rank_groups::rank_groups(std::span<const std::int32_t> process, std::span<const int> node,
-                         const std::vector<bool>& reads, int each) {
+                         const std::vector<bool>& reads, int each, std::span<const topology::network_place> places) {
   const auto node_of = [&](std::int32_t p) { return node[static_cast<std::size_t>(p)]; };
   const bool one_node =
       std::all_of(process.begin(), process.end(), [&](std::int32_t p) { return node_of(p) == node_of(process[0]); });
@@ -72,6 +78,26 @@ rank_groups::rank_groups(std::span<const std::int32_t> process, std::span<const 
   std::iota(all.begin(), all.end(), 0);
   farthest = road_among(all, process, node);
   for (const auto& group : members) within = std::max(within, road_among(group, process, node));
+
+  if (places.empty()) return;
+  std::vector<int> position, cluster;  // of each rank
+  for (const std::int32_t p : process) {
+    const auto at = static_cast<std::size_t>(p);
+    position.push_back(places[at].position);
+    cluster.push_back(places[at].cluster);
+  }
+  order = all;
+  std::ranges::stable_sort(order, {}, [&](int rank) { return position[static_cast<std::size_t>(rank)]; });
+  if (are_alike(all, cluster)) return;
+  farthest = schedules::road::line;
+  if (each == 0) {
+    members = ranks_by(cluster);
+    in_rows = are_in_rows(members);
+  }
+  for (const auto& group : members) {
+    if (!are_alike(group, cluster)) within = schedules::road::line;
+    if (!are_alike(group, node_of_rank)) within = std::max(within, schedules::road::fabric);
+  }
 }
 
 }  // namespace weft::detail

@@ -1,10 +1,11 @@
-// Which ranks of a communicator are near each other.
+// Which ranks of a communicator are near each other, on nodes and on the network between these.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 #include <weft/schedules/machine_costs.hpp>
+#include <weft/topology/network_place.hpp>
 
 namespace weft::detail {
 
@@ -16,9 +17,10 @@ bool are_in_rows(const std::vector<std::vector<int>>& groups);
 
 struct rank_groups {
   /// `process` of each rank; of each process its `node`, and whether it reads the memory of others of that. Groups are
-  /// `each` consecutive ranks; where that is 0 the ranks of a node, and where all are on one node those of a process.
+  /// `each` consecutive ranks; where that is 0 the ranks of a cluster of the network, in one cluster those of a node,
+  /// and on one node those of a process. `places`: of each process; empty where nothing says where it is.
   rank_groups(std::span<const std::int32_t> process, std::span<const int> node, const std::vector<bool>& reads,
-              int each);
+              int each, std::span<const topology::network_place> places);
 
   std::vector<std::vector<int>> members;
   std::vector<std::vector<int>> nodes;  ///< the ranks of each node

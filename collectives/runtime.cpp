@@ -10,6 +10,7 @@
 #include "communicator_state.hpp"
 #include "leaders.hpp"
 #include "process.hpp"
+#include "team/node_measurement.hpp"
 #include "workers.hpp"
 
 namespace weft {
@@ -18,14 +19,20 @@ namespace detail {
 /// The runtime's own: the process, and the world as each rank here sees it.
 struct runtime_state {
   explicit runtime_state(membership member) : host(std::move(member)) {
+    const auto met = std::make_shared<meetings>();
     for (int i = 0; i < host.local_ranks(); ++i) {
-      auto self = std::make_shared<rank_identity>();
-      self->world_rank = host.first_rank() + i;
+      auto self = std::make_shared<rank_identity>(host.first_rank() + i, met);
       const auto state = std::make_shared<communicator_state>(host, self, host.world(), self->world_rank);
-      if (i == 0) state->here->between().measure_limits(state->member);
+      if (i == 0) measure(*state);
       worlds.emplace_back(state);
       identities.push_back(std::move(self));
     }
+  }
+
+  void measure(communicator_state& world) {
+    leaders& between = world.here->between();
+    if (node_team* const team = between.team()) measure_limits(host, *team, world.member);
+    between.agree_on_boards(world.member);
   }
 
   process host;

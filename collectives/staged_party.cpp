@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "combine_inputs.hpp"
-#include "joined_failures.hpp"
 
 namespace weft::detail {
 namespace {

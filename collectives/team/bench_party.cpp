@@ -1,7 +1,5 @@
 #include "bench_party.hpp"
 
-#include "../joined_failures.hpp"
-
 namespace weft::detail {
 namespace {
 
@@ -77,8 +75,7 @@ bool bench_party::await_bench(std::size_t bench) {
   if (found == worker_rounds::found::here) [[likely]]
     return true;
   const std::size_t other = first_at(bench);
-  if (found == worker_rounds::found::differs)
-    refuse_difference(state_, std::min(self(), other), std::max(self(), other));
+  if (found == worker_rounds::found::differs) here_.refuse_difference(std::min(self(), other), std::max(self(), other));
   return false;
 }
 

@@ -3,8 +3,6 @@
 #include <utility>
 #include <weft/runtime/error.hpp>
 
-#include "../joined_failures.hpp"
-
 namespace weft::detail {
 
 using patterns::range;
@@ -53,7 +51,7 @@ void bench_team::run() {
   place_blocks();
   const auto& shown = here_.at(state_.seat).shown;
   if (!(shown ? run_shown(*shown) : run_in_place()))
-    end_calls(here_, here_.benches()[bench_].seats, state_.host.failure_of(state_.member));
+    here_.end_calls(here_.benches()[bench_].seats, state_.host.failure_of(state_.member));
   if (bench_ == 0) here_.common = nullptr;
 }
 
@@ -105,7 +103,7 @@ bool bench_team::run_in_place() {
 }
 
 void bench_team::work() {
-  if (call_.what == collective::alltoall && call_.uneven && !(agreed_ = agree_on_counts(state_))) return;
+  if (call_.what == collective::alltoall && call_.uneven && !(agreed_ = here_.agree_on_counts())) return;
   if (alone() && call_.common_output == nullptr)
     return patterns::work_of_first(p_, call_.what, owner(), bytes_ / element_, false);
   for (const std::size_t m : p_.served()) here_.at(m).common = here_.common;
@@ -205,7 +203,7 @@ bool bench_team::meet_again() {
   return true;
 }
 
-void bench_team::end_served(const std::exception_ptr& failure) { end_calls(here_, p_.served(), failure); }
+void bench_team::end_served(const std::exception_ptr& failure) { here_.end_calls(p_.served(), failure); }
 
 void bench_team::end_poisoned(const fabric::poison& poisoned, const std::exception_ptr& of_first) {
   const auto told = fabric::as_failure(poisoned);

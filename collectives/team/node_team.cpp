@@ -1,7 +1,6 @@
 #include "node_team.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 #include <weft/request.hpp>
 
@@ -11,9 +10,6 @@ namespace weft::detail {
 namespace {
 
 static_assert(schedules::slot_bytes == fabric::arena_slot_bytes);
-
-/// Of the time for measuring at the start: messages on the node and kernels take less than the rest.
-constexpr double share_of_budget = 0.5;
 
 /// Whether who reads what a `what` shows has nothing to do but to wait for who writes it.
 constexpr bool is_one_way(collective what) {
@@ -169,26 +165,6 @@ bool node_team::tells(const leader_call& call, std::size_t bytes, memory_pattern
   if (wanted == memory_pattern::at_once || wanted == memory_pattern::in_groups) return false;
   if (wanted != memory_pattern::none) return call.what != collective::reduce || bytes > fabric::arena_slot_bytes;
   return schedules::pattern_of(call.what, bytes, seen_by(call.what, true)) == memory_pattern::in_place;
-}
-
-void node_team::measure_limits(fabric::participant& member) {
-  const options& settings = host_.settings();
-  const tuning* const costs = host_.measured();
-  if (settings.tune != "start" && costs != nullptr && costs->machine.boards && !party_.crowded()) {
-    const std::size_t from = reads_from(*costs->machine.boards);
-    const node_limits found{from, from, from, from, true};
-    host_.learn(size(), {found, *costs->machine.boards});
-    return take(found);
-  }
-  // Where processes share CPUs one call takes longer than all that may take.
-  if (!party_.reads_memory() || settings.tune != "start" || party_.crowded()) return;
-  const double budget = std::chrono::duration<double>(settings.tune_budget).count();
-  const node_limits assumed = limits_;
-  const double combine =
-      costs != nullptr ? combine_seconds(*costs, kernels::operation::sum, kernels::type::float32) : 0;
-  const measured_node found = measure_node(*this, member, assumed, combine, budget * share_of_budget);
-  host_.learn(size(), found);
-  take(found.limits);
 }
 
 schedules::shared_node node_team::seen_by(collective what, bool mapped) const noexcept {

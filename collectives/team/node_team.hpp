@@ -74,9 +74,6 @@ class node_team {
     limits_ = limits;
     is_chosen_ = false;
   }
-  /// Finds those by measuring where the job measures at all and every process of the node has a CPU, for all teams of
-  /// as many processes that are made from then on, too. By all processes, before any call. Blocks.
-  void measure_limits(fabric::participant& member);
 
   /// The communicator has failed: whoever waits here is to end. Any thread.
   void fail() noexcept { party_.fail(); }

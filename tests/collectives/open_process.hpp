@@ -17,8 +17,8 @@ namespace weft_test {
 class open_process {
  public:
   explicit open_process(weft::detail::membership member) : host(std::move(member)) {
-    const auto self = std::make_shared<weft::detail::rank_identity>();
-    self->world_rank = host.first_rank();
+    const auto self =
+        std::make_shared<weft::detail::rank_identity>(host.first_rank(), std::make_shared<weft::detail::meetings>());
     state = std::make_shared<weft::detail::communicator_state>(host, self, host.world(), self->world_rank);
     world.emplace(state);
   }

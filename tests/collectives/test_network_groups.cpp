@@ -3,7 +3,7 @@
 #include <weft/schedules/algorithms.hpp>
 
 #include "catch.hpp"
-#include "collectives/network_groups.hpp"
+#include "collectives/rank_groups.hpp"
 #include "run_ranks.hpp"
 #include "temporary_file.hpp"
 
@@ -49,7 +49,7 @@ void add_up(weft::communicator& world) {
 
 TEST_CASE("groups are the clusters of the network, and rings go along it") {
   const std::vector<std::int32_t> all{0, 1, 2, 3, 4, 5, 6, 7};
-  const rank_groups groups = groups_on_network(all, nodes, reading, 0, places);
+  const rank_groups groups(all, nodes, reading, 0, places);
   CHECK(groups.members == std::vector<numbers>{{0, 2, 4, 6}, {1, 3, 5, 7}});
   CHECK(groups.order == numbers{0, 4, 2, 6, 1, 5, 3, 7});
   CHECK_FALSE(groups.in_rows);
@@ -59,7 +59,7 @@ TEST_CASE("groups are the clusters of the network, and rings go along it") {
 
 TEST_CASE("groups of a communicator in one cluster are its nodes") {
   const std::vector<std::int32_t> some{6, 0, 4};
-  const rank_groups groups = groups_on_network(some, nodes, reading, 0, places);
+  const rank_groups groups(some, nodes, reading, 0, places);
   CHECK(groups.members == std::vector<numbers>{{0}, {1, 2}});
   CHECK(groups.order == numbers{1, 2, 0});
   CHECK(groups.farthest == road::fabric);
@@ -68,18 +68,18 @@ TEST_CASE("groups of a communicator in one cluster are its nodes") {
 
 TEST_CASE("groups of as many ranks as are asked for may lie across clusters") {
   const std::vector<std::int32_t> all{0, 4, 2, 1, 5, 3};
-  const rank_groups two = groups_on_network(all, nodes, reading, 2, places);
+  const rank_groups two(all, nodes, reading, 2, places);
   CHECK(two.members == std::vector<numbers>{{0, 1}, {2, 3}, {4, 5}});
   CHECK(two.farthest == road::line);
   CHECK(two.within == road::line);
-  const rank_groups three = groups_on_network(all, nodes, reading, 3, places);
+  const rank_groups three(all, nodes, reading, 3, places);
   CHECK(three.in_rows);
   CHECK(three.within == road::fabric);
 }
 
 TEST_CASE("without places groups are as ever") {
   const std::vector<std::int32_t> all{0, 1, 4, 5};
-  const rank_groups groups = groups_on_network(all, nodes, reading, 0, {});
+  const rank_groups groups(all, nodes, reading, 0, {});
   CHECK(groups.members == std::vector<numbers>{{0, 2}, {1, 3}});
   CHECK(groups.order.empty());
   CHECK(groups.farthest == road::fabric);

@@ -4,7 +4,7 @@
 #include <vector>
 #include <weft/choices.hpp>
 
-#include "collectives/team/node_limits.hpp"
+#include "collectives/team/node_measurement.hpp"
 #include "node_cases.hpp"
 
 using namespace weft_test;

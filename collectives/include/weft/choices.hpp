@@ -3,28 +3,14 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
+#include <weft/choosing.hpp>
 #include <weft/communicator.hpp>
-#include <weft/schedules/selection.hpp>
-#include <weft/tuning.hpp>
 
 namespace weft::detail {
 
-/// A collective, as far as the choice goes by it.
-struct choice_request {
-  collective what = collective::barrier;
-  std::size_t bytes = 0;  ///< of the vector; of an all-to-all, one rank's input
-  schedules::demands asked;
-  double combine = 0;   ///< seconds for each byte; 0 where nothing is combined or nothing was measured
-  bool mapped = false;  ///< all buffers lie in memory that the node shares
-  friend bool operator==(const choice_request&, const choice_request&) = default;
-};
-
-/// What a collective takes on this communicator: what its option names, else by the costs that the job agreed on, else
-/// by length. The same on every rank. Throws std::invalid_argument where no algorithm meets the demands.
-schedules::selected choose(communicator_state& on, const choice_request& of);
-
-/// For tools: the same of a communicator, for elements combined by a built-in operator.
+/// For tools: what collectives take on a communicator, for elements combined by a built-in operator.
 struct choices {
   static choice_request request(communicator& on, collective what, std::size_t bytes, kernels::operation op,
                                 kernels::type type);

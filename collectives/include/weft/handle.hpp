@@ -1,33 +1,17 @@
-// Operations in flight, and what they found.
+// Operations in flight.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <weft/operators.hpp>
+#include <weft/status.hpp>
 
 namespace weft {
 
 namespace detail {
 class pending;
 }  // namespace detail
-
-/// From any rank of the communicator; with any tag.
-inline constexpr int any_source = -1;
-inline constexpr int any_tag = -1;
-
-/// What a receive or a probe found.
-struct status {
-  int source = any_source;
-  int tag = any_tag;
-  std::size_t bytes = 0;
-  /// Whole elements of type T in the message.
-  template <carriable T>
-  std::size_t count() const noexcept {
-    return bytes / sizeof(T);
-  }
-};
 
 /// An operation in flight, with sole use of its buffers until it is done. Movable. Any thread or fiber of the rank's
 /// process may wait for it, one at a time, whoever started it and whatever other calls the rank makes meanwhile.

@@ -1,10 +1,7 @@
-#include "known_call.hpp"
+#include "call_ways.hpp"
 
 #include "argument_checks.hpp"
-#include "communicator_state.hpp"
-#include "joined_call.hpp"
-#include "node_call.hpp"
-#include "prepared_calls.hpp"
+#include "leaders.hpp"
 
 namespace weft::detail {
 namespace {
@@ -29,7 +26,7 @@ void prepare_between(known_call& known, const request& call) {
 
 void learn(communicator_state& state, const request& call) {
   known_call& known = state.known;
-  known.element_bytes = 0;
+  known.key = {};
   known.shape = check_counts(state, call);
   known.goes = way_of(state, call);
   known.seated = false;
@@ -40,18 +37,37 @@ void learn(communicator_state& state, const request& call) {
     known.terms.fingerprint = joined_fingerprint(agreed);
   }
   if (known.goes == way::node) prepare_between(known, call);
-  if (call.uneven) return;
-  known.what = call.what;
-  known.custom = custom_of(call.custom);
-  known.op = call.op;
-  known.type = call.type;
-  known.root = call.root;
-  known.in_count = call.in_count;
-  known.out_count = call.out_count;
-  known.element_bytes = call.element_bytes;
+  if (!call.uneven) known.key = key_of(call);
 }
 
 }  // namespace
+
+bool joins(const communicator_state& state, const request& call) {
+  const bool named = state.selection.wanted[static_cast<std::size_t>(call.what)] != nullptr;
+  if (!state.here->joins() || named) return false;
+  const meeting& here = *state.here;
+  switch (call.what) {
+    case collective::barrier:
+    case collective::broadcast:
+      return true;
+    case collective::reduce:
+    case collective::allreduce:
+      return here.in_rows() || custom_of(call.custom) != custom_operator::keeps_order;
+    case collective::alltoall:
+      if (call.uneven) return here.alone();
+      break;
+    default:
+      break;
+  }
+  return here.in_rows();
+}
+
+bool meets_on_node(const communicator_state& state, const request& call) {
+  if (state.here->joins()) return false;
+  const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(call.what)];
+  if (wanted != nullptr && wanted->pattern == schedules::memory_pattern::none) return false;
+  return state.here->between().meet_on_nodes(call.what, call);
+}
 
 known_call& know(communicator_state& state, const request& call) {
   if (!state.known.is_like(call)) [[unlikely]]

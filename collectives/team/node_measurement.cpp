@@ -1,16 +1,21 @@
-#include "node_limits.hpp"
+#include "node_measurement.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <span>
 #include <vector>
 #include <weft/request.hpp>
 
+#include "../process.hpp"
 #include "../steady_time.hpp"
 #include "node_team.hpp"
 
 namespace weft::detail {
 namespace {
+
+/// Of the time for measuring at the start: messages on the node and kernels take less than the rest.
+constexpr double share_of_budget = 0.5;
 
 constexpr std::size_t shortest = 32 << 10, longest = 2 << 20;
 constexpr int lengths = 4;
@@ -132,14 +137,6 @@ class measurement {
 
 }  // namespace
 
-node_limits node_limits::assumed(std::size_t processes, bool crowded, bool long_slots) noexcept {
-  if (long_slots) return {};
-  // A process that has to wait for its core at every slot loses more than the kernel takes when there are many of them.
-  if (crowded) return {128 << 10, 128 << 10, 128 << 10, 128 << 10};
-  // What goes one way goes through the slots: the one writes while the other reads, at no kernel's price for each page.
-  return {processes == 2 ? std::size_t{1} << 20 : 64 << 10, never, 64 << 10, 64 << 10};
-}
-
 std::size_t limit_by(std::span<const both_ways> all, std::size_t assumed) {
   if (all.empty() || (assumed != node_limits::never && length_factor * all.back().bytes < assumed)) return assumed;
   const auto of_assumed =
@@ -153,8 +150,21 @@ std::size_t limit_by(std::span<const both_ways> all, std::size_t assumed) {
   return first < all.size() ? all[first].bytes : std::max(assumed, length_factor * all.back().bytes);
 }
 
-measured_node measure_node(node_team& team, fabric::participant& member, const node_limits& assumed, double combine,
-                           double seconds) {
+void measure_limits(process& host, node_team& team, fabric::participant& member) {
+  const options& settings = host.settings();
+  const tuning* const costs = host.measured();
+  if (settings.tune != "start" && costs != nullptr && costs->machine.boards && !team.party().crowded()) {
+    const std::size_t from = reads_from(*costs->machine.boards);
+    const node_limits found{from, from, from, from, true};
+    host.learn(team.size(), found, *costs->machine.boards);
+    return team.take(found);
+  }
+  // Where processes share CPUs one call takes longer than all that may take.
+  if (!team.reads_memory() || settings.tune != "start" || team.party().crowded()) return;
+  const double seconds = std::chrono::duration<double>(settings.tune_budget).count() * share_of_budget;
+  const double combine =
+      costs != nullptr ? combine_seconds(*costs, kernels::operation::sum, kernels::type::float32) : 0;
+  const node_limits assumed = host.node_limits_of(team.size());
   measurement on(team, member);
   node_limits found;
   found.allreduce = on.limit_of(collective::allreduce, assumed.allreduce, seconds / 4);
@@ -162,7 +172,8 @@ measured_node measure_node(node_team& team, fabric::participant& member, const n
   found.allgather = on.limit_of(collective::allgather, assumed.allgather, seconds / 4);
   found.alltoall = on.limit_of(collective::alltoall, assumed.alltoall, seconds / 4);
   found.measured = true;
-  return {found, on.costs(seconds / 40, combine)};
+  host.learn(team.size(), found, on.costs(seconds / 40, combine));
+  team.take(found);
 }
 
 }  // namespace weft::detail

@@ -1,0 +1,25 @@
+// What a message that came says of itself.
+#pragma once
+
+#include <cstddef>
+#include <weft/operators.hpp>
+
+namespace weft {
+
+/// From any rank of the communicator; with any tag.
+inline constexpr int any_source = -1;
+inline constexpr int any_tag = -1;
+
+/// What a receive or a probe found.
+struct status {
+  int source = any_source;
+  int tag = any_tag;
+  std::size_t bytes = 0;
+  /// Whole elements of type T in the message.
+  template <carriable T>
+  std::size_t count() const noexcept {
+    return bytes / sizeof(T);
+  }
+};
+
+}  // namespace weft
