@@ -32,9 +32,9 @@ struct array_operator {
 void combine_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
                     std::size_t count, std::byte* target, std::span<std::byte* const> others);
 
-/// By an operator of the caller's: target[i] = sources[0][i] o sources[1][i] o ... for every i in [0, count), from right
-/// to left. `target` may be one of the sources; else it overlaps none. `between` has room for at least one element of
-/// `element_bytes` bytes. Throws what the operator throws.
+/// By an operator of the caller's: target[i] = sources[0][i] o sources[1][i] o ... for every i in [0, count), from
+/// right to left. `target` may be one of the sources; else it overlaps none. `between` has room for at least one
+/// element of `element_bytes` bytes. Throws what the operator throws.
 void combine(const user_function& by, std::span<const void*> sources, void* target, std::size_t count,
              std::size_t element_bytes, std::span<std::byte> between);
 

@@ -59,8 +59,8 @@ class board_party {
   bool reads_memory() const noexcept { return reads_memory_; }  ///< the others' by the kernel
   bool has_heap() const noexcept { return heap_ != nullptr; }
 
-  /// Begins a call. Elements are those of `call.of`; where nothing is combined, bytes. Whether it differs in nothing but
-  /// the buffers from the latest.
+  /// Begins a call. Elements are those of `call.of`; where nothing is combined, bytes. Whether it differs in nothing
+  /// but the buffers from the latest.
   bool start(const leader_call& call) {
     const bool known = call_ == &call && call.again && missing_ == nullptr;
     call_ = &call;

@@ -22,8 +22,8 @@ enum class step_kind : std::uint8_t {
   receive,  ///< targets, in order and as one message, come from peer; done when the bytes are there
   copy,     ///< the one source to the one target
   combine,  ///< sources in the stated order (1 to 16) into the one target, which may be exactly one of them
-  notify,   ///< tells peer that everything this step depends on is done; offers it the sources, if there are any, to use
-  await,    ///< done when the peer's matching notify is; its sources are what that offers, in the peer's memory
+  notify,  ///< tells peer that everything this step depends on is done; offers it the sources, if there are any, to use
+  await,   ///< done when the peer's matching notify is; its sources are what that offers, in the peer's memory
 };
 
 /// Which memory of its owner a segment lies in.
@@ -83,8 +83,8 @@ inline constexpr std::int32_t me = -1;
 
 /// Elements in a memory: the range says which elements of the vector they stand for, and so how many. In scratch they
 /// lie at the beginning of slot `slot`; two segments of one slot overlap, those of two slots never do. On a board they
-/// lie, a block a position, from position `slot` on; rounds have positions of their own (why slots of the real board can
-/// serve again is proved apart: fabric/round_order.hpp).
+/// lie, a block a position, from position `slot` on; rounds have positions of their own (why slots of the real board
+/// can serve again is proved apart: fabric/round_order.hpp).
 ///
 /// Copies and combines may have sources on other ranks' boards, and sources and targets in what those have offered,
 /// until they are told, by what they await, that it is used no more.
