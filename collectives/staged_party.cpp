@@ -12,27 +12,25 @@ namespace {
 /// Of long vectors: each is in the caches of its node when it goes to the others.
 constexpr std::size_t least_piece = 256 << 10;
 
-/// Vectors go whole where they are short, and where an operator of the caller's may throw in a piece.
-std::size_t elements_of_piece(const leader_call& call, const node_stages& on) {
-  const bool flows =
-      call.what == collective::broadcast || call.what == collective::reduce || call.what == collective::allreduce;
-  const bool is_long = call.count * call.of->element_bytes >= 2 * least_piece && call.custom.apply == nullptr;
-  if (!flows || !is_long) return std::max<std::size_t>(call.count, 1);
-  return (call.count - 1) / on.between.pieces_of(call, on.layout.members, least_piece) + 1;
-}
+/// So that pieces begin on cache lines where vectors do.
+constexpr std::size_t multiple = 64;
 
 }  // namespace
 
 staged_party::staged_party(const node_stages& on, const leader_call& call, fabric::participant& member,
                            const schedules::selection_parameters& selection)
-    : on_(on),
-      call_(call),
-      member_(member),
-      selection_(selection),
-      of_piece_(elements_of_piece(call, on)),
-      of_bytes_(*call.of),
-      missing_(call.poisoned) {
+    : on_(on), call_(call), member_(member), selection_(selection), of_bytes_(*call.of), missing_(call.poisoned) {
   of_bytes_.element_bytes = 1;
+  of_piece_ = elements_of_piece();
+}
+
+// Vectors go whole where they are short, and where an operator of the caller's may throw in a piece.
+std::size_t staged_party::elements_of_piece() const {
+  const bool flows =
+      call_.what == collective::broadcast || call_.what == collective::reduce || call_.what == collective::allreduce;
+  if (!flows || bytes() < 2 * least_piece || call_.custom.apply != nullptr) return std::max<std::size_t>(elements(), 1);
+  const std::size_t pieces = on_.between.pieces_of(call_, on_.layout.members, least_piece);
+  return (elements() / pieces / multiple + 1) * multiple;
 }
 
 staged_party::~staged_party() {
@@ -73,17 +71,15 @@ leader_call staged_party::call_of(const stage& one) const {
 
 leader_call staged_party::vector_of(const stage& one) const {
   leader_call call = call_of(one);
-  if (schedules::has_blocks(call_.what) && one.what == collective::broadcast) {
-    call.of = &of_bytes_;
-    call.count = bytes();
-  }
+  call.of = &of();
+  call.count = elements();
   return call;
 }
 
 leader_call staged_party::piece_of(const stage& one, std::size_t piece) const {
-  leader_call call = call_of(one);
-  const std::size_t first = piece * of_piece_, offset = first * call_.of->element_bytes;
-  call.count = std::min(of_piece_, call_.count - first);
+  leader_call call = vector_of(one);
+  const std::size_t first = piece * of_piece_, offset = first * of().element_bytes;
+  call.count = std::min(of_piece_, call.count - first);
   if (call.in != nullptr) call.in += offset;
   if (call.out != nullptr) call.out += offset;
   return call;
@@ -92,7 +88,7 @@ leader_call staged_party::piece_of(const stage& one, std::size_t piece) const {
 bool staged_party::begin_between(const stage& one, std::size_t piece) {
   if (!speaks()) return true;
   const leader_call call = piece_of(one, piece);
-  if (call.count == call_.count) return run_between(call);
+  if (call.count == elements()) return run_between(call);
   on_the_way_[piece % 2] = on_.between.begin(call, piece % 2 != 0, member_, selection_);
   return true;
 }

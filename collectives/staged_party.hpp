@@ -54,7 +54,7 @@ class staged_party {
   place memory() { return memory_of(bytes()); }
   place memory_of_rows() { return memory_of(neighbors().size() * bytes()); }
   place of_node(place all) const;
-  std::size_t pieces() const { return call_.count == 0 ? 1 : (call_.count - 1) / of_piece_ + 1; }
+  std::size_t pieces() const { return elements() == 0 ? 1 : (elements() - 1) / of_piece_ + 1; }
 
   bool on_node(const stage& one) { return run_on_node(vector_of(one)); }
   bool on_node(const stage& one, std::size_t piece) { return run_on_node(piece_of(one, piece)); }
@@ -78,6 +78,10 @@ class staged_party {
   /// The processes of this node, this one among them.
   const std::vector<int>& neighbors() const { return on_.layout.members[node()]; }
   std::size_t bytes() const { return call_.count * call_.of->element_bytes; }
+  /// What vectors are of: where nothing is combined, bytes, since ranks may see them as elements of different sizes.
+  const request& of() const { return schedules::combines(call_.what) ? *call_.of : of_bytes_; }
+  std::size_t elements() const { return bytes() / of().element_bytes; }
+  std::size_t elements_of_piece() const;
   /// So much memory, if this process speaks.
   place memory_of(std::size_t bytes);
   leader_call call_of(const stage& one) const;
@@ -100,8 +104,8 @@ class staged_party {
   const leader_call& call_;
   fabric::participant& member_;
   const schedules::selection_parameters& selection_;
-  const std::size_t of_piece_;  // elements
-  request of_bytes_;            // of what is only moved, which ranks may see as elements of different sizes
+  request of_bytes_;
+  std::size_t of_piece_ = 1;  // elements
   std::array<aligned_bytes, 2> memory_;
   std::array<std::optional<message_stage::begun>, 2> on_the_way_;
   std::shared_ptr<const fabric::poison> missing_;  // why this process has nothing for the next stage

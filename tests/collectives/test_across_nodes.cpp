@@ -131,6 +131,26 @@ TEST_CASE("long vectors go between nodes piece by piece", "[nodes]") {
   });
 }
 
+TEST_CASE("what is moved in pieces may be of other elements on each node", "[nodes]") {
+  run_ranks(on_nodes("aabbc"), [](weft::communicator& world) {
+    constexpr std::size_t count = 100'003;  // of 8 or 24 bytes; no multiple of a piece
+    struct three {
+      double of[3];
+    };
+    for (const int root : {0, 3}) {
+      std::vector<three> data(count);
+      auto* const numbers = &data[0].of[0];
+      for (std::size_t i = 0; i < 3 * count; ++i) numbers[i] = world.rank() == root ? static_cast<double>(i) : -1;
+      if (world.rank() % 2 == 0)
+        world.bcast(std::span(data), root);
+      else
+        world.bcast(std::span(numbers, 3 * count), root);
+      for (std::size_t i = 0; i < 3 * count; ++i)
+        expect(numbers[i] == static_cast<double>(i), "element ", i, " from ", root, ", found ", numbers[i]);
+    }
+  });
+}
+
 TEST_CASE("a long all-reduce between nodes whose communicator is aborted ends", "[nodes]") {
   run_ranks(on_nodes("aabb"), [](weft::communicator& world) {
     auto inner = world.dup();
