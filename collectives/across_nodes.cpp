@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "process.hpp"
@@ -89,10 +90,11 @@ bool across_nodes::takes(collective what, const request& call) const noexcept {
 
 leader_result across_nodes::run(const leader_call& call, fabric::participant& member,
                                 const schedules::selection_parameters& selection) {
-  staged_party party({layout_, here_, team_.get(), between_}, call, member, selection);
+  std::optional<staged_party> party;  // what it has on the way ends behind a failure
   try {
-    run_in_stages(party, call.what);
-    return party.take_result();
+    party.emplace(node_stages{layout_, here_, team_.get(), between_}, call, member, selection);
+    run_in_stages(*party, call.what);
+    return party->take_result();
   } catch (const std::bad_alloc&) {
     return {host_.break_communicator(member), nullptr};
   }

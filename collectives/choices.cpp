@@ -86,7 +86,7 @@ const schedules::algorithm* choices::way(communicator& on, const choice_request&
   const node_team* const team = team_of(state, of.what);
   if (team == nullptr) return choose(state, of).how;
   const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(of.what)];
-  if (wanted != nullptr) return wanted;
+  if (wanted != nullptr && wanted->pattern != schedules::memory_pattern::staged) return wanted;
   const std::size_t given = bytes_given(of.what, of.bytes, state.size());
   return &row_of(of.what, pattern_of(of.what, given, team->seen_by(of.what, of.mapped)));
 }
@@ -130,10 +130,7 @@ std::vector<schedules::prediction> choices::predicted(communicator& on, const ch
   const auto add = [&](const schedules::algorithm& how, const schedules::path_costs& each) {
     predicted.push_back(predict(how, all, of, each));
   };
-  if (goes_in_stages(state, of))
-    add(row_of(of.what, schedules::memory_pattern::staged),
-        path_of_stages(measured->machine, all.groups.farthest, all.groups.within, static_cast<double>(of.bytes),
-                       of.combine));
+  if (goes_in_stages(state, of)) predicted.push_back(predict_stages(all, *measured, of));
   const node_team* const team = team_of(state, of.what);
   if (team != nullptr && measured->machine.boards)
     for (const schedules::algorithm& how : schedules::algorithms_of(of.what))

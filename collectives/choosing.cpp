@@ -67,4 +67,9 @@ schedules::prediction predict(const schedules::algorithm& how, const among& thes
   return schedules::predict(how, shape_among(these, of), of.bytes, each, these.selection.segment);
 }
 
+schedules::prediction predict_stages(const among& these, const tuning& measured, const choice_request& of) {
+  const auto each = path_of_stages(measured.machine, these.groups.farthest, static_cast<double>(of.bytes), of.combine);
+  return schedules::predict_stages(of.what, shape_among(these, of), of.bytes, each);
+}
+
 }  // namespace weft::detail

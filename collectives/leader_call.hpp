@@ -11,10 +11,12 @@
 
 namespace weft::detail {
 
-/// Sequence numbers of collectives, which wrap; those of plans, and of what is agreed on before a call, have a mark.
+/// Sequence numbers of collectives, which wrap; those of plans, of what is agreed on before a call, and of what is agreed
+/// on before all calls have marks.
 inline constexpr std::uint32_t last_sequence = 0x3fff'ffff;
 inline constexpr std::uint32_t sequence_of_agreement = 0x4000'0000;
 inline constexpr std::uint32_t sequence_of_plan = 0x8000'0000;
+inline constexpr std::uint32_t sequence_of_start = 0xc000'0000;
 
 /// A call among processes: as a request, but for buffers, which hold all of the vector.
 struct leader_call {

@@ -59,7 +59,7 @@ void leaders::agree_on_boards(fabric::participant& member) {
   all.of = &bytes;
   all.count = sizeof told;
   all.in = all.out = reinterpret_cast<std::byte*>(&told);
-  all.sequence = sequence_of_plan;  // in no order with calls
+  all.sequence = sequence_of_start;
   const bool heard = messages_->run(all, member, host_.selection()).failure == nullptr;
   host_.agree_on(heard && told.are_known ? std::optional(told.costs) : std::nullopt);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <weft/choosing.hpp>
 
 #include "process.hpp"
 #include "schedule_builder.hpp"
@@ -11,7 +10,7 @@ namespace weft::detail {
 namespace {
 
 /// Where nothing is known of costs.
-constexpr std::size_t usual_pieces = 8;
+constexpr std::size_t usual_piece = 256 << 10, usual_pieces = 8;
 
 }  // namespace
 
@@ -55,21 +54,21 @@ std::shared_ptr<plan_cache::entry> message_stage::prepare(const leader_call& cal
   return plan;
 }
 
-std::size_t message_stage::pieces_of(const leader_call& call, const std::vector<std::vector<int>>& nodes,
-                                     std::size_t least) {
+std::size_t message_stage::pieces_of(const leader_call& call, const std::vector<std::vector<int>>& nodes) {
   const std::size_t bytes = call.count * call.of->element_bytes;
   const tuning* const measured = host_.measured();
-  if (measured == nullptr) return std::min(bytes / least, usual_pieces);
+  if (measured == nullptr) return std::clamp<std::size_t>(bytes / usual_piece, 1, usual_pieces);
+  const choice_request of =
+      choice_for({host_, size(), groups(), host_.selection()}, *call.of, call.what, bytes, call.root, false);
+  if (cut_of_ == of) return pieces_;
   schedules::algorithm_arguments shape;
   shape.ranks = 0;
   shape.nodes = nodes;
   for (const auto& each : nodes) shape.ranks += static_cast<int>(each.size());
-  const choice_request of =
-      choice_for({host_, size(), groups(), host_.selection()}, *call.of, call.what, bytes, call.root, false);
-  const auto each =
-      path_of_stages(measured->machine, groups().farthest, groups().within, static_cast<double>(bytes), of.combine);
-  const auto& how = schedules::row_of(call.what, schedules::memory_pattern::staged);
-  return std::min<std::size_t>(bytes / least, predict(how, shape, bytes, each, bytes).segments);
+  const auto each = path_of_stages(measured->machine, groups().farthest, static_cast<double>(bytes), of.combine);
+  pieces_ = predict_stages(call.what, shape, bytes, each).segments;
+  cut_of_ = of;
+  return pieces_;
 }
 
 template <class Execution, class Run>
@@ -94,8 +93,10 @@ message_stage::begun message_stage::begin(const leader_call& piece, bool odd, fa
   return one;
 }
 
+void message_stage::await(const begun& piece) noexcept { piece.run->finished().wait(host_.moved_by()); }
+
 leader_result message_stage::end(begun piece) {
-  piece.run->finished().wait(host_.moved_by());
+  await(piece);
   leader_result result{piece.run->failure(), piece.run->poisoned_by()};
   plans_.put_back(piece.plan, std::move(piece.run));
   return result;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <vector>
+#include <weft/choosing.hpp>
 
 #include "leader_call.hpp"
 #include "plan_cache.hpp"
@@ -25,9 +26,9 @@ class message_stage {
   leader_result run(const leader_call& call, fabric::participant& member,
                     const schedules::selection_parameters& selection);
 
-  /// Into how many pieces of at least so many bytes a long vector is cut that flows through the stages of these nodes
-  /// of processes: the same in every process of theirs.
-  std::size_t pieces_of(const leader_call& call, const std::vector<std::vector<int>>& nodes, std::size_t least);
+  /// Into how many pieces a vector is cut that flows through the stages of these nodes of processes: the same in every
+  /// process of theirs.
+  std::size_t pieces_of(const leader_call& call, const std::vector<std::vector<int>>& nodes);
 
   /// One that has begun. Ended before the next but one of its call begins.
   struct begun {
@@ -39,6 +40,8 @@ class message_stage {
               const schedules::selection_parameters& selection);
   /// Blocks until it is over.
   leader_result end(begun piece);
+  /// The same where nothing of it is to be kept.
+  void await(const begun& piece) noexcept;
 
  private:
   std::shared_ptr<plan_cache::entry> prepare(const leader_call& call, const schedules::selection_parameters& selection);
@@ -52,6 +55,8 @@ class message_stage {
   const int here_;
   std::optional<rank_groups> groups_;
   plan_cache plans_;
+  std::optional<choice_request> cut_of_;         ///< the latest vector that was cut
+  std::size_t pieces_ = 1;                       ///< of it
   const schedules::algorithm* named_ = nullptr;  ///< that the latest call was to take
 };
 

@@ -9,8 +9,8 @@
 namespace weft::detail {
 namespace {
 
-/// Of long vectors: each is in the caches of its node when it goes to the others.
-constexpr std::size_t least_piece = 256 << 10;
+/// Shorter vectors go whole.
+constexpr std::size_t least_flowing = 512 << 10;
 
 /// So that pieces begin on cache lines where vectors do.
 constexpr std::size_t multiple = 64;
@@ -28,14 +28,14 @@ staged_party::staged_party(const node_stages& on, const leader_call& call, fabri
 std::size_t staged_party::elements_of_piece() const {
   const bool flows =
       call_.what == collective::broadcast || call_.what == collective::reduce || call_.what == collective::allreduce;
-  if (!flows || bytes() < 2 * least_piece || call_.custom.apply != nullptr) return std::max<std::size_t>(elements(), 1);
-  const std::size_t pieces = on_.between.pieces_of(call_, on_.layout.members, least_piece);
-  return (elements() / pieces / multiple + 1) * multiple;
+  if (!flows || bytes() < least_flowing || call_.custom.apply != nullptr) return std::max<std::size_t>(elements(), 1);
+  const std::size_t pieces = on_.between.pieces_of(call_, on_.layout.members);
+  return pieces == 1 ? elements() : (elements() / pieces / multiple + 1) * multiple;
 }
 
 staged_party::~staged_party() {
   for (auto& piece : on_the_way_)
-    if (piece) on_.between.end(*std::move(piece));
+    if (piece) on_.between.await(*piece);
 }
 
 bool staged_party::take(leader_result found) {

@@ -61,12 +61,10 @@ void take_stages(explanation& made, const explained_call& call, const schedules:
                  double combine) {
   const auto largest = std::ranges::max(call.shape.groups, {}, &std::vector<int>::size).size();
   if (largest == 1 || !schedules::goes_in_stages(call.kind, call.bytes, largest)) return;
-  const schedules::algorithm& how = row_of(call.kind, schedules::memory_pattern::staged);
-  const auto each =
-      path_of_stages(machine, made.over, within_group(call.shape, made.over), static_cast<double>(call.bytes), combine);
-  made.alternatives.push_back(predict(how, call.shape, call.bytes, each, call.segment));
+  const auto each = path_of_stages(machine, made.over, static_cast<double>(call.bytes), combine);
+  made.alternatives.push_back(predict_stages(call.kind, call.shape, call.bytes, each));
+  made.chosen.how = made.alternatives.back().how;
   std::ranges::stable_sort(made.alternatives, {}, &schedules::prediction::seconds);
-  made.chosen.how = &how;
 }
 
 }  // namespace

@@ -89,8 +89,8 @@ constexpr algorithm served() {
 template <collective what>
 constexpr algorithm staged(std::string_view formula) {
   constexpr bool is_scan = what == collective::scan || what == collective::exscan;
-  constexpr unsigned parameters = (is_rooted(what) ? takes::root : 0) |
-                                  (what != collective::barrier ? takes::segments : 0) |
+  constexpr bool flows = what == collective::broadcast || what == collective::reduce || what == collective::allreduce;
+  constexpr unsigned parameters = (is_rooted(what) ? takes::root : 0) | (flows ? takes::segments : 0) |
                                   (is_scan ? takes::nodes_in_rows : 0) | takes::nodes;
   algorithm row = shared<what, memory_pattern::staged>(
       "staged", parameters, karonis, formula,

@@ -56,8 +56,8 @@ path_costs path_of(const machine_costs& of, road farthest, road within, double c
   return {link_of(of, farthest, combine), link_of(of, within, combine)};
 }
 
-path_costs path_of_stages(const machine_costs& of, road farthest, road within, double bytes, double combine) {
-  path_costs each = path_of(of, farthest, within, combine);
+path_costs path_of_stages(const machine_costs& of, road farthest, double bytes, double combine) {
+  path_costs each = path_of(of, farthest, road::node, combine);
   if (of.boards) each.near = path_of(*of.boards, memory_pattern::at_once, bytes, combine);
   return each;
 }

@@ -6,6 +6,9 @@
 namespace weft::schedules {
 namespace {
 
+/// Of long vectors that flow between nodes: each is in the caches of its node when it goes to the others.
+constexpr std::size_t least_piece = 256 << 10;
+
 /// All-to-alls in which the ranks of a node send so many bytes together go from node to node in one message; longer
 /// ones from rank to rank, since the one that speaks for a node would copy them four times.
 constexpr std::size_t most_packed = 64 << 10;
@@ -124,6 +127,20 @@ memory_pattern pattern_of(collective kind, std::size_t bytes, const shared_node&
 bool goes_in_stages(collective kind, std::size_t bytes, std::size_t most) {
   if (kind == collective::alltoall) return most * bytes <= most_packed;
   return kind != collective::gather && kind != collective::scatter;
+}
+
+prediction predict_stages(collective kind, const algorithm_arguments& of, std::size_t bytes, const path_costs& each) {
+  const algorithm& how = row_of(kind, memory_pattern::staged);
+  algorithm_arguments tried = of;
+  tried.by.segments = 1;
+  const auto seconds = [&] { return how.cost(tried, static_cast<double>(bytes), each); };
+  prediction best{&how, 1, seconds()};
+  if ((how.parameters & takes::segments) == 0) return best;
+  for (std::uint32_t pieces = 2; pieces <= most_segments && bytes / pieces >= least_piece; pieces *= 2) {
+    tried.by.segments = pieces;
+    if (const double time = seconds(); time < best.seconds) best = {&how, pieces, time};
+  }
+  return best;
 }
 
 const algorithm& row_of(collective kind, memory_pattern by) {

@@ -131,6 +131,31 @@ TEST_CASE("long vectors go between nodes piece by piece", "[nodes]") {
   });
 }
 
+TEST_CASE("where costs are measured at the start, the first call may be a plan, and long vectors are cut by them",
+          "[nodes]") {
+  const int ranks = GENERATE(1, 2);
+  auto what = on_nodes(GENERATE("aabb", "aab", "abb"), ranks);
+  what.settings.tune = "start";
+  what.settings.tune_budget = std::chrono::milliseconds(4);
+  run_ranks(what, [&](weft::communicator& world) {
+    const int n = world.size();
+    std::vector<int> in(300'001), out(in.size());
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i % 1000) * (world.rank() + 1);
+    weft::plan plan = world.plan_allreduce(in, out, weft::sum);
+    for (int i = 0; i < 3; ++i) {
+      std::fill(out.begin(), out.end(), -1);
+      plan.start();
+      plan.wait();
+      for (std::size_t at = 0; at < in.size(); ++at)
+        expect(out[at] == static_cast<int>(at % 1000) * n * (n + 1) / 2, "the sum of element ", at, ", found ",
+               out[at]);
+    }
+    world.reduce(in, out, weft::max, n - 1);
+    if (world.rank() == n - 1) expect(out[999] == 999 * n, "the maximum");
+    call_anything(world, 5, seed_of_this_run() + 4);
+  });
+}
+
 TEST_CASE("what is moved in pieces may be of other elements on each node", "[nodes]") {
   run_ranks(on_nodes("aabbc"), [](weft::communicator& world) {
     constexpr std::size_t count = 100'003;  // of 8 or 24 bytes; no multiple of a piece

@@ -51,5 +51,7 @@ schedules::path_costs costs_among(const among& these, const tuning& measured, co
 /// An algorithm where its costs are `each`.
 schedules::prediction predict(const schedules::algorithm& how, const among& these, const choice_request& of,
                               const schedules::path_costs& each);
+/// Stages of their nodes.
+schedules::prediction predict_stages(const among& these, const tuning& measured, const choice_request& of);
 
 }  // namespace weft::detail

@@ -59,9 +59,9 @@ struct machine_costs {
 /// if there is none, the longest.
 path_costs path_of(const machine_costs& of, road farthest, road within, double combine);
 
-/// The costs of stages of several nodes: those of messages between these, and where they are known those of the memory
-/// of a node within, for vectors of so many bytes.
-path_costs path_of_stages(const machine_costs& of, road farthest, road within, double bytes, double combine);
+/// The costs of stages of several nodes: those of messages between these, and within each of its memory, for vectors of
+/// so many bytes; where those are not known, of messages there.
+path_costs path_of_stages(const machine_costs& of, road farthest, double bytes, double combine);
 
 /// The costs that the formula of a pattern of shared memory goes by for a vector of so many bytes: α is a round, β a
 /// byte by the memory that it uses.

@@ -76,6 +76,9 @@ memory_pattern pattern_of(collective kind, std::size_t bytes, const shared_node&
 /// scatters and long all-to-alls have nothing to combine, and no block goes to several ranks: they go by messages
 /// alone.
 bool goes_in_stages(collective kind, std::size_t bytes, std::size_t most);
+/// What that takes in the best number of pieces, where a vector flows in some: of powers of two. Costs as those of
+/// path_of_stages.
+prediction predict_stages(collective kind, const algorithm_arguments& of, std::size_t bytes, const path_costs& each);
 /// The row of the table that is this pattern.
 const algorithm& row_of(collective kind, memory_pattern by);
 
