@@ -82,7 +82,7 @@ class staged_party {
   const request& of() const { return schedules::combines(call_.what) ? *call_.of : of_bytes_; }
   std::size_t elements() const { return bytes() / of().element_bytes; }
   std::size_t elements_of_piece() const;
-  /// So much memory, if this process speaks.
+  /// So much memory, if this process speaks; once more behind that where a call takes two.
   place memory_of(std::size_t bytes);
   leader_call call_of(const stage& one) const;
   leader_call vector_of(const stage& one) const;
@@ -106,7 +106,7 @@ class staged_party {
   const schedules::selection_parameters& selection_;
   request of_bytes_;
   std::size_t of_piece_ = 1;  // elements
-  std::array<aligned_bytes, 2> memory_;
+  aligned_bytes memory_;
   std::array<std::optional<message_stage::begun>, 2> on_the_way_;
   std::shared_ptr<const fabric::poison> missing_;  // why this process has nothing for the next stage
   leader_result result_;
