@@ -10,7 +10,7 @@ namespace weft::detail {
 namespace {
 
 /// Where nothing is known of costs.
-constexpr std::size_t usual_piece = 256 << 10, usual_pieces = 8;
+constexpr std::size_t usual_pieces = 8;
 
 }  // namespace
 
@@ -57,7 +57,7 @@ std::shared_ptr<plan_cache::entry> message_stage::prepare(const leader_call& cal
 std::size_t message_stage::pieces_of(const leader_call& call, const std::vector<std::vector<int>>& nodes) {
   const std::size_t bytes = call.count * call.of->element_bytes;
   const tuning* const measured = host_.measured();
-  if (measured == nullptr) return std::clamp<std::size_t>(bytes / usual_piece, 1, usual_pieces);
+  if (measured == nullptr) return std::clamp<std::size_t>(bytes / schedules::least_piece, 1, usual_pieces);
   const choice_request of =
       choice_for({host_, size(), groups(), host_.selection()}, *call.of, call.what, bytes, call.root, false);
   if (cut_of_ == of) return pieces_;

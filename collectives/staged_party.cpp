@@ -9,9 +9,6 @@
 namespace weft::detail {
 namespace {
 
-/// Shorter vectors go whole.
-constexpr std::size_t least_flowing = 512 << 10;
-
 /// So that pieces begin on cache lines where vectors do.
 constexpr std::size_t multiple = 64;
 
@@ -26,9 +23,8 @@ staged_party::staged_party(const node_stages& on, const leader_call& call, fabri
 
 // Vectors go whole where they are short, and where an operator of the caller's may throw in a piece.
 std::size_t staged_party::elements_of_piece() const {
-  const bool flows =
-      call_.what == collective::broadcast || call_.what == collective::reduce || call_.what == collective::allreduce;
-  if (!flows || bytes() < least_flowing || call_.custom.apply != nullptr) return std::max<std::size_t>(elements(), 1);
+  const bool may_flow = schedules::flows(call_.what) && call_.custom.apply == nullptr;
+  if (!may_flow || bytes() < 2 * schedules::least_piece) return std::max<std::size_t>(elements(), 1);
   const std::size_t pieces = on_.between.pieces_of(call_, on_.layout.members);
   return pieces == 1 ? elements() : (elements() / pieces / multiple + 1) * multiple;
 }

@@ -24,6 +24,7 @@
 #include <weft/schedules/ring_allreduce.hpp>
 #include <weft/schedules/smp_allreduce.hpp>
 #include <weft/schedules/split_reduce.hpp>
+#include <weft/schedules/staged.hpp>
 #include <weft/schedules/tree_allreduce.hpp>
 #include <weft/schedules/tree_barrier.hpp>
 #include <weft/schedules/tree_broadcast.hpp>
@@ -89,8 +90,7 @@ constexpr algorithm served() {
 template <collective what>
 constexpr algorithm staged(std::string_view formula) {
   constexpr bool is_scan = what == collective::scan || what == collective::exscan;
-  constexpr bool flows = what == collective::broadcast || what == collective::reduce || what == collective::allreduce;
-  constexpr unsigned parameters = (is_rooted(what) ? takes::root : 0) | (flows ? takes::segments : 0) |
+  constexpr unsigned parameters = (is_rooted(what) ? takes::root : 0) | (flows(what) ? takes::segments : 0) |
                                   (is_scan ? takes::nodes_in_rows : 0) | takes::nodes;
   algorithm row = shared<what, memory_pattern::staged>(
       "staged", parameters, karonis, formula,

@@ -128,8 +128,7 @@ double staged_cost(collective what, const algorithm_arguments& of, double bytes,
   across.ranks = nodes.empty() ? 1 : static_cast<int>(nodes.size());
   here.ranks = (of.ranks + across.ranks - 1) / across.ranks;
   const path_costs far = combines(what) ? each : copying(each);
-  const bool flows = what == collective::broadcast || what == collective::reduce || what == collective::allreduce;
-  const double pieces = flows ? of.by.segments : 1, some = bytes / pieces;
+  const double pieces = of.by.segments, some = bytes / pieces;
   stages all = stages_of(what, here, some, some * p(here) / p(of), path_costs(far.near));
   const collective among = what == collective::scan ? collective::exscan : what;
   if (across.ranks > 1)

@@ -6,9 +6,6 @@
 namespace weft::schedules {
 namespace {
 
-/// Of long vectors that flow between nodes: each is in the caches of its node when it goes to the others.
-constexpr std::size_t least_piece = 256 << 10;
-
 /// All-to-alls in which the ranks of a node send so many bytes together go from node to node in one message; longer
 /// ones from rank to rank, since the one that speaks for a node would copy them four times.
 constexpr std::size_t most_packed = 64 << 10;

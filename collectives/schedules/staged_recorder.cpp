@@ -154,16 +154,20 @@ void staged_recorder::part::add(block_range some) {
   for (std::uint32_t i = 0; i < some.count; ++i) blocks.push_back(some.first + i);
 }
 
-staged_recorder::part staged_recorder::each_of(block_range some) const {
-  part all;
+void staged_recorder::part::add_each(block_range some) {
   for (std::uint32_t i = 0; i < some.count; ++i) {
-    all.add({some.first + i, 1});
-    all.end_block();
+    add({some.first + i, 1});
+    end_block();
   }
+}
+
+staged_recorder::part staged_recorder::each_of(block_range some) {
+  part all;
+  all.add_each(some);
   return all;
 }
 
-staged_recorder::part staged_recorder::one_of(block_range some) const {
+staged_recorder::part staged_recorder::one_of(block_range some) {
   part all;
   all.add(some);
   all.end_block();
@@ -210,13 +214,7 @@ bool staged_recorder::on_node(const stage& one, std::size_t piece) {
 
 bool staged_recorder::blocks_on_node(const stage& one) {
   part all;
-  for (const int rank : at_.within().ranks) {
-    const part its = each_of(block_of(rank));
-    for (const std::uint32_t block : its.blocks) {
-      all.add({block, 1});
-      all.end_block();
-    }
-  }
+  for (const int rank : at_.within().ranks) all.add_each(block_of(rank));
   record_on_node(one.what, one.root, cut_.segments, all, one.in, one.out);
   return true;
 }
@@ -274,27 +272,12 @@ bool staged_recorder::hand_over(place from, place to) {
   return true;
 }
 
-bool staged_recorder::gather_rows(place rows) {
+bool staged_recorder::rows_on_node(collective what, place in, place out) {
   part all;
-  for (const int giver : at_.within().ranks)
-    for (int taker = 0; taker < at_.ranks(); ++taker)
-      for (std::uint32_t i = 0; i < cut_.segments; ++i) {
-        all.add({block_of(giver, taker).first + i, 1});
-        all.end_block();
-      }
-  record_on_node(collective::gather, 0, blocks() / static_cast<std::uint32_t>(at_.ranks()), all, input(), rows);
-  return true;
-}
-
-bool staged_recorder::scatter_columns(place columns) {
-  part all;
-  for (const int taker : at_.within().ranks)
-    for (int giver = 0; giver < at_.ranks(); ++giver)
-      for (std::uint32_t i = 0; i < cut_.segments; ++i) {
-        all.add({block_of(giver, taker).first + i, 1});
-        all.end_block();
-      }
-  record_on_node(collective::scatter, 0, blocks() / static_cast<std::uint32_t>(at_.ranks()), all, columns, output());
+  for (const int mine : at_.within().ranks)
+    for (int other = 0; other < at_.ranks(); ++other)
+      all.add_each(what == collective::gather ? block_of(mine, other) : block_of(other, mine));
+  record_on_node(what, 0, blocks() / static_cast<std::uint32_t>(at_.ranks()), all, in, out);
   return true;
 }
 

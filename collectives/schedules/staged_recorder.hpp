@@ -48,9 +48,9 @@ class staged_recorder {
   bool blocks_on_node(const stage& one);
   bool blocks_between(const stage& one);
   bool hand_over(place from, place to);
-  bool gather_rows(place rows);
+  bool gather_rows(place rows) { return rows_on_node(collective::gather, input(), rows); }
   bool exchange(place rows, place columns);
-  bool scatter_columns(place columns);
+  bool scatter_columns(place columns) { return rows_on_node(collective::scatter, columns, output()); }
   bool exchange_alone() { return exchange(input(), output()); }
   void combine(place first, place second, place to);
   void copy(place from, place to);
@@ -68,6 +68,7 @@ class staged_recorder {
     std::vector<std::uint32_t> blocks = {};
     std::vector<std::uint32_t> begin = {0};
     void add(block_range some);
+    void add_each(block_range some);
     void end_block() { begin.push_back(static_cast<std::uint32_t>(blocks.size())); }
   };
   class embedding;
@@ -76,8 +77,9 @@ class staged_recorder {
   block_range block_of(int rank) const { return {static_cast<std::uint32_t>(rank) * cut_.segments, cut_.segments}; }
   /// Of an all-to-all.
   block_range block_of(int giver, int taker) const { return block_of(giver * at_.ranks() + taker); }
-  part each_of(block_range some) const;
-  part one_of(block_range some) const;
+  static part each_of(block_range some);
+  static part one_of(block_range some);
+  bool rows_on_node(collective what, place in, place out);
   party among_speakers() const { return at_.across(0); }
   void record_on_node(collective what, std::size_t root, std::uint32_t count, const part& of, place in, place out);
   std::vector<step_index> record_between(const stage& one, const part& of);

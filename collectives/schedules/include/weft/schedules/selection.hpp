@@ -76,6 +76,9 @@ memory_pattern pattern_of(collective kind, std::size_t bytes, const shared_node&
 /// scatters and long all-to-alls have nothing to combine, and no block goes to several ranks: they go by messages
 /// alone.
 bool goes_in_stages(collective kind, std::size_t bytes, std::size_t most);
+/// Pieces in which a vector flows there have at least so many bytes: they are in the caches of a node when they go to
+/// the others.
+inline constexpr std::size_t least_piece = 256 << 10;
 /// What that takes in the best number of pieces, where a vector flows in some: of powers of two. Costs as those of
 /// path_of_stages.
 prediction predict_stages(collective kind, const algorithm_arguments& of, std::size_t bytes, const path_costs& each);

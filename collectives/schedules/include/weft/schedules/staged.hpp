@@ -40,6 +40,11 @@ struct stage_of {
   Place in{}, out{};
 };
 
+/// Whether the vector of a collective flows; else it goes whole.
+constexpr bool flows(collective what) {
+  return what == collective::broadcast || what == collective::reduce || what == collective::allreduce;
+}
+
 /// A vector flows: one piece is between the nodes while the next is on its way there, and the one before behind it.
 /// `before` and `behind` run a piece's stage on the node, `across` is the stage between the nodes.
 template <class Party, class Before, class Behind>
