@@ -5,7 +5,7 @@
 #include "communicator_state.hpp"
 #include "leaders.hpp"
 #include "prepared_calls.hpp"
-#include "team/bench_team.hpp"
+#include "team/process_team.hpp"
 
 namespace weft::detail {
 namespace {

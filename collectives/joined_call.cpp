@@ -4,7 +4,7 @@
 
 #include "agreement.hpp"
 #include "leaders.hpp"
-#include "team/bench_team.hpp"
+#include "team/process_team.hpp"
 
 namespace weft::detail {
 namespace {
@@ -32,7 +32,7 @@ class joined_call {
         known_(known),
         sequence_(sequence),
         mine_(here_.at(state.seat)),
-        seats_(here_.benches()[here_.bench_of(state.seat)].seats) {}
+        seats_(here_.workers()[here_.worker_of(state.seat)].seats) {}
 
   void run() {
     // From then on others may still read what this rank called before, to say why it failed.
@@ -81,19 +81,19 @@ class joined_call {
     rethrow(state_, schedules::call_name(call_.what), failure);
   }
 
-  /// By the last of a bench: the call of all its ranks.
+  /// By the last rank of a worker: the call of all its ranks.
   void lead() noexcept {
     try {
       if (!all_call_the_same())
         here_.end_calls(seats_, state_.host.failure_of(state_.member));
       else
-        bench_team(state_, call_, known_.shape).run();
+        process_team(here_, state_.seat, state_.selection, call_, known_.shape).run();
     } catch (...) {
       here_.end_calls(seats_, state_.host.break_communicator(state_.member));
     }
   }
 
-  /// At this bench.
+  /// At this worker.
   bool all_call_the_same() {
     const meeting::seat& first = here_.at(seats_[0]);
     for (const std::size_t i : seats_.subspan(1)) {
@@ -111,7 +111,7 @@ class joined_call {
   known_call& known_;
   const std::uint32_t sequence_;
   meeting::seat& mine_;
-  const std::span<const std::size_t> seats_;  ///< of its bench
+  const std::span<const std::size_t> seats_;  ///< of its worker
 };
 
 }  // namespace

@@ -54,23 +54,23 @@ void meeting::seat_by_worker() {
   std::vector<std::vector<std::size_t>> on(static_cast<std::size_t>(host_.workers()));
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     const int local = members_->world[static_cast<std::size_t>(ranks_[i])] - host_.first_rank();
-    on[static_cast<std::size_t>(worker_of(host_, local))].push_back(i);
+    on[static_cast<std::size_t>(detail::worker_of(host_, local))].push_back(i);
   }
   std::erase_if(on, [](const auto& seats) { return seats.empty(); });
   // That of the first seat is the first.
   std::ranges::sort(on);
-  benches_ = std::vector<bench>(on.size());
+  workers_ = std::vector<worker>(on.size());
   for (std::size_t b = 0; b < on.size(); ++b) {
     for (std::size_t place = 0; place < on[b].size(); ++place) places_[on[b][place]] = {b, place};
-    benches_[b].inputs.resize(seats_.size());
-    benches_[b].outputs.resize(seats_.size());
-    benches_[b].operands.resize(seats_.size());
-    benches_[b].targets.reserve(seats_.size());
+    workers_[b].inputs.resize(seats_.size());
+    workers_[b].outputs.resize(seats_.size());
+    workers_[b].operands.resize(seats_.size());
+    workers_[b].targets.reserve(seats_.size());
     firsts_.push_back(on[b].front());
-    most_at_a_bench_ = std::max(most_at_a_bench_, on[b].size());
-    benches_[b].seats = std::move(on[b]);
+    most_on_a_worker_ = std::max(most_on_a_worker_, on[b].size());
+    workers_[b].seats = std::move(on[b]);
   }
-  rounds_.emplace(benches_.size(), host_.moved_by());
+  rounds_.emplace(workers_.size(), host_.moved_by());
 }
 
 meeting::~meeting() {
@@ -109,7 +109,7 @@ std::size_t meeting::seat_of(int rank) const {
 
 meeting::arrival meeting::arrive(std::size_t index) {
   seat& mine = seats_[index];
-  bench& at = benches_[bench_of(index)];
+  worker& at = workers_[worker_of(index)];
   if (at.seats.size() == 1) return rounds_->has_failed() ? arrival::failed : arrival::last;
   // release: this rank's seat and buffers are visible to the last. acquire, by the last: theirs, and what the last of
   // the call before did. The others' increments between are read-modify-writes and continue each release sequence.
@@ -122,7 +122,7 @@ meeting::arrival meeting::arrive(std::size_t index) {
 }
 
 void meeting::release(std::size_t index) noexcept {
-  bench& of = benches_[bench_of(index)];
+  worker& of = workers_[worker_of(index)];
   if (of.seats.size() == 1) return;
   for (const std::size_t i : of.seats) {
     if (i == index) continue;
@@ -176,15 +176,15 @@ void meeting::failed() noexcept {
   between_->fail();
   if (!joins_) return;
   rounds_->fail();
-  for (bench& each : benches_) {
-    // acq_rel: orders it with the last rank's, in arrive() or release(): either its bench's ranks have all come, and
+  for (worker& each : workers_) {
+    // acq_rel: orders it with the last rank's, in arrive() or release(): either its worker's ranks have all come, and
     // this leaves them to the last, or they never will, and who has arrived is woken.
     const std::uint32_t before = each.arrived.fetch_or(broken, std::memory_order_acq_rel);
     if ((before & broken) == 0 && before < each.seats.size()) wake_all(each);
   }
 }
 
-void meeting::wake_all(const bench& of) noexcept {
+void meeting::wake_all(const worker& of) noexcept {
   // From now on no rank waits for this event: for those that do not wait now it does not matter.
   for (const std::size_t i : of.seats) seats_[i].called.set();
 }

@@ -46,10 +46,10 @@ class meetings {
 
 /// What the ranks of a process share of a communicator, and where they meet for a collective, in two steps:
 ///
-///     rank:                 arrives at the bench of its worker, and sleeps there until its call is over;
-///     the last of a bench:  does the call's part for all of them, in a round with those of the other benches
+///     rank:                 arrives at its worker, and sleeps there until its call is over;
+///     a worker's last rank: does the call's part for all of them, in a round with those of the other workers
 ///
-/// A fiber stays on its worker, so that a bench is of one core (calls from other threads only make it slower).
+/// A fiber stays on its worker, and that on its core (calls from other threads only make it slower).
 /// Until all ranks have arrived any may leave: when the communicator fails. From then on the ranks' buffers may be used
 /// by others than their worker's, and none leaves before it is over: what they do is bounded, or messages, which end by
 /// themselves where the communicator fails.
@@ -59,7 +59,7 @@ class meeting final : public fabric::failure_listener {
   struct alignas(64) seat {
     const known_call* known = nullptr;  ///< whose terms these are
     call_terms terms;
-    // What follows from the terms: a hash, how many bytes each rank shows (bench_team.hpp), the operator's kernel.
+    // What follows from the terms: a hash, how many bytes each rank shows (process_team.hpp), the operator's kernel.
     std::uint64_t hash = 0;
     std::optional<std::size_t> shown;
     kernels::combine_function kernel = nullptr;
@@ -76,7 +76,7 @@ class meeting final : public fabric::failure_listener {
   };
 
   /// The ranks of one worker.
-  struct alignas(64) bench {
+  struct alignas(64) worker {
     std::vector<std::size_t> seats;                     ///< ascending
     alignas(64) std::atomic<std::uint32_t> arrived{0};  ///< ranks, and whether the communicator has failed
     // By the last, for its call:
@@ -87,7 +87,7 @@ class meeting final : public fabric::failure_listener {
     std::size_t thrower = 0;    ///< its seat
   };
 
-  /// Of all ranks of `members`, some of which `host` hosts.
+  /// Of all ranks of `members`, some of which `host` hosts, and which outlives it.
   meeting(process& host, std::shared_ptr<const fabric::group> members);
   ~meeting();
 
@@ -96,6 +96,7 @@ class meeting final : public fabric::failure_listener {
   static std::shared_ptr<meeting> of_plan(const std::shared_ptr<meeting>& holder, const fabric::participant& member,
                                           std::uint32_t number, std::vector<fabric::board_ticket> boards);
 
+  process& host() const noexcept { return host_; }
   const std::shared_ptr<const fabric::group>& members() const noexcept { return members_; }
   /// All its ranks, those near each other together. Any thread.
   const rank_groups& groups();
@@ -110,35 +111,35 @@ class meeting final : public fabric::failure_listener {
 
   std::size_t size() const noexcept { return seats_.size(); }
   seat& at(std::size_t index) noexcept { return seats_[index]; }
-  /// The bench of a seat, and its place among those there: apart from the seats, which others write.
-  std::size_t bench_of(std::size_t index) const noexcept { return places_[index].bench; }
+  /// The worker of a seat, and its place among those there: apart from the seats, which others write.
+  std::size_t worker_of(std::size_t index) const noexcept { return places_[index].worker; }
   std::size_t place_of(std::size_t index) const noexcept { return places_[index].place; }
   int rank_at(std::size_t index) const noexcept { return ranks_[index]; }
   /// The seat of a rank of this process.
   std::size_t seat_of(int rank) const;
 
   /// Those on which ranks sit, and how their last ranks wait for each other.
-  std::span<bench> benches() noexcept { return benches_; }
-  std::span<const bench> benches() const noexcept { return benches_; }
+  std::span<worker> workers() noexcept { return workers_; }
+  std::span<const worker> workers() const noexcept { return workers_; }
   std::span<const std::size_t> firsts() const noexcept { return firsts_; }      ///< the first seat of each
   std::span<const std::size_t> everyone() const noexcept { return everyone_; }  ///< all seats
-  std::size_t most_at_a_bench() const noexcept { return most_at_a_bench_; }
+  std::size_t most_on_a_worker() const noexcept { return most_on_a_worker_; }
   worker_rounds& rounds() noexcept { return *rounds_; }
 
-  // By the last of the first bench; once it has published that the others read it:
+  // By the last rank of the first worker; once it has published that the others read it:
   std::byte* target = nullptr;          ///< where what all have is joined
   std::shared_ptr<std::byte[]> common;  ///< or that, where all get it together
   leader_call call;                     ///< among the processes
   leader_result result;
 
   enum class arrival : std::uint8_t {
-    last,    ///< at its bench: does the part of all who sit there, and then calls `release`
+    last,    ///< at its worker: does the part of all its ranks, and then calls `release`
     over,    ///< that has been done
     failed,  ///< the communicator has, and nobody uses this rank's buffers
   };
   /// Waits for the end of the call, unless this rank is the last. Blocks.
   arrival arrive(std::size_t index);
-  /// By the last of a bench: its ranks' call is over.
+  /// By the last rank of a worker: its ranks' call is over.
   void release(std::size_t index) noexcept;
 
   /// Breaks the communicator because the ranks at two seats call different things; of an all-to-all with counts where
@@ -148,7 +149,7 @@ class meeting final : public fabric::failure_listener {
   /// The calls of these seats end with `failure`.
   void end_calls(std::span<const std::size_t> seats, const std::exception_ptr& failure) noexcept;
 
-  /// Memory of `bytes` for what has no place in a rank's buffer, until the next call. By the last of the first bench.
+  /// Memory of `bytes` for what has no place in a rank's buffer, until the next call. By the first worker's last rank.
   std::byte* scratch(std::size_t bytes);
 
  private:
@@ -158,7 +159,7 @@ class meeting final : public fabric::failure_listener {
   void refuse(const std::string& why);
   void follow(const fabric::participant& member);
   void failed() noexcept override;
-  void wake_all(const bench& of) noexcept;
+  void wake_all(const worker& of) noexcept;
 
   process& host_;
   const std::shared_ptr<const fabric::group> members_;
@@ -170,7 +171,7 @@ class meeting final : public fabric::failure_listener {
   std::vector<int> ranks_;  ///< of this process, ascending: one a seat
   std::vector<seat> seats_;
   struct seat_place {
-    std::size_t bench = 0, place = 0;
+    std::size_t worker = 0, place = 0;
   };
   std::vector<seat_place> places_;  ///< of the seats
   bool joins_ = false;
@@ -178,9 +179,9 @@ class meeting final : public fabric::failure_listener {
   std::unique_ptr<leaders> between_;
   std::unique_ptr<std::byte[]> scratch_;
   std::size_t scratch_bytes_ = 0;
-  std::vector<bench> benches_;
+  std::vector<worker> workers_;
   std::vector<std::size_t> firsts_, everyone_;
-  std::size_t most_at_a_bench_ = 0;
+  std::size_t most_on_a_worker_ = 0;
   std::optional<worker_rounds> rounds_;
 };
 

@@ -6,7 +6,7 @@
 #include "call_ways.hpp"
 #include "leaders.hpp"
 #include "prepared_calls.hpp"
-#include "team/bench_team.hpp"
+#include "team/process_team.hpp"
 
 namespace weft::detail {
 namespace {
@@ -72,7 +72,7 @@ void memory_plan::open_with(std::vector<fabric::board_ticket> boards) {
   if (known.goes == way::joined) {
     meeting& here = *elsewhere_->here;
     const auto shown = shown_bytes(here, what_.call, known.shape);
-    if (shown && *shown * here.most_at_a_bench() > worker_rounds::line_bytes) here.rounds().make_room();
+    if (shown && *shown * here.most_on_a_worker() > worker_rounds::line_bytes) here.rounds().make_room();
   }
   const request& call = what_.call;  // the first look for a kernel allocates
   if (schedules::combines(call.what) && call.custom.apply == nullptr) kernels::combine(call.op, call.type);

@@ -49,7 +49,7 @@ TEST_CASE("ranks that come at any time meet on any number of workers", "[joined]
     });
 }
 
-TEST_CASE("ranks of divisions meet each at the bench of their workers", "[joined][results]") {
+TEST_CASE("ranks of divisions meet each at their workers", "[joined][results]") {
   const int workers = GENERATE(2, 3, 5);
   run_ranks(joined_job(1, 9, workers), [](weft::communicator& world) {
     std::mt19937_64 shared(seed_of_this_run()), own(seed_of_this_run() + static_cast<unsigned>(world.rank()) + 1);

@@ -1,4 +1,4 @@
-#include "bench_party.hpp"
+#include "process_party.hpp"
 
 namespace weft::detail {
 namespace {
@@ -13,73 +13,73 @@ std::uint32_t stamp_of(const meeting::seat& of) {
 
 }  // namespace
 
-bench_party::bench_party(communicator_state& state, const request& call, std::size_t element_bytes, bool sole)
-    : state_(state),
-      here_(*state.here),
+process_party::process_party(meeting& here, std::size_t seat, const request& call, std::size_t element_bytes, bool sole)
+    : here_(here),
+      seat_(seat),
       call_(call),
-      bench_(here_.bench_of(state.seat)),
-      mine_(here_.benches()[bench_]),
+      worker_(here_.worker_of(seat)),
+      mine_(here_.workers()[worker_]),
       sole_(sole),
       element_(element_bytes),
-      by_(call, here_.at(state.seat).kernel) {
+      by_(call, here_.at(seat).kernel) {
   fill(mine_.seats);
 }
 
-void bench_party::fill(std::span<const std::size_t> seats) noexcept {
+void process_party::fill(std::span<const std::size_t> seats) noexcept {
   for (const std::size_t m : seats) {
     give_from(m, here_.at(m).input);
     take_to(m, here_.at(m).output);
   }
 }
 
-void bench_party::show_thrown() noexcept {
+void process_party::show_thrown() noexcept {
   mine_.thrown = std::exchange(thrown_, nullptr);
-  mine_.thrower = state_.seat;
+  mine_.thrower = seat_;
 }
 
-void bench_party::take_turn() {
-  if (!turn_) turn_.emplace(here_.rounds(), bench_, stamp_of(here_.at(state_.seat)));
+void process_party::take_turn() {
+  if (!turn_) turn_.emplace(here_.rounds(), worker_, stamp_of(here_.at(seat_)));
 }
 
-bool bench_party::begin_showing(std::size_t each) {
+bool process_party::begin_showing(std::size_t each) {
   begin(each);
   each_ = each * element_;
-  if (here_.benches().size() == 1 || each == 0) return true;
+  if (here_.workers().size() == 1 || each == 0) return true;
   take_turn();
   shown_ = turn_->make_room(each_ * mine_.seats.size());
   return true;
 }
 
-void bench_party::use_shown(bool but_own) noexcept {
+void process_party::use_shown(bool but_own) noexcept {
   if (each_ == 0) return;
-  for (std::size_t b = 0; b < here_.benches().size(); ++b) {
-    if (b == bench_ && but_own) continue;
-    const std::span<const std::size_t> seats = here_.benches()[b].seats;
+  for (std::size_t b = 0; b < here_.workers().size(); ++b) {
+    if (b == worker_ && but_own) continue;
+    const std::span<const std::size_t> seats = here_.workers()[b].seats;
     const std::byte* from = turn_->value_of(b, each_ * seats.size());
     for (const std::size_t m : seats) give_from(m, std::exchange(from, from + each_));
   }
 }
 
-bool bench_party::await_others() {
-  for (std::size_t b = 0; b < here_.benches().size(); ++b)
-    if (b != bench_ && !await_bench(b)) return false;
+bool process_party::await_others() {
+  for (std::size_t b = 0; b < here_.workers().size(); ++b)
+    if (b != worker_ && !await_worker(b)) return false;
   if (!turn_) return true;  // there are no others
   fill(everyone());
   stays_ = turn_->number();
   return turn_->hold();
 }
 
-bool bench_party::await_bench(std::size_t bench) {
+bool process_party::await_worker(std::size_t worker) {
   take_turn();
-  const auto found = turn_->await(bench, each_ * here_.benches()[bench].seats.size(), stays_);
+  const auto found = turn_->await(worker, each_ * here_.workers()[worker].seats.size(), stays_);
   if (found == worker_rounds::found::here) [[likely]]
     return true;
-  const std::size_t other = first_at(bench);
+  const std::size_t other = first_at(worker);
   if (found == worker_rounds::found::differs) here_.refuse_difference(std::min(self(), other), std::max(self(), other));
   return false;
 }
 
-void bench_party::combine_into_targets(patterns::range of) noexcept {
+void process_party::combine_into_targets(patterns::range of) noexcept {
   const std::span<std::byte* const> targets = mine_.targets;
   guarded([&] {
     combine_inputs(by_, {mine_.inputs.data(), size()}, of.first, of.count, targets[0] + of.first * element_,
@@ -87,7 +87,7 @@ void bench_party::combine_into_targets(patterns::range of) noexcept {
   });
 }
 
-bench_party::asides::asides(const bench_party& of) : each_(of.near() * of.element_) {
+process_party::asides::asides(const process_party& of) : each_(of.near() * of.element_) {
   if (each_ > near_bytes) far_ = make_aligned_bytes(2 * each_);
 }
 

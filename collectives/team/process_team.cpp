@@ -1,7 +1,9 @@
-#include "bench_team.hpp"
+#include "process_team.hpp"
 
 #include <utility>
 #include <weft/runtime/error.hpp>
+
+#include "../process.hpp"
 
 namespace weft::detail {
 
@@ -9,68 +11,69 @@ using patterns::range;
 
 namespace {
 
-/// So many bytes are worked on by all benches; fewer by the first, at once.
+/// So many bytes are worked on by all workers; fewer by the first, at once.
 constexpr std::size_t shared_bytes = 32 << 10;
 
 }  // namespace
 
 std::optional<std::size_t> shown_bytes(const meeting& here, const request& call, const request_shape& shape) {
-  if (!here.alone() || here.benches().size() == 1 || call.custom.apply != nullptr) return std::nullopt;
+  if (!here.alone() || here.workers().size() == 1 || call.custom.apply != nullptr) return std::nullopt;
   if (call.uneven || call.common_output != nullptr) return std::nullopt;
   std::size_t each = shape.vector * call.element_bytes;
   if (call.what == collective::barrier) each = 0;
   if (schedules::has_blocks(call.what) && !has_input_blocks(call.what)) each = shape.block * call.element_bytes;
-  const bool fits = each <= worker_rounds::slot_bytes && each * here.most_at_a_bench() <= worker_rounds::slot_bytes;
+  const bool fits = each <= worker_rounds::slot_bytes && each * here.most_on_a_worker() <= worker_rounds::slot_bytes;
   return fits ? std::optional(each) : std::nullopt;
 }
 
-bench_team::bench_team(communicator_state& state, const request& call, const request_shape& shape)
-    : state_(state),
-      here_(*state.here),
+process_team::process_team(meeting& here, std::size_t seat, const schedules::selection_parameters& selection,
+                           const request& call, const request_shape& shape)
+    : here_(here),
+      seat_(seat),
+      selection_(selection),
       call_(call),
-      bench_(here_.bench_of(state.seat)),
+      worker_(here_.worker_of(seat)),
       bytes_(shape.vector * call.element_bytes),
       block_bytes_(shape.block * call.element_bytes),
       element_(schedules::combines(call.what) ? call.element_bytes : 1),
-      p_(state, call, element_, is_sole()) {}
+      p_(here, seat, call, element_, is_sole()) {}
 
-std::size_t bench_team::moved() const {
+std::size_t process_team::moved() const {
   const bool to_all = call_.what == collective::alltoall || call_.what == collective::allgather;
   return to_all && call_.common_output == nullptr ? bytes_ * here_.size() : bytes_;
 }
 
 // The operator of a rank may throw where this takes its part of a scan, and that rank alone is to be told.
-bool bench_team::is_sole() const {
-  if (here_.at(state_.seat).shown || here_.benches().size() == 1) return false;
+bool process_team::is_sole() const {
+  if (here_.at(seat_).shown || here_.workers().size() == 1) return false;
   if (call_.what == collective::alltoall && call_.uneven) return false;  // ranks have vectors of other lengths
   const bool is_scan = call_.what == collective::scan || call_.what == collective::exscan;
   return moved() < shared_bytes && !(is_scan && !alone() && call_.custom.apply != nullptr);
 }
 
-void bench_team::run() {
+void process_team::run() {
   place_blocks();
-  const auto& shown = here_.at(state_.seat).shown;
-  if (!(shown ? run_shown(*shown) : run_in_place()))
-    here_.end_calls(here_.benches()[bench_].seats, state_.host.failure_of(state_.member));
-  if (bench_ == 0) here_.common = nullptr;
+  const auto& shown = here_.at(seat_).shown;
+  if (!(shown ? run_shown(*shown) : run_in_place())) here_.end_calls(here_.workers()[worker_].seats, failure());
+  if (worker_ == 0) here_.common = nullptr;
 }
 
-void bench_team::place_blocks() {
+void process_team::place_blocks() {
   if (!schedules::has_blocks(call_.what)) return;
-  block_places& its = here_.benches()[bench_].places;
+  block_places& its = here_.workers()[worker_].places;
   if (!call_.uneven)
     its.assign(block_bytes_ / element_);
   else if (call_.what != collective::alltoall)
     its.assign(call_.counts, call_.element_bytes / element_);
 }
 
-bool bench_team::run_shown(std::size_t bytes) {
+bool process_team::run_shown(std::size_t bytes) {
   const bool over = patterns::serve_all_shown(p_, call_.what, owner(), bytes_ / element_, bytes / element_);
   if (const auto thrown = p_.take_thrown()) std::rethrow_exception(thrown);
   return over;
 }
 
-std::size_t bench_team::scratch_bytes() const {
+std::size_t process_team::scratch_bytes() const {
   if (alone() || bytes_ == 0) return 0;
   const bool several = here_.size() > 1;
   switch (call_.what) {
@@ -92,8 +95,8 @@ std::size_t bench_team::scratch_bytes() const {
   }
 }
 
-bool bench_team::run_in_place() {
-  if (bench_ == 0) {
+bool process_team::run_in_place() {
+  if (worker_ == 0) {
     const std::size_t bytes = scratch_bytes();
     here_.target = bytes != 0 ? here_.scratch(bytes) : nullptr;
     if (call_.common_output != nullptr) here_.common = std::make_shared_for_overwrite<std::byte[]>(bytes_);
@@ -102,7 +105,7 @@ bool bench_team::run_in_place() {
       p_, [this] { p_.guarded([this] { work(); }); }, [this] { return then(); });
 }
 
-void bench_team::work() {
+void process_team::work() {
   if (call_.what == collective::alltoall && call_.uneven && !(agreed_ = here_.agree_on_counts())) return;
   if (alone() && call_.common_output == nullptr)
     return patterns::work_of_first(p_, call_.what, owner(), bytes_ / element_, false);
@@ -110,7 +113,7 @@ void bench_team::work() {
   join();
 }
 
-void bench_team::join() {
+void process_team::join() {
   const range mine = patterns::share_of_first(p_, bytes_ / element_);
   switch (call_.what) {
     case collective::scan:
@@ -142,7 +145,7 @@ void bench_team::join() {
   }
 }
 
-std::byte* bench_team::target() const {
+std::byte* process_team::target() const {
   if (here_.target != nullptr) return here_.target;
   const meeting::seat& one = here_.at(owner());
   // Of a scatter the blocks lie there already, and nothing is written.
@@ -152,17 +155,17 @@ std::byte* bench_team::target() const {
   return whole + first_byte();
 }
 
-bool bench_team::then() {
+bool process_team::then() {
   if (!agreed_) {
-    end_served(state_.host.failure_of(state_.member));
+    end_served(failure());
     return true;
   }
   if (!alone()) {
-    if (bench_ == 0) run_between();
+    if (worker_ == 0) run_between();
     if (p_.firsts().size() > 1) {
       p_.begin(0);
-      p_.publish(patterns::shows::nothing, [this](std::size_t) { return bench_ == 0; });
-      if (bench_ != 0 && !p_.await(p_.firsts()[0])) return false;
+      p_.publish(patterns::shows::nothing, [this](std::size_t) { return worker_ == 0; });
+      if (worker_ != 0 && !p_.await(p_.firsts()[0])) return false;
       p_.end();
     }
     if (here_.result.poisoned == nullptr && here_.result.failure == nullptr && thrower() == nullptr) return take();
@@ -177,17 +180,17 @@ bool bench_team::then() {
   return meet_again();
 }
 
-const meeting::bench* bench_team::thrower() const {
-  for (const meeting::bench& each : here_.benches())
+const meeting::worker* process_team::thrower() const {
+  for (const meeting::worker& each : here_.workers())
     if (each.thrown != nullptr) return &each;
   return nullptr;
 }
 
-fabric::poison bench_team::poison_of(const meeting::bench& thrower) const {
+fabric::poison process_team::poison_of(const meeting::worker& thrower) const {
   return {here_.rank_at(thrower.thrower), message_of(thrower.thrown)};
 }
 
-void bench_team::end_badly() {
+void process_team::end_badly() {
   static const leader_result nothing;
   const leader_result& result = alone() ? nothing : here_.result;
   if (result.poisoned != nullptr) return end_poisoned(*result.poisoned, result.failure);
@@ -195,52 +198,54 @@ void bench_team::end_badly() {
   end_poisoned(poison_of(*thrower()), nullptr);
 }
 
-bool bench_team::meet_again() {
+bool process_team::meet_again() {
   p_.begin(0);
   if (!patterns::meet_firsts(p_, patterns::shows::nothing)) return false;
   p_.end();
-  here_.benches()[bench_].thrown = nullptr;
+  here_.workers()[worker_].thrown = nullptr;
   return true;
 }
 
-void bench_team::end_served(const std::exception_ptr& failure) { here_.end_calls(p_.served(), failure); }
+std::exception_ptr process_team::failure() const { return here_.host().failure_of(*here_.at(seat_).member); }
 
-void bench_team::end_poisoned(const fabric::poison& poisoned, const std::exception_ptr& of_first) {
+void process_team::end_served(const std::exception_ptr& failure) { here_.end_calls(p_.served(), failure); }
+
+void process_team::end_poisoned(const fabric::poison& poisoned, const std::exception_ptr& of_first) {
   const auto told = fabric::as_failure(poisoned);
-  const meeting::bench& mine = here_.benches()[bench_];
+  const meeting::worker& mine = here_.workers()[worker_];
   for (const std::size_t m : p_.served()) {
     const bool depends = !schedules::is_rooted(call_.what) || here_.rank_at(m) == call_.root;
     here_.at(m).failure = depends ? told : nullptr;
     if (m == 0 && of_first != nullptr && poisoned.origin == here_.rank_at(0)) here_.at(m).failure = of_first;
-    if (m == state_.seat && mine.thrown != nullptr) here_.at(m).failure = mine.thrown;
+    if (m == seat_ && mine.thrown != nullptr) here_.at(m).failure = mine.thrown;
   }
 }
 
-void bench_team::run_between() {
+void process_team::run_between() {
   leader_call& call = here_.call;
   here_.result = {};
   try {
-    const meeting::bench* const its = thrower();
+    const meeting::worker* const its = thrower();
     call.what = call_.what == collective::scan ? collective::exscan : call_.what;
     call.of = &call_;
     call.count = bytes_ / call_.element_bytes;
     call.block = 0;
     call.counts.clear();
     call.root = schedules::is_rooted(call_.what) ? here_.between().process_of(call_.root) : 0;
-    call.sequence = here_.at(state_.seat).sequence;
-    call.fingerprint = here_.at(state_.seat).terms.fingerprint;
+    call.sequence = here_.at(seat_).sequence;
+    call.fingerprint = here_.at(seat_).terms.fingerprint;
     call.custom = here_.at(0).custom;
     call.poisoned = nullptr;
     if (its != nullptr) call.poisoned = std::make_shared<const fabric::poison>(poison_of(*its));
     set_counts(call);
     set_buffers(call);
-    here_.result = here_.between().run(call, *here_.at(0).member, state_.selection);
+    here_.result = here_.between().run(call, *here_.at(0).member, selection_);
   } catch (...) {
-    here_.result = {state_.host.break_communicator(state_.member), nullptr};
+    here_.result = {here_.host().break_communicator(*here_.at(seat_).member), nullptr};
   }
 }
 
-void bench_team::set_counts(leader_call& call) const {
+void process_team::set_counts(leader_call& call) const {
   const leaders& all = here_.between();
   if (call_.what == collective::alltoall) {
     const std::size_t block = block_bytes_ / call_.element_bytes;
@@ -262,7 +267,7 @@ void bench_team::set_counts(leader_call& call) const {
   for (int process = 0; process < all.size() && !even; ++process) call.counts.push_back(length(process));
 }
 
-void bench_team::set_buffers(leader_call& call) const {
+void process_team::set_buffers(leader_call& call) const {
   const meeting::seat& one = here_.at(owner());
   call.in = one.input;
   call.out = call_.common_output != nullptr ? here_.common.get() : one.output;
@@ -303,7 +308,7 @@ void bench_team::set_buffers(leader_call& call) const {
   }
 }
 
-bool bench_team::take() {
+bool process_team::take() {
   const bool several = here_.size() > 1;
   const auto end = [this] { return meet_again(); };
   if (bytes_ == 0) return true;
@@ -339,7 +344,7 @@ bool bench_team::take() {
 }
 
 // By each rank's own operator.
-void bench_team::scan_behind() {
+void process_team::scan_behind() {
   const std::size_t count = bytes_ / element_;
   for (const std::size_t m : p_.served()) {
     if (is_exclusive() && m == 0) {
@@ -353,7 +358,7 @@ void bench_team::scan_behind() {
 }
 
 template <class Each>
-void bench_team::for_others(Each each) const {
+void process_team::for_others(Each each) const {
   const leaders& all = here_.between();
   for (int process = 0; process < all.size(); ++process)
     if (process != all.here())
@@ -362,7 +367,7 @@ void bench_team::for_others(Each each) const {
 }
 
 // What goes to other processes lies by the rank that it goes to, and for each by who sends it.
-void bench_team::pack() {
+void process_team::pack() {
   for (const std::size_t m : p_.served()) {
     std::byte* into = here_.target + m * block_bytes_;
     for_others([&](std::size_t first, std::size_t ranks) {
@@ -372,7 +377,7 @@ void bench_team::pack() {
   }
 }
 
-void bench_team::unpack() {
+void process_team::unpack() {
   for (const std::size_t m : p_.served()) {
     const std::byte* from = here_.target + bytes_away();
     for_others([&](std::size_t first, std::size_t ranks) {

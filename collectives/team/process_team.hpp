@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "../leaders.hpp"
-#include "bench_party.hpp"
+#include "process_party.hpp"
 
 namespace weft::detail {
 
@@ -12,16 +12,17 @@ namespace weft::detail {
 /// each other's buffers: the same for all ranks.
 std::optional<std::size_t> shown_bytes(const meeting& here, const request& call, const request_shape& shape);
 
-/// A call, by the last of a bench, whose ranks have all made the same one: chooses the pattern
+/// A call, by the last rank of a worker, whose ranks have all made the same one: chooses the pattern
 /// (weft/patterns/served.hpp) and runs it. Where there are other processes the ranks join first:
 ///
-///     a pattern, into what the process has for the others -> among the processes, by the last of the first bench
+///     a pattern, into what the process has for the others -> among the processes, by the last rank of the first worker
 ///     -> a pattern, out of what came of that
-class bench_team {
+class process_team {
  public:
-  bench_team(communicator_state& state, const request& call, const request_shape& shape);
+  process_team(meeting& here, std::size_t seat, const schedules::selection_parameters& selection, const request& call,
+               const request_shape& shape);
 
-  /// Blocks. Of the seats of its bench `failure` is set then.
+  /// Blocks. Of the seats of its worker `failure` is set then.
   void run();
 
  private:
@@ -47,7 +48,7 @@ class bench_team {
   void join();
   /// Where the blocks of the ranks here begin in the vector of all: bytes.
   std::size_t first_byte() const { return places().begin(here_.rank_at(0)) * element_; }
-  const block_places& places() const { return here_.benches()[bench_].places; }
+  const block_places& places() const { return here_.workers()[worker_].places; }
   /// Of a collective of blocks, where those of the ranks here lie, or in a reduce-scatter all do.
   std::byte* target() const;
   std::byte* before() const { return here_.target; }  ///< of a scan: what the processes before have together
@@ -66,23 +67,26 @@ class bench_team {
   void pack();
   void unpack();
 
+  /// What the communicator has failed with.
+  std::exception_ptr failure() const;
   bool meet_again();
   void end_badly();
   void end_served(const std::exception_ptr& failure);
   /// Of those that depend on what an operator was to make, and where one threw.
   void end_poisoned(const fabric::poison& poisoned, const std::exception_ptr& of_first);
-  /// The bench whose operator threw in what the firsts have made; null: none.
-  const meeting::bench* thrower() const;
-  fabric::poison poison_of(const meeting::bench& thrower) const;
+  /// The worker whose operator threw in what the firsts have made; null: none.
+  const meeting::worker* thrower() const;
+  fabric::poison poison_of(const meeting::worker& thrower) const;
 
-  communicator_state& state_;
   meeting& here_;
+  const std::size_t seat_;  ///< of the rank that carries it out
+  const schedules::selection_parameters& selection_;
   const request& call_;
-  const std::size_t bench_;
+  const std::size_t worker_;
   const std::size_t bytes_;        ///< of the vector
   const std::size_t block_bytes_;  ///< of a block, where all are equal
   const std::size_t element_;      ///< bytes: where nothing is combined elements are those
-  bench_party p_;
+  process_party p_;
   bool agreed_ = true;  ///< on the counts of an all-to-all
 };
 

@@ -10,32 +10,32 @@
 
 #include "../aligned_bytes.hpp"
 #include "../combine_inputs.hpp"
-#include "../communicator_state.hpp"
+#include "../meeting.hpp"
 
 namespace weft::detail {
 
-/// One call of the ranks of a process, as the last of a bench carries it out for those who sit there (meeting.hpp). It
-/// is a party (weft/patterns/served.hpp), whose members are the ranks, by seat, and whose groups are benches: the first
-/// of each, or where one bench does all, of all. Rounds are those of the workers (worker_rounds.hpp): one is taken
-/// where something is published that another bench awaits. Buffers are used where they lie.
+/// One call of the ranks of a process, as the last rank of a worker carries it out for all there (meeting.hpp). It
+/// is a party (weft/patterns/served.hpp), whose members are the ranks, by seat, and whose groups are workers: the first
+/// of each, or where one worker does all, of all. Rounds are those of the workers (worker_rounds.hpp): one is taken
+/// where something is published that another worker awaits. Buffers are used where they lie.
 ///
-/// Once a bench has heard of the others' buffers none leaves before the pattern has ended. What an operator of the
+/// Once a worker has heard of the others' buffers none leaves before the pattern has ended. What an operator of the
 /// caller's throws is kept, and all rounds are gone through as ever.
-class bench_party {
+class process_party {
  public:
   using place = std::byte*;
 
-  /// `sole`: the first bench does everything.
-  bench_party(communicator_state& state, const request& call, std::size_t element_bytes, bool sole);
+  /// `sole`: the first worker does everything.
+  process_party(meeting& here, std::size_t seat, const request& call, std::size_t element_bytes, bool sole);
 
   // As a party:
 
   std::size_t size() const noexcept { return here_.size(); }
-  std::size_t self() const noexcept { return first_at(bench_); }
-  std::size_t first_of(std::size_t m) const noexcept { return first_at(sole_ ? 0 : here_.bench_of(m)); }
+  std::size_t self() const noexcept { return first_at(worker_); }
+  std::size_t first_of(std::size_t m) const noexcept { return first_at(sole_ ? 0 : here_.worker_of(m)); }
   std::span<const std::size_t> served() const noexcept {
     if (!sole_) return mine_.seats;
-    return bench_ == 0 ? here_.everyone() : std::span<const std::size_t>();
+    return worker_ == 0 ? here_.everyone() : std::span<const std::size_t>();
   }
   std::span<const std::size_t> firsts() const noexcept { return sole_ ? here_.firsts().first(1) : here_.firsts(); }
   std::span<const std::size_t> everyone() const noexcept { return here_.everyone(); }
@@ -79,8 +79,8 @@ class bench_party {
     if (tells_) stays_ = turn_->number();
     turn_->publish();
   }
-  bool await(std::size_t m) { return here_.bench_of(m) == bench_ || await_bench(here_.bench_of(m)); }
-  /// All benches have told: from now on none leaves.
+  bool await(std::size_t m) { return here_.worker_of(m) == worker_ || await_worker(here_.worker_of(m)); }
+  /// All workers have told: from now on none leaves.
   bool await_others();
   void end() noexcept {
     if (turn_) turn_->wake();
@@ -108,7 +108,7 @@ class bench_party {
   /// Memory for two times near() elements.
   class asides {
    public:
-    explicit asides(const bench_party& of);
+    explicit asides(const process_party& of);
     place at(std::size_t which) noexcept { return (far_ != nullptr ? far_.get() : near_.data()) + which * each_; }
 
    private:
@@ -140,11 +140,11 @@ class bench_party {
   void begin_blocks(bool here) noexcept { begin_ = here ? mine_.places.begin(here_.rank_at(0)) : 0; }
 
  private:
-  std::size_t first_at(std::size_t bench) const noexcept { return here_.firsts()[bench]; }
+  std::size_t first_at(std::size_t worker) const noexcept { return here_.firsts()[worker]; }
   void fill(std::span<const std::size_t> seats) noexcept;
   void show_thrown() noexcept;
   void take_turn();
-  bool await_bench(std::size_t bench);
+  bool await_worker(std::size_t worker);
   void combine_into_targets(patterns::range of) noexcept;
 
   template <class Reads>
@@ -153,18 +153,18 @@ class bench_party {
       if (first != self() && reads(first)) return true;
     return false;
   }
-  communicator_state& state_;
   meeting& here_;
+  const std::size_t seat_;  ///< of the rank that carries it out
   const request& call_;
-  const std::size_t bench_;
-  meeting::bench& mine_;
+  const std::size_t worker_;
+  meeting::worker& mine_;
   const bool sole_;
   const std::size_t element_;  ///< bytes
   array_operator by_;
   std::exception_ptr thrown_;
   std::optional<worker_rounds::round> turn_;  ///< none: none has been taken since the latest begin
   bool tells_ = false;                        ///< in this round
-  std::uint64_t stays_ = 0;                   ///< the round in which this bench told others; 0: none yet
+  std::uint64_t stays_ = 0;                   ///< the round in which this worker told others; 0: none yet
   std::size_t each_ = 0;                      ///< bytes shown of each rank
   std::byte* shown_ = nullptr;
   std::size_t begin_ = 0;  ///< of the vector of blocks
