@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Modules of a folder do not include each other in a circle. X.hpp, X.cpp and a public include/weft/.../X.hpp are one.
+"""Modules of a folder do not include each other in a circle, nor by a path that leaves the folder: what a folder may see
+is the build's to say. X.hpp, X.cpp and a public include/weft/.../X.hpp are one module.
 
     test_include_circles.py FOLDER...
 
@@ -48,6 +49,11 @@ def in_circles(included):
     return sorted(without_ends({module: {each for each in left if module in left[each]} for module in left}))
 
 
+def leaving(folder):
+    """Files that include by a path which leads upward."""
+    return sorted(str(path) for path in folder.rglob("*.[ch]pp") if '#include "../' in path.read_text())
+
+
 def check_that_one_is_found():
     with tempfile.TemporaryDirectory() as top:
         made = pathlib.Path(top) / "made"
@@ -56,6 +62,7 @@ def check_that_one_is_found():
         (made / "first.cpp").write_text('#include "inner/second.hpp"\n')
         (made / "inner").mkdir()
         (made / "inner/second.hpp").write_text('#include "../third.hpp"\n')
+        assert leaving(made) == [str(made / "inner/second.hpp")]
         (made / "third.hpp").write_text('#include <weft/made/first.hpp>\n#include "below.hpp"\n')
         (made / "below.hpp").write_text("")
         (made / "above.cpp").write_text('#include "third.hpp"\n')
@@ -69,4 +76,7 @@ circles = {folder: in_circles(included_modules(pathlib.Path(folder).resolve())) 
 for folder, modules in circles.items():
     if modules:
         print(f"{folder}: modules in a circle of includes, or between two: {', '.join(modules)}")
-sys.exit(any(circles.values()))
+upward = [path for folder in circles for path in leaving(pathlib.Path(folder))]
+if upward:
+    print(f"a path upward is included by {', '.join(upward)}")
+sys.exit(any(circles.values()) or bool(upward))

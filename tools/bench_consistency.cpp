@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <weft/stamped.hpp>
+#include <weft/api/stamped.hpp>
 
 #include "bench_measurement.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <array>
 #include <cstdio>
-#include <weft/choices.hpp>
+#include <weft/api/choices.hpp>
 #include <weft/topology/affinity.hpp>
 
 #include "bench_consistency.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 #include <weft/communicator.hpp>
-#include <weft/membership.hpp>
+#include <weft/process/membership.hpp>
 
 #include "bench_layout.hpp"
 #include "bench_settings.hpp"

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <optional>
 #include <stdexcept>
-#include <weft/choices.hpp>
-#include <weft/membership.hpp>
+#include <weft/api/choices.hpp>
+#include <weft/process/membership.hpp>
 #include <weft/runtime.hpp>
 
 #include "bench_latency.hpp"

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 #include <vector>
+#include <weft/choice/tuning.hpp>
 #include <weft/schedules/prediction.hpp>
 #include <weft/schedules/selection.hpp>
-#include <weft/tuning.hpp>
 
 namespace weft::tools {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <optional>
-#include <weft/schedules/verifier.hpp>
+#include <weft/verifier/verifier.hpp>
 
 #include "plan_job.hpp"
 

@@ -1,6 +1,6 @@
 #include "sim_tuning.hpp"
 
-#include <weft/tuning.hpp>
+#include <weft/choice/tuning.hpp>
 
 #include "measured_road.hpp"
 

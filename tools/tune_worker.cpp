@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
-#include <weft/choices.hpp>
-#include <weft/membership.hpp>
+#include <weft/api/choices.hpp>
+#include <weft/process/membership.hpp>
 #include <weft/runtime.hpp>
 
 namespace weft::tools {

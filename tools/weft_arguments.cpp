@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <weft/selection_settings.hpp>
+#include <weft/choice/selection_settings.hpp>
 
 namespace weft::tools {
 

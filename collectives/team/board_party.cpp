@@ -1,13 +1,11 @@
-#include "board_party.hpp"
-
 #include <chrono>
+#include <weft/executor/reading_limits.hpp>
+#include <weft/process/process.hpp>
 #include <weft/request.hpp>
+#include <weft/request/fingerprint.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/event.hpp>
-
-#include "../fingerprint.hpp"
-#include "../process.hpp"
-#include "../reading_limits.hpp"
+#include <weft/team/board_party.hpp>
 
 namespace weft::detail {
 namespace {

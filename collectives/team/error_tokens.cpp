@@ -1,9 +1,8 @@
 // What combines in the memory of a node, and what becomes of an operator of the caller's that throws.
 #include <weft/request.hpp>
+#include <weft/request/combine_inputs.hpp>
 #include <weft/runtime/error.hpp>
-
-#include "../combine_inputs.hpp"
-#include "board_party.hpp"
+#include <weft/team/board_party.hpp>
 
 namespace weft::detail {
 namespace {

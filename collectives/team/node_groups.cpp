@@ -1,9 +1,7 @@
-#include "node_groups.hpp"
-
 #include <algorithm>
+#include <weft/process/process.hpp>
+#include <weft/team/node_groups.hpp>
 #include <weft/topology/groups.hpp>
-
-#include "../process.hpp"
 
 namespace weft::detail {
 namespace {

@@ -1,15 +1,13 @@
-#include "node_measurement.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <span>
 #include <vector>
+#include <weft/choice/steady_time.hpp>
+#include <weft/process/process.hpp>
 #include <weft/request.hpp>
-
-#include "../process.hpp"
-#include "../steady_time.hpp"
-#include "node_team.hpp"
+#include <weft/team/node_measurement.hpp>
+#include <weft/team/node_team.hpp>
 
 namespace weft::detail {
 namespace {

@@ -1,10 +1,8 @@
-#include "node_team.hpp"
-
 #include <algorithm>
 #include <new>
+#include <weft/process/process.hpp>
 #include <weft/request.hpp>
-
-#include "../process.hpp"
+#include <weft/team/node_team.hpp>
 
 namespace weft::detail {
 namespace {

@@ -1,15 +1,14 @@
 // Memory that processes tell each other of: used in place where it lies in the heaps of the arena, else read by the
 // kernel's help.
 #include <chrono>
+#include <weft/executor/reading_limits.hpp>
 #include <weft/fabric/process_memory.hpp>
+#include <weft/process/process.hpp>
 #include <weft/request.hpp>
+#include <weft/request/combine_inputs.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/event.hpp>
-
-#include "../combine_inputs.hpp"
-#include "../process.hpp"
-#include "../reading_limits.hpp"
-#include "board_party.hpp"
+#include <weft/team/board_party.hpp>
 
 namespace weft::detail {
 

@@ -1,8 +1,8 @@
 // Options with which a job takes one algorithm, in a shape that differs from job to job.
 #pragma once
 
+#include <weft/choice/selection_settings.hpp>
 #include <weft/schedules/algorithms.hpp>
-#include <weft/selection_settings.hpp>
 
 #include "run_ranks.hpp"
 

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <weft/executor/execution.hpp>
 #include <weft/runtime/progress.hpp>
 #include <weft/runtime/scheduler.hpp>
 #include <weft/schedules/partition.hpp>
 
 #include "catch.hpp"
-#include "collectives/execution.hpp"
 #include "fabric/messenger_job.hpp"
 #include "schedules/shapes.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <random>
-#include <weft/choices.hpp>
+#include <weft/api/choices.hpp>
 
 #include "collective_cases.hpp"
 #include "run_ranks.hpp"

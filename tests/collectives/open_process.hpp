@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <weft/calls/communicator_state.hpp>
+#include <weft/hierarchy/leaders.hpp>
 
-#include "collectives/communicator_state.hpp"
-#include "collectives/leaders.hpp"
-#include "collectives/node_memory.hpp"
+#include "collectives/process/node_memory.hpp"
 #include "run_ranks.hpp"
 
 namespace weft_test {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 #include <weft/fabric/loopback.hpp>
-#include <weft/membership.hpp>
+#include <weft/process/membership.hpp>
 #include <weft/runtime.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/topology/affinity.hpp>

@@ -1,9 +1,9 @@
 // What binding makes of messages of several parts.
 #include <array>
+#include <weft/executor/bound_schedule.hpp>
 #include <weft/schedules/schedule_sink.hpp>
 
 #include "catch.hpp"
-#include "collectives/bound_schedule.hpp"
 
 using namespace weft::schedules;
 using weft::detail::bases;

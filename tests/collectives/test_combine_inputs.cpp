@@ -3,8 +3,8 @@
 #include <random>
 #include <vector>
 #include <weft/request.hpp>
+#include <weft/request/combine_inputs.hpp>
 
-#include "collectives/combine_inputs.hpp"
 #include "run_ranks.hpp"
 
 using namespace weft_test;

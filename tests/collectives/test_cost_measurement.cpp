@@ -3,10 +3,10 @@
 #include <iterator>
 #include <mutex>
 #include <set>
-#include <weft/choices.hpp>
+#include <weft/api/choices.hpp>
+#include <weft/choice/cost_measurement.hpp>
 
 #include "catch.hpp"
-#include "collectives/cost_measurement.hpp"
 #include "run_ranks.hpp"
 
 using namespace weft_test;

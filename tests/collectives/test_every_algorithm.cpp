@@ -1,8 +1,8 @@
 // Every algorithm of every collective, on every number of ranks, against the serial result.
 #include <algorithm>
 #include <random>
+#include <weft/choice/selection_settings.hpp>
 #include <weft/schedules/algorithms.hpp>
-#include <weft/selection_settings.hpp>
 
 #include "algorithm_settings.hpp"
 #include "collective_cases.hpp"

@@ -4,7 +4,7 @@
 #include <random>
 #include <thread>
 #include <vector>
-#include <weft/choices.hpp>
+#include <weft/api/choices.hpp>
 #include <weft/fabric/arena.hpp>
 #include <weft/runtime/scheduler.hpp>
 

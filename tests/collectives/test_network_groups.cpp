@@ -1,9 +1,9 @@
 // Jobs on a network that a file describes or their processes know of: rings go along it, and groups are its clusters.
-#include <weft/choices.hpp>
+#include <weft/api/choices.hpp>
+#include <weft/choice/rank_groups.hpp>
 #include <weft/schedules/algorithms.hpp>
 
 #include "catch.hpp"
-#include "collectives/rank_groups.hpp"
 #include "run_ranks.hpp"
 #include "temporary_file.hpp"
 

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <random>
 #include <vector>
+#include <weft/team/node_groups.hpp>
 
-#include "collectives/team/node_groups.hpp"
 #include "node_cases.hpp"
 #include "sanitized.hpp"
 

@@ -2,9 +2,9 @@
 #include <array>
 #include <mutex>
 #include <vector>
-#include <weft/choices.hpp>
+#include <weft/api/choices.hpp>
+#include <weft/team/node_measurement.hpp>
 
-#include "collectives/team/node_measurement.hpp"
 #include "node_cases.hpp"
 
 using namespace weft_test;

@@ -5,7 +5,7 @@
 #include <weft/topology/affinity.hpp>
 
 #include "catch.hpp"
-#include "collectives/progress_thread.hpp"
+#include "collectives/process/progress_thread.hpp"
 
 using weft::detail::settle_progress_thread;
 using weft::topology::cpu_set;

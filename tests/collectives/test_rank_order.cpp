@@ -1,8 +1,8 @@
 // Operators that do not commute, by every algorithm that may be asked for.
 #include <algorithm>
 #include <numeric>
+#include <weft/choice/selection_settings.hpp>
 #include <weft/schedules/algorithms.hpp>
-#include <weft/selection_settings.hpp>
 
 #include "run_ranks.hpp"
 

@@ -4,9 +4,9 @@
 #include <functional>
 #include <random>
 #include <vector>
+#include <weft/choice/steady_time.hpp>
 
 #include "catch.hpp"
-#include "collectives/steady_time.hpp"
 #include "seed.hpp"
 
 using namespace weft::detail;

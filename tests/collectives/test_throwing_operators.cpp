@@ -1,8 +1,8 @@
 // Operators of the caller's that throw: what each rank is told, and that the communicator goes on.
 #include <algorithm>
 #include <random>
+#include <weft/choice/selection_settings.hpp>
 #include <weft/schedules/algorithms.hpp>
-#include <weft/selection_settings.hpp>
 
 #include "algorithm_settings.hpp"
 #include "run_ranks.hpp"

@@ -10,7 +10,7 @@
 #include <weft/schedules/pattern_call.hpp>
 #include <weft/schedules/schedule_sink.hpp>
 #include <weft/schedules/text_steps.hpp>
-#include <weft/schedules/verifier.hpp>
+#include <weft/verifier/verifier.hpp>
 
 #include "open_process.hpp"
 #include "sanitized.hpp"

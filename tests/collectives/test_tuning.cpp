@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <weft/choice/tuning.hpp>
 #include <weft/runtime/error.hpp>
-#include <weft/tuning.hpp>
 
 #include "catch.hpp"
 

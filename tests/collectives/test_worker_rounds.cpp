@@ -6,10 +6,10 @@
 #include <random>
 #include <thread>
 #include <vector>
+#include <weft/ranks/worker_rounds.hpp>
 #include <weft/runtime/scheduler.hpp>
 
 #include "catch.hpp"
-#include "collectives/worker_rounds.hpp"
 #include "runtime/polled.hpp"
 #include "sanitized.hpp"
 #include "seed.hpp"

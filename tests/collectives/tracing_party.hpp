@@ -3,9 +3,9 @@
 
 #include <span>
 #include <vector>
+#include <weft/team/board_party.hpp>
 
 #include "collectives/schedules/recording_party.hpp"
-#include "collectives/team/board_party.hpp"
 
 namespace weft_test {
 

@@ -1,8 +1,8 @@
 // A party that carries stages of several nodes out and records meanwhile what was done.
 #pragma once
 
+#include "collectives/hierarchy/staged_party.hpp"
 #include "collectives/schedules/staged_recorder.hpp"
-#include "collectives/staged_party.hpp"
 
 namespace weft_test {
 

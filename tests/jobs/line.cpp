@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
-#include <weft/choices.hpp>
+#include <weft/api/choices.hpp>
 #include <weft/weft.hpp>
 
 #include "jobs.hpp"

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
+#include <weft/choice/tuning.hpp>
 #include <weft/fabric/provider.hpp>
 #include <weft/schedules/algorithms.hpp>
-#include <weft/tuning.hpp>
 
 #include "catch.hpp"
 #include "launcher_under_test.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 #include <weft/schedules/schedule_sink.hpp>
-#include <weft/schedules/verifier.hpp>
+#include <weft/verifier/verifier.hpp>
 
 namespace weft_test {
 

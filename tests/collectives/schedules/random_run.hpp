@@ -5,7 +5,7 @@
 #include <random>
 #include <span>
 #include <vector>
-#include <weft/schedules/verifier.hpp>
+#include <weft/verifier/verifier.hpp>
 
 namespace weft_test {
 

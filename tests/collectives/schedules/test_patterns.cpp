@@ -3,7 +3,7 @@
 #include <weft/patterns/prefix.hpp>
 #include <weft/patterns/reduce_scatter.hpp>
 #include <weft/schedules/schedule_sink.hpp>
-#include <weft/schedules/verifier.hpp>
+#include <weft/verifier/verifier.hpp>
 
 #include "catch.hpp"
 #include "collectives/schedules/recording_party.hpp"

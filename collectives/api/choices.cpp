@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <weft/api/choices.hpp>
+#include <weft/calls/call_ways.hpp>
+#include <weft/calls/communicator_state.hpp>
+#include <weft/calls/prepared_calls.hpp>
+#include <weft/hierarchy/leaders.hpp>
+#include <weft/ranks/process_team.hpp>
+
+namespace weft::detail {
+namespace {
+
+/// The processes that a `what` goes among by patterns; null where it does not.
+const node_team* team_of(const communicator_state& state, collective what) {
+  request call;
+  call.what = what;
+  const bool goes = meets_on_node(state, call);
+  const node_team* const team = state.here->between().team();
+  return goes && team != nullptr && static_cast<int>(team->size()) == state.size() ? team : nullptr;
+}
+
+/// Whether a call can go by that pattern.
+bool can_go_by(schedules::memory_pattern by, const node_team& team, const choice_request& of) {
+  using schedules::memory_pattern;
+  if (schedules::is_of_process(by) || by == memory_pattern::staged) return false;
+  if (by == memory_pattern::single_copy) return team.reads_memory();
+  if (by == memory_pattern::in_place) return of.mapped;
+  return by != memory_pattern::in_groups || team.seen_by(of.what, of.mapped).in_groups;
+}
+
+request request_of(const choice_request& of) {
+  request call;
+  call.what = of.what;
+  call.in_count = of.bytes;
+  call.element_bytes = 1;
+  return call;
+}
+
+/// Whether processes of several nodes go in stages, of which each hosts one rank.
+bool goes_in_stages(const communicator_state& state, const choice_request& of) {
+  return state.here->between().in_stages() && meets_on_node(state, request_of(of));
+}
+
+/// What ranks that join go by where they are all in this process; null where they are not.
+const schedules::algorithm* way_of_ranks(const communicator_state& state, const choice_request& of) {
+  if (!state.here->alone()) return nullptr;
+  request call;
+  call.what = of.what;
+  request_shape shape;
+  shape.vector = of.bytes;
+  shape.block = of.bytes / static_cast<std::size_t>(state.size());
+  using schedules::memory_pattern;
+  const auto by = shown_bytes(*state.here, call, shape) ? memory_pattern::served_shown : memory_pattern::served;
+  const auto rows = schedules::algorithms_of(of.what);
+  const auto row = std::ranges::find(rows, by, &schedules::algorithm::pattern);
+  return row != rows.end() ? &*row : nullptr;
+}
+
+}  // namespace
+
+choice_request choices::request(communicator& on, collective what, std::size_t bytes, kernels::operation op,
+                                kernels::type type) {
+  choice_request of{what, bytes, {}, 0};
+  const tuning* const measured = on.state_->host.measured();
+  if (measured != nullptr && schedules::combines(what)) of.combine = combine_seconds(*measured, op, type);
+  return of;
+}
+
+schedules::selected choices::taken(communicator& on, const choice_request& of) { return choose(*on.state_, of); }
+
+bool choices::joined(communicator& on, collective what) {
+  detail::request call;
+  call.what = what;
+  return joins(*on.state_, call);
+}
+
+bool choices::on_node(communicator& on, collective what, std::size_t bytes) {
+  const communicator_state& state = *on.state_;
+  const bool named = state.selection.wanted[static_cast<std::size_t>(what)] != nullptr;
+  return !named && state.here->between().meet_on_nodes(what, request_of({what, bytes, {}, 0}));
+}
+
+const schedules::algorithm* choices::way(communicator& on, const choice_request& of) {
+  communicator_state& state = *on.state_;
+  if (goes_in_stages(state, of)) return &row_of(of.what, schedules::memory_pattern::staged);
+  const node_team* const team = team_of(state, of.what);
+  if (team == nullptr) return choose(state, of).how;
+  const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(of.what)];
+  if (wanted != nullptr && wanted->pattern != schedules::memory_pattern::staged) return wanted;
+  const std::size_t given = bytes_given(of.what, of.bytes, state.size());
+  return &row_of(of.what, pattern_of(of.what, given, team->seen_by(of.what, of.mapped)));
+}
+
+std::string_view choices::name_of_way(communicator& on, const choice_request& of) {
+  const bool by_patterns = team_of(*on.state_, of.what) != nullptr;
+  if (!by_patterns && joined(on, of.what) && on_node(on, of.what, of.bytes)) return "node";
+  if (!joined(on, of.what)) return way(on, of)->name;
+  const schedules::algorithm* const of_ranks = way_of_ranks(*on.state_, of);
+  return of_ranks != nullptr ? of_ranks->name : "joined";
+}
+
+std::string choices::road(communicator& on) {
+  process& host = on.state_->host;
+  const std::vector<std::int32_t>& processes = on.state_->member.members->process;
+  const auto is_here = [&](std::int32_t each) { return each == host.number(); };
+  if (std::ranges::all_of(processes, is_here)) return std::string(name(schedules::road::memory));
+  const fabric::arena* const node = host.arena();
+  if (node != nullptr && std::ranges::all_of(processes, [&](std::int32_t each) { return node->holds(each); }))
+    return std::string(name(schedules::road::node));
+  return host.messages().limits().provider;
+}
+
+void choices::prefer(communicator& on, collective what, const schedules::algorithm* wanted) {
+  communicator_state& state = *on.state_;
+  const auto kind = static_cast<std::size_t>(what);
+  state.selection.wanted[kind] = wanted != nullptr ? wanted : state.host.selection().wanted[kind];
+  state.choices.clear();
+  state.plans.note({}, nullptr);
+  state.known = {};
+}
+
+const tuning* choices::costs(communicator& on) { return on.state_->host.measured(); }
+
+std::vector<schedules::prediction> choices::predicted(communicator& on, const choice_request& of) {
+  communicator_state& state = *on.state_;
+  const tuning* const measured = state.host.measured();
+  if (measured == nullptr) return {};
+  const among all = all_of(state);
+  std::vector<schedules::prediction> predicted = predict_all(all, of);
+  const auto add = [&](const schedules::algorithm& how, const schedules::path_costs& each) {
+    predicted.push_back(predict(how, all, of, each));
+  };
+  if (goes_in_stages(state, of)) predicted.push_back(predict_stages(all, *measured, of));
+  const node_team* const team = team_of(state, of.what);
+  if (team != nullptr && measured->machine.boards)
+    for (const schedules::algorithm& how : schedules::algorithms_of(of.what))
+      if (how.pattern != schedules::memory_pattern::none && can_go_by(how.pattern, *team, of))
+        add(how, path_of(*measured->machine.boards, how.pattern, static_cast<double>(of.bytes), of.combine));
+  std::ranges::stable_sort(predicted, {}, &schedules::prediction::seconds);
+  return predicted;
+}
+
+}  // namespace weft::detail

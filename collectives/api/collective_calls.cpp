@@ -1,0 +1,184 @@
+// What communicators do with a collective call: run what is prepared for it.
+#include <cstring>
+#include <utility>
+#include <weft/calls/accumulators.hpp>
+#include <weft/calls/agreement.hpp>
+#include <weft/calls/call_ways.hpp>
+#include <weft/calls/memory_call.hpp>
+#include <weft/calls/planned_collective.hpp>
+#include <weft/calls/prepared_calls.hpp>
+#include <weft/communicator.hpp>
+
+namespace weft {
+namespace detail {
+namespace {
+
+class pending_collective final : public pending {
+ public:
+  pending_collective(std::shared_ptr<communicator_state> state, const char* operation,
+                     std::shared_ptr<plan_cache::entry> plan, std::unique_ptr<dataflow_execution> run,
+                     std::shared_ptr<const void> keeps)
+      : pending(std::move(state), operation),
+        begun_(new plan_cache::ended_run{std::move(plan), std::move(run), nullptr}),
+        keeps_(std::move(keeps)) {}
+  ~pending_collective() override { state().plans.put_back_later(std::move(begun_)); }
+
+  void start(run_arguments arguments) {
+    arguments.sequence = state().next_sequence();
+    if (state().host.settings().check) {
+      const auto mine = announcement::of(begun_->of->call, false, state().member.rank, state().size());
+      agreement_ = std::make_unique<agreement>(state(), mine, arguments.sequence);
+      agreement_->start_before(*begun_->run, arguments);
+    } else {
+      begun_->run->start(arguments, state().host.moved_by());
+    }
+  }
+  event& done() override { return begun_->run->finished(); }
+  const std::exception_ptr& failure() const noexcept override { return begun_->run->failure(); }
+
+ private:
+  std::unique_ptr<plan_cache::ended_run> begun_;
+  std::unique_ptr<agreement> agreement_;  // in the checked mode
+  std::shared_ptr<const void> keeps_;     // the caller's operator, or what stands in for its input
+};
+
+class pending_in_memory final : public pending {
+ public:
+  pending_in_memory(const std::shared_ptr<communicator_state>& state, const request& call, const known_call& known)
+      : pending(state, schedules::call_name(call.what)), keeps_(call.keeps), call_(*state, call, known) {}
+
+  void start() { call_.start(); }
+  event& done() override { return call_.offered(); }
+  void await() override { call_.wait(); }
+  const std::exception_ptr& failure() const noexcept override { return call_.failure(); }
+  void raise() const override { std::rethrow_exception(failure()); }
+
+ private:
+  bool advance() override { return call_.advance(); }
+
+  std::shared_ptr<const void> keeps_;  // the caller's operator, or what stands in for its input
+  memory_call call_;
+};
+
+/// A reproducible sum: another collective, of accumulators, that ends with their values.
+class pending_reproducible final : public pending {
+ public:
+  pending_reproducible(std::shared_ptr<communicator_state> state, const char* operation, accumulators sums,
+                       const value_target& to)
+      : pending(std::move(state), operation), sums_(std::move(sums)), to_(to) {}
+  event& done() override { return of_accumulators->done(); }
+  void await() override { of_accumulators->await(); }
+  const std::exception_ptr& failure() const noexcept override { return of_accumulators->failure(); }
+  void deliver() noexcept override { write_values(sums_, std::exchange(to_, {})); }
+  void raise() const override { of_accumulators->raise(); }
+  std::unique_ptr<pending> of_accumulators;
+
+ private:
+  bool advance() override { return of_accumulators->ready(); }
+
+  accumulators sums_;
+  value_target to_;
+};
+
+/// An execution of `plan`: one at rest, or a new one.
+template <class Execution>
+std::unique_ptr<Execution> take(communicator_state& state, plan_cache::entry& plan) {
+  if (auto at_rest = state.plans.take<Execution>(plan)) return at_rest;
+  return std::make_unique<Execution>(state.host.messages(), state.member, state.host.arena(), plan.plan);
+}
+
+/// In place an all-to-all would write what it has still to send.
+void keep_input(request& call) {
+  if (call.what != collective::alltoall || call.in != call.out || call.in_count == 0) return;
+  const std::size_t bytes = call.in_count * call.element_bytes;
+  const auto copy = std::make_shared_for_overwrite<std::byte[]>(bytes);
+  std::memcpy(copy.get(), call.in, bytes);
+  call.in = copy.get();
+  call.keeps = copy;
+}
+
+run_arguments arguments_of(const request& call, const plan_cache::entry& plan) {
+  return {static_cast<const std::byte*>(call.in),
+          static_cast<std::byte*>(call.out),
+          0,
+          plan.fingerprint,
+          call.custom,
+          call.ended};
+}
+
+}  // namespace
+}  // namespace detail
+
+void communicator::run(detail::request call) {
+  const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
+  finish(std::move(call));
+}
+
+handle communicator::start(detail::request call) {
+  const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
+  return handle(begin(std::move(call)));
+}
+
+void communicator::finish(detail::request&& call) {
+  detail::known_call& known =
+      detail::telling_refusals(*state_, [&]() -> decltype(auto) { return detail::know(*state_, call); });
+  if (call.reproducible) {
+    const detail::request_shape shape = known.shape;
+    detail::accumulators sums(call.type, call.in, call.in_count);
+    finish(detail::of_accumulators(call, shape, sums));
+    return detail::write_values(sums, detail::target_of(call, shape));
+  }
+  if (known.goes != detail::way::messages) {
+    if (known.goes == detail::way::joined) detail::keep_input(call);
+    return detail::run_in_memory(*state_, call, known, state_->next_sequence());
+  }
+  const auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, known.shape); });
+  if (!plan->runs_in_order) {
+    handle(begin(std::move(call))).wait();
+    return;
+  }
+  detail::keep_input(call);
+  auto execution = detail::take<detail::in_order_execution>(*state_, *plan);
+  auto arguments = detail::arguments_of(call, *plan);
+  arguments.sequence = state_->next_sequence();
+  if (state_->host.settings().check) {
+    const auto mine = detail::announcement::of(plan->call, false, state_->member.rank, state_->size());
+    detail::agreement(*state_, mine, arguments.sequence).await(schedules::call_name(call.what));
+  }
+  execution->run(arguments, state_->host.moved_by());
+  const std::exception_ptr failure = execution->failure();
+  state_->plans.put_back(plan, std::move(execution));
+  if (failure != nullptr) detail::rethrow(*state_, schedules::call_name(call.what), failure);
+}
+
+plan communicator::make_plan(const detail::request& call) { return plan(detail::make_plan(state_, call)); }
+
+std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
+  const detail::known_call& known =
+      detail::telling_refusals(*state_, [&]() -> decltype(auto) { return detail::know(*state_, call); });
+  const detail::request_shape shape = known.shape;
+  const char* const operation = schedules::call_name(call.what);
+  if (call.reproducible) {
+    detail::accumulators sums(call.type, call.in, call.in_count);
+    const detail::request summed = detail::of_accumulators(call, shape, sums);
+    auto begun = std::make_unique<detail::pending_reproducible>(state_, operation, std::move(sums),
+                                                                detail::target_of(call, shape));
+    begun->of_accumulators = begin(summed);
+    return begun;
+  }
+  detail::keep_input(call);
+  if (known.goes != detail::way::messages) {
+    auto begun = std::make_unique<detail::pending_in_memory>(state_, call, known);
+    begun->start();
+    return begun;
+  }
+  auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape); });
+  auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
+  const auto arguments = detail::arguments_of(call, *plan);
+  auto begun = std::make_unique<detail::pending_collective>(state_, operation, std::move(plan), std::move(execution),
+                                                            call.keeps);
+  begun->start(arguments);
+  return begun;
+}
+
+}  // namespace weft

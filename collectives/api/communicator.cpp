@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <weft/calls/argument_checks.hpp>
+#include <weft/calls/pending.hpp>
+#include <weft/communicator.hpp>
+#include <weft/process/started_call.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/patience.hpp>
+#include <weft/runtime/scheduler.hpp>
+
+namespace weft {
+namespace detail {
+namespace {
+
+/// An operation on a message, and the event that it is done.
+template <class Operation>
+struct awaited : Operation {
+  void finished() noexcept override { done.set(); }
+  event done;
+};
+
+class pending_send final : public pending {
+ public:
+  using pending::pending;
+  event& done() noexcept override { return operation.done; }
+  const std::exception_ptr& failure() const noexcept override { return operation.failure; }
+  awaited<fabric::send_operation> operation;
+};
+
+status status_of(const fabric::receive_operation& ended) {
+  return {ended.source, static_cast<int>(ended.received_tag), ended.received};
+}
+
+class pending_receive final : public pending {
+ public:
+  using pending::pending;
+  event& done() noexcept override { return operation.done; }
+  const std::exception_ptr& failure() const noexcept override { return operation.failure; }
+  status result() const noexcept override { return status_of(operation); }
+  awaited<fabric::receive_operation> operation;
+};
+
+std::uint64_t wire_tag(int tag) { return tag == any_tag ? fabric::any_message_tag : static_cast<std::uint64_t>(tag); }
+
+/// Checks the arguments of `name` and puts them into a send of `data` to `peer`, or a receive from it.
+template <class Operation, class Byte>
+void prepare(Operation& begun, communicator_state& state, const char* name, std::span<Byte> data, int peer, int tag) {
+  constexpr bool receives = std::is_base_of_v<fabric::receive_operation, Operation>;
+  check_rank(state, name, receives ? "source" : "destination", peer, receives);
+  check_tag(state, name, tag, receives);
+  check_memory(state, name, data.data(), data.size());
+  begun.at = &state.member;
+  begun.peer = peer;
+  begun.tag = wire_tag(tag);
+  begun.data = data.data();
+  begun.bytes = data.size();
+}
+
+/// Posts `operation`; a progress thread that sleeps is told.
+void post(communicator_state& state, fabric::operation& operation) {
+  state.host.messages().post(operation);
+  if (state.host.moved_by().threaded()) state.host.moved_by().notify();
+}
+
+/// Waits for an operation on this stack, and throws what it failed with.
+template <class Operation>
+void finish(communicator_state& state, const char* name, awaited<Operation>& operation) {
+  operation.done.wait(state.host.moved_by());
+  if (operation.failure != nullptr) rethrow(state, name, operation.failure);
+}
+
+}  // namespace
+}  // namespace detail
+
+using detail::communicator_state;
+
+communicator::communicator(std::shared_ptr<communicator_state> state) noexcept : state_(std::move(state)) {}
+communicator::communicator(communicator&&) noexcept = default;
+communicator& communicator::operator=(communicator&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+communicator::~communicator() {
+  if (state_ != nullptr) state_->freed = true;
+}
+
+int communicator::rank() const noexcept { return state_->member.rank; }
+int communicator::size() const noexcept { return state_->size(); }
+
+void communicator::send_bytes(std::span<const std::byte> data, int to, int tag) {
+  detail::awaited<fabric::send_operation> send;
+  detail::prepare(send, *state_, "send", data, to, tag);
+  detail::post(*state_, send);
+  detail::finish(*state_, "send", send);
+}
+
+status communicator::receive_bytes(std::span<std::byte> data, int from, int tag) {
+  detail::awaited<fabric::receive_operation> receive;
+  detail::prepare(receive, *state_, "recv", data, from, tag);
+  detail::post(*state_, receive);
+  detail::finish(*state_, "recv", receive);
+  return detail::status_of(receive);
+}
+
+status communicator::exchange_bytes(std::span<const std::byte> data, int to, int send_tag, std::span<std::byte> into,
+                                    int from, int receive_tag) {
+  detail::awaited<fabric::receive_operation> receive;
+  detail::awaited<fabric::send_operation> send;
+  detail::prepare(receive, *state_, "sendrecv", into, from, receive_tag);
+  detail::prepare(send, *state_, "sendrecv", data, to, send_tag);
+  detail::post(*state_, receive);
+  detail::post(*state_, send);
+  send.done.wait(state_->host.moved_by());
+  receive.done.wait(state_->host.moved_by());
+  if (receive.failure != nullptr) detail::rethrow(*state_, "sendrecv", receive.failure);
+  if (send.failure != nullptr) detail::rethrow(*state_, "sendrecv", send.failure);
+  return detail::status_of(receive);
+}
+
+handle communicator::start_send(std::span<const std::byte> data, int to, int tag) {
+  auto begun = std::make_unique<detail::pending_send>(state_, "isend");
+  detail::prepare(begun->operation, *state_, "isend", data, to, tag);
+  detail::post(*state_, begun->operation);
+  return handle(std::move(begun));
+}
+
+handle communicator::start_receive(std::span<std::byte> data, int from, int tag) {
+  auto begun = std::make_unique<detail::pending_receive>(state_, "irecv");
+  detail::prepare(begun->operation, *state_, "irecv", data, from, tag);
+  detail::post(*state_, begun->operation);
+  return handle(std::move(begun));
+}
+
+std::optional<status> communicator::iprobe(int from, int tag) {
+  detail::check_rank(*state_, "probe", "source", from, true);
+  detail::check_tag(*state_, "probe", tag, true);
+  state_->host.moved_by().help();
+  const int source = from == any_source ? fabric::any_peer : from;
+  try {
+    const auto found = state_->host.messages().probe(state_->member, source, detail::wire_tag(tag));
+    if (!found) {
+      scheduler::yield();  // it may be another fiber that is to send
+      return std::nullopt;
+    }
+    return status{found->source, static_cast<int>(found->tag), found->bytes};
+  } catch (const error&) {
+    detail::rethrow(*state_, "probe", std::current_exception());
+  }
+}
+
+status communicator::probe(int from, int tag) {
+  for (patience until_it_comes(state_->host.moved_by());; until_it_comes.wait())
+    if (const auto found = iprobe(from, tag)) return *found;
+}
+
+void communicator::abort() {
+  fabric::messenger& messages = state_->host.messages();
+  messages.break_communicator(
+      state_->id(), errc::revoked,
+      "rank " + std::to_string(rank()) + " aborted communicator " + std::to_string(state_->id()));
+  for (patience until_it_ends(state_->host.moved_by());; until_it_ends.wait()) {
+    bool quiet = false;
+    messages.while_held([&] { quiet = state_->member.active.empty(); });
+    if (quiet) break;
+  }
+  state_->host.calls().end(state_->member, state_->host.moved_by());
+}
+
+}  // namespace weft

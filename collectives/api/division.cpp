@@ -1,0 +1,168 @@
+// Communicators made from communicators.
+#include <algorithm>
+#include <utility>
+#include <weft/calls/argument_checks.hpp>
+#include <weft/calls/call_ways.hpp>
+#include <weft/communicator.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/topology/affinity.hpp>
+#include <weft/topology/groups.hpp>
+
+namespace weft {
+namespace detail {
+
+/// What each rank says of itself where a communicator is divided.
+struct part {
+  std::int64_t colour = 0;  ///< which of the new communicators it joins; negative: none
+  std::int64_t key = 0;     ///< where in it: by key, then by rank
+  std::uint64_t terms = 0;  ///< what all must have alike
+  /// Of a communicator that this rank would lead. Used or not: where this fails, others may have got that far.
+  std::int64_t number = 0;
+  /// Of this rank's process, in the arena: for a communicator in which it is the first of it.
+  fabric::board_ticket board{};
+};
+
+namespace {
+
+/// The node of this rank, where all ranks know it by the same number.
+std::int64_t node_of(const communicator_state& state) {
+  const auto rank = static_cast<std::size_t>(state.member.rank);
+  return state.host.nodes()[static_cast<std::size_t>(state.member.members->process[rank])];
+}
+
+std::uint64_t hash_of(std::span<const int> ranks) {
+  std::uint64_t hash = ranks.size();
+  for (const int rank : ranks) {
+    hash = (hash ^ static_cast<std::uint64_t>(rank)) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+/// Every rank that is listed is one of the communicator's, and is listed once.
+void check_list(const communicator_state& state, std::span<const int> ranks) {
+  std::vector<bool> listed(static_cast<std::size_t>(state.size()), false);
+  for (const int rank : ranks) {
+    check_rank(state, "subset", "rank", rank, false);
+    std::vector<bool>::reference its = listed[static_cast<std::size_t>(rank)];
+    if (its)
+      throw error(errc::invalid_argument,
+                  where(state, "subset") + ": rank " + std::to_string(rank) + " is listed more than once");
+    its = true;
+  }
+}
+
+/// What all ranks say of themselves, by rank: one copy for the ranks of a process, where they meet in its memory.
+class parts {
+ public:
+  /// The call that gathers them.
+  request gathering(communicator_state& state, const part& mine) {
+    request call;
+    call.what = collective::allgather;
+    call.in = &mine;
+    call.in_count = sizeof mine;
+    call.out_count = bytes_ = sizeof mine * static_cast<std::size_t>(state.size());
+    if (joins(state, call)) {
+      call.common_output = &memory_;
+    } else {
+      memory_ = std::make_shared_for_overwrite<std::byte[]>(bytes_);
+      call.out = memory_.get();
+    }
+    return call;
+  }
+  std::span<const part> all() const { return {reinterpret_cast<const part*>(memory_.get()), bytes_ / sizeof(part)}; }
+
+ private:
+  std::size_t bytes_ = 0;
+  std::shared_ptr<std::byte[]> memory_;
+};
+
+/// The ranks that have this colour, by key, then by rank.
+std::vector<std::size_t> ranks_of(std::int64_t colour, std::span<const part> all) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (all[r].colour == colour) ranks.push_back(r);
+  std::stable_sort(ranks.begin(), ranks.end(), [&](std::size_t a, std::size_t b) { return all[a].key < all[b].key; });
+  return ranks;
+}
+
+/// Of those ranks, in no order: the first, and how many are before `rank`.
+struct standing {
+  standing(std::size_t rank, std::span<const part> all) : first(rank) {
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      if (all[r].colour != all[rank].colour) continue;
+      const auto before = [&](std::size_t other) {
+        return std::pair(all[r].key, r) < std::pair(all[other].key, other);
+      };
+      if (before(rank)) ++place;
+      if (before(first)) first = r;
+    }
+  }
+  std::size_t first;
+  int place = 0;
+};
+
+/// The communicator that the rank at `first` leads. The first rank of a process that asks makes it for the others.
+std::shared_ptr<const fabric::group> group_of(communicator_state& state, std::size_t first, std::span<const part> all) {
+  const fabric::group& from = *state.member.members;
+  const auto id = static_cast<std::uint64_t>(from.world[first]) << 32 | static_cast<std::uint64_t>(all[first].number);
+  if (const auto known = state.self->meets_at->find(id)) return known->members();
+  auto members = std::make_shared<fabric::group>();
+  members->communicator = id;
+  for (const std::size_t r : ranks_of(all[first].colour, all)) {
+    members->world.push_back(from.world[r]);
+    members->process.push_back(from.process[r]);
+    members->board.push_back(all[r].board);
+  }
+  return members;
+}
+
+}  // namespace
+}  // namespace detail
+
+std::optional<communicator> communicator::divide(const char* operation, detail::part mine) {
+  const detail::sole_call::making one(state_->self->dividing, *state_, operation);
+  mine.number = state_->self->next_communicator++;
+  fabric::arena_boards* const boards = state_->host.boards();
+  // Where this fails the board is lost: others may have been told of it, and count on it.
+  if (boards != nullptr) mine.board = boards->claim();
+  detail::parts gathered;
+  try {
+    run(gathered.gathering(*state_, mine));
+  } catch (const error&) {
+    detail::rethrow(*state_, operation, std::current_exception());
+  }
+  const std::span<const detail::part> all = gathered.all();
+  for (std::size_t r = 1; r < all.size(); ++r)
+    if (all[r].terms != all[0].terms)
+      throw error(errc::mismatched_call,
+                  detail::where(*state_, operation) + ": rank " + std::to_string(r) + " lists others than rank 0 does");
+  if (mine.colour < 0) {
+    if (boards != nullptr) boards->give_back(mine.board);
+    return std::nullopt;
+  }
+  const detail::standing here(static_cast<std::size_t>(rank()), all);
+  auto members = detail::group_of(*state_, here.first, all);
+  auto made = std::make_shared<detail::communicator_state>(state_->host, state_->self, std::move(members), here.place);
+  if (boards != nullptr && !made->uses(mine.board)) boards->give_back(mine.board);
+  return communicator(std::move(made));
+}
+
+std::optional<communicator> communicator::split(int colour, int key) { return divide("split", {colour, key}); }
+
+communicator communicator::dup() { return *divide("dup", {0, rank()}); }
+
+communicator communicator::split_by_node(int key) { return *divide("split_by_node", {detail::node_of(*state_), key}); }
+
+communicator communicator::split_by_numa(int key) {
+  const int numa = topology::numa_node_of(state_->host.machine(), topology::this_thread_binding());
+  return *divide("split_by_numa", {detail::node_of(*state_) << 32 | (numa + 1), key});
+}
+
+std::optional<communicator> communicator::subset(std::span<const int> ranks) {
+  detail::check_list(*state_, ranks);
+  const auto mine = std::find(ranks.begin(), ranks.end(), rank());
+  return divide("subset", {mine == ranks.end() ? -1 : 0, mine - ranks.begin(), detail::hash_of(ranks)});
+}
+
+}  // namespace weft

@@ -1,0 +1,70 @@
+#include <exception>
+#include <utility>
+#include <vector>
+#include <weft/calls/pending.hpp>
+#include <weft/handle.hpp>
+#include <weft/runtime/error.hpp>
+
+namespace weft {
+
+handle::handle() noexcept = default;
+handle::handle(std::unique_ptr<detail::pending> operation) noexcept : operation_(std::move(operation)) {}
+handle::handle(handle&&) noexcept = default;
+handle& handle::operator=(handle&& other) noexcept {
+  handle old(std::move(*this));  // waits as the destructor does
+  operation_ = std::move(other.operation_);
+  return *this;
+}
+
+handle::~handle() {
+  if (operation_ != nullptr) operation_->abandon();
+}
+
+bool handle::test() {
+  if (operation_ == nullptr)
+    throw error(errc::invalid_argument,
+                "test of a handle that holds no operation: it was waited for already, or never began");
+  if (!operation_->ready()) return false;
+  if (operation_->failure() != nullptr) wait();
+  operation_->deliver();
+  return true;
+}
+
+status handle::wait() {
+  if (operation_ == nullptr)
+    throw error(errc::invalid_argument,
+                "wait for a handle that holds no operation: it was waited for already, or never began");
+  operation_->await();
+  const auto ended = std::move(operation_);
+  return ended->finish();
+}
+
+bool handle::wait_until(std::chrono::steady_clock::time_point deadline) {
+  if (operation_ == nullptr)
+    throw error(errc::invalid_argument,
+                "wait for a handle that holds no operation: it was waited for already, or never began");
+  if (!operation_->done().wait_until(operation_->state().host.moved_by(), deadline)) return false;
+  if (operation_->failure() == nullptr) operation_->deliver();
+  return true;
+}
+
+void wait_all(std::span<handle> handles) {
+  std::exception_ptr first;
+  for (handle& each : handles) {
+    if (!each.valid()) continue;
+    try {
+      each.wait();
+    } catch (...) {
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  if (first != nullptr) std::rethrow_exception(first);
+}
+
+std::size_t wait_any(std::span<handle> handles) {
+  std::vector<detail::pending*> all;
+  for (const handle& each : handles) all.push_back(each.operation_.get());
+  return detail::wait_any(all);
+}
+
+}  // namespace weft

@@ -1,0 +1,42 @@
+// Which algorithm a communicator's collectives take, and why.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+#include <weft/communicator.hpp>
+#include <weft/process/choosing.hpp>
+
+namespace weft::detail {
+
+/// For tools: what collectives take on a communicator, for elements combined by a built-in operator.
+struct choices {
+  static choice_request request(communicator& on, collective what, std::size_t bytes, kernels::operation op,
+                                kernels::type type);
+  static schedules::selected taken(communicator& on, const choice_request& of);
+  /// What such a call goes by, in every form: a pattern of the memory that its node shares, stages of several nodes,
+  /// or else as `taken`. For ranks that do not join in their process first.
+  static const schedules::algorithm* way(communicator& on, const choice_request& of);
+  /// Its name, or the pattern's by which the ranks of a process go that are alone. "joined" where such ranks join
+  /// before their processes go on, "node" where these go on in the memory of nodes.
+  static std::string_view name_of_way(communicator& on, const choice_request& of);
+  /// Whether the ranks of each process join in its memory first: then what is taken goes between the processes, and is
+  /// chosen among these. Not while an algorithm is preferred.
+  static bool joined(communicator& on, collective what);
+  /// Whether calls go through the memory that the processes of this node share; behind a meeting in each process where
+  /// those are joined. `bytes`: of a rank's vector, which for all-to-alls of several nodes counts.
+  static bool on_node(communicator& on, collective what, std::size_t bytes = 0);
+  /// By what the ranks that are the farthest from each other meet: "memory" of their process, that of their "node", or
+  /// a provider of libfabric, by its name.
+  static std::string road(communicator& on);
+  /// Takes this algorithm from now on, or with null what the options say: every rank must ask for the same.
+  static void prefer(communicator& on, collective what, const schedules::algorithm* wanted);
+  /// The costs that the job agreed on; null where it goes by length.
+  static const tuning* costs(communicator& on);
+  /// Every algorithm and, where `way` gives one, every pattern that could be taken, the fastest first; none where
+  /// nothing was measured.
+  static std::vector<schedules::prediction> predicted(communicator& on, const choice_request& of);
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,80 @@
+#include <string>
+#include <utility>
+#include <vector>
+#include <weft/calls/planned_collective.hpp>
+#include <weft/plan.hpp>
+#include <weft/runtime/error.hpp>
+
+namespace weft {
+namespace detail {
+namespace {
+
+[[noreturn]] void refuse(planned_collective& of, const char* what) {
+  throw error(errc::invalid_argument, where(of.state(), of.operation()) + ": " + what);
+}
+
+planned_collective& held(const std::unique_ptr<planned_collective>& by, const char* call) {
+  if (by == nullptr) throw error(errc::invalid_argument, std::string(call) + " of a plan that holds no collective");
+  return *by;
+}
+
+planned_collective& in_flight(const std::unique_ptr<planned_collective>& by, const char* call) {
+  planned_collective& of = held(by, call);
+  if (!of.started()) refuse(of, "the plan has not been started since it was last done");
+  return of;
+}
+
+}  // namespace
+}  // namespace detail
+
+plan::plan() noexcept = default;
+plan::plan(std::unique_ptr<detail::planned_collective> made) noexcept : planned_(std::move(made)) {}
+plan::plan(plan&&) noexcept = default;
+plan& plan::operator=(plan&& other) noexcept {
+  plan old(std::move(*this));  // waits as the destructor does
+  planned_ = std::move(other.planned_);
+  return *this;
+}
+
+plan::~plan() {
+  if (planned_ == nullptr || !planned_->started()) return;
+  planned_->abandon();
+}
+
+void plan::start() {
+  detail::planned_collective& of = detail::held(planned_, "start");
+  if (of.started()) detail::refuse(of, "the plan is in flight: wait for it before it is started again");
+  if (of.state().freed) detail::refuse(of, "the plan's communicator has been freed");
+  of.start();
+}
+
+bool plan::test() {
+  detail::planned_collective& of = detail::in_flight(planned_, "test");
+  if (!of.ready()) return false;
+  of.end();
+  return true;
+}
+
+void plan::wait() {
+  detail::planned_collective& of = detail::in_flight(planned_, "wait");
+  of.await();
+  of.end();
+}
+
+bool plan::wait_until(std::chrono::steady_clock::time_point deadline) {
+  detail::planned_collective& of = detail::in_flight(planned_, "wait");
+  if (!of.done().wait_until(of.state().host.moved_by(), deadline)) return false;
+  of.end();
+  return true;
+}
+
+std::size_t wait_any(std::span<plan> plans) {
+  std::vector<detail::pending*> all;
+  for (const plan& each : plans) {
+    const bool in_flight = each.valid() && each.planned_->started();
+    all.push_back(in_flight ? each.planned_.get() : nullptr);
+  }
+  return detail::wait_any(all);
+}
+
+}  // namespace weft

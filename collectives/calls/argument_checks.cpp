@@ -1,0 +1,160 @@
+#include <limits>
+#include <string>
+#include <weft/calls/argument_checks.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/status.hpp>
+
+namespace weft::detail {
+namespace {
+
+[[noreturn]] void refuse(const communicator_state& state, const char* operation, const std::string& what) {
+  throw error(errc::invalid_argument, where(state, operation) + ": " + what);
+}
+
+std::string elements(std::size_t count) { return std::to_string(count) + (count == 1 ? " element" : " elements"); }
+
+/// The sum of the counts, which must be of each rank and a number of bytes.
+std::size_t total(const communicator_state& state, const request& call, block_counts counts) {
+  const char* const operation = schedules::call_name(call.what);
+  if (counts.size() != static_cast<std::size_t>(state.size()))
+    refuse(state, operation,
+           "there are " + std::to_string(counts.size()) + " counts for the blocks of " + std::to_string(state.size()) +
+               " ranks");
+  const std::size_t most = std::numeric_limits<std::size_t>::max() / call.element_bytes;
+  std::size_t sum = 0;
+  for (const std::size_t count : counts) {
+    if (count > most - sum) refuse(state, operation, "the counts add up to more than memory can hold");
+    sum += count;
+  }
+  return sum;
+}
+
+void check_even_blocks(const communicator_state& state, const request& call, const request_shape& shape) {
+  const char* const operation = schedules::call_name(call.what);
+  const auto ranks = static_cast<std::size_t>(state.size());
+  if (call.what == collective::alltoall) {
+    if (call.in_count != call.out_count)
+      refuse(state, operation,
+             "the input has " + elements(call.in_count) + ", the output " + std::to_string(call.out_count) +
+                 ": they must have as many");
+    if (call.in_count % ranks != 0)
+      refuse(state, operation,
+             "input and output have " + elements(call.in_count) + ", which are not as many for each of " +
+                 std::to_string(ranks) + " ranks");
+    return;
+  }
+  if (shape.block > std::numeric_limits<std::size_t>::max() / call.element_bytes / ranks)
+    refuse(state, operation, "blocks of " + elements(shape.block) + " are more than memory can hold");
+  const bool in_blocks = has_input_blocks(call.what);
+  const std::size_t all = in_blocks ? call.in_count : call.out_count;
+  if ((in_blocks ? shape.with_input : shape.with_output) && all != shape.block * ranks)
+    refuse(state, operation,
+           std::string("the ") + (in_blocks ? "input" : "output") + " of a block for each of " + std::to_string(ranks) +
+               " ranks has " + elements(all) + ", the " + (in_blocks ? "output" : "input") + " of one block " +
+               std::to_string(shape.block) + ": it must have " + std::to_string(shape.block * ranks));
+}
+
+void check_count(const communicator_state& state, const request& call, const char* buffer, std::size_t count,
+                 std::size_t right, bool blocks) {
+  if (count == right) return;
+  refuse(state, schedules::call_name(call.what),
+         std::string("the ") + buffer + " has " + elements(count) + ", but " +
+             (blocks ? "the counts of its blocks add up to " : "the count of this rank's block is ") +
+             std::to_string(right));
+}
+
+void check_uneven_blocks(const communicator_state& state, const request& call, const request_shape& shape) {
+  const auto rank = static_cast<std::size_t>(state.member.rank);
+  const std::size_t all = total(state, call, call.counts);
+  if (call.what == collective::alltoall) {
+    const std::size_t received = total(state, call, call.received);
+    check_count(state, call, "input", call.in_count, all, true);
+    check_count(state, call, "output", call.out_count, received, true);
+    if (call.counts[rank] != call.received[rank])
+      refuse(state, schedules::call_name(call.what),
+             "this rank sends itself " + elements(call.counts[rank]) + " and receives " +
+                 std::to_string(call.received[rank]) + " from itself");
+    return;
+  }
+  const bool in_blocks = has_input_blocks(call.what);
+  if (shape.with_input)
+    check_count(state, call, "input", call.in_count, in_blocks ? all : call.counts[rank], in_blocks);
+  if (shape.with_output)
+    check_count(state, call, "output", call.out_count, in_blocks ? call.counts[rank] : all, !in_blocks);
+}
+
+/// Input and output are apart.
+bool are_apart(const request& call) noexcept {
+  const auto* const in = static_cast<const std::byte*>(call.in);
+  const auto* const out = static_cast<const std::byte*>(call.out);
+  return in >= out + call.out_count * call.element_bytes || out >= in + call.in_count * call.element_bytes;
+}
+
+/// Input and output, which overlap, are those of a call in place.
+void check_in_place(const communicator_state& state, const request& call, const request_shape& shape) {
+  const auto* const in = static_cast<const std::byte*>(call.in);
+  const auto* const out = static_cast<const std::byte*>(call.out);
+  const char* const operation = schedules::call_name(call.what);
+  const std::size_t before = shape.before * call.element_bytes;
+  if (!schedules::has_blocks(call.what) || call.what == collective::alltoall) {
+    if (in != out) refuse(state, operation, "input and output overlap: they must be the same or apart");
+  } else if (has_input_blocks(call.what)) {
+    if (out != in + before)
+      refuse(state, operation,
+             "input and output overlap: they must be apart, or the output this rank's block of the input");
+  } else if (in != out + before) {
+    refuse(state, operation,
+           "input and output overlap: they must be apart, or the input this rank's block of the output");
+  }
+}
+
+}  // namespace
+
+void check_rank(const communicator_state& state, const char* operation, const char* role, int rank, bool or_any) {
+  if ((rank >= 0 && rank < state.size()) || (or_any && rank == any_source)) return;
+  refuse(state, operation,
+         std::string(role) + " " + std::to_string(rank) + " is not a rank of the communicator: valid are 0 to " +
+             std::to_string(state.size() - 1) + (or_any ? " and any_source" : ""));
+}
+
+void check_tag(const communicator_state& state, const char* operation, int tag, bool or_any) {
+  if (tag >= 0 || (or_any && tag == any_tag)) return;
+  refuse(state, operation,
+         "tag " + std::to_string(tag) + " is not valid: tags are 0 to 2147483647" + (or_any ? ", or any_tag" : ""));
+}
+
+void check_memory(const communicator_state& state, const char* operation, const void* data, std::size_t bytes) {
+  if (data == nullptr && bytes != 0)
+    refuse(state, operation, "a buffer of " + std::to_string(bytes) + " bytes at address 0");
+}
+
+request_shape check_counts(const communicator_state& state, const request& call) {
+  const char* const operation = schedules::call_name(call.what);
+  if (schedules::is_rooted(call.what)) check_rank(state, operation, "root", call.root, false);
+  if (schedules::has_blocks(call.what) && call.uneven) total(state, call, call.counts);
+  const request_shape shape = shape_of(call, state.member.rank, state.size());
+  if (schedules::has_blocks(call.what)) {
+    if (call.uneven)
+      check_uneven_blocks(state, call, shape);
+    else
+      check_even_blocks(state, call, shape);
+  } else if (shape.with_output && call.in_count != call.out_count) {
+    refuse(
+        state, operation,
+        "the input has " + std::to_string(call.in_count) + " elements, the output " + std::to_string(call.out_count));
+  }
+  if (schedules::combines(call.what) && call.custom.apply == nullptr && !kernels::has(call.op, call.type))
+    refuse(state, operation, kernels::refusal(call.op, call.type));
+  return shape;
+}
+
+void check_buffers(const communicator_state& state, const request& call, const request_shape& shape) {
+  const bool with_output = shape.with_output && call.common_output == nullptr;
+  if (shape.with_input && call.in == nullptr)
+    check_memory(state, schedules::call_name(call.what), nullptr, call.in_count * call.element_bytes);
+  if (with_output && call.out == nullptr)
+    check_memory(state, schedules::call_name(call.what), nullptr, call.out_count * call.element_bytes);
+  if (shape.with_input && with_output && !are_apart(call)) check_in_place(state, call, shape);
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,78 @@
+#include <weft/calls/argument_checks.hpp>
+#include <weft/calls/call_ways.hpp>
+#include <weft/hierarchy/leaders.hpp>
+
+namespace weft::detail {
+namespace {
+
+way way_of(const communicator_state& state, const request& call) {
+  if (joins(state, call)) return way::joined;
+  return meets_on_node(state, call) ? way::node : way::messages;
+}
+
+void prepare_between(known_call& known, const request& call) {
+  leader_call& between = known.between;
+  between.what = call.what;
+  between.count = known.shape.vector;
+  between.block = known.shape.block;
+  between.custom = {};
+  between.counts.clear();
+  if (call.uneven) between.counts = counts_of(call);
+  between.root = call.root;
+  between.fingerprint = known.terms.fingerprint;
+  between.again = false;
+}
+
+void learn(communicator_state& state, const request& call) {
+  known_call& known = state.known;
+  known.key = {};
+  known.shape = check_counts(state, call);
+  known.goes = way_of(state, call);
+  known.seated = false;
+  known.agreed = false;
+  if (known.goes != way::messages) {
+    const collective_call agreed = agreed_call(call, known.shape);
+    known.terms = terms_of(agreed);
+    known.terms.fingerprint = joined_fingerprint(agreed);
+  }
+  if (known.goes == way::node) prepare_between(known, call);
+  if (!call.uneven) known.key = key_of(call);
+}
+
+}  // namespace
+
+bool joins(const communicator_state& state, const request& call) {
+  const bool named = state.selection.wanted[static_cast<std::size_t>(call.what)] != nullptr;
+  if (!state.here->joins() || named) return false;
+  const meeting& here = *state.here;
+  switch (call.what) {
+    case collective::barrier:
+    case collective::broadcast:
+      return true;
+    case collective::reduce:
+    case collective::allreduce:
+      return here.in_rows() || custom_of(call.custom) != custom_operator::keeps_order;
+    case collective::alltoall:
+      if (call.uneven) return here.alone();
+      break;
+    default:
+      break;
+  }
+  return here.in_rows();
+}
+
+bool meets_on_node(const communicator_state& state, const request& call) {
+  if (state.here->joins()) return false;
+  const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(call.what)];
+  if (wanted != nullptr && wanted->pattern == schedules::memory_pattern::none) return false;
+  return state.here->between().meet_on_nodes(call.what, call);
+}
+
+known_call& know(communicator_state& state, const request& call) {
+  if (!state.known.is_like(call)) [[unlikely]]
+    learn(state, call);
+  check_buffers(state, call, state.known.shape);
+  return state.known;
+}
+
+}  // namespace weft::detail

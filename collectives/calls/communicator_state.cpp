@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <weft/calls/communicator_state.hpp>
+#include <weft/hierarchy/leaders.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/patience.hpp>
+
+namespace weft::detail {
+
+void call_turns::wait_for(std::uint32_t turn, progress& by) const {
+  patience until(by);
+  // acquire: pairs with the release of pass(), for what the calls before have left in the communicator's memory.
+  while (over_.load(std::memory_order_acquire) != turn) until.wait();
+}
+
+communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_identity> own,
+                                       std::shared_ptr<const fabric::group> members, int rank)
+    : host(hosting),
+      self(std::move(own)),
+      here(self->meets_at->find_or_make(members->communicator,
+                                        [&] { return std::make_shared<meeting>(hosting, members); })),
+      seat(here->seat_of(rank)),
+      joined_(std::make_unique<fabric::participant>(here->members(), rank)),
+      member(*joined_),
+      plans(hosting.settings().plan_cache),
+      selection(hosting.selection()) {
+  if (here->joins() || here->between().board()) member.told = here.get();
+  host.messages().join(member);
+  host.messages().while_held([this] { self->communicators.push_back(id()); });
+}
+
+communicator_state::communicator_state(communicator_state& of, std::shared_ptr<meeting> elsewhere)
+    : host(of.host),
+      self(of.self),
+      here(std::move(elsewhere)),
+      seat(of.seat),
+      member(of.member),
+      plans(host.settings().plan_cache),
+      selection(of.selection) {}
+
+communicator_state::~communicator_state() {
+  if (joined_ == nullptr) return;
+  host.messages().leave(member);
+  host.messages().while_held([this] { std::erase(self->communicators, id()); });
+}
+
+bool communicator_state::uses(fabric::board_ticket board) const noexcept {
+  const fabric::board_ticket its = here->between().board();
+  return its && board && its.board == board.board;
+}
+
+std::string where(const communicator_state& state, const char* operation) {
+  return std::string(operation) + " on rank " + std::to_string(state.member.rank) + " of communicator " +
+         std::to_string(state.member.members->communicator);
+}
+
+void sole_call::making::refuse(const communicator_state& state, const char* operation, const char* other) {
+  throw error(errc::invalid_argument, where(state, operation) + ": another fiber or thread of this rank is in " +
+                                          other + "; a rank makes one such call at a time");
+}
+
+void rethrow(const communicator_state& state, const char* operation, const std::exception_ptr& failure) {
+  const std::string prefix = where(state, operation) + ": ";
+  try {
+    std::rethrow_exception(failure);
+  } catch (const peer_lost& e) {
+    throw peer_lost(e.rank(), prefix + e.what());
+  } catch (const error& e) {
+    throw error(e.code(), prefix + e.what());
+  }
+}
+
+}  // namespace weft::detail

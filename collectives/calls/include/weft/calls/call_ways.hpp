@@ -1,0 +1,22 @@
+// Which way a call goes.
+#pragma once
+
+#include <weft/calls/communicator_state.hpp>
+
+namespace weft::detail {
+
+/// Whether the ranks of each process join for `call` first (joined_call.hpp): the same on every rank. They do where
+/// some process hosts several, unless the option `node` forbids it or another names the algorithm that all ranks take,
+/// but for calls that need the ranks of each process to be consecutive where they are not: collectives of blocks,
+/// scans, and reductions by an operator that does not commute. For all-to-alls with counts, of which each rank knows
+/// its own alone, they do where all ranks are in one process.
+bool joins(const communicator_state& state, const request& call);
+
+/// Whether `call` goes through the memory that the processes of a node share, without a meeting in each process first
+/// (memory_call.hpp): the same on every rank. Not where the option `node` forbids it or another names the algorithm.
+bool meets_on_node(const communicator_state& state, const request& call);
+
+/// Checks a call's arguments (argument_checks.hpp), and says how it goes: until the next call.
+known_call& know(communicator_state& state, const request& call);
+
+}  // namespace weft::detail

@@ -1,0 +1,133 @@
+// One rank of one communicator.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+#include <weft/executor/plan_cache.hpp>
+#include <weft/process/choosing.hpp>
+#include <weft/process/process.hpp>
+#include <weft/ranks/meeting.hpp>
+#include <weft/request/known_call.hpp>
+
+namespace weft::detail {
+
+/// Whether a rank is making a call of which it makes one at a time.
+class sole_call {
+ public:
+  /// While one lives, `operation` is being made. Throws errc::invalid_argument, beginning with `where`, where another
+  /// one is.
+  class making;
+
+ private:
+  std::atomic<const char*> operation_{nullptr};  ///< null: none
+};
+
+/// The order in which the calls of one rank that go through memory take place: that in which it makes them. Those that
+/// it has started go on later, on whichever thread.
+class call_turns {
+ public:
+  /// By the rank, for a call that it starts.
+  std::uint32_t take() noexcept { return next_++; }
+  /// Blocks until the calls before that one are over.
+  void await(std::uint32_t turn, progress& by) const {
+    if (over_.load(std::memory_order_acquire) != turn) [[unlikely]]  // acquire: as in wait_for()
+      wait_for(turn, by);
+  }
+  /// The same for all that have been started: by the rank, for a call that blocks.
+  void await_all(progress& by) const { await(next_, by); }
+  /// It is over.
+  void pass(std::uint32_t turn) noexcept {
+    over_.store(turn + 1, std::memory_order_release);  // release: see wait_for()
+  }
+
+ private:
+  void wait_for(std::uint32_t turn, progress& by) const;
+
+  std::uint32_t next_ = 0;  // the rank's
+  std::atomic<std::uint32_t> over_{0};
+};
+
+/// What all communicators of one rank of this process share. Used by that rank alone, but for `communicators`, which
+/// the messenger's token guards.
+struct rank_identity {
+  rank_identity(int rank, std::shared_ptr<meetings> met) noexcept : world_rank(rank), meets_at(std::move(met)) {}
+
+  const int world_rank;
+  const std::shared_ptr<meetings> meets_at;  ///< of all ranks of the process, by communicator
+  sole_call dividing;                        ///< a communicator
+  std::uint32_t next_communicator = 1;       ///< for the id of the next communicator that this rank leads
+  std::vector<std::uint64_t> communicators;  ///< ids of those that it is in
+};
+
+struct communicator_state {
+  communicator_state(process& host, std::shared_ptr<rank_identity> self, std::shared_ptr<const fabric::group> members,
+                     int rank);
+  /// The same rank of the same communicator where it meets the others elsewhere: in calls of a plan, which are in no
+  /// order with others.
+  communicator_state(communicator_state& of, std::shared_ptr<meeting> elsewhere);
+  ~communicator_state();
+  communicator_state(const communicator_state&) = delete;
+  communicator_state& operator=(const communicator_state&) = delete;
+
+  int size() const noexcept { return member.members->size(); }
+  std::uint64_t id() const noexcept { return member.members->communicator; }
+  /// Whether it has this board of this process.
+  bool uses(fabric::board_ticket board) const noexcept;
+  /// Its ranks, those that are near each other together.
+  const rank_groups& groups() { return here->groups(); }
+
+  process& host;
+  std::shared_ptr<rank_identity> self;
+  std::shared_ptr<meeting> here;  ///< with the other ranks of this process
+  std::size_t seat = 0;           ///< this rank's there
+
+ private:
+  std::unique_ptr<fabric::participant> joined_;
+
+ public:
+  fabric::participant& member;
+  plan_cache plans;
+  known_call known;                           ///< the latest that blocked
+  schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm
+  std::unordered_map<choice_request, schedules::selected, choice_hash> choices;  ///< by measured costs
+  /// The number of the next call that all ranks make in the same order: a collective, or making a plan.
+  std::uint32_t next_sequence() noexcept { return sequence_++ & last_sequence; }
+  call_turns turns;
+  bool freed = false;    ///< the caller has no communicator for it any more
+  sole_call collecting;  ///< a collective, or making a plan
+
+ private:
+  std::uint32_t sequence_ = 0;
+};
+
+/// "allreduce on rank 2 of communicator 0"
+std::string where(const communicator_state& state, const char* operation);
+
+class sole_call::making {
+ public:
+  making(sole_call& of, const communicator_state& state, const char* operation) : of_(of) {
+    const char* other = nullptr;
+    // acquire: pairs with the release of the one before. Where there is another one only its name is read, a constant.
+    if (!of.operation_.compare_exchange_strong(other, operation, std::memory_order_acquire, std::memory_order_relaxed))
+        [[unlikely]]
+      refuse(state, operation, other);
+  }
+  making(const making&) = delete;
+  making& operator=(const making&) = delete;
+  // release: pairs with the acquire of the next one's constructor, so that it sees all that was done here.
+  ~making() { of_.operation_.store(nullptr, std::memory_order_release); }
+
+ private:
+  [[noreturn]] static void refuse(const communicator_state& state, const char* operation, const char* other);
+
+  sole_call& of_;
+};
+
+/// Throws what an operation failed with, its message behind "OPERATION on rank R of communicator C: ".
+[[noreturn]] void rethrow(const communicator_state& state, const char* operation, const std::exception_ptr& failure);
+
+}  // namespace weft::detail

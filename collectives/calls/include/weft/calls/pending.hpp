@@ -1,0 +1,65 @@
+// Operations in flight, as their ranks' handles and plans hold them.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <span>
+#include <utility>
+#include <weft/calls/communicator_state.hpp>
+#include <weft/runtime/event.hpp>
+#include <weft/status.hpp>
+
+namespace weft::detail {
+
+/// What a handle holds.
+class pending {
+ public:
+  pending(std::shared_ptr<communicator_state> state, const char* operation)
+      : state_(std::move(state)), operation_(operation) {}
+  virtual ~pending() = default;
+  /// Is set when it is done.
+  virtual event& done() = 0;
+  /// What it failed with, or null. Once done.
+  virtual const std::exception_ptr& failure() const noexcept = 0;
+  /// What came. Once done.
+  virtual status result() const noexcept { return {}; }
+  /// Puts what is still elsewhere into the caller's buffers. Once done without a failure, by the caller's thread.
+  virtual void deliver() noexcept {}
+
+  communicator_state& state() const noexcept { return *state_; }
+  const char* operation() const noexcept { return operation_; }
+  /// Whether it is done. Goes on with it as far as it can without waiting, and lets other fibers run, if it is not.
+  bool ready();
+  /// Blocks until it is done.
+  virtual void await() { done().wait(state_->host.moved_by()); }
+  /// Waits for it; where an exception is unwinding, aborts the communicator first so that the wait ends.
+  void abandon();
+  /// It has been dropped while an exception unwinds: all operations of the communicator end.
+  void break_communicator();
+  /// The result, or throws what it failed with. Once done.
+  status finish() {
+    if (failure() != nullptr) raise();
+    deliver();
+    return result();
+  }
+  /// Whether an exception is unwinding that was not when this began.
+  bool unwinding() const noexcept { return std::uncaught_exceptions() > exceptions_; }
+
+  /// Throws what it failed with.
+  virtual void raise() const { rethrow(*state_, operation_, failure()); }
+
+ private:
+  /// Goes on with it, if it does not by itself. Whether it is done.
+  virtual bool advance();
+
+  std::shared_ptr<communicator_state> state_;
+  const char* operation_;
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+/// Waits until one of those that are not null is done: its index. As many as there are where all are null. Throws
+/// errc::invalid_argument where they are of several runtimes.
+std::size_t wait_any(std::span<pending* const> all);
+
+}  // namespace weft::detail

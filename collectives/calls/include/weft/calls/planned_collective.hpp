@@ -1,0 +1,63 @@
+// Collectives that are planned once and started many times.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <weft/calls/accumulators.hpp>
+#include <weft/calls/pending.hpp>
+
+namespace weft::detail {
+
+/// One rank's. What a start does is left to who derives.
+class planned_collective : public pending {
+ public:
+  void start() {
+    if (copied_ != 0) std::memcpy(copy_.get(), in_, copied_);
+    if (sums_) sums_->refill(in_);
+    started_ = true;
+    begin();
+  }
+  bool started() const noexcept { return started_; }
+  /// What was started is done: throws what it failed with.
+  void end() {
+    started_ = false;
+    finish();
+  }
+  void deliver() noexcept override {
+    if (sums_) write_values(*sums_, to_);
+  }
+
+ protected:
+  planned_collective(std::shared_ptr<communicator_state> its, const request& call, const request_shape& shape)
+      : pending(std::move(its), schedules::call_name(call.what)), bound_(call), in_(call.in) {
+    if (call.reproducible) {
+      sums_.emplace(call.type, call.in, call.in_count);
+      bound_ = of_accumulators(call, shape, *sums_);
+      to_ = target_of(call, shape);
+    } else if (call.what == collective::alltoall && call.in == call.out) {
+      copied_ = call.in_count * call.element_bytes;
+      copy_ = std::make_unique_for_overwrite<std::byte[]>(copied_);
+      bound_.in = copy_.get();
+    }
+  }
+
+  /// The call that each start makes.
+  const request& bound() const noexcept { return bound_; }
+
+ private:
+  virtual void begin() = 0;
+
+  request bound_;  // keeps the caller's operator
+  const void* in_;
+  std::optional<accumulators> sums_;
+  value_target to_;
+  std::unique_ptr<std::byte[]> copy_;  // of the input that an all-to-all in place would write
+  std::size_t copied_ = 0;             // bytes
+  bool started_ = false;
+};
+
+/// A plan of `call`, which all ranks make: in the checked mode they agree on it.
+std::unique_ptr<planned_collective> make_plan(const std::shared_ptr<communicator_state>& of, const request& call);
+
+}  // namespace weft::detail

@@ -1,0 +1,95 @@
+#include <optional>
+#include <weft/calls/agreement.hpp>
+#include <weft/calls/call_ways.hpp>
+#include <weft/calls/planned_collective.hpp>
+#include <weft/calls/prepared_calls.hpp>
+
+#include "memory_plan.hpp"
+
+namespace weft::detail {
+namespace {
+
+/// Room for what a plan receives, while the plan lives.
+class reserved_messages {
+ public:
+  reserved_messages(communicator_state& at, const bound_schedule& of) : at_(at) {
+    for (const bound_step& step : of.steps)
+      if (step.kind == schedules::step_kind::receive || step.kind == schedules::step_kind::await)
+        lengths_.push_back(step.bytes);
+    at_.host.messages().reserve(at_.member, lengths_);
+  }
+  reserved_messages(const reserved_messages&) = delete;
+  reserved_messages& operator=(const reserved_messages&) = delete;
+  ~reserved_messages() { at_.host.messages().release(at_.member, lengths_); }
+
+ private:
+  communicator_state& at_;
+  std::vector<std::size_t> lengths_;
+};
+
+/// In the checked mode: all ranks have made this plan, by their call of this number.
+void agree_on_plan(communicator_state& state, const collective_call& call, std::uint32_t number) {
+  if (!state.host.settings().check) return;
+  const auto mine = announcement::of(call, true, state.member.rank, state.size());
+  agreement(state, mine, number).await(schedules::call_name(call.what()));
+}
+
+class planned_by_messages final : public planned_collective {
+ public:
+  planned_by_messages(std::shared_ptr<communicator_state> its, const request& call, const request_shape& shape)
+      : planned_collective(std::move(its), call, shape) {
+    const auto prepared = telling_refusals(state(), [&] { return prepare(state(), bound(), shape); });
+    const std::uint32_t number = state().next_sequence();
+    arguments_ = {static_cast<const std::byte*>(bound().in), static_cast<std::byte*>(bound().out),
+                  number | sequence_of_plan, prepared->fingerprint, bound().custom};
+    agree_on_plan(state(), prepared->call, number);
+    reserved_.emplace(state(), *prepared->plan);
+    run_ = std::make_unique<dataflow_execution>(state().host.messages(), state().member, state().host.arena(),
+                                                prepared->plan);
+    run_->post_ahead(arguments_);
+  }
+  ~planned_by_messages() override { run_->retire(state().host.moved_by()); }
+
+  event& done() override { return run_->finished(); }
+  const std::exception_ptr& failure() const noexcept override { return run_->failure(); }
+
+ private:
+  void begin() override { run_->start(arguments_, state().host.moved_by()); }
+
+  run_arguments arguments_;
+  std::optional<reserved_messages> reserved_;
+  std::unique_ptr<dataflow_execution> run_;
+};
+
+class planned_in_memory final : public planned_collective {
+ public:
+  planned_in_memory(const std::shared_ptr<communicator_state>& its, const request& call, const request_shape& shape)
+      : planned_collective(its, call, shape), call_(*its, bound(), know(*its, bound())) {}
+  ~planned_in_memory() override {
+    if (unwinding() && !call_.is_open()) break_communicator();
+  }
+
+  event& done() override { return call_.offered(); }
+  void await() override { call_.wait(); }
+  const std::exception_ptr& failure() const noexcept override { return call_.failure(); }
+  void raise() const override { std::rethrow_exception(failure()); }
+
+ private:
+  void begin() override { call_.start(); }
+  bool advance() override { return call_.advance(); }
+
+  memory_plan call_;
+};
+
+}  // namespace
+
+std::unique_ptr<planned_collective> make_plan(const std::shared_ptr<communicator_state>& of, const request& call) {
+  const sole_call::making mine(of->collecting, *of, schedules::call_name(call.what));
+  const known_call& known = telling_refusals(*of, [&]() -> decltype(auto) { return know(*of, call); });
+  const request_shape shape = known.shape;
+  if (known.goes == way::messages) return std::make_unique<planned_by_messages>(of, call, shape);
+  if (of->host.settings().check) agree_on_plan(*of, agreed_call(call, shape), of->next_sequence());
+  return std::make_unique<planned_in_memory>(of, call, shape);
+}
+
+}  // namespace weft::detail

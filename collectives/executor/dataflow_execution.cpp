@@ -1,0 +1,152 @@
+#include <utility>
+#include <weft/executor/execution.hpp>
+
+namespace weft::detail {
+
+namespace {
+
+/// Bytes that copies and combines make before messages have a turn: neither those of this run nor others are to wait
+/// for all that has become ready at once.
+constexpr std::size_t most_at_once = 256 << 10;
+
+}  // namespace
+
+dataflow_execution::dataflow_execution(fabric::messenger& messages, fabric::participant& member,
+                                       const fabric::arena* shared, std::shared_ptr<const bound_schedule> bound)
+    : execution(messages, member, shared, std::move(bound)),
+      waiting_for_(std::make_unique<std::uint32_t[]>(plan().steps.size())),
+      ready_(std::make_unique<schedules::step_index[]>(plan().steps.size())) {}
+
+void dataflow_execution::start(const run_arguments& arguments, progress& by) {
+  announce();
+  if (by.has_own_core()) {
+    handed_over_ = arguments;
+    messages_.hand_over(*this);
+  } else {
+    messages_.while_held([this, &arguments] { start_held(arguments); });
+  }
+  if (by.threaded()) by.notify();
+}
+
+void dataflow_execution::refuse_held(std::exception_ptr why) noexcept {
+  failure_ = std::move(why);
+  ended();
+}
+
+void dataflow_execution::start_held(const run_arguments& arguments) noexcept {
+  arm(arguments);
+  running_ = true;
+  const auto& steps = plan().steps;
+  ready_first_ = ready_last_ = done_ = 0;
+  in_flight_ = std::exchange(posted_early_, 0);
+  for (schedules::step_index i = 0; i < steps.size(); ++i) waiting_for_[i] = steps[i].after.count;
+  for (schedules::step_index i = 0; i < steps.size(); ++i)
+    if (steps[i].after.count == 0 && (early_ == nullptr || early_[i] == early::no)) take_up(i);
+  if (early_ != nullptr) {
+    for (schedules::step_index i = 0; i < steps.size(); ++i)
+      if (std::exchange(early_[i], early::no) == early::ended) transfer_is_over(i, receive_of(i).failure);
+  }
+  run_ready();
+}
+
+void dataflow_execution::post_ahead(const run_arguments& arguments) {
+  early_ = std::make_unique<early[]>(plan().steps.size());
+  arm(arguments);
+  messages_.while_held([this] { post_early(); });
+}
+
+bool dataflow_execution::can_be_early(const bound_step& step) const noexcept {
+  return is_transfer(step) && !is_send(step) && step.after.count == 0 &&
+         (step.kind == schedules::step_kind::await || step.bytes == 0 || step.target.in == schedules::buffer::scratch);
+}
+
+void dataflow_execution::post_early() noexcept {
+  const auto& steps = plan().steps;
+  for (schedules::step_index i = 0; i < steps.size(); ++i) {
+    if (!can_be_early(steps[i])) continue;
+    early_[i] = early::posted;
+    ++posted_early_;
+    messages_.post_held(transfer(i));
+  }
+}
+
+void dataflow_execution::retire(progress& by) {
+  event over;
+  messages_.while_held([&] {
+    if (posted_early_ == 0) return over.set();
+    all_taken_back_ = &over;
+    for (schedules::step_index i = 0; i < plan().steps.size(); ++i)
+      if (early_[i] == early::posted) messages_.take_back_held(receive_of(i));
+  });
+  over.wait(by);
+}
+
+void dataflow_execution::transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept {
+  if (!running_) [[unlikely]] {
+    early_[step] = early::ended;
+    if (--posted_early_ == 0 && all_taken_back_ != nullptr) all_taken_back_->set();
+    return;
+  }
+  --in_flight_;
+  transfer_is_over(step, failure);
+  run_ready();
+}
+
+void dataflow_execution::transfer_is_over(schedules::step_index step, const std::exception_ptr& failure) noexcept {
+  if (failure == nullptr || take_poison(step))
+    step_done(step);
+  else if (failure_ == nullptr)
+    failure_ = failure;
+}
+
+void dataflow_execution::step_done(schedules::step_index step) noexcept {
+  ++done_;
+  for (const auto next : plan().successors_of(plan().steps[step])) {
+    follow(step, next);
+    if (--waiting_for_[next] == 0) take_up(next);
+  }
+}
+
+void dataflow_execution::take_up(schedules::step_index step) noexcept {
+  if (!is_transfer(plan().steps[step])) {
+    ready_[ready_last_++] = step;
+  } else if (failure_ == nullptr) {
+    ++in_flight_;
+    messages_.post_held(transfer(step));
+  }
+}
+
+void dataflow_execution::run_held() noexcept {
+  if (!goes_on_later_) return start_held(handed_over_);
+  goes_on_later_ = refused_ != nullptr && !settle_refusal();
+  if (goes_on_later_) return messages_.hand_over(*this);
+  run_ready();
+}
+
+void dataflow_execution::run_ready() noexcept {
+  if (goes_on_later_) return;
+  const auto& steps = plan().steps;
+  std::size_t made = 0;  // bytes
+  while (failure_ == nullptr && ready_first_ != ready_last_) {
+    if (made >= most_at_once) {
+      goes_on_later_ = true;
+      return messages_.hand_over(*this);
+    }
+    const schedules::step_index i = ready_[ready_first_++];
+    run_locally(i);
+    if (refused_ != nullptr) {
+      goes_on_later_ = true;
+      return messages_.hand_over(*this);
+    }
+    made += steps[i].bytes;
+    if (failure_ == nullptr) step_done(i);
+  }
+  if (in_flight_ != 0 || (failure_ == nullptr && done_ != steps.size())) return;
+  conclude();
+  running_ = false;
+  if (early_ != nullptr && failure_ == nullptr) post_early();
+  stamp();
+  ended();
+}
+
+}  // namespace weft::detail

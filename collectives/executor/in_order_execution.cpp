@@ -1,0 +1,77 @@
+#include <weft/executor/execution.hpp>
+#include <weft/executor/reading_limits.hpp>
+
+namespace weft::detail {
+
+in_order_execution::in_order_execution(fabric::messenger& messages, fabric::participant& member,
+                                       const fabric::arena* shared, std::shared_ptr<const bound_schedule> bound)
+    : execution(messages, member, shared, std::move(bound)),
+      done_(std::make_unique<event[]>(plan().steps.size())),
+      failures_(std::make_unique<std::exception_ptr[]>(plan().steps.size())),
+      posted_(std::make_unique<bool[]>(plan().steps.size())) {}
+
+void in_order_execution::transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept {
+  if (failure != nullptr) failures_[step] = failure;
+  done_[step].set();
+}
+
+void in_order_execution::post(schedules::step_index step) {
+  posted_[step] = true;
+  messages_.post(transfer(step));
+}
+
+bool in_order_execution::wait_for(schedules::step_index step, progress& by) {
+  if (!is_transfer(plan().steps[step])) return true;
+  if (!done_[step].ready()) done_[step].wait(by);
+  if (failures_[step] == nullptr) [[likely]]
+    return true;
+  return take_poison(step);
+}
+
+void in_order_execution::await_settlement(progress& by) {
+  const auto settled = [this] {
+    bool is = false;
+    hold([&] { is = settle_refusal(); });
+    return is;
+  };
+  while (!settled()) {
+    event never;
+    never.wait_until(by, by.time().now() + between_looks);
+  }
+}
+
+void in_order_execution::run_steps(progress& by) {
+  const auto& steps = plan().steps;
+  for (schedules::step_index i = 0; i < steps.size(); ++i)
+    if (is_transfer(steps[i]) && !is_send(steps[i]) && steps[i].after.count == 0) post(i);
+  for (schedules::step_index i = 0; i < steps.size(); ++i) {
+    if (posted_[i]) continue;
+    for (const auto before : plan().after(steps[i])) {
+      if (!wait_for(before, by)) return;
+      follow(before, i);
+    }
+    if (is_transfer(steps[i])) {
+      post(i);
+      continue;
+    }
+    run_locally(i);
+    if (refused_ != nullptr) await_settlement(by);
+    if (failure_ != nullptr) return;
+  }
+}
+
+void in_order_execution::run(const run_arguments& arguments, progress& by) {
+  arm(arguments);
+  run_steps(by);
+  for (schedules::step_index i = 0; i < plan().steps.size(); ++i) {
+    if (!posted_[i]) continue;
+    if (!done_[i].ready()) done_[i].wait(by);
+    if (failures_[i] != nullptr && !take_poison(i) && failure_ == nullptr) failure_ = failures_[i];
+    failures_[i] = nullptr;
+    posted_[i] = false;
+    done_[i].reset();
+  }
+  conclude();
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,120 @@
+// Bound schedules and executions that were used before, by shape.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+#include <weft/executor/execution.hpp>
+#include <weft/request/collective_call.hpp>
+#include <weft/request/fingerprint.hpp>
+
+namespace weft::detail {
+
+struct call_hash {
+  std::size_t operator()(const collective_call& call) const noexcept {
+    const std::uint64_t mixed = (fingerprint(call) ^ (std::uint64_t{call.segments} << 40)) * 0x9e3779b97f4a7c15u;
+    return static_cast<std::size_t>(mixed ^ (mixed >> 31));
+  }
+};
+
+/// One rank's plans for one communicator, least recently used first out when they take more than `limit` bytes. Used by
+/// whoever makes the rank's calls, one at a time; what ran for an operation in flight comes back from any thread.
+class plan_cache {
+ public:
+  struct entry {
+    collective_call call;
+    std::uint64_t fingerprint = 0;  ///< of the call
+    std::shared_ptr<const bound_schedule> plan;
+    bool runs_in_order = true;                                  ///< where it blocks
+    std::vector<std::unique_ptr<in_order_execution>> in_order;  ///< at rest
+    std::vector<std::unique_ptr<dataflow_execution>> dataflow;  ///< at rest
+    std::size_t bytes = 0;                                      ///< of the plan and what is at rest
+    bool dropped = false;                                       ///< is in no cache any more
+
+    template <class Execution>
+    std::vector<std::unique_ptr<Execution>>& at_rest() noexcept {
+      if constexpr (std::is_same_v<Execution, in_order_execution>)
+        return in_order;
+      else
+        return dataflow;
+    }
+    /// What one execution takes, roughly.
+    std::ptrdiff_t bytes_of_each() const noexcept {
+      return static_cast<std::ptrdiff_t>(plan->scratch_bytes + plan->steps.size() * sizeof(fabric::receive_operation));
+    }
+  };
+
+  /// A run that has ended, on its way back.
+  struct ended_run {
+    std::shared_ptr<entry> of;
+    std::unique_ptr<dataflow_execution> run;
+    ended_run* next = nullptr;
+  };
+
+  explicit plan_cache(std::size_t limit) : limit_(limit) {}
+  plan_cache(const plan_cache&) = delete;
+  plan_cache& operator=(const plan_cache&) = delete;
+  ~plan_cache() { delete_all(ended_.load(std::memory_order_relaxed)); }  // relaxed: nobody else has it any more
+
+  /// The entry of that shape, now the most recently used; null when there is none.
+  std::shared_ptr<entry> find(const collective_call& call);
+  std::shared_ptr<entry> add(const collective_call& call, std::shared_ptr<const bound_schedule> plan);
+
+  /// The entry that was noted last, if that was for this key: programs repeat their calls, and one like the latest
+  /// needs no choice and no look-up.
+  std::shared_ptr<entry> noted(const call_key& key) const { return key == noted_for_ ? noted_ : nullptr; }
+  void note(const call_key& key, std::shared_ptr<entry> used) noexcept {
+    noted_for_ = key;
+    noted_ = std::move(used);
+  }
+
+  /// An execution of that entry that is at rest; null when there is none.
+  template <class Execution>
+  std::unique_ptr<Execution> take(entry& from) {
+    collect_ended();
+    auto& list = from.at_rest<Execution>();
+    if (list.empty()) return nullptr;
+    auto taken = std::move(list.back());
+    list.pop_back();
+    count(from, -from.bytes_of_each());
+    return taken;
+  }
+  /// Gives an execution back for the next call of that shape. Frees it when its entry has been dropped.
+  template <class Execution>
+  void put_back(const std::shared_ptr<entry>& to, std::unique_ptr<Execution> ended) {
+    if (to->dropped) return;
+    to->at_rest<Execution>().push_back(std::move(ended));
+    count(*to, to->bytes_of_each());
+    shrink();
+  }
+
+  /// The same from any thread, at any time: it is at rest from the next `take` on.
+  void put_back_later(std::unique_ptr<ended_run> ended) noexcept;
+
+  /// Bytes of all plans and executions at rest.
+  std::size_t used() const noexcept { return used_; }
+
+ private:
+  void count(entry& of, std::ptrdiff_t bytes) noexcept {
+    of.bytes += static_cast<std::size_t>(bytes);
+    used_ += static_cast<std::size_t>(bytes);
+  }
+  void shrink() noexcept;
+  void collect_ended();
+  static void delete_all(ended_run* first) noexcept;
+
+  using order = std::list<std::shared_ptr<entry>>;
+  std::size_t limit_;
+  std::size_t used_ = 0;
+  order recent_;  // most recently used first
+  std::unordered_map<collective_call, order::iterator, call_hash> entries_;
+  call_key noted_for_;
+  std::shared_ptr<entry> noted_;
+  std::atomic<ended_run*> ended_{nullptr};  ///< the last that came, and those before it
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,70 @@
+#include <utility>
+#include <weft/executor/plan_cache.hpp>
+
+namespace weft::detail {
+
+std::shared_ptr<plan_cache::entry> plan_cache::find(const collective_call& call) {
+  if (!recent_.empty() && recent_.front()->call == call) return recent_.front();
+  const auto found = entries_.find(call);
+  if (found == entries_.end()) return nullptr;
+  recent_.splice(recent_.begin(), recent_, found->second);
+  return recent_.front();
+}
+
+std::shared_ptr<plan_cache::entry> plan_cache::add(const collective_call& call,
+                                                   std::shared_ptr<const bound_schedule> plan) {
+  auto made = std::make_shared<entry>();
+  made->call = call;
+  made->fingerprint = fingerprint(call);
+  made->bytes = plan->footprint();
+  made->plan = std::move(plan);
+  recent_.push_front(made);
+  entries_[call] = recent_.begin();
+  used_ += made->bytes;
+  shrink();
+  return made;
+}
+
+void plan_cache::put_back_later(std::unique_ptr<ended_run> ended) noexcept {
+  ended_run* const mine = ended.release();
+  mine->next = ended_.load(std::memory_order_relaxed);
+  // release: who takes it sees all that this thread has done with it. Relaxed where it fails, as the load before it:
+  // what was found is not read here.
+  while (!ended_.compare_exchange_weak(mine->next, mine, std::memory_order_release, std::memory_order_relaxed))
+    continue;
+}
+
+void plan_cache::collect_ended() {
+  if (ended_.load(std::memory_order_relaxed) == nullptr) return;  // relaxed: what comes later is for the next call
+  // acquire: pairs with the release of each that put one there, since those after it continued its release sequence.
+  // All are taken at once, so none that is looked at can come back meanwhile.
+  ended_run* each = ended_.exchange(nullptr, std::memory_order_acquire);
+  while (each != nullptr) {
+    const std::unique_ptr<ended_run> one(std::exchange(each, each->next));
+    put_back(one->of, std::move(one->run));
+  }
+}
+
+void plan_cache::delete_all(ended_run* first) noexcept {
+  while (first != nullptr) delete std::exchange(first, first->next);
+}
+
+void plan_cache::shrink() noexcept {
+  while (used_ > limit_ && recent_.size() > 1) {
+    const std::shared_ptr<entry> last = recent_.back();
+    used_ -= last->bytes;
+    last->in_order.clear();
+    last->dataflow.clear();
+    last->dropped = true;
+    entries_.erase(last->call);
+    recent_.pop_back();
+  }
+  if (used_ <= limit_ || recent_.empty()) return;
+  // The plan itself stays: the next call is likely to be of its shape. What more than one call at a time needs does
+  // not.
+  entry& only = *recent_.front();
+  for (; used_ > limit_ && only.in_order.size() > 1; count(only, -only.bytes_of_each())) only.in_order.pop_back();
+  for (; used_ > limit_ && only.dataflow.size() > 1; count(only, -only.bytes_of_each())) only.dataflow.pop_back();
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,187 @@
+// A process of a job: its connections to the others, and the ranks that it hosts.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+#include <weft/choice/node_limits.hpp>
+#include <weft/choice/tuning.hpp>
+#include <weft/fabric/arena.hpp>
+#include <weft/fabric/arena_boards.hpp>
+#include <weft/fabric/messenger.hpp>
+#include <weft/fabric/monitor.hpp>
+#include <weft/fabric/node_transport.hpp>
+#include <weft/process/membership.hpp>
+#include <weft/runtime/event.hpp>
+#include <weft/runtime/progress.hpp>
+#include <weft/schedules/selection.hpp>
+#include <weft/topology/network_place.hpp>
+
+namespace weft::detail {
+
+class node_memory;
+class started_calls;
+enum class note_kind : std::uint8_t;
+
+/// Joins the job in its constructor, which blocks until every process has; see weft::runtime.
+class process {
+ public:
+  explicit process(membership member);
+  process(const process&) = delete;
+  process& operator=(const process&) = delete;
+  /// Without `leave` the others are told of a loss.
+  ~process();
+
+  /// Waits for every other process to get here, and says goodbye. Blocks.
+  void leave() noexcept;
+  /// Ends all that connects it to the others without a word, so that they see a loss and not, first, what a process
+  /// says that frees its communicators one by one.
+  void abandon() noexcept;
+
+  const options& settings() const noexcept { return settings_; }
+  const schedules::selection_parameters& selection() const noexcept { return selection_; }
+  /// The costs that the job goes by; null where it chooses by length. The same on every process.
+  const tuning* measured() const noexcept { return measured_ ? &*measured_ : nullptr; }
+  fabric::messenger& messages() noexcept { return *messages_; }
+  progress& moved_by() noexcept { return *progress_; }
+  started_calls& calls() noexcept { return *calls_; }
+
+  /// What the communicator of a rank here has failed with. Any thread.
+  std::exception_ptr failure_of(const fabric::participant& member);
+  /// Fails it because something but the caller's operator has failed in a collective of that rank, which is in flight:
+  /// without its part the others' would wait for ever. What the collective ends with. Any thread.
+  std::exception_ptr break_communicator(const fabric::participant& member) noexcept;
+
+  /// The ranks of the world, and those of them that live here.
+  const std::shared_ptr<const fabric::group>& world() const noexcept { return world_; }
+  int first_rank() const noexcept { return first_rank_; }
+  int local_ranks() const noexcept { return local_ranks_; }
+  /// The threads that these run on, and what each is bound to (empty: to nothing).
+  int workers() const noexcept { return workers_; }
+  const std::vector<topology::cpu_set>& worker_cpus() const noexcept { return worker_cpus_; }
+  /// The processes of the job, and which of them this is.
+  int processes() const noexcept { return messages_->processes(); }
+  int number() const noexcept { return messages_->process(); }
+  /// Of each process of the job: a number that those of its node have, too.
+  const std::vector<int>& nodes() const noexcept { return nodes_; }
+  /// Of each process of the job: whether those of its node can read its memory. The same on every process.
+  const std::vector<bool>& reading() const noexcept { return reading_; }
+  /// Of each process of the job: where it is on the network; empty where nothing says that. The same on every process.
+  const std::vector<topology::network_place>& places() const noexcept { return places_; }
+  /// The memory that the processes of this node share; null where they do not.
+  const fabric::arena* arena() const noexcept { return arena_.get(); }
+  /// From which lengths on so many processes of this node read each other's memory.
+  node_limits node_limits_of(std::size_t processes) const noexcept;
+  /// What was measured for so many of them. Before any other thread knows of this.
+  void learn(std::size_t processes, const node_limits& limits, const schedules::board_costs& costs) noexcept {
+    limits_ = {processes, limits};
+    if (measured_) measured_->machine.boards = costs;
+  }
+  /// What all nodes are to go by in place of that, where calls go from node to node; likewise.
+  void agree_on(const std::optional<schedules::board_costs>& costs) noexcept { measured_->machine.boards = costs; }
+  /// This process's part of it, then; else null.
+  fabric::arena_boards* boards() noexcept { return boards_.get(); }
+  /// Whether a process of this node has ended for certain. False where that is not known.
+  bool has_ended(int process) const { return monitor_ != nullptr && monitor_->ended(process); }
+  /// Where the program's arrays lie that others of the node may use in place.
+  const std::shared_ptr<node_memory>& memory() const noexcept { return memory_; }
+  /// The machine that this process is on. Any thread; the first call may take some ten milliseconds.
+  const topology::machine& machine();
+
+ private:
+  // process_connect.cpp: joining the job, in this order; each blocks until the deadline at the latest
+  void connect(membership& member);
+  /// Tells the others where this process is, and process 0 what holds for all; what they tell. Throws
+  /// errc::incompatible for one that uses another provider.
+  std::vector<fabric::process_record> exchange_records(const membership& member, int door, clock::time_point deadline);
+  /// Where processes are on several nodes: by which interface each is reached (process_interfaces.cpp). Throws where
+  /// one is not, or by a provider of one node.
+  void settle_interfaces(std::vector<fabric::process_record>& records, clock::time_point deadline);
+  void open_monitor();
+  /// Where each is on the network, by the file of process 0 or by the switches that each knows of, if there is either
+  /// (process_topology.cpp). What is wrong with the file is an error of every process.
+  void settle_topology(std::span<const fabric::process_record> records, clock::time_point deadline);
+  /// What process 0 tells the others of that.
+  std::string read_topology(std::span<const fabric::process_record> records) const;
+  /// Throws errc::incompatible where process 0 sends longer messages without asking than arrive here.
+  void take_agreed_options(std::size_t longest_eager, clock::time_point deadline);
+  void number_ranks(std::span<const fabric::process_record> records);
+  /// Shares memory with the other processes of this node, unless the option `node` forbids it; where they cannot, the
+  /// first of them says why.
+  void share_memory(const membership& member, std::span<const fabric::process_record> records,
+                    const fabric::arena_door& door, clock::time_point deadline);
+  /// Gives `roads` the node's memory, and the network where that does not reach all, which is then opened; by all
+  /// processes or by none. The addresses of all endpoints, by process: empty where none is needed.
+  std::vector<fabric::address> open_roads(membership& member, fabric::node_transport& roads,
+                                          clock::time_point deadline);
+  /// Whether the processes of this node can read each other's memory.
+  bool reads_on_node() const noexcept;
+  /// Tells the other nodes whether the processes of this one do; the world's boards are those of who does. Blocks until
+  /// the deadline at the latest.
+  void tell_who_shares(clock::time_point deadline);
+  /// Throws where a process was lost while the job started.
+  void check_nobody_lost() const;
+  fabric::messenger_settings messenger_settings_for(const membership& member,
+                                                    std::span<const fabric::process_record> records);
+  /// Agrees on the costs that the choice of algorithms goes by, where it does: measures them, or takes those of the
+  /// file that process 0 was given.
+  void agree_on_costs(clock::time_point deadline);
+  void take_costs_of_file(clock::time_point deadline);
+
+  /// Where the rendezvous knows of a loss, waits a moment until the monitors do: the others are to hear of it before
+  /// they see the end of this process, which would look to them like the first loss.
+  void let_loss_be_told() const;
+  void watch(const membership& member, std::vector<fabric::process_record> records);
+  /// Blocks until every other process has come to its end, or is lost: whoever left earlier could not answer those who
+  /// take back what they granted it. Once one has left, all have come this far. A barrier over the network, and where a
+  /// loss broke that, notes of the monitor.
+  void await_all();
+  // By whoever polls:
+  void tell_failed(std::span<const std::byte> note);
+  void tell_lost(int gone, const std::string& why);
+  // On the monitor's thread:
+  void lose(int gone, const std::string& why);
+  void take_note(int origin, note_kind kind, std::span<const std::byte> content);
+  /// After a failure others ask this process to take back what it has granted them, or they it; they must not wait
+  /// until its program calls weft again. From now on a thread makes progress.
+  void answer_others();
+  /// Process `who` need not be waited for any more.
+  void come(int who);
+
+  options settings_;
+  schedules::selection_parameters selection_;
+  std::optional<tuning> measured_;
+  std::shared_ptr<const fabric::group> world_;
+  int first_rank_ = 0;
+  int local_ranks_ = 1;
+  int workers_ = 1;
+  std::vector<topology::cpu_set> worker_cpus_;
+  std::vector<int> nodes_;
+  std::vector<bool> reading_;
+  std::pair<std::size_t, node_limits> limits_;  ///< measured for so many processes
+  std::vector<topology::network_place> places_;
+  std::once_flag machine_found_;
+  std::shared_ptr<const topology::machine> machine_;
+  std::unique_ptr<store> rendezvous_;
+  std::unique_ptr<fabric::arena> arena_;
+  std::unique_ptr<fabric::arena_boards> boards_;
+  std::shared_ptr<node_memory> memory_;
+  std::unique_ptr<fabric::participant> among_processes_;  ///< outlives the messenger, which knows it
+  std::unique_ptr<fabric::messenger> messages_;
+  std::unique_ptr<started_calls> calls_;
+  std::unique_ptr<progress> progress_;
+  std::shared_ptr<const fabric::group> processes_;  ///< one rank a process, for leaving together
+  std::atomic<bool> somebody_left_{false};          ///< or this process has been given up
+  std::vector<bool> came_;                          ///< of each process; the monitor's thread alone uses it
+  std::atomic<int> still_missing_{0};               ///< how many processes have not come
+  std::atomic<int> lost_{-1};                       ///< the first process that was lost
+  std::unique_ptr<fabric::monitor> monitor_;        // last: its thread uses the others
+};
+
+}  // namespace weft::detail

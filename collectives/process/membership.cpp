@@ -1,0 +1,167 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <weft/choice/selection_settings.hpp>
+#include <weft/fabric/libfabric_transport.hpp>
+#include <weft/fabric/loopback.hpp>
+#include <weft/fabric/messenger.hpp>
+#include <weft/fabric/process_record.hpp>
+#include <weft/fabric/provider.hpp>
+#include <weft/process/membership.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/launch.hpp>
+#include <weft/topology/affinity.hpp>
+#include <weft/topology/placement.hpp>
+#include <weft/topology/switches_above.hpp>
+
+namespace weft::detail {
+namespace {
+
+/// What `weft run -n N` says: the ranks of the whole job. 0 when nobody said.
+int ranks_of_job() {
+  const char* const text = std::getenv("WEFT_RANKS");
+  if (text == nullptr) return 0;
+  int ranks = 0;
+  const auto [end, failure] = std::from_chars(text, text + std::strlen(text), ranks);
+  if (failure != std::errc{} || *end != '\0' || ranks < 1)
+    throw error(errc::invalid_argument,
+                "WEFT_RANKS=" + std::string(text) + ": not a number of ranks; `weft run -n N` sets it");
+  return ranks;
+}
+
+/// The ranks that process `process` hosts: the last of a job may have fewer.
+int local_ranks(int process, int processes, int each) {
+  const int all = ranks_of_job();
+  if (all == 0) return each;
+  const int mine = std::min(each, all - process * each);
+  if (mine < 1 || processes != (all + each - 1) / each)
+    throw error(errc::invalid_argument,
+                std::to_string(all) + " ranks, " + std::to_string(each) + " a process, do not make " +
+                    std::to_string(processes) +
+                    " processes: WEFT_RANKS and WEFT_RANKS_PER_PROCESS are set by `weft run`; do not change them");
+  return mine;
+}
+
+/// What to bind the progress thread of process `process` to; where there is nothing, process 0 says why.
+topology::cpu_set cpus_of(const topology::progress_core& chosen, int process) {
+  if (chosen.cpus.empty() && process == 0) std::fprintf(stderr, "weft: warning: %s\n", chosen.reason.c_str());
+  return chosen.cpus;
+}
+
+/// Where the progress thread of process `process` of a node goes: where the launcher says, or outside of the cores that
+/// it bound the ranks to, if it was given such a core. Every process of the node finds the same distinct cores for all.
+topology::cpu_set choose_progress_cpus(int process) {
+  if (const char* const cpus = std::getenv("WEFT_PROGRESS_CPUS")) return topology::cpu_set::parse(cpus);
+  const char* const given = std::getenv("WEFT_GIVEN_CPUS");
+  const char* const bound = std::getenv("WEFT_BOUND_CPUS");
+  topology::machine machine = topology::discover();
+  if (!machine.this_system) return {};
+  if (given == nullptr || bound == nullptr || *bound == '\0')
+    return cpus_of(topology::choose_progress_core(machine, topology::this_thread_binding()), process);
+  machine.given = topology::cpu_set::parse(given) & machine.allowed;
+  std::vector<topology::cpu_set> all;
+  for (std::string_view list(bound); !list.empty();) {
+    const auto one = list.substr(0, list.find(';'));
+    all.push_back(topology::cpu_set::parse(one));
+    list.remove_prefix(std::min(list.size(), one.size() + 1));
+  }
+  if (static_cast<std::size_t>(process) >= all.size()) return {};
+  return cpus_of(topology::choose_progress_cores(machine, all)[static_cast<std::size_t>(process)], process);
+}
+
+/// The threads for the ranks of a process that shares this machine with `processes` of its job, and their cpus: cores
+/// of their own where there are enough, and no other process may run on them.
+void place_workers(membership& member, int processes) {
+  const int wanted = member.settings.workers;
+  if (member.ranks == 1 || wanted == 1) return;
+  member.described = std::make_shared<const topology::machine>(topology::discover());  // before threads are bound
+  const topology::machine& machine = *member.described;
+  const char* const given = std::getenv("WEFT_GIVEN_CPUS");
+  const topology::cpu_set all = given != nullptr ? topology::cpu_set::parse(given) & machine.allowed : machine.allowed;
+  const bool alone = processes == 1 || !machine.given.includes(all);
+  const auto cores = static_cast<int>(topology::cores_within(machine, machine.given).size());
+  const int mine = alone ? cores : std::max(1, cores / processes);
+  member.workers = std::min(member.ranks, wanted > 0 ? wanted : mine);
+  if (machine.this_system && alone && member.workers > 1 && member.workers <= cores)
+    member.worker_cpus = topology::place(machine, member.workers, topology::binding::core).cpus;
+}
+
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+/// Those above this node, where Slurm tells its tasks; of more than a record takes nothing is known.
+std::string switches_here() {
+  const std::string switches = topology::switches_by_slurm(
+      variable("SLURM_TOPOLOGY_ADDR"), variable("SLURM_TOPOLOGY_ADDR_PATTERN"), variable("SLURMD_NODENAME"));
+  return switches.size() <= fabric::longest_record_text ? switches : std::string();
+}
+
+/// An endpoint of the provider that these options ask for; process 0 warns of it.
+std::unique_ptr<fabric::transport> open_network(const options& settings, int process) {
+  const auto chosen = fabric::choose_provider(settings.provider, settings.address);
+  if (!chosen.warning.empty() && process == 0) std::fprintf(stderr, "weft: warning: %s\n", chosen.warning.c_str());
+  fabric::libfabric_options how;
+  how.frame = settings.eager_limit + fabric::messenger::frame_overhead;
+  how.force_local_registration = settings.force_registration;
+  return fabric::open_libfabric_transport(chosen, how);
+}
+
+/// By what other nodes may reach this process, and what it binds to as long as it knows of none: loopback, unless an
+/// interface was asked for.
+void choose_interfaces(membership& member) {
+  options& settings = member.settings;
+  member.interfaces = fabric::usable_interfaces(settings.interface, settings.address);
+  if (settings.address.empty())
+    settings.address = settings.interface.empty() ? "127.0.0.1" : member.interfaces.front().address;
+}
+
+/// How the others are reached. A process that is alone has nobody to send to, unless it asks for a provider by name.
+/// Otherwise an endpoint waits until it is needed: by which interface that is the processes have to tell each other,
+/// and to load and open libfabric takes some tenths of a second, for nothing on one node. Whoever asked for a
+/// provider hears at once where it is not to be had.
+void choose_network(membership& member) {
+  const int process = member.rendezvous->process();
+  const options& settings = member.settings;
+  const std::string& asked = settings.provider;
+  if (member.rendezvous->processes() == 1) {
+    member.network = asked.empty() ? fabric::loopback_network(1).endpoint(0) : open_network(settings, process);
+    member.provider = member.network->limits().provider;
+    return;
+  }
+  if (!asked.empty()) member.provider = fabric::choose_provider(asked, settings.address).provider;
+  member.open_network = [process](const options& agreed) { return open_network(agreed, process); };
+}
+
+}  // namespace
+
+membership join_by_environment(int& argc, char** argv) {
+  membership member;
+  std::vector<std::string> warnings;
+  member.settings = parse_options(argc, argv, environ, warnings);
+  for (const std::string& warning : warnings) std::fprintf(stderr, "%s\n", warning.c_str());
+  selection_of(member.settings);  // refuses what nobody has before anybody is met
+  choose_interfaces(member);
+
+  const auto deadline = std::chrono::steady_clock::now() + member.settings.join_timeout;
+  joined_job joined = join_job(deadline);
+  member.rendezvous = std::move(joined.rendezvous);
+  member.job = joined.number;
+  member.secret = std::move(joined.secret);
+  if (member.settings.progress == progress_mode::thread)
+    member.progress_cpus = choose_progress_cpus(joined.place.process);
+  const int processes = member.rendezvous->processes();
+  member.ranks = local_ranks(member.rendezvous->process(), processes, member.settings.ranks_per_process);
+  place_workers(member, joined.place.processes);
+  member.switches = switches_here();
+  choose_network(member);
+  return member;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <utility>
+#include <weft/process/started_call.hpp>
+#include <weft/runtime/backoff.hpp>
+#include <weft/runtime/patience.hpp>
+
+namespace weft::detail {
+
+bool started_calls::poll_calls() {
+  if (coroutine::leaves()) return false;  // one of them, which this thread goes on with
+  const std::unique_lock lock(lock_, std::try_to_lock);
+  if (!lock) return false;
+  bool any = false;
+  for (started_call* each : calls_) any = each->poll() || any;
+  if (any) ended_.fetch_add(1, std::memory_order_relaxed);  // relaxed: see events()
+  return any;
+}
+
+std::unique_ptr<coroutine> started_calls::enter(started_call& call) {
+  const std::lock_guard lock(lock_);
+  calls_.push_back(&call);
+  if (at_rest_.empty()) return std::make_unique<coroutine>(stack_size_);
+  auto taken = std::move(at_rest_.back());
+  at_rest_.pop_back();
+  return taken;
+}
+
+void started_calls::leave(started_call& call, std::unique_ptr<coroutine> unused) noexcept {
+  const std::lock_guard lock(lock_);
+  std::erase(calls_, &call);
+  if (at_rest_.size() < most_at_rest) at_rest_.push_back(std::move(unused));
+}
+
+void started_calls::end(const fabric::participant& of, progress& by) {
+  const auto find = [&]() -> started_call* {
+    const std::lock_guard lock(lock_);
+    const auto found = std::ranges::find_if(calls_, [&](auto* each) { return &each->of_ == &of && !each->over_; });
+    return found == calls_.end() ? nullptr : *found;
+  };
+  patience until_it_ends(by);
+  while (started_call* const each = find()) {
+    if (each->awaited_)
+      until_it_ends.wait();  // its fiber ends it, and then may destroy it
+    else
+      each->end();
+  }
+}
+
+started_call::started_call(started_calls& among, const fabric::participant& of, progress& by)
+    : among_(among), of_(of), by_(by) {
+  runs_on_ = among_.enter(*this);
+}
+
+started_call::~started_call() {
+  hold();
+  among_.leave(*this, std::move(runs_on_));
+}
+
+void started_call::start(bool awaited) {
+  start_to_wait();
+  go_on(awaited);
+}
+
+void started_call::start_to_wait() noexcept {
+  runs_on_->begin([](void* self) { static_cast<started_call*>(self)->run(); }, this);
+  done_.reset();
+  over_ = entered_ = false;
+}
+
+void started_call::go_on(bool awaited) {
+  over_ = resume(coroutine::at_waits::leave);
+  if (!over_ && awaited) offer();
+}
+
+bool started_call::hold() {
+  for (patience until_it_ends(by_); awaited_; until_it_ends.wait()) continue;
+  if (!over_ && is_offered_ && !take_back()) over_ = true;
+  return !over_;
+}
+
+void started_call::offer() noexcept {
+  is_offered_ = true;
+  among_.offered_.fetch_add(1, std::memory_order_relaxed);  // relaxed: see started_calls::poll()
+  // release: pairs with the acquire of whoever takes it, for what has been done so far.
+  owner_.store(owner::nobody, std::memory_order_release);
+  if (by_.threaded()) by_.notify();
+}
+
+bool started_call::take_back() noexcept {
+  for (backoff pause; !done_.ready(); pause.pause()) {
+    owner found = owner::nobody;
+    // acquire: pairs with the release of who has gone on with it last, in offer() or poll().
+    if (!owner_.compare_exchange_strong(found, owner::holder, std::memory_order_acquire, std::memory_order_relaxed))
+      continue;  // who polls goes on with it, without waiting
+    among_.offered_.fetch_sub(1, std::memory_order_relaxed);
+    is_offered_ = false;
+    return true;
+  }
+  is_offered_ = false;
+  return false;
+}
+
+bool started_call::poll() noexcept {
+  owner found = owner::nobody;
+  // relaxed: a look that spares the exchange. acquire: as in take_back().
+  if (owner_.load(std::memory_order_relaxed) != owner::nobody ||
+      !owner_.compare_exchange_strong(found, owner::poller, std::memory_order_acquire, std::memory_order_relaxed))
+    return false;
+  if (!resume(coroutine::at_waits::leave)) {
+    owner_.store(owner::nobody, std::memory_order_release);  // as in offer()
+    return false;
+  }
+  among_.offered_.fetch_sub(1, std::memory_order_relaxed);
+  owner_.store(owner::holder, std::memory_order_relaxed);  // the event orders
+  done_.set();
+  return true;
+}
+
+bool started_call::advance() {
+  if (over_ || awaited_) return over_;
+  if (!is_offered_) return over_ = resume(coroutine::at_waits::leave);
+  if (!done_.ready()) by_.help();
+  if (!done_.ready()) return false;
+  is_offered_ = false;
+  return over_ = true;
+}
+
+void started_call::wait() {
+  if (!hold()) return;
+  awaited_ = true;
+  if (entered_)
+    resume(coroutine::at_waits::wait);
+  else
+    run();
+  over_ = true;
+  awaited_ = false;
+}
+
+void started_call::end() {
+  wait();
+  done_.set();
+}
+
+event& started_call::offered() {
+  if (over_)
+    done_.set();
+  else if (!is_offered_ && !awaited_)
+    offer();
+  return done_;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,92 @@
+// Collectives among the ranks of a process, in their own buffers, and with other processes' once these have joined.
+#pragma once
+
+#include <optional>
+#include <weft/hierarchy/leaders.hpp>
+#include <weft/ranks/process_party.hpp>
+
+namespace weft::detail {
+
+/// How many bytes of each rank that gives any are shown, where a call is so short that this is faster than to work in
+/// each other's buffers: the same for all ranks.
+std::optional<std::size_t> shown_bytes(const meeting& here, const request& call, const request_shape& shape);
+
+/// A call, by the last rank of a worker, whose ranks have all made the same one: chooses the pattern
+/// (weft/patterns/served.hpp) and runs it. Where there are other processes the ranks join first:
+///
+///     a pattern, into what the process has for the others -> among the processes, by the last rank of the first worker
+///     -> a pattern, out of what came of that
+class process_team {
+ public:
+  process_team(meeting& here, std::size_t seat, const schedules::selection_parameters& selection, const request& call,
+               const request_shape& shape);
+
+  /// Blocks. Of the seats of its worker `failure` is set then.
+  void run();
+
+ private:
+  bool alone() const { return here_.alone(); }
+  bool is_exclusive() const { return call_.what == collective::exscan; }
+  bool root_is_here() const { return here_.between().process_of(call_.root) == here_.between().here(); }
+  /// The seat whose buffer all here take the result from, or that has it alone.
+  std::size_t owner() const {
+    return schedules::is_rooted(call_.what) && root_is_here() ? here_.seat_of(call_.root) : 0;
+  }
+  std::size_t moved() const;
+  bool is_sole() const;
+  void place_blocks();
+  std::size_t scratch_bytes() const;
+
+  bool run_shown(std::size_t bytes);
+  bool run_in_place();
+  void work();
+  bool then();
+
+  // Among several processes:
+  /// Into what this process has for the others, or all ranks here have together.
+  void join();
+  /// Where the blocks of the ranks here begin in the vector of all: bytes.
+  std::size_t first_byte() const { return places().begin(here_.rank_at(0)) * element_; }
+  const block_places& places() const { return here_.workers()[worker_].places; }
+  /// Of a collective of blocks, where those of the ranks here lie, or in a reduce-scatter all do.
+  std::byte* target() const;
+  std::byte* before() const { return here_.target; }  ///< of a scan: what the processes before have together
+  std::byte* total() const { return is_exclusive() ? here_.target + bytes_ : here_.at(here_.size() - 1).output; }
+  void run_between();
+  void set_counts(leader_call& call) const;
+  void set_buffers(leader_call& call) const;
+  bool take();
+  void scan_behind();
+
+  /// Of an all-to-all: all that goes from here to other processes, or comes from them.
+  std::size_t bytes_away() const { return here_.size() * (bytes_ - here_.size() * block_bytes_); }
+  /// Calls `each` with the first rank and the number of ranks of every other process.
+  template <class Each>
+  void for_others(Each each) const;
+  void pack();
+  void unpack();
+
+  /// What the communicator has failed with.
+  std::exception_ptr failure() const;
+  bool meet_again();
+  void end_badly();
+  void end_served(const std::exception_ptr& failure);
+  /// Of those that depend on what an operator was to make, and where one threw.
+  void end_poisoned(const fabric::poison& poisoned, const std::exception_ptr& of_first);
+  /// The worker whose operator threw in what the firsts have made; null: none.
+  const meeting::worker* thrower() const;
+  fabric::poison poison_of(const meeting::worker& thrower) const;
+
+  meeting& here_;
+  const std::size_t seat_;  ///< of the rank that carries it out
+  const schedules::selection_parameters& selection_;
+  const request& call_;
+  const std::size_t worker_;
+  const std::size_t bytes_;        ///< of the vector
+  const std::size_t block_bytes_;  ///< of a block, where all are equal
+  const std::size_t element_;      ///< bytes: where nothing is combined elements are those
+  process_party p_;
+  bool agreed_ = true;  ///< on the counts of an all-to-all
+};
+
+}  // namespace weft::detail

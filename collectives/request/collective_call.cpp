@@ -1,0 +1,46 @@
+#include <weft/request/collective_call.hpp>
+
+namespace weft::detail {
+
+collective_call planned_call(const request& wanted, const schedules::selected& found, int root, std::size_t count) {
+  collective_call call;
+  call.how = found.how;
+  call.segments = found.segments;
+  call.root = root;
+  call.count = count;
+  if (!schedules::combines(wanted.what)) {
+    call.count *= wanted.element_bytes;  // bytes, since ranks may see what is only moved as elements of different sizes
+    return call;
+  }
+  call.custom = custom_of(wanted.custom);
+  if (call.custom == custom_operator::none) {
+    call.op = wanted.op;
+    call.type = wanted.type;
+  }
+  call.element_bytes = static_cast<std::uint32_t>(wanted.element_bytes);
+  return call;
+}
+
+collective_call agreed_call(const request& wanted, const request_shape& shape) {
+  schedules::selected any;
+  any.how = schedules::algorithms_of(wanted.what).data();
+  collective_call all =
+      planned_call(wanted, any, wanted.root, schedules::has_blocks(wanted.what) ? shape.block : shape.vector);
+  if (wanted.uneven) set_counts(all, wanted, counts_of(wanted));
+  return all;
+}
+
+void set_counts(collective_call& call, const request& wanted, std::vector<std::size_t> counts) {
+  call.count = 0;
+  call.counts = std::move(counts);
+  if (!schedules::combines(wanted.what))
+    for (std::size_t& count : call.counts) count *= wanted.element_bytes;
+}
+
+std::vector<std::size_t> counts_of(const request& wanted) {
+  std::vector<std::size_t> all(wanted.counts.begin(), wanted.counts.end());
+  all.insert(all.end(), wanted.received.begin(), wanted.received.end());
+  return all;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,111 @@
+// Collectives among processes of one node, in the memory that they share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+#include <weft/choice/node_limits.hpp>
+#include <weft/schedules/pattern_call.hpp>
+#include <weft/schedules/selection.hpp>
+#include <weft/team/board_party.hpp>
+#include <weft/team/node_groups.hpp>
+
+namespace weft::detail {
+
+using schedules::memory_pattern;
+
+/// The processes of a communicator that lies on one node: chooses the pattern (weft/patterns/) of each call and runs
+/// it. Used by one rank of this process at a time.
+class node_team {
+ public:
+  /// The team of the communicator whose processes have these seats, in their order, this one at `self`, where all of
+  /// them share memory and have a board; else null. `leaders`: the first rank of each.
+  static std::unique_ptr<node_team> of(process& host, std::uint64_t communicator,
+                                       const std::vector<fabric::arena_boards::seat>& seats,
+                                       const std::vector<int>& leaders, std::size_t self);
+
+  /// Whether a process that told this has one.
+  static bool is_board(fabric::board_ticket ticket) noexcept { return ticket && ticket.board < fabric::arena::boards; }
+
+  node_team(process& host, std::uint64_t communicator, const std::vector<fabric::arena_boards::seat>& seats,
+            const std::vector<int>& leaders, std::size_t self);
+
+  /// This process's.
+  fabric::board_ticket board() const noexcept { return party_.board(); }
+  std::size_t size() const noexcept { return party_.size(); }
+
+  /// Whether a `what` with the operator and type of `call` goes this way: the same in every process.
+  bool takes(collective what, const request& call) const noexcept;
+
+  /// Runs one that does, as `member`, the first rank of this process, by the pattern `wanted` where it serves the call.
+  /// Blocks.
+  leader_result run(const leader_call& call, fabric::participant& member, memory_pattern wanted = memory_pattern::none);
+
+  /// The same in two steps, of a call that is one exchange, without a named pattern. The first shows what this process
+  /// has, and does not block; whether that could be is told to the second.
+  bool show(const leader_call& call, fabric::participant& member);
+  leader_result use_shown(bool shown, fabric::participant& member);
+  /// Whether a `what` of a vector of so many bytes, without a named pattern or counts, is one.
+  bool is_one_exchange(collective what, std::size_t bytes) const noexcept {
+    return (what == collective::allreduce || what == collective::barrier) && is_one_round(what, bytes);
+  }
+
+  /// Begins one: what follows is `how()`, carried out by `party()`. Blocks; false where the communicator has failed.
+  bool begin(const leader_call& call, memory_pattern wanted = memory_pattern::none);
+  /// The pattern of the latest call, but for all-to-alls with counts.
+  const schedules::pattern_call& how() const noexcept { return how_; }
+  const patterns::two_levels* levels() const noexcept { return groups_ ? &*groups_ : nullptr; }
+  board_party& party() noexcept { return party_; }
+
+  /// What the choice of a pattern for a `what` depends on here, by a built-in operator: `mapped` where all buffers lie
+  /// in memory that the node shares.
+  schedules::shared_node seen_by(collective what, bool mapped) const noexcept;
+  bool reads_memory() const noexcept { return party_.reads_memory(); }
+
+  /// Whether a `what` of a vector of so many bytes, without a named pattern or counts, is over once all have shown what
+  /// they have: then nobody waits for what a process does behind its own waits.
+  bool is_one_round(collective what, std::size_t bytes) const noexcept;
+
+  /// From now on: the same in every process.
+  void take(const node_limits& limits) noexcept {
+    limits_ = limits;
+    is_chosen_ = false;
+  }
+
+  /// The communicator has failed: whoever waits here is to end. Any thread.
+  void fail() noexcept { party_.fail(); }
+
+ private:
+  // These return false where the communicator has failed.
+  bool carry_out(const leader_call& call, memory_pattern wanted);
+  leader_result give_up(fabric::participant& member);
+  bool alltoall_with_counts(const leader_call& call, memory_pattern wanted);
+
+  void choose(const leader_call& call, memory_pattern wanted);
+  /// Bytes of the longest input that a process gives the others.
+  std::size_t bytes_given(const leader_call& call) const;
+  bool can_go(const leader_call& call, memory_pattern by) const noexcept;
+  /// The one wanted, where the call can go by it; else by length.
+  memory_pattern pattern_of(const leader_call& call, std::size_t bytes, memory_pattern wanted) const noexcept;
+  /// Whether processes tell where their buffers lie for an input of so many bytes.
+  bool tells(const leader_call& call, std::size_t bytes, memory_pattern wanted) const noexcept;
+  const node_limits& limits() const noexcept { return party_.refused_long_slots() ? limits_by_short_slots_ : limits_; }
+
+  process& host_;
+  board_party party_;
+  node_limits limits_;
+  const node_limits limits_by_short_slots_;
+  const std::optional<patterns::two_levels> groups_;
+  std::vector<patterns::move> moves_;
+
+  // How the latest call goes, and what that depends on beside the call.
+  schedules::pattern_call how_;
+  std::size_t bytes_ = 0;  // that are given
+  memory_pattern wanted_ = memory_pattern::none;
+  bool by_short_slots_ = false;
+  bool is_chosen_ = false;
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,256 @@
+// What the outputs hold in the end.
+#include <algorithm>
+#include <numeric>
+
+#include "memory.hpp"
+
+namespace weft::schedules {
+namespace {
+
+/// Operands combined, as the ranks that contributed them, in order.
+using value = std::vector<int>;
+using value_number = std::size_t;
+constexpr value_number nothing = std::numeric_limits<value_number>::max();
+
+class symbolic_run {
+ public:
+  symbolic_run(const job& all, placing where)
+      : all_(all),
+        cells_(all, where),
+        held_(cells_.size(), nothing),
+        blocks_(cells_.size()),
+        slots_(cells_.size()),
+        sent_(all.steps()) {
+    for (int rank = 0; rank < all.ranks(); ++rank) {
+      values_.push_back({rank});
+      const block_set& input = all.of(rank).cut.input;
+      for (std::uint32_t i = 0; i < input.count; ++i) held_[cells_.input(rank, input.at(i))] = values_.size() - 1;
+    }
+  }
+
+  void take(step_event e) {
+    const step& at = all_.at(e.step);
+    if (at.kind == step_kind::send && !e.end) sent_[e.step] = read_message(e.step);
+    if (!e.end) return;
+    switch (at.kind) {
+      case step_kind::receive:
+        write_message(e.step);
+        break;
+      case step_kind::copy:
+        write(e.step, target(e.step), read(e.step, source(e.step, 0)));
+        break;
+      case step_kind::combine:
+        write(e.step, target(e.step), combined(e.step));
+        break;
+      case step_kind::send:
+      case step_kind::notify:
+      case step_kind::await:
+        break;
+    }
+  }
+
+  std::vector<output_block> outputs() const {
+    std::vector<output_block> blocks;
+    for (int rank = 0; rank < all_.ranks(); ++rank) {
+      const block_set& output = all_.of(rank).cut.output;
+      for (std::uint32_t i = 0; i < output.count; ++i) {
+        const value_number held = held_[cells_.output(rank, output.at(i))];
+        blocks.push_back({rank, output.at(i), held == nothing ? value{} : values_[held]});
+      }
+    }
+    return blocks;
+  }
+
+ private:
+  /// What a slot holds: values of consecutive blocks.
+  struct slot_contents {
+    std::uint32_t first = 0;
+    std::vector<value_number> held;
+  };
+
+  const segment& source(job_step s, std::size_t operand) const {
+    return all_.of(all_.rank_of(s)).sources_of(all_.at(s))[operand];
+  }
+  const segment& target(job_step s) const { return all_.of(all_.rank_of(s)).targets_of(all_.at(s))[0]; }
+  [[noreturn]] void wrong(job_step s, const std::string& what) const {
+    fail(all_.rank_of(s), all_.index_of(s), all_.at(s), what);
+  }
+
+  std::vector<value_number> read(job_step s, const segment& memory) const {
+    const auto [first, count] = memory.elements;
+    if (count == 0) return {};
+    const int rank = all_.rank_of(s);
+    if (memory.in == buffer::scratch) {
+      const auto& slot = slots_[cells_.slot(job::owner(rank, memory), memory.slot)];
+      if (slot.held.empty()) wrong(s, "reads " + name_of(memory) + " before it is written");
+      if (slot.first != first || slot.held.size() < count)
+        wrong(s, "reads " + name_of(memory.elements) + " from " + name_of(memory) + ", which holds " +
+                     name_of(block_range{slot.first, static_cast<std::uint32_t>(slot.held.size())}));
+      return {slot.held.begin(), slot.held.begin() + count};
+    }
+    std::vector<value_number> result;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      result.push_back(held_[cells_.of(rank, memory, first + i)]);
+      if (result.back() == nothing) wrong(s, "reads " + name_of(memory) + " before it is written");
+      if (memory.in == buffer::board && blocks_[cells_.of(rank, memory, first + i)] != first + i)
+        wrong(s, "reads " + name_of(block_range{first + i, 1}) + " from " + name_of(memory) + ", which holds another");
+    }
+    return result;
+  }
+
+  std::vector<value_number> read_message(job_step s) const {
+    std::vector<value_number> contents;
+    for (const segment& part : all_.of(all_.rank_of(s)).sources_of(all_.at(s))) {
+      const auto more = read(s, part);
+      contents.insert(contents.end(), more.begin(), more.end());
+    }
+    return contents;
+  }
+
+  void write_message(job_step s) {
+    auto next = sent_[all_.partner(s)].begin();
+    for (const segment& part : all_.of(all_.rank_of(s)).targets_of(all_.at(s))) {
+      const auto end = next + static_cast<std::ptrdiff_t>(part.elements.count);
+      write(s, part, {next, end});
+      next = end;
+    }
+  }
+
+  void write(job_step s, const segment& target, const std::vector<value_number>& contents) {
+    const auto [first, count] = target.elements;
+    if (count == 0) return;
+    const int rank = all_.rank_of(s);
+    if (target.in == buffer::scratch)
+      slots_[cells_.slot(rank, target.slot)] = {first, contents};
+    else
+      for (std::uint32_t i = 0; i < count; ++i) {
+        const cell to = cells_.of(rank, target, first + i);
+        held_[to] = contents[i];
+        blocks_[to] = first + i;
+      }
+  }
+
+  std::vector<value_number> combined(job_step s) {
+    const std::size_t operands = all_.at(s).sources.count;
+    std::vector<value> sums(target(s).elements.count);
+    for (std::size_t operand = 0; operand < operands; ++operand) {
+      const auto next = read(s, source(s, operand));
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        sums[i].insert(sums[i].end(), values_[next[i]].begin(), values_[next[i]].end());
+    }
+    std::vector<value_number> result;
+    for (value& sum : sums) {
+      check_no_repetition(s, sum);
+      values_.push_back(std::move(sum));
+      result.push_back(values_.size() - 1);
+    }
+    return result;
+  }
+
+  void check_no_repetition(job_step s, value sum) const {
+    std::sort(sum.begin(), sum.end());
+    const auto twice = std::adjacent_find(sum.begin(), sum.end());
+    if (twice != sum.end()) wrong(s, "combines the contribution of rank " + std::to_string(*twice) + " a second time");
+  }
+
+  const job& all_;
+  cell_map cells_;
+  std::vector<value_number> held_;     // by inputs, outputs, work memories and boards
+  std::vector<std::uint32_t> blocks_;  // which of the vector these are
+  std::vector<slot_contents> slots_;   // of scratch
+  std::vector<std::vector<value_number>> sent_;
+  std::vector<value> values_;
+};
+
+}  // namespace
+
+std::vector<output_block> run_symbolically(const job& all, std::span<const step_event> order, placing where) {
+  symbolic_run run(all, where);
+  for (const step_event e : order) run.take(e);
+  return run.outputs();
+}
+
+namespace {
+
+/// The ranks whose contributions an output block should hold, in order.
+value expected_in(const purpose& meant, const job& all, const output_block& block) {
+  const auto chunk = static_cast<int>(block.block / all.of(0).cut.segments);
+  int end = all.ranks();
+  switch (meant.kind) {
+    case collective::broadcast:
+    case collective::scatter:
+      return {meant.root};
+    case collective::allgather:
+    case collective::gather:
+      return {chunk};
+    case collective::alltoall:
+      return {chunk / all.ranks()};
+    case collective::scan:
+      end = block.rank + 1;
+      break;
+    case collective::exscan:
+      end = block.rank;
+      break;
+    case collective::reduce:
+    case collective::allreduce:
+    case collective::reduce_scatter:
+    case collective::barrier:
+      break;
+  }
+  value expected(static_cast<std::size_t>(end));
+  std::iota(expected.begin(), expected.end(), 0);
+  return expected;
+}
+
+}  // namespace
+
+void check_outputs(const purpose& meant, const job& all, std::span<const output_block> blocks) {
+  for (const output_block& block : blocks) {
+    const value expected = expected_in(meant, all, block);
+    value found = block.contributions;
+    std::sort(found.begin(), found.end());
+    const bool ordered = meant.kind == collective::scan || meant.kind == collective::exscan;
+    if (found == expected && ordered && block.contributions != expected)
+      fail(block.rank, "rank " + std::to_string(block.rank) + ": output block " + std::to_string(block.block) +
+                           " is not combined in the order of the ranks");
+    if (found == expected) continue;
+    value differing;
+    std::set_symmetric_difference(found.begin(), found.end(), expected.begin(), expected.end(),
+                                  std::back_inserter(differing));
+    const int rank = differing.front();
+    const bool lacking = !std::binary_search(found.begin(), found.end(), rank);
+    fail(block.rank, "rank " + std::to_string(block.rank) + ": output block " + std::to_string(block.block) +
+                         (lacking ? " lacks" : " holds") + " the contribution of rank " + std::to_string(rank) +
+                         (lacking ? "" : " once too often"));
+  }
+}
+
+void check_all_heard(const job& all, std::span<const step_event> order) {
+  const auto ranks = static_cast<std::size_t>(all.ranks());
+  const auto join = [](std::vector<bool>& into, const std::vector<bool>& more) {
+    for (std::size_t i = 0; i < into.size(); ++i)
+      if (more[i]) into[i] = true;
+  };
+  // Whose begin comes before a step's begin, and then before its end.
+  std::vector<std::vector<bool>> at_begin(all.steps()), at_end(all.steps()), heard(ranks, std::vector<bool>(ranks));
+  for (std::size_t rank = 0; rank < ranks; ++rank) heard[rank][rank] = true;
+  for (const step_event e : order) {
+    const auto rank = static_cast<std::size_t>(all.rank_of(e.step));
+    if (!e.end) {
+      at_begin[e.step].resize(ranks);
+      at_begin[e.step][rank] = true;
+      all.for_each_before(e.step, [&](job_step before) { join(at_begin[e.step], at_end[before]); });
+    } else {
+      at_end[e.step] = at_begin[e.step];
+      if (is_incoming(all.at(e.step).kind)) join(at_end[e.step], at_begin[all.partner(e.step)]);
+      join(heard[rank], at_end[e.step]);
+    }
+  }
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    for (std::size_t other = 0; other < ranks; ++other)
+      if (!heard[rank][other])
+        fail(static_cast<int>(rank),
+             "rank " + std::to_string(rank) + " may leave before rank " + std::to_string(other) + " has come");
+}
+
+}  // namespace weft::schedules
