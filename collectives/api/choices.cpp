@@ -40,19 +40,38 @@ bool goes_in_stages(const communicator_state& state, const choice_request& of) {
   return state.here->between().in_stages() && meets_on_node(state, request_of(of));
 }
 
-/// What ranks that join go by where they are all in this process; null where they are not.
-const schedules::algorithm* way_of_ranks(const communicator_state& state, const choice_request& of) {
-  if (!state.here->alone()) return nullptr;
+/// Whether ranks that join are all in this process, where they go by patterns alone.
+bool goes_by_ranks(const communicator_state& state, collective what) {
   request call;
-  call.what = of.what;
+  call.what = what;
+  return state.here->alone() && joins(state, call);
+}
+
+/// What such ranks give, as far as their patterns go by it.
+request_shape shape_of_call(const communicator_state& state, const choice_request& of) {
   request_shape shape;
   shape.vector = of.bytes;
   shape.block = of.bytes / static_cast<std::size_t>(state.size());
-  using schedules::memory_pattern;
-  const auto by = shown_bytes(*state.here, call, shape) ? memory_pattern::served_shown : memory_pattern::served;
-  const auto rows = schedules::algorithms_of(of.what);
-  const auto row = std::ranges::find(rows, by, &schedules::algorithm::pattern);
-  return row != rows.end() ? &*row : nullptr;
+  return shape;
+}
+
+/// Whether they can show that.
+bool can_show(const communicator_state& state, const choice_request& of) {
+  return showable_bytes(*state.here, request_of(of), shape_of_call(state, of)).has_value();
+}
+
+const schedules::algorithm& way_of_ranks(const communicator_state& state, const choice_request& of) {
+  const bool shown = shown_bytes(*state.here, request_of(of), shape_of_call(state, of), state.selection).has_value();
+  return row_of(of.what, shown ? schedules::memory_pattern::served_shown : schedules::memory_pattern::served);
+}
+
+/// A group for each worker.
+schedules::algorithm_arguments shape_of_ranks(const communicator_state& state) {
+  schedules::algorithm_arguments shape;
+  shape.ranks = state.size();
+  for (const meeting::worker& each : std::as_const(*state.here).workers())
+    shape.groups.emplace_back(each.seats.begin(), each.seats.end());
+  return shape;
 }
 
 }  // namespace
@@ -81,6 +100,7 @@ bool choices::on_node(communicator& on, collective what, std::size_t bytes) {
 
 const schedules::algorithm* choices::way(communicator& on, const choice_request& of) {
   communicator_state& state = *on.state_;
+  if (goes_by_ranks(state, of.what)) return &way_of_ranks(state, of);
   if (goes_in_stages(state, of)) return &row_of(of.what, schedules::memory_pattern::staged);
   const node_team* const team = team_of(state, of.what);
   if (team == nullptr) return choose(state, of).how;
@@ -91,11 +111,9 @@ const schedules::algorithm* choices::way(communicator& on, const choice_request&
 }
 
 std::string_view choices::name_of_way(communicator& on, const choice_request& of) {
+  if (!joined(on, of.what) || goes_by_ranks(*on.state_, of.what)) return way(on, of)->name;
   const bool by_patterns = team_of(*on.state_, of.what) != nullptr;
-  if (!by_patterns && joined(on, of.what) && on_node(on, of.what, of.bytes)) return "node";
-  if (!joined(on, of.what)) return way(on, of)->name;
-  const schedules::algorithm* const of_ranks = way_of_ranks(*on.state_, of);
-  return of_ranks != nullptr ? of_ranks->name : "joined";
+  return !by_patterns && on_node(on, of.what, of.bytes) ? "node" : "joined";
 }
 
 std::string choices::road(communicator& on) {
@@ -129,6 +147,13 @@ std::vector<schedules::prediction> choices::predicted(communicator& on, const ch
   const auto add = [&](const schedules::algorithm& how, const schedules::path_costs& each) {
     predicted.push_back(predict(how, all, of, each));
   };
+  if (goes_by_ranks(state, of.what)) {
+    const auto shape = shape_of_ranks(state);
+    const auto each = path_of(measured->machine, schedules::road::memory, schedules::road::memory, of.combine);
+    for (const schedules::algorithm& how : schedules::algorithms_of(of.what))
+      if (how.pattern == schedules::memory_pattern::served_shown ? can_show(state, of) : is_of_process(how.pattern))
+        predicted.push_back(schedules::predict(how, shape, of.bytes, each, state.selection.segment));
+  }
   if (goes_in_stages(state, of)) predicted.push_back(predict_stages(all, *measured, of));
   const node_team* const team = team_of(state, of.what);
   if (team != nullptr && measured->machine.boards)

@@ -42,8 +42,8 @@ void learn(communicator_state& state, const request& call) {
 }  // namespace
 
 bool joins(const communicator_state& state, const request& call) {
-  const bool named = state.selection.wanted[static_cast<std::size_t>(call.what)] != nullptr;
-  if (!state.here->joins() || named) return false;
+  const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(call.what)];
+  if (!state.here->joins() || (wanted != nullptr && !is_of_process(wanted->pattern))) return false;
   const meeting& here = *state.here;
   switch (call.what) {
     case collective::barrier:

@@ -2,8 +2,6 @@
 
 #include <utility>
 #include <weft/calls/agreement.hpp>
-#include <weft/hierarchy/leaders.hpp>
-#include <weft/ranks/process_team.hpp>
 
 namespace weft::detail {
 namespace {
@@ -21,102 +19,111 @@ std::uint64_t hash_of(const call_terms& terms) {
   return hash;
 }
 
-/// One rank's call.
-class joined_call {
- public:
-  joined_call(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence)
-      : state_(state),
-        here_(*state.here),
-        call_(call),
-        known_(known),
-        sequence_(sequence),
-        mine_(here_.at(state.seat)),
-        seats_(here_.workers()[here_.worker_of(state.seat)].seats) {}
-
-  void run() {
-    // From then on others may still read what this rank called before, to say why it failed.
-    if (here_.rounds().has_failed()) fail(state_.host.failure_of(state_.member));
-    take_seat();
-    switch (here_.arrive(state_.seat)) {
-      case meeting::arrival::failed:
-        fail(state_.host.failure_of(state_.member));
-      case meeting::arrival::last:
-        lead();
-        here_.release(state_.seat);
-        break;
-      case meeting::arrival::over:
-        break;
-    }
-    if (call_.common_output != nullptr) *call_.common_output = std::move(mine_.common);
-    if (mine_.failure != nullptr) fail(std::exchange(mine_.failure, nullptr));
-  }
-
- private:
-  void take_seat() {
-    if (mine_.known != &known_ || !known_.seated) say_terms();
-    mine_.sequence = sequence_;
-    agree_if_checked(state_, call_, known_, mine_.sequence);
-    mine_.custom = call_.custom;
-    mine_.member = &state_.member;
-    mine_.input = static_cast<const std::byte*>(call_.in);
-    mine_.output = static_cast<std::byte*>(call_.out);
-    if (call_.what == collective::alltoall && call_.uneven) {
-      mine_.sent.assign(call_.counts, call_.element_bytes);
-      mine_.received.assign(call_.received, call_.element_bytes);
-    }
-    if ((sequence_ & sequence_of_plan) == 0) state_.member.silent.enter(sequence_, mine_.terms.fingerprint);
-  }
-
-  void say_terms() {
-    mine_.known = &known_;
-    mine_.terms = known_.terms;
-    mine_.hash = hash_of(mine_.terms);
-    mine_.shown = shown_bytes(here_, call_, known_.shape);
-    mine_.kernel = schedules::combines(call_.what) ? array_operator(call_).kernel : nullptr;
-    known_.seated = true;
-  }
-
-  [[noreturn]] void fail(const std::exception_ptr& failure) {
-    rethrow(state_, schedules::call_name(call_.what), failure);
-  }
-
-  /// By the last rank of a worker: the call of all its ranks.
-  void lead() noexcept {
-    try {
-      if (!all_call_the_same())
-        here_.end_calls(seats_, state_.host.failure_of(state_.member));
-      else
-        process_team(here_, state_.seat, state_.selection, call_, known_.shape).run();
-    } catch (...) {
-      here_.end_calls(seats_, state_.host.break_communicator(state_.member));
-    }
-  }
-
-  /// At this worker.
-  bool all_call_the_same() {
-    const meeting::seat& first = here_.at(seats_[0]);
-    for (const std::size_t i : seats_.subspan(1)) {
-      const meeting::seat& other = here_.at(i);
-      if (other.sequence == first.sequence && other.terms == first.terms) continue;
-      here_.refuse_difference(seats_[0], i);
-      return false;
-    }
-    return true;
-  }
-
-  communicator_state& state_;
-  meeting& here_;
-  const request& call_;
-  known_call& known_;
-  const std::uint32_t sequence_;
-  meeting::seat& mine_;
-  const std::span<const std::size_t> seats_;  ///< of its worker
-};
-
 }  // namespace
 
-void run_joined(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence) {
-  joined_call(state, call, known, sequence).run();
+joined_call::joined_call(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence)
+    : state_(state),
+      here_(*state.here),
+      call_(call),
+      known_(known),
+      sequence_(sequence),
+      mine_(here_.at(state.seat)),
+      seats_(here_.workers()[here_.worker_of(state.seat)].seats) {}
+
+void joined_call::run() {
+  // From then on others may still read what this rank called before, to say why it failed.
+  if (here_.rounds().has_failed()) fail(state_.host.failure_of(state_.member));
+  take_seat();
+  switch (here_.arrive(state_.seat)) {
+    case meeting::arrival::failed:
+      fail(state_.host.failure_of(state_.member));
+    case meeting::arrival::last:
+      lead([this] {
+        if (all_call_the_same())
+          process_team(here_, state_.seat, state_.selection, call_, known_.shape).run();
+        else
+          here_.end_calls(seats_, state_.host.failure_of(state_.member));
+      });
+      here_.release(state_.seat);
+      break;
+    case meeting::arrival::over:
+      break;
+  }
+  conclude();
+}
+
+bool joined_call::is_exchange() {
+  take_seat();
+  if (!mine_.shown || here_.most_on_a_worker() != 1) return false;
+  exchange_.emplace(here_, state_.seat, state_.selection, call_, known_.shape);
+  return true;
+}
+
+bool joined_call::show() {
+  if (here_.rounds().has_failed()) return false;  // others may still read what it showed before
+  exchange_->show();
+  return true;
+}
+
+void joined_call::use_shown(bool shown) {
+  if (!shown) fail(state_.host.failure_of(state_.member));
+  lead([this] { exchange_->use_shown(); });
+  conclude();
+}
+
+void joined_call::take_seat() {
+  if (mine_.known != &known_ || !known_.seated) say_terms();
+  mine_.sequence = sequence_;
+  agree_if_checked(state_, call_, known_, mine_.sequence);
+  mine_.custom = call_.custom;
+  mine_.member = &state_.member;
+  mine_.input = static_cast<const std::byte*>(call_.in);
+  mine_.output = static_cast<std::byte*>(call_.out);
+  if (call_.what == collective::alltoall && call_.uneven) {
+    mine_.sent.assign(call_.counts, call_.element_bytes);
+    mine_.received.assign(call_.received, call_.element_bytes);
+  }
+  if ((sequence_ & sequence_of_plan) == 0) state_.member.silent.enter(sequence_, mine_.terms.fingerprint);
+}
+
+void joined_call::say_terms() {
+  mine_.known = &known_;
+  mine_.terms = known_.terms;
+  mine_.hash = hash_of(mine_.terms);
+  mine_.shown = shown_bytes(here_, call_, known_.shape, state_.selection);
+  mine_.kernel = schedules::combines(call_.what) ? array_operator(call_).kernel : nullptr;
+  known_.seated = true;
+}
+
+/// By the last rank of a worker: the call of all its ranks.
+template <class Work>
+void joined_call::lead(Work work) noexcept {
+  try {
+    work();
+  } catch (...) {
+    here_.end_calls(seats_, state_.host.break_communicator(state_.member));
+  }
+}
+
+/// On this worker.
+bool joined_call::all_call_the_same() {
+  const meeting::seat& first = here_.at(seats_[0]);
+  for (const std::size_t i : seats_.subspan(1)) {
+    const meeting::seat& other = here_.at(i);
+    if (other.sequence == first.sequence && other.terms == first.terms) continue;
+    here_.refuse_difference(seats_[0], i);
+    return false;
+  }
+  return true;
+}
+
+void joined_call::conclude() {
+  if (call_.common_output != nullptr) *call_.common_output = std::move(mine_.common);
+  if (mine_.failure != nullptr) fail(std::exchange(mine_.failure, nullptr));
+}
+
+void joined_call::fail(const std::exception_ptr& failure) {
+  rethrow(state_, schedules::call_name(call_.what), failure);
 }
 
 }  // namespace weft::detail

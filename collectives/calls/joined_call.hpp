@@ -1,15 +1,50 @@
 // Collectives whose ranks of one process first join their parts in its memory.
 #pragma once
 
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
 #include <weft/calls/communicator_state.hpp>
+#include <weft/ranks/process_team.hpp>
 
 namespace weft::detail {
 
-/// Runs a call that joins (call_ways.hpp), as number `sequence`. The ranks of a process combine, or copy, straight from
-/// each other's buffers, in their order; their leader, which is the first of them, does the same with the other
+/// One rank's call that joins (call_ways.hpp), as number `sequence`. The ranks of a process combine, or copy, straight
+/// from each other's buffers, in their order; their leader, which is the first of them, does the same with the other
 /// processes' by messages; every rank takes its part of the result from where it lies (ranks/process_team.hpp). In the
-/// checked mode all ranks compare first what they are about to call. Blocks until nobody here uses this rank's buffers
-/// any more. Throws what a collective throws.
-void run_joined(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence);
+/// checked mode all ranks compare first what they are about to call.
+class joined_call {
+ public:
+  joined_call(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence);
+
+  /// Blocks until nobody here uses this rank's buffers any more. Throws what a collective throws.
+  void run();
+
+  /// For a plan, whose call is made again and again: whether it is one exchange, in which each rank shows what it gives
+  /// and works for itself. Then it is made in two steps. The first does not block, and tells the second whether it
+  /// could be; that blocks, and throws.
+  bool is_exchange();
+  bool show();
+  void use_shown(bool shown);
+
+ private:
+  void take_seat();
+  void say_terms();
+  template <class Work>
+  void lead(Work work) noexcept;
+  bool all_call_the_same();
+  void conclude();
+  [[noreturn]] void fail(const std::exception_ptr& failure);
+
+  communicator_state& state_;
+  meeting& here_;
+  const request& call_;
+  known_call& known_;
+  const std::uint32_t sequence_;
+  meeting::seat& mine_;
+  const std::span<const std::size_t> seats_;  ///< of its worker
+  std::optional<process_team> exchange_;
+};
 
 }  // namespace weft::detail

@@ -39,7 +39,7 @@ void run_in_turn(communicator_state& state, const request& call, known_call& kno
   if (known.goes == way::node)
     run_on_node(state, call, known, sequence);
   else
-    run_joined(state, call, known, sequence);
+    joined_call(state, call, known, sequence).run();
 }
 
 void run_in_memory(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence) {

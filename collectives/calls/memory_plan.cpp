@@ -70,7 +70,7 @@ void memory_plan::open_with(std::vector<fabric::board_ticket> boards) {
   learn_ways();
   if (known.goes == way::joined) {
     meeting& here = *elsewhere_->here;
-    const auto shown = shown_bytes(here, what_.call, known.shape);
+    const auto shown = shown_bytes(here, what_.call, known.shape, elsewhere_->selection);
     if (shown && *shown * here.most_on_a_worker() > worker_rounds::line_bytes) here.rounds().make_room();
   }
   const request& call = what_.call;  // the first look for a kernel allocates
@@ -82,23 +82,39 @@ void memory_plan::open_with(std::vector<fabric::board_ticket> boards) {
 }
 
 void memory_plan::learn_ways() {
+  const request& call = what_.call;
+  if (what_.known.goes == way::joined) {
+    among_ranks_.emplace(*elsewhere_, call, what_.known, sequence_);
+    if (!among_ranks_->is_exchange()) among_ranks_.reset();
+    return;
+  }
   leaders& between = elsewhere_->here->between();
   const node_team* const team = between.team();
   if (what_.known.goes != way::node || team == nullptr || static_cast<int>(team->size()) != between.size()) return;
-  const request& call = what_.call;
   if (elsewhere_->selection.wanted[static_cast<std::size_t>(call.what)] != nullptr || call.uneven) return;
   const std::size_t bytes = what_.known.shape.vector * call.element_bytes;
   awaited_ = !team->is_one_round(call.what, bytes);
-  exchanges_ = team->is_one_exchange(call.what, bytes);
+  exchanges_on_node_ = team->is_one_exchange(call.what, bytes);
 }
 
 void memory_plan::start() {
   const bool opens = hold();
   started_ = true;
   if (opens) return go_on(true);
-  if (!exchanges_) return started_call::start(awaited_);
-  shown_ = show_on_node(*elsewhere_, what_.call, what_.known, sequence_);
+  if (!among_ranks_ && !exchanges_on_node_) return started_call::start(awaited_);
+  shown_ = show();
   start_to_wait();
+}
+
+bool memory_plan::show() {
+  return among_ranks_ ? among_ranks_->show() : show_on_node(*elsewhere_, what_.call, what_.known, sequence_);
+}
+
+void memory_plan::use_shown(bool shown) {
+  if (among_ranks_)
+    among_ranks_->use_shown(shown);
+  else
+    use_shown_on_node(*elsewhere_, what_.call, what_.known, shown);
 }
 
 void memory_plan::run() noexcept {
@@ -107,8 +123,7 @@ void memory_plan::run() noexcept {
     if (elsewhere_ == nullptr) open();
     if (!std::exchange(started_, false)) return;
     if (what_.known.goes == way::messages) return run_by_messages();
-    if (const auto shown = std::exchange(shown_, std::nullopt))
-      return use_shown_on_node(*elsewhere_, what_.call, what_.known, *shown);
+    if (const auto shown = std::exchange(shown_, std::nullopt)) return use_shown(*shown);
     run_in_turn(*elsewhere_, what_.call, what_.known, sequence_);
   } catch (...) {
     failure_ = std::current_exception();

@@ -10,6 +10,8 @@
 #include <weft/calls/memory_call.hpp>
 #include <weft/executor/execution.hpp>
 
+#include "joined_call.hpp"
+
 namespace weft::detail {
 
 /// One rank's. Its ranks meet elsewhere than in their other calls: where that is, those of a node tell each other by
@@ -32,6 +34,8 @@ class memory_plan final : public started_call {
   void open();
   void open_with(std::vector<fabric::board_ticket> boards);
   void learn_ways();
+  bool show();
+  void use_shown(bool shown);
   void run_by_messages();
 
   communicator_state& on_;
@@ -44,9 +48,11 @@ class memory_plan final : public started_call {
   std::unique_ptr<dataflow_execution> by_messages_;  // where there was no board left
   std::uint64_t fingerprint_ = 0;                    // of these
   bool started_ = false;
-  bool awaited_ = true;        // by others, behind this rank's own waits
-  bool exchanges_ = false;     // it is one exchange: a start shows, and who waits uses what is shown
-  std::optional<bool> shown_;  // by this start, if that could be
+  bool awaited_ = true;  // by others, behind this rank's own waits
+  // Where it is one exchange a start shows, and who waits uses what is shown:
+  std::optional<joined_call> among_ranks_;  // of this process; else
+  bool exchanges_on_node_ = false;
+  std::optional<bool> shown_;  // by this start: whether that could be
   std::exception_ptr failure_;
 };
 

@@ -14,14 +14,23 @@ constexpr std::size_t shared_bytes = 32 << 10;
 
 }  // namespace
 
-std::optional<std::size_t> shown_bytes(const meeting& here, const request& call, const request_shape& shape) {
+std::optional<std::size_t> showable_bytes(const meeting& here, const request& call, const request_shape& shape) {
+  if (here.alone() && call.what == collective::barrier) return 0;
   if (!here.alone() || here.workers().size() == 1 || call.custom.apply != nullptr) return std::nullopt;
   if (call.uneven || call.common_output != nullptr) return std::nullopt;
-  std::size_t each = shape.vector * call.element_bytes;
-  if (call.what == collective::barrier) each = 0;
-  if (schedules::has_blocks(call.what) && !has_input_blocks(call.what)) each = shape.block * call.element_bytes;
+  const bool gives_block = schedules::has_blocks(call.what) && !has_input_blocks(call.what);
+  const std::size_t each = (gives_block ? shape.block : shape.vector) * call.element_bytes;
   const bool fits = each <= worker_rounds::slot_bytes && each * here.most_on_a_worker() <= worker_rounds::slot_bytes;
   return fits ? std::optional(each) : std::nullopt;
+}
+
+std::optional<std::size_t> shown_bytes(const meeting& here, const request& call, const request_shape& shape,
+                                       const schedules::selection_parameters& selection) {
+  const auto each = showable_bytes(here, call, shape);
+  if (!each) return each;
+  const schedules::algorithm* const wanted = selection.wanted[static_cast<std::size_t>(call.what)];
+  const auto by = wanted != nullptr ? wanted->pattern : schedules::pattern_of_ranks(call.what, *each, here.size());
+  return by == schedules::memory_pattern::served_shown ? each : std::nullopt;
 }
 
 process_team::process_team(meeting& here, std::size_t seat, const schedules::selection_parameters& selection,
@@ -34,7 +43,9 @@ process_team::process_team(meeting& here, std::size_t seat, const schedules::sel
       bytes_(shape.vector * call.element_bytes),
       block_bytes_(shape.block * call.element_bytes),
       element_(schedules::combines(call.what) ? call.element_bytes : 1),
-      p_(here, seat, call, element_, is_sole()) {}
+      p_(here, seat, call, element_, is_sole()) {
+  place_blocks();
+}
 
 std::size_t process_team::moved() const {
   const bool to_all = call_.what == collective::alltoall || call_.what == collective::allgather;
@@ -50,11 +61,25 @@ bool process_team::is_sole() const {
 }
 
 void process_team::run() {
-  place_blocks();
-  const auto& shown = here_.at(seat_).shown;
-  if (!(shown ? run_shown(*shown) : run_in_place())) here_.end_calls(here_.workers()[worker_].seats, failure());
+  if (!(here_.at(seat_).shown ? run_shown() : run_in_place())) end_failed();
   if (worker_ == 0) here_.common = nullptr;
 }
+
+void process_team::show() {
+  p_.use_own();
+  if (!patterns::show_given(p_, call_.what, owner(), shown_elements())) end_failed();
+}
+
+void process_team::use_shown() {
+  if (!patterns::use_given(p_, call_.what, owner(), bytes_ / element_)) return end_failed();
+  rethrow_thrown();
+}
+
+void process_team::rethrow_thrown() {
+  if (const auto thrown = p_.take_thrown()) std::rethrow_exception(thrown);
+}
+
+void process_team::end_failed() { here_.end_calls(here_.workers()[worker_].seats, failure()); }
 
 void process_team::place_blocks() {
   if (!schedules::has_blocks(call_.what)) return;
@@ -65,9 +90,9 @@ void process_team::place_blocks() {
     its.assign(call_.counts, call_.element_bytes / element_);
 }
 
-bool process_team::run_shown(std::size_t bytes) {
-  const bool over = patterns::serve_all_shown(p_, call_.what, owner(), bytes_ / element_, bytes / element_);
-  if (const auto thrown = p_.take_thrown()) std::rethrow_exception(thrown);
+bool process_team::run_shown() {
+  const bool over = patterns::serve_all_shown(p_, call_.what, owner(), bytes_ / element_, shown_elements());
+  rethrow_thrown();
   return over;
 }
 

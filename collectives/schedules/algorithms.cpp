@@ -80,10 +80,14 @@ constexpr algorithm served() {
   constexpr unsigned parameters = (is_rooted(what) ? takes::root : 0) | takes::groups | (shown ? 0 : takes::segments);
   if constexpr (!combines(what))
     return shared<what, by>(shown ? "served-shown" : "served", parameters, folklore,
-                            shown ? "3 α + (p - 1) n β" : "3 α + (p - 1)/g n β for g groups", copied<cost>);
+                            shown ? "r α + (p - 1) n β: r = 1 for p groups, else 3"
+                                  : "r α + (p - 1)/g n β for g groups: r = 2 for p, else 4",
+                            copied<cost>);
   else
     return shared<what, by>(shown ? "served-shown" : "served", parameters, folklore,
-                            shown ? "3 α + (p - 1) n (β + γ)" : "3 α + (p - 1)/g n (β + γ) for g groups", cost);
+                            shown ? "r α + (p - 1) n (β + γ): r = 1 for p groups, else 3"
+                                  : "r α + (p - 1)/g n (β + γ) for g groups: r = 2 for p, else 4",
+                            cost);
 }
 
 /// That of ranks of several nodes.

@@ -69,11 +69,11 @@ double told_exchange_cost(const algorithm_arguments& of, double bytes, const pat
 }
 
 double served_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
-  return rounds_of_node(of, 3, each) + used(each, (p(of) - 1) / groups(of) * bytes);
+  return rounds_of_node(of, groups(of) == p(of) ? 2 : 4, each) + used(each, (p(of) - 1) / groups(of) * bytes);
 }
 
 double served_shown_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
-  return rounds_of_node(of, 3, each) + used(each, (p(of) - 1) * bytes);
+  return rounds_of_node(of, groups(of) == p(of) ? 1 : 3, each) + used(each, (p(of) - 1) * bytes);
 }
 
 namespace {

@@ -121,6 +121,12 @@ memory_pattern pattern_of(collective kind, std::size_t bytes, const shared_node&
   return on.in_groups && kind == collective::allreduce ? memory_pattern::in_groups : memory_pattern::at_once;
 }
 
+memory_pattern pattern_of_ranks(collective kind, std::size_t bytes, std::size_t ranks) {
+  const bool by_root = kind == collective::broadcast || kind == collective::scatter;
+  const bool is_short = bytes * (by_root ? 1 : ranks - 1) < least_told;
+  return kind == collective::barrier || is_short ? memory_pattern::served_shown : memory_pattern::served;
+}
+
 bool goes_in_stages(collective kind, std::size_t bytes, std::size_t most) {
   if (kind == collective::alltoall) return most * bytes <= most_packed;
   return kind != collective::gather && kind != collective::scatter;

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <random>
 #include <thread>
+#include <weft/api/choices.hpp>
 
 #include "collective_cases.hpp"
 #include "joined_job.hpp"
@@ -13,6 +14,7 @@ using namespace weft_test;
 
 namespace {
 
+using weft::detail::choices;
 using weft::schedules::collective;
 
 /// Every collective in turn, of any operator, root and length: below and beyond what the ranks share.
@@ -58,6 +60,42 @@ TEST_CASE("where an algorithm is named ranks do not meet, and get the serial res
   what.settings.allreduce = GENERATE("recursive-doubling", "ring");
   what.settings.allgather = "bruck";
   run_ranks(what, [](weft::communicator& world) { call_anything(world, 33, seed_of_this_run() + 5); });
+}
+
+TEST_CASE("ranks of a process go by the pattern that is named, in every form", "[joined][results]") {
+  using weft::schedules::algorithm;
+  using weft::schedules::memory_pattern;
+  const auto by = GENERATE(memory_pattern::served, memory_pattern::served_shown);
+  run_ranks(joined_job(1, 5, GENERATE(1, 2, 5)), [by](weft::communicator& world) {
+    for (const algorithm& how : weft::schedules::algorithms()) {
+      if (how.pattern != by) continue;
+      choices::prefer(world, how.kind, &how);
+      const weft::detail::choice_request one{how.kind, 5 * sizeof(double), {}, 0};
+      if (by == memory_pattern::served) expect(choices::name_of_way(world, one) == how.name, "the pattern's name");
+    }
+    call_anything(world, sanitized ? 22 : 110, seed_of_this_run() + 9);
+  });
+}
+
+TEST_CASE("ranks with a worker each show what they give when they start a plan, and wait in any order",
+          "[joined][results]") {
+  const int ranks = GENERATE(2, 3, 5);
+  run_ranks(joined_job(1, ranks, ranks), [ranks](weft::communicator& world) {
+    std::vector<std::int64_t> mine(100), sums(100), all(100 * static_cast<std::size_t>(ranks));
+    auto sum = world.plan_allreduce(mine, sums, weft::sum);
+    auto gather = world.plan_allgather(mine, all);
+    for (std::int64_t turn = 0; turn < (sanitized ? 100 : 2000); ++turn) {
+      for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = turn + world.rank() + static_cast<std::int64_t>(i);
+      sum.start();
+      gather.start();
+      if (turn % 3 == 0) world.barrier();
+      (turn % 2 == world.rank() % 2 ? gather : sum).wait();
+      (turn % 2 == world.rank() % 2 ? sum : gather).wait();
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        expect(sums[i] == ranks * (turn + static_cast<std::int64_t>(i)) + ranks * (ranks - 1) / 2, "a sum");
+      expect(all[100] == turn + 1, "a block");
+    }
+  });
 }
 
 TEST_CASE("ranks of any order, and some of them alone, get the serial result", "[joined][results]") {

@@ -258,6 +258,20 @@ TEST_CASE("a bench says which pattern the ranks of a process take") {
   CHECK(taken({"-n", "4", "--ranks-per-process", "4", "--workers", "1"}) == "served");
   CHECK(taken({"-n", "4", "--ranks-per-process", "4", "--workers", "2"}) == "served-shown");
   CHECK(taken({"-n", "4", "--ranks-per-process", "2"}) == "node");
+  CHECK(taken({"-n", "4", "--ranks-per-process", "4", "--workers", "2", "--weft-allreduce=served"}) == "served");
+}
+
+TEST_CASE("a bench of the ranks of a process explains their patterns, and chooses one") {
+  const auto all = results({"allreduce", "-n", "2", "--ranks-per-process", "2", "--workers", "2", "-b", "8", "-e",
+                            "8192", "-f", "1024", "--budget", "2", "--explain"});
+  std::vector<std::string> chosen, patterns;
+  for (const json& one : all) {
+    const auto name = one.at("algorithm").get<std::string>();
+    if (one.at("chosen").get<bool>()) chosen.push_back(name);
+    if (name.starts_with("served")) patterns.push_back(name);
+  }
+  CHECK(chosen == words{"served-shown", "served"});
+  CHECK(patterns.size() == 4);
 }
 
 TEST_CASE("a bench refuses an arena that there is none of") {

@@ -16,10 +16,9 @@ struct choices {
                                 kernels::type type);
   static schedules::selected taken(communicator& on, const choice_request& of);
   /// What such a call goes by, in every form: a pattern of the memory that its node shares, stages of several nodes,
-  /// or else as `taken`. For ranks that do not join in their process first.
+  /// of a process that has all ranks, or else as `taken`. Not for ranks that join in several processes first.
   static const schedules::algorithm* way(communicator& on, const choice_request& of);
-  /// Its name, or the pattern's by which the ranks of a process go that are alone. "joined" where such ranks join
-  /// before their processes go on, "node" where these go on in the memory of nodes.
+  /// Its name; "joined" where ranks join before their processes go on, "node" where these go on in the memory of nodes.
   static std::string_view name_of_way(communicator& on, const choice_request& of);
   /// Whether the ranks of each process join in its memory first: then what is taken goes between the processes, and is
   /// chosen among these. Not while an algorithm is preferred.

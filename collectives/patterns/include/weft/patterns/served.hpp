@@ -58,17 +58,27 @@ bool tell_firsts(Party& p) {
   return true;
 }
 
-/// A round of the firsts.
+/// A round of the firsts: each publishes, and then awaits the others.
+template <class Party>
+void publish_to_firsts(Party& p, shows what) {
+  if (serves(p))
+    p.publish(what, is_first(p));
+  else
+    p.publish(shows::nothing, nobody);
+}
+
+template <class Party>
+bool await_firsts(Party& p) {
+  if (!serves(p)) return true;
+  for (const std::size_t first : p.firsts())
+    if (first != p.self() && !p.await(first)) return false;
+  return true;
+}
+
 template <class Party>
 bool meet_firsts(Party& p, shows what) {
-  if (serves(p)) {
-    p.publish(what, is_first(p));
-    for (const std::size_t first : p.firsts())
-      if (first != p.self() && !p.await(first)) return false;
-  } else {
-    p.publish(shows::nothing, nobody);
-  }
-  return true;
+  publish_to_firsts(p, what);
+  return await_firsts(p);
 }
 
 /// Each first hears of those that it serves where their buffers lie.
@@ -82,19 +92,6 @@ bool tell_first(Party& p) {
     if (!p.await(m)) return false;
     p.hear(m, offers::both);
   }
-  p.end();
-  return true;
-}
-
-/// The firsts show each other `each` elements of every member that `gives` any.
-template <class Party, class Gives>
-bool show_given(Party& p, std::size_t each, Gives gives, bool but_own) {
-  if (!all_serve(p) && !tell_first(p)) return false;
-  if (!p.begin_showing(each)) return false;
-  for (const std::size_t m : p.served())
-    if (gives(m)) p.copy(p.given(m, 0), p.shown_of(m), each);
-  if (!meet_firsts(p, shows::input)) return false;
-  p.use_shown(but_own);
   p.end();
   return true;
 }
@@ -123,14 +120,6 @@ bool serve(Party& p, Work work, Then then) {
   if (!p.begin(0) || !meet_firsts(p, shows::made)) return false;
   p.end();
   if (serves(p) && !then()) return false;
-  return let_go(p);
-}
-
-/// The firsts do `work` for theirs out of what all show.
-template <class Party, class Gives, class Work>
-bool serve_shown(Party& p, std::size_t each, Gives gives, bool but_own, Work work) {
-  if (!show_given(p, each, gives, but_own)) return false;
-  if (serves(p)) work();
   return let_go(p);
 }
 
@@ -271,13 +260,33 @@ void work_of_first(Party& p, Collective what, std::size_t root, std::size_t coun
   }
 }
 
-/// Such a collective of which all show the inputs, of `each` elements.
+/// The firsts show each other `each` elements of every member that gives any to such a collective.
+template <class Party, class Collective>
+bool show_given(Party& p, Collective what, std::size_t root, std::size_t each) {
+  if (!p.begin_showing(each)) return false;
+  const bool only_root = what == Collective::broadcast || what == Collective::scatter;
+  for (const std::size_t m : p.served())
+    if (!only_root || m == root) p.copy(p.given(m, 0), p.shown_of(m), each);
+  publish_to_firsts(p, shows::input);
+  return true;
+}
+
+/// They work for those that they serve out of what all have shown.
+template <class Party, class Collective>
+bool use_given(Party& p, Collective what, std::size_t root, std::size_t count) {
+  if (!await_firsts(p)) return false;
+  p.use_shown(what == Collective::reduce || what == Collective::allreduce);
+  p.end();
+  if (serves(p)) work_of_first(p, what, root, count, true);
+  return true;
+}
+
+/// Such a collective of which all show the inputs. Where each serves itself, show_given and then use_given do the same
+/// in two steps.
 template <class Party, class Collective>
 bool serve_all_shown(Party& p, Collective what, std::size_t root, std::size_t count, std::size_t each) {
-  const bool only_root = what == Collective::broadcast || what == Collective::scatter;
-  const bool reads_first = what == Collective::reduce || what == Collective::allreduce;
-  const auto gives = [only_root, root](std::size_t m) { return !only_root || m == root; };
-  return serve_shown(p, each, gives, reads_first, [&] { work_of_first(p, what, root, count, true); });
+  if (!all_serve(p) && !tell_first(p)) return false;
+  return show_given(p, what, root, each) && use_given(p, what, root, count) && let_go(p);
 }
 
 }  // namespace weft::patterns

@@ -132,6 +132,8 @@ class process_party {
   }
   /// What has thrown since the firsts met.
   std::exception_ptr take_thrown() noexcept { return std::exchange(thrown_, nullptr); }
+  /// From now on the members served here give and take what lies in their own buffers, again.
+  void use_own() noexcept { fill(mine_.seats); }
   /// From now on what a member gives, or takes, lies there.
   void give_from(std::size_t m, const std::byte* from) noexcept { mine_.inputs[m] = const_cast<std::byte*>(from); }
   void take_to(std::size_t m, std::byte* to) noexcept { mine_.outputs[m] = to; }

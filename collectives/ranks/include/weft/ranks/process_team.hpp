@@ -7,9 +7,11 @@
 
 namespace weft::detail {
 
-/// How many bytes of each rank that gives any are shown, where a call is so short that this is faster than to work in
-/// each other's buffers: the same for all ranks.
-std::optional<std::size_t> shown_bytes(const meeting& here, const request& call, const request_shape& shape);
+/// How many bytes each rank that gives any would show, where it could: the same for all ranks.
+std::optional<std::size_t> showable_bytes(const meeting& here, const request& call, const request_shape& shape);
+/// The same where it does: the choice is for that pattern, or it is named.
+std::optional<std::size_t> shown_bytes(const meeting& here, const request& call, const request_shape& shape,
+                                       const schedules::selection_parameters& selection);
 
 /// A call, by the last rank of a worker, whose ranks have all made the same one: chooses the pattern
 /// (weft/patterns/served.hpp) and runs it. Where there are other processes the ranks join first:
@@ -24,6 +26,11 @@ class process_team {
   /// Blocks. Of the seats of its worker `failure` is set then.
   void run();
 
+  /// The same in two steps, and again, where all show what they give and each rank has a worker of its own. The first
+  /// does not block.
+  void show();
+  void use_shown();
+
  private:
   bool alone() const { return here_.alone(); }
   bool is_exclusive() const { return call_.what == collective::exscan; }
@@ -37,7 +44,10 @@ class process_team {
   void place_blocks();
   std::size_t scratch_bytes() const;
 
-  bool run_shown(std::size_t bytes);
+  std::size_t shown_elements() const { return *here_.at(seat_).shown / element_; }
+  bool run_shown();
+  void end_failed();
+  void rethrow_thrown();
   bool run_in_place();
   void work();
   bool then();

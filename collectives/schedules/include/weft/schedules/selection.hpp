@@ -72,6 +72,11 @@ inline constexpr std::size_t least_told = 3 << 10;
 /// The pattern that a collective takes there by a built-in operator, where the longest input that a process gives the
 /// others has so many bytes.
 memory_pattern pattern_of(collective kind, std::size_t bytes, const shared_node& on);
+/// That of the ranks of one process, where each that gives any gives so many bytes and could show them. To show them
+/// saves the rounds in which all hear where the others' buffers lie, and costs a copy that everyone reads. Measured on
+/// an EPYC, an all-reduce on 2 workers, us shown and not: 2 ranks 2 KiB 0.36 and 0.38, 4 KiB 0.58 and 0.46; 8 ranks
+/// 256 B 1.6 and 2.0, 512 B 1.45 and 1.43, 4 KiB 10.3 and 3.1.
+memory_pattern pattern_of_ranks(collective kind, std::size_t bytes, std::size_t ranks);
 /// Whether a collective of ranks on several nodes, at most `most` on each, goes in stages: staged.hpp. Gathers,
 /// scatters and long all-to-alls have nothing to combine, and no block goes to several ranks: they go by messages
 /// alone.
