@@ -117,7 +117,8 @@ memory_pattern pattern_of(collective kind, std::size_t bytes, const shared_node&
       break;
   }
   if (reads) return memory_pattern::single_copy;
-  if (!fits && !on.short_slots) return memory_pattern::by_shares;
+  // Between two each reads as much at once as by shares, in half the rounds.
+  if (!fits && !on.short_slots && processes > 2) return memory_pattern::by_shares;
   return on.in_groups && kind == collective::allreduce ? memory_pattern::in_groups : memory_pattern::at_once;
 }
 

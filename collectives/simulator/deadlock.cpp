@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine.hpp"
+#include "event_loop.hpp"
 
 namespace weft::simulator {
 namespace {

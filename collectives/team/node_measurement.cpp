@@ -43,7 +43,7 @@ class measurement {
   }
 
   /// What the formulas of all-reduces (schedules/pattern_costs.cpp) are to give: at_once_cost of the shortest, of the
-  /// others by_shares_cost by slots, and single_copy_cost. Once its limit is known.
+  /// others that of the pattern that goes by slots, and single_copy_cost. Once its limit is known.
   schedules::board_costs costs(double seconds, double combine) {
     const auto others = static_cast<double>(team_.size() - 1), share = others / static_cast<double>(team_.size());
     schedules::board_costs found;
@@ -60,7 +60,8 @@ class measurement {
       found.read[i] = found.read[i - 1];
       for (const both_ways& each : of_allreduce_) {
         if (each.bytes != schedules::board_lengths[i]) continue;
-        found.copy[i] = per_byte(each.slots, each.bytes, share, 2) / 2;
+        found.copy[i] = by_shares(each.bytes) ? per_byte(each.slots, each.bytes, share, 2) / 2
+                                            : per_byte(each.slots, each.bytes, others, 1);
         found.read[i] = per_byte(each.reading, each.bytes, share, 3) / 2;
       }
     }
@@ -69,6 +70,13 @@ class measurement {
   }
 
  private:
+  /// Whether that is how an all-reduce goes by slots.
+  bool by_shares(std::size_t bytes) {
+    team_.take(never_reading);
+    const auto by = schedules::pattern_of(collective::allreduce, bytes, team_.seen_by(collective::allreduce, false));
+    return by == schedules::memory_pattern::by_shares;
+  }
+
   /// Of what there is place for.
   std::size_t longest_of(collective what) const {
     if (what == collective::allgather) return 2 * longest / team_.size();

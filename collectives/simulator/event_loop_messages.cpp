@@ -1,7 +1,7 @@
 // How messages travel.
 #include <algorithm>
 
-#include "engine.hpp"
+#include "event_loop.hpp"
 
 namespace weft::simulator {
 
@@ -11,7 +11,7 @@ constexpr double not_known_yet = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-void engine::begin_receive(const ready_step& next) {
+void event_loop::begin_receive(const ready_step& next) {
   const std::uint64_t length = bytes(next.rank, next.step);
   const bool met = states_.is(next.rank, next.step, step_states::met);
   if (eager(length)) {
@@ -29,7 +29,7 @@ void engine::begin_receive(const ready_step& next) {
 }
 
 /// The sender's CPU has done its part.
-void engine::overhead_over(int rank, step_index send, activity_id cause) {
+void event_loop::overhead_over(int rank, step_index send, activity_id cause) {
   if (eager(bytes(rank, send))) {
     queue_transfer(rank, send, cause);
     return complete(rank, send, cause);
@@ -41,31 +41,31 @@ void engine::overhead_over(int rank, step_index send, activity_id cause) {
   push(now_ + model_.latency, event_kind::request, receiver.rank, receiver.step, cause);
 }
 
-void engine::request_came(int rank, step_index receive, activity_id cause) {
+void event_loop::request_came(int rank, step_index receive, activity_id cause) {
   if (!states_.is(rank, receive, step_states::begun)) return states_.set(rank, receive, step_states::met);
   const meeting sender = all_.other_side(rank, receive);
   push(now_ + model_.latency, event_kind::grant, sender.rank, sender.step, cause);
 }
 
-void engine::grant_came(int rank, step_index send, activity_id cause) {
+void event_loop::grant_came(int rank, step_index send, activity_id cause) {
   if (states_.is(rank, send, step_states::waiting)) return queue_transfer(rank, send, cause);
   states_.set(rank, send, step_states::met);
 }
 
-void engine::arrived(int rank, step_index receive, activity_id cause) {
+void event_loop::arrived(int rank, step_index receive, activity_id cause) {
   ++result_.messages;
   if (!states_.is(rank, receive, step_states::begun)) return states_.set(rank, receive, step_states::met);
   work({rank, receive, cause}, overhead(bytes(rank, receive)));
 }
 
-void engine::queue_transfer(int rank, step_index send, activity_id cause) {
+void event_loop::queue_transfer(int rank, step_index send, activity_id cause) {
   if (model_.ports == port_model::many) return start_transfer(rank, send, cause);
   const std::uint32_t number = port_number(rank, send, port::out);
   resources_[number].want({now_, now_, cause, send});
   list(number);
 }
 
-void engine::serve_out(resource& out, int rank) {
+void event_loop::serve_out(resource& out, int rank) {
   while (out.wanted() && out.free_at <= now_) {
     const request next = out.take_next();
     const activity_id cause = next.time < now_ ? out.last : next.cause;
@@ -83,7 +83,7 @@ void engine::serve_out(resource& out, int rank) {
   }
 }
 
-void engine::serve_in(resource& in, int rank) {
+void event_loop::serve_in(resource& in, int rank) {
   while (in.wanted() && in.free_at <= now_) {
     const request next = in.take_next();
     const meeting sender = all_.other_side(rank, next.step);
@@ -103,7 +103,7 @@ void engine::serve_in(resource& in, int rank) {
 }
 
 /// The first byte leaves. The ports are the message's.
-void engine::start_transfer(int rank, step_index send, activity_id cause) {
+void event_loop::start_transfer(int rank, step_index send, activity_id cause) {
   const std::uint64_t length = bytes(rank, send);
   const meeting receiver = all_.other_side(rank, send);
   const bool piped = model_.ports == port_model::pipelined;
@@ -136,12 +136,12 @@ void engine::start_transfer(int rank, step_index send, activity_id cause) {
   push(end, event_kind::arrival, receiver.rank, receiver.step, id);
 }
 
-void engine::flows_may_have_ended(std::uint32_t version) {
+void event_loop::flows_may_have_ended(std::uint32_t version) {
   if (version != flows_->version()) return;
   for (const fair_sharing::flow& ended : flows_->take_ended(now_)) flow_ended(ended);
 }
 
-void engine::flow_ended(const fair_sharing::flow& ended) {
+void event_loop::flow_ended(const fair_sharing::flow& ended) {
   const int rank = static_cast<int>(ended.rank);
   const meeting receiver = all_.other_side(rank, ended.step);
   const double arrival = now_ + model_.latency;
@@ -161,7 +161,7 @@ void engine::flow_ended(const fair_sharing::flow& ended) {
   push(arrival, event_kind::arrival, receiver.rank, receiver.step, id);
 }
 
-void engine::report_transfer(int rank, step_index send, double sent, double start, double end, activity_id cause) {
+void event_loop::report_transfer(int rank, step_index send, double sent, double start, double end, activity_id cause) {
   if (observer_ == nullptr) return;
   const operation what = all_.describe(rank, send);
   observer_->happened(

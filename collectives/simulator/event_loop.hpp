@@ -19,9 +19,9 @@
 
 namespace weft::simulator {
 
-class engine {
+class event_loop {
  public:
-  engine(const workload& all, const machine_model& model, const network* links, observer* to);
+  event_loop(const workload& all, const machine_model& model, const network* links, observer* to);
 
   simulation run();
 
@@ -33,7 +33,7 @@ class engine {
   };
   enum class port : std::uint8_t { out, in };
 
-  // engine.cpp: steps
+  // event_loop.cpp: steps
   bool happen_now();
   void handle(const event& e);
   void enter(int rank);
@@ -46,7 +46,7 @@ class engine {
   void serve_cpu(resource& cpu, int rank);
   void cpu_done(int rank, step_index step, activity_id cause);
 
-  // engine_messages.cpp: transfers
+  // event_loop_messages.cpp: transfers
   void overhead_over(int rank, step_index send, activity_id cause);
   void request_came(int rank, step_index receive, activity_id cause);
   void grant_came(int rank, step_index send, activity_id cause);

@@ -1,10 +1,10 @@
-#include "engine.hpp"
+#include "event_loop.hpp"
 
 #include <algorithm>
 
 namespace weft::simulator {
 
-engine::engine(const workload& all, const machine_model& model, const network* links, observer* to)
+event_loop::event_loop(const workload& all, const machine_model& model, const network* links, observer* to)
     : all_(all),
       model_(model),
       observer_(to),
@@ -18,7 +18,7 @@ engine::engine(const workload& all, const machine_model& model, const network* l
         std::make_unique<fair_sharing>(*links, all.ranks(), model.gap_per_byte, model.ports == port_model::pipelined);
 }
 
-simulation engine::run() {
+simulation event_loop::run() {
   for (int rank = 0; rank < all_.ranks(); ++rank) {
     const double entry = clock_.available(rank, 0);
     if (entry > 0) {
@@ -38,7 +38,7 @@ simulation engine::run() {
 }
 
 /// Lets happen what happens next without time passing. False: nothing.
-bool engine::happen_now() {
+bool event_loop::happen_now() {
   if (!ready_.empty()) {
     // One that becomes ready meanwhile comes after those that are: they are many, and few follow from each.
     std::vector<ready_step> steps;
@@ -74,7 +74,7 @@ bool engine::happen_now() {
   return false;
 }
 
-void engine::handle(const event& e) {
+void event_loop::handle(const event& e) {
   const int rank = static_cast<int>(e.rank);
   switch (e.kind) {
     case event_kind::enter:
@@ -102,11 +102,11 @@ void engine::handle(const event& e) {
   }
 }
 
-void engine::enter(int rank) {
+void event_loop::enter(int rank) {
   for (const step_index step : all_.of(rank).independent) ready_.push_back({rank, step, no_activity});
 }
 
-void engine::begin(const ready_step& next) {
+void event_loop::begin(const ready_step& next) {
   const shape& of = all_.of(next.rank);
   const shape::step& step = of.steps[next.step];
   states_.set(next.rank, next.step, step_states::begun);
@@ -124,7 +124,7 @@ void engine::begin(const ready_step& next) {
   }
 }
 
-void engine::complete(int rank, step_index step, activity_id cause) {
+void event_loop::complete(int rank, step_index step, activity_id cause) {
   states_.set(rank, step, step_states::done);
   ++done_;
   const double latest = result_.ranks[static_cast<std::size_t>(rank)].finish = now_;
@@ -136,12 +136,12 @@ void engine::complete(int rank, step_index step, activity_id cause) {
   release(rank, shape::part(of.dependents, of.steps[step].ends_before), cause);
 }
 
-void engine::release(int rank, std::span<const step_index> dependents, activity_id cause) {
+void event_loop::release(int rank, std::span<const step_index> dependents, activity_id cause) {
   for (const step_index next : dependents)
     if (may_begin(rank, next)) ready_.push_back({rank, next, cause});
 }
 
-bool engine::may_begin(int rank, step_index step) const {
+bool event_loop::may_begin(int rank, step_index step) const {
   const shape& of = all_.of(rank);
   const shape::step& s = of.steps[step];
   const auto ends = shape::part(of.before, s.ends), begins = shape::part(of.before, s.begins);
@@ -154,7 +154,7 @@ bool engine::may_begin(int rank, step_index step) const {
 }
 
 /// Of a step's CPU.
-double engine::duration(operation_kind kind, std::uint64_t amount) const {
+double event_loop::duration(operation_kind kind, std::uint64_t amount) const {
   const auto each = static_cast<double>(amount);
   switch (kind) {
     case operation_kind::combine:
@@ -173,7 +173,7 @@ double engine::duration(operation_kind kind, std::uint64_t amount) const {
 }
 
 /// Work of a step's CPU. None that takes no time takes the CPU, but it waits for noise to end.
-void engine::work(const ready_step& by, double duration) {
+void event_loop::work(const ready_step& by, double duration) {
   if (duration > 0) {
     const std::uint32_t number = cpu_number(by.rank, by.step);
     resources_[number].want({now_, 0, by.cause, by.step});
@@ -184,7 +184,7 @@ void engine::work(const ready_step& by, double duration) {
   cpu_done(by.rank, by.step, by.cause);
 }
 
-void engine::serve_cpu(resource& cpu, int rank) {
+void event_loop::serve_cpu(resource& cpu, int rank) {
   while (cpu.wanted() && cpu.free_at <= now_) {
     const request next = cpu.take_next();
     const shape::step& step = all_.of(rank).steps[next.step];
@@ -199,29 +199,29 @@ void engine::serve_cpu(resource& cpu, int rank) {
   }
 }
 
-void engine::cpu_done(int rank, step_index step, activity_id cause) {
+void event_loop::cpu_done(int rank, step_index step, activity_id cause) {
   const std::uint32_t number = cpu_number(rank, step);
   if (resources_[number].wanted()) list(number);
   if (all_.of(rank).steps[step].kind == operation_kind::send) return overhead_over(rank, step, cause);
   complete(rank, step, cause);
 }
 
-std::uint32_t engine::cpu_number(int rank, step_index step) const {
+std::uint32_t event_loop::cpu_number(int rank, step_index step) const {
   return static_cast<std::uint32_t>(rank) * resources_per_rank_ + all_.of(rank).steps[step].cpu;
 }
 
-std::uint32_t engine::port_number(int rank, step_index step, port which) const {
+std::uint32_t event_loop::port_number(int rank, step_index step, port which) const {
   const auto nics = static_cast<std::uint32_t>(all_.nics());
   return static_cast<std::uint32_t>(rank) * resources_per_rank_ + static_cast<std::uint32_t>(cpus()) +
          (which == port::in ? nics : 0) + all_.of(rank).steps[step].nic;
 }
 
-void engine::list(std::uint32_t number) {
+void event_loop::list(std::uint32_t number) {
   if (std::exchange(resources_[number].listed, true)) return;
   to_serve_.push_back(number);
 }
 
-void engine::serve(std::uint32_t number) {
+void event_loop::serve(std::uint32_t number) {
   resource& next = resources_[number];
   next.listed = false;
   const int rank = static_cast<int>(number / resources_per_rank_);
@@ -232,13 +232,13 @@ void engine::serve(std::uint32_t number) {
 }
 
 /// An event for when a port that is wanted will be free.
-void engine::wake_later(resource& of, std::uint32_t number) {
+void event_loop::wake_later(resource& of, std::uint32_t number) {
   if (!of.wanted() || of.waking || of.free_at == std::numeric_limits<double>::infinity()) return;
   of.waking = true;
   push(of.free_at, event_kind::wake, 0, number, no_activity);
 }
 
-void engine::report_work(int rank, step_index step, double end, activity_id cause) {
+void event_loop::report_work(int rank, step_index step, double end, activity_id cause) {
   if (observer_ == nullptr) return;
   const operation what = all_.describe(rank, step);
   const activity_kind kind = what.kind == operation_kind::send      ? activity_kind::send_overhead
@@ -250,7 +250,7 @@ void engine::report_work(int rank, step_index step, double end, activity_id caus
 simulation simulate(const workload& all, const machine_model& model, const network* links, observer* to) {
   check(model);
   if (links != nullptr) check(*links, all.ranks());
-  return engine(all, model, links, to).run();
+  return event_loop(all, model, links, to).run();
 }
 
 }  // namespace weft::simulator
