@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "job.hpp"
+#include "job_settings.hpp"
 
 namespace weft::tools {
 

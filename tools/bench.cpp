@@ -15,7 +15,6 @@
 #include "bench_worker.hpp"
 #include "command_line.hpp"
 #include "job_options.hpp"
-#include "weft_arguments.hpp"
 
 namespace weft::tools {
 namespace {

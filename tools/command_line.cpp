@@ -1,5 +1,10 @@
 #include "command_line.hpp"
 
+#include <unistd.h>
+
+#include <cstdio>
+#include <weft/choice/selection_settings.hpp>
+
 namespace weft::tools {
 namespace {
 
@@ -37,6 +42,20 @@ void check_among(const char* option, int rank, int ranks) {
   if (rank >= ranks)
     throw CLI::ValidationError(option,
                                std::to_string(rank) + " is none of the ranks 0 to " + std::to_string(ranks - 1));
+}
+
+options parse_weft_arguments(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "weft");
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(arguments.size());
+  std::vector<std::string> warnings;
+  options parsed = parse_options(argc, argv.data(), environ, warnings);
+  if (argc > 1) throw CLI::ExtrasError({argv[1]});
+  detail::selection_of(parsed);  // refuses names that no algorithm has
+  for (const std::string& warning : warnings) std::fprintf(stderr, "%s\n", warning.c_str());
+  return parsed;
 }
 
 }  // namespace weft::tools

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
+#include <weft/runtime/options.hpp>
 
 namespace weft::tools {
 
@@ -29,5 +30,10 @@ void choose(CLI::Option* option, const std::vector<std::string>& words);
 
 /// Throws CLI::ValidationError, naming the option, unless it is one of so many ranks.
 void check_among(const char* option, int rank, int ranks);
+
+/// The options that the environment and `arguments` (--weft-NAME=VALUE) give, checked as a program of a job would.
+/// Warnings go to standard error. Throws weft::error as parse_options does, and CLI::ExtrasError for an argument that
+/// is none of weft's.
+options parse_weft_arguments(std::vector<std::string> arguments);
 
 }  // namespace weft::tools

@@ -1,13 +1,14 @@
 #include "hosts.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <fstream>
 #include <sstream>
 #include <weft/runtime/error.hpp>
-
-#include "local_processes.hpp"
 
 namespace weft::tools {
 namespace {
@@ -123,6 +124,12 @@ std::vector<host_share> allot(const std::vector<named_host>& hosts, const host_c
     ranks += taken[i];
   }
   return shares;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
 }
 
 bool is_this_host(const std::string& name) {

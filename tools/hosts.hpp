@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "job.hpp"
+#include "job_settings.hpp"
 
 namespace weft::tools {
 
@@ -32,6 +32,9 @@ struct host_choice {
 /// one rank. Throws weft::error with errc::invalid_argument when the ranks do not fit, or do not fill the processes of
 /// a host that is not the last.
 std::vector<host_share> allot(const std::vector<named_host>& hosts, const host_choice& choice);
+
+/// This machine's name.
+std::string host_name();
 
 /// Whether it is this machine: "localhost", or its own name with or without its domain.
 bool is_this_host(const std::string& name);

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <memory>
 
+#include "command_line.hpp"
 #include "info_report.hpp"
-#include "weft_arguments.hpp"
 
 namespace weft::tools {
 

@@ -79,8 +79,8 @@ std::unique_ptr<job_processes> job::make_processes() {
   job_events events{[this](int process, const ending& how) { handle_end(process, how); },
                     [this](int status, const std::string& why) { end(status, why); }};
   if (!settings_.hosts.empty())
-    return std::make_unique<remote_processes>(loop_, guardian_, settings_, identity_, std::move(events), output_,
-                                              errors_, [this](const std::string& address) { return serve(address); });
+    return make_remote_processes(loop_, guardian_, settings_, identity_, std::move(events), output_, errors_,
+                                 [this](const std::string& address) { return serve(address); });
   local_share all{{0, identity_.processes}, 0, 1, identity_, serve("127.0.0.1")};
   return std::make_unique<local_processes>(loop_, guardian_, settings_, std::move(all), std::move(events), output_,
                                            errors_, std::make_unique<standard_input>(loop_));

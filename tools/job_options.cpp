@@ -7,8 +7,8 @@
 #include <weft/topology/network.hpp>
 
 #include "command_line.hpp"
+#include "job.hpp"
 #include "program.hpp"
-#include "weft_arguments.hpp"
 
 namespace weft::tools {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "job.hpp"
+#include "job_settings.hpp"
 
 namespace weft::tools {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "child.hpp"
+#include "ending.hpp"
 #include "event_loop.hpp"
 
 namespace weft::tools {

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdio>
 
+#include "hosts.hpp"
 #include "launcher_process.hpp"
 #include "orphans.hpp"
 #include "program.hpp"
@@ -20,12 +20,6 @@ using namespace std::chrono_literals;
 using clock_type = event_loop::clock;
 
 }  // namespace
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 local_processes::local_processes(event_loop& loop, guardian& guard, const job_settings& settings, local_share share,
                                  job_events events, sink& output, sink& errors, std::unique_ptr<process_input> input)

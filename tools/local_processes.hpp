@@ -4,9 +4,10 @@
 #include <memory>
 #include <vector>
 
+#include "child.hpp"
 #include "guardian.hpp"
-#include "job.hpp"
 #include "job_processes.hpp"
+#include "job_settings.hpp"
 #include "output.hpp"
 #include "standard_input.hpp"
 #include "start.hpp"
@@ -54,8 +55,5 @@ class local_processes final : public job_processes {
   std::vector<member> members_;
   int running_ = 0;
 };
-
-/// This machine's name.
-std::string host_name();
 
 }  // namespace weft::tools

@@ -17,7 +17,6 @@
 #include "plan_tree.hpp"
 #include "rank_placement.hpp"
 #include "shape_options.hpp"
-#include "weft_arguments.hpp"
 
 namespace weft::tools {
 namespace {

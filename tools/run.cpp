@@ -9,7 +9,6 @@
 #include "command_line.hpp"
 #include "hosts.hpp"
 #include "job_options.hpp"
-#include "weft_arguments.hpp"
 
 namespace weft::tools {
 namespace {

@@ -14,7 +14,6 @@
 #include "named_algorithm.hpp"
 #include "rank_placement.hpp"
 #include "shape_options.hpp"
-#include "sim_network.hpp"
 #include "sim_report.hpp"
 #include "sim_tuning.hpp"
 #include "sim_workload.hpp"

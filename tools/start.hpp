@@ -5,7 +5,7 @@
 #include <vector>
 #include <weft/runtime/tcp_store.hpp>
 
-#include "job.hpp"
+#include "job_settings.hpp"
 
 namespace weft::tools {
 
