@@ -42,7 +42,7 @@ def parse_arguments():
 
 
 def statistics_of(us):
-    """As tools/bench_consistency.cpp has them."""
+    """As tools/bench/consistency.cpp has them."""
     us = sorted(us)
     mean = sum(us) / len(us)
     counts = {}

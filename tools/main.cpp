@@ -1,18 +1,17 @@
-// The `weft` command: each subcommand is a file of its own.
+// The `weft` command: each subcommand is in a folder of its own.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <utility>
-
-#include "agent.hpp"
-#include "bench.hpp"
-#include "info.hpp"
-#include "noise.hpp"
-#include "plan.hpp"
-#include "run.hpp"
-#include "sim.hpp"
-#include "tune.hpp"
+#include <weft/agents/agent.hpp>
+#include <weft/bench/bench.hpp>
+#include <weft/info/info.hpp>
+#include <weft/launch/run.hpp>
+#include <weft/noise/noise.hpp>
+#include <weft/plan/plan.hpp>
+#include <weft/sim/sim.hpp>
+#include <weft/tune/tune.hpp>
 
 int main(int argc, char** argv) {
   CLI::App app("weft: fibers over a fabric, for programs of many ranks", "weft");

@@ -103,7 +103,7 @@ class Slurm(Hydra):
 
 
 class SlurmWeft(Slurm):
-    plugin = pathlib.Path(WEFT).parent / "weft_spank.so"
+    plugin = pathlib.Path(WEFT).parent / "slurm/weft_spank.so"
     plugstack = f"optional {plugin}\n"
 
     def missing(self):

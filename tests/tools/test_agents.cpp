@@ -10,11 +10,11 @@
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/tcp_store.hpp>
 
-#include "agent_link.hpp"
-#include "agent_protocol.hpp"
 #include "catch.hpp"
-#include "doorkeeper.hpp"
 #include "sanitized.hpp"
+#include "tools/agents/agent_link.hpp"
+#include "tools/agents/agent_protocol.hpp"
+#include "tools/agents/doorkeeper.hpp"
 
 using namespace std::chrono_literals;
 using namespace weft::tools;

@@ -6,11 +6,11 @@
 #include <weft/runtime.hpp>
 #include <weft/schedules/algorithms.hpp>
 
-#include "bench_measurement.hpp"
-#include "bench_settings.hpp"
-#include "bench_workload.hpp"
 #include "catch.hpp"
 #include "launcher_under_test.hpp"
+#include "tools/bench/measurement.hpp"
+#include "tools/bench/settings.hpp"
+#include "tools/bench/workload.hpp"
 
 using namespace weft::tools;
 using weft_test::ContainsSubstring;

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "bench_kernels.hpp"
 #include "catch.hpp"
 #include "launcher_under_test.hpp"
+#include "tools/bench/kernels.hpp"
 
 using weft_test::ContainsSubstring;
 using weft_test::outcome;

@@ -5,12 +5,12 @@
 #include <sstream>
 #include <stdexcept>
 #include <weft/fabric/provider.hpp>
+#include <weft/noise/interference.hpp>
 
-#include "bench_consistency.hpp"
 #include "catch.hpp"
-#include "interference.hpp"
 #include "launcher_under_test.hpp"
 #include "seed.hpp"
+#include "tools/bench/consistency.hpp"
 
 using namespace weft::tools;
 using weft_test::ContainsSubstring;

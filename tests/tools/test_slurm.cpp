@@ -1,11 +1,11 @@
 // What the plugin for Slurm makes of options and of what Slurm granted, without Slurm.
+#include <weft/processes/ending.hpp>
 #include <weft/runtime/error.hpp>
 
 #include "catch.hpp"
-#include "ending.hpp"
-#include "slurm_job.hpp"
-#include "slurm_placement.hpp"
-#include "slurm_rendezvous.hpp"
+#include "tools/slurm/job.hpp"
+#include "tools/slurm/placement.hpp"
+#include "tools/slurm/rendezvous.hpp"
 
 using namespace weft::tools;
 using weft::topology::cpu_set;

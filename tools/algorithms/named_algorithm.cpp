@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <weft/algorithms/named_algorithm.hpp>
+#include <weft/schedules/reduction_tree.hpp>
+#include <weft/schedules/tree_reduce.hpp>
+
+namespace weft::tools {
+namespace {
+
+using schedules::algorithm;
+using schedules::algorithms;
+using schedules::collective;
+
+/// A name without what people spell differently.
+std::string plain(std::string_view name) {
+  if (name == "bcast") return "broadcast";
+  std::string letters;
+  std::copy_if(name.begin(), name.end(), std::back_inserter(letters), [](char c) { return c != '-' && c != '_'; });
+  return letters;
+}
+
+/// Which of `names` is meant; throws, saying what there is no `what` of, when none is.
+std::size_t spelled(const std::string& wanted, const std::vector<std::string>& names, const std::string& what) {
+  std::string there_are;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (plain(names[i]) == plain(wanted)) return i;
+    there_are += (i == 0 ? "" : ", ") + names[i];
+  }
+  throw std::invalid_argument("no " + what + " is called \"" + wanted + "\": there are " + there_are);
+}
+
+}  // namespace
+
+std::vector<std::string> collective_names() {
+  std::vector<std::string> names;
+  for (const algorithm& a : algorithms())
+    if (names.empty() || names.back() != name(a.kind)) names.emplace_back(name(a.kind));
+  return names;
+}
+
+collective collective_named(const std::string& wanted) {
+  const auto names = collective_names();
+  const std::string& exact = names[spelled(wanted, names, "collective")];
+  return std::find_if(algorithms().begin(), algorithms().end(),
+                      [&](const algorithm& a) { return name(a.kind) == exact; })
+      ->kind;
+}
+
+const algorithm& algorithm_named(collective of, const std::string& wanted) {
+  const auto there_are = schedules::algorithms_of(of);
+  if (wanted.empty()) return of == collective::reduce ? *find_algorithm(of, "greedy") : there_are.front();
+  std::vector<std::string> names;
+  for (const algorithm& a : there_are) names.emplace_back(a.name);
+  return there_are[spelled(wanted, names, "algorithm of " + std::string(name(of)))];
+}
+
+steps_of_rank steps_of(const algorithm& how, const schedules::algorithm_arguments& shape) {
+  if (how.shape != nullptr)
+    return [by = shape.by,
+            over = std::make_shared<const schedules::rank_ordered_tree>(schedules::reduction_tree(how.shape, shape))](
+               int rank, schedules::sink& to) { tree_reduce(over->position(rank), by, to); };
+  return [emit = how.emit, of = shape](int rank, schedules::sink& to) mutable {
+    of.rank = rank;
+    emit(of, to);
+  };
+}
+
+schedules::partition counts_of(collective kind, int ranks, std::size_t bytes) {
+  return bytes * (kind == collective::alltoall ? static_cast<std::size_t>(ranks) : 1);
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,229 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <span>
+#include <weft/bench/bench.hpp>
+#include <weft/command_line/command_line.hpp>
+#include <weft/fabric/provider.hpp>
+#include <weft/launch/job_options.hpp>
+#include <weft/runtime/launch.hpp>
+#include <weft/schedules/collective.hpp>
+
+#include "kernels.hpp"
+#include "progress.hpp"
+#include "settings.hpp"
+#include "worker.hpp"
+
+namespace weft::tools {
+namespace {
+
+struct command_line {
+  bench_settings settings;
+  std::string from, to;
+  std::string type = "float", op = "sum", buffers = "private";
+  std::size_t factor = 2, budget = 0;
+  std::string prepost, noise;
+  job_settings job;
+  std::vector<CLI::Option*> launching;  ///< what says how the job is started
+};
+
+std::string check_size(const std::string& text) {
+  try {
+    parse_size(text);
+  } catch (const std::invalid_argument& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+std::string check_noise(const std::string& text) {
+  try {
+    parse_noise(text);
+  } catch (const std::invalid_argument& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+std::size_t default_budget(const std::string& what) {
+  return what == "idle" || what == "consistency" ? 10'000 : what == "overlap" ? 1000 : 200;
+}
+
+/// The names of those that are wanted.
+template <class Enum, class Predicate>
+std::vector<std::string> names(std::span<const Enum> values, Predicate wanted) {
+  std::vector<std::string> all;
+  for (const Enum value : values)
+    if (wanted(value)) all.emplace_back(kernels::name(value));
+  return all;
+}
+
+void finish_settings(command_line& line) {
+  bench_settings& s = line.settings;
+  s.one_way = s.collective == "latency" && !(line.from.empty() && line.to.empty());
+  if (line.from.empty()) line.from = s.collective == "overlap" ? "64k" : "8";
+  if (line.to.empty()) line.to = "16M";
+  s.from = parse_size(line.from);
+  s.to = parse_size(line.to);
+  if (s.from > s.to) throw CLI::ValidationError("-b", line.from + " is more than -e " + line.to);
+  s.factor = line.factor;
+  if (line.budget == 0) line.budget = default_budget(s.collective);
+  s.budget = std::chrono::milliseconds(line.budget);
+  s.type = kernels::find_type(line.type).value();
+  s.op = kernels::find_operation(line.op).value();
+  s.arena = line.buffers == "arena";
+  if (!line.noise.empty() && s.collective != "consistency")
+    throw CLI::ValidationError("--noise", "for consistency alone, not " + s.collective);
+  if (!line.noise.empty()) s.noise = parse_noise(line.noise);
+  const auto kind = schedules::find_collective(s.collective);
+  if (kind && schedules::combines(*kind) && !kernels::has(s.op, s.type))
+    throw CLI::ValidationError("--op", kernels::refusal(s.op, s.type));
+  const auto valid = bench_algorithms(s.collective);
+  if (std::find(valid.begin(), valid.end(), s.algorithm) == valid.end())
+    throw CLI::ValidationError("--algorithm",
+                               s.algorithm + " not in {" + CLI::detail::join(valid, ",") + "} of " + s.collective);
+  if (s.explain && !kind)
+    throw CLI::ValidationError("--explain", "only a collective has algorithms, not " + s.collective);
+  if (s.persistent && !kind)
+    throw CLI::ValidationError("--persistent", "only a collective can be planned, not " + s.collective);
+  if (s.arena && (!kind || *kind == schedules::collective::barrier))
+    throw CLI::ValidationError("--buffers", s.collective + " has no buffers to put into the arena");
+  if (s.explain && s.algorithm != "auto")
+    throw CLI::ValidationError("--explain", "every algorithm is measured: not with --algorithm");
+  if ((s.collective == "latency" || s.collective == "idle") && line.job.ranks < 2)
+    throw CLI::ValidationError("--ranks", s.collective + " takes at least 2 ranks");
+  const auto& providers = fabric::known_providers();
+  if (!line.job.provider.empty() && std::find(providers.begin(), providers.end(), line.job.provider) == providers.end())
+    throw CLI::ValidationError("--provider", line.job.provider + " not in {" + CLI::detail::join(providers, ",") + "}");
+}
+
+/// The options, those of weft itself apart, as a process of the job is to have them.
+std::vector<std::string> worker_arguments(const command_line& line) {
+  const bench_settings& s = line.settings;
+  std::vector<std::string> arguments{"bench",       s.collective,
+                                     "-f",          std::to_string(s.factor),
+                                     "--budget",    std::to_string(line.budget),
+                                     "--type",      line.type,
+                                     "--op",        line.op,
+                                     "--algorithm", s.algorithm,
+                                     "--buffers",   line.buffers};
+  if (s.collective != "latency" || s.one_way) arguments.insert(arguments.end(), {"-b", line.from, "-e", line.to});
+  if (s.check) arguments.push_back("--check");
+  if (s.persistent) arguments.push_back("--persistent");
+  if (s.json) arguments.push_back("--json");
+  if (s.explain) arguments.push_back("--explain");
+  if (!line.noise.empty()) arguments.insert(arguments.end(), {"--noise", line.noise});
+  return arguments;
+}
+
+/// Overlap and consistency, unless the command line says whose progress: the caller's, then a thread's. The ranks of
+/// consistency are 8 in 2 processes, unless it says so.
+int measure_both(const CLI::App& app, command_line& line, const std::vector<std::string>& weft_arguments) {
+  if (line.settings.collective == "consistency" && app["--ranks"]->count() + app["--ranks-per-process"]->count() == 0) {
+    line.job.ranks = 8;
+    line.job.ranks_per_process = 4;
+  }
+  line.job.bind_to = topology::binding::none;  // the measurement lays out its cores itself
+  line.job.oversubscribe = true;
+  if (app["--progress"]->count() != 0) return run_own_job(line.job, worker_arguments(line), weft_arguments);
+  int status = 0;
+  for (const char* const progress : {"caller", "thread"}) {
+    line.job.progress = progress;
+    status = std::max(status, run_own_job(line.job, worker_arguments(line), weft_arguments));
+  }
+  return status;
+}
+
+/// `bench kernels`, which is no job and has sizes of its own.
+int time_kernels(const CLI::App& app, const command_line& line) {
+  const std::array taken{app["COLLECTIVE"], app["--from"], app["--to"], app["--json"]};
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 0 && std::find(taken.begin(), taken.end(), option) == taken.end())
+      throw CLI::ValidationError(option->get_name(), "kernels, timed in this process, take -b, -e and --json alone");
+  std::vector<working_set> sizes = working_sets();
+  std::string all;
+  for (const working_set& each : sizes) all += (all.empty() ? "" : ", ") + std::to_string(each.bytes);
+  std::erase_if(sizes, [&](const working_set& each) {
+    return (app["--from"]->count() > 0 && each.bytes < parse_size(line.from)) ||
+           (app["--to"]->count() > 0 && each.bytes > parse_size(line.to));
+  });
+  if (sizes.empty()) throw CLI::ValidationError("-b, -e", "none of the working sets of kernels is between: " + all);
+  bench_kernels(sizes, line.settings.json);
+  return 0;
+}
+
+int bench(const CLI::App& app, command_line& line, std::vector<std::string> weft_arguments) {
+  if (!line.prepost.empty()) weft_arguments.push_back("--weft-prepost=" + line.prepost);
+  // What is wrong with them is said, whatever is timed.
+  line.settings.progress = parse_weft_arguments(weft_arguments).progress;
+  if (line.settings.collective == "kernels") return time_kernels(app, line);
+  finish_settings(line);
+  if (!in_job() && measures_progress(line.settings.collective)) return measure_both(app, line, weft_arguments);
+  if (!in_job()) return run_own_job(line.job, worker_arguments(line), weft_arguments);
+  refuse_in_job(line.launching);
+  return run_bench_worker(line.settings, weft_arguments);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& weft, int& status) {
+  CLI::App* const app = weft.add_subcommand("bench", "Time a collective, or the latency of a short message");
+  app->footer(
+      "A sample is one call, timed on every rank after a barrier; its value is the slowest rank's time. As a\n"
+      "command of its own it starts a job on this machine; `weft run -n RANKS weft bench ...` does the same.\n"
+      "kernels: how fast two arrays are combined in this process, beside a loop written by hand and a copy of as many\n"
+      "streams; 4 floats, 3 calls: four arrays at once, beside three calls with two (column of a loop); reproducible\n"
+      "add: one array, beside a plain sum. -b and -e choose from working sets of half of L1 and L2, and of 2 GiB.\n"
+      "latency: half the round trip of 16 bytes between the first and the last rank, alone and while 64 MiB go\n"
+      "the same way; with -b or -e, of messages of each size, and how many bytes a second that is. idle: processor\n"
+      "time and wake-ups of a job that has nothing to do, or whose ranks wait in a barrier, and how long the first\n"
+      "message to a sleeping process takes. overlap: how much of an all-reduce passes while the program computes.\n"
+      "consistency: how alike the times of 8-byte all-reduces are, with --noise while something else takes the ranks'\n"
+      "cores. These two give ranks and progress threads cores of their own, which they print, and measure progress by\n"
+      "the caller and by a thread. Sizes are for collectives, latency and overlap: a size is that of a rank's vector,\n"
+      "or where each rank has a block in one (allgather, gather, scatter, alltoall, reduce-scatter) of a block.\n"
+      "--weft-NAME=VALUE sets any option (`weft info` lists them).\n"
+      "The exit status is 1 when a result was wrong.");
+  app->allow_extras();
+  const auto line = std::make_shared<command_line>();
+  bench_settings& s = line->settings;
+  choose(app->add_option("COLLECTIVE", s.collective, "What to time")->required(), bench_collectives());
+  app->add_option("-b,--from", line->from, "Bytes of the first size, such as 8, 64k or 1M [8; overlap 64k]")
+      ->check(check_size)
+      ->type_name("BYTES");
+  app->add_option("-e,--to", line->to, "Bytes that no size exceeds [16M]")->check(check_size)->type_name("BYTES");
+  app->add_option("-f,--factor", line->factor, "From a size to the next [2]")
+      ->check(whole_number(2, 1 << 20))
+      ->type_name("FACTOR");
+  app->add_option(
+         "--budget", line->budget,
+         "Time for the samples of a size, in ms [200; overlap 1000; idle, of each part, and consistency 10000]")
+      ->check(whole_number(1, 3'600'000))
+      ->type_name("MS");
+  using kernels::operation, kernels::type;
+  choose(app->add_option("--type", line->type, "Type of the elements [float]"),
+         names(kernels::all_types(), [](type each) { return !kernels::is_reproducible(each); }));
+  choose(app->add_option("--op", line->op, "What combines them [sum]"),
+         names(kernels::all_operations(), [](operation) { return true; }));
+  choose(app->add_option("--buffers", line->buffers,
+                         "Buffers of each process's own, or in memory that the node's processes share [private]"),
+         {"private", "arena"});
+  app->add_option("--algorithm", s.algorithm, "One of the collective's algorithms [auto: by size]")->type_name("NAME");
+  choose(app->add_option("--prepost", line->prepost,
+                         "Whether long messages are granted when a collective starts, or each asks [on]"),
+         {"on", "off"});
+  app->add_option("--noise", line->noise,
+                  "Take the ranks' cores for DURATION each PERIOD, by SCHED_FIFO, such as 1000:200")
+      ->check(check_noise)
+      ->type_name("PERIOD_US:DURATION_US");
+  app->add_flag("--check", s.check, "Change the inputs for every sample, and check its result");
+  app->add_flag("--persistent", s.persistent, "Plan the collective once for each size; a sample starts that plan");
+  app->add_flag("--json", s.json, "Print one JSON object a line");
+  app->add_flag("--explain", s.explain,
+                "Time every algorithm, beside what it is predicted to take, and mark the choice");
+  line->launching = add_own_job_options(*app, line->job);
+  app->callback([app, line, &status] { status = bench(*app, *line, app->remaining()); });
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,22 @@
+#include "measurement.hpp"
+
+#include <algorithm>
+
+namespace weft::tools {
+
+std::size_t count_samples(std::chrono::milliseconds budget, double once) {
+  const double fitting = std::chrono::duration<double>(budget).count() / std::max(once, 1e-7);
+  return static_cast<std::size_t>(std::clamp(fitting, 20.0, 20'000.0));
+}
+
+measurement summarize(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  measurement result;
+  result.samples = seconds.size();
+  result.min_us = seconds.front() * 1e6;
+  result.median_us = seconds[seconds.size() / 2] * 1e6;
+  result.p99_us = seconds[seconds.size() * 99 / 100] * 1e6;
+  return result;
+}
+
+}  // namespace weft::tools

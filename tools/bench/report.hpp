@@ -1,0 +1,38 @@
+// What `weft bench` prints: a table, or one JSON object a line.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <weft/communicator.hpp>
+
+#include "idle.hpp"
+#include "measurement.hpp"
+#include "settings.hpp"
+
+namespace weft::tools {
+
+/// On the rank that prints.
+class bench_report {
+ public:
+  bench_report(const bench_settings& settings, std::string provider, communicator& world);
+
+  /// Prints a line, at once.
+  void add(const measurement& measured) const;
+
+  /// Prints the two lines of `weft bench latency`: the second is what was measured behind a stream of so many bytes.
+  void add_latency(const measurement& idle, const measurement& loaded, std::size_t stream_bytes) const;
+
+  /// Prints what `weft bench idle` found, with progress by "caller" or "thread".
+  void add_idle(const idle_costs& costs, const std::string& progress) const;
+
+ private:
+  std::string json(const measurement& measured) const;
+  std::string json(const idleness& measured, const char* what) const;
+
+  const bench_settings& settings_;
+  std::string provider_;
+  std::string road_;  ///< that was taken, whichever provider was named
+  int ranks_;
+};
+
+}  // namespace weft::tools

@@ -1,0 +1,43 @@
+// What `weft bench` measures.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+#include <weft/kernels/combine.hpp>
+#include <weft/noise/interference.hpp>
+#include <weft/runtime/options.hpp>
+
+namespace weft::tools {
+
+struct bench_settings {
+  std::string collective;  ///< one of bench_collectives()
+  std::size_t from = 8;    ///< bytes of the first size
+  std::size_t to = 16 << 20;
+  std::size_t factor = 2;
+  std::chrono::milliseconds budget{200};  ///< of the samples of one size
+  kernels::type type = kernels::type::float32;
+  kernels::operation op = kernels::operation::sum;
+  std::string algorithm = "auto";
+  bool check = false;       ///< the result of every sample, each on inputs of its own
+  bool persistent = false;  ///< planned once for each size, and started again and again
+  bool arena = false;       ///< whether buffers are in memory that the node shares
+  bool json = false;
+  bool one_way = false;                            ///< latency of messages of these sizes, not of the shortest alone
+  noise_pattern noise;                             ///< of consistency
+  progress_mode progress = progress_mode::caller;  ///< of overlap and consistency
+  bool explain = false;                            ///< every algorithm, its prediction beside
+};
+
+/// The collectives as options call them, "latency", "idle", "overlap", "consistency" and "kernels".
+std::vector<std::string> bench_collectives();
+
+/// The values of --algorithm that `collective` has.
+std::vector<std::string> bench_algorithms(const std::string& collective);
+
+/// Bytes from digits, with k, M or G behind them if wanted (powers of 1024). Throws std::invalid_argument, saying what
+/// is right, for any other text and for 0.
+std::size_t parse_size(const std::string& text);
+
+}  // namespace weft::tools

@@ -1,0 +1,75 @@
+#include "sweep.hpp"
+
+#include <array>
+#include <vector>
+
+#include "workload.hpp"
+
+namespace weft::tools {
+namespace {
+
+/// What one size gave on this rank.
+struct rank_samples {
+  std::vector<double> seconds;
+  std::int64_t wrong = 0;
+};
+
+/// The time of a call, the same on every rank.
+double estimate(communicator& world, workload& work) {
+  constexpr int warm_up = 10, calls = 5;
+  for (int i = 0; i < warm_up; ++i) work.call();
+  world.barrier();
+  const double start = seconds_now();
+  for (int i = 0; i < calls; ++i) work.call();
+  std::array once{(seconds_now() - start) / calls};
+  world.allreduce(once, once, max);
+  return once[0];
+}
+
+rank_samples take_samples(communicator& world, workload& work, const bench_settings& settings, std::size_t bytes) {
+  std::uint64_t seed = bytes << 20;  // every sample has one of its own
+  rank_samples mine;
+  work.prepare(seed);
+  mine.seconds.resize(count_samples(settings.budget, estimate(world, work)));
+  for (double& sample : mine.seconds) {
+    if (settings.check) work.prepare(++seed);
+    world.barrier();
+    const double start = seconds_now();
+    work.call();
+    sample = seconds_now() - start;
+    if (settings.check) mine.wrong += work.count_wrong(seed);
+  }
+  if (!settings.check) {
+    work.prepare(++seed);
+    work.call();
+    mine.wrong = work.count_wrong(seed);
+  }
+  return mine;
+}
+
+}  // namespace
+
+std::int64_t sweep(communicator& world, const bench_settings& settings, runtime* arena,
+                   const std::function<void(const measurement&)>& report) {
+  std::int64_t all_wrong = 0;
+  const bool sized = settings.collective != "barrier";
+  for (std::size_t bytes = sized ? settings.from : 0;; bytes *= settings.factor) {
+    const auto work = make_workload(world, settings, bytes, arena);
+    if (settings.persistent) work->persist();
+    const rank_samples mine = take_samples(world, *work, settings, bytes);
+    std::vector<double> slowest(world.rank() == 0 ? mine.seconds.size() : 0);
+    world.reduce(mine.seconds, slowest, max, 0);
+    std::array wrong{mine.wrong};
+    world.allreduce(wrong, wrong, sum);
+    all_wrong += wrong[0];
+    if (world.rank() == 0) {
+      measurement result = summarize(std::move(slowest));
+      result.bytes = bytes;
+      result.wrong = wrong[0];
+      report(result);
+    }
+    if (!sized || bytes > settings.to / settings.factor) return all_wrong;
+  }
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,98 @@
+#include "steps.hpp"
+
+#include <cstdio>
+#include <numeric>
+#include <weft/schedules/dot_steps.hpp>
+#include <weft/schedules/json_steps.hpp>
+#include <weft/schedules/schedule_sink.hpp>
+#include <weft/schedules/text_steps.hpp>
+#include <weft/simulator/goal.hpp>
+
+namespace weft::tools {
+namespace {
+
+void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+/// One rank's, without what only all ranks together need.
+void emit_rank(const plan_job& job, int rank, schedules::sink& to) {
+  schedules::algorithm_arguments of = job.shape;
+  of.rank = rank;
+  job.how->emit(of, to);
+}
+
+std::vector<schedules::schedule> all_steps(const plan_job& job) {
+  std::vector<schedules::schedule> ranks;
+  const auto steps = steps_of(job);
+  for (int rank = 0; rank < job.shape.ranks; ++rank)
+    ranks.push_back(schedules::built_by([&](schedules::sink& to) { steps(rank, to); }));
+  return ranks;
+}
+
+std::string list(const std::vector<int>& of) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < of.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(of[i]);
+  return text + "]";
+}
+
+/// The keys before the steps. Of one rank the order, which names all, is not printed.
+void begin_json(const plan_job& job, std::optional<int> rank) {
+  std::string text = "{\"collective\": \"" + std::string(name(job.how->kind)) + "\", \"algorithm\": \"" +
+                     std::string(job.how->name) + "\", \"ranks\": " + std::to_string(job.shape.ranks);
+  if (is_rooted(job.how->kind)) text += ", \"root\": " + std::to_string(job.shape.root);
+  if (rank) text += ", \"rank\": " + std::to_string(*rank);
+  if (!rank && (job.how->parameters & schedules::takes::order)) {
+    std::vector<int> order = job.shape.order;
+    if (order.empty()) {
+      order.resize(static_cast<std::size_t>(job.shape.ranks));
+      std::iota(order.begin(), order.end(), 0);
+    }
+    text += ", \"order\": " + list(order);
+  }
+  print(text + ", \"steps\": [");
+}
+
+std::optional<schedules::partition> bytes_of(const plan_job& job) {
+  if (!job.bytes) return std::nullopt;
+  return counts_of(job, *job.bytes);
+}
+
+}  // namespace
+
+void print_rank_as_text(const plan_job& job, int rank) {
+  print(heading(job) + ", rank " + std::to_string(rank) + "\n");
+  schedules::text_steps to(print);
+  emit_rank(job, rank, to);
+}
+
+void print_rank_as_json(const plan_job& job, int rank) {
+  begin_json(job, rank);
+  schedules::json_steps to(print, bytes_of(job));
+  emit_rank(job, rank, to);
+  print("]}\n");
+}
+
+void print_all_as_json(const plan_job& job) {
+  begin_json(job, std::nullopt);
+  const auto steps = steps_of(job);
+  for (int rank = 0; rank < job.shape.ranks; ++rank) {
+    print(rank > 0 ? ",\n [" : "\n [");
+    schedules::json_steps to(print, bytes_of(job));
+    steps(rank, to);
+    print("]");
+  }
+  print("]}\n");
+}
+
+void print_all_as_dot(const plan_job& job) { schedules::write_dot(all_steps(job), print); }
+
+void print_all_as_goal(const plan_job& job) {
+  const std::size_t bytes = job.bytes.value_or(8);
+  const auto all = simulator::workload_of(job.shape.ranks, counts_of(job, bytes), 1, steps_of(job));
+  simulator::write_goal(all, bytes == 0 ? 0 : job.shape.compute / static_cast<double>(bytes), print);
+}
+
+std::optional<schedules::fault> verify(const plan_job& job) {
+  return schedules::verify({job.how->kind, job.shape.root}, all_steps(job));
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,64 @@
+#include "tree.hpp"
+
+#include <algorithm>
+#include <weft/schedules/broadcast_plan.hpp>
+#include <weft/schedules/reduce_plan.hpp>
+
+namespace weft::tools {
+namespace {
+
+using schedules::collective;
+using schedules::time_text;
+
+schedules::reduce_plan reduction(const plan_job& job) { return schedules::plan_reduce(*job.how, job.shape); }
+schedules::broadcast_plan broadcast(const plan_job& job) {
+  return schedules::plan_broadcast(job.how->name, job.shape.ranks, job.shape.root, job.shape.transfer);
+}
+
+template <class Plan>
+std::string json(std::string_view collective_name, const Plan& plan) {
+  std::string text = "{\"collective\": \"" + std::string(collective_name) + "\", \"algorithm\": \"" + plan.algorithm +
+                     "\", \"ranks\": " + std::to_string(plan.ranks) + ", \"root\": " + std::to_string(plan.root) +
+                     ", \"length\": " + time_text(plan.length) + ", \"edges\": [";
+  const char* between = "\n";
+  for (const schedules::timed_edge& edge : plan.edges) {
+    text += between;
+    text += "  {\"from\": " + std::to_string(edge.from) + ", \"to\": " + std::to_string(edge.to) +
+            ", \"start\": " + time_text(edge.start) + ", \"end\": " + time_text(edge.end) + "}";
+    between = ",\n";
+  }
+  return text + "]}\n";
+}
+
+template <class Plan>
+std::string dot(const Plan& plan) {
+  std::string text = "digraph tree {\n  " + std::to_string(plan.root) + " [shape=doublecircle];\n";
+  for (const schedules::timed_edge& edge : plan.edges)
+    text += "  " + std::to_string(edge.from) + " -> " + std::to_string(edge.to) + " [label=\"" + time_text(edge.start) +
+            " - " + time_text(edge.end) + "\"];\n";
+  return text + "}\n";
+}
+
+}  // namespace
+
+bool is_timed_tree(const plan_job& job) {
+  if (job.shape.by.segments != 1) return false;
+  if (job.how->kind == collective::reduce) return job.how->shape != nullptr;
+  const auto trees = schedules::broadcast_trees();
+  return job.how->kind == collective::broadcast && std::find(trees.begin(), trees.end(), job.how->name) != trees.end();
+}
+
+std::string tree_as_text(const plan_job& job) {
+  return job.how->kind == collective::reduce ? draw(reduction(job)) : draw(broadcast(job));
+}
+
+std::string tree_as_json(const plan_job& job) {
+  const auto kind = name(job.how->kind);
+  return job.how->kind == collective::reduce ? json(kind, reduction(job)) : json(kind, broadcast(job));
+}
+
+std::string tree_as_dot(const plan_job& job) {
+  return job.how->kind == collective::reduce ? dot(reduction(job)) : dot(broadcast(job));
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,128 @@
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <weft/processes/child.hpp>
+#include <weft/processes/program.hpp>
+#include <weft/runtime/error.hpp>
+
+namespace weft::tools {
+namespace {
+
+struct pipe_ends {
+  file_descriptor read, write;
+};
+
+pipe_ends make_pipe() {
+  std::array<int, 2> ends;
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_system_error(errno, "pipe2", "starting a process");
+  return {file_descriptor(ends[0]), file_descriptor(ends[1])};
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+cpu_set_t* make_mask(const topology::cpu_set& cpus, std::size_t& size) {
+  cpu_set_t* const mask = CPU_ALLOC(cpus.last() + 1);
+  size = CPU_ALLOC_SIZE(cpus.last() + 1);
+  CPU_ZERO_S(size, mask);
+  for (const int cpu : cpus) CPU_SET_S(cpu, size, mask);
+  return mask;
+}
+
+/// Signals as a program expects to find them; what the launcher ignores or blocks is the launcher's matter.
+void restore_signals() {
+  ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGTTIN, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// In the new process: only what is safe after a fork. Returns when something fails, with errno.
+void become(const child_settings& settings, char** argv, char** envp, int output, int error, pid_t launcher,
+            const cpu_set_t* mask, std::size_t mask_size) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != launcher) ::_exit(SIGKILL);  // it died before the line above
+  int input = settings.standard_input;
+  if (input < 0) input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  // A source may bear the number of a target: 0 comes before 1 before 2, and the pipes' numbers are above 2 (see
+  // start).
+  if (input < 0 || ::dup2(input, 0) < 0 || ::dup2(output, 1) < 0 || ::dup2(error, 2) < 0) return;
+  // A binding that the kernel refuses meanwhile costs speed, not correctness.
+  if (mask != nullptr) ::sched_setaffinity(0, mask_size, mask);
+  if (settings.descriptors) ::setrlimit(RLIMIT_NOFILE, &*settings.descriptors);
+  restore_signals();
+  ::execve(settings.path.c_str(), argv, envp);
+}
+
+void make_nonblocking(const file_descriptor& fd) {
+  ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
+}
+
+}  // namespace
+
+child start(const child_settings& settings) {
+  pipe_ends output = make_pipe(), error = make_pipe(), failure = make_pipe();
+  auto argv = pointers(settings.arguments), envp = pointers(settings.environment);
+  std::size_t mask_size = 0;
+  cpu_set_t* const mask = settings.cpus.empty() ? nullptr : make_mask(settings.cpus, mask_size);
+  const pid_t launcher = ::getpid();
+  child result;
+  result.pid = ::fork();
+  if (result.pid == 0) {
+    become(settings, argv.data(), envp.data(), output.write.get(), error.write.get(), launcher, mask, mask_size);
+    const int number = errno;
+    [[maybe_unused]] const auto written = ::write(failure.write.get(), &number, sizeof number);
+    ::_exit(126);
+  }
+  const int fork_errno = errno;
+  CPU_FREE(mask);
+  if (result.pid < 0) throw_system_error(fork_errno, "fork", "starting a process");
+  ::setpgid(result.pid, result.pid);  // here too: whoever comes first
+  failure.write.reset();
+  int number = 0;
+  ssize_t received;
+  while ((received = ::read(failure.read.get(), &number, sizeof number)) < 0 && errno == EINTR) continue;
+  if (received > 0) {
+    reap(result);
+    throw launch_failure(126, "\"" + settings.path + "\" cannot be executed: " + std::strerror(number));
+  }
+  result.handle.reset(static_cast<int>(::syscall(SYS_pidfd_open, result.pid, 0)));
+  if (!result.handle) {
+    const int pidfd_errno = errno;
+    ::kill(-result.pid, SIGKILL);
+    reap(result);
+    throw_system_error(pidfd_errno, "pidfd_open", "starting a process");
+  }
+  result.output = std::move(output.read);
+  result.error = std::move(error.read);
+  make_nonblocking(result.output);
+  make_nonblocking(result.error);
+  return result;
+}
+
+ending ending_of(const child& process) {
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(process.pid), &info, WEXITED | WNOWAIT) != 0)
+    if (errno != EINTR) throw_system_error(errno, "waitid", "process " + std::to_string(process.pid));
+  return {info.si_code != CLD_EXITED, info.si_code == CLD_DUMPED, info.si_status};
+}
+
+void reap(const child& process) {
+  while (::waitpid(process.pid, nullptr, 0) < 0 && errno == EINTR) continue;
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,43 @@
+// Starting one process of a job.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+#include <weft/processes/ending.hpp>
+#include <weft/runtime/socket.hpp>
+#include <weft/topology/cpu_set.hpp>
+
+namespace weft::tools {
+
+struct child_settings {
+  std::string path;                      ///< the program's file
+  std::vector<std::string> arguments;    ///< argv, its name first
+  std::vector<std::string> environment;  ///< "NAME=VALUE"
+  int standard_input = -1;               ///< a descriptor to inherit; -1: /dev/null
+  topology::cpu_set cpus;                ///< what to bind it to; empty: nothing
+  std::optional<rlimit> descriptors;     ///< its limit of open files, where it is not to be the launcher's
+};
+
+/// A started process, in a process group of its own that bears its number.
+struct child {
+  pid_t pid = -1;
+  file_descriptor handle;  ///< a pidfd, readable when the process has ended
+  file_descriptor output;  ///< what it writes to its standard output and error; non-blocking
+  file_descriptor error;
+};
+
+/// Starts a process that the kernel ends with SIGKILL when the calling thread does. Returns when the program runs.
+/// Throws launch_failure (126) with the reason when it cannot be executed, weft::error when the system has no room for
+/// it.
+child start(const child_settings& settings);
+
+/// How a process ended, without forgetting it: until `reap`, nobody else gets its number, nor that of its group. Of a
+/// process that has ended.
+ending ending_of(const child& process);
+void reap(const child& process);
+
+}  // namespace weft::tools

@@ -1,0 +1,58 @@
+// The processes of a job that run on this machine.
+#pragma once
+
+#include <memory>
+#include <vector>
+#include <weft/processes/child.hpp>
+#include <weft/processes/guardian.hpp>
+#include <weft/processes/job_processes.hpp>
+#include <weft/processes/job_settings.hpp>
+#include <weft/processes/start.hpp>
+#include <weft/streams/output.hpp>
+#include <weft/streams/standard_input.hpp>
+
+namespace weft::tools {
+
+class local_processes final : public job_processes {
+ public:
+  /// `input` is for process 0. What is given by reference must outlive this. This process becomes the one
+  /// that inherits orphans.
+  local_processes(event_loop& loop, guardian& guard, const job_settings& settings, local_share share, job_events events,
+                  sink& output, sink& errors, std::unique_ptr<process_input> input);
+
+  void start() override;
+  bool running() const noexcept override { return running_ > 0; }
+  void signal(int number) override;
+  std::string where(int process) const override;
+  /// Reaps what processes of the job left behind. Several deaths may come as one signal: `finish` gets the rest.
+  void child_ended(pid_t pid) override;
+  void finish(event_loop::clock::time_point kill_at, bool job_ended) override;
+  bool writing() const noexcept override { return false; }
+
+  /// The process numbers, in the order of processes.
+  std::vector<pid_t> pids() const;
+
+ private:
+  struct member {
+    child process;
+    std::unique_ptr<line_forwarder> output, error;
+  };
+
+  void start_one(int process, const child_settings& settings);
+  void handle_end(int process);
+  member& of(int process) { return members_[static_cast<std::size_t>(process - share_.processes.first)]; }
+  void end_leftovers(std::vector<pid_t> groups, event_loop::clock::time_point kill_at);
+
+  event_loop& loop_;
+  guardian& guardian_;
+  const job_settings& settings_;
+  local_share share_;
+  job_events events_;
+  sink& output_;
+  sink& errors_;
+  std::unique_ptr<process_input> input_;
+  std::vector<member> members_;
+  int running_ = 0;
+};
+
+}  // namespace weft::tools

@@ -1,0 +1,239 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <weft/algorithms/named_algorithm.hpp>
+#include <weft/algorithms/rank_placement.hpp>
+#include <weft/algorithms/shape_options.hpp>
+#include <weft/command_line/command_line.hpp>
+#include <weft/sim/sim.hpp>
+#include <weft/simulator/goal.hpp>
+#include <weft/simulator/svg.hpp>
+#include <weft/topology/ring_order.hpp>
+
+#include "report.hpp"
+#include "tuning.hpp"
+#include "workload.hpp"
+
+namespace weft::tools {
+namespace {
+
+/// Beyond so many steps the critical path is not kept: it needs what happened at each of them.
+constexpr std::uint64_t most_steps_kept = 1 << 22;
+
+struct command_line {
+  shape_options shaped;
+  sim_job job;
+  std::string collective, algorithm;  ///< as they are spelled
+  std::vector<std::size_t> counts{8};
+  simulator::machine_model model;
+  std::string ports = "pipelined", noise, goal, svg;
+  std::string topology, placing = "block";
+  std::optional<double> link_gap;
+  tuned_model tuned;
+  bool network_order = false;
+  bool json = false;
+  std::vector<CLI::Option*> of_collective;  ///< what does not go with --goal
+  std::vector<CLI::Option*> of_network;     ///< what goes with --topology only
+};
+
+void read_noise(const std::string& text, simulator::noise_model& noise) {
+  const std::vector<std::string> parts = CLI::detail::split(text, ':');
+  const bool random = parts.size() < 3 || parts[2] == "random";
+  if (parts.size() < 2 || parts.size() > 3 || !parse(parts[0], noise.period) || !parse(parts[1], noise.duration) ||
+      !(random || parts[2] == "coscheduled") || !(noise.duration >= 0 && noise.duration < noise.period))
+    throw CLI::ValidationError("--noise", "\"" + text +
+                                              "\" is not PERIOD:DURATION, PERIOD:DURATION:random or "
+                                              "PERIOD:DURATION:coscheduled with a duration less than the period");
+  noise.phases = random ? simulator::noise_model::phase::random : simulator::noise_model::phase::coscheduled;
+}
+
+void find_names(command_line& line) {
+  try {
+    line.job.how = &algorithm_named(collective_named(line.collective), line.algorithm);
+  } catch (const std::invalid_argument& failure) {
+    throw CLI::ValidationError("COLLECTIVE, --algorithm", failure.what());
+  }
+}
+
+/// Checks what no option alone can know.
+void finish(command_line& line) {
+  using simulator::port_model;
+  line.model.ports = line.ports == "one"    ? port_model::one
+                     : line.ports == "many" ? port_model::many
+                                            : port_model::pipelined;
+  if (!line.noise.empty()) read_noise(line.noise, line.model.noise);
+  take_measured(line.tuned, line.model);
+  if (line.topology.empty()) {
+    for (const CLI::Option* option : line.of_network)
+      if (option->count() > 0)
+        throw CLI::ValidationError(option->get_name(), "only a network has that: --topology FILE");
+  } else if (!(line.link_gap.value_or(line.model.gap_per_byte) > 0)) {
+    throw CLI::ValidationError("--topology", "its links need a speed: give --link-gap, or -G");
+  }
+  if (!line.goal.empty()) {
+    for (const CLI::Option* option : line.of_collective)
+      if (option->count() > 0)
+        throw CLI::ValidationError(option->get_name(), "a GOAL file says that itself: not with --goal");
+    return;
+  }
+  if (line.collective.empty()) throw CLI::RequiredError("COLLECTIVE or --goal FILE");
+  if (line.shaped.shape.ranks == 0) throw CLI::RequiredError("--ranks");
+  find_names(line);
+  line.job.shape = shape_of(line.shaped);
+  check_options(*line.job.how, line.shaped.options);
+  if (!line.svg.empty() && line.counts.size() > 1)
+    throw CLI::ValidationError("--svg", "one drawing holds one --count, not " + std::to_string(line.counts.size()));
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) throw CLI::ValidationError("--goal", file + " cannot be read");
+  return text.str();
+}
+
+void write(const std::string& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text << std::flush;
+  if (!out) throw CLI::ValidationError("--svg", file + " cannot be written");
+}
+
+/// The network of --topology with the ranks on it.
+struct placed_network {
+  placed_network(const command_line& line, int ranks)
+      : switches(topology::load_network(line.topology)),
+        machine_of_rank(place_ranks(switches, ranks, line.placing, line.model.noise.seed)),
+        links(network_of(switches, machine_of_rank, line.link_gap.value_or(line.model.gap_per_byte))) {}
+
+  topology::network switches;
+  std::vector<int> machine_of_rank;
+  simulator::network links;
+};
+
+std::optional<placed_network> network_for(const command_line& line, int ranks) {
+  if (line.topology.empty()) return std::nullopt;
+  return placed_network(line, ranks);
+}
+
+void run(const command_line& line, sim_report report, const simulator::workload& all,
+         const std::optional<placed_network>& on) {
+  report.steps = all.steps();
+  report.cpus = all.cpus();
+  simulator::timeline seen;
+  const bool keep = all.steps() <= most_steps_kept;
+  report.result = simulator::simulate(all, line.model, on ? &on->links : nullptr, keep ? &seen : nullptr);
+  if (keep) report.path = critical_path_of(report.result, seen);
+  if (!line.svg.empty()) {
+    if (!keep) throw std::invalid_argument("a drawing of " + std::to_string(all.steps()) + " steps shows none of them");
+    write(line.svg, to_svg(report.result, seen));
+  }
+  const std::string text = line.json ? to_json(report) : to_text(report);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void sim(command_line& line) {
+  finish(line);
+  if (!line.goal.empty()) {
+    const simulator::workload all = simulator::parse_goal(text_of(line.goal));
+    return run(line, {line.goal}, all, network_for(line, all.ranks()));
+  }
+  const auto on = network_for(line, line.job.shape.ranks);
+  if (line.network_order) line.job.shape.order = topology::ring_order(on->switches, on->machine_of_rank);
+  const std::string what = std::string(name(line.job.how->kind)) + " " + std::string(line.job.how->name);
+  for (const std::size_t bytes : line.counts) {
+    line.job.bytes = bytes;
+    run(line, {what, bytes}, workload_of(line.job, line.model), on);
+  }
+}
+
+void add_network_options(CLI::App& app, command_line& line) {
+  app.add_option("--topology", line.topology, "Slurm's topology.conf: transfers share its links, max-min fairly")
+      ->type_name("FILE");
+  line.of_network = {
+      app.add_option("--link-gap", line.link_gap, "For each byte, of a link each way [G]")
+          ->check(check_time)
+          ->type_name("NS/B"),
+      app.add_option("--placement", line.placing, "Where ranks are on its machines; random by the seed [block]"),
+      app.add_flag("--network-order", line.network_order, "Rings go round as the switches lie")};
+  choose(line.of_network[1], {"block", "cyclic", "random"});
+  line.of_collective.push_back(line.of_network[2]);
+}
+
+void add_model_options(CLI::App& app, command_line& line) {
+  simulator::machine_model& model = line.model;
+  using simulator::machine_model;
+  const auto time = [&](const char* name, double machine_model::*value, const char* meaning, const char* unit = "NS") {
+    return app.add_option(name, model.*value, meaning)->check(check_time)->type_name(unit);
+  };
+  const auto measured = [&](const char* name, double machine_model::*value, const char* meaning,
+                            const char* unit = "NS") {
+    line.tuned.measured.push_back({time(name, value, meaning, unit), value});
+  };
+  measured("-L,--latency", &machine_model::latency, "L: from a byte's leaving to its arrival [0]");
+  measured("-o,--overhead", &machine_model::overhead, "o: of the CPU, for a message, at each end [0]");
+  measured("-g,--gap", &machine_model::gap, "g: between the begins of two messages of a port [0]");
+  measured("-G,--gap-per-byte", &machine_model::gap_per_byte, "G: for each byte, of a port [0]", "NS/B");
+  time("-O,--overhead-per-byte", &machine_model::overhead_per_byte, "O: for each byte, of the CPU, at each end [0]",
+       "NS/B");
+  measured("--compute-per-byte", &machine_model::compute_per_byte,
+           "c: for each byte combined or copied, of the CPU [0]", "NS/B");
+  add_tuning_options(app, line.tuned);
+  app.add_option("-S,--rendezvous", model.eager_limit,
+                 "Messages of more bytes wait for their receive, at the cost of 2 L [none do]")
+      ->type_name("BYTES");
+  app.add_flag("--preposted", model.preposted, "Receivers grant ahead: a rendezvous needs no request");
+  choose(app.add_option("--ports", line.ports,
+                        "A rank's transfers: LogGP's, which latency does not keep from following one another; one in "
+                        "and one out at a time, latency included; or any number [pipelined]"),
+         {"pipelined", "one", "many"});
+  app.add_option("--noise", line.noise, "What takes CPUs away: PERIOD:DURATION[:random|coscheduled], in ns")
+      ->type_name("NOISE");
+  app.add_option("--seed", model.noise.seed, "Of the noise's phases and of a random placement [0]");
+  app.add_flag("--progress-thread", model.noise.progress_thread,
+               "A core of its own runs what has begun: noise only delays when a rank begins");
+}
+
+}  // namespace
+
+void add_sim(CLI::App& weft) {
+  CLI::App* const app =
+      weft.add_subcommand("sim", "Time a collective, or a GOAL file, on a machine that is described instead of there");
+  app->footer(
+      "Times are in nanoseconds (any unit will do, if it is the same everywhere), sizes in bytes. On an idle machine\n"
+      "a message of B bytes takes L + B G + 2 (o + B O). With --ports one and o = g = 0, reductions take what Canon "
+      "and\n"
+      "Antoniu compute for d = L + B G. GOAL is what LogGOPSim reads. The same arguments print the same figures.");
+  const auto line = std::make_shared<command_line>();
+  line->shaped.shape.ranks = 0;
+  const auto of_collective = [&line](CLI::Option* option) {
+    line->of_collective.push_back(option);
+    return option;
+  };
+  of_collective(
+      app->add_option("COLLECTIVE", line->collective, "What to time: " + CLI::detail::join(collective_names(), ", ")));
+  of_collective(app->add_option("-n,--ranks", line->shaped.shape.ranks, "How many ranks"))
+      ->check(whole_number(1, 10'000'000))
+      ->type_name("RANKS");
+  of_collective(
+      app->add_option("--algorithm", line->algorithm, "Which algorithm [the collective's first; of reduce greedy]"))
+      ->type_name("NAME");
+  of_collective(
+      app->add_option("--count", line->counts,
+                      "Sizes of the vector, all ranks' chunks together; of an all-to-all, one rank's input [8]"))
+      ->check(whole_number(0, std::int64_t{1} << 50))
+      ->type_name("BYTES");
+  add_shape_options(*app, line->shaped);
+  for (CLI::Option* const option : line->shaped.options) of_collective(option);
+  app->add_option("--goal", line->goal, "Time this GOAL file instead")->type_name("FILE");
+  add_model_options(*app, *line);
+  add_network_options(*app, *line);
+  app->add_flag("--json", line->json, "Print one JSON object a line");
+  app->add_option("--svg", line->svg, "Draw the timeline of the ranks into a file")->type_name("FILE");
+  app->callback([line] { sim(*line); });
+}
+
+}  // namespace weft::tools
