@@ -7,11 +7,11 @@
 #include <functional>
 #include <set>
 #include <string>
-#include <weft/processes/hosts.hpp>
 #include <weft/runtime/error.hpp>
 
 #include "catch.hpp"
 #include "tools/agents/agent_tree.hpp"
+#include "tools/launch/hosts.hpp"
 
 using weft_test::ContainsSubstring;
 using namespace weft::tools;

@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <weft/processes/hosts.hpp>
 #include <weft/processes/launcher_process.hpp>
 #include <weft/processes/program.hpp>
+#include <weft/processes/this_host.hpp>
 #include <weft/runtime/error.hpp>
 
 namespace weft::tools {

@@ -6,8 +6,8 @@
 #include <vector>
 #include <weft/agents/remote_processes.hpp>
 #include <weft/fabric/interfaces.hpp>
-#include <weft/processes/hosts.hpp>
 #include <weft/processes/start.hpp>
+#include <weft/processes/this_host.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/streams/timer.hpp>
 

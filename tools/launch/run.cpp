@@ -5,8 +5,9 @@
 #include <weft/command_line/command_line.hpp>
 #include <weft/launch/job_options.hpp>
 #include <weft/launch/run.hpp>
-#include <weft/processes/hosts.hpp>
 #include <weft/runtime/error.hpp>
+
+#include "hosts.hpp"
 
 namespace weft::tools {
 namespace {

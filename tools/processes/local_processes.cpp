@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <weft/processes/hosts.hpp>
 #include <weft/processes/launcher_process.hpp>
 #include <weft/processes/local_processes.hpp>
 #include <weft/processes/program.hpp>
+#include <weft/processes/this_host.hpp>
 
 #include "orphans.hpp"
 

@@ -32,10 +32,4 @@ struct host_choice {
 /// a host that is not the last.
 std::vector<host_share> allot(const std::vector<named_host>& hosts, const host_choice& choice);
 
-/// This machine's name.
-std::string host_name();
-
-/// Whether it is this machine: "localhost", or its own name with or without its domain.
-bool is_this_host(const std::string& name);
-
 }  // namespace weft::tools

@@ -1,12 +1,11 @@
-#include <unistd.h>
+#include "hosts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <fstream>
 #include <sstream>
-#include <weft/processes/hosts.hpp>
+#include <weft/processes/this_host.hpp>
 #include <weft/runtime/error.hpp>
 
 namespace weft::tools {
@@ -71,8 +70,6 @@ void add_line(std::vector<named_host>& hosts, const std::string& line, const std
   add(hosts, next);
 }
 
-std::string short_name(const std::string& name) { return name.substr(0, name.find('.')); }
-
 /// The ranks that each host takes, in the order of hosts, of `total` at most.
 std::vector<int> fill(const std::vector<named_host>& hosts, const host_choice& choice, int total) {
   std::vector<int> result;
@@ -123,18 +120,6 @@ std::vector<host_share> allot(const std::vector<named_host>& hosts, const host_c
     ranks += taken[i];
   }
   return shares;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
-bool is_this_host(const std::string& name) {
-  if (name == "localhost") return true;
-  const std::string own = host_name();
-  return name == own || short_name(name) == own || name == short_name(own);
 }
 
 }  // namespace weft::tools
