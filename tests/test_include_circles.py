@@ -18,7 +18,7 @@ INCLUDE = re.compile(r'^#include (?:"(.+)"|<(weft/.+)>)', re.M)
 
 def module_of(folder, path):
     inside = path.relative_to(folder).with_suffix("").as_posix()
-    return re.sub(f"^include/weft/({folder.name}/)?", "", inside)
+    return re.sub("^include/weft/(.*/)?", "", inside)
 
 
 def included_modules(folder):

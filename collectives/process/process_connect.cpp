@@ -8,6 +8,7 @@
 #include <weft/choice/selection_settings.hpp>
 #include <weft/fabric/node_transport.hpp>
 #include <weft/fabric/process_record.hpp>
+#include <weft/fabric/provider.hpp>
 #include <weft/process/process.hpp>
 #include <weft/process/started_call.hpp>
 #include <weft/request/fingerprint.hpp>
@@ -61,10 +62,6 @@ void take_agreed(options& settings, std::string_view text) {
       set_option(settings, line.substr(0, equals), line.substr(equals + 1), "process 0");
   }
 }
-
-/// What keeps a short message behind a stream below ten times its idle latency: over net 16 B take 3.5 us alone and 28
-/// us beside pieces of 128 KiB, over shm 0.7 us alone and 4.8 us beside pieces of 8 KiB (`weft bench latency`).
-std::size_t window_of(std::string_view provider) { return provider == "shm" ? 32 << 10 : 512 << 10; }
 
 /// The longest message that reaches this process without its being asked, as far as that is known.
 std::size_t longest_eager(const membership& member) {
@@ -266,7 +263,7 @@ fabric::messenger_settings process::messenger_settings_for(const membership& mem
   how.unexpected_limit = settings_.unexpected_limit;
   how.send_buffer_limit = settings_.send_buffer_limit;
   how.piece = settings_.piece;
-  how.window = settings_.window != 0 ? settings_.window : window_of(member.provider);
+  how.window = settings_.window != 0 ? settings_.window : fabric::traits_of(member.provider).window;
   how.prepost = settings_.prepost;
   how.describe = describe_fingerprint;
   how.refusal_limit = settings_.peer_timeout;

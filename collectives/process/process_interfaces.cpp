@@ -22,10 +22,10 @@ void process::settle_interfaces(std::vector<fabric::process_record>& records, cl
   for (const fabric::process_record& each : records)
     owners.push_back({each.host.node, each.host.name, each.interfaces});
   if (std::ranges::all_of(owners, [](const auto& each) { return each.interfaces.empty(); })) return;
-  if (records.front().provider == "shm")
-    throw error(errc::no_provider,
-                "provider shm reaches the processes of one host, and those of this job are on several; valid: " +
-                    fabric::default_provider() + ", tcp;ofi_rxm");
+  if (const std::string& provider = records.front().provider; fabric::traits_of(provider).one_host)
+    throw error(errc::no_provider, "provider " + provider +
+                                       " reaches the processes of one host, and those of this job are on several; " +
+                                       "valid: " + fabric::default_provider() + ", tcp;ofi_rxm");
   settings_.address = fabric::choose_interfaces(owners)[static_cast<std::size_t>(rendezvous_->process())].is.address;
   open_monitor();
   const std::string& own = monitor_->control_address();

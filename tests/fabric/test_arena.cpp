@@ -16,11 +16,11 @@
 #include <weft/runtime/error.hpp>
 
 #include "catch.hpp"
-#include "fabric/descriptor_passing.hpp"
 #include "fabric/failure_of.hpp"
 #include "fabric/file_limit.hpp"
 #include "fabric/node_of_threads.hpp"
-#include "fabric/shared_memory.hpp"
+#include "fabric/shm/descriptor_passing.hpp"
+#include "fabric/shm/shared_memory.hpp"
 
 using namespace std::chrono_literals;
 using namespace weft::fabric;

@@ -17,9 +17,9 @@
 
 #include "catch.hpp"
 #include "fabric/failure_of.hpp"
-#include "fabric/heap_space.hpp"
-#include "fabric/memory_left.hpp"
-#include "fabric/shared_memory.hpp"
+#include "fabric/shm/heap_space.hpp"
+#include "fabric/shm/memory_left.hpp"
+#include "fabric/shm/shared_memory.hpp"
 #include "sanitized.hpp"
 #include "seed.hpp"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "fabric/arena_note.hpp"
-#include "fabric/descriptor_passing.hpp"
 #include "fabric/failure_of.hpp"
+#include "fabric/shm/arena_note.hpp"
+#include "fabric/shm/descriptor_passing.hpp"
 
 using namespace weft::fabric;
 using weft::file_descriptor;

@@ -4,7 +4,7 @@
 #include <weft/runtime/error.hpp>
 
 #include "catch.hpp"
-#include "fabric/subnet.hpp"
+#include "fabric/ofi/subnet.hpp"
 
 using namespace weft::fabric;
 using weft_test::ContainsSubstring;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "fabric/memory_left.hpp"
+#include "fabric/shm/memory_left.hpp"
 
 using namespace weft::fabric;
 using weft_test::ContainsSubstring;

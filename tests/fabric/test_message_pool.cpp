@@ -1,7 +1,7 @@
 #include <set>
 
 #include "catch.hpp"
-#include "fabric/message_pool.hpp"
+#include "fabric/messenger/message_pool.hpp"
 
 using weft::fabric::message_pool;
 using weft::fabric::unexpected_message;

@@ -6,7 +6,7 @@
 #include <weft/fabric/monitor.hpp>
 #include <weft/runtime/socket.hpp>
 
-#include "../../fabric/control_protocol.hpp"
+#include "fabric/watch/control_protocol.hpp"
 #include "catch.hpp"
 #include "monitor_job.hpp"
 

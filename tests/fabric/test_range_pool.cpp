@@ -10,7 +10,7 @@
 
 #include "catch.hpp"
 #include "fabric/failing_allocation.hpp"
-#include "fabric/range_pool.hpp"
+#include "fabric/shm/range_pool.hpp"
 #include "seed.hpp"
 
 using weft::fabric::range_pool;

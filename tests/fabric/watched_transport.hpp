@@ -10,7 +10,7 @@
 #include <weft/fabric/transport.hpp>
 #include <weft/runtime/error.hpp>
 
-#include "../../fabric/wire.hpp"
+#include "fabric/messenger/wire.hpp"
 #include "fabric/failing_allocation.hpp"
 
 namespace weft_test {

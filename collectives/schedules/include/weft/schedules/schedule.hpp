@@ -84,7 +84,7 @@ inline constexpr std::int32_t me = -1;
 /// Elements in a memory: the range says which elements of the vector they stand for, and so how many. In scratch they
 /// lie at the beginning of slot `slot`; two segments of one slot overlap, those of two slots never do. On a board they
 /// lie, a block a position, from position `slot` on; rounds have positions of their own (why slots of the real board
-/// can serve again is proved apart: fabric/round_order.hpp).
+/// can serve again is proved apart: fabric/shm/round_order.hpp).
 ///
 /// Copies and combines may have sources on other ranks' boards, and sources and targets in what those have offered,
 /// until they are told, by what they await, that it is used no more.

@@ -1,0 +1,288 @@
+// Inside the messenger: everything that the token guards.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <weft/fabric/messenger_settings.hpp>
+#include <weft/fabric/participant.hpp>
+#include <weft/fabric/slot_map.hpp>
+#include <weft/fabric/token.hpp>
+#include <weft/fabric/transport.hpp>
+#include <weft/runtime/error.hpp>
+
+#include "communicator_history.hpp"
+#include "message_pool.hpp"
+#include "payload.hpp"
+#include "peer.hpp"
+#include "room.hpp"
+#include "wire.hpp"
+
+namespace weft::fabric {
+
+class engine final : private receiver {
+ public:
+  engine(std::unique_ptr<transport> network, messenger_settings settings);
+  ~engine() override;
+
+  // Every call below but these is made with the token held.
+  token& guard() noexcept { return token_; }
+  bool poll();
+  void submit(submission& begun) noexcept;
+  void call_later(std::function<void()> function);
+  bool quiet() const noexcept;
+  bool rings() const noexcept;
+  void listen() noexcept;
+  std::uint64_t events() const noexcept { return events_.load(std::memory_order_relaxed); }  // relaxed: is compared
+
+  const messenger_settings& settings() const noexcept { return settings_; }
+  transport& network() noexcept { return *network_; }
+
+  // engine.cpp: the operations of the ranks of this process
+  void begin(operation& begun) noexcept;
+  /// Whether there were any.
+  bool take_submissions() noexcept;
+  void run_calls() noexcept;
+  void take_back(receive_operation& posted) noexcept;
+  void finish_ended() noexcept;
+
+  // engine_rooms.cpp
+  void join(participant& member);
+  void leave(participant& member);
+  /// Of a plan of the rank, which receives a message of each of these lengths (messenger::reserve).
+  void reserve(participant& member, std::span<const std::size_t> lengths);
+  void release(participant& member, std::span<const std::size_t> lengths) noexcept;
+  /// What waits for that rank; comes to be when it is first asked for. Null when the rank has left.
+  room* find_room(const room_key& key);
+
+  // engine_connections.cpp
+  void keep_within(const transport_limits& limits);
+  void start(std::span<const address> endpoints);
+  bool connected() const noexcept;
+  std::string missing() const;
+  /// Tells those that this process has connected to what they need to cut the connection.
+  void name_connections();
+
+  // engine_flow.cpp: peers, their queues and credit
+  bool drained() const noexcept;
+
+  // engine_failure.cpp
+  void lose(int process, const std::string& why);
+  void break_communicator(std::uint64_t communicator, errc code, const std::string& text, bool tell);
+  void take_note(std::span<const std::byte> note);
+  /// A process that is lost unless something else explains it soon.
+  void suspect_connection(int process, std::string_view why) noexcept;
+  /// The communicator is to be broken as soon as there is memory for that.
+  void owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept;
+  /// `alone`: the other ranks do not hear of it by themselves.
+  void break_participant(participant& member, const std::exception_ptr& failure, bool alone) noexcept;
+
+ private:
+  // engine.cpp
+  bool quiet_outside() const noexcept;
+  void begin_send(send_operation& send);
+  void begin_receive(receive_operation& receive);
+  void end(operation& ended) noexcept;
+  void fail(operation& failed, std::exception_ptr failure) noexcept;
+  transfer_slot& take_slot(transfer_slot::purpose use, void* owner, int process);
+  void give_back(transfer_slot& slot) noexcept;
+
+  // engine_matched.cpp: messages that meet their receives
+  void send_home(send_operation& send);
+  void deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message,
+               std::size_t bytes) noexcept;
+  void consume(receive_operation& receive, std::unique_ptr<unexpected_message> message);
+  void match(receive_operation& receive, unexpected_message* message);
+  void fail_with(send_operation& send, const receive_operation& receive) noexcept;
+  bool agrees(receive_operation& receive, int source, std::uint64_t fingerprint);
+  bool fits(receive_operation& receive, int source, std::size_t bytes);
+
+  // engine_arrival.cpp: what comes from the transport
+  void arrived(std::span<const std::byte> frame) override;
+  void done(transfer& ended, std::size_t bytes, std::error_code error) override;
+  void dropped() override;
+  void check_sequences();
+  bool is_ours(const header& h) const noexcept;
+  void take(peer& from, const header& h, std::span<const std::byte> body);
+  void take_hello(peer& from, const header& h);
+  void take_eager(peer& from, const header& h, std::span<const std::byte> body);
+  void take_envelope(peer& from, const header& h, std::span<const std::byte> body);
+
+  // engine_flow.cpp
+  header head_for(message_kind kind, const operation& about) const noexcept;
+  static bool costs_credit(const header& h) noexcept;
+  bool gives_for_nothing(const peer& to) const noexcept;
+  bool try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve);
+  /// A post that the provider refuses with an error costs us the peer, once nothing is in the middle of something.
+  template <class Post>
+  bool post_to_provider(int process, Post post) {
+    try {
+      return post();
+    } catch (const std::exception& failed) {
+      suspect_connection(process, failed.what());
+      return false;
+    }
+  }
+  /// Whether the provider has accepted a post; one that refuses for too long costs us the peer.
+  bool taken(peer& by, bool accepted);
+  void send_control(peer& to, header& h, const std::byte* body = nullptr, std::size_t bytes = 0) noexcept;
+  void send_eager(peer& to, send_operation& send);
+  void send_envelope(peer& to, departure& announced, header h);
+  void queue_message(peer& to, outgoing later);
+  bool transmit_first(peer& to);
+  bool flush(peer& to);
+  void flush_all();
+  void want_flush(peer& to);
+  void take_credit(peer& from, const header& h);
+  void owe_credit(peer& to, std::size_t frame_bytes);
+  bool send_credit(peer& to);
+  void note_stored(int process, std::ptrdiff_t bytes);
+
+  // engine_bell.cpp
+  void ring_after_silence(peer& to) noexcept;
+  bool needs_polls() const noexcept;
+
+  // engine_departure.cpp, engine_landing.cpp, engine_doomed.cpp: long messages
+  departure& depart(int process, std::size_t bytes);
+  void remove(departure& gone) noexcept;
+  void pump(departure& leaving);
+  static bool add_grant(departure& leaving, const grant_body& grant) noexcept;
+  void take_grant(peer& from, const header& h, std::span<const std::byte> body);
+  void begin_collective_departure(send_operation& send, room& from);
+  void attach(departure& granted, send_operation& send);
+  void begin_landing(receive_operation& receive, int process, std::size_t bytes, std::uint32_t sender_name, bool early);
+  bool may_land_early() const noexcept;
+  void take_ready(peer& from, const header& h);
+  void post_pieces(landing& arriving);
+  void share_window(peer& from);
+  std::size_t next_piece(const peer& from) const noexcept;
+  std::size_t window(const peer& from) const noexcept;
+  static void raise(landing& arriving, std::size_t piece) noexcept;
+  void send_grant(const landing& arriving, std::uint32_t piece);
+  static void note_short_message(peer& passing) noexcept;
+  void remove(landing& gone) noexcept;
+  void piece_landed(landing& arriving, std::size_t bytes, bool whole);
+  void piece_departed(departure& leaving, bool failed);
+  void take_refusal(const header& h);
+  void take_withdrawal(peer& from, const header& h);
+  void take_withdrawn(peer& from, const header& h, std::span<const std::byte> body);
+  void settle(departure& stopped);
+  void withdraw(landing& arriving);
+  void send_withdrawal(const landing& arriving);
+  void stop(landing& stopped) noexcept;
+  void settle(landing& withdrawn);
+  void cancel_pieces(landing& withdrawn);
+  void answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent, bool alone);
+  void answer_dropped(int process, std::uint64_t sender_name);
+  void take_dropped(const header& h);
+  void retry_payloads();
+  void give_up_doomed();
+  void disown_pieces(const void* owner) noexcept;
+  static std::uint64_t remote_key(int process, std::uint32_t id) noexcept {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(process)) << 32 | id;
+  }
+
+  // engine_poison.cpp: messages without contents
+  void send_poisoned(peer& to, send_operation& send);
+  void take_poisoned(peer& from, const header& h, std::span<const std::byte> body);
+  void end_poisoned(receive_operation& receive, std::shared_ptr<const poison> poisoned);
+  void answer_poisoned(departure& granted);
+  std::vector<std::byte> bytes_of(const poison& why) const;
+  static std::shared_ptr<const poison> read_poison(std::span<const std::byte> body);
+
+  // engine_agreement.cpp: whether ranks call the same collectives
+  void note_collective(const operation& begun);
+  bool disagrees(room& here, std::uint64_t tag, std::uint64_t fingerprint, int source);
+  void inquire_now_and_then();
+  void inquire_about(const operation& waiting);
+
+  // engine_failure.cpp
+  void lose(peer& gone, const std::string& why);
+  void break_everything(const std::exception_ptr& failure) noexcept;
+  void cancel(operation& cancelled, const std::exception_ptr& failure) noexcept;
+  void suspect(int process, std::string_view why, std::chrono::milliseconds patience = {}) noexcept;
+  void frame_failed(peer& from, const header& h) noexcept;
+  void drop_first_message(peer& to) noexcept;
+  bool face_troubles() noexcept;
+  bool lose_suspects() noexcept;
+  bool break_what_is_owed() noexcept;
+  void doom_payloads(int process);
+  void drop_early_grants(room& of, bool alone);
+  bool failed_alone(const header& grant) const noexcept;
+  void report_mismatch(participant& member, std::uint64_t mine, int source, std::uint64_t theirs);
+  std::exception_ptr lost_error(int process) const;
+
+  using operations = boost::intrusive::list<
+      operation, boost::intrusive::member_hook<operation, boost::intrusive::list_member_hook<>, &operation::queued>,
+      boost::intrusive::constant_time_size<false>>;
+
+  token token_;
+  std::unique_ptr<transport> network_;
+  messenger_settings settings_;
+  std::size_t frame_limit_;
+  std::size_t inject_limit_ = 0;
+  std::int64_t credit_of_each_ = 0;  // units
+
+  std::vector<std::unique_ptr<peer>> peers_;
+  std::vector<peer*> unflushed_;
+  std::unordered_map<room_key, std::unique_ptr<room>, room_hash> rooms_;
+  room_key last_key_;
+  room* last_room_ = nullptr;  // of last_key_
+  communicator_history history_;
+  operations ended_;
+  message_pool messages_;
+  std::size_t buffered_ = 0;  // bytes of messages whose send has ended and that have not left
+
+  slot_map<departure> departures_;
+  std::unordered_map<std::uint64_t, departure*> granted_;  // by remote_key
+  slot_map<landing> landings_;
+  std::size_t early_pieces_ = 0;  // of all landings whose senders may not be ready
+  boost::intrusive::list<
+      departure, boost::intrusive::member_hook<departure, boost::intrusive::list_member_hook<>, &departure::blocked>,
+      boost::intrusive::constant_time_size<false>>
+      blocked_departures_;
+  boost::intrusive::list<
+      landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::blocked>,
+      boost::intrusive::constant_time_size<false>>
+      blocked_landings_;
+
+  bool any_doomed_ = false;  // landings or departures whose other side is lost
+  clock::time_point next_doomed_look_{};
+  std::vector<std::unique_ptr<std::byte[]>>
+      abandoned_;  // messages to lost processes that the provider has not given back
+
+  /// A communicator that must fail, and has not been told to yet.
+  struct owed_break {
+    std::uint64_t communicator;
+    std::exception_ptr why;
+  };
+  std::vector<owed_break> owed_;  // never grows beyond what is reserved: it is used when there is no memory
+  bool troubled_ = false;         // somebody is suspected, or something owed
+
+  std::vector<std::unique_ptr<transfer_slot>> slots_;
+  transfer_slot* free_slots_ = nullptr;
+  boost::intrusive::list<
+      transfer_slot,
+      boost::intrusive::member_hook<transfer_slot, boost::intrusive::list_member_hook<>, &transfer_slot::flying>,
+      boost::intrusive::constant_time_size<false>>
+      flying_;
+
+  alignas(64) std::atomic<submission*> submitted_{nullptr};  // last first
+  std::atomic<bool> calls_waiting_{false};
+  std::mutex calls_lock_;
+  std::vector<std::function<void()>> calls_;
+  std::vector<std::function<void()>> running_calls_;  // the last first
+  std::uint32_t polls_ = 0;
+  bool frames_dropped_ = false;
+  clock::time_point next_check_{};
+  clock::time_point last_inquiry_{};
+  std::size_t in_flight_ = 0;      // operations begun and not ended
+  std::size_t sends_flying_ = 0;   // frames and payloads that the provider works on
+  std::atomic<bool> busy_{false};  // whether polling can do anything for the ranks of this process
+  std::atomic<bool> needs_polls_{false};
+  std::atomic<bool> look_soon_{false};    // polls are rare from now on: the next looks at the clock
+  std::atomic<std::uint64_t> events_{0};  // that polls have found; written with the token held
+};
+
+}  // namespace weft::fabric

@@ -1,0 +1,117 @@
+// Messages of any length between ranks: matching, flow control and rendezvous over one transport, the same for every
+// provider.
+//
+//   communicator, executors --post--> messenger --frames, payloads--> transport
+//                           <-finished--         <--arrived, done---
+//
+// Short messages go at once into the receiver's ring, under credit that each peer has there; what nothing matches yet
+// moves from the ring to memory, and gives its credit back. Long ones go when the receiver has posted memory for them:
+// a message's sender asks by an envelope, a collective's receiver grants by itself, when the operation starts (unless
+// it is set otherwise).
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <weft/fabric/messenger_settings.hpp>
+#include <weft/fabric/operation.hpp>
+#include <weft/fabric/participant.hpp>
+#include <weft/fabric/token.hpp>
+#include <weft/fabric/transport.hpp>
+#include <weft/runtime/clock.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/progress.hpp>
+
+namespace weft::fabric {
+
+class engine;
+
+/// One process's end of all its messages. Any thread may call what does not say otherwise; a call takes the token, or
+/// leaves its work for its holder.
+class messenger final : public pollable {
+ public:
+  /// What a frame holds beside its message, bytes: the longest message sent without asking is as much shorter.
+  static constexpr std::size_t frame_overhead = 64;
+
+  messenger(std::unique_ptr<transport> network, messenger_settings settings);
+  /// Forgets what is still in flight: neither those operations nor their memory are touched any more, and they do not
+  /// finish. The operations and their participants must outlive the call.
+  ~messenger() override;
+
+  /// Connects to all processes of the job, whose endpoints' addresses these are; of two processes the lower one opens
+  /// the connection. Blocks. Throws errc::timed_out naming who is missing; what `interrupted`, called now and then,
+  /// throws goes through.
+  void connect(std::span<const address> endpoints, clock::time_point deadline,
+               const std::function<void()>& interrupted = {});
+
+  /// Makes a rank of a communicator known. Messages for it that came earlier are kept. A rank joins the communicators
+  /// of one leader in the order of their counters (see group): of those that it has passed over nothing is kept. Throws
+  /// errc::invalid_argument where it has left this one.
+  void join(participant& member);
+  /// Forgets it: no operation of it may be in flight; later messages for it are dropped.
+  void leave(participant& member);
+
+  /// Makes room for the messages of a collective that is to run again and again: those of its receives by `member`, of
+  /// these lengths, so that one run at a time allocates nothing where all ranks are of this process. Throws
+  /// std::bad_alloc.
+  void reserve(participant& member, std::span<const std::size_t> lengths);
+  /// Takes back what `reserve` did for as many.
+  void release(participant& member, std::span<const std::size_t> lengths);
+
+  /// Begins an operation. The order of one thread's posts is kept.
+  void post(operation& begun);
+  /// The same where the token is held: within `operation::finished` and `while_held`.
+  void post_held(operation& begun) noexcept;
+  /// Takes back a collective's receive that has been posted and that nothing will be sent to; it ends without a failure
+  /// as soon as nobody can touch its memory, which for a long message takes an answer of the sender's process. One that
+  /// has ended already is left alone. Where the token is held.
+  void take_back_held(receive_operation& posted) noexcept;
+  /// Leaves `task` for whoever polls next. Any thread; never waits. Where a thread of its own polls, so that what comes
+  /// of the task does not take the caller's core; `progress::notify` follows.
+  void hand_over(task& task) noexcept;
+  /// Runs `function` with the token held. It must not block.
+  void while_held(const std::function<void()>& function);
+
+  /// The message that a receive of (source, tag) by `member` would get, if it is here. Throws the member's failure.
+  std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag);
+
+  /// Moves everything on as far as it goes now. One thread at a time does; for the others it is false at once.
+  bool poll() override;
+  /// True where polling is pointless: quiet, and nobody else may need an answer (credit, or what a failure left open).
+  bool idle() const noexcept override;
+  bool rings() const noexcept override;
+  void listen() noexcept override;
+  std::uint64_t events() const noexcept override;
+  /// True while this process has nothing in flight: no operation, no frame, nothing kept for a peer. Any thread.
+  bool quiet() const noexcept;
+
+  /// A process is gone: everything that needs it ends with peer_lost. `why` becomes part of the message.
+  void lose(int process, const std::string& why);
+  /// Ends every operation of a communicator, on all processes, with `code` and `text`.
+  void break_communicator(std::uint64_t communicator, errc code, const std::string& text);
+  /// The same with operation_failed, as soon as somebody polls: this process cannot go on with it. Where the token is
+  /// held.
+  void break_held(const participant& member, const std::exception_ptr& why) noexcept;
+  /// A process has ended, most likely: `lose`, unless something else tells of it soon. Where the token is held.
+  void suspect_held(int process, const std::string& why) noexcept;
+  /// Ends every operation of `member` with errc::revoked, here alone.
+  void break_here(participant& member);
+  /// What another process's `broadcast` said. Malformed notes are ignored.
+  void take_note(std::span<const std::byte> note);
+
+  /// Polls until all frames have left, or the deadline has passed.
+  void drain(clock::time_point deadline);
+
+  const transport_limits& limits() const noexcept;
+  int process() const noexcept;
+  int processes() const noexcept;
+
+ private:
+  std::unique_ptr<engine> engine_;
+};
+
+}  // namespace weft::fabric

@@ -1,0 +1,58 @@
+// What a messenger is told of its job, and what it finds.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft::fabric {
+
+/// What a messenger needs to know of its job. Sizes are in bytes, as in weft::options.
+struct messenger_settings {
+  std::uint32_t job = 0;
+  int process = 0;
+  std::vector<std::int32_t> first_rank;     ///< of each process, in the world; one entry a process
+  std::vector<std::uint16_t> incarnations;  ///< of each process
+  std::size_t eager_limit = 8 << 10;
+  std::size_t credit = 256 << 10;
+  std::size_t unexpected_limit = 4 << 20;
+  std::size_t send_buffer_limit = 64 << 20;
+  std::size_t piece = 512 << 10;
+  std::size_t window =
+      512 << 10;  ///< on the way from one peer while short messages pass between the same two processes
+  /// Whether a collective's long messages are granted when their receives are posted; else each is announced by its
+  /// sender, as other messages are. The same in every process.
+  bool prepost = true;
+  /// Says what a collective's fingerprint stands for, for errors.
+  std::string (*describe)(std::uint64_t fingerprint) = nullptr;
+  /// How long the provider may refuse to take anything for a peer before that counts as a loss.
+  std::chrono::milliseconds refusal_limit{30'000};
+  /// A loss that nobody but this process may have noticed, for it to be told to the others. With the token held; must
+  /// not block.
+  std::function<void(int process, const std::string& why)> suspected;
+  /// Whether a lost process has ended for certain, so that nothing of it can come any more: no such claim is made of
+  /// one on another machine. With the token held; must not block.
+  std::function<bool(int process)> ended;
+  /// Wakes a process that may sleep; it must have `progress::ring` called there, if that listens (by `listen`). With
+  /// the token held; must not block. Without these two nobody sleeps for long.
+  std::function<void(int process)> ring;
+  /// Has the rings of others heard from now on; any thread.
+  std::function<void()> listen;
+  /// A process that has been sent nothing for so long is rung for. Half of the delay after which it sleeps.
+  std::chrono::milliseconds ring_after{50};
+  /// Tells every other process of the job (they hand it to `take_note`). Called with the token held; must not block.
+  std::function<void(std::span<const std::byte> note)> broadcast;
+};
+
+/// What a probe found.
+struct probed_message {
+  int source = -1;
+  std::uint64_t tag = 0;
+  std::size_t bytes = 0;
+};
+
+}  // namespace weft::fabric

@@ -1,0 +1,133 @@
+#include <weft/fabric/messenger.hpp>
+#include <weft/runtime/backoff.hpp>
+#include <weft/runtime/error.hpp>
+
+#include "engine.hpp"
+
+namespace weft::fabric {
+
+static_assert(sizeof(header) == messenger::frame_overhead);
+
+namespace {
+
+/// The token, and at the end everything that has ended because of what was done with it.
+class engine_holder {
+ public:
+  explicit engine_holder(engine& held) : held_(held), holder_(held.guard()) { held_.take_submissions(); }
+  ~engine_holder() { held_.finish_ended(); }
+
+ private:
+  engine& held_;
+  token_holder holder_;
+};
+
+}  // namespace
+
+messenger::messenger(std::unique_ptr<transport> network, messenger_settings settings)
+    : engine_(std::make_unique<engine>(std::move(network), std::move(settings))) {}
+messenger::~messenger() = default;
+
+void messenger::connect(std::span<const address> endpoints, clock::time_point deadline,
+                        const std::function<void()>& interrupted) {
+  while_held([&] { engine_->start(endpoints); });
+  backoff pause;
+  for (bool done = false; !done;) {
+    if (poll())
+      pause.reset();
+    else
+      pause.pause();
+    while_held([&] { done = engine_->connected(); });
+    if (interrupted) interrupted();
+    if (!done && steady_clock_source().now() > deadline)
+      throw error(errc::timed_out,
+                  "no connection over " + limits().provider + " to the processes " + engine_->missing());
+  }
+  while_held([&] { engine_->name_connections(); });
+}
+
+void messenger::join(participant& member) {
+  while_held([&] { engine_->join(member); });
+}
+void messenger::leave(participant& member) {
+  while_held([&] { engine_->leave(member); });
+}
+
+void messenger::reserve(participant& member, std::span<const std::size_t> lengths) {
+  while_held([&] { engine_->reserve(member, lengths); });
+}
+void messenger::release(participant& member, std::span<const std::size_t> lengths) {
+  while_held([&] { engine_->release(member, lengths); });
+}
+
+void messenger::post(operation& begun) {
+  if (!engine_->guard().try_acquire()) return engine_->submit(begun);
+  engine_->take_submissions();
+  engine_->begin(begun);
+  engine_->finish_ended();
+  engine_->guard().release();
+}
+
+void messenger::post_held(operation& begun) noexcept { engine_->begin(begun); }
+
+void messenger::take_back_held(receive_operation& posted) noexcept { engine_->take_back(posted); }
+
+void messenger::hand_over(task& task) noexcept { engine_->submit(task); }
+
+void messenger::while_held(const std::function<void()>& function) {
+  const engine_holder holder(*engine_);
+  function();
+}
+
+std::optional<probed_message> messenger::probe(participant& member, int source, std::uint64_t tag) {
+  const engine_holder holder(*engine_);
+  if (member.failure != nullptr) std::rethrow_exception(member.failure);
+  const unexpected_message* found = member.here->messages.find_unexpected(source, tag);
+  if (found == nullptr) return std::nullopt;
+  return probed_message{found->source, found->tag, found->bytes};
+}
+
+bool messenger::poll() { return engine_->poll(); }
+bool messenger::idle() const noexcept { return processes() == 1 && quiet(); }
+bool messenger::rings() const noexcept { return engine_->rings(); }
+void messenger::listen() noexcept { engine_->listen(); }
+std::uint64_t messenger::events() const noexcept { return engine_->events(); }
+bool messenger::quiet() const noexcept { return engine_->quiet(); }
+
+void messenger::lose(int process, const std::string& why) {
+  engine_->call_later([this, process, why] { engine_->lose(process, why); });
+}
+void messenger::break_communicator(std::uint64_t communicator, errc code, const std::string& text) {
+  while_held([&] { engine_->break_communicator(communicator, code, text, true); });
+}
+void messenger::break_held(const participant& member, const std::exception_ptr& why) noexcept {
+  engine_->owe_break(member.members->communicator, why);
+}
+void messenger::suspect_held(int process, const std::string& why) noexcept {
+  engine_->suspect_connection(process, why);
+}
+void messenger::break_here(participant& member) {
+  while_held([&] {
+    if (member.failure == nullptr)
+      engine_->break_participant(member, std::make_exception_ptr(error(errc::revoked, "the rank has left")), true);
+  });
+}
+void messenger::take_note(std::span<const std::byte> note) {
+  engine_->call_later([this, copy = std::vector<std::byte>(note.begin(), note.end())] { engine_->take_note(copy); });
+}
+
+void messenger::drain(clock::time_point deadline) {
+  backoff pause;
+  for (bool done = false; !done && steady_clock_source().now() < deadline;) {
+    if (poll())
+      pause.reset();
+    else
+      pause.pause();
+    while_held([&] { done = engine_->drained(); });
+  }
+}
+
+const transport_limits& messenger::limits() const noexcept { return engine_->network().limits(); }
+int messenger::process() const noexcept { return engine_->settings().process; }
+int messenger::processes() const noexcept { return static_cast<int>(engine_->settings().first_rank.size()); }
+
+}  // namespace weft::fabric

@@ -1,0 +1,149 @@
+// The thread of a monitor: it holds the control connections, and turns their ends, and the ends of processes, into
+// news.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+#include <weft/fabric/monitor_events.hpp>
+#include <weft/fabric/process_record.hpp>
+
+#include "bell.hpp"
+#include "control_link.hpp"
+#include "control_protocol.hpp"
+#include "job_news.hpp"
+
+namespace weft::fabric {
+
+/// What `monitor::start` was told.
+struct watch_setup {
+  int process = 0;
+  std::vector<process_record> all;
+  std::uint64_t job = 0;
+  std::vector<std::byte> secret;
+  monitor_events events;
+};
+
+class watch {
+ public:
+  watch(const monitor_options& options, file_descriptor listener, const bell& own, watch_setup setup);
+  ~watch() { end(request::stop); }
+
+  const job_news& news() const noexcept { return news_; }
+
+  void flood(std::span<const std::byte> note);
+  bool has_ended(int process) const;
+  void listen() const noexcept;
+
+  enum class request { none, leave, stop };
+  /// Asks the thread to end, and waits until it has.
+  void end(request how) noexcept;
+
+ private:
+  using clock = control_link::clock;
+  using stage = control_link::stage;
+
+  /// A process that this one watches, whether it is connected to it yet or not.
+  struct watched {
+    file_descriptor process;             // a pidfd, if it is on this host
+    std::uint64_t link = 0;              // of the attempt to connect, 0 between attempts
+    clock::time_point next_attempt;      // if there is no link
+    std::chrono::milliseconds pause{5};  // before the next attempt but one
+    clock::time_point give_up;           // when it is lost if it cannot be connected to
+    std::string trouble;                 // why it could not, so far
+  };
+
+  static constexpr std::size_t most_strangers = 128;  // connections that prove themselves at the same time
+  static constexpr std::uint64_t listener_id = 1;     // what epoll reports: one of these, a link's number,
+  static constexpr std::uint64_t wake_id = 2;
+  static constexpr std::uint64_t bell_id = 3;
+  static constexpr std::uint64_t first_link_id = 4;
+  static constexpr std::uint64_t process_bit = std::uint64_t{1} << 63;  // or a process's with this, for its pidfd
+
+  // watch.cpp: the thread, its waits and its end
+  void run();
+  bool ended() const;
+  clock::time_point next_deadline() const;
+  void wait_until(clock::time_point deadline);
+  void dispatch(std::uint64_t id, unsigned events);
+  void forgive_own_pause(clock::time_point planned);
+  void serve_requests();
+  void begin_leaving();
+  void check_deadlines();
+  void check_links(clock::time_point now);
+  void sweep();
+  void poll_for(int descriptor, std::uint64_t id, unsigned events);
+
+  // watch_links.cpp: connections and their handshakes
+  void relink();
+  void begin_watching(int process);
+  void connect(int process, watched& target);
+  void attempt_failed(control_link& link, const std::string& why, std::chrono::milliseconds patience);
+  void accept_all();
+  std::uint64_t add_link(std::unique_ptr<control_link> link, unsigned events);
+  void update_polling(std::uint64_t id, control_link& link);
+  void serve(std::uint64_t id, control_link& link, unsigned events);
+  void serve_ends();
+  void finish_connecting(control_link& link);
+  void understand(control_link& link);
+  bool understand_next(control_link& link);
+  bool greeted(control_link& link);
+  bool greeted_back(control_link& link);
+  bool proven(control_link& link);
+  control_hello own_hello(std::uint32_t to) const;
+  bool fits(const control_hello& hello) const;
+  void say_all(control_link& link);
+  void stand(control_link& link);
+  void connection_ended(control_link& link, const std::string& why);
+  bool linked(int process) const;
+
+  // watch_news.cpp: what is learned, and passed on
+  bool take_news(control_link& link);
+  void learn(control_link& from, const control_message& message);
+  void declare_lost(int process, const std::string& reason);
+  void take_lost(int process, const std::string& reason, const control_link* from);
+  void take_left(int process, const control_link* from);
+  void pass_on(const job_news::frame& frame, const control_link* from);
+  void forget(int process);
+  void given_up();
+  void process_ended(int process);
+  std::string name_of(int process) const;
+
+  const monitor_options options_;
+  const watch_setup setup_;
+  job_news news_;
+  file_descriptor listener_;
+  const bell& bell_;
+  file_descriptor epoll_;
+  file_descriptor wake_;
+
+  std::mutex mutex_;  // guards the next two
+  std::vector<std::vector<std::byte>> notes_;
+  request request_ = request::none;
+
+  // the thread's own
+  std::map<std::uint64_t, std::unique_ptr<control_link>> links_;
+  std::map<int, watched> targets_;
+  std::vector<std::uint64_t> ended_;  // links, during one round of events
+  std::uint64_t next_link_;
+  std::size_t strangers_ = 0;  // accepted links that do not stand yet
+  bool listening_ = false;     // the listener is polled
+  clock::time_point listen_again_;
+  clock::time_point next_heartbeat_;
+  clock::time_point leave_until_;
+  bool leaving_ = false;
+  bool stopping_ = false;
+  bool given_up_ = false;  // by the others
+  bool stale_ = true;      // targets_ has to be made anew
+
+  std::thread thread_;
+};
+
+}  // namespace weft::fabric
