@@ -70,19 +70,18 @@ run_tests() {
 builds=(build)
 run_tests build
 wanted=$only
-# GCC's warnings are those of the release: what the sanitizers put in only adds false ones. Reports need the lines and
-# functions of -g1: what a debugger needs beside takes a third of ASan's compiling.
-checked=(-Dwerror=false -Doptimization=1 -Ddebug=true -Dcpp_args=-g1)
-if $asan; then
-  only=${asan_only:-$wanted}
-  builds+=(build-asan)
-  run_tests build-asan "${checked[@]}" -Db_sanitize=address,undefined
-fi
-if $tsan; then
-  only=${tsan_only:-$wanted}
-  builds+=(build-tsan)
-  run_tests build-tsan "${checked[@]}" -Db_sanitize=thread
-fi
+# run_checked BUILD_DIR ONLY SANITIZERS: those tests, or where none are named all that are wanted. GCC's warnings are those
+# of the release: what the sanitizers put in only adds false ones. Reports need the lines and functions of -g1: what a
+# debugger needs beside takes a third of ASan's compiling. A half of it is kernels for all instruction sets: where only
+# some tests run they are compiled for one.
+run_checked() {
+  only=${2:-$wanted}
+  builds+=("$1")
+  run_tests "$1" -Dwerror=false -Doptimization=1 -Ddebug=true -Db_sanitize="$3" \
+    "-Dcpp_args=-g1${only:+ -DHWY_COMPILE_ONLY_STATIC}"
+}
+$asan && run_checked build-asan "$asan_only" address,undefined
+$tsan && run_checked build-tsan "$tsan_only" thread
 if $aarch64; then
   only=
   builds+=(build-aarch64)

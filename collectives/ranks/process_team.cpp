@@ -43,6 +43,7 @@ process_team::process_team(meeting& here, std::size_t seat, const schedules::sel
       bytes_(shape.vector * call.element_bytes),
       block_bytes_(shape.block * call.element_bytes),
       element_(schedules::combines(call.what) ? call.element_bytes : 1),
+      count_(schedules::combines(call.what) ? shape.vector : bytes_),
       p_(here, seat, call, element_, is_sole()) {
   place_blocks();
 }
@@ -71,7 +72,7 @@ void process_team::show() {
 }
 
 void process_team::use_shown() {
-  if (!patterns::use_given(p_, call_.what, owner(), bytes_ / element_)) return end_failed();
+  if (!patterns::use_given(p_, call_.what, owner(), count_)) return end_failed();
   rethrow_thrown();
 }
 
@@ -91,7 +92,7 @@ void process_team::place_blocks() {
 }
 
 bool process_team::run_shown() {
-  const bool over = patterns::serve_all_shown(p_, call_.what, owner(), bytes_ / element_, shown_elements());
+  const bool over = patterns::serve_all_shown(p_, call_.what, owner(), count_, shown_elements());
   rethrow_thrown();
   return over;
 }
@@ -130,14 +131,13 @@ bool process_team::run_in_place() {
 
 void process_team::work() {
   if (call_.what == collective::alltoall && call_.uneven && !(agreed_ = here_.agree_on_counts())) return;
-  if (alone() && call_.common_output == nullptr)
-    return patterns::work_of_first(p_, call_.what, owner(), bytes_ / element_, false);
+  if (alone() && call_.common_output == nullptr) return patterns::work_of_first(p_, call_.what, owner(), count_, false);
   for (const std::size_t m : p_.served()) here_.at(m).common = here_.common;
   join();
 }
 
 void process_team::join() {
-  const range mine = patterns::share_of_first(p_, bytes_ / element_);
+  const range mine = patterns::share_of_first(p_, count_);
   switch (call_.what) {
     case collective::scan:
       if (mine.count != 0) patterns::scan_for(p_, mine, p_.everyone());
@@ -342,7 +342,7 @@ bool process_team::take() {
       if (!several || call_.common_output != nullptr) return true;
       p_.give_from(owner(), here_.at(owner()).output);
       p_.take_to(owner(), here_.at(owner()).output);
-      patterns::copy_for_served(p_, owner(), bytes_ / element_);
+      patterns::copy_for_served(p_, owner(), count_);
       return end();
     case collective::reduce_scatter:
     case collective::scatter:
@@ -368,7 +368,7 @@ bool process_team::take() {
 
 // By each rank's own operator.
 void process_team::scan_behind() {
-  const std::size_t count = bytes_ / element_;
+  const std::size_t count = count_;
   for (const std::size_t m : p_.served()) {
     if (is_exclusive() && m == 0) {
       p_.copy(before(), p_.taken(0, 0), count);

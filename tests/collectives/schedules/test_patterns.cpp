@@ -1,5 +1,6 @@
 // Patterns of shared memory in shapes that no row of the table has, and patterns that are wrong.
 #include <stdexcept>
+#include <utility>
 #include <weft/patterns/prefix.hpp>
 #include <weft/patterns/reduce_scatter.hpp>
 #include <weft/schedules/schedule_sink.hpp>
@@ -48,16 +49,16 @@ TEST_CASE("reductions that tell where buffers lie verify, whoever's are mapped",
     for (const std::size_t room : {1u, 3u, 7u, 11u, 30u})
       for (const std::size_t count : {1u, 2u, 7u, 12u})
         for_each_mapping(ranks, [&](const std::vector<bool>& mapped) {
-          for (const bool reads : {false, true})
+          for (const auto& [reads, shares] : {std::pair(false, false), std::pair(false, true), std::pair(true, false)})
             for (int root = -1; root < ranks; ++root) {  // -1: an all-reduce
               recorded_call call =
                   call_of(root < 0 ? collective::allreduce : collective::reduce, ranks, count, room, std::max(root, 0));
               call.mapped = mapped;
               const auto takes = [root](std::size_t m) { return root < 0 || m == static_cast<std::size_t>(root); };
-              CAPTURE(ranks, room, count, mapped, reads, root);
-              REQUIRE(fault_of(call, [&](recording_party& p) {
+              CAPTURE(ranks, room, count, mapped, reads, shares, root);
+              REQUIRE(fault_of(call, [&, reads = reads, shares = shares](recording_party& p) {
                         const auto piece = [&](range of) { return reduce_at_once(p, of, takes); };
-                        reduce_telling(p, count, reads, takes, piece);
+                        reduce_telling(p, count, reads, shares, takes, piece);
                       }) == "");
             }
         });

@@ -62,12 +62,12 @@ bool reduce_by_reading(Party& p, std::size_t count, Takes takes) {
 }
 
 /// All are told where all vectors lie. Where everything is mapped each combines its share from all inputs into all
-/// outputs; else `reads`: by reading, or through slots, into which the first piece goes in the same round; `by_piece`
-/// reduces a further one.
+/// outputs; else `reads`: by reading, or through slots, into which the first piece goes in the same round. These pieces
+/// are reduced by shares where the slots are long and `shares`, else the further ones `by_piece`.
 template <class Party, class Takes, class ByPiece>
-bool reduce_telling(Party& p, std::size_t count, bool reads, Takes takes, ByPiece by_piece) {
+bool reduce_telling(Party& p, std::size_t count, bool reads, bool shares, Takes takes, ByPiece by_piece) {
   const auto offered = [&](std::size_t member) { return takes(member) ? offers::both : offers::input; };
-  const std::size_t by_share = reads || !p.shares_slots() ? 0 : piece_by_shares(p);
+  const std::size_t by_share = shares && p.shares_slots() ? piece_by_shares(p) : 0;
   const range piece{0, std::min(by_share != 0 ? by_share : p.room(), count)};
   if (!p.begin_telling(reads ? 0 : by_share != 0 ? p.room() : piece.count)) return false;
   p.tell(offered(p.self()));
@@ -90,7 +90,7 @@ bool reduce_telling(Party& p, std::size_t count, bool reads, Takes takes, ByPiec
   if (by_share != 0) return mapped == 0 ? reduce_given(p, count, takes) : reduce_by_shares(p, count, takes);
   if (mapped == 0 && takes(p.self())) {
     const auto operands = p.operands();
-    for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = p.shown(i, 0);
+    for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = i == p.self() ? p.input(0) : p.shown(i, 0);
     p.combine(operands, p.output(0), piece.count);
   }
   const std::size_t done = mapped == 0 ? piece.count : 0;  // else some have nothing in their slots

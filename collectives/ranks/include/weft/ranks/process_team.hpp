@@ -44,7 +44,10 @@ class process_team {
   void place_blocks();
   std::size_t scratch_bytes() const;
 
-  std::size_t shown_elements() const { return *here_.at(seat_).shown / element_; }
+  std::size_t shown_elements() const {
+    const std::size_t bytes = *here_.at(seat_).shown;
+    return bytes == bytes_ ? count_ : bytes / element_;
+  }
   bool run_shown();
   void end_failed();
   void rethrow_thrown();
@@ -95,6 +98,7 @@ class process_team {
   const std::size_t bytes_;        ///< of the vector
   const std::size_t block_bytes_;  ///< of a block, where all are equal
   const std::size_t element_;      ///< bytes: where nothing is combined elements are those
+  const std::size_t count_;        ///< of the vector
   process_party p_;
   bool agreed_ = true;  ///< on the counts of an all-to-all
 };

@@ -35,7 +35,8 @@ bool run_reduction(Party& p, const pattern_call& call, const patterns::two_level
                                                 : patterns::reduce_at_once(p, of, takes);
   };
   const bool reads = call.by == memory_pattern::single_copy;
-  if (call.tells) return patterns::reduce_telling(p, call.count, reads, takes, piece);
+  const bool shares = call.by == memory_pattern::by_shares;
+  if (call.tells) return patterns::reduce_telling(p, call.count, reads, shares, takes, piece);
   if (reads) return patterns::reduce_by_reading(p, call.count, takes);
   return call.fits ? piece(call.all()) : patterns::in_pieces(p, 0, call.count, piece);
 }
