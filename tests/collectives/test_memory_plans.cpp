@@ -8,6 +8,7 @@
 #include <weft/fabric/arena.hpp>
 #include <weft/runtime/scheduler.hpp>
 
+#include "joined_job.hpp"
 #include "run_ranks.hpp"
 
 using namespace std::chrono_literals;
@@ -16,8 +17,7 @@ using namespace weft_test;
 namespace {
 
 job any_job() {
-  const int form = GENERATE(0, 1, 2, 3);
-  job what = form == 0 ? small_job(2) : form == 1 ? small_job(4) : form == 2 ? small_job(1, 4) : small_job(2, 2);
+  job what = GENERATE(small_job(2), small_job(4), small_job(1, 4), small_job(2, 2), joined_job(1, 4, 4));
   what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
   return what;
 }
