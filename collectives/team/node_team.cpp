@@ -151,7 +151,7 @@ memory_pattern node_team::pattern_of(const leader_call& call, std::size_t bytes,
   schedules::shared_node on = seen_by(call.what, false);
   if (call.custom.apply != nullptr) {
     // By slots each process calls the caller's operator for all of a vector.
-    if (party_.reads_memory()) on.reads_from = limits_by_short_slots_.of(call.what, size());
+    if (party_.reads_memory()) on.reads_from = limits_by_short_slots_.of(call.what);
     on.in_groups = false;
   }
   return schedules::pattern_of(call.what, bytes, on);
@@ -168,7 +168,7 @@ bool node_team::tells(const leader_call& call, std::size_t bytes, memory_pattern
 schedules::shared_node node_team::seen_by(collective what, bool mapped) const noexcept {
   schedules::shared_node on;
   on.processes = static_cast<int>(size());
-  if (party_.reads_memory()) on.reads_from = limits().of(what, size());
+  if (party_.reads_memory()) on.reads_from = limits().of(what);
   on.mapped = mapped && party_.has_heap();
   on.in_groups = groups_.has_value();
   on.crowded = party_.crowded();

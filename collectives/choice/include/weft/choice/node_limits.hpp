@@ -18,7 +18,7 @@ struct node_limits {
   bool measured = false;
 
   /// What was found good on an EPYC of 2 cores, for so many processes on a node, which may have fewer CPUs. By long
-  /// slots (node_long_slots.cpp) everything took less time than by reading, which pays the kernel for each page.
+  /// slots (team/board_party.cpp) everything took less time than by reading, which pays the kernel for each page.
   static node_limits assumed(std::size_t processes, bool crowded, bool long_slots) noexcept {
     if (long_slots) return {};
     // A process that has to wait for its core at every slot loses more than the kernel takes when there are many of
@@ -28,12 +28,10 @@ struct node_limits {
     // page.
     return {processes == 2 ? std::size_t{1} << 20 : 64 << 10, never, 64 << 10, 64 << 10};
   }
-  /// The limit for one of so many processes.
-  std::size_t of(schedules::collective what, std::size_t processes) const noexcept {
+  std::size_t of(schedules::collective what) const noexcept {
     using schedules::collective;
-    if (what == collective::allreduce || (what == collective::reduce && processes > 2)) return allreduce;
-    // Between two a reduction goes one way, as a broadcast does.
-    if (what == collective::broadcast || what == collective::reduce) return broadcast;
+    if (what == collective::allreduce || what == collective::reduce) return allreduce;
+    if (what == collective::broadcast) return broadcast;
     return what == collective::allgather || what == collective::gather ? allgather : alltoall;
   }
 };
