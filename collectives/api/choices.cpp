@@ -105,8 +105,7 @@ const schedules::algorithm* choices::way(communicator& on, const choice_request&
   const node_team* const team = team_of(state, of.what);
   if (team == nullptr) return choose(state, of).how;
   const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(of.what)];
-  const bool goes_here = wanted != nullptr && !is_of_process(wanted->pattern);
-  if (goes_here && wanted->pattern != schedules::memory_pattern::staged) return wanted;
+  if (wanted != nullptr && wanted->pattern != schedules::memory_pattern::staged) return wanted;
   const std::size_t given = bytes_given(of.what, of.bytes, state.size());
   return &row_of(of.what, pattern_of(of.what, given, team->seen_by(of.what, of.mapped)));
 }
