@@ -36,7 +36,7 @@ void learn(communicator_state& state, const request& call) {
     known.terms.fingerprint = joined_fingerprint(agreed);
   }
   if (known.goes == way::node) prepare_between(known, call);
-  if (!call.uneven) known.key = key_of(call);
+  if (known_call::is_told_by_key(call)) known.key = key_of(call);
 }
 
 }  // namespace

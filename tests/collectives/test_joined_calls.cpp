@@ -170,6 +170,22 @@ TEST_CASE("sums have the same bits on any number of workers, in place or not, sh
   CHECK(found[2] == found[0]);
 }
 
+TEST_CASE("a communicator is divided after an all-gather that is as long as what its ranks say then", "[joined][results]") {
+  run_ranks(joined_job(1, 2, 2), [](weft::communicator& world) {
+    for (std::size_t bytes = 8; bytes <= 96; bytes += 8) {
+      const std::vector<std::byte> in(bytes, static_cast<std::byte>(world.rank() + 1));
+      std::vector<std::byte> out(2 * bytes);
+      world.barrier();
+      for (int twice = 0; twice < 2; ++twice) {
+        world.allgather(in, out);
+        expect(out.back() == std::byte{2}, "the last rank's bytes");
+        const auto half = world.split(world.rank());
+        expect(half && half->size() == 1, "a communicator of its own");
+      }
+    }
+  });
+}
+
 TEST_CASE("communicators of thousands of a process's ranks are divided in little memory", "[joined][results]") {
   const int ranks = sanitized ? 500 : 5000;
   job what = joined_job(1, ranks, GENERATE(1, 2));

@@ -17,7 +17,7 @@ enum class way : std::uint8_t {
 
 /// The arguments of a call, which were found right, and what follows from them.
 struct known_call {
-  call_key key;  ///< of no call where blocks are uneven
+  call_key key;  ///< of no call where it does not tell all
   request_shape shape;
   way goes = way::messages;
   call_terms terms;     ///< of those that do not go by messages
@@ -26,7 +26,9 @@ struct known_call {
   bool agreed = false;  ///< in the checked mode the ranks have agreed on it before
 
   /// Whether `call` differs from it in nothing but the buffers, or what the caller's operator does.
-  bool is_like(const request& call) const noexcept { return key == key_of(call) && !call.uneven; }
+  bool is_like(const request& call) const noexcept { return key == key_of(call) && is_told_by_key(call); }
+  /// Whether a key says all that matters.
+  static bool is_told_by_key(const request& call) noexcept { return !call.uneven && call.common_output == nullptr; }
 };
 
 }  // namespace weft::detail
