@@ -133,7 +133,7 @@ void choices::prefer(communicator& on, collective what, const schedules::algorit
   state.selection.wanted[kind] = wanted != nullptr ? wanted : state.host.selection().wanted[kind];
   state.choices.clear();
   state.plans.note({}, nullptr);
-  state.known = {};
+  state.known.forget();
 }
 
 const tuning* choices::costs(communicator& on) { return on.state_->host.measured(); }

@@ -23,12 +23,11 @@ void prepare_between(known_call& known, const request& call) {
   between.again = false;
 }
 
-void learn(communicator_state& state, const request& call) {
-  known_call& known = state.known;
-  known.key = {};
+known_call& learn(communicator_state& state, const request& call) {
+  known_call& known = state.known.place_for(call);
   known.shape = check_counts(state, call);
   known.goes = way_of(state, call);
-  known.seated = false;
+  known.joined.reset();
   known.agreed = false;
   if (known.goes != way::messages) {
     const collective_call agreed = agreed_call(call, known.shape);
@@ -37,6 +36,7 @@ void learn(communicator_state& state, const request& call) {
   }
   if (known.goes == way::node) prepare_between(known, call);
   if (known_call::is_told_by_key(call)) known.key = key_of(call);
+  return known;
 }
 
 }  // namespace
@@ -69,10 +69,10 @@ bool meets_on_node(const communicator_state& state, const request& call) {
 }
 
 known_call& know(communicator_state& state, const request& call) {
-  if (!state.known.is_like(call)) [[unlikely]]
-    learn(state, call);
-  check_buffers(state, call, state.known.shape);
-  return state.known;
+  known_call* const like = state.known.find(call);
+  known_call& known = like != nullptr ? *like : learn(state, call);
+  check_buffers(state, call, known.shape);
+  return known;
 }
 
 }  // namespace weft::detail

@@ -23,6 +23,7 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
       member(*joined_),
       plans(hosting.settings().plan_cache),
       selection(hosting.selection()) {
+  if (here->joins()) among_ranks.emplace(*here, seat, selection);
   if (here->joins() || here->between().board()) member.told = here.get();
   host.messages().join(member);
   host.messages().while_held([this] { self->communicators.push_back(id()); });
@@ -35,7 +36,9 @@ communicator_state::communicator_state(communicator_state& of, std::shared_ptr<m
       seat(of.seat),
       member(of.member),
       plans(host.settings().plan_cache),
-      selection(of.selection) {}
+      selection(of.selection) {
+  if (here->joins()) among_ranks.emplace(*here, seat, selection);
+}
 
 communicator_state::~communicator_state() {
   if (joined_ == nullptr) return;

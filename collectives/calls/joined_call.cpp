@@ -21,28 +21,28 @@ std::uint64_t hash_of(const call_terms& terms) {
 
 }  // namespace
 
-joined_call::joined_call(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence)
-    : state_(state),
-      here_(*state.here),
-      call_(call),
-      known_(known),
-      sequence_(sequence),
-      mine_(here_.at(state.seat)),
-      seats_(here_.workers()[here_.worker_of(state.seat)].seats) {}
-
 void joined_call::run() {
   // From then on others may still read what this rank called before, to say why it failed.
   if (here_.rounds().has_failed()) fail(state_.host.failure_of(state_.member));
   take_seat();
+  if (!team_.is_exchange()) return run_in_turn();
+  team_.begin(call_, known_.shape);
+  lead([this] {
+    team_.show();
+    team_.use_shown();
+  });
+  conclude();
+}
+
+void joined_call::run_in_turn() {
   switch (here_.arrive(state_.seat)) {
     case meeting::arrival::failed:
       fail(state_.host.failure_of(state_.member));
     case meeting::arrival::last:
       lead([this] {
-        if (all_call_the_same())
-          process_team(here_, state_.seat, state_.selection, call_, known_.shape).run();
-        else
-          here_.end_calls(seats_, state_.host.failure_of(state_.member));
+        if (!all_call_the_same()) return here_.end_calls(seats(), state_.host.failure_of(state_.member));
+        team_.begin(call_, known_.shape);
+        team_.run();
       });
       here_.release(state_.seat);
       break;
@@ -54,25 +54,26 @@ void joined_call::run() {
 
 bool joined_call::is_exchange() {
   take_seat();
-  if (!mine_.shown || here_.most_on_a_worker() != 1) return false;
-  exchange_.emplace(here_, state_.seat, state_.selection, call_, known_.shape);
-  return true;
+  team_.begin(call_, known_.shape);  // the first time allocates
+  return team_.is_exchange();
 }
 
 bool joined_call::show() {
   if (here_.rounds().has_failed()) return false;  // others may still read what it showed before
-  exchange_->show();
+  team_.begin(call_, known_.shape);
+  team_.show();
   return true;
 }
 
 void joined_call::use_shown(bool shown) {
   if (!shown) fail(state_.host.failure_of(state_.member));
-  lead([this] { exchange_->use_shown(); });
+  lead([this] { team_.use_shown(); });
   conclude();
 }
 
 void joined_call::take_seat() {
-  if (mine_.known != &known_ || !known_.seated) say_terms();
+  if (mine_.known != &known_ || !known_.joined) [[unlikely]]
+    say_terms();
   mine_.sequence = sequence_;
   agree_if_checked(state_, call_, known_, mine_.sequence);
   mine_.custom = call_.custom;
@@ -87,12 +88,14 @@ void joined_call::take_seat() {
 }
 
 void joined_call::say_terms() {
+  if (!known_.joined) {
+    const auto kernel = schedules::combines(call_.what) ? array_operator(call_).kernel : nullptr;
+    known_.joined = {hash_of(known_.terms), shown_bytes(here_, call_, known_.shape, state_.selection), kernel};
+  }
   mine_.known = &known_;
   mine_.terms = known_.terms;
-  mine_.hash = hash_of(mine_.terms);
-  mine_.shown = shown_bytes(here_, call_, known_.shape, state_.selection);
-  mine_.kernel = schedules::combines(call_.what) ? array_operator(call_).kernel : nullptr;
-  known_.seated = true;
+  mine_.joined = *known_.joined;
+  team_.forget_terms();
 }
 
 /// By the last rank of a worker: the call of all its ranks.
@@ -101,17 +104,17 @@ void joined_call::lead(Work work) noexcept {
   try {
     work();
   } catch (...) {
-    here_.end_calls(seats_, state_.host.break_communicator(state_.member));
+    here_.end_calls(seats(), state_.host.break_communicator(state_.member));
   }
 }
 
 /// On this worker.
 bool joined_call::all_call_the_same() {
-  const meeting::seat& first = here_.at(seats_[0]);
-  for (const std::size_t i : seats_.subspan(1)) {
+  const meeting::seat& first = here_.at(seats()[0]);
+  for (const std::size_t i : seats().subspan(1)) {
     const meeting::seat& other = here_.at(i);
     if (other.sequence == first.sequence && other.terms == first.terms) continue;
-    here_.refuse_difference(seats_[0], i);
+    here_.refuse_difference(seats()[0], i);
     return false;
   }
   return true;

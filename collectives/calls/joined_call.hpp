@@ -16,14 +16,20 @@ namespace weft::detail {
 /// checked mode all ranks compare first what they are about to call.
 class joined_call {
  public:
-  joined_call(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence);
+  joined_call(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence)
+      : state_(state),
+        here_(*state.here),
+        call_(call),
+        known_(known),
+        sequence_(sequence),
+        mine_(here_.at(state.seat)),
+        team_(*state.among_ranks) {}
 
   /// Blocks until nobody here uses this rank's buffers any more. Throws what a collective throws.
   void run();
 
-  /// For a plan, whose call is made again and again: whether it is one exchange, in which each rank shows what it gives
-  /// and works for itself. Then it is made in two steps. The first does not block, and tells the second whether it
-  /// could be; that blocks, and throws.
+  /// For a plan, whose call is made again and again: whether it is one exchange (process_team.hpp). Then it is made in
+  /// two steps. The first does not block, and tells the second whether it could be; that blocks, and throws.
   bool is_exchange();
   bool show();
   void use_shown(bool shown);
@@ -31,8 +37,10 @@ class joined_call {
  private:
   void take_seat();
   void say_terms();
+  void run_in_turn();
   template <class Work>
   void lead(Work work) noexcept;
+  std::span<const std::size_t> seats() const { return here_.workers()[here_.worker_of(state_.seat)].seats; }
   bool all_call_the_same();
   void conclude();
   [[noreturn]] void fail(const std::exception_ptr& failure);
@@ -43,8 +51,7 @@ class joined_call {
   known_call& known_;
   const std::uint32_t sequence_;
   meeting::seat& mine_;
-  const std::span<const std::size_t> seats_;  ///< of its worker
-  std::optional<process_team> exchange_;
+  process_team& team_;
 };
 
 }  // namespace weft::detail

@@ -63,7 +63,8 @@ kept_call::kept_call(const request& its, const known_call& so_known)
       received_(its.received.begin(), its.received.end()) {
   call.counts = counts_;
   call.received = received_;
-  known.seated = false;
+  known.joined.reset();
+  known.between.again = false;
 }
 
 memory_call::memory_call(communicator_state& state, const request& call, const known_call& known)

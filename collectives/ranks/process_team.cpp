@@ -33,46 +33,45 @@ std::optional<std::size_t> shown_bytes(const meeting& here, const request& call,
   return by == schedules::memory_pattern::served_shown ? each : std::nullopt;
 }
 
-process_team::process_team(meeting& here, std::size_t seat, const schedules::selection_parameters& selection,
-                           const request& call, const request_shape& shape)
-    : here_(here),
-      seat_(seat),
-      selection_(selection),
-      call_(call),
-      worker_(here_.worker_of(seat)),
-      bytes_(shape.vector * call.element_bytes),
-      block_bytes_(shape.block * call.element_bytes),
-      element_(schedules::combines(call.what) ? call.element_bytes : 1),
-      count_(schedules::combines(call.what) ? shape.vector : bytes_),
-      p_(here, seat, call, element_, is_sole()) {
+process_team::process_team(meeting& here, std::size_t seat, const schedules::selection_parameters& selection)
+    : here_(here), seat_(seat), selection_(selection), worker_(here.worker_of(seat)), p_(here, seat) {}
+
+void process_team::take_terms(const request_shape& shape) {
+  const request& call = *call_;
+  bytes_ = shape.vector * call.element_bytes;
+  block_bytes_ = shape.block * call.element_bytes;
+  element_ = schedules::combines(call.what) ? call.element_bytes : 1;
+  count_ = schedules::combines(call.what) ? shape.vector : bytes_;
+  p_.take_terms(call, element_, is_sole());
   place_blocks();
+  has_terms_ = true;
 }
 
 std::size_t process_team::moved() const {
-  const bool to_all = call_.what == collective::alltoall || call_.what == collective::allgather;
-  return to_all && call_.common_output == nullptr ? bytes_ * here_.size() : bytes_;
+  const bool to_all = call_->what == collective::alltoall || call_->what == collective::allgather;
+  return to_all && call_->common_output == nullptr ? bytes_ * here_.size() : bytes_;
 }
 
 // The operator of a rank may throw where this takes its part of a scan, and that rank alone is to be told.
 bool process_team::is_sole() const {
-  if (here_.at(seat_).shown || here_.workers().size() == 1) return false;
-  if (call_.what == collective::alltoall && call_.uneven) return false;  // ranks have vectors of other lengths
-  const bool is_scan = call_.what == collective::scan || call_.what == collective::exscan;
-  return moved() < shared_bytes && !(is_scan && !alone() && call_.custom.apply != nullptr);
+  if (here_.at(seat_).joined.shown || here_.workers().size() == 1) return false;
+  if (call_->what == collective::alltoall && call_->uneven) return false;  // ranks have vectors of other lengths
+  const bool is_scan = call_->what == collective::scan || call_->what == collective::exscan;
+  return moved() < shared_bytes && !(is_scan && !alone() && call_->custom.apply != nullptr);
 }
 
 void process_team::run() {
-  if (!(here_.at(seat_).shown ? run_shown() : run_in_place())) end_failed();
+  agreed_ = true;
+  if (!(here_.at(seat_).joined.shown ? run_shown() : run_in_place())) end_failed();
   if (worker_ == 0) here_.common = nullptr;
 }
 
 void process_team::show() {
-  p_.use_own();
-  if (!patterns::show_given(p_, call_.what, owner(), shown_elements())) end_failed();
+  if (!patterns::show_given(p_, call_->what, owner(), shown_elements())) end_failed();
 }
 
 void process_team::use_shown() {
-  if (!patterns::use_given(p_, call_.what, owner(), count_)) return end_failed();
+  if (!patterns::use_given(p_, call_->what, owner(), count_)) return end_failed();
   rethrow_thrown();
 }
 
@@ -83,16 +82,16 @@ void process_team::rethrow_thrown() {
 void process_team::end_failed() { here_.end_calls(here_.workers()[worker_].seats, failure()); }
 
 void process_team::place_blocks() {
-  if (!schedules::has_blocks(call_.what)) return;
+  if (!schedules::has_blocks(call_->what)) return;
   block_places& its = here_.workers()[worker_].places;
-  if (!call_.uneven)
+  if (!call_->uneven)
     its.assign(block_bytes_ / element_);
-  else if (call_.what != collective::alltoall)
-    its.assign(call_.counts, call_.element_bytes / element_);
+  else if (call_->what != collective::alltoall)
+    its.assign(call_->counts, call_->element_bytes / element_);
 }
 
 bool process_team::run_shown() {
-  const bool over = patterns::serve_all_shown(p_, call_.what, owner(), count_, shown_elements());
+  const bool over = patterns::serve_all_shown(p_, call_->what, owner(), count_, shown_elements());
   rethrow_thrown();
   return over;
 }
@@ -100,7 +99,7 @@ bool process_team::run_shown() {
 std::size_t process_team::scratch_bytes() const {
   if (alone() || bytes_ == 0) return 0;
   const bool several = here_.size() > 1;
-  switch (call_.what) {
+  switch (call_->what) {
     case collective::scan:
     case collective::exscan:
       return 2 * bytes_;
@@ -123,22 +122,23 @@ bool process_team::run_in_place() {
   if (worker_ == 0) {
     const std::size_t bytes = scratch_bytes();
     here_.target = bytes != 0 ? here_.scratch(bytes) : nullptr;
-    if (call_.common_output != nullptr) here_.common = std::make_shared_for_overwrite<std::byte[]>(bytes_);
+    if (call_->common_output != nullptr) here_.common = std::make_shared_for_overwrite<std::byte[]>(bytes_);
   }
   return patterns::serve(
       p_, [this] { p_.guarded([this] { work(); }); }, [this] { return then(); });
 }
 
 void process_team::work() {
-  if (call_.what == collective::alltoall && call_.uneven && !(agreed_ = here_.agree_on_counts())) return;
-  if (alone() && call_.common_output == nullptr) return patterns::work_of_first(p_, call_.what, owner(), count_, false);
+  if (call_->what == collective::alltoall && call_->uneven && !(agreed_ = here_.agree_on_counts())) return;
+  if (alone() && call_->common_output == nullptr)
+    return patterns::work_of_first(p_, call_->what, owner(), count_, false);
   for (const std::size_t m : p_.served()) here_.at(m).common = here_.common;
   join();
 }
 
 void process_team::join() {
   const range mine = patterns::share_of_first(p_, count_);
-  switch (call_.what) {
+  switch (call_->what) {
     case collective::scan:
       if (mine.count != 0) patterns::scan_for(p_, mine, p_.everyone());
       return;
@@ -152,7 +152,7 @@ void process_team::join() {
       break;
   }
   if (here_.size() == 1 || bytes_ == 0) return;
-  switch (call_.what) {
+  switch (call_->what) {
     case collective::reduce:
     case collective::allreduce:
     case collective::reduce_scatter:
@@ -172,9 +172,9 @@ std::byte* process_team::target() const {
   if (here_.target != nullptr) return here_.target;
   const meeting::seat& one = here_.at(owner());
   // Of a scatter the blocks lie there already, and nothing is written.
-  std::byte* const whole = call_.what == collective::scatter ? const_cast<std::byte*>(one.input)
-                           : call_.common_output != nullptr  ? here_.common.get()
-                                                             : one.output;
+  std::byte* const whole = call_->what == collective::scatter ? const_cast<std::byte*>(one.input)
+                           : call_->common_output != nullptr  ? here_.common.get()
+                                                              : one.output;
   return whole + first_byte();
 }
 
@@ -237,7 +237,7 @@ void process_team::end_poisoned(const fabric::poison& poisoned, const std::excep
   const auto told = fabric::as_failure(poisoned);
   const meeting::worker& mine = here_.workers()[worker_];
   for (const std::size_t m : p_.served()) {
-    const bool depends = !schedules::is_rooted(call_.what) || here_.rank_at(m) == call_.root;
+    const bool depends = !schedules::is_rooted(call_->what) || here_.rank_at(m) == call_->root;
     here_.at(m).failure = depends ? told : nullptr;
     if (m == 0 && of_first != nullptr && poisoned.origin == here_.rank_at(0)) here_.at(m).failure = of_first;
     if (m == seat_ && mine.thrown != nullptr) here_.at(m).failure = mine.thrown;
@@ -249,12 +249,12 @@ void process_team::run_between() {
   here_.result = {};
   try {
     const meeting::worker* const its = thrower();
-    call.what = call_.what == collective::scan ? collective::exscan : call_.what;
-    call.of = &call_;
-    call.count = bytes_ / call_.element_bytes;
+    call.what = call_->what == collective::scan ? collective::exscan : call_->what;
+    call.of = call_;
+    call.count = bytes_ / call_->element_bytes;
     call.block = 0;
     call.counts.clear();
-    call.root = schedules::is_rooted(call_.what) ? here_.between().process_of(call_.root) : 0;
+    call.root = schedules::is_rooted(call_->what) ? here_.between().process_of(call_->root) : 0;
     call.sequence = here_.at(seat_).sequence;
     call.fingerprint = here_.at(seat_).terms.fingerprint;
     call.custom = here_.at(0).custom;
@@ -270,19 +270,19 @@ void process_team::run_between() {
 
 void process_team::set_counts(leader_call& call) const {
   const leaders& all = here_.between();
-  if (call_.what == collective::alltoall) {
-    const std::size_t block = block_bytes_ / call_.element_bytes;
+  if (call_->what == collective::alltoall) {
+    const std::size_t block = block_bytes_ / call_->element_bytes;
     for (int twice = 0; twice < 2; ++twice)
       for (int process = 0; process < all.size(); ++process) {
         const auto its = static_cast<std::size_t>(all.first_rank(process + 1) - all.first_rank(process));
         call.counts.push_back(process == all.here() ? 0 : here_.size() * its * block);
       }
-    call.count = bytes_away() / call_.element_bytes;
+    call.count = bytes_away() / call_->element_bytes;
   }
-  if (!schedules::has_blocks(call_.what) || call_.what == collective::alltoall) return;
+  if (!schedules::has_blocks(call_->what) || call_->what == collective::alltoall) return;
   const auto length = [&](int process) {
     const std::size_t elements = places().begin(all.first_rank(process + 1)) - places().begin(all.first_rank(process));
-    return elements * element_ / call_.element_bytes;
+    return elements * element_ / call_->element_bytes;
   };
   call.block = length(0);
   bool even = true;
@@ -293,10 +293,10 @@ void process_team::set_counts(leader_call& call) const {
 void process_team::set_buffers(leader_call& call) const {
   const meeting::seat& one = here_.at(owner());
   call.in = one.input;
-  call.out = call_.common_output != nullptr ? here_.common.get() : one.output;
+  call.out = call_->common_output != nullptr ? here_.common.get() : one.output;
   if (bytes_ == 0) return;
   const bool several = here_.size() > 1;
-  switch (call_.what) {
+  switch (call_->what) {
     case collective::scan:
     case collective::exscan:
       call.in = total();
@@ -335,11 +335,11 @@ bool process_team::take() {
   const bool several = here_.size() > 1;
   const auto end = [this] { return meet_again(); };
   if (bytes_ == 0) return true;
-  switch (call_.what) {
+  switch (call_->what) {
     case collective::broadcast:
     case collective::allreduce:
     case collective::allgather:
-      if (!several || call_.common_output != nullptr) return true;
+      if (!several || call_->common_output != nullptr) return true;
       p_.give_from(owner(), here_.at(owner()).output);
       p_.take_to(owner(), here_.at(owner()).output);
       patterns::copy_for_served(p_, owner(), count_);
@@ -347,7 +347,7 @@ bool process_team::take() {
     case collective::reduce_scatter:
     case collective::scatter:
       if (!several) return true;
-      p_.give_from(owner(), target() + (call_.what == collective::scatter ? 0 : first_byte()));
+      p_.give_from(owner(), target() + (call_->what == collective::scatter ? 0 : first_byte()));
       p_.take_to(owner(), here_.at(owner()).output);
       p_.begin_blocks(true);
       patterns::move_for_served(p_, patterns::moving::scatter, owner());

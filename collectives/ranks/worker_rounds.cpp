@@ -17,7 +17,7 @@ bool worker_rounds::await(board& mine, const std::atomic<std::uint64_t>& stamp, 
       return true;
     }
     // relaxed: see has_failed(); where it has, `leaves` is as it will ever be.
-    if (coroutine::leaves() && !leaves(state_.load(std::memory_order_relaxed), stays)) {
+    if (turn == 0 && coroutine::leaves() && !leaves(state_.load(std::memory_order_relaxed), stays)) {
       wake(&mine);
       coroutine::leave();
       turn = -1;

@@ -43,8 +43,7 @@ board_party::board_party(process& host, std::uint64_t communicator, std::vector<
       told_(seats_.size()),
       long_slots_of_(seats_.size()),
       long_slot_bytes_(bytes_of_long_slot(seats_.size())),
-      ring_of_long_slots_(long_slots_in_ring * long_slot_bytes_),
-      kernel_(kernels::combine(op_, type_)) {
+      ring_of_long_slots_(long_slots_in_ring * long_slot_bytes_) {
   for (const auto& each : seats_) {
     pids_.push_back(host.arena()->pid(each.process));
     regions_.push_back(host.arena()->index_of(each.process));
@@ -57,21 +56,19 @@ board_party::~board_party() {
   host_.boards()->retire(board(), std::move(others));
 }
 
-void board_party::take_terms(const leader_call& call) {
+const board_party::terms& board_party::take_terms(const leader_call& call) {
   const request& of = *call.of;
-  fingerprint_ = call.fingerprint;
-  element_ = schedules::combines(call.what) ? of.element_bytes : 1;
-  const std::size_t each = of.element_bytes / element_;
-  count_ = call.count * each;
-  block_ = call.block * each;
-  custom_ = call.custom.apply != nullptr;
+  const bool combines = schedules::combines(call.what);
+  terms_.fingerprint = call.fingerprint;
+  terms_.element = combines ? of.element_bytes : 1;
+  const std::size_t each = of.element_bytes / terms_.element;
+  terms_.count = call.count * each;
+  terms_.block = call.block * each;
+  terms_.custom = call.custom.apply != nullptr;
+  terms_.kernel = combines && !terms_.custom ? kernels::combine(of.op, of.type) : nullptr;
   missing_ = poisoned_ = call.poisoned;
-  if (!custom_ && schedules::combines(call.what) && (op_ != of.op || type_ != of.type)) {
-    kernel_ = kernels::combine(of.op, of.type);
-    op_ = of.op;
-    type_ = of.type;
-  }
   place_blocks(call, each);
+  return terms_;
 }
 
 void board_party::place_blocks(const leader_call& call, std::size_t each) {
@@ -112,7 +109,7 @@ void board_party::withdraw() {
 bool board_party::begin_with_long_slot(std::size_t bytes) {
   const auto [offset, needed] = ring_of_long_slots_.take(bytes, rounds_.number() + 1);
   long_slot_before_ = std::exchange(long_slot_, offset);
-  return rounds_.begin_in(needed, fingerprint_, sequence_);
+  return rounds_.begin_in(needed, terms_.fingerprint, sequence_);
 }
 
 bool board_party::open_long_slots() {

@@ -66,7 +66,7 @@ leader_result node_team::give_up(fabric::participant& member) {
 
 bool node_team::show(const leader_call& call, fabric::participant& member) {
   try {
-    return begin(call) && patterns::show_input(party_, how_.all(), patterns::everyone);
+    return begin(call) && patterns::show_input(party_, how().all(), patterns::everyone);
   } catch (const std::bad_alloc&) {
     host_.break_communicator(member);
     return false;
@@ -74,34 +74,42 @@ bool node_team::show(const leader_call& call, fabric::participant& member) {
 }
 
 leader_result node_team::use_shown(bool shown, fabric::participant& member) {
-  return shown && patterns::combine_shown(party_, how_.all()) ? party_.finish() : give_up(member);
+  return shown && patterns::combine_shown(party_, how().all()) ? party_.finish() : give_up(member);
 }
 
 bool node_team::begin(const leader_call& call, memory_pattern wanted) {
-  const bool again = party_.start(call);
-  if (!again || !is_chosen_ || wanted != wanted_ || party_.refused_long_slots() != by_short_slots_) [[unlikely]]
-    choose(call, wanted);
-  return how_.by == memory_pattern::single_copy || party_.take_slots_for(bytes_, is_one_way(call.what));
+  known_way& its = kept_[call.kept_at];
+  const bool is_latest = std::exchange(latest_, &its) == &its;
+  const bool known = its.of == &call && call.again && (is_latest || call.counts.empty()) && wanted == its.wanted &&
+                     party_.refused_long_slots() == its.by_short_slots;
+  party_.start(call);
+  if (!known) [[unlikely]]
+    learn(its, call, wanted);
+  else if (!is_latest)
+    party_.take_terms(its.terms);
+  return how().by == memory_pattern::single_copy || party_.take_slots_for(its.bytes, is_one_way(call.what));
 }
 
-void node_team::choose(const leader_call& call, memory_pattern wanted) {
+void node_team::learn(known_way& its, const leader_call& call, memory_pattern wanted) {
   const bool counted = call.what == collective::alltoall && !call.counts.empty();
-  bytes_ = counted ? 0 : bytes_given(call);  // it is told with the counts
-  how_.what = call.what;
-  how_.by = pattern_of(call, bytes_, wanted);
-  how_.tells = tells(call, bytes_, wanted);
-  how_.root = static_cast<std::size_t>(call.root);
-  how_.count = party_.count();
-  how_.fits = bytes_ <= fabric::arena_slot_bytes;
-  wanted_ = wanted;
-  by_short_slots_ = party_.refused_long_slots();
-  is_chosen_ = true;
+  its.of = nullptr;  // where this throws
+  its.terms = party_.take_terms(call);
+  its.bytes = counted ? 0 : bytes_given(call);  // it is told with the counts
+  its.how.what = call.what;
+  its.how.by = pattern_of(call, its.bytes, wanted);
+  its.how.tells = tells(call, its.bytes, wanted);
+  its.how.root = static_cast<std::size_t>(call.root);
+  its.how.count = party_.count();
+  its.how.fits = its.bytes <= fabric::arena_slot_bytes;
+  its.wanted = wanted;
+  its.by_short_slots = party_.refused_long_slots();
+  its.of = &call;
 }
 
 bool node_team::carry_out(const leader_call& call, memory_pattern wanted) {
   if (call.what == collective::alltoall && !call.counts.empty()) [[unlikely]]
     return alltoall_with_counts(call, wanted);
-  return run_pattern(party_, how_, levels());
+  return run_pattern(party_, how(), levels());
 }
 
 bool node_team::alltoall_with_counts(const leader_call& call, memory_pattern wanted) {

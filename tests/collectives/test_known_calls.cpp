@@ -1,11 +1,13 @@
-// Blocking calls that repeat the one before, but for an argument.
+// Blocking calls that repeat one before, but for an argument.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <random>
 #include <span>
 #include <vector>
 
-#include "run_ranks.hpp"
+#include "collective_cases.hpp"
+#include "joined_job.hpp"
 
 using namespace weft_test;
 
@@ -55,5 +57,27 @@ TEST_CASE("a call that is like the one before but for one argument is checked, a
       expect(more[8] == root, "the value of root ", root, ", got ", more[8]);
     }
     expect_text(expect_error(weft::errc::invalid_argument, [&] { world.bcast(more, 2); }), "root 2");
+  });
+}
+
+TEST_CASE("calls that a loop repeats, few or more than a rank remembers, are each made as they are", "[arguments]") {
+  auto what =
+      GENERATE(joined_job(2, 1, 1), joined_job(3, 1, 1), joined_job(1, 2, 2), joined_job(1, 4, 2), joined_job(2, 3, 2));
+  what.settings.node = GENERATE(true, false);
+  run_ranks(what, [](weft::communicator& world) {
+    std::mt19937_64 random(seed_of_this_run());
+    for (const std::size_t calls : {2, 3, 8, 9, 12}) {
+      std::vector<collective_case> loop(calls);
+      for (collective_case& each : loop) {
+        each.what = static_cast<weft::schedules::collective>(random() % weft::schedules::collectives);
+        each.count = random() % (random() % 4 == 0 ? 3000 : 40);
+        each.uneven = weft::schedules::has_blocks(each.what) && random() % 4 == 0;
+        draw_terms(each, world.size(), random);
+        if (each.by == combined_by::throwing) each.by = combined_by::user;
+        each.started = random() % 4 == 0;
+      }
+      for (int turn = 0; turn < 4; ++turn)
+        for (const collective_case& each : loop) check_case(world, each);
+    }
   });
 }

@@ -10,7 +10,7 @@
 #include <weft/executor/plan_cache.hpp>
 #include <weft/process/choosing.hpp>
 #include <weft/process/process.hpp>
-#include <weft/ranks/meeting.hpp>
+#include <weft/ranks/process_team.hpp>
 #include <weft/request/known_call.hpp>
 
 namespace weft::detail {
@@ -91,11 +91,12 @@ struct communicator_state {
  public:
   fabric::participant& member;
   plan_cache plans;
-  known_call known;                           ///< the latest that blocked
+  known_calls known;                          ///< the latest that blocked
   schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm
   std::unordered_map<choice_request, schedules::selected, choice_hash> choices;  ///< by measured costs
   /// The number of the next call that all ranks make in the same order: a collective, or making a plan.
   std::uint32_t next_sequence() noexcept { return sequence_++ & last_sequence; }
+  std::optional<process_team> among_ranks;  ///< its calls with the other ranks of this process, where they join
   call_turns turns;
   bool freed = false;    ///< the caller has no communicator for it any more
   sole_call collecting;  ///< a collective, or making a plan

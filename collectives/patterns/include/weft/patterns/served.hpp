@@ -35,18 +35,19 @@ bool all_serve(const Party& p) {
   return p.firsts().size() == p.size();
 }
 
-/// Whether a member is a first.
+/// Of those that await what is published: all firsts.
 template <class Party>
-auto is_first(const Party& p) {
-  return [&p](std::size_t m) { return p.first_of(m) == m; };
-}
+struct all_firsts {
+  const Party& p;
+  bool operator()(std::size_t m) const { return p.first_of(m) == m; }
+};
 
 /// All firsts hear where the buffers of all lie.
 template <class Party>
 bool tell_firsts(Party& p) {
   if (!p.begin_telling(0)) return false;
   p.tell(offers::both);
-  p.publish(shows::input, is_first(p));
+  p.publish(shows::input, all_firsts<Party>{p});
   if (!serves(p)) {
     p.end();
     return true;
@@ -62,7 +63,7 @@ bool tell_firsts(Party& p) {
 template <class Party>
 void publish_to_firsts(Party& p, shows what) {
   if (serves(p))
-    p.publish(what, is_first(p));
+    p.publish(what, all_firsts<Party>{p});
   else
     p.publish(shows::nothing, nobody);
 }

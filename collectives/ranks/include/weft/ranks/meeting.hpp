@@ -15,17 +15,14 @@
 #include <vector>
 #include <weft/choice/rank_groups.hpp>
 #include <weft/fabric/participant.hpp>
-#include <weft/kernels/combine.hpp>
 #include <weft/operators.hpp>
 #include <weft/ranks/worker_rounds.hpp>
 #include <weft/request/block_places.hpp>
-#include <weft/request/fingerprint.hpp>
-#include <weft/request/leader_call.hpp>
+#include <weft/request/known_call.hpp>
 #include <weft/runtime/event.hpp>
 
 namespace weft::detail {
 
-struct known_call;
 class leaders;
 class meeting;
 class process;
@@ -58,10 +55,7 @@ class meeting final : public fabric::failure_listener {
   struct alignas(64) seat {
     const known_call* known = nullptr;  ///< whose terms these are
     call_terms terms;
-    // What follows from the terms: a hash, how many bytes each rank shows (process_team.hpp), the operator's kernel.
-    std::uint64_t hash = 0;
-    std::optional<std::size_t> shown;
-    kernels::combine_function kernel = nullptr;
+    joined_terms joined;
     std::uint32_t sequence = 0;
     user_function custom;
     const std::byte* input = nullptr;

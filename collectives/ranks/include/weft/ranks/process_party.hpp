@@ -6,6 +6,7 @@
 #include <exception>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <weft/patterns/served.hpp>
 #include <weft/ranks/meeting.hpp>
 #include <weft/request/aligned_bytes.hpp>
@@ -13,7 +14,7 @@
 
 namespace weft::detail {
 
-/// One call of the ranks of a process, as the last rank of a worker carries it out for all there (meeting.hpp). It
+/// The calls of the ranks of a process, as the last rank of a worker carries them out for all there (meeting.hpp). It
 /// is a party (weft/patterns/served.hpp), whose members are the ranks, by seat, and whose groups are workers: the first
 /// of each, or where one worker does all, of all. Rounds are those of the workers (worker_rounds.hpp): one is taken
 /// where something is published that another worker awaits. Buffers are used where they lie.
@@ -24,8 +25,27 @@ class process_party {
  public:
   using place = std::byte*;
 
-  /// `sole`: the first worker does everything.
-  process_party(meeting& here, std::size_t seat, const request& call, std::size_t element_bytes, bool sole);
+  /// Of the rank on this seat, which carries them out.
+  process_party(meeting& here, std::size_t seat)
+      : here_(here), seat_(seat), worker_(here.worker_of(seat)), mine_(here.workers()[worker_]) {}
+
+  /// What the calls from now on have alike. `sole`: the first worker does everything.
+  void take_terms(const request& call, std::size_t element_bytes, bool sole) {
+    element_ = element_bytes;
+    sole_ = sole;
+    uneven_ = call.uneven;
+    by_ = array_operator(call, here_.at(seat_).joined.kernel);
+  }
+  /// Begins one.
+  void start(const user_function& custom) noexcept {
+    by_.custom = custom;
+    stays_ = 0;
+    each_ = 0;
+    begin_ = 0;
+    if (thrown_ != nullptr) [[unlikely]]
+      thrown_ = nullptr;
+    fill(mine_.seats);
+  }
 
   // As a party:
 
@@ -49,7 +69,7 @@ class process_party {
   }
   patterns::move pair(std::size_t giver, std::size_t taker) const noexcept {
     const int from = here_.rank_at(giver), to = here_.rank_at(taker);
-    if (!call_.uneven) return {mine_.places.begin(to), mine_.places.length(to), mine_.places.begin(from)};
+    if (!uneven_) return {mine_.places.begin(to), mine_.places.length(to), mine_.places.begin(from)};
     const block_places &sent = here_.at(giver).sent, &received = here_.at(taker).received;
     return {sent.begin(to), received.length(from), received.begin(from)};
   }
@@ -66,7 +86,14 @@ class process_party {
   }
   void tell(patterns::offers) noexcept {}
   void hear(std::size_t, patterns::offers) noexcept {}
-  bool begin_showing(std::size_t each);
+  bool begin_showing(std::size_t each) {
+    begin(each);
+    each_ = each * element_;
+    if (here_.workers().size() == 1 || each == 0) return true;
+    take_turn();
+    shown_ = turn_->make_room(each_ * mine_.seats.size());
+    return true;
+  }
   place shown_of(std::size_t m) const noexcept { return shown_ + here_.place_of(m) * each_; }
   void use_shown(bool but_own) noexcept;
 
@@ -132,8 +159,6 @@ class process_party {
   }
   /// What has thrown since the firsts met.
   std::exception_ptr take_thrown() noexcept { return std::exchange(thrown_, nullptr); }
-  /// From now on the members served here give and take what lies in their own buffers, again.
-  void use_own() noexcept { fill(mine_.seats); }
   /// From now on what a member gives, or takes, lies there.
   void give_from(std::size_t m, const std::byte* from) noexcept { mine_.inputs[m] = const_cast<std::byte*>(from); }
   void take_to(std::size_t m, std::byte* to) noexcept { mine_.outputs[m] = to; }
@@ -142,25 +167,49 @@ class process_party {
 
  private:
   std::size_t first_at(std::size_t worker) const noexcept { return here_.firsts()[worker]; }
-  void fill(std::span<const std::size_t> seats) noexcept;
+  void fill(std::span<const std::size_t> seats) noexcept {
+    for (const std::size_t m : seats) {
+      give_from(m, here_.at(m).input);
+      take_to(m, here_.at(m).output);
+    }
+  }
   void show_thrown() noexcept;
-  void take_turn();
-  bool await_worker(std::size_t worker);
+  void take_turn() {
+    if (!turn_) turn_.emplace(here_.rounds(), worker_, stamp());
+  }
+  /// The call in the bits that a stamp has for it. Fibonacci hashing (Knuth, volume 3, 6.4): the upper half of the
+  /// product depends on every bit.
+  std::uint32_t stamp() const noexcept {
+    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15u;
+    const meeting::seat& its = here_.at(seat_);
+    return static_cast<std::uint32_t>(((its.joined.hash ^ its.sequence) * golden) >> 32);
+  }
+  bool await_worker(std::size_t worker) {
+    take_turn();
+    const auto found = turn_->await(worker, each_ * here_.workers()[worker].seats.size(), stays_);
+    if (found == worker_rounds::found::here) [[likely]]
+      return true;
+    if (found == worker_rounds::found::differs) report_difference(worker);
+    return false;
+  }
+  void report_difference(std::size_t worker);
   void combine_into_targets(patterns::range of) noexcept;
 
   template <class Reads>
   bool is_read(Reads reads) const {
+    if constexpr (std::is_same_v<Reads, patterns::all_firsts<process_party>>)
+      return here_.workers().size() > 1 && (!sole_ || worker_ != 0);
     for (const std::size_t first : here_.firsts())
       if (first != self() && reads(first)) return true;
     return false;
   }
   meeting& here_;
   const std::size_t seat_;  ///< of the rank that carries it out
-  const request& call_;
   const std::size_t worker_;
   meeting::worker& mine_;
-  const bool sole_;
-  const std::size_t element_;  ///< bytes
+  bool sole_ = false;
+  bool uneven_ = false;
+  std::size_t element_ = 1;  ///< bytes
   array_operator by_;
   std::exception_ptr thrown_;
   std::optional<worker_rounds::round> turn_;  ///< none: none has been taken since the latest begin

@@ -13,39 +13,51 @@ std::optional<std::size_t> showable_bytes(const meeting& here, const request& ca
 std::optional<std::size_t> shown_bytes(const meeting& here, const request& call, const request_shape& shape,
                                        const schedules::selection_parameters& selection);
 
-/// A call, by the last rank of a worker, whose ranks have all made the same one: chooses the pattern
-/// (weft/patterns/served.hpp) and runs it. Where there are other processes the ranks join first:
+/// One rank's calls, each of which it carries out where it is the last of its worker, whose ranks have all made the
+/// same one: chooses the pattern (weft/patterns/served.hpp) and runs it. Where there are other processes the ranks join
+/// first:
 ///
 ///     a pattern, into what the process has for the others -> among the processes, by the last rank of the first worker
 ///     -> a pattern, out of what came of that
 class process_team {
  public:
-  process_team(meeting& here, std::size_t seat, const schedules::selection_parameters& selection, const request& call,
-               const request_shape& shape);
+  process_team(meeting& here, std::size_t seat, const schedules::selection_parameters& selection);
+
+  /// This rank's next call has other terms than the latest.
+  void forget_terms() noexcept { has_terms_ = false; }
+  /// Begins a call, which lives until it has run.
+  void begin(const request& call, const request_shape& shape) {
+    call_ = &call;
+    if (!has_terms_) [[unlikely]]
+      take_terms(shape);
+    p_.start(call.custom);
+  }
 
   /// Blocks. Of the seats of its worker `failure` is set then.
   void run();
 
-  /// The same in two steps, and again, where all show what they give and each rank has a worker of its own. The first
-  /// does not block.
+  /// Whether all show what they give and each rank has a worker of its own. Then it is the same in two steps, of which
+  /// the first does not block.
+  bool is_exchange() const { return here_.at(seat_).joined.shown && here_.most_on_a_worker() == 1; }
   void show();
   void use_shown();
 
  private:
   bool alone() const { return here_.alone(); }
-  bool is_exclusive() const { return call_.what == collective::exscan; }
-  bool root_is_here() const { return here_.between().process_of(call_.root) == here_.between().here(); }
+  bool is_exclusive() const { return call_->what == collective::exscan; }
+  bool root_is_here() const { return here_.between().process_of(call_->root) == here_.between().here(); }
   /// The seat whose buffer all here take the result from, or that has it alone.
   std::size_t owner() const {
-    return schedules::is_rooted(call_.what) && root_is_here() ? here_.seat_of(call_.root) : 0;
+    return schedules::is_rooted(call_->what) && root_is_here() ? here_.seat_of(call_->root) : 0;
   }
+  void take_terms(const request_shape& shape);
   std::size_t moved() const;
   bool is_sole() const;
   void place_blocks();
   std::size_t scratch_bytes() const;
 
   std::size_t shown_elements() const {
-    const std::size_t bytes = *here_.at(seat_).shown;
+    const std::size_t bytes = *here_.at(seat_).joined.shown;
     return bytes == bytes_ ? count_ : bytes / element_;
   }
   bool run_shown();
@@ -93,14 +105,16 @@ class process_team {
   meeting& here_;
   const std::size_t seat_;  ///< of the rank that carries it out
   const schedules::selection_parameters& selection_;
-  const request& call_;
   const std::size_t worker_;
-  const std::size_t bytes_;        ///< of the vector
-  const std::size_t block_bytes_;  ///< of a block, where all are equal
-  const std::size_t element_;      ///< bytes: where nothing is combined elements are those
-  const std::size_t count_;        ///< of the vector
   process_party p_;
-  bool agreed_ = true;  ///< on the counts of an all-to-all
+  const request* call_ = nullptr;
+  // Of the latest call, and of this one while it has the same terms:
+  bool has_terms_ = false;
+  std::size_t bytes_ = 0;        ///< of the vector
+  std::size_t block_bytes_ = 0;  ///< of a block, where all are equal
+  std::size_t element_ = 1;      ///< bytes: where nothing is combined elements are those
+  std::size_t count_ = 0;        ///< of the vector
+  bool agreed_ = true;           ///< on the counts of an all-to-all
 };
 
 }  // namespace weft::detail

@@ -14,6 +14,7 @@ struct request;
 
 /// An operator on arrays: a kernel, or the caller's.
 struct array_operator {
+  array_operator() = default;
   explicit array_operator(const request& call);
   /// The same, of which the kernel is known.
   array_operator(const request& call, kernels::combine_function known);

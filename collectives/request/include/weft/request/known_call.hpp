@@ -1,6 +1,12 @@
-// What a rank knows of its latest blocking collective, so that one like it needs neither checks nor choices again.
+// What a rank knows of its latest blocking collectives, so that one like them needs neither checks nor choices again.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <weft/kernels/combine.hpp>
 #include <weft/request.hpp>
 #include <weft/request/collective_call.hpp>
 #include <weft/request/fingerprint.hpp>
@@ -15,20 +21,66 @@ enum class way : std::uint8_t {
   node,      ///< in the memory that the processes of a node share: memory_call.hpp
 };
 
+/// What follows from the terms of a call where the ranks of a process join.
+struct joined_terms {
+  std::uint64_t hash = 0;
+  std::optional<std::size_t> shown;            ///< bytes that each rank shows: process_team.hpp
+  kernels::combine_function kernel = nullptr;  ///< of the operator
+};
+
 /// The arguments of a call, which were found right, and what follows from them.
 struct known_call {
   call_key key;  ///< of no call where it does not tell all
   request_shape shape;
   way goes = way::messages;
-  call_terms terms;     ///< of those that do not go by messages
-  leader_call between;  ///< of those that go by the node, but for buffers, operator and sequence
-  bool seated = false;  ///< of those that are joined: the rank's seat has what follows from the terms
-  bool agreed = false;  ///< in the checked mode the ranks have agreed on it before
+  call_terms terms;                    ///< of those that do not go by messages
+  leader_call between;                 ///< of those that go by the node, but for buffers, operator and sequence
+  std::optional<joined_terms> joined;  ///< of those that are joined, once one was made
+  bool agreed = false;                 ///< in the checked mode the ranks have agreed on it before
 
   /// Whether `call` differs from it in nothing but the buffers, or what the caller's operator does.
   bool is_like(const request& call) const noexcept { return key == key_of(call) && is_told_by_key(call); }
   /// Whether a key says all that matters.
   static bool is_told_by_key(const request& call) noexcept { return !call.uneven && call.common_output == nullptr; }
+};
+
+/// As many as a loop of a program makes in turn.
+class known_calls {
+ public:
+  /// That of a call like this one, or null. Looks at the latest, and then at those that were learned behind it: in a
+  /// loop that is the next call.
+  known_call* find(const request& call) noexcept {
+    return calls_[latest_].is_like(call) ? &calls_[latest_] : find_behind_latest(call);
+  }
+  /// Where to keep what is learned of a call: in place of the oldest.
+  known_call& place_for(const request& call) noexcept {
+    std::size_t at = told_by_key;
+    if (known_call::is_told_by_key(call)) {
+      at = latest_ = std::exchange(oldest_, (oldest_ + 1) % told_by_key);
+      used_ = std::max(used_, at + 1);
+    }
+    calls_[at].key = {};
+    calls_[at].between.kept_at = at;
+    return calls_[at];
+  }
+  void forget() noexcept {
+    for (known_call& each : calls_) each.key = {};
+  }
+
+ private:
+  known_call* find_behind_latest(const request& call) noexcept {
+    for (std::size_t looked = 1, at = latest_; looked < used_; ++looked) {
+      at = at + 1 < used_ ? at + 1 : 0;
+      if (!calls_[at].is_like(call)) continue;
+      latest_ = at;
+      return &calls_[at];
+    }
+    return nullptr;
+  }
+
+  static constexpr std::size_t told_by_key = most_calls_kept - 1;  ///< the last is for all others
+  std::array<known_call, most_calls_kept> calls_;
+  std::size_t used_ = 0, latest_ = 0, oldest_ = 0;
 };
 
 }  // namespace weft::detail

@@ -11,12 +11,15 @@
 
 namespace weft::detail {
 
-/// Sequence numbers of collectives, which wrap; those of plans, of what is agreed on before a call, and of what is agreed
-/// on before all calls have marks.
+/// Sequence numbers of collectives, which wrap; those of plans, of what is agreed on before a call, and of what is
+/// agreed on before all calls have marks.
 inline constexpr std::uint32_t last_sequence = 0x3fff'ffff;
 inline constexpr std::uint32_t sequence_of_agreement = 0x4000'0000;
 inline constexpr std::uint32_t sequence_of_plan = 0x8000'0000;
 inline constexpr std::uint32_t sequence_of_start = 0xc000'0000;
+
+/// Calls of a rank of which is kept what follows from their arguments.
+inline constexpr std::size_t most_calls_kept = 9;
 
 /// A call among processes: as a request, but for buffers, which hold all of the vector.
 struct leader_call {
@@ -34,9 +37,9 @@ struct leader_call {
   std::uint64_t fingerprint = 0;
   user_function custom;                            ///< of the first rank here
   std::shared_ptr<const fabric::poison> poisoned;  ///< there is nothing to send
-  /// Differs in nothing but the buffers and the sequence from what whoever runs it has been given here the last time,
-  /// if that was the latest call: what follows from the rest is known.
+  /// Differs in nothing but the buffers and the sequence from what whoever runs it has been given here the last time.
   bool again = false;
+  std::size_t kept_at = 0;  ///< where whoever runs it keeps what follows from the rest: below most_calls_kept
 };
 
 /// What came of it.

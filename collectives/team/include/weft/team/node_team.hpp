@@ -1,6 +1,7 @@
 // Collectives among processes of one node, in the memory that they share.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -55,7 +56,7 @@ class node_team {
   /// Begins one: what follows is `how()`, carried out by `party()`. Blocks; false where the communicator has failed.
   bool begin(const leader_call& call, memory_pattern wanted = memory_pattern::none);
   /// The pattern of the latest call, but for all-to-alls with counts.
-  const schedules::pattern_call& how() const noexcept { return how_; }
+  const schedules::pattern_call& how() const noexcept { return latest_->how; }
   const patterns::two_levels* levels() const noexcept { return groups_ ? &*groups_ : nullptr; }
   board_party& party() noexcept { return party_; }
 
@@ -71,7 +72,7 @@ class node_team {
   /// From now on: the same in every process.
   void take(const node_limits& limits) noexcept {
     limits_ = limits;
-    is_chosen_ = false;
+    for (known_way& each : kept_) each.of = nullptr;
   }
 
   /// The communicator has failed: whoever waits here is to end. Any thread.
@@ -83,7 +84,16 @@ class node_team {
   leader_result give_up(fabric::participant& member);
   bool alltoall_with_counts(const leader_call& call, memory_pattern wanted);
 
-  void choose(const leader_call& call, memory_pattern wanted);
+  /// How a call goes, and what that depends on beside the call.
+  struct known_way {
+    const leader_call* of = nullptr;
+    board_party::terms terms;
+    schedules::pattern_call how;
+    std::size_t bytes = 0;  ///< that are given
+    memory_pattern wanted = memory_pattern::none;
+    bool by_short_slots = false;
+  };
+  void learn(known_way& its, const leader_call& call, memory_pattern wanted);
   /// Bytes of the longest input that a process gives the others.
   std::size_t bytes_given(const leader_call& call) const;
   bool can_go(const leader_call& call, memory_pattern by) const noexcept;
@@ -100,12 +110,8 @@ class node_team {
   const std::optional<patterns::two_levels> groups_;
   std::vector<patterns::move> moves_;
 
-  // How the latest call goes, and what that depends on beside the call.
-  schedules::pattern_call how_;
-  std::size_t bytes_ = 0;  // that are given
-  memory_pattern wanted_ = memory_pattern::none;
-  bool by_short_slots_ = false;
-  bool is_chosen_ = false;
+  std::array<known_way, most_calls_kept> kept_;
+  known_way* latest_ = kept_.data();
 };
 
 }  // namespace weft::detail
