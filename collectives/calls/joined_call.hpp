@@ -17,13 +17,7 @@ namespace weft::detail {
 class joined_call {
  public:
   joined_call(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence)
-      : state_(state),
-        here_(*state.here),
-        call_(call),
-        known_(known),
-        sequence_(sequence),
-        mine_(here_.at(state.seat)),
-        team_(*state.among_ranks) {}
+      : state_(state), call_(call), known_(known), sequence_(sequence) {}
 
   /// Blocks until nobody here uses this rank's buffers any more. Throws what a collective throws.
   void run();
@@ -40,18 +34,18 @@ class joined_call {
   void run_in_turn();
   template <class Work>
   void lead(Work work) noexcept;
-  std::span<const std::size_t> seats() const { return here_.workers()[here_.worker_of(state_.seat)].seats; }
+  meeting& here() const { return *state_.here; }
+  process_team& team() const { return *state_.among_ranks; }
+  meeting::seat& mine() const { return here().at(state_.seat); }
+  std::span<const std::size_t> seats() const { return here().workers()[here().worker_of(state_.seat)].seats; }
   bool all_call_the_same();
   void conclude();
   [[noreturn]] void fail(const std::exception_ptr& failure);
 
   communicator_state& state_;
-  meeting& here_;
   const request& call_;
   known_call& known_;
   const std::uint32_t sequence_;
-  meeting::seat& mine_;
-  process_team& team_;
 };
 
 }  // namespace weft::detail

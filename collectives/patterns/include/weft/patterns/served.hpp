@@ -266,8 +266,9 @@ template <class Party, class Collective>
 bool show_given(Party& p, Collective what, std::size_t root, std::size_t each) {
   if (!p.begin_showing(each)) return false;
   const bool only_root = what == Collective::broadcast || what == Collective::scatter;
-  for (const std::size_t m : p.served())
-    if (!only_root || m == root) p.copy(p.given(m, 0), p.shown_of(m), each);
+  if (each != 0)
+    for (const std::size_t m : p.served())
+      if (!only_root || m == root) p.copy(p.given(m, 0), p.shown_of(m), each);
   publish_to_firsts(p, shows::input);
   return true;
 }
@@ -276,9 +277,9 @@ bool show_given(Party& p, Collective what, std::size_t root, std::size_t each) {
 template <class Party, class Collective>
 bool use_given(Party& p, Collective what, std::size_t root, std::size_t count) {
   if (!await_firsts(p)) return false;
-  p.use_shown(what == Collective::reduce || what == Collective::allreduce);
+  if (count != 0) p.use_shown(what == Collective::reduce || what == Collective::allreduce);
   p.end();
-  if (serves(p)) work_of_first(p, what, root, count, true);
+  if (count != 0 && serves(p)) work_of_first(p, what, root, count, true);
   return true;
 }
 
