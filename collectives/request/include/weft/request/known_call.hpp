@@ -1,11 +1,10 @@
 // What a rank knows of its latest blocking collectives, so that one like them needs neither checks nor choices again.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <utility>
 #include <weft/kernels/combine.hpp>
 #include <weft/request.hpp>
 #include <weft/request/collective_call.hpp>
@@ -50,37 +49,42 @@ class known_calls {
   /// That of a call like this one, or null. Looks at the latest, and then at those that were learned behind it: in a
   /// loop that is the next call.
   known_call* find(const request& call) noexcept {
-    return calls_[latest_].is_like(call) ? &calls_[latest_] : find_behind_latest(call);
+    known_call* const latest = calls_[latest_].get();
+    return latest != nullptr && latest->is_like(call) ? latest : find_behind_latest(call);
   }
-  /// Where to keep what is learned of a call: in place of the oldest.
-  known_call& place_for(const request& call) noexcept {
-    std::size_t at = told_by_key;
-    if (known_call::is_told_by_key(call)) {
-      at = latest_ = std::exchange(oldest_, (oldest_ + 1) % told_by_key);
-      used_ = std::max(used_, at + 1);
+  /// Where to keep what is learned of a call: in place of the oldest. Throws std::bad_alloc.
+  known_call& place_for(const request& call) {
+    const bool told = known_call::is_told_by_key(call);
+    const std::size_t at = told ? oldest_ : told_by_key;
+    if (calls_[at] == nullptr) calls_[at] = std::make_unique<known_call>();
+    if (told) {
+      latest_ = at;
+      oldest_ = (at + 1) % told_by_key;
     }
-    calls_[at].key = {};
-    calls_[at].between.kept_at = at;
-    return calls_[at];
+    calls_[at]->key = {};
+    calls_[at]->between.kept_at = at;
+    return *calls_[at];
   }
   void forget() noexcept {
-    for (known_call& each : calls_) each.key = {};
+    for (const auto& each : calls_)
+      if (each != nullptr) each->key = {};
   }
 
  private:
+  static constexpr std::size_t told_by_key = most_calls_kept - 1;  ///< the last is for all others
+
   known_call* find_behind_latest(const request& call) noexcept {
-    for (std::size_t looked = 1, at = latest_; looked < used_; ++looked) {
-      at = at + 1 < used_ ? at + 1 : 0;
-      if (!calls_[at].is_like(call)) continue;
+    for (std::size_t i = 1; i < told_by_key; ++i) {
+      const std::size_t at = (latest_ + i) % told_by_key;
+      if (calls_[at] == nullptr || !calls_[at]->is_like(call)) continue;
       latest_ = at;
-      return &calls_[at];
+      return calls_[at].get();
     }
     return nullptr;
   }
 
-  static constexpr std::size_t told_by_key = most_calls_kept - 1;  ///< the last is for all others
-  std::array<known_call, most_calls_kept> calls_;
-  std::size_t used_ = 0, latest_ = 0, oldest_ = 0;
+  std::array<std::unique_ptr<known_call>, most_calls_kept> calls_;
+  std::size_t latest_ = 0, oldest_ = 0;
 };
 
 }  // namespace weft::detail
