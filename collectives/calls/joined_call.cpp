@@ -54,8 +54,9 @@ void joined_call::run_in_turn() {
 
 bool joined_call::is_exchange() {
   take_seat();
+  if (!team().is_exchange()) return false;
   team().begin(call_, known_.shape);  // the first time allocates
-  return team().is_exchange();
+  return true;
 }
 
 bool joined_call::show() {
