@@ -134,6 +134,7 @@ void choices::prefer(communicator& on, collective what, const schedules::algorit
   state.choices.clear();
   state.plans.note({}, nullptr);
   state.known.forget();
+  state.announcing.reset();
 }
 
 const tuning* choices::costs(communicator& on) { return on.state_->host.measured(); }

@@ -5,6 +5,7 @@
 #include <weft/calls/agreement.hpp>
 #include <weft/calls/call_ways.hpp>
 #include <weft/calls/memory_call.hpp>
+#include <weft/calls/memory_way.hpp>
 #include <weft/calls/planned_collective.hpp>
 #include <weft/calls/prepared_calls.hpp>
 #include <weft/communicator.hpp>
@@ -40,6 +41,64 @@ class pending_collective final : public pending {
   std::unique_ptr<plan_cache::ended_run> begun_;
   std::unique_ptr<agreement> agreement_;  // in the checked mode
   std::shared_ptr<const void> keeps_;     // the caller's operator, or what stands in for its input
+};
+
+/// In the checked mode, where all calls are announced through memory: started once its turn has come to be.
+class pending_announced final : public pending, started_call {
+ public:
+  pending_announced(std::shared_ptr<communicator_state> its, const char* operation,
+                    std::shared_ptr<plan_cache::entry> plan, std::unique_ptr<dataflow_execution> run,
+                    std::shared_ptr<const void> keeps)
+      : pending(std::move(its), operation),
+        started_call(state().host.calls(), state().member, state().host.moved_by()),
+        operation_(operation),
+        begun_(new plan_cache::ended_run{std::move(plan), std::move(run), nullptr}),
+        keeps_(std::move(keeps)) {}
+  ~pending_announced() override {
+    started_call::wait();
+    state().plans.put_back_later(std::move(begun_));
+  }
+
+  void start(const run_arguments& arguments) {
+    arguments_ = arguments;
+    arguments_.sequence = state().next_sequence();
+    turn_ = state().turns.take();
+    started_call::start(true);
+  }
+  event& done() override { return started_call::offered(); }
+  void await() override { started_call::wait(); }
+  const std::exception_ptr& failure() const noexcept override { return failure_; }
+  void raise() const override { std::rethrow_exception(failure_); }
+
+ private:
+  bool advance() override { return started_call::advance(); }
+
+  void run() noexcept override {
+    progress& by = state().host.moved_by();
+    bool has_passed = false;
+    const auto pass = [&] {
+      if (!std::exchange(has_passed, true)) state().turns.pass(turn_);
+    };
+    try {
+      state().turns.await(turn_, by);
+      const auto mine = announcement::of(begun_->of->call, false, state().member.rank, state().size());
+      agree(state(), mine, arguments_.sequence, operation_);
+      begun_->run->start(arguments_, by);
+      pass();
+      begun_->run->finished().wait(by);
+      if (const auto& failed = begun_->run->failure()) rethrow(state(), operation_, failed);
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+    pass();
+  }
+
+  const char* const operation_;
+  std::unique_ptr<plan_cache::ended_run> begun_;
+  std::shared_ptr<const void> keeps_;  // the caller's operator, or what stands in for its input
+  run_arguments arguments_;
+  std::uint32_t turn_ = 0;
+  std::exception_ptr failure_;
 };
 
 class pending_in_memory final : public pending {
@@ -130,7 +189,10 @@ void communicator::finish(detail::request&& call) {
   }
   if (known.goes != detail::way::messages) {
     if (known.goes == detail::way::joined) detail::keep_input(call);
-    return detail::run_in_memory(*state_, call, known, state_->next_sequence());
+    const std::uint32_t sequence = state_->next_sequence();
+    state_->turns.await_all(state_->host.moved_by());
+    detail::agree_if_checked(*state_, call, known, sequence);
+    return detail::run_in_turn(*state_, call, known, sequence);
   }
   const auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, known.shape); });
   if (!plan->runs_in_order) {
@@ -143,7 +205,8 @@ void communicator::finish(detail::request&& call) {
   arguments.sequence = state_->next_sequence();
   if (state_->host.settings().check) {
     const auto mine = detail::announcement::of(plan->call, false, state_->member.rank, state_->size());
-    detail::agreement(*state_, mine, arguments.sequence).await(schedules::call_name(call.what));
+    state_->turns.await_all(state_->host.moved_by());
+    detail::agree(*state_, mine, arguments.sequence, schedules::call_name(call.what));
   }
   execution->run(arguments, state_->host.moved_by());
   const std::exception_ptr failure = execution->failure();
@@ -175,10 +238,15 @@ std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
   auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape); });
   auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
   const auto arguments = detail::arguments_of(call, *plan);
-  auto begun = std::make_unique<detail::pending_collective>(state_, operation, std::move(plan), std::move(execution),
-                                                            call.keeps);
-  begun->start(arguments);
-  return begun;
+  const auto started = [&]<class Pending>(std::unique_ptr<Pending> begun) {
+    begun->start(arguments);
+    return begun;
+  };
+  if (state_->host.settings().check && detail::announces_in_memory(*state_))
+    return started(std::make_unique<detail::pending_announced>(state_, operation, std::move(plan), std::move(execution),
+                                                               call.keeps));
+  return started(std::make_unique<detail::pending_collective>(state_, operation, std::move(plan), std::move(execution),
+                                                              call.keeps));
 }
 
 }  // namespace weft

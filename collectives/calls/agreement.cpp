@@ -2,6 +2,7 @@
 #include <bit>
 #include <string>
 #include <weft/calls/agreement.hpp>
+#include <weft/calls/memory_way.hpp>
 #include <weft/calls/prepared_calls.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/schedules/algorithms.hpp>
@@ -84,6 +85,15 @@ std::shared_ptr<const bound_schedule> plan_of_exchange(communicator_state& state
   return plan_for(state, exchange, {})->plan;
 }
 
+bool agree(const std::vector<announcement>& all) {
+  std::array<std::uint64_t, 3> sums{};
+  for (const announcement& each : all) {
+    if (each.terms != all[0].terms || each.planned != all[0].planned) return false;
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += each.balance[i];
+  }
+  return sums[0] == 0 || all[0].terms.fingerprint == refused;
+}
+
 }  // namespace
 
 announcement announcement::of(const collective_call& call, bool planned, int rank, int ranks) {
@@ -105,6 +115,7 @@ announcement announcement::of_refusal() {
 }
 
 std::exception_ptr disagreement(const std::vector<announcement>& all) {
+  if (agree(all)) return nullptr;
   std::vector<std::vector<std::size_t>> groups;  // of ranks that call the same, by the first of each
   std::array<std::uint64_t, 3> sums{};
   for (std::size_t r = 0; r < all.size(); ++r) {
@@ -120,7 +131,6 @@ std::exception_ptr disagreement(const std::vector<announcement>& all) {
   }
   std::string text;
   if (groups.size() == 1) {
-    if (all[0].terms.fingerprint == refused || sums[0] == 0) return nullptr;
     text = describe_imbalance(sums, all.size());
   }
   for (std::size_t g = 0; groups.size() > 1 && g < groups.size(); ++g) {
@@ -171,16 +181,38 @@ void agreement::ended() noexcept {
     run_->start_held(arguments_);
 }
 
+request exchange_of(const communicator_state& state, const announcement* mine, announcement* all) {
+  request exchange;
+  exchange.what = collective::allgather;
+  exchange.in = mine;
+  exchange.in_count = sizeof(announcement);
+  exchange.out = all;
+  exchange.out_count = sizeof(announcement) * static_cast<std::size_t>(state.size());
+  return exchange;
+}
+
+void agree(communicator_state& state, const announcement& mine, std::uint32_t number, const char* operation) {
+  if (!announces_in_memory(state)) return agreement(state, mine, number).await(operation);
+  std::vector<announcement> all(static_cast<std::size_t>(state.size()));
+  try {
+    run_in_turn(state, exchange_of(state, &mine, all.data()), *state.announcing, number | sequence_of_agreement);
+  } catch (const error&) {
+    rethrow(state, operation, std::current_exception());
+  }
+  if (const auto failure = disagreement(all)) rethrow(state, operation, failure);
+}
+
 void agree_if_checked(communicator_state& state, const request& call, const known_call& known, std::uint32_t sequence) {
-  if (!state.host.settings().check || known.agreed) return;
+  if (!state.host.settings().check) return;
   auto mine = announcement::of(agreed_call(call, known.shape), false, state.member.rank, state.size());
   mine.terms = known.terms;
-  agreement(state, mine, sequence).await(schedules::call_name(call.what));
+  agree(state, mine, sequence, schedules::call_name(call.what));
 }
 
 void announce_refusal(communicator_state& state) noexcept {
   try {
-    agreement(state, announcement::of_refusal(), state.next_sequence()).await("");
+    state.turns.await_all(state.host.moved_by());
+    agree(state, announcement::of_refusal(), state.next_sequence(), "");
   } catch (const std::exception&) {  // the refusal is what its own rank throws
   }
 }

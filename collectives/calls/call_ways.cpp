@@ -1,3 +1,4 @@
+#include <weft/calls/agreement.hpp>
 #include <weft/calls/argument_checks.hpp>
 #include <weft/calls/call_ways.hpp>
 #include <weft/hierarchy/leaders.hpp>
@@ -23,18 +24,29 @@ void prepare_between(known_call& known, const request& call) {
   between.again = false;
 }
 
-known_call& learn(communicator_state& state, const request& call) {
-  known_call& known = state.known.place_for(call);
+void find_out(communicator_state& state, const request& call, known_call& known) {
   known.shape = check_counts(state, call);
   known.goes = way_of(state, call);
   known.joined.reset();
-  known.agreed = false;
   if (known.goes != way::messages) {
     const collective_call agreed = agreed_call(call, known.shape);
     known.terms = terms_of(agreed);
     known.terms.fingerprint = joined_fingerprint(agreed);
   }
   if (known.goes == way::node) prepare_between(known, call);
+}
+
+void learn_to_announce(communicator_state& state) {
+  auto known = std::make_unique<known_call>();
+  find_out(state, exchange_of(state, nullptr, nullptr), *known);
+  known->between.kept_at = most_calls_kept - 1;
+  state.announcing = std::move(known);
+}
+
+known_call& learn(communicator_state& state, const request& call) {
+  if (state.host.settings().check && state.announcing == nullptr) learn_to_announce(state);
+  known_call& known = state.known.place_for(call);
+  find_out(state, call, known);
   if (known_call::is_told_by_key(call)) known.key = key_of(call);
   return known;
 }

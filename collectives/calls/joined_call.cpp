@@ -1,7 +1,6 @@
 #include "joined_call.hpp"
 
 #include <utility>
-#include <weft/calls/agreement.hpp>
 
 namespace weft::detail {
 namespace {
@@ -77,7 +76,6 @@ void joined_call::take_seat() {
   if (its.known != &known_ || !known_.joined) [[unlikely]]
     say_terms();
   its.sequence = sequence_;
-  agree_if_checked(state_, call_, known_, its.sequence);
   its.custom = call_.custom;
   its.member = &state_.member;
   its.input = static_cast<const std::byte*>(call_.in);
@@ -86,7 +84,7 @@ void joined_call::take_seat() {
     its.sent.assign(call_.counts, call_.element_bytes);
     its.received.assign(call_.received, call_.element_bytes);
   }
-  if ((sequence_ & sequence_of_plan) == 0) state_.member.silent.enter(sequence_, its.terms.fingerprint);
+  if (sequence_ <= last_sequence) state_.member.silent.enter(sequence_, its.terms.fingerprint);
 }
 
 void joined_call::say_terms() {

@@ -2,6 +2,7 @@
 
 #include <utility>
 #include <weft/calls/call_ways.hpp>
+#include <weft/calls/memory_way.hpp>
 #include <weft/calls/prepared_calls.hpp>
 #include <weft/hierarchy/leaders.hpp>
 #include <weft/ranks/process_team.hpp>
@@ -20,7 +21,6 @@ memory_plan::memory_plan(communicator_state& on, const request& call, const know
       on_(on),
       what_(call, known),
       sequence_(on.next_sequence() | sequence_of_plan) {
-  what_.known.agreed = true;
   if (on_.here->alone()) {
     open_with({});
   } else {

@@ -31,7 +31,8 @@ class reserved_messages {
 void agree_on_plan(communicator_state& state, const collective_call& call, std::uint32_t number) {
   if (!state.host.settings().check) return;
   const auto mine = announcement::of(call, true, state.member.rank, state.size());
-  agreement(state, mine, number).await(schedules::call_name(call.what()));
+  state.turns.await_all(state.host.moved_by());
+  agree(state, mine, number, schedules::call_name(call.what()));
 }
 
 class planned_by_messages final : public planned_collective {

@@ -71,6 +71,9 @@ struct calls {
 TEST_CASE("what differs from rank to rank ends in an error on every rank, and nothing is touched", "[checked]") {
   job what = GENERATE(checked(2), checked(5), checked(1, 4), checked(2, 3));
   what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+  // By memory and by messages, what is called and what announces it.
+  what.settings.allreduce = GENERATE("auto", "ring");
+  what.settings.allgather = GENERATE("auto", "bruck");
   run_ranks(what, [](weft::communicator& world) {
     std::mt19937_64 all(seed_of_this_run());  // the same on every rank
     for (int round = 0; round < 60; ++round) {
@@ -209,6 +212,7 @@ TEST_CASE("a rank whose arguments are refused tells the others", "[checked]") {
 
 TEST_CASE("starting an operation waits for nobody, checked or not", "[checked]") {
   job what = checked(2, GENERATE(1, 2));
+  what.settings.allreduce = GENERATE("auto", "ring");
   what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
   run_ranks(what, [](weft::communicator& world) {
     const int n = world.size(), me = world.rank();

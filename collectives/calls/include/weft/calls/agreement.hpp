@@ -30,8 +30,18 @@ struct announcement {
 /// order of the ranks.
 std::exception_ptr disagreement(const std::vector<announcement>& all);
 
-/// One exchange of announcements. In the checked mode every call that the ranks make in the same order has one, of the
-/// call's own number.
+/// The call by which ranks announce theirs: an all-gather of the communicator's, which goes as any other does.
+request exchange_of(const communicator_state& state, const announcement* mine, announcement* all);
+
+/// Whether that goes through memory: then every call's does, also of those that go by messages themselves.
+inline bool announces_in_memory(const communicator_state& state) { return state.announcing->goes != way::messages; }
+
+/// In the checked mode every call that the ranks make in the same order has one exchange, of the call's own number:
+/// blocks until all ranks have announced theirs. Once those that the rank has started before have had their turn.
+/// Throws errc::mismatched_call where they differ.
+void agree(communicator_state& state, const announcement& mine, std::uint32_t number, const char* operation);
+
+/// The exchange by messages, which need not be waited for.
 class agreement final : public dataflow_execution {
  public:
   agreement(communicator_state& state, const announcement& mine, std::uint32_t number);
@@ -53,8 +63,8 @@ class agreement final : public dataflow_execution {
   run_arguments arguments_;
 };
 
-/// In the checked mode: blocks until all ranks have announced a blocking call of number `sequence` that does not go by
-/// messages (known_call::terms); throws errc::mismatched_call where they differ. Else nothing.
+/// In the checked mode agrees on a call of number `sequence` that does not go by messages (known_call::terms). Else
+/// nothing.
 void agree_if_checked(communicator_state& state, const request& call, const known_call& known, std::uint32_t sequence);
 
 /// Announces that this rank's call is refused, so that the others need not wait for it. Blocks until they have called.

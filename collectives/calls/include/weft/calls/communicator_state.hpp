@@ -90,6 +90,7 @@ struct communicator_state {
 
  public:
   fabric::participant& member;
+  std::unique_ptr<known_call> announcing;  ///< in the checked mode, from the first call on: agreement.hpp
   plan_cache plans;
   known_calls known;                          ///< the latest that blocked
   schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm

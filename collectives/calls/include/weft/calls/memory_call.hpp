@@ -9,18 +9,6 @@
 
 namespace weft::detail {
 
-/// Runs a call of number `sequence` that does not go by messages (known_call::goes), once those that the rank has
-/// started before are over. Blocks. Throws what a collective throws.
-void run_in_memory(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence);
-
-/// The same of one that its turn has come to.
-void run_in_turn(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence);
-
-/// A plan's among processes of one node, in two steps where it is one exchange (node_team.hpp). The first does not
-/// block, and tells the second whether it could be.
-bool show_on_node(communicator_state& state, const request& call, known_call& known, std::uint32_t sequence);
-void use_shown_on_node(communicator_state& state, const request& call, known_call& known, bool shown);
-
 /// What it is given, where it outlives the caller's own.
 struct kept_call {
   kept_call(const request& its, const known_call& so_known);

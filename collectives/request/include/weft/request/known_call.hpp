@@ -35,7 +35,6 @@ struct known_call {
   call_terms terms;                    ///< of those that do not go by messages
   leader_call between;                 ///< of those that go by the node, but for buffers, operator and sequence
   std::optional<joined_terms> joined;  ///< of those that are joined, once one was made
-  bool agreed = false;                 ///< in the checked mode the ranks have agreed on it before
 
   /// Whether `call` differs from it in nothing but the buffers, or what the caller's operator does.
   bool is_like(const request& call) const noexcept { return key == key_of(call) && is_told_by_key(call); }
