@@ -62,6 +62,7 @@ bool joined_call::show() {
   if (here().rounds().has_failed()) return false;  // others may still read what it showed before
   team().begin(call_, known_.shape);
   team().show();
+  team().wake();
   return true;
 }
 

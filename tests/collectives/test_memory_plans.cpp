@@ -71,13 +71,14 @@ TEST_CASE("plans are started in another order on every rank, beside collectives 
 }
 
 TEST_CASE("a plan goes on while its rank waits elsewhere", "[memory plans]") {
-  const std::size_t count = GENERATE(300, 60000);  // one round, and several
+  const std::size_t count = GENERATE(10, 300, 60000);  // one round, in a line or a slot, and several
   run_ranks(any_job(), [&](weft::communicator& world) {
     auto other = world.dup();
     sum_of sum(world, count);
     weft::plan plan = world.plan_allreduce(sum.in, sum.out, weft::sum);
     for (int round = 0; round < 10; ++round) {
       sum.fill(round);
+      if (world.rank() == round % 2) std::this_thread::sleep_for(20ms);  // the others come to sleep
       plan.start();
       if (world.rank() != 0) {
         plan.wait();
@@ -140,7 +141,9 @@ TEST_CASE("any of several plans and handles is waited for", "[memory plans]") {
 }
 
 TEST_CASE("where all boards are taken plans go by messages", "[memory plans]") {
-  run_ranks(small_job(3), [](weft::communicator& world) {
+  job what = small_job(3);
+  what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+  run_ranks(what, [](weft::communicator& world) {
     std::vector<sum_of> sums;
     for (std::size_t i = 0; i < weft::fabric::arena::boards + 3; ++i) sums.emplace_back(world, lengths[i % 4]);
     std::vector<weft::plan> plans;

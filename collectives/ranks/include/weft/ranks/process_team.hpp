@@ -40,6 +40,8 @@ class process_team {
   /// the first does not block.
   bool is_exchange() const { return here_.at(seat_).joined.shown && here_.most_on_a_worker() == 1; }
   void show();
+  /// Behind `show`, where this worker does not use what is shown before it does something else: who waits is woken.
+  void wake() noexcept { p_.end(); }
   void use_shown();
 
  private:
