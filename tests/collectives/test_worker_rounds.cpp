@@ -84,6 +84,19 @@ TEST_CASE("workers read in each round what the others published in it") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("who awaits has published, so that no stamp is left behind") {
+  weft::progress by(nothing);
+  worker_rounds rounds(2, by);
+  std::atomic<int> here{0};
+  on_threads(2, [&](std::size_t self) {
+    worker_rounds::round turn(rounds, self, 1);
+    if (self == 1) turn.publish();
+    if (turn.await(1 - self) == found::here) ++here;
+    turn.wake();
+  });
+  CHECK(here == 2);
+}
+
 TEST_CASE("a worker whose call is another is found to differ by all") {
   const std::size_t workers = GENERATE(2, 4);
   weft::progress by(nothing);

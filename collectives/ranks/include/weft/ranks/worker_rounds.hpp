@@ -137,15 +137,18 @@ class worker_rounds::round {
   }
 
   void publish() noexcept {
+    has_published_ = true;
     // release: pairs with the acquire of whoever finds this stamp: what this worker and its ranks wrote is there then.
     mine_.lines[place()].stamp.store(stamp_, std::memory_order_release);
   }
 
   std::uint64_t number() const noexcept { return number_; }
 
-  /// Waits until `worker` has published. `bytes`: of its value, which is read next. `stays`: the round after which
-  /// nobody leaves, once it is held; 0: none.
+  /// Waits until `worker` has published. Who awaits has published, too, though it may be that nobody awaits him: stamps
+  /// are compared by their distance, and one that was left behind for 2^31 rounds would be ahead. `bytes`: of its
+  /// value, which is read next. `stays`: the round after which nobody leaves, once it is held; 0: none.
   found await(std::size_t worker, std::size_t bytes = 0, std::uint64_t stays = 0) {
+    if (!has_published_) publish();
     line& its = all_.boards_[worker].lines[place()];
     const std::size_t in_line = bytes <= line_bytes ? bytes : 0;
     if (!all_.await(mine_, its.stamp, number_, stays, {its.begin(in_line), in_line})) return found::failed;
@@ -168,6 +171,7 @@ class worker_rounds::round {
   board& mine_;
   const std::uint64_t number_;
   const std::uint64_t stamp_;
+  bool has_published_ = false;
 };
 
 }  // namespace weft::detail
