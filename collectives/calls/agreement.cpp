@@ -78,14 +78,7 @@ std::string describe_call(const announcement& of) {
   return (of.planned != 0 ? " planned " : " called ") + describe_terms(of.terms);
 }
 
-std::shared_ptr<const bound_schedule> plan_of_exchange(communicator_state& state) {
-  collective_call exchange;
-  exchange.how = schedules::find_algorithm(collective::allgather, "bruck");
-  exchange.count = sizeof(announcement);
-  return plan_for(state, exchange, {})->plan;
-}
-
-bool agree(const std::vector<announcement>& all) {
+bool are_alike(const std::vector<announcement>& all) {
   std::array<std::uint64_t, 3> sums{};
   for (const announcement& each : all) {
     if (each.terms != all[0].terms || each.planned != all[0].planned) return false;
@@ -115,7 +108,7 @@ announcement announcement::of_refusal() {
 }
 
 std::exception_ptr disagreement(const std::vector<announcement>& all) {
-  if (agree(all)) return nullptr;
+  if (are_alike(all)) return nullptr;
   std::vector<std::vector<std::size_t>> groups;  // of ranks that call the same, by the first of each
   std::array<std::uint64_t, 3> sums{};
   for (std::size_t r = 0; r < all.size(); ++r) {
@@ -130,9 +123,7 @@ std::exception_ptr disagreement(const std::vector<announcement>& all) {
       groups.push_back({r});
   }
   std::string text;
-  if (groups.size() == 1) {
-    text = describe_imbalance(sums, all.size());
-  }
+  if (groups.size() == 1) text = describe_imbalance(sums, all.size());
   for (std::size_t g = 0; groups.size() > 1 && g < groups.size(); ++g) {
     if (g == most_listed) {
       text += "; others called other things";
@@ -144,7 +135,7 @@ std::exception_ptr disagreement(const std::vector<announcement>& all) {
 }
 
 agreement::agreement(communicator_state& state, const announcement& mine, std::uint32_t number)
-    : dataflow_execution(state.host.messages(), state.member, nullptr, plan_of_exchange(state)),
+    : dataflow_execution(state.host.messages(), state.member, nullptr, state.announcing->by_messages),
       state_(state),
       mine_(mine),
       all_(static_cast<std::size_t>(state.size())),
@@ -181,6 +172,13 @@ void agreement::ended() noexcept {
     run_->start_held(arguments_);
 }
 
+std::shared_ptr<const bound_schedule> exchange_by_messages(communicator_state& state) {
+  collective_call exchange;
+  exchange.how = schedules::find_algorithm(collective::allgather, "bruck");
+  exchange.count = sizeof(announcement);
+  return plan_for(state, exchange, {})->plan;
+}
+
 request exchange_of(const communicator_state& state, const announcement* mine, announcement* all) {
   request exchange;
   exchange.what = collective::allgather;
@@ -195,7 +193,7 @@ void agree(communicator_state& state, const announcement& mine, std::uint32_t nu
   if (!announces_in_memory(state)) return agreement(state, mine, number).await(operation);
   std::vector<announcement> all(static_cast<std::size_t>(state.size()));
   try {
-    run_in_turn(state, exchange_of(state, &mine, all.data()), *state.announcing, number | sequence_of_agreement);
+    run_in_turn(state, exchange_of(state, &mine, all.data()), state.announcing->known, number | sequence_of_agreement);
   } catch (const error&) {
     rethrow(state, operation, std::current_exception());
   }

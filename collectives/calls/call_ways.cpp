@@ -37,10 +37,11 @@ void find_out(communicator_state& state, const request& call, known_call& known)
 }
 
 void learn_to_announce(communicator_state& state) {
-  auto known = std::make_unique<known_call>();
-  find_out(state, exchange_of(state, nullptr, nullptr), *known);
-  known->between.kept_at = most_calls_kept - 1;
-  state.announcing = std::move(known);
+  auto its = std::make_unique<announcing_call>();
+  find_out(state, exchange_of(state, nullptr, nullptr), its->known);
+  its->known.between.kept_at = most_calls_kept - 1;
+  if (its->known.goes == way::messages) its->by_messages = exchange_by_messages(state);
+  state.announcing = std::move(its);
 }
 
 known_call& learn(communicator_state& state, const request& call) {

@@ -76,7 +76,7 @@ void memory_plan::open_with(std::vector<fabric::board_ticket> boards) {
   const request& call = what_.call;  // the first look for a kernel allocates
   if (schedules::combines(call.what) && call.custom.apply == nullptr) kernels::combine(call.op, call.type);
   if (known.goes != way::messages) return;
-  const auto plan = prepare(on_, what_.call, known.shape);
+  const auto plan = prepare(*elsewhere_, what_.call, known.shape);  // the rank may be using its own plans
   fingerprint_ = plan->fingerprint;
   by_messages_ = std::make_unique<dataflow_execution>(on_.host.messages(), on_.member, on_.host.arena(), plan->plan);
 }

@@ -32,9 +32,11 @@ std::exception_ptr disagreement(const std::vector<announcement>& all);
 
 /// The call by which ranks announce theirs: an all-gather of the communicator's, which goes as any other does.
 request exchange_of(const communicator_state& state, const announcement* mine, announcement* all);
+/// Where it goes by messages. By the rank itself.
+std::shared_ptr<const bound_schedule> exchange_by_messages(communicator_state& state);
 
 /// Whether that goes through memory: then every call's does, also of those that go by messages themselves.
-inline bool announces_in_memory(const communicator_state& state) { return state.announcing->goes != way::messages; }
+inline bool announces_in_memory(const communicator_state& state) { return state.announcing->by_messages == nullptr; }
 
 /// In the checked mode every call that the ranks make in the same order has one exchange, of the call's own number:
 /// blocks until all ranks have announced theirs. Once those that the rank has started before have had their turn.
