@@ -74,23 +74,27 @@ class pending_announced final : public pending, started_call {
   bool advance() override { return started_call::advance(); }
 
   void run() noexcept override {
-    progress& by = state().host.moved_by();
-    bool has_passed = false;
-    const auto pass = [&] {
-      if (!std::exchange(has_passed, true)) state().turns.pass(turn_);
-    };
     try {
-      state().turns.await(turn_, by);
-      const auto mine = announcement::of(begun_->of->call, false, state().member.rank, state().size());
-      agree(state(), mine, arguments_.sequence, operation_);
-      begun_->run->start(arguments_, by);
-      pass();
-      begun_->run->finished().wait(by);
+      announce();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+    state().turns.pass(turn_);
+    if (failure_ == nullptr) carry_out();
+  }
+  void announce() {
+    state().turns.await(turn_, state().host.moved_by());
+    const auto mine = announcement::of(begun_->of->call, false, state().member.rank, state().size());
+    agree(state(), mine, arguments_.sequence, operation_);
+  }
+  void carry_out() noexcept {
+    try {
+      begun_->run->start(arguments_, state().host.moved_by());
+      begun_->run->finished().wait(state().host.moved_by());
       if (const auto& failed = begun_->run->failure()) rethrow(state(), operation_, failed);
     } catch (...) {
       failure_ = std::current_exception();
     }
-    pass();
   }
 
   const char* const operation_;

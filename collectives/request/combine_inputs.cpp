@@ -110,9 +110,12 @@ void combine_inputs(const array_operator& by, std::span<const std::byte* const> 
   };
   if (inputs.size() <= most_sources && count * by.element_bytes <= near_bytes && by.custom.apply == nullptr) {
     std::array<const void*, most_sources> sources;  // in one pass, as below
-    for (std::size_t i = 0; first != 0 && i < inputs.size(); ++i) sources[i] = inputs[i] + first * by.element_bytes;
-    by.kernel(first == 0 ? reinterpret_cast<const void* const*>(inputs.data()) : sources.data(), inputs.size(), target,
-              count);
+    const void* const* from = reinterpret_cast<const void* const*>(inputs.data());
+    if (first != 0) {
+      for (std::size_t i = 0; i < inputs.size(); ++i) sources[i] = inputs[i] + first * by.element_bytes;
+      from = sources.data();
+    }
+    by.kernel(from, inputs.size(), target, count);
     return copy_to_others(first, count);
   }
   block_combiner blocks(by, std::min(elements_at_a_time(by), count));
