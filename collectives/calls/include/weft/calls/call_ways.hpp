@@ -13,7 +13,7 @@ namespace weft::detail {
 bool joins(const communicator_state& state, const request& call);
 
 /// Whether `call` goes through the memory that the processes of a node share, without a meeting in each process first
-/// (memory_call.hpp): the same on every rank. Not where the option `node` forbids it or another names the algorithm.
+/// (memory_way.hpp): the same on every rank. Not where the option `node` forbids it or another names the algorithm.
 bool meets_on_node(const communicator_state& state, const request& call);
 
 /// Checks a call's arguments (argument_checks.hpp), and says how it goes: until the next call.

@@ -17,7 +17,7 @@ namespace weft::detail {
 enum class way : std::uint8_t {
   messages,  ///< by a schedule
   joined,    ///< the ranks of each process join first: joined_call.hpp
-  node,      ///< in the memory that the processes of a node share: memory_call.hpp
+  node,      ///< in the memory that the processes of a node share: memory_way.hpp
 };
 
 /// What follows from the terms of a call where the ranks of a process join.
