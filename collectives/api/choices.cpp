@@ -157,10 +157,12 @@ std::vector<schedules::prediction> choices::predicted(communicator& on, const ch
   }
   if (goes_in_stages(state, of)) predicted.push_back(predict_stages(all, *measured, of));
   const node_team* const team = team_of(state, of.what);
-  if (team != nullptr && measured->machine.boards)
+  if (team != nullptr && measured->machine.boards) {
+    const auto given = static_cast<double>(schedules::bytes_given(of.what, of.bytes, state.size()));
     for (const schedules::algorithm& how : schedules::algorithms_of(of.what))
       if (how.pattern != schedules::memory_pattern::none && can_go_by(how.pattern, *team, of))
-        add(how, path_of(*measured->machine.boards, how.pattern, static_cast<double>(of.bytes), of.combine));
+        add(how, path_of(*measured->machine.boards, of.what, how.pattern, given, of.combine));
+  }
   std::ranges::stable_sort(predicted, {}, &schedules::prediction::seconds);
   return predicted;
 }

@@ -33,11 +33,14 @@ constexpr std::string_view boards_family = "boards";
 template <class Costs, class Each>
 void for_board_keys(Costs& costs, Each&& each) {
   each(std::string("round"), costs.round);
-  for (std::size_t i = 0; i < schedules::board_lengths.size(); ++i) {
-    const std::string kib = "_" + std::to_string(schedules::board_lengths[i] >> 10) + "k";
-    each("copy" + kib, costs.copy[i]);
-    each("read" + kib, costs.read[i]);
-  }
+  each(std::string("call"), costs.call);
+  constexpr std::array<std::string_view, schedules::memory_uses> measured_by{"allreduce", "bcast", "allgather"};
+  for (std::size_t use = 0; use < schedules::memory_uses; ++use)
+    for (std::size_t i = 0; i < schedules::board_lengths.size(); ++i) {
+      const std::string kib = std::to_string(schedules::board_lengths[i] >> 10) + "k";
+      each(std::string(measured_by[use]) + "_copy_" + kib, costs.by_use[use].copy[i]);
+      each(std::string(measured_by[use]) + "_read_" + kib, costs.by_use[use].read[i]);
+    }
 }
 
 /// The operator that stands for its kind.
@@ -157,7 +160,7 @@ class parser {
     std::string valid;
     for (const road_key& known : road_keys) valid += ", " + std::string(known.name);
     refuse("there is no parameter \"" + std::string(key) + "\": valid are (memory|node|fabric|line).(" +
-           valid.substr(2) + "), boards.(round, copy_4k, read_4k, ...) and combine.OPERATION.TYPE");
+           valid.substr(2) + "), boards.(round, call, allreduce_copy_4k, ...) and combine.OPERATION.TYPE");
   }
 
   double* place_of_boards(std::string_view rest) {

@@ -22,6 +22,7 @@ link_costs link_of(const machine_costs& of, road which, double combine) {
   link.exchange = std::max(road.exchange_per_byte, road.gap_per_byte);
   link.handshake = road.handshake;
   link.eager = of.eager;
+  if (of.boards) link.call = of.boards->call;
   return link;
 }
 
@@ -44,11 +45,29 @@ std::string_view name(road which) {
   return names[static_cast<std::size_t>(which)];
 }
 
-path_costs path_of(const board_costs& of, memory_pattern by, double bytes, double combine) {
-  double beta = at_length(by == memory_pattern::single_copy ? of.read : of.copy, bytes);
+memory_use use_of(collective kind) {
+  switch (kind) {
+    case collective::broadcast:
+    case collective::reduce:
+    case collective::gather:
+    case collective::scatter:
+      return memory_use::one_way;
+    case collective::allgather:
+    case collective::alltoall:
+    case collective::reduce_scatter:
+      return memory_use::exchanges;
+    default:
+      return memory_use::combines;
+  }
+}
+
+path_costs path_of(const board_costs& of, collective kind, memory_pattern by, double given, double combine) {
+  const memory_costs& memory = of[use_of(kind)];
+  double beta = at_length(by == memory_pattern::single_copy ? memory.read : memory.copy, given);
   if (by == memory_pattern::in_place) beta = 0;  // combined where they lie
   link_costs link(of.round, beta, combine);
   link.gap = 0;  // a round is that of all
+  link.call = of.call;
   return link;
 }
 
@@ -58,7 +77,7 @@ path_costs path_of(const machine_costs& of, road farthest, road within, double c
 
 path_costs path_of_stages(const machine_costs& of, road farthest, double bytes, double combine) {
   path_costs each = path_of(of, farthest, road::node, combine);
-  if (of.boards) each.near = path_of(*of.boards, memory_pattern::at_once, bytes, combine);
+  if (of.boards) each.near = path_of(*of.boards, collective::allreduce, memory_pattern::at_once, bytes, combine);
   return each;
 }
 

@@ -23,8 +23,10 @@ struct reading_nodes {
   double offers(double times) const { return most <= 1 ? 0 : times * (within.alpha + 2 * (most - 2) * within.gap); }
   /// One rank tells the others something, which answer.
   double offers_of_one() const { return most <= 1 ? 0 : 2 * within.alpha + (most - 2) * within.gap; }
-  /// A read of so many bytes.
-  double read(double bytes) const { return most <= 1 ? 0 : within.beta * bytes; }
+  /// So many bytes of so many ranks. Behind each read a second call of the kernel finds whether the offer still holds.
+  double read(double ranks, double bytes) const {
+    return most <= 1 ? 0 : 2 * ranks * within.call + within.beta * bytes;
+  }
 
   double count, most, least;
   link_costs within;
@@ -47,7 +49,7 @@ algorithm_arguments between(const algorithm_arguments& of, const reading_nodes& 
 /// To combine a share of the inputs of a node.
 double combined_within(const reading_nodes& nodes, double bytes) {
   const double operands = (nodes.most - 1) * bytes / nodes.least;
-  return nodes.offers(1) + nodes.read(operands) + nodes.within.gamma * operands;
+  return nodes.offers(1) + nodes.read(nodes.most - 1, operands) + nodes.within.gamma * operands;
 }
 
 }  // namespace
@@ -56,7 +58,7 @@ double multi_leader_reduce_cost(const algorithm_arguments& of, double bytes, con
   const reading_nodes nodes(of, each);
   const double share = bytes / nodes.least;
   return combined_within(nodes, bytes) + binomial_cost(between(of, nodes), share, each) + nodes.offers(2) +
-         nodes.read(bytes - share);
+         nodes.read(nodes.least - 1, bytes - share);
 }
 
 double multi_leader_allreduce_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
@@ -65,28 +67,30 @@ double multi_leader_allreduce_cost(const algorithm_arguments& of, double bytes, 
   const double share = bytes / nodes.least, pieces = of.by.segments - 1;
   return combined_within(nodes, bytes) + halving_cost(leaders, share, each) +
          halving_cost(leaders, share, copying(each)) + nodes.offers(2) +
-         (nodes.most <= 1 ? 0 : pieces * (nodes.most - 1) * nodes.within.gap) + nodes.read(bytes - share);
+         (nodes.most <= 1 ? 0 : pieces * (nodes.most - 1) * nodes.within.gap) +
+         nodes.read(nodes.least - 1, bytes - share);
 }
 
 double reading_broadcast_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
   const reading_nodes nodes(of, each);
   const double part = bytes / of.by.segments;
   return binomial_cost(between(of, nodes), bytes, copying(each)) + nodes.offers_of_one() +
-         nodes.read(nodes.count == 1 ? bytes : part);
+         nodes.read(1, nodes.count == 1 ? bytes : part);
 }
 
 double reading_reduce_scatter_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
   const reading_nodes nodes(of, each);
   const double chunk = bytes / p(of), others = nodes.count - 1;
   const double operands = (1 + others * std::ceil(nodes.most / nodes.least)) * (nodes.most - 1) * chunk;
-  return nodes.offers(2) + nodes.read(operands) + nodes.within.gamma * operands +
+  return nodes.offers(2) + nodes.read(nodes.most - 1, operands) + nodes.within.gamma * operands +
          others * (each.alpha + (each.beta + each.gamma) * chunk);
 }
 
 double reading_exchange_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
   const reading_nodes nodes(of, each);
   const double chunk = bytes / p(of), others = p(of) - nodes.least;
-  return nodes.offers(2) + nodes.read((nodes.most - 1) * chunk) + others * (each.alpha + each.exchange * chunk);
+  return nodes.offers(2) + nodes.read(nodes.most - 1, (nodes.most - 1) * chunk) +
+         others * (each.alpha + each.exchange * chunk);
 }
 
 }  // namespace weft::schedules

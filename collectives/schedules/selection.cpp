@@ -151,10 +151,19 @@ const algorithm& row_of(collective kind, memory_pattern by) {
   return *std::ranges::find(algorithms_of(kind), by, &algorithm::pattern);
 }
 
-std::size_t reads_from(const board_costs& of) {
+std::size_t reads_from(const board_costs& of, std::size_t processes) {
   constexpr double clearly = 1.25;
+  // A byte's part of the calls: with so many others, of whose shares each is read twice.
+  const auto called = [&](std::size_t bytes) {
+    return static_cast<double>(processes) * of.call / static_cast<double>(bytes);
+  };
+  const memory_costs& memory = of[memory_use::combines];
   std::size_t from = std::numeric_limits<std::size_t>::max();
-  for (std::size_t i = board_lengths.size(); i-- > 1 && of.copy[i] > clearly * of.read[i];) from = board_lengths[i];
+  for (std::size_t i = board_lengths.size(); i-- > 1;) {
+    const std::size_t bytes = board_lengths[i];
+    if (memory.copy[i] <= clearly * (memory.read[i] + called(bytes))) break;
+    from = bytes;
+  }
   return from;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <span>
 #include <vector>
 #include <weft/choice/steady_time.hpp>
@@ -38,38 +39,70 @@ class measurement {
       all.push_back({bytes, most_of(slots), most_of(reading)});
       if (most_of(seconds_now() - end) > 0) break;
     }
-    if (what == collective::allreduce) of_allreduce_ = all;
+    seen_[what] = all;
     return works_ ? limit_by(all, assumed) : assumed;
   }
 
-  /// What the formulas of all-reduces (schedules/pattern_costs.cpp) are to give: at_once_cost of the shortest, of the
-  /// others that of the pattern that goes by slots, and single_copy_cost. Once its limit is known.
+  /// What the formulas of those three collectives (schedules/pattern_costs.cpp) are to give. Once their limits are
+  /// known.
   schedules::board_costs costs(double seconds, double combine) {
-    const auto others = static_cast<double>(team_.size() - 1), share = others / static_cast<double>(team_.size());
     schedules::board_costs found;
     found.round = most_of(time(collective::allreduce, sizeof(float), never_reading, seconds));
-    const auto per_byte = [&](double time, std::size_t bytes, double of_all, double rounds) {
-      return std::max(0.0, (time - rounds * found.round) / (of_all * static_cast<double>(bytes)) - combine);
-    };
-    const std::size_t shortest_one = schedules::board_lengths.front();
-    const double of_shortest = most_of(time(collective::allreduce, shortest_one, never_reading, seconds));
-    found.copy.fill(per_byte(of_shortest, shortest_one, others, 1));
-    found.read.fill(found.copy.front());
-    for (std::size_t i = 1; i < found.copy.size(); ++i) {
-      found.copy[i] = found.copy[i - 1];  // where there was no time for it
-      found.read[i] = found.read[i - 1];
-      for (const both_ways& each : of_allreduce_) {
-        if (each.bytes != schedules::board_lengths[i]) continue;
-        found.copy[i] = by_shares(each.bytes) ? per_byte(each.slots, each.bytes, share, 2) / 2
-                                            : per_byte(each.slots, each.bytes, others, 1);
-        found.read[i] = per_byte(each.reading, each.bytes, share, 3) / 2;
-      }
-    }
-    if (of_allreduce_.size() > 0) found.read[0] = found.read[1];
+    const double of_calls = most_of(time(collective::allreduce, team_.size() * sizeof(float), never_reading, seconds,
+                                         schedules::memory_pattern::single_copy));
+    found.call = std::max(0.0, of_calls - 3 * found.round) / (2 * others());
+    for (const collective what : {collective::allreduce, collective::broadcast, collective::allgather})
+      take_costs(found, what, combine, most_of(time(what, schedules::board_lengths.front(), never_reading, seconds)));
     return found;
   }
 
  private:
+  /// The parts of a formula: rounds, calls of the kernel, and how often a byte that a process gives is moved and
+  /// combined.
+  struct formula {
+    double rounds, calls, moved, combined;
+  };
+
+  double others() const { return static_cast<double>(team_.size() - 1); }
+
+  formula by_slots(collective what, std::size_t bytes) {
+    if (what == collective::broadcast) return {1, 0, 1, 0};
+    if (what == collective::allgather) return {1, 0, others(), 0};
+    const double share = others() / static_cast<double>(team_.size());
+    return by_shares(bytes) ? formula{2, 0, 2 * share, share} : formula{1, 0, others(), others()};
+  }
+
+  formula by_reading(collective what) const {
+    if (what == collective::broadcast) return {2, 1, 1, 0};
+    if (what == collective::allgather) return {2, others(), others(), 0};
+    const double share = others() / static_cast<double>(team_.size());
+    return {3, 2 * others(), 2 * share, share};
+  }
+
+  /// Of what a `what` was seen to take, and in slots of the shortest length.
+  void take_costs(schedules::board_costs& found, collective what, double combine, double of_shortest) {
+    const auto per_byte = [&](double seconds, std::size_t given, const formula& of) {
+      const auto bytes = static_cast<double>(given);
+      const double rest = seconds - of.rounds * found.round - of.calls * found.call - of.combined * bytes * combine;
+      return std::max(0.0, rest / (of.moved * bytes));
+    };
+    schedules::memory_costs& memory = found[schedules::use_of(what)];
+    const std::size_t shortest_one = schedules::board_lengths.front();
+    memory.copy.fill(per_byte(of_shortest, shortest_one, by_slots(what, shortest_one)));
+    memory.read.fill(memory.copy.front());
+    const std::vector<both_ways>& all = seen_[what];
+    for (std::size_t i = 1; i < memory.copy.size(); ++i) {
+      memory.copy[i] = memory.copy[i - 1];  // where there was no time for it
+      memory.read[i] = memory.read[i - 1];
+      for (const both_ways& each : all) {
+        if (each.bytes != schedules::board_lengths[i]) continue;
+        memory.copy[i] = per_byte(each.slots, each.bytes, by_slots(what, each.bytes));
+        memory.read[i] = per_byte(each.reading, each.bytes, by_reading(what));
+      }
+    }
+    if (!all.empty()) memory.read[0] = memory.read[1];
+  }
+
   /// Whether that is how an all-reduce goes by slots.
   bool by_shares(std::size_t bytes) {
     team_.take(never_reading);
@@ -83,8 +116,9 @@ class measurement {
     return what == collective::alltoall ? longest / 2 : longest;
   }
 
-  /// Of a call, in so many seconds, about.
-  double time(collective what, std::size_t bytes, const node_limits& by, double seconds) {
+  /// Of a call, in so many seconds, about: by a pattern, or what the limits choose.
+  double time(collective what, std::size_t bytes, const node_limits& by, double seconds,
+              schedules::memory_pattern wanted = schedules::memory_pattern::none) {
     team_.take(by);
     const request one = call(what, kernels::operation::sum, kernels::type::float32, in_.data(), out_.data());
     const std::size_t given = bytes / sizeof(float);
@@ -95,7 +129,7 @@ class measurement {
     const auto run_one = [&] {
       run(together, 0, 0);
       const double begin = seconds_now();
-      run(one, count, block);
+      run(one, count, block, wanted);
       return seconds_now() - begin;
     };
     const auto of_all = [&](std::int64_t more) {
@@ -122,7 +156,8 @@ class measurement {
     return one;
   }
 
-  void run(const request& of, std::size_t count, std::size_t block) {
+  void run(const request& of, std::size_t count, std::size_t block,
+           schedules::memory_pattern wanted = schedules::memory_pattern::none) {
     if (!works_) return;
     leader_call one;
     one.what = of.what;
@@ -131,13 +166,13 @@ class measurement {
     one.block = block;
     one.in = static_cast<const std::byte*>(of.in);
     one.out = static_cast<std::byte*>(of.out);
-    works_ = team_.run(one, member_).failure == nullptr;
+    works_ = team_.run(one, member_, wanted).failure == nullptr;
   }
 
   node_team& team_;
   fabric::participant& member_;
   std::vector<float> in_, out_;
-  std::vector<both_ways> of_allreduce_;
+  std::map<collective, std::vector<both_ways>> seen_;
   bool works_ = true;  // the communicator has not failed
 };
 
@@ -160,7 +195,7 @@ void measure_limits(process& host, node_team& team, fabric::participant& member)
   const options& settings = host.settings();
   const tuning* const costs = host.measured();
   if (settings.tune != "start" && costs != nullptr && costs->machine.boards && !team.party().crowded()) {
-    const std::size_t from = reads_from(*costs->machine.boards);
+    const std::size_t from = reads_from(*costs->machine.boards, team.size());
     const node_limits found{from, from, from, from, true};
     host.learn(team.size(), found, *costs->machine.boards);
     return team.take(found);

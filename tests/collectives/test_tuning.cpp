@@ -76,24 +76,36 @@ TEST_CASE("what patterns cost is written for each length, and between them in pr
   CHECK_FALSE(measured.machine.boards.has_value());
   auto& boards = measured.machine.boards.emplace();
   boards.round = 2e-7;
+  boards.call = 1e-6;
   for (std::size_t i = 0; i < board_lengths.size(); ++i) {
-    boards.copy[i] = static_cast<double>(i + 1) * 1e-10;
-    boards.read[i] = static_cast<double>(i + 1) * 2e-10;
+    for (std::size_t use = 0; use < weft::schedules::memory_uses; ++use) {
+      boards.by_use[use].copy[i] = static_cast<double>((i + 1) * (use + 1)) * 1e-10;
+      boards.by_use[use].read[i] = static_cast<double>((i + 1) * (use + 1)) * 2e-10;
+    }
   }
   const std::string text = to_text(measured);
-  CHECK_THAT(text, ContainsSubstring("boards.round = 2e-07\n") && ContainsSubstring("boards.read_512k = 8e-10\n"));
+  CHECK_THAT(text,
+             ContainsSubstring("boards.round = 2e-07\n") && ContainsSubstring("boards.allreduce_read_512k = 8e-10\n") &&
+                 ContainsSubstring("boards.call = 1e-06\n") && ContainsSubstring("boards.bcast_copy_4k = 2e-10\n"));
   CHECK(parse_tuning(text, "again").machine.boards == measured.machine.boards);
-  const auto beta = [&](memory_pattern by, double bytes) { return path_of(boards, by, bytes, 5e-11).beta; };
+  using weft::schedules::collective;
+  const auto beta = [&](memory_pattern by, double bytes, collective kind = collective::allreduce) {
+    return path_of(boards, kind, by, bytes, 5e-11).beta;
+  };
   CHECK(beta(memory_pattern::at_once, 8) == 1e-10);
   CHECK(beta(memory_pattern::by_shares, 32 << 10) == 2e-10);
   CHECK(beta(memory_pattern::by_shares, 64 << 10) == weft_test::Approx(2.5e-10));
   CHECK(beta(memory_pattern::single_copy, 1 << 30) == 1e-9);
   CHECK(beta(memory_pattern::in_place, 1 << 20) == 0);
-  CHECK(path_of(boards, memory_pattern::at_once, 8, 5e-11).alpha == 2e-7);
-  const auto at = text.find("boards.copy_32k");
+  CHECK(beta(memory_pattern::at_once, 8, collective::reduce) == 2e-10);
+  CHECK(beta(memory_pattern::at_once, 8, collective::alltoall) == weft_test::Approx(3e-10));
+  const auto short_one = path_of(boards, collective::allreduce, memory_pattern::at_once, 8, 5e-11);
+  CHECK(short_one.alpha == 2e-7);
+  CHECK(short_one.call == 1e-6);
+  const auto at = text.find("boards.allreduce_copy_32k");
   CHECK_THAT(refusal(std::string(text).erase(at, text.find('\n', at) - at)),
-             ContainsSubstring("boards.copy_32k is missing"));
-  CHECK_THAT(refusal(text + "\nboards.copy_33k = 1"), ContainsSubstring("boards.copy_33k"));
+             ContainsSubstring("boards.allreduce_copy_32k is missing"));
+  CHECK_THAT(refusal(text + "\nboards.allreduce_copy_33k = 1"), ContainsSubstring("boards.allreduce_copy_33k"));
 }
 
 TEST_CASE("kernels that were not measured cost what their like do") {

@@ -42,13 +42,14 @@ std::string reason(const explained_call& call, const explanation& made) {
 void take_pattern(explanation& made, const explained_call& call, const schedules::board_costs& costs, double combine) {
   schedules::shared_node on;
   on.processes = call.shape.ranks;
-  on.reads_from = reads_from(costs);
+  on.reads_from = reads_from(costs, static_cast<std::size_t>(call.shape.ranks));
+  const auto given = static_cast<double>(bytes_given(call.kind, call.bytes, on.processes));
   for (const schedules::algorithm& how : schedules::algorithms_of(call.kind)) {
     const bool goes = how.pattern != schedules::memory_pattern::none &&
                       how.pattern != schedules::memory_pattern::in_place &&
                       how.pattern != schedules::memory_pattern::staged && !schedules::is_of_process(how.pattern);
     if (!goes || (how.pattern == schedules::memory_pattern::in_groups && call.shape.groups.size() < 2)) continue;
-    const auto each = path_of(costs, how.pattern, static_cast<double>(call.bytes), combine);
+    const auto each = path_of(costs, call.kind, how.pattern, given, combine);
     made.alternatives.push_back(predict(how, call.shape, call.bytes, each, call.segment));
   }
   std::ranges::stable_sort(made.alternatives, {}, &schedules::prediction::seconds);

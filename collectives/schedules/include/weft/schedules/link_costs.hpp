@@ -18,6 +18,7 @@ struct link_costs {
   double exchange = 0;   ///< for each byte where a rank sends and receives as many at the same time
   double handshake = 0;  ///< to start a transfer of more than `eager` bytes, beside α and the gap
   double eager = std::numeric_limits<double>::infinity();
+  double call = 0;  ///< of the kernel to read a process's memory, beside β
 };
 
 /// The costs between any two ranks, and those between ranks of a group.

@@ -35,13 +35,31 @@ struct road_costs {
   friend bool operator==(const road_costs&, const road_costs&) = default;
 };
 
-/// What patterns of shared memory cost among the processes of a node: seconds, and seconds for each byte of vectors of
-/// these lengths, which are in one cache or another; between them, in proportion to their logarithms.
+/// How a collective uses the node's memory. What a byte costs there differs between them: one or more read it, and it
+/// lies in one cache or another.
+enum class memory_use : std::uint8_t {
+  combines,   ///< all read of all others, and combine: as an all-reduce does
+  one_way,    ///< one of all others, or all of one: as a broadcast does
+  exchanges,  ///< all of all others: as an all-gather does
+};
+inline constexpr std::size_t memory_uses = 3;
+memory_use use_of(collective kind);
+
+/// What patterns of shared memory cost among the processes of a node: seconds, and seconds for each byte where a
+/// process gives so many; between them, in proportion to their logarithms.
 inline constexpr std::array<std::size_t, 5> board_lengths{4 << 10, 32 << 10, 128 << 10, 512 << 10, 2 << 20};
-struct board_costs {
-  double round = 0;                                 ///< in which all hear of each other
+struct memory_costs {
   std::array<double, board_lengths.size()> copy{};  ///< into a slot, or out of it
-  std::array<double, board_lengths.size()> read{};  ///< another one's memory by the kernel, calls included
+  std::array<double, board_lengths.size()> read{};  ///< another one's memory by the kernel
+  friend bool operator==(const memory_costs&, const memory_costs&) = default;
+};
+struct board_costs {
+  double round = 0;  ///< in which all hear of each other
+  double call = 0;   ///< of the kernel to read another one's memory, beside its bytes
+  std::array<memory_costs, memory_uses> by_use{};
+
+  const memory_costs& operator[](memory_use use) const { return by_use[static_cast<std::size_t>(use)]; }
+  memory_costs& operator[](memory_use use) { return by_use[static_cast<std::size_t>(use)]; }
   friend bool operator==(const board_costs&, const board_costs&) = default;
 };
 
@@ -56,15 +74,15 @@ struct machine_costs {
 
 /// The costs between ranks that are at most `farthest` from each other, those of a group at most `within`: α is L + 2
 /// o, β is G, γ `combine` seconds for each byte. A road that was not measured costs what the next longer one does, or,
-/// if there is none, the longest.
+/// if there is none, the longest. Reading takes the kernel's calls, where these were measured.
 path_costs path_of(const machine_costs& of, road farthest, road within, double combine);
 
 /// The costs of stages of several nodes: those of messages between these, and within each of its memory, for vectors of
 /// so many bytes; where those are not known, of messages there.
 path_costs path_of_stages(const machine_costs& of, road farthest, double bytes, double combine);
 
-/// The costs that the formula of a pattern of shared memory goes by for a vector of so many bytes: α is a round, β a
-/// byte by the memory that it uses.
-path_costs path_of(const board_costs& of, memory_pattern by, double bytes, double combine);
+/// The costs that the formula of a pattern of shared memory goes by where a process gives so many bytes (bytes_given):
+/// α is a round, β a byte by the memory that it uses.
+path_costs path_of(const board_costs& of, collective kind, memory_pattern by, double given, double combine);
 
 }  // namespace weft::schedules

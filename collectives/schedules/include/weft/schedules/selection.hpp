@@ -93,8 +93,8 @@ const algorithm& row_of(collective kind, memory_pattern by);
 /// What a process of so many gives the others of a vector of so many bytes, in all its blocks where there are some.
 std::size_t bytes_given(collective kind, std::size_t bytes, int processes);
 
-/// From which length on an all-reduce is clearly faster by reading, by these costs.
-std::size_t reads_from(const board_costs& of);
+/// From which length on an all-reduce of so many processes is clearly faster by reading, by these costs.
+std::size_t reads_from(const board_costs& of, std::size_t processes);
 
 /// Whether `how` meets the demands.
 bool meets(const demands& of, const algorithm& how);
