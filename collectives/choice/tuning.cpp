@@ -34,12 +34,11 @@ template <class Costs, class Each>
 void for_board_keys(Costs& costs, Each&& each) {
   each(std::string("round"), costs.round);
   each(std::string("call"), costs.call);
-  constexpr std::array<std::string_view, schedules::memory_uses> measured_by{"allreduce", "bcast", "allgather"};
-  for (std::size_t use = 0; use < schedules::memory_uses; ++use)
+  for (const schedules::collective by : schedules::measured_by)
     for (std::size_t i = 0; i < schedules::board_lengths.size(); ++i) {
-      const std::string kib = std::to_string(schedules::board_lengths[i] >> 10) + "k";
-      each(std::string(measured_by[use]) + "_copy_" + kib, costs.by_use[use].copy[i]);
-      each(std::string(measured_by[use]) + "_read_" + kib, costs.by_use[use].read[i]);
+      const std::string collective(option_name(by)), kib = std::to_string(schedules::board_lengths[i] >> 10) + "k";
+      each(collective + "_copy_" + kib, costs[use_of(by)].copy[i]);
+      each(collective + "_read_" + kib, costs[use_of(by)].read[i]);
     }
 }
 

@@ -63,7 +63,8 @@ std::size_t message_stage::pieces_of(const leader_call& call, const std::vector<
   shape.ranks = 0;
   shape.nodes = nodes;
   for (const auto& each : nodes) shape.ranks += static_cast<int>(each.size());
-  const auto each = path_of_stages(measured->machine, groups().farthest, static_cast<double>(bytes), of.combine);
+  const auto each =
+      path_of_stages(measured->machine, call.what, groups().farthest, static_cast<double>(bytes), of.combine);
   pieces_ = predict_stages(call.what, shape, bytes, each).segments;
   cut_of_ = of;
   return pieces_;

@@ -67,7 +67,8 @@ schedules::prediction predict(const schedules::algorithm& how, const among& thes
 }
 
 schedules::prediction predict_stages(const among& these, const tuning& measured, const choice_request& of) {
-  const auto each = path_of_stages(measured.machine, these.groups.farthest, static_cast<double>(of.bytes), of.combine);
+  const auto each =
+      path_of_stages(measured.machine, of.what, these.groups.farthest, static_cast<double>(of.bytes), of.combine);
   return schedules::predict_stages(of.what, shape_among(these, of), of.bytes, each);
 }
 

@@ -22,7 +22,7 @@ link_costs link_of(const machine_costs& of, road which, double combine) {
   link.exchange = std::max(road.exchange_per_byte, road.gap_per_byte);
   link.handshake = road.handshake;
   link.eager = of.eager;
-  if (of.boards) link.call = of.boards->call;
+  if (of.boards && which != road::memory) link.call = of.boards->call;  // ranks of one process need no kernel
   return link;
 }
 
@@ -75,9 +75,9 @@ path_costs path_of(const machine_costs& of, road farthest, road within, double c
   return {link_of(of, farthest, combine), link_of(of, within, combine)};
 }
 
-path_costs path_of_stages(const machine_costs& of, road farthest, double bytes, double combine) {
+path_costs path_of_stages(const machine_costs& of, collective kind, road farthest, double bytes, double combine) {
   path_costs each = path_of(of, farthest, road::node, combine);
-  if (of.boards) each.near = path_of(*of.boards, collective::allreduce, memory_pattern::at_once, bytes, combine);
+  if (of.boards) each.near = path_of(*of.boards, kind, memory_pattern::at_once, bytes, combine);
   return each;
 }
 

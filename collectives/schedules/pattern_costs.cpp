@@ -13,9 +13,6 @@ double rounds_of_node(const algorithm_arguments& of, double count, const link_co
   return p(of) <= 1 ? 0 : count * (each.alpha + (p(of) - 2) * each.gap);
 }
 
-/// To read so many others' memory by the kernel, or a part of it each, beside the bytes.
-double calls(const link_costs& each, double others) { return std::max(0.0, others) * each.call; }
-
 double pieces(const algorithm_arguments& of) { return of.by.segments; }
 
 /// Elements that this rank uses of the others', of which it combines each.
@@ -44,7 +41,7 @@ double in_place_cost(const algorithm_arguments& of, double bytes, const path_cos
 }
 
 double single_copy_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
-  return rounds_of_node(of, 3, each) + calls(each, 2 * (p(of) - 1)) + used(each, share(of) * bytes) +
+  return rounds_of_node(of, 3, each) + 2 * (p(of) - 1) * each.call + used(each, share(of) * bytes) +
          each.beta * share(of) * bytes;
 }
 
@@ -69,7 +66,7 @@ double in_parts_cost(const algorithm_arguments& of, double bytes, const path_cos
 }
 
 double told_exchange_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
-  return rounds_of_node(of, 2, each) + calls(each, p(of) - 1) + used(each, share(of) * bytes);
+  return rounds_of_node(of, 2, each) + (p(of) - 1) * each.call + used(each, share(of) * bytes);
 }
 
 double served_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {

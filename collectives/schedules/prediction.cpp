@@ -25,6 +25,16 @@ prediction predict(const algorithm& how, const algorithm_arguments& of, std::siz
   return best;
 }
 
+double cost_from(const algorithm& pattern, const algorithm_arguments& of, std::size_t bytes, double seconds,
+                 link_costs known, double link_costs::*unknown) {
+  const auto with = [&](double value) {
+    known.*unknown = value;
+    return pattern.cost(of, static_cast<double>(bytes), known);
+  };
+  const double without = with(0), each = with(1) - without;
+  return each > 0 ? std::max(0.0, (seconds - without) / each) : 0;
+}
+
 std::vector<prediction> predict_all(collective kind, const algorithm_arguments& of, std::size_t bytes,
                                     const path_costs& each, std::size_t segment) {
   std::vector<prediction> all;

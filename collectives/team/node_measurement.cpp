@@ -13,6 +13,8 @@
 namespace weft::detail {
 namespace {
 
+using schedules::link_costs, schedules::memory_pattern;
+
 /// Of the time for measuring at the start: messages on the node and kernels take less than the rest.
 constexpr double share_of_budget = 0.5;
 
@@ -43,52 +45,40 @@ class measurement {
     return works_ ? limit_by(all, assumed) : assumed;
   }
 
-  /// What the formulas of those three collectives (schedules/pattern_costs.cpp) are to give. Once their limits are
-  /// known.
+  /// With which the formulas give what was seen to be taken. Once the limits of schedules::measured_by are known.
   schedules::board_costs costs(double seconds, double combine) {
-    schedules::board_costs found;
-    found.round = most_of(time(collective::allreduce, sizeof(float), never_reading, seconds));
-    const double of_calls = most_of(time(collective::allreduce, team_.size() * sizeof(float), never_reading, seconds,
-                                         schedules::memory_pattern::single_copy));
-    found.call = std::max(0.0, of_calls - 3 * found.round) / (2 * others());
-    for (const collective what : {collective::allreduce, collective::broadcast, collective::allgather})
-      take_costs(found, what, combine, most_of(time(what, schedules::board_lengths.front(), never_reading, seconds)));
-    return found;
+    const auto of_calls = [&](collective what, std::size_t bytes, memory_pattern by) {
+      return most_of(time(what, bytes, never_reading, seconds, by));
+    };
+    found_.round = of_calls(collective::allreduce, sizeof(float), memory_pattern::none);
+    const std::size_t least = team_.size() * sizeof(float);
+    known_ = {found_.round, 0, combine};
+    known_.gap = 0;
+    known_.call = from(collective::allreduce, memory_pattern::single_copy, least,
+                       of_calls(collective::allreduce, least, memory_pattern::single_copy), &link_costs::call);
+    found_.call = known_.call;
+    for (const collective what : schedules::measured_by)
+      take_costs(what, of_calls(what, schedules::board_lengths.front(), memory_pattern::none));
+    return found_;
   }
 
  private:
-  /// The parts of a formula: rounds, calls of the kernel, and how often a byte that a process gives is moved and
-  /// combined.
-  struct formula {
-    double rounds, calls, moved, combined;
-  };
-
-  double others() const { return static_cast<double>(team_.size() - 1); }
-
-  formula by_slots(collective what, std::size_t bytes) {
-    if (what == collective::broadcast) return {1, 0, 1, 0};
-    if (what == collective::allgather) return {1, 0, others(), 0};
-    const double share = others() / static_cast<double>(team_.size());
-    return by_shares(bytes) ? formula{2, 0, 2 * share, share} : formula{1, 0, others(), others()};
-  }
-
-  formula by_reading(collective what) const {
-    if (what == collective::broadcast) return {2, 1, 1, 0};
-    if (what == collective::allgather) return {2, others(), others(), 0};
-    const double share = others() / static_cast<double>(team_.size());
-    return {3, 2 * others(), 2 * share, share};
+  /// A cost of a pattern in which a process gives so many bytes.
+  double from(collective what, memory_pattern by, std::size_t given, double seconds, double link_costs::*unknown) {
+    schedules::algorithm_arguments of;
+    of.ranks = static_cast<int>(team_.size());
+    const std::size_t bytes = what == collective::allgather ? given * team_.size() : given;
+    return cost_from(schedules::row_of(what, by), of, bytes, seconds, known_, unknown);
   }
 
   /// Of what a `what` was seen to take, and in slots of the shortest length.
-  void take_costs(schedules::board_costs& found, collective what, double combine, double of_shortest) {
-    const auto per_byte = [&](double seconds, std::size_t given, const formula& of) {
-      const auto bytes = static_cast<double>(given);
-      const double rest = seconds - of.rounds * found.round - of.calls * found.call - of.combined * bytes * combine;
-      return std::max(0.0, rest / (of.moved * bytes));
+  void take_costs(collective what, double of_shortest) {
+    const auto by_slots = [&](std::size_t bytes, double seconds) {
+      team_.take(never_reading);
+      return from(what, pattern_of(what, bytes, team_.seen_by(what, false)), bytes, seconds, &link_costs::beta);
     };
-    schedules::memory_costs& memory = found[schedules::use_of(what)];
-    const std::size_t shortest_one = schedules::board_lengths.front();
-    memory.copy.fill(per_byte(of_shortest, shortest_one, by_slots(what, shortest_one)));
+    schedules::memory_costs& memory = found_[schedules::use_of(what)];
+    memory.copy.fill(by_slots(schedules::board_lengths.front(), of_shortest));
     memory.read.fill(memory.copy.front());
     const std::vector<both_ways>& all = seen_[what];
     for (std::size_t i = 1; i < memory.copy.size(); ++i) {
@@ -96,18 +86,11 @@ class measurement {
       memory.read[i] = memory.read[i - 1];
       for (const both_ways& each : all) {
         if (each.bytes != schedules::board_lengths[i]) continue;
-        memory.copy[i] = per_byte(each.slots, each.bytes, by_slots(what, each.bytes));
-        memory.read[i] = per_byte(each.reading, each.bytes, by_reading(what));
+        memory.copy[i] = by_slots(each.bytes, each.slots);
+        memory.read[i] = from(what, memory_pattern::single_copy, each.bytes, each.reading, &link_costs::beta);
       }
     }
     if (!all.empty()) memory.read[0] = memory.read[1];
-  }
-
-  /// Whether that is how an all-reduce goes by slots.
-  bool by_shares(std::size_t bytes) {
-    team_.take(never_reading);
-    const auto by = schedules::pattern_of(collective::allreduce, bytes, team_.seen_by(collective::allreduce, false));
-    return by == schedules::memory_pattern::by_shares;
   }
 
   /// Of what there is place for.
@@ -118,7 +101,7 @@ class measurement {
 
   /// Of a call, in so many seconds, about: by a pattern, or what the limits choose.
   double time(collective what, std::size_t bytes, const node_limits& by, double seconds,
-              schedules::memory_pattern wanted = schedules::memory_pattern::none) {
+              memory_pattern wanted = memory_pattern::none) {
     team_.take(by);
     const request one = call(what, kernels::operation::sum, kernels::type::float32, in_.data(), out_.data());
     const std::size_t given = bytes / sizeof(float);
@@ -156,8 +139,7 @@ class measurement {
     return one;
   }
 
-  void run(const request& of, std::size_t count, std::size_t block,
-           schedules::memory_pattern wanted = schedules::memory_pattern::none) {
+  void run(const request& of, std::size_t count, std::size_t block, memory_pattern wanted = memory_pattern::none) {
     if (!works_) return;
     leader_call one;
     one.what = of.what;
@@ -173,6 +155,8 @@ class measurement {
   fabric::participant& member_;
   std::vector<float> in_, out_;
   std::map<collective, std::vector<both_ways>> seen_;
+  schedules::board_costs found_;
+  link_costs known_;   // of the formulas: all but β
   bool works_ = true;  // the communicator has not failed
 };
 

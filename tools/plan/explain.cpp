@@ -61,7 +61,7 @@ void take_stages(explanation& made, const explained_call& call, const schedules:
                  double combine) {
   const auto largest = std::ranges::max(call.shape.groups, {}, &std::vector<int>::size).size();
   if (largest == 1 || !schedules::goes_in_stages(call.kind, call.bytes, largest)) return;
-  const auto each = path_of_stages(machine, made.over, static_cast<double>(call.bytes), combine);
+  const auto each = path_of_stages(machine, call.kind, made.over, static_cast<double>(call.bytes), combine);
   made.alternatives.push_back(predict_stages(call.kind, call.shape, call.bytes, each));
   made.chosen.how = made.alternatives.back().how;
   std::ranges::stable_sort(made.alternatives, {}, &schedules::prediction::seconds);

@@ -167,6 +167,88 @@ TEST_CASE("predictions are sorted, hold every algorithm, and grow with what is m
       }
 }
 
+TEST_CASE("who reads another's memory calls the kernel for it, ranks of a process and who copies do not") {
+  constexpr std::size_t bytes = 1 << 10;
+  board_costs boards;
+  boards.round = 1;
+  const auto calls_of = [&](const algorithm& how, int ranks) {
+    boards.call = 0;
+    const auto seconds = [&] {
+      return predict(how, shape_of(ranks), bytes, path_of(boards, how.kind, how.pattern, bytes, 0), 1 << 19).seconds;
+    };
+    const double without = seconds();
+    boards.call = 1000;
+    return (seconds() - without) / 1000;
+  };
+  for (const int ranks : {1, 2, 3, 8})
+    for (const algorithm& how : algorithms()) {
+      if (how.pattern == memory_pattern::none || how.pattern == memory_pattern::staged) continue;
+      const double others = ranks - 1;
+      double expected = 0;
+      if (how.pattern == memory_pattern::single_copy) {
+        const bool all_of_all = use_of(how.kind) == memory_use::exchanges || how.kind == collective::gather;
+        expected = how.kind == collective::broadcast || how.kind == collective::scatter ? std::min(others, 1.0)
+                   : all_of_all                                                         ? others
+                                                                                        : 2 * others;
+      }
+      INFO(name(how.kind) << " " << how.name << ", " << ranks << " ranks");
+      CHECK(calls_of(how, ranks) == expected);
+    }
+}
+
+TEST_CASE("algorithms by messages call the kernel twice for what they read of another process") {
+  machine_costs machine;
+  machine[road::memory] = machine[road::node] = {1, 0, 0, 0, 0, 0};
+  const auto calls_of = [&](std::string_view algorithm, collective kind, road which) {
+    const auto seconds = [&](double call) {
+      machine.boards.emplace().call = call;
+      return predict(*find_algorithm(kind, algorithm), shape_of(4), 8, path_of(machine, which, which, 0), 1 << 19)
+          .seconds;
+    };
+    return seconds(1) - seconds(0);
+  };
+  CHECK(calls_of("reading", collective::broadcast, road::node) == 2);
+  CHECK(calls_of("reading", collective::allgather, road::node) == 2 * 3);
+  CHECK(calls_of("multi-leader", collective::allreduce, road::node) == 2 * (3 + 3));
+  CHECK(calls_of("multi-leader", collective::reduce, road::node) == 2 * (3 + 3));
+  CHECK(calls_of("multi-leader", collective::allreduce, road::memory) == 0);
+  CHECK(calls_of("ring", collective::allreduce, road::node) == 0);
+}
+
+TEST_CASE("others' memory is read from the length on from which that clearly pays for the calls") {
+  board_costs boards;
+  memory_costs& memory = boards[memory_use::combines];
+  memory.copy.fill(2e-10);
+  memory.read.fill(1e-10);
+  const auto calls_worth = [](std::size_t bytes) { return 0.5e-10 * static_cast<double>(bytes); };
+  CHECK(reads_from(boards, 2) == board_lengths[1]);
+  boards.call = calls_worth(board_lengths[2]) / 2;
+  CHECK(reads_from(boards, 2) == board_lengths[2]);
+  CHECK(reads_from(boards, 8) == board_lengths[3]);
+  boards.call = calls_worth(board_lengths.back());
+  CHECK(reads_from(boards, 2) == std::numeric_limits<std::size_t>::max());
+}
+
+TEST_CASE("a cost comes back from the seconds that its formula gives") {
+  const link_costs known(2e-7, 3e-10, 5e-11);
+  for (const algorithm& how : algorithms()) {
+    if (how.pattern == memory_pattern::none || how.pattern == memory_pattern::staged) continue;
+    for (const auto unknown : {&link_costs::alpha, &link_costs::beta, &link_costs::call}) {
+      const algorithm_arguments shape = shape_of(4);
+      link_costs all = known;
+      all.*unknown = 7e-8;
+      const double seconds = how.cost(shape, 4096, all);
+      link_costs other = all;
+      other.*unknown = 1;
+      const bool has_part = how.cost(shape, 4096, other) != seconds;
+      INFO(name(how.kind) << " " << how.name);
+      CHECK(cost_from(how, shape, 4096, seconds, known, unknown) ==
+            weft_test::Approx(has_part ? 7e-8 : 0).margin(1e-15));
+      CHECK(cost_from(how, shape, 4096, 0, known, unknown) == 0);
+    }
+  }
+}
+
 TEST_CASE("what is wanted is taken, however slow it is predicted to be") {
   const path_costs each(1e-6, 1e-10, 1e-11);
   for (const algorithm& wanted : algorithms()) {

@@ -44,6 +44,9 @@ enum class memory_use : std::uint8_t {
 };
 inline constexpr std::size_t memory_uses = 3;
 memory_use use_of(collective kind);
+/// The collective by which each of them is measured.
+inline constexpr std::array<collective, memory_uses> measured_by{collective::allreduce, collective::broadcast,
+                                                                 collective::allgather};
 
 /// What patterns of shared memory cost among the processes of a node: seconds, and seconds for each byte where a
 /// process gives so many; between them, in proportion to their logarithms.
@@ -77,9 +80,9 @@ struct machine_costs {
 /// if there is none, the longest. Reading takes the kernel's calls, where these were measured.
 path_costs path_of(const machine_costs& of, road farthest, road within, double combine);
 
-/// The costs of stages of several nodes: those of messages between these, and within each of its memory, for vectors of
-/// so many bytes; where those are not known, of messages there.
-path_costs path_of_stages(const machine_costs& of, road farthest, double bytes, double combine);
+/// The costs of a collective's stages on several nodes: those of messages between these, and within each of its memory,
+/// for vectors of so many bytes; where those are not known, of messages there.
+path_costs path_of_stages(const machine_costs& of, collective kind, road farthest, double bytes, double combine);
 
 /// The costs that the formula of a pattern of shared memory goes by where a process gives so many bytes (bytes_given):
 /// α is a round, β a byte by the memory that it uses.

@@ -26,6 +26,11 @@ std::uint32_t segments_of(const algorithm& how, int ranks, std::size_t bytes, st
 prediction predict(const algorithm& how, const algorithm_arguments& of, std::size_t bytes, const path_costs& each,
                    std::size_t segment);
 
+/// The value of the cost `unknown` with which a pattern takes so many seconds where its other costs are as `known`
+/// says: formulas of patterns are linear in each of them. At least 0; 0 where it has no part in that pattern's.
+double cost_from(const algorithm& pattern, const algorithm_arguments& of, std::size_t bytes, double seconds,
+                 link_costs known, double link_costs::*unknown);
+
 /// What an operand of so many bytes costs, in whole thousandths of the greater of the two: for these a reduction's
 /// greedy tree is made. Alike where both cost nothing.
 struct operand_costs {
