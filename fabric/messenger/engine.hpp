@@ -179,9 +179,7 @@ class engine final : private receiver {
   void retry_payloads();
   void give_up_doomed();
   void disown_pieces(const void* owner) noexcept;
-  static std::uint64_t remote_key(int process, std::uint32_t id) noexcept {
-    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(process)) << 32 | id;
-  }
+  departure* granted(const peer& by, std::uint32_t id) noexcept { return granted_.front({by.process, id}); }
 
   // engine_poison.cpp: messages without contents
   void send_poisoned(peer& to, send_operation& send);
@@ -235,7 +233,7 @@ class engine final : private receiver {
   std::size_t buffered_ = 0;  // bytes of messages whose send has ended and that have not left
 
   slot_map<departure> departures_;
-  std::unordered_map<std::uint64_t, departure*> granted_;  // by remote_key
+  fifo_index<departure, &departure::granted> granted_;  // by their receivers' names for them
   slot_map<landing> landings_;
   std::size_t early_pieces_ = 0;  // of all landings whose senders may not be ready
   boost::intrusive::list<

@@ -44,7 +44,7 @@ departure& engine::depart(int process, std::size_t bytes) {
 void engine::remove(departure& gone) noexcept {
   if (gone.early_in != nullptr) gone.early_in->early_grants.erase(gone.early_key, gone);
   if (gone.blocked.is_linked()) blocked_departures_.erase(blocked_departures_.iterator_to(gone));
-  if (gone.remote_id != 0) granted_.erase(remote_key(gone.process, gone.remote_id));
+  if (gone.granted.is_linked()) granted_.erase({gone.process, gone.remote_id}, gone);
   if (gone.in_flight != 0)
     for (transfer_slot& slot : flying_)
       if (slot.owner == &gone) slot.owner = nullptr;
@@ -87,10 +87,9 @@ bool engine::add_grant(departure& leaving, const grant_body& grant) noexcept {
 void engine::take_grant(peer& from, const header& h, std::span<const std::byte> body) {
   if (body.size() < sizeof(grant_body)) return suspect(from.process, "it sent a grant that is cut short");
   const auto grant = read_part<grant_body>(body, 0);
-  if (const auto known = granted_.find(remote_key(from.process, grant.id)); known != granted_.end()) {
-    departure& leaving = *known->second;
-    if (!add_grant(leaving, grant)) return suspect(from.process, "it sent a grant that grants nothing, or too much");
-    if (leaving.early_in == nullptr) pump(leaving);  // else its send has not begun
+  if (departure* const known = granted(from, grant.id)) {
+    if (!add_grant(*known, grant)) return suspect(from.process, "it sent a grant that grants nothing, or too much");
+    if (known->early_in == nullptr) pump(*known);  // else its send has not begun
     return;
   }
   departure* leaving = nullptr;
@@ -101,6 +100,7 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
       if (leaving != nullptr) remove(*leaving);
       return answer_withdrawn(from, grant.id, 0, failed_alone(h));
     }
+    if (leaving->granted.is_linked()) return suspect(from.process, "it granted one message by two names");
   } else {
     room* const here = find_room({h.communicator, h.source});
     if (here == nullptr || (here->owner != nullptr && here->owner->failure != nullptr))
@@ -114,7 +114,7 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
   }
   leaving->remote_id = grant.id;
   if (!add_grant(*leaving, grant)) return suspect(from.process, "it sent a grant that grants nothing, or too much");
-  granted_[remote_key(from.process, grant.id)] = leaving;
+  granted_.push({from.process, grant.id}, *leaving);
   if (leaving->early_in == nullptr) {
     if (leaving->operation != nullptr) leaving->operation->now = operation::stage::departing;
     return pump(*leaving);
@@ -198,12 +198,11 @@ void engine::take_dropped(const header& h) {
 
 void engine::take_withdrawal(peer& from, const header& h) {
   const auto id = static_cast<std::uint32_t>(h.detail);
-  const auto known = granted_.find(remote_key(from.process, id));
-  if (known == granted_.end()) return answer_withdrawn(from, id, ~std::uint64_t{0}, false);  // all of it has been sent
-  departure& leaving = *known->second;
-  answer_withdrawn(from, id, leaving.sent, false);
-  leaving.stopped = leaving.withdrawn = true;
-  settle(leaving);
+  departure* const leaving = granted(from, id);
+  if (leaving == nullptr) return answer_withdrawn(from, id, ~std::uint64_t{0}, false);  // all of it has been sent
+  answer_withdrawn(from, id, leaving->sent, false);
+  leaving->stopped = leaving->withdrawn = true;
+  settle(*leaving);
 }
 
 }  // namespace weft::fabric

@@ -53,6 +53,7 @@ struct departure {
   room* early_in = nullptr;  ///< where a grant waits for its send, under this key
   match_key early_key;
   boost::intrusive::list_member_hook<> early;
+  boost::intrusive::list_member_hook<> granted;  ///< under its process and remote_id
   boost::intrusive::list_member_hook<> blocked;  ///< waits for the provider to take more
 };
 

@@ -108,3 +108,21 @@ TEST_CASE("an injected frame that is lost on the way to a living process becomes
   job.poll_until([&] { return fine_too.done.load(); }, "another process's message");
   CHECK(fine_too.failure == nullptr);
 }
+
+TEST_CASE("who grants one message by two names is lost", "[messenger]") {
+  auto shape = small_job(2);
+  shape.settings.piece = 1000;
+  shape.settings.window = 2000;
+  messenger_job job(shape);
+  const auto world = job.world();
+  auto& send = job.sends.emplace_back(*world[0], 1, 1, pattern(20000, 1));
+  auto& receive = job.receives.emplace_back(*world[1], 0, 1, 20000);
+  job.link(1).most_receives = 1;
+  job[1].post(receive);
+  job[0].post(send);
+  job.poll_until([&] { return job.counts(1).of(weft::fabric::message_kind::grant) == 1; }, "the first grant");
+  job.link(1).renames_grants = true;
+  job.poll_until([&] { return send.done.load(); }, "the end of the message");
+  CHECK(describe(send.failure).code == errc::peer_lost);
+  CHECK_THAT(describe(send.failure).text, ContainsSubstring("by two names"));
+}

@@ -10,8 +10,8 @@
 #include <weft/fabric/transport.hpp>
 #include <weft/runtime/error.hpp>
 
-#include "fabric/messenger/wire.hpp"
 #include "fabric/failing_allocation.hpp"
+#include "fabric/messenger/wire.hpp"
 
 namespace weft_test {
 
@@ -56,13 +56,13 @@ class watched_transport final : public weft::fabric::transport {
       drop_next = false;
       return dropped_ = true;
     }
-    return counted(frame, !refusing && inner_->inject(peer, frame));
+    return counted(frame, !refusing && inner_->inject(peer, renamed(frame)));
   }
   bool send(int peer, std::span<const std::byte> frame, weft::fabric::transfer& context) override {
     const allocations_that_succeed unharmed;
     check_failure();
     context.receiving = false;
-    return counted(frame, !refusing && inner_->send(peer, frame, context));
+    return counted(frame, !refusing && inner_->send(peer, renamed(frame), context));
   }
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes,
                     weft::fabric::transfer& context) override {
@@ -131,6 +131,7 @@ class watched_transport final : public weft::fabric::transport {
   bool failing = false;           ///< every post throws errc::provider_failed
   bool refusing = false;          ///< every post of a send is refused
   bool drop_next = false;         ///< the next injected frame is lost, which the provider says, but not to whom
+  bool renames_grants = false;    ///< the next grants name their messages otherwise
   bool frozen = false;            ///< polls report nothing
   bool holding = false;           ///< payload receives begin to land, and go on only by `land_held`
   bool cuttable = true;           ///< whether `cut` ends them
@@ -146,6 +147,16 @@ class watched_transport final : public weft::fabric::transport {
   std::size_t held_receives() const { return held_.size(); }
 
  private:
+  std::span<const std::byte> renamed(std::span<const std::byte> frame) {
+    using namespace weft::fabric;
+    if (!renames_grants || read_part<header>(frame, 0).kind != message_kind::grant) return frame;
+    auto body = read_part<grant_body>(frame, sizeof(header));
+    body.id += 1000;
+    renamed_.assign(frame.begin(), frame.end());
+    write_part(renamed_.data(), sizeof(header), body);
+    return renamed_;
+  }
+
   struct held_receive {
     int peer;
     std::span<std::byte> memory;
@@ -176,6 +187,7 @@ class watched_transport final : public weft::fabric::transport {
   std::size_t eager_limit_;
   std::size_t receives_ = 0;
   bool dropped_ = false;
+  std::vector<std::byte> renamed_;
   std::vector<held_receive> held_;
 };
 
