@@ -157,7 +157,7 @@ void recording_party::use_shown(bool but_own) {
 
 recording_party::asides::asides(recording_party& of) {
   of.cut_.scratch_slots = 2;
-  of.cut_.slot_blocks = narrow(near());
+  of.cut_.slot_blocks = narrow(of.near());
 }
 
 void recording_party::apart(std::size_t count) {

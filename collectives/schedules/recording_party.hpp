@@ -23,6 +23,7 @@ struct recorded_call {
   std::size_t room = 1;  ///< of a slot
   std::vector<bool> mapped = {};  ///< whose buffers lie where every rank can use them in place; empty: nobody's
   std::size_t line = 1;           ///< elements of a cache line
+  std::size_t near = 2;           ///< elements that are worked on at a time
   bool shares_slots = true;       ///< where vectors are long enough
   std::vector<std::size_t> first_of = {};  ///< of each rank, where those of a group serve the others: served.hpp
 };
@@ -118,7 +119,7 @@ class recording_party {
   bool begin_showing(std::size_t each);
   place shown_of(std::size_t m) const;
   void use_shown(bool but_own);
-  static constexpr std::size_t near() { return 2; }
+  std::size_t near() const { return call_.near; }
   class asides {
    public:
     explicit asides(recording_party& of);

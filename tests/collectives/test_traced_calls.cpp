@@ -1,12 +1,15 @@
-// What the processes of a node, or of several, carry out, step by step, is what is recorded of it, and that verifies.
-// Each process is a thread here.
+// What the processes of a node, or of several, or the ranks of a process carry out, step by step, is what is recorded
+// of it, and that verifies. Each process is a thread here.
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <random>
 #include <span>
 #include <string>
 #include <vector>
+#include <weft/process/workers.hpp>
 #include <weft/schedules/pattern_call.hpp>
 #include <weft/schedules/schedule_sink.hpp>
 #include <weft/schedules/text_steps.hpp>
@@ -210,11 +213,119 @@ std::vector<std::vector<trace>> trace_all(int ranks, const std::vector<traced_ca
   return all;
 }
 
-void check(int ranks, const std::vector<traced_call>& calls, int group = 0, const std::string& nodes = "") {
-  const auto traced = trace_all(ranks, calls, group, nodes);
+/// How the ranks of a process divide a call.
+enum class division {
+  shown,   ///< each worker's first does the part of its ranks, out of what all show
+  shared,  ///< all firsts work in the buffers of all
+  sole,    ///< that of the first worker alone
+};
+
+template <class Party>
+bool run_among_ranks(Party& p, const traced_call& call, std::size_t block, division by) {
+  const auto root = static_cast<std::size_t>(call.root);
+  const bool has_blocks = weft::schedules::has_blocks(call.what);
+  const std::size_t all = block * (has_blocks ? p.size() : 1);
+  const bool gives_block = call.what == collective::gather || call.what == collective::allgather;
+  if (by == division::shown) return weft::patterns::serve_all_shown(p, call.what, root, all, gives_block ? block : all);
+  return weft::patterns::serve(
+      p, [&] { weft::patterns::work_of_first(p, call.what, root, all, false); }, [] { return true; });
+}
+
+/// The part of all ranks of a worker, by the last of them, on its seat: into the trace of its first. By the last of the
+/// first worker also what is recorded of those that others serve.
+void run_for_worker(weft::detail::meeting& here, std::size_t seat, const traced_call& call, division by,
+                    std::vector<trace>& traces) {
+  const weft::detail::request of = request_of(call);
+  const std::size_t worker = here.worker_of(seat), element = weft::schedules::combines(call.what) ? sizeof(double) : 1;
+  const std::size_t block = call.count * sizeof(double) / element;
+  here.workers()[worker].places.assign(block);
+  weft::detail::process_party party(here, seat);
+  party.take_terms(of, element, by == division::sole);
+  party.start({});
+  recorded_call recorded{call.what, call.ranks, static_cast<int>(party.self()), call.root, block};
+  recorded.room = block * party.size() * party.size();
+  recorded.line = party.line();
+  recorded.near = party.near();
+  for (std::size_t m = 0; m < party.size(); ++m) recorded.first_of.push_back(party.first_of(m));
+  const auto record = [&](std::size_t m) {
+    recorded.rank = static_cast<int>(m);
+    recording_party alone(recorded);
+    run_among_ranks(alone, call, block, by);
+    return alone;
+  };
+  recording_party notes(recorded);
+  tracing_party traced(party, notes);
+  expect(run_among_ranks(traced, call, block, by), "the pattern to end well");
+  const auto pattern =
+      by == division::shown ? weft::schedules::memory_pattern::served_shown : weft::schedules::memory_pattern::served;
+  traces[party.self()] = trace_of(notes, record(party.self()), pattern);
+  if (worker != 0) return;
+  for (const std::size_t m : here.everyone())
+    if (!std::ranges::count(here.firsts(), m)) traces[m] = trace_of(record(m), record(m), pattern);
+}
+
+/// One rank's part of that.
+void run_on_seat(weft::detail::communicator_state& state, const traced_call& call, division by, std::uint32_t number,
+                 std::span<double> in, std::span<double> out, std::vector<trace>& traces) {
+  weft::detail::meeting& here = *state.here;
+  weft::detail::meeting::seat& its = here.at(state.seat);
+  its.joined = {number, {}, nullptr};
+  if (weft::schedules::combines(call.what)) its.joined.kernel = weft::detail::array_operator(request_of(call)).kernel;
+  its.sequence = number;
+  its.member = &state.member;
+  its.input = reinterpret_cast<const std::byte*>(in.data());
+  its.output = reinterpret_cast<std::byte*>(out.data());
+  const auto arrived = here.arrive(state.seat);
+  expect(arrived != weft::detail::meeting::arrival::failed, "the communicator not to fail");
+  if (arrived != weft::detail::meeting::arrival::last) return;
+  run_for_worker(here, state.seat, call, by, traces);
+  here.release(state.seat);
+}
+
+/// The traces of these calls, one after another, among the ranks of one process. By call and rank.
+std::vector<std::vector<trace>> trace_among_ranks(int ranks, int workers, division by,
+                                                  const std::vector<traced_call>& calls) {
+  job what;
+  what.ranks_per_process = ranks;
+  what.settings = by_length();
+  what.settings.workers = workers;
+  std::vector<std::vector<trace>> all(calls.size(), std::vector<trace>(static_cast<std::size_t>(ranks)));
+  const std::size_t most = std::ranges::max(calls, {}, numbers_of).count * static_cast<std::size_t>(ranks) + 1;
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(ranks));
+  const auto failed = run_members(what, [&](int, weft::detail::membership member) {
+    weft::detail::process host(std::move(member));
+    const auto met = std::make_shared<weft::detail::meetings>();
+    run_on_workers(host, [&](int rank) {
+      try {
+        weft::detail::communicator_state state(host, std::make_shared<weft::detail::rank_identity>(rank, met),
+                                               host.world(), rank);
+        std::vector<double> both(2 * most);
+        const std::span<double> in(both.data(), most), out(both.data() + most, most);
+        for (std::size_t c = 0; c < calls.size(); ++c) {
+          for (std::size_t i = 0; i < most; ++i) in[i] = given(rank, i);
+          std::ranges::fill(out, -1);
+          run_on_seat(state, calls[c], by, static_cast<std::uint32_t>(c) + 1, in, out, all[c]);
+          for (std::size_t i = 0; i < most; ++i) {
+            const double right = i < numbers_of(calls[c]) ? expected(calls[c], rank, i).value_or(-1) : -1;
+            expect(out[i] == right, "number ", i, " of rank ", rank, " to be ", right, ", found ", out[i]);
+          }
+        }
+      } catch (...) {
+        failures[static_cast<std::size_t>(rank)] = std::current_exception();
+      }
+    });
+    host.leave();
+  });
+  failures.insert(failures.end(), failed.begin(), failed.end());
+  for (const auto& each : failures)
+    if (each != nullptr) std::rethrow_exception(each);
+  return all;
+}
+
+void check_traces(const std::vector<std::vector<trace>>& traced, const std::vector<traced_call>& calls) {
   for (std::size_t c = 0; c < calls.size(); ++c) {
     const traced_call& call = calls[c];
-    CAPTURE(name(call.what), ranks, call.root, call.count, call.mapped, call.reads, group, nodes);
+    CAPTURE(name(call.what), call.ranks, call.root, call.count, call.mapped, call.reads);
     std::vector<weft::schedules::schedule> executed;
     for (const trace& each : traced[c]) {
       REQUIRE(each.by == traced[c][0].by);
@@ -224,6 +335,11 @@ void check(int ranks, const std::vector<traced_call>& calls, int group = 0, cons
     const auto fault = weft::schedules::verify({call.what, call.root}, executed);
     REQUIRE((fault ? fault->what : "") == "");
   }
+}
+
+void check(int ranks, const std::vector<traced_call>& calls, int group = 0, const std::string& nodes = "") {
+  CAPTURE(group, nodes);
+  check_traces(trace_all(ranks, calls, group, nodes), calls);
 }
 
 constexpr collective every_one[]{collective::barrier,        collective::allreduce, collective::reduce,
@@ -273,4 +389,23 @@ TEST_CASE("what processes of several nodes carry out is what is recorded, and th
       }
   }
   check(ranks, calls, 0, nodes);
+}
+
+TEST_CASE("what the ranks of a process carry out is what is recorded, and that verifies", "[traced]") {
+  const int ranks = GENERATE(range(2, sanitized ? 5 : 10)), workers = GENERATE(1, 2, 3);
+  const auto by = GENERATE(division::shown, division::shared, division::sole);
+  if (workers > ranks || (workers == 1 && by != division::shared)) return;
+  std::mt19937_64 random(seed_of_this_run() + static_cast<std::uint64_t>(ranks));
+  CAPTURE(seed_of_this_run(), workers, static_cast<int>(by));
+  std::vector<traced_call> calls;
+  for (const collective what : every_one)
+    for (const int root : {0, ranks - 1})
+      for (const std::size_t count : {1u, 40u, 3000u}) {
+        if (root != 0 && !weft::schedules::is_rooted(what)) continue;
+        const std::size_t given = count * (weft::schedules::has_blocks(what) ? static_cast<std::size_t>(ranks) : 1);
+        if (by == division::shown && given > 9 * 40) continue;  // longer ones have no room
+        if (ranks > 4 && random() % 4 != 0) continue;
+        calls.push_back({what, ranks, root, what == collective::barrier ? 0 : count});
+      }
+  if (!calls.empty()) check_traces(trace_among_ranks(ranks, workers, by, calls), calls);
 }

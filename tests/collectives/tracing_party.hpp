@@ -1,18 +1,20 @@
 // A party that carries a pattern out and records meanwhile what was done.
 #pragma once
 
+#include <array>
 #include <span>
+#include <type_traits>
 #include <vector>
-#include <weft/team/board_party.hpp>
 
 #include "collectives/schedules/recording_party.hpp"
 
 namespace weft_test {
 
-/// Every verb goes to both; what a pattern asks is answered by the one that carries out.
+/// Every verb goes to both; what a pattern asks is answered by the one that carries out, a `Runs`.
+template <class Runs>
 class tracing_party {
  public:
-  tracing_party(weft::detail::board_party& runs, weft::schedules::recording_party& notes)
+  tracing_party(Runs& runs, weft::schedules::recording_party& notes)
       : runs_(runs), notes_(notes), operands_(runs.size()) {}
 
   struct place {
@@ -94,11 +96,41 @@ class tracing_party {
   }
   template <class Takes>
   bool combine_in_place(weft::patterns::range of, Takes takes) {
-    return notes_.combine_in_place(of, takes) && runs_.combine_in_place(of, takes);
+    notes_.combine_in_place(of, takes);
+    if constexpr (std::is_void_v<decltype(runs_.combine_in_place(of, takes))>) {
+      runs_.combine_in_place(of, takes);
+      return true;
+    } else {
+      return runs_.combine_in_place(of, takes);
+    }
   }
 
+  std::size_t first_of(std::size_t member) const { return runs_.first_of(member); }
+  std::span<const std::size_t> served() const { return runs_.served(); }
+  std::span<const std::size_t> firsts() const { return runs_.firsts(); }
+  std::span<const std::size_t> everyone() const { return runs_.everyone(); }
+  std::size_t near() const { return runs_.near(); }
+  place given(std::size_t member, std::size_t at) const { return {runs_.given(member, at), notes_.given(member, at)}; }
+  place taken(std::size_t member, std::size_t at) const { return {runs_.taken(member, at), notes_.taken(member, at)}; }
+  weft::patterns::move pair(std::size_t giver, std::size_t taker) const { return runs_.pair(giver, taker); }
+  bool begin_showing(std::size_t each) { return notes_.begin_showing(each) && runs_.begin_showing(each); }
+  place shown_of(std::size_t member) const { return {runs_.shown_of(member), notes_.shown_of(member)}; }
+  void use_shown(bool but_own) {
+    notes_.use_shown(but_own);
+    runs_.use_shown(but_own);
+  }
+  class asides {
+   public:
+    explicit asides(tracing_party& of) : real_(of.runs_), noted_(of.notes_) {}
+    place at(std::size_t which) { return {real_.at(which), noted_.at(which)}; }
+
+   private:
+    typename Runs::asides real_;
+    weft::schedules::recording_party::asides noted_;
+  };
+
  private:
-  weft::detail::board_party& runs_;
+  Runs& runs_;
   weft::schedules::recording_party& notes_;
   std::vector<place> operands_;
 };
