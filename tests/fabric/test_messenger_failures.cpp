@@ -132,7 +132,7 @@ void check_that_it_works(messenger_job& job, const std::vector<int>& ranks, std:
 
 }  // namespace
 
-TEST_CASE("a process that dies ends what needs it and nothing else", "[messenger][failures]") {
+TEST_CASE("a process that dies ends what needs it and nothing else", "[messenger][failures][random]") {
   const std::uint64_t seed = test_seed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
@@ -168,7 +168,7 @@ TEST_CASE("a process that dies ends what needs it and nothing else", "[messenger
   }
 }
 
-TEST_CASE("a communicator that breaks in the middle of traffic ends everywhere", "[messenger][failures]") {
+TEST_CASE("a communicator that breaks in the middle of traffic ends everywhere", "[messenger][failures][random]") {
   const std::uint64_t seed = test_seed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);

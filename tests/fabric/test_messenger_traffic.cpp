@@ -204,7 +204,7 @@ std::vector<std::size_t> sizes_around(const weft::fabric::messenger_settings& se
 
 }  // namespace
 
-TEST_CASE("random traffic is matched as MPI orders it, whatever the limits", "[messenger][traffic]") {
+TEST_CASE("random traffic is matched as MPI orders it, whatever the limits", "[messenger][random]") {
   const std::uint64_t seed = test_seed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
