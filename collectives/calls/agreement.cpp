@@ -200,8 +200,7 @@ void agree(communicator_state& state, const announcement& mine, std::uint32_t nu
   if (const auto failure = disagreement(all)) rethrow(state, operation, failure);
 }
 
-void agree_if_checked(communicator_state& state, const request& call, const known_call& known, std::uint32_t sequence) {
-  if (!state.host.settings().check) return;
+void agree_on(communicator_state& state, const request& call, const known_call& known, std::uint32_t sequence) {
   auto mine = announcement::of(agreed_call(call, known.shape), false, state.member.rank, state.size());
   mine.terms = known.terms;
   agree(state, mine, sequence, schedules::call_name(call.what));

@@ -83,13 +83,6 @@ void check_uneven_blocks(const communicator_state& state, const request& call, c
     check_count(state, call, "output", call.out_count, in_blocks ? call.counts[rank] : all, !in_blocks);
 }
 
-/// Input and output are apart.
-bool are_apart(const request& call) noexcept {
-  const auto* const in = static_cast<const std::byte*>(call.in);
-  const auto* const out = static_cast<const std::byte*>(call.out);
-  return in >= out + call.out_count * call.element_bytes || out >= in + call.in_count * call.element_bytes;
-}
-
 /// Input and output, which overlap, are those of a call in place.
 void check_in_place(const communicator_state& state, const request& call, const request_shape& shape) {
   const auto* const in = static_cast<const std::byte*>(call.in);
@@ -148,7 +141,7 @@ request_shape check_counts(const communicator_state& state, const request& call)
   return shape;
 }
 
-void check_buffers(const communicator_state& state, const request& call, const request_shape& shape) {
+void check_odd_buffers(const communicator_state& state, const request& call, const request_shape& shape) {
   const bool with_output = shape.with_output && call.common_output == nullptr;
   if (shape.with_input && call.in == nullptr)
     check_memory(state, schedules::call_name(call.what), nullptr, call.in_count * call.element_bytes);

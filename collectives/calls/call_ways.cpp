@@ -1,5 +1,4 @@
 #include <weft/calls/agreement.hpp>
-#include <weft/calls/argument_checks.hpp>
 #include <weft/calls/call_ways.hpp>
 #include <weft/hierarchy/leaders.hpp>
 
@@ -44,14 +43,6 @@ void learn_to_announce(communicator_state& state) {
   state.announcing = std::move(its);
 }
 
-known_call& learn(communicator_state& state, const request& call) {
-  if (state.host.settings().check && state.announcing == nullptr) learn_to_announce(state);
-  known_call& known = state.known.place_for(call);
-  find_out(state, call, known);
-  if (known_call::is_told_by_key(call)) known.key = key_of(call);
-  return known;
-}
-
 }  // namespace
 
 bool joins(const communicator_state& state, const request& call) {
@@ -81,10 +72,11 @@ bool meets_on_node(const communicator_state& state, const request& call) {
   return state.here->between().meet_on_nodes(call.what, call);
 }
 
-known_call& know(communicator_state& state, const request& call) {
-  known_call* const like = state.known.find(call);
-  known_call& known = like != nullptr ? *like : learn(state, call);
-  check_buffers(state, call, known.shape);
+known_call& learn(communicator_state& state, const request& call) {
+  if (state.host.settings().check && state.announcing == nullptr) learn_to_announce(state);
+  known_call& known = state.known.place_for(call);
+  find_out(state, call, known);
+  if (known_call::is_told_by_key(call)) known.key = key_of(call);
   return known;
 }
 

@@ -61,21 +61,13 @@ void started_call::start(bool awaited) {
   go_on(awaited);
 }
 
-void started_call::start_to_wait() noexcept {
-  runs_on_->begin([](void* self) { static_cast<started_call*>(self)->run(); }, this);
-  done_.reset();
-  over_ = entered_ = false;
-}
-
 void started_call::go_on(bool awaited) {
   over_ = resume(coroutine::at_waits::leave);
   if (!over_ && awaited) offer();
 }
 
-bool started_call::hold() {
+void started_call::wait_for_holder() {
   for (patience until_it_ends(by_); awaited_; until_it_ends.wait()) continue;
-  if (!over_ && is_offered_ && !take_back()) over_ = true;
-  return !over_;
 }
 
 void started_call::offer() noexcept {

@@ -9,12 +9,6 @@ namespace {
 
 static_assert(schedules::slot_bytes == fabric::arena_slot_bytes);
 
-/// Whether who reads what a `what` shows has nothing to do but to wait for who writes it.
-constexpr bool is_one_way(collective what) {
-  return what == collective::broadcast || what == collective::scan || what == collective::exscan ||
-         what == collective::gather || what == collective::scatter;
-}
-
 }  // namespace
 
 std::unique_ptr<node_team> node_team::of(process& host, std::uint64_t communicator,
@@ -52,7 +46,10 @@ bool node_team::is_one_round(collective what, std::size_t bytes) const noexcept 
 
 leader_result node_team::run(const leader_call& call, fabric::participant& member, memory_pattern wanted) {
   try {
-    if (begin(call, wanted) && carry_out(call, wanted)) return party_.finish();
+    const bool counted = call.what == collective::alltoall && !call.counts.empty();
+    if (begin(call, wanted) && (counted ? alltoall_with_counts(call, wanted) : run_pattern(party_, how(), levels())))
+        [[likely]]
+      return party_.finish();
   } catch (const std::bad_alloc&) {
     host_.break_communicator(member);
   }
@@ -77,19 +74,6 @@ leader_result node_team::use_shown(bool shown, fabric::participant& member) {
   return shown && patterns::combine_shown(party_, how().all()) ? party_.finish() : give_up(member);
 }
 
-bool node_team::begin(const leader_call& call, memory_pattern wanted) {
-  known_way& its = kept_[call.kept_at];
-  const bool is_latest = std::exchange(latest_, &its) == &its;
-  const bool known = its.of == &call && call.again && (is_latest || call.counts.empty()) && wanted == its.wanted &&
-                     party_.refused_long_slots() == its.by_short_slots;
-  party_.start(call);
-  if (!known) [[unlikely]]
-    learn(its, call, wanted);
-  else if (!is_latest)
-    party_.take_terms(its.terms);
-  return how().by == memory_pattern::single_copy || party_.take_slots_for(its.bytes, is_one_way(call.what));
-}
-
 void node_team::learn(known_way& its, const leader_call& call, memory_pattern wanted) {
   const bool counted = call.what == collective::alltoall && !call.counts.empty();
   its.of = nullptr;  // where this throws
@@ -104,12 +88,6 @@ void node_team::learn(known_way& its, const leader_call& call, memory_pattern wa
   its.wanted = wanted;
   its.by_short_slots = party_.refused_long_slots();
   its.of = &call;
-}
-
-bool node_team::carry_out(const leader_call& call, memory_pattern wanted) {
-  if (call.what == collective::alltoall && !call.counts.empty()) [[unlikely]]
-    return alltoall_with_counts(call, wanted);
-  return run_pattern(party_, how(), levels());
 }
 
 bool node_team::alltoall_with_counts(const leader_call& call, memory_pattern wanted) {

@@ -65,9 +65,12 @@ class agreement final : public dataflow_execution {
   run_arguments arguments_;
 };
 
-/// In the checked mode agrees on a call of number `sequence` that does not go by messages (known_call::terms). Else
-/// nothing.
-void agree_if_checked(communicator_state& state, const request& call, const known_call& known, std::uint32_t sequence);
+/// The same on a call that does not go by messages (known_call::terms), in the checked mode; else nothing.
+void agree_on(communicator_state& state, const request& call, const known_call& known, std::uint32_t sequence);
+inline void agree_if_checked(communicator_state& state, const request& call, const known_call& known,
+                             std::uint32_t sequence) {
+  if (state.host.settings().check) agree_on(state, call, known, sequence);
+}
 
 /// Announces that this rank's call is refused, so that the others need not wait for it. Blocks until they have called.
 void announce_refusal(communicator_state& state) noexcept;

@@ -14,10 +14,20 @@ void check_tag(const communicator_state& state, const char* operation, int tag, 
 /// `data` is null only where there is nothing to read or write.
 void check_memory(const communicator_state& state, const char* operation, const void* data, std::size_t bytes);
 
+/// Input and output are apart.
+inline bool are_apart(const request& call) noexcept {
+  const auto* const in = static_cast<const std::byte*>(call.in);
+  const auto* const out = static_cast<const std::byte*>(call.out);
+  return in >= out + call.out_count * call.element_bytes || out >= in + call.in_count * call.element_bytes;
+}
+
 /// What cannot be right on this rank, whatever the others give: in all but the buffers' addresses. Returns what the
 /// buffers hold.
 request_shape check_counts(const communicator_state& state, const request& call);
 /// And in the addresses.
-void check_buffers(const communicator_state& state, const request& call, const request_shape& shape);
+void check_odd_buffers(const communicator_state& state, const request& call, const request_shape& shape);
+inline void check_buffers(const communicator_state& state, const request& call, const request_shape& shape) {
+  if (call.in == nullptr || call.out == nullptr || !are_apart(call)) check_odd_buffers(state, call, shape);
+}
 
 }  // namespace weft::detail

@@ -1,6 +1,7 @@
 // Which way a call goes.
 #pragma once
 
+#include <weft/calls/argument_checks.hpp>
 #include <weft/calls/communicator_state.hpp>
 
 namespace weft::detail {
@@ -16,7 +17,14 @@ bool joins(const communicator_state& state, const request& call);
 /// (memory_way.hpp): the same on every rank. Not where the option `node` forbids it or another names the algorithm.
 bool meets_on_node(const communicator_state& state, const request& call);
 
+/// Finds out all of a call that is like none of the last.
+known_call& learn(communicator_state& state, const request& call);
 /// Checks a call's arguments (argument_checks.hpp), and says how it goes: until the next call.
-known_call& know(communicator_state& state, const request& call);
+inline known_call& know(communicator_state& state, const request& call) {
+  known_call* const like = state.known.find(call);
+  known_call& known = like != nullptr ? *like : learn(state, call);
+  check_buffers(state, call, known.shape);
+  return known;
+}
 
 }  // namespace weft::detail

@@ -70,7 +70,11 @@ class started_call {
   void start(bool awaited);
   /// Starts it where `run` has only to wait and to use what has come: then whoever waits for it runs it himself, on his
   /// own stack. Not in flight.
-  void start_to_wait() noexcept;
+  void start_to_wait() noexcept {
+    runs_on_->begin([](void* self) { static_cast<started_call*>(self)->run(); }, this);
+    done_.reset();
+    over_ = entered_ = false;
+  }
   /// Goes on with it if nobody else does, without waiting. Whether it is over.
   bool advance();
   /// Blocks until it is over.
@@ -83,7 +87,12 @@ class started_call {
   ~started_call();
 
   /// From here on nobody else goes on with it. False where it is over.
-  bool hold();
+  bool hold() {
+    if (awaited_) [[unlikely]]
+      wait_for_holder();
+    if (!over_ && is_offered_ && !take_back()) over_ = true;
+    return !over_;
+  }
   /// As in `start`, of one that has begun and is held.
   void go_on(bool awaited);
 
@@ -98,6 +107,7 @@ class started_call {
     return runs_on_->resume(what);
   }
   void end();
+  void wait_for_holder();
   void offer() noexcept;
   bool take_back() noexcept;
   bool poll() noexcept;

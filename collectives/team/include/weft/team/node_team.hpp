@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 #include <weft/choice/node_limits.hpp>
 #include <weft/schedules/pattern_call.hpp>
@@ -54,7 +55,18 @@ class node_team {
   }
 
   /// Begins one: what follows is `how()`, carried out by `party()`. Blocks; false where the communicator has failed.
-  bool begin(const leader_call& call, memory_pattern wanted = memory_pattern::none);
+  bool begin(const leader_call& call, memory_pattern wanted = memory_pattern::none) {
+    known_way& its = kept_[call.kept_at];
+    const bool is_latest = std::exchange(latest_, &its) == &its;
+    const bool known = its.of == &call && call.again && (is_latest || call.counts.empty()) && wanted == its.wanted &&
+                       party_.refused_long_slots() == its.by_short_slots;
+    party_.start(call);
+    if (!known) [[unlikely]]
+      learn(its, call, wanted);
+    else if (!is_latest)
+      party_.take_terms(its.terms);
+    return its.how.by == memory_pattern::single_copy || party_.take_slots_for(its.bytes, is_one_way(call.what));
+  }
   /// The pattern of the latest call, but for all-to-alls with counts.
   const schedules::pattern_call& how() const noexcept { return latest_->how; }
   const patterns::two_levels* levels() const noexcept { return groups_ ? &*groups_ : nullptr; }
@@ -79,8 +91,12 @@ class node_team {
   void fail() noexcept { party_.fail(); }
 
  private:
-  // These return false where the communicator has failed.
-  bool carry_out(const leader_call& call, memory_pattern wanted);
+  /// Whether who reads what a `what` shows has nothing to do but to wait for who writes it.
+  static constexpr bool is_one_way(collective what) {
+    return what == collective::broadcast || what == collective::scan || what == collective::exscan ||
+           what == collective::gather || what == collective::scatter;
+  }
+
   leader_result give_up(fabric::participant& member);
   bool alltoall_with_counts(const leader_call& call, memory_pattern wanted);
 
