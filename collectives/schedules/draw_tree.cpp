@@ -27,4 +27,8 @@ std::string draw_tree(const tree& of, const std::function<std::string(int rank)>
   return text;
 }
 
+std::string draw(const tree& of) {
+  return draw_tree(of, [](int rank) { return std::to_string(rank); });
+}
+
 }  // namespace weft::schedules

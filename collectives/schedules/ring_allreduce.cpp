@@ -1,3 +1,5 @@
+#include <weft/schedules/ring_allreduce.hpp>
+
 #include "ring_phases.hpp"
 
 namespace weft::schedules {

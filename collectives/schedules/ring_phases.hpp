@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
-#include <weft/schedules/ring_allreduce.hpp>
+#include <weft/schedules/ring.hpp>
 
 #include "memory_emitter.hpp"
 

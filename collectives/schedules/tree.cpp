@@ -2,7 +2,6 @@
 #include <weft/schedules/tree.hpp>
 
 #include "arguments.hpp"
-#include "draw_tree.hpp"
 
 namespace weft::schedules {
 namespace {
@@ -49,10 +48,6 @@ std::vector<int> tree::from_root() const {
   for (std::size_t i = 0; i < order.size(); ++i)
     for (const int child : children(order[i])) order.push_back(child);
   return order;
-}
-
-std::string draw(const tree& of) {
-  return draw_tree(of, [](int rank) { return std::to_string(rank); });
 }
 
 }  // namespace weft::schedules

@@ -1,19 +1,10 @@
 // All-reduce for long vectors, and its two phases.
 #pragma once
 
-#include <vector>
-#include <weft/schedules/pipeline.hpp>
+#include <weft/schedules/ring.hpp>
 #include <weft/schedules/schedule.hpp>
 
 namespace weft::schedules {
-
-struct ring {
-  int ranks = 1;
-  /// The ranks as they follow one another around; empty: 0, 1, 2, ... A depth-first order of the machines loads every
-  /// link of a tree of switches once (Patarasuk and Yuan 2009).
-  std::vector<int> order;
-  pipeline by;
-};
 
 // The ring algorithms of Patarasuk and Yuan 2009 with balanced chunks, one a rank: chunk r ends up at rank r. A rank
 // talks to the ranks before and after it only, and sends 2 (N - 1) / N of the vector in an all-reduce, which is the

@@ -1,11 +1,11 @@
+#include "reduction_run.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <tuple>
-#include <weft/schedules/timing.hpp>
 
 #include "arguments.hpp"
-#include "reduction_run.hpp"
 
 namespace weft::schedules {
 namespace {
