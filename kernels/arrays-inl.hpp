@@ -60,19 +60,27 @@ typename Operator::element one_of_tree(addresses sources, std::size_t source_cou
                        one_of_tree<Operator>(sources + left, source_count - left, offset));
 }
 
+/// Bytes below which nothing is done by vectors.
+constexpr std::size_t shortest_vector = 16;
+
+/// Of two sources.
+template <class Operator>
+HWY_INLINE void combine_pairs(addresses sources, std::byte* target, std::size_t bytes) {
+  using element = typename Operator::element;
+  for (std::size_t offset = 0; offset < bytes; offset += sizeof(element)) {
+    element a, b;
+    std::memcpy(&a, position(sources, 0, offset), sizeof a);
+    std::memcpy(&b, position(sources, 1, offset), sizeof b);
+    const element result = Operator::one(a, b);
+    std::memcpy(target + offset, &result, sizeof result);
+  }
+}
+
 template <class Operator>
 HWY_NOINLINE void combine_elements(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes) {
   using element = typename Operator::element;
   for (std::size_t offset = 0; offset < bytes; offset += sizeof(element)) {
-    element result;
-    if (source_count == 2) {
-      element a, b;
-      std::memcpy(&a, position(sources, 0, offset), sizeof a);
-      std::memcpy(&b, position(sources, 1, offset), sizeof b);
-      result = Operator::one(a, b);
-    } else {
-      result = one_of_tree<Operator>(sources, source_count, offset);
-    }
+    const element result = one_of_tree<Operator>(sources, source_count, offset);
     std::memcpy(target + offset, &result, sizeof result);
   }
 }
@@ -254,6 +262,7 @@ template <class Operator>
 void combine_arrays(addresses sources, std::size_t source_count, void* to, std::size_t count) {
   auto* const target = static_cast<std::byte*>(to);
   const std::size_t bytes = count * sizeof(typename Operator::element);
+  if (source_count == 2 && bytes < shortest_vector) return combine_pairs<Operator>(sources, target, bytes);
   if (bytes == 0) return;
   if (source_count == 1) {
     if (sources[0] != to) std::memcpy(to, sources[0], bytes);

@@ -18,11 +18,6 @@ void event::set() noexcept {
   if (who != nullptr && who != set_mark()) who->wake();
 }
 
-void event::reset() noexcept {
-  state_.store(nullptr,
-               std::memory_order_relaxed);  // nobody else uses it now: whoever does later is told by other means
-}
-
 bool event::leave(waiter& mine) {
   waiter* found = nullptr;
   // release: the waiter's members become visible to set(). acquire: as in ready(), when it is set already.

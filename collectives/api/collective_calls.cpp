@@ -4,24 +4,31 @@
 #include <weft/calls/accumulators.hpp>
 #include <weft/calls/agreement.hpp>
 #include <weft/calls/call_ways.hpp>
-#include <weft/calls/memory_call.hpp>
+#include <weft/calls/kept_call.hpp>
+#include <weft/calls/make_plan.hpp>
 #include <weft/calls/memory_way.hpp>
-#include <weft/calls/planned_collective.hpp>
 #include <weft/calls/prepared_calls.hpp>
 #include <weft/communicator.hpp>
+#include <weft/process/started_call.hpp>
 
 namespace weft {
 namespace detail {
 namespace {
 
+run_arguments arguments_of(const request& call, const plan_cache::entry& plan) {
+  return {static_cast<const std::byte*>(call.in),
+          static_cast<std::byte*>(call.out),
+          0,
+          plan.fingerprint,
+          call.custom,
+          call.ended};
+}
+
 class pending_collective final : public pending {
  public:
   pending_collective(std::shared_ptr<communicator_state> state, const char* operation,
-                     std::shared_ptr<plan_cache::entry> plan, std::unique_ptr<dataflow_execution> run,
-                     std::shared_ptr<const void> keeps)
-      : pending(std::move(state), operation),
-        begun_(new plan_cache::ended_run{std::move(plan), std::move(run), nullptr}),
-        keeps_(std::move(keeps)) {}
+                     std::unique_ptr<plan_cache::ended_run> begun, std::shared_ptr<const void> keeps)
+      : pending(std::move(state), operation), begun_(std::move(begun)), keeps_(std::move(keeps)) {}
   ~pending_collective() override { state().plans.put_back_later(std::move(begun_)); }
 
   void start(run_arguments arguments) {
@@ -43,25 +50,23 @@ class pending_collective final : public pending {
   std::shared_ptr<const void> keeps_;     // the caller's operator, or what stands in for its input
 };
 
-/// In the checked mode, where all calls are announced through memory: started once its turn has come to be.
-class pending_announced final : public pending, started_call {
+/// Takes place in its turn among the calls that its rank has started: through memory, or in the checked mode, where all
+/// are announced through memory, by messages once it has been announced.
+class pending_in_turn final : public pending, started_call {
  public:
-  pending_announced(std::shared_ptr<communicator_state> its, const char* operation,
-                    std::shared_ptr<plan_cache::entry> plan, std::unique_ptr<dataflow_execution> run,
-                    std::shared_ptr<const void> keeps)
-      : pending(std::move(its), operation),
-        started_call(state().host.calls(), state().member, state().host.moved_by()),
-        operation_(operation),
-        begun_(new plan_cache::ended_run{std::move(plan), std::move(run), nullptr}),
-        keeps_(std::move(keeps)) {}
-  ~pending_announced() override {
+  pending_in_turn(const std::shared_ptr<communicator_state>& its, const request& call, const known_call& known,
+                  std::unique_ptr<plan_cache::ended_run> by_messages)
+      : pending(its, schedules::call_name(call.what)),
+        started_call(its->host.calls(), its->member, its->host.moved_by()),
+        what_(call, known),
+        by_messages_(std::move(by_messages)) {}
+  ~pending_in_turn() override {
     started_call::wait();
-    state().plans.put_back_later(std::move(begun_));
+    if (by_messages_ != nullptr) state().plans.put_back_later(std::move(by_messages_));
   }
 
-  void start(const run_arguments& arguments) {
-    arguments_ = arguments;
-    arguments_.sequence = state().next_sequence();
+  void start() {
+    sequence_ = state().next_sequence();
     turn_ = state().turns.take();
     started_call::start(true);
   }
@@ -74,53 +79,38 @@ class pending_announced final : public pending, started_call {
   bool advance() override { return started_call::advance(); }
 
   void run() noexcept override {
-    try {
-      announce();
-    } catch (...) {
-      failure_ = std::current_exception();
-    }
+    keeping_failure([this] {
+      state().turns.await(turn_, state().host.moved_by());
+      if (by_messages_ != nullptr)
+        return agree(state(), announcement::of(by_messages_->of->call, false, state().member.rank, state().size()),
+                     sequence_, operation());
+      agree_if_checked(state(), what_.call, what_.known, sequence_);
+      run_in_turn(state(), what_.call, what_.known, sequence_);
+      if (what_.call.ended != nullptr) *what_.call.ended = std::chrono::steady_clock::now();
+    });
     state().turns.pass(turn_);
-    if (failure_ == nullptr) carry_out();
+    if (by_messages_ != nullptr && failure_ == nullptr) keeping_failure([this] { run_by_messages(); });
   }
-  void announce() {
-    state().turns.await(turn_, state().host.moved_by());
-    const auto mine = announcement::of(begun_->of->call, false, state().member.rank, state().size());
-    agree(state(), mine, arguments_.sequence, operation_);
+  void run_by_messages() {
+    run_arguments arguments = arguments_of(what_.call, *by_messages_->of);
+    arguments.sequence = sequence_;
+    by_messages_->run->start(arguments, state().host.moved_by());
+    by_messages_->run->finished().wait(state().host.moved_by());
+    if (const auto& failed = by_messages_->run->failure()) rethrow(state(), operation(), failed);
   }
-  void carry_out() noexcept {
+  template <class Part>
+  void keeping_failure(Part&& part) noexcept {
     try {
-      begun_->run->start(arguments_, state().host.moved_by());
-      begun_->run->finished().wait(state().host.moved_by());
-      if (const auto& failed = begun_->run->failure()) rethrow(state(), operation_, failed);
+      part();
     } catch (...) {
       failure_ = std::current_exception();
     }
   }
 
-  const char* const operation_;
-  std::unique_ptr<plan_cache::ended_run> begun_;
-  std::shared_ptr<const void> keeps_;  // the caller's operator, or what stands in for its input
-  run_arguments arguments_;
-  std::uint32_t turn_ = 0;
+  kept_call what_;  // with the caller's operator, or what stands in for its input
+  std::unique_ptr<plan_cache::ended_run> by_messages_;
+  std::uint32_t sequence_ = 0, turn_ = 0;
   std::exception_ptr failure_;
-};
-
-class pending_in_memory final : public pending {
- public:
-  pending_in_memory(const std::shared_ptr<communicator_state>& state, const request& call, const known_call& known)
-      : pending(state, schedules::call_name(call.what)), keeps_(call.keeps), call_(*state, call, known) {}
-
-  void start() { call_.start(); }
-  event& done() override { return call_.offered(); }
-  void await() override { call_.wait(); }
-  const std::exception_ptr& failure() const noexcept override { return call_.failure(); }
-  void raise() const override { std::rethrow_exception(failure()); }
-
- private:
-  bool advance() override { return call_.advance(); }
-
-  std::shared_ptr<const void> keeps_;  // the caller's operator, or what stands in for its input
-  memory_call call_;
 };
 
 /// A reproducible sum: another collective, of accumulators, that ends with their values.
@@ -160,45 +150,41 @@ void keep_input(request& call) {
   call.keeps = copy;
 }
 
-run_arguments arguments_of(const request& call, const plan_cache::entry& plan) {
-  return {static_cast<const std::byte*>(call.in),
-          static_cast<std::byte*>(call.out),
-          0,
-          plan.fingerprint,
-          call.custom,
-          call.ended};
-}
-
 }  // namespace
 }  // namespace detail
-
-void communicator::run(detail::request call) {
-  const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
-  finish(std::move(call));
-}
 
 handle communicator::start(detail::request call) {
   const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
   return handle(begin(std::move(call)));
 }
 
-void communicator::finish(detail::request&& call) {
+// Inlined: registers saved once less are a tenth of a short call's instructions.
+[[gnu::always_inline]] inline void communicator::finish(detail::request& call) {
+  detail::communicator_state& state = *state_;
   detail::known_call& known =
-      detail::telling_refusals(*state_, [&]() -> decltype(auto) { return detail::know(*state_, call); });
-  if (call.reproducible) {
-    const detail::request_shape shape = known.shape;
-    detail::accumulators sums(call.type, call.in, call.in_count);
-    finish(detail::of_accumulators(call, shape, sums));
-    return detail::write_values(sums, detail::target_of(call, shape));
-  }
-  if (known.goes != detail::way::messages) {
-    if (known.goes == detail::way::joined) detail::keep_input(call);
-    const std::uint32_t sequence = state_->next_sequence();
-    state_->turns.await_all(state_->host.moved_by());
-    detail::agree_if_checked(*state_, call, known, sequence);
-    return detail::run_in_turn(*state_, call, known, sequence);
-  }
-  const auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, known.shape); });
+      detail::telling_refusals(state, [&]() -> decltype(auto) { return detail::know(state, call); });
+  if (known.goes == detail::way::messages) [[unlikely]]
+    return finish_by_messages(call, known.shape);
+  if (known.goes == detail::way::joined) detail::keep_input(call);
+  const std::uint32_t sequence = state.next_sequence();
+  state.turns.await_all(state.host.moved_by());
+  detail::agree_if_checked(state, call, known, sequence);
+  detail::run_in_turn(state, call, known, sequence);
+}
+
+void communicator::run(detail::request call) {
+  const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
+  if (!call.reproducible) return finish(call);
+  const detail::request_shape shape =
+      detail::telling_refusals(*state_, [&] { return detail::know(*state_, call).shape; });
+  detail::accumulators sums(call.type, call.in, call.in_count);
+  detail::request summed = detail::of_accumulators(call, shape, sums);
+  finish(summed);
+  detail::write_values(sums, detail::target_of(call, shape));
+}
+
+void communicator::finish_by_messages(detail::request& call, const detail::request_shape& shape) {
+  const auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape); });
   if (!plan->runs_in_order) {
     handle(begin(std::move(call))).wait();
     return;
@@ -234,23 +220,21 @@ std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
     return begun;
   }
   detail::keep_input(call);
-  if (known.goes != detail::way::messages) {
-    auto begun = std::make_unique<detail::pending_in_memory>(state_, call, known);
-    begun->start();
-    return begun;
+  std::unique_ptr<detail::plan_cache::ended_run> by_messages;
+  if (known.goes == detail::way::messages) {
+    auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape); });
+    auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
+    by_messages.reset(new detail::plan_cache::ended_run{std::move(plan), std::move(execution), nullptr});
+    if (!state_->host.settings().check || !detail::announces_in_memory(*state_)) {
+      const auto arguments = detail::arguments_of(call, *by_messages->of);
+      auto begun = std::make_unique<detail::pending_collective>(state_, operation, std::move(by_messages), call.keeps);
+      begun->start(arguments);
+      return begun;
+    }
   }
-  auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape); });
-  auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
-  const auto arguments = detail::arguments_of(call, *plan);
-  const auto started = [&]<class Pending>(std::unique_ptr<Pending> begun) {
-    begun->start(arguments);
-    return begun;
-  };
-  if (state_->host.settings().check && detail::announces_in_memory(*state_))
-    return started(std::make_unique<detail::pending_announced>(state_, operation, std::move(plan), std::move(execution),
-                                                               call.keeps));
-  return started(std::make_unique<detail::pending_collective>(state_, operation, std::move(plan), std::move(execution),
-                                                              call.keeps));
+  auto begun = std::make_unique<detail::pending_in_turn>(state_, call, known, std::move(by_messages));
+  begun->start();
+  return begun;
 }
 
 }  // namespace weft

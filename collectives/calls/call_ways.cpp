@@ -20,7 +20,8 @@ void prepare_between(known_call& known, const request& call) {
   if (call.uneven) between.counts = counts_of(call);
   between.root = call.root;
   between.fingerprint = known.terms.fingerprint;
-  between.again = false;
+  between.is_kept = call.custom.apply == nullptr;
+  between.on_node.found = 0;
 }
 
 void find_out(communicator_state& state, const request& call, known_call& known) {
@@ -38,7 +39,6 @@ void find_out(communicator_state& state, const request& call, known_call& known)
 void learn_to_announce(communicator_state& state) {
   auto its = std::make_unique<announcing_call>();
   find_out(state, exchange_of(state, nullptr, nullptr), its->known);
-  its->known.between.kept_at = most_calls_kept - 1;
   if (its->known.goes == way::messages) its->by_messages = exchange_by_messages(state);
   state.announcing = std::move(its);
 }

@@ -49,6 +49,7 @@ void started_calls::end(const fabric::participant& of, progress& by) {
 started_call::started_call(started_calls& among, const fabric::participant& of, progress& by)
     : among_(among), of_(of), by_(by) {
   runs_on_ = among_.enter(*this);
+  runs_on_->begin([](void* self) { static_cast<started_call*>(self)->run(); }, this);
 }
 
 started_call::~started_call() {
@@ -115,17 +116,6 @@ bool started_call::advance() {
   if (!done_.ready()) return false;
   is_offered_ = false;
   return over_ = true;
-}
-
-void started_call::wait() {
-  if (!hold()) return;
-  awaited_ = true;
-  if (entered_)
-    resume(coroutine::at_waits::wait);
-  else
-    run();
-  over_ = true;
-  awaited_ = false;
 }
 
 void started_call::end() {

@@ -6,18 +6,16 @@ namespace weft::schedules {
 namespace {
 
 struct names {
-  std::string_view prose;
-  const char* call;
-  std::string_view option;
+  std::string_view prose, option;
 };
 
 constexpr names all[] = {
-    {"reduce", "reduce", "reduce"},           {"broadcast", "bcast", "bcast"},
-    {"all-reduce", "allreduce", "allreduce"}, {"reduce-scatter", "reduce_scatter", "reduce-scatter"},
-    {"all-gather", "allgather", "allgather"}, {"barrier", "barrier", "barrier"},
-    {"gather", "gather", "gather"},           {"scatter", "scatter", "scatter"},
-    {"all-to-all", "alltoall", "alltoall"},   {"scan", "scan", "scan"},
-    {"exscan", "exscan", "exscan"},
+    {"reduce", "reduce"},        {"broadcast", "bcast"},
+    {"all-reduce", "allreduce"}, {"reduce-scatter", "reduce-scatter"},
+    {"all-gather", "allgather"}, {"barrier", "barrier"},
+    {"gather", "gather"},        {"scatter", "scatter"},
+    {"all-to-all", "alltoall"},  {"scan", "scan"},
+    {"exscan", "exscan"},
 };
 static_assert(std::size(all) == collectives);
 
@@ -26,7 +24,6 @@ const names& of(collective kind) { return all[static_cast<std::size_t>(kind)]; }
 }  // namespace
 
 std::string_view name(collective kind) { return of(kind).prose; }
-const char* call_name(collective kind) { return of(kind).call; }
 std::string_view option_name(collective kind) { return of(kind).option; }
 
 std::optional<collective> find_collective(std::string_view option_name) {

@@ -56,19 +56,18 @@ board_party::~board_party() {
   host_.boards()->retire(board(), std::move(others));
 }
 
-const board_party::terms& board_party::take_terms(const leader_call& call) {
+void board_party::learn(const leader_call& call) {
   const request& of = *call.of;
   const bool combines = schedules::combines(call.what);
-  terms_.fingerprint = call.fingerprint;
-  terms_.element = combines ? of.element_bytes : 1;
-  const std::size_t each = of.element_bytes / terms_.element;
-  terms_.count = call.count * each;
-  terms_.block = call.block * each;
-  terms_.custom = call.custom.apply != nullptr;
-  terms_.kernel = combines && !terms_.custom ? kernels::combine(of.op, of.type) : nullptr;
-  missing_ = poisoned_ = call.poisoned;
+  operand_terms& found = call.on_node.terms;
+  found.fingerprint = call.fingerprint;
+  found.element = combines ? of.element_bytes : 1;
+  const std::size_t each = of.element_bytes / found.element;
+  found.count = call.count * each;
+  found.block = call.block * each;
+  found.custom = call.custom.apply != nullptr;
+  found.kernel = combines && !found.custom ? kernels::combine(of.op, of.type) : nullptr;
   place_blocks(call, each);
-  return terms_;
 }
 
 void board_party::place_blocks(const leader_call& call, std::size_t each) {
@@ -109,7 +108,7 @@ void board_party::withdraw() {
 bool board_party::begin_with_long_slot(std::size_t bytes) {
   const auto [offset, needed] = ring_of_long_slots_.take(bytes, rounds_.number() + 1);
   long_slot_before_ = std::exchange(long_slot_, offset);
-  return rounds_.begin_in(needed, terms_.fingerprint, sequence_);
+  return rounds_.begin_in(needed, terms_->fingerprint, sequence_);
 }
 
 bool board_party::open_long_slots() {
@@ -146,7 +145,8 @@ bool board_party::take_long_slots_for(std::size_t bytes, bool one_way) {
   return true;
 }
 
-void board_party::report_difference(std::size_t member) {
+bool board_party::end_in_vain(std::size_t member, fabric::arena_rounds::found found) {
+  if (found != fabric::arena_rounds::found::differs) return false;
   const fabric::arena_rounds::difference between = rounds_.difference_to(member);
   const auto called = [&](std::size_t process, std::uint64_t fingerprint) {
     return "rank " + std::to_string(leaders_[process]) + " called " + describe_fingerprint(fingerprint);
@@ -155,6 +155,7 @@ void board_party::report_difference(std::size_t member) {
   host_.messages().break_communicator(communicator_, errc::mismatched_call,
                                       called(self(), between.mine) + " where " + called(member, between.theirs) + how +
                                           " (communicator " + std::to_string(communicator_) + ")");
+  return false;
 }
 
 board_party::place board_party::scratch::room_for(std::size_t bytes) {

@@ -44,7 +44,7 @@ bool node_team::is_one_round(collective what, std::size_t bytes) const noexcept 
   return by == memory_pattern::at_once || by == memory_pattern::in_parts;
 }
 
-leader_result node_team::run(const leader_call& call, fabric::participant& member, memory_pattern wanted) {
+leader_result node_team::run_in_rounds(const leader_call& call, fabric::participant& member, memory_pattern wanted) {
   try {
     const bool counted = call.what == collective::alltoall && !call.counts.empty();
     if (begin(call, wanted) && (counted ? alltoall_with_counts(call, wanted) : run_pattern(party_, how(), levels())))
@@ -61,23 +61,26 @@ leader_result node_team::give_up(fabric::participant& member) {
   return {host_.failure_of(member), nullptr};
 }
 
-bool node_team::show(const leader_call& call, fabric::participant& member) {
+node_team::showing node_team::show_in_slot(const leader_call& call, fabric::participant& member) {
   try {
-    return begin(call) && patterns::show_input(party_, how().all(), patterns::everyone);
+    if (begin(call) && patterns::show_input(party_, how().all(), patterns::everyone)) return showing::in_slot;
   } catch (const std::bad_alloc&) {
     host_.break_communicator(member);
-    return false;
   }
+  return showing::failed;
 }
 
-leader_result node_team::use_shown(bool shown, fabric::participant& member) {
-  return shown && patterns::combine_shown(party_, how().all()) ? party_.finish() : give_up(member);
+leader_result node_team::use_slots(showing shown, fabric::participant& member) {
+  const bool used = shown == showing::in_slot && patterns::combine_shown(party_, how().all());
+  return used ? party_.finish() : give_up(member);
 }
 
-void node_team::learn(known_way& its, const leader_call& call, memory_pattern wanted) {
+void node_team::learn(const leader_call& call, memory_pattern wanted) {
   const bool counted = call.what == collective::alltoall && !call.counts.empty();
-  its.of = nullptr;  // where this throws
-  its.terms = party_.take_terms(call);
+  node_way& its = call.on_node;
+  its.found = 0;  // where this throws
+  party_.learn(call);
+  party_.start(call);
   its.bytes = counted ? 0 : bytes_given(call);  // it is told with the counts
   its.how.what = call.what;
   its.how.by = pattern_of(call, its.bytes, wanted);
@@ -85,9 +88,10 @@ void node_team::learn(known_way& its, const leader_call& call, memory_pattern wa
   its.how.root = static_cast<std::size_t>(call.root);
   its.how.count = party_.count();
   its.how.fits = its.bytes <= fabric::arena_slot_bytes;
+  its.in_line = its.how.is_one_exchange() && its.bytes <= fabric::arena_line_bytes && !its.terms.custom &&
+                size() <= line_party::most_members;
   its.wanted = wanted;
-  its.by_short_slots = party_.refused_long_slots();
-  its.of = &call;
+  if (call.is_kept) its.found = conditions();
 }
 
 bool node_team::alltoall_with_counts(const leader_call& call, memory_pattern wanted) {

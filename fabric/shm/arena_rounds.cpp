@@ -95,7 +95,7 @@ class arena_rounds::long_wait {
   }
 
   void sleep(std::chrono::nanoseconds longest, progress* rung_by) {
-    std::atomic<std::uint32_t>& asleep = of_.boards_[of_.self_]->asleep;
+    std::atomic<std::uint32_t>& asleep = of_.mine_.asleep;
     // seq_cst, and the look behind it: pairs with the fence in wake_sleepers(). Either that one finds this thread
     // asleep, or this one finds the round published.
     asleep.store(1, std::memory_order_seq_cst);
@@ -125,7 +125,13 @@ class arena_rounds::long_wait {
 
 arena_rounds::arena_rounds(std::vector<arena_board*> boards, std::size_t self, progress& by,
                            const std::atomic<bool>& failed)
-    : boards_(std::move(boards)), self_(self), by_(by), failed_(failed), spins_(most_spins) {}
+    : boards_(std::move(boards)),
+      size_(boards_.size()),
+      self_(self),
+      mine_(*boards_[self]),
+      by_(by),
+      failed_(failed),
+      spins_(most_spins) {}
 
 arena_rounds::found arena_rounds::await_long(const std::atomic<std::uint64_t>& its) {
   // Whoever waits for this process may sleep; it will not come to that at the end.
@@ -146,7 +152,7 @@ bool arena_rounds::leave() noexcept {
 
 bool arena_rounds::all_are_in(std::uint32_t round) const noexcept {
   return std::ranges::all_of(boards_, [&](const arena_board* each) {
-    if (each == boards_[self_]) return true;
+    if (each == &mine_) return true;
     // acquire: pairs with publish(), which comes behind all that its process has read in the rounds before.
     const auto now = round_of(each->lines[round % arena_depth].stamp.load(std::memory_order_acquire));
     return static_cast<std::int32_t>(now - round) >= 0;
@@ -181,7 +187,7 @@ bool arena_rounds::stays(std::size_t member) const noexcept {
 
 void arena_rounds::withdraw() noexcept {
   // release: pairs with the acquire in is_using(), for what this process has done to the others' memory.
-  boards_[self_]->withdrawn.store(1, std::memory_order_release);
+  mine_.withdrawn.store(1, std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_seq_cst);  // see all_stay(), and stays()
 }
 
@@ -199,7 +205,7 @@ arena_rounds::difference arena_rounds::difference_to(std::size_t member) const n
   difference found;
   for (std::uint32_t back = arena_depth; back-- > 0;) {
     const std::uint32_t round = order_.number() - back;
-    const arena_call& mine = boards_[self_]->calls[round % arena_depth];
+    const arena_call& mine = mine_.calls[round % arena_depth];
     const arena_call& theirs = boards_[member]->calls[round % arena_depth];
     // relaxed: see begin().
     if (mine.round.load(std::memory_order_relaxed) != round || theirs.round.load(std::memory_order_relaxed) != round)
@@ -211,15 +217,6 @@ arena_rounds::difference arena_rounds::difference_to(std::size_t member) const n
   return found;
 }
 
-void arena_rounds::wake_sleepers() noexcept {
-  if (std::exchange(woken_, true)) return;
-  // seq_cst: between the stamp and the looks; see long_wait::sleep().
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (const arena_board* each : boards_) {
-    if (each->asleep.load(std::memory_order_relaxed) == 0 || each == boards_[self_]) continue;
-    wake_all_on(round_word(boards_[self_]->lines[place()].stamp));
-    return;
-  }
-}
+void arena_rounds::wake_all() noexcept { wake_all_on(round_word(mine_.lines[place_].stamp)); }
 
 }  // namespace weft::fabric

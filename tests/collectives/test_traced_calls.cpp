@@ -143,9 +143,17 @@ trace run_on_one_node(open_process& here, const traced_call& call, std::span<dou
   expect(team.begin(among), "the call to begin");
   const recorded_call recorded = recording_of(call, here.state->member.rank, team.party());
   recording_party notes(recorded), alone(recorded);
-  tracing_party traced(team.party(), notes);
-  expect(run_pattern(traced, team.how(), team.levels()), "the pattern to end well");
-  team.party().finish();
+  bool ended = false;
+  if (among.on_node.in_line) {
+    weft::detail::line_party lines(team.party(), among);
+    tracing_party traced(lines, notes);
+    ended = weft::patterns::reduce_at_once(traced, team.how().all(), weft::patterns::everyone);
+  } else {
+    tracing_party traced(team.party(), notes);
+    ended = run_pattern(traced, team.how(), team.levels());
+    team.party().finish();
+  }
+  expect(ended, "the pattern to end well");
   run_pattern(alone, team.how(), team.levels());
   return trace_of(notes, alone, team.how().by);
 }

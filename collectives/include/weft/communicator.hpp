@@ -34,6 +34,7 @@ struct choices;
 struct stamped;
 struct communicator_state;
 struct part;
+struct request_shape;
 }  // namespace detail
 
 /// An ordered set of ranks with its own matching space.
@@ -330,7 +331,8 @@ class communicator {
   handle start_receive(std::span<std::byte> data, int from, int tag);
   void run(detail::request call);
   handle start(detail::request call);
-  void finish(detail::request&& call);
+  void finish(detail::request& call);
+  void finish_by_messages(detail::request& call, const detail::request_shape& shape);
   std::unique_ptr<detail::pending> begin(detail::request call);
   plan make_plan(const detail::request& call);
   std::optional<communicator> divide(const char* operation, detail::part mine);

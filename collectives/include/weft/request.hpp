@@ -1,8 +1,11 @@
 // A collective call without its types: what communicator's templates make of their arguments.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <ranges>
 #include <span>
@@ -27,23 +30,38 @@ namespace detail {
 
 using schedules::collective;
 
-struct request {
-  // Not defaulted: compilers would then clear it at once by a string instruction, which takes longer than all the rest.
-  request() noexcept {}
+/// What two calls have in common that differ in nothing. Without padding, so that it is compared as a whole.
+struct request_arguments {
+  request_arguments() noexcept {}  // as of request
 
   collective what = collective::barrier;
+  kernels::type type = kernels::type::float32;
+  kernels::operation op = kernels::operation::sum;
+  bool reproducible = false;  ///< float or double, by reproducible_sum
+  int root = 0;
   const void* in = nullptr;
   std::size_t in_count = 0;
   void* out = nullptr;
   std::size_t out_count = 0;
   std::size_t element_bytes = 1;
-  kernels::type type = kernels::type::float32;
-  kernels::operation op = kernels::operation::sum;
-  user_function custom;  ///< in place of `op` and `type`
-  int root = 0;
+
+  friend bool operator==(const request_arguments& one, const request_arguments& other) noexcept {
+    using words = std::array<std::uint64_t, sizeof(request_arguments) / sizeof(std::uint64_t)>;
+    const auto a = std::bit_cast<words>(one), b = std::bit_cast<words>(other);
+    std::uint64_t difference = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
+    return difference == 0;
+  }
+};
+static_assert(std::has_unique_object_representations_v<request_arguments>);
+
+struct request : request_arguments {
+  // Not defaulted: compilers would then clear it at once by a string instruction, which takes longer than all the rest.
+  request() noexcept {}
+
+  user_function custom;                                    ///< in place of `op` and `type`
   std::shared_ptr<const void> keeps;                       ///< what lives as long as the operation
   std::chrono::steady_clock::time_point* ended = nullptr;  ///< for tools: is set when it has, where it was started
-  bool reproducible = false;                               ///< float or double, by reproducible_sum
   bool uneven = false;                                     ///< the ranks' blocks have the counts
   std::span<const std::size_t> counts;    ///< of each rank's block; in an all-to-all of those that this rank sends
   std::span<const std::size_t> received;  ///< in an all-to-all: of those that this rank receives

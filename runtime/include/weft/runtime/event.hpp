@@ -49,7 +49,10 @@ class event {
   void set() noexcept;
 
   /// Makes it not set. Only when nobody waits and nobody is setting it.
-  void reset() noexcept;
+  void reset() noexcept {
+    // relaxed: nobody else uses it now; whoever does later is told by other means.
+    state_.store(nullptr, std::memory_order_relaxed);
+  }
 
   /// Returns when it is set. A fiber parks: meanwhile the other fibers of its scheduler run, and what sets the event
   /// must come from one of them, from another thread, or from the scheduler's idle hook (which polls, unless a thread

@@ -21,9 +21,12 @@ bool meets_on_node(const communicator_state& state, const request& call);
 known_call& learn(communicator_state& state, const request& call);
 /// Checks a call's arguments (argument_checks.hpp), and says how it goes: until the next call.
 inline known_call& know(communicator_state& state, const request& call) {
+  if (known_call* const repeated = state.known.repeated(call)) [[likely]]
+    return *repeated;
   known_call* const like = state.known.find(call);
   known_call& known = like != nullptr ? *like : learn(state, call);
   check_buffers(state, call, known.shape);
+  if (known_call::is_told_by_key(call) && call.custom.apply == nullptr) known.again = call;
   return known;
 }
 

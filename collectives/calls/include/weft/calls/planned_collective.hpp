@@ -22,7 +22,9 @@ class planned_collective : public pending {
   /// What was started is done: throws what it failed with.
   void end() {
     started_ = false;
-    finish();
+    if (failure() != nullptr) [[unlikely]]
+      raise();
+    if (sums_) deliver();
   }
   void deliver() noexcept override {
     if (sums_) write_values(*sums_, to_);
@@ -56,8 +58,5 @@ class planned_collective : public pending {
   std::size_t copied_ = 0;             // bytes
   bool started_ = false;
 };
-
-/// A plan of `call`, which all ranks make: in the checked mode they agree on it.
-std::unique_ptr<planned_collective> make_plan(const std::shared_ptr<communicator_state>& of, const request& call);
 
 }  // namespace weft::detail

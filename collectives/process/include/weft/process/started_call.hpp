@@ -71,14 +71,15 @@ class started_call {
   /// Starts it where `run` has only to wait and to use what has come: then whoever waits for it runs it himself, on his
   /// own stack. Not in flight.
   void start_to_wait() noexcept {
-    runs_on_->begin([](void* self) { static_cast<started_call*>(self)->run(); }, this);
     done_.reset();
     over_ = entered_ = false;
   }
   /// Goes on with it if nobody else does, without waiting. Whether it is over.
   bool advance();
   /// Blocks until it is over.
-  void wait();
+  void wait() {
+    wait_by([this] { run(); });
+  }
   /// Is set when it is over; from now on it is offered.
   event& offered();
 
@@ -86,6 +87,18 @@ class started_call {
   /// Not in flight.
   ~started_call();
 
+  /// As `wait`; where nobody has begun to run it `run_here` does what `run` would.
+  template <class Run>
+  void wait_by(Run&& run_here) {
+    if (!hold()) return;
+    awaited_ = true;
+    if (entered_)
+      resume(coroutine::at_waits::wait);
+    else
+      run_here();
+    over_ = true;
+    awaited_ = false;
+  }
   /// From here on nobody else goes on with it. False where it is over.
   bool hold() {
     if (awaited_) [[unlikely]]

@@ -29,7 +29,8 @@ struct joined_terms {
 
 /// The arguments of a call, which were found right, and what follows from them.
 struct known_call {
-  call_key key;  ///< of no call where it does not tell all
+  call_key key;             ///< of no call where it does not tell all
+  request_arguments again;  ///< of the latest, whose buffers were found right, too, where it is by a built-in operator
   request_shape shape;
   way goes = way::messages;
   call_terms terms;                    ///< of those that do not go by messages
@@ -38,6 +39,14 @@ struct known_call {
 
   /// Whether `call` differs from it in nothing but the buffers, or what the caller's operator does.
   bool is_like(const request& call) const noexcept { return key == key_of(call) && is_told_by_key(call); }
+  /// Gives the call by the node what is not known of it: buffers, operator and sequence of `call`, which outlives that.
+  void fill_in(const request& call, std::uint32_t sequence) {
+    between.of = &call;
+    between.in = static_cast<const std::byte*>(call.in);
+    between.out = static_cast<std::byte*>(call.out);
+    between.sequence = sequence;
+    if (call.custom.apply != nullptr) between.custom = call.custom;
+  }
   /// Whether a key says all that matters.
   static bool is_told_by_key(const request& call) noexcept { return !call.uneven && call.common_output == nullptr; }
 };
@@ -45,6 +54,12 @@ struct known_call {
 /// As many as a loop of a program makes in turn.
 class known_calls {
  public:
+  /// That of the latest call, where this one differs from it in nothing, else null.
+  known_call* repeated(const request& call) const noexcept {
+    known_call* const latest = calls_[latest_].get();
+    const bool same = latest != nullptr && latest->again == call && known_call::is_told_by_key(call);
+    return same && call.custom.apply == nullptr ? latest : nullptr;
+  }
   /// That of a call like this one, or null. Looks at the latest, and then at those that were learned behind it: in a
   /// loop that is the next call.
   known_call* find(const request& call) noexcept {
@@ -61,16 +76,16 @@ class known_calls {
       oldest_ = (at + 1) % told_by_key;
     }
     calls_[at]->key = {};
-    calls_[at]->between.kept_at = at;
+    calls_[at]->again.element_bytes = 0;  // of no call
     return *calls_[at];
   }
   void forget() noexcept {
     for (const auto& each : calls_)
-      if (each != nullptr) each->key = {};
+      if (each != nullptr) each->key = {}, each->again.element_bytes = 0;
   }
 
  private:
-  static constexpr std::size_t told_by_key = most_calls_kept - 1;  ///< the last is for all others
+  static constexpr std::size_t told_by_key = 8;  ///< one more is for all others
 
   known_call* find_behind_latest(const request& call) noexcept {
     for (std::size_t i = 1; i < told_by_key; ++i) {
@@ -82,7 +97,7 @@ class known_calls {
     return nullptr;
   }
 
-  std::array<std::unique_ptr<known_call>, most_calls_kept> calls_;
+  std::array<std::unique_ptr<known_call>, told_by_key + 1> calls_;
   std::size_t latest_ = 0, oldest_ = 0;
 };
 

@@ -7,7 +7,9 @@
 #include <memory>
 #include <vector>
 #include <weft/fabric/operation.hpp>
+#include <weft/kernels/combine.hpp>
 #include <weft/request.hpp>
+#include <weft/schedules/pattern_call.hpp>
 
 namespace weft::detail {
 
@@ -18,8 +20,25 @@ inline constexpr std::uint32_t sequence_of_agreement = 0x4000'0000;
 inline constexpr std::uint32_t sequence_of_plan = 0x8000'0000;
 inline constexpr std::uint32_t sequence_of_start = 0xc000'0000;
 
-/// Calls of a rank of which is kept what follows from their arguments.
-inline constexpr std::size_t most_calls_kept = 9;
+/// What is combined or moved. Elements are those of the operator; where nothing is combined, bytes.
+struct operand_terms {
+  std::uint64_t fingerprint = 0;
+  std::size_t element = 1;  ///< bytes
+  std::size_t count = 0;    ///< elements of the vector
+  std::size_t block = 0;    ///< of each block, where all are equal
+  kernels::combine_function kernel = nullptr;
+  bool custom = false;  ///< by an operator of the caller's
+};
+
+/// How a call goes in the memory of a node: what the team of its processes has found out (team/node_team.hpp).
+struct node_way {
+  std::uint32_t found = 0;  ///< under which conditions, as the team counts them; 0: nothing is known
+  schedules::memory_pattern wanted = schedules::memory_pattern::none;
+  bool in_line = false;   ///< by one exchange of lines
+  std::size_t bytes = 0;  ///< that a process gives
+  operand_terms terms;
+  schedules::pattern_call how;
+};
 
 /// A call among processes: as a request, but for buffers, which hold all of the vector.
 struct leader_call {
@@ -37,9 +56,9 @@ struct leader_call {
   std::uint64_t fingerprint = 0;
   user_function custom;                            ///< of the first rank here
   std::shared_ptr<const fabric::poison> poisoned;  ///< there is nothing to send
-  /// Differs in nothing but the buffers and the sequence from what whoever runs it has been given here the last time.
-  bool again = false;
-  std::size_t kept_at = 0;  ///< where whoever runs it keeps what follows from the rest: below most_calls_kept
+  /// From run to run it differs in nothing but buffers and sequence, so that what is found out holds.
+  bool is_kept = false;
+  mutable node_way on_node;
 };
 
 /// What came of it.

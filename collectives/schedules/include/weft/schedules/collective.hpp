@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -46,8 +47,11 @@ constexpr bool has_blocks(collective kind) {
 /// In prose: "all-reduce", "all-to-all", ...
 std::string_view name(collective kind);
 
-/// As communicators call it: "allreduce", "bcast", "reduce_scatter", ...
-const char* call_name(collective kind);
+/// What communicators call each.
+inline constexpr const char* call_names[] = {"reduce", "bcast",   "allreduce", "reduce_scatter", "allgather", "barrier",
+                                             "gather", "scatter", "alltoall",  "scan",           "exscan"};
+static_assert(std::size(call_names) == collectives);
+constexpr const char* call_name(collective kind) { return call_names[static_cast<std::size_t>(kind)]; }
 
 /// As options and commands call it: like the call, with a hyphen where that has an underscore.
 std::string_view option_name(collective kind);

@@ -58,35 +58,24 @@ class board_party {
   bool reads_memory() const noexcept { return reads_memory_; }  ///< the others' by the kernel
   bool has_heap() const noexcept { return heap_ != nullptr; }
 
-  /// What follows from a call but for its buffers. Elements are those of the operator; where nothing is combined,
-  /// bytes.
-  struct terms {
-    std::uint64_t fingerprint = 0;
-    std::size_t element = 1;  ///< bytes
-    std::size_t count = 0;    ///< elements of the vector
-    std::size_t block = 0;    ///< of each block, where all are equal
-    kernels::combine_function kernel = nullptr;
-    bool custom = false;  ///< by an operator of the caller's
-  };
+  /// Finds out the terms of a call, and where its blocks lie.
+  void learn(const leader_call& call);
+  /// Whether the latest call is this one.
+  bool is_of(const leader_call& call) const noexcept { return call_ == &call; }
 
-  /// Begins a call: of the terms of the latest, until others are taken.
+  /// Begins a call whose terms have been found; of one with counts after that at once, or after itself.
   void start(const leader_call& call) {
     call_ = &call;
+    terms_ = &call.on_node.terms;
+    if (call.counts.empty()) begins_.clear();
     sequence_ = call.sequence;
     in_ = const_cast<std::byte*>(call.in);
     out_ = call.out;
     slot_bytes_ = fabric::arena_slot_bytes;
     in_long_slots_ = false;
     has_told_ = false;
-    if (missing_ != nullptr) [[unlikely]]
-      missing_ = poisoned_ = nullptr;
-  }
-  /// Takes the terms of the call that has begun.
-  const terms& take_terms(const leader_call& call);
-  /// The same, of a call without counts, as they were found before.
-  void take_terms(const terms& found) noexcept {
-    terms_ = found;
-    begins_.clear();
+    if (missing_ != nullptr || call.poisoned != nullptr) [[unlikely]]
+      missing_ = poisoned_ = call.poisoned;
   }
   /// Its pattern has ended well: what came of an operator that threw.
   leader_result finish() {
@@ -115,40 +104,38 @@ class board_party {
 
   std::size_t size() const noexcept { return rounds_.size(); }
   std::size_t self() const noexcept { return rounds_.self(); }
-  std::size_t element_bytes() const noexcept { return terms_.element; }
-  std::size_t count() const noexcept { return terms_.count; }  ///< of the vector
-  std::size_t room() const noexcept { return slot_bytes_ / terms_.element; }
-  std::size_t line() const noexcept { return std::max<std::size_t>(64 / terms_.element, 1); }
+  std::size_t element_bytes() const noexcept { return terms_->element; }
+  std::size_t count() const noexcept { return terms_->count; }  ///< of the vector
+  std::size_t room() const noexcept { return slot_bytes_ / terms_->element; }
+  std::size_t line() const noexcept { return std::max<std::size_t>(64 / terms_->element, 1); }
   std::uint32_t number() const noexcept { return rounds_.number(); }
-  place input(std::size_t at) const noexcept { return in_ + at * terms_.element; }
-  place output(std::size_t at) const noexcept { return out_ + at * terms_.element; }
+  place input(std::size_t at) const noexcept { return in_ + at * terms_->element; }
+  place output(std::size_t at) const noexcept { return out_ + at * terms_->element; }
   std::span<place> operands() noexcept { return operands_; }
 
   bool begin(std::size_t count) {
-    const std::size_t bytes = count * terms_.element;
-    in_line_ = bytes <= fabric::arena_line_bytes && !terms_.custom;
+    const std::size_t bytes = count * terms_->element;
+    in_line_ = bytes <= fabric::arena_line_bytes && !terms_->custom;
     return begin_bytes(in_line_ ? 0 : bytes);
   }
   place shown(std::size_t member, std::size_t at) const noexcept {
-    return (in_line_ ? rounds_.line(member) : slot(member)) + at * terms_.element;
+    return (in_line_ ? rounds_.line(member) : slot(member)) + at * terms_->element;
   }
   place shown_before(std::size_t member, std::size_t at) const noexcept {
-    return long_slots_of_[member] + long_slot_before_ + at * terms_.element;
+    return long_slots_of_[member] + long_slot_before_ + at * terms_->element;
   }
   template <class Reads>
   void publish(patterns::shows what, Reads) {
-    if (terms_.custom) [[unlikely]]
+    if (terms_->custom) [[unlikely]]
       show_token(what == patterns::shows::nothing ? nullptr
                                                   : (what == patterns::shows::input ? missing_ : poisoned_).get());
     rounds_.publish();
   }
   bool await(std::size_t member) {
     const auto found = rounds_.await(member, asked_for_);
-    if (found != fabric::arena_rounds::found::here) [[unlikely]] {
-      if (found == fabric::arena_rounds::found::differs) report_difference(member);
-      return false;
-    }
-    if (terms_.custom) [[unlikely]]
+    if (found != fabric::arena_rounds::found::here) [[unlikely]]
+      return end_in_vain(member, found);
+    if (terms_->custom) [[unlikely]]
       take_token(member);
     return true;
   }
@@ -162,16 +149,16 @@ class board_party {
   void end_with_all_in(std::uint32_t since) noexcept { rounds_.end_with_all_in(since); }
 
   void copy(place from, place to, std::size_t count) noexcept {
-    if (from != to && count != 0) std::memcpy(to, from, count * terms_.element);
+    if (from != to && count != 0) std::memcpy(to, from, count * terms_->element);
   }
   void copy_within(place from, place to, std::size_t count) noexcept {
-    if (from != to && count != 0) std::memmove(to, from, count * terms_.element);
+    if (from != to && count != 0) std::memmove(to, from, count * terms_->element);
   }
   /// Nothing where an operator has thrown that it depends on.
   void combine(std::span<const place> from, place to, std::size_t count) {
     if (count == 0) return;
-    if (!terms_.custom && from.size() <= most_sources) [[likely]]
-      return terms_.kernel(reinterpret_cast<const void* const*>(from.data()), from.size(), to, count);
+    if (!terms_->custom && from.size() <= most_sources) [[likely]]
+      return terms_->kernel(reinterpret_cast<const void* const*>(from.data()), from.size(), to, count);
     combine_many(from, to, count);
   }
   void combine_two(place first, place second, place to, std::size_t count) {
@@ -180,14 +167,14 @@ class board_party {
 
   bool begin_telling(std::size_t count) {
     in_line_ = false;
-    const bool begun = begin_bytes(count * terms_.element);
+    const bool begun = begin_bytes(count * terms_->element);
     telling_ = rounds_.number();
     return begun;
   }
   void tell(patterns::offers what) noexcept;
   void hear(std::size_t member, patterns::offers) noexcept;
   bool is_mapped(std::size_t member) const noexcept { return told_[member].mapped(); }
-  bool shares_slots() const noexcept { return long_slots_ == opening::open && in_long_slots_ && !terms_.custom; }
+  bool shares_slots() const noexcept { return long_slots_ == opening::open && in_long_slots_ && !terms_->custom; }
   bool take(std::size_t member, std::size_t at, place to, std::size_t count);
   bool give(std::size_t member, std::size_t at, place from, std::size_t count);
   bool combine_told(patterns::range of, place to);
@@ -195,8 +182,8 @@ class board_party {
   bool combine_in_place(patterns::range of, Takes takes) {
     outputs_.assign(size(), nullptr);
     for (std::size_t i = 0; i < size(); ++i) {
-      operands_[i] = find(i, told_[i].in, terms_.count * terms_.element);
-      if (takes(i)) outputs_[i] = find(i, told_[i].out, terms_.count * terms_.element);
+      operands_[i] = find(i, told_[i].in, terms_->count * terms_->element);
+      if (takes(i)) outputs_[i] = find(i, told_[i].out, terms_->count * terms_->element);
       if (operands_[i] == nullptr || (takes(i) && outputs_[i] == nullptr)) return false;
     }
     combine_into_outputs(of);
@@ -205,7 +192,7 @@ class board_party {
   place kept(patterns::range of);
 
   patterns::range block(std::size_t member) const noexcept {
-    if (begins_.empty()) return {member * terms_.block, terms_.block};
+    if (begins_.empty()) return {member * terms_->block, terms_->block};
     return {begins_[member], begins_[member + 1] - begins_[member]};
   }
   void apart(std::size_t count);
@@ -216,22 +203,27 @@ class board_party {
     return {begins_[row], begins_[row + 1] - begins_[row]};
   }
   std::size_t room_behind_counts() const noexcept {
-    return (fabric::arena_slot_bytes - counts_bytes()) / terms_.element;
+    return (fabric::arena_slot_bytes - counts_bytes()) / terms_->element;
   }
   bool begin_counting() {
     in_line_ = false;
     telling_ = rounds_.number() + 1;
-    return rounds_.begin(terms_.fingerprint, sequence_, fabric::arena_slot_bytes);
+    return rounds_.begin(terms_->fingerprint, sequence_, fabric::arena_slot_bytes);
   }
   void show_counts() noexcept;
   bool hear_counts(std::size_t member, patterns::range& its, std::size_t& all);
   place behind_counts(std::size_t member, std::size_t at) const noexcept {
-    return rounds_.slot(member) + counts_bytes() + at * terms_.element;
+    return rounds_.slot(member) + counts_bytes() + at * terms_->element;
   }
   /// Whether counts have room in a slot at all.
   bool has_room_for_counts() const noexcept { return counts_bytes() <= fabric::arena_slot_bytes; }
 
+  /// Vectors that one pass of a kernel combines.
+  static constexpr std::size_t most_sources = 16;
+
  private:
+  friend class line_party;
+
   leader_result finish_special();
 
   /// What a process tells: offsets in its region of the heaps, `elsewhere`, or `none`, and the address of its input.
@@ -248,8 +240,6 @@ class board_party {
   };
   static_assert(sizeof(told_buffers) <= fabric::arena_line_bytes);
 
-  /// Vectors that one pass of a kernel combines.
-  static constexpr std::size_t most_sources = 16;
   /// Of a slot, which may hold an error token.
   static constexpr std::size_t token_bytes = 256;
   static constexpr std::size_t long_slots_in_ring = 4;
@@ -257,18 +247,19 @@ class board_party {
   static constexpr std::size_t longest_short_one_way = 2 << 10;
 
   bool begin_bytes(std::size_t in_slot) {
-    if (terms_.custom) [[unlikely]]
+    if (terms_->custom) [[unlikely]]
       in_slot = std::max(in_slot, token_bytes);
     asked_for_ = in_slot;
     return in_long_slots_ && in_slot != 0 ? begin_with_long_slot(in_slot)
-                                          : rounds_.begin(terms_.fingerprint, sequence_, in_slot);
+                                          : rounds_.begin(terms_->fingerprint, sequence_, in_slot);
   }
   bool begin_with_long_slot(std::size_t bytes);
   void place_blocks(const leader_call& call, std::size_t each);
   place slot(std::size_t member) const noexcept {
     return in_long_slots_ ? long_slots_of_[member] + long_slot_ : rounds_.slot(member);
   }
-  void report_difference(std::size_t member);
+  /// Says where that is why a wait for `member` was in vain that the calls differ. False.
+  bool end_in_vain(std::size_t member, fabric::arena_rounds::found found);
 
   static std::span<const std::byte* const> as_inputs(std::span<const place> all) noexcept {
     return {all.data(), all.size()};
@@ -344,7 +335,7 @@ class board_party {
   // Of the latest call:
   const leader_call* call_ = nullptr;
   place in_ = nullptr, out_ = nullptr, kept_at_ = nullptr;
-  terms terms_;
+  const operand_terms* terms_ = nullptr;
   std::vector<std::size_t> begins_;  // of blocks with counts, and their end; of an all-to-all: sent, then received
   std::size_t slot_bytes_ = fabric::arena_slot_bytes;  // of which a piece is no longer
   std::size_t asked_for_ = 0;                          // of the slots of this round

@@ -1,17 +1,15 @@
 // Collectives among processes of one node, in the memory that they share.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 #include <weft/choice/node_limits.hpp>
 #include <weft/schedules/pattern_call.hpp>
 #include <weft/schedules/selection.hpp>
-#include <weft/team/board_party.hpp>
+#include <weft/team/line_party.hpp>
 #include <weft/team/node_groups.hpp>
 
 namespace weft::detail {
@@ -43,32 +41,43 @@ class node_team {
 
   /// Runs one that does, as `member`, the first rank of this process, by the pattern `wanted` where it serves the call.
   /// Blocks.
-  leader_result run(const leader_call& call, fabric::participant& member, memory_pattern wanted = memory_pattern::none);
+  leader_result run(const leader_call& call, fabric::participant& member,
+                    memory_pattern wanted = memory_pattern::none) {
+    if (!goes_in_line(call, wanted)) return run_in_rounds(call, member, wanted);
+    return show_line(call) && use_lines(call) ? leader_result() : give_up(member);
+  }
 
   /// The same in two steps, of a call that is one exchange, without a named pattern. The first shows what this process
-  /// has, and does not block; whether that could be is told to the second.
-  bool show(const leader_call& call, fabric::participant& member);
-  leader_result use_shown(bool shown, fabric::participant& member);
+  /// has, and does not block; what that came to is told to the second.
+  enum class showing : unsigned char { failed, in_line, in_slot };
+  showing show(const leader_call& call, fabric::participant& member) {
+    if (!goes_in_line(call)) return show_in_slot(call, member);
+    return show_line(call) ? showing::in_line : showing::failed;
+  }
+  leader_result use_shown(const leader_call& call, showing shown, fabric::participant& member) {
+    if (shown != showing::in_line) return use_slots(shown, member);
+    return use_lines(call) ? leader_result() : give_up(member);
+  }
   /// Whether a `what` of a vector of so many bytes, without a named pattern or counts, is one.
   bool is_one_exchange(collective what, std::size_t bytes) const noexcept {
     return (what == collective::allreduce || what == collective::barrier) && is_one_round(what, bytes);
   }
 
+  /// Whether a call has been found to go by line_party.
+  bool goes_in_line(const leader_call& call, memory_pattern wanted = memory_pattern::none) const noexcept {
+    return is_known(call, wanted) && call.on_node.in_line;
+  }
   /// Begins one: what follows is `how()`, carried out by `party()`. Blocks; false where the communicator has failed.
   bool begin(const leader_call& call, memory_pattern wanted = memory_pattern::none) {
-    known_way& its = kept_[call.kept_at];
-    const bool is_latest = std::exchange(latest_, &its) == &its;
-    const bool known = its.of == &call && call.again && (is_latest || call.counts.empty()) && wanted == its.wanted &&
-                       party_.refused_long_slots() == its.by_short_slots;
-    party_.start(call);
-    if (!known) [[unlikely]]
-      learn(its, call, wanted);
-    else if (!is_latest)
-      party_.take_terms(its.terms);
-    return its.how.by == memory_pattern::single_copy || party_.take_slots_for(its.bytes, is_one_way(call.what));
+    if (!is_known(call, wanted) || (!call.counts.empty() && !party_.is_of(call))) [[unlikely]]
+      learn(call, wanted);
+    else
+      party_.start(call);
+    how_ = &call.on_node.how;
+    return how_->by == memory_pattern::single_copy || party_.take_slots_for(call.on_node.bytes, is_one_way(call.what));
   }
   /// The pattern of the latest call, but for all-to-alls with counts.
-  const schedules::pattern_call& how() const noexcept { return latest_->how; }
+  const schedules::pattern_call& how() const noexcept { return *how_; }
   const patterns::two_levels* levels() const noexcept { return groups_ ? &*groups_ : nullptr; }
   board_party& party() noexcept { return party_; }
 
@@ -84,7 +93,7 @@ class node_team {
   /// From now on: the same in every process.
   void take(const node_limits& limits) noexcept {
     limits_ = limits;
-    for (known_way& each : kept_) each.of = nullptr;
+    conditions_ += 2;
   }
 
   /// The communicator has failed: whoever waits here is to end. Any thread.
@@ -97,19 +106,27 @@ class node_team {
            what == collective::gather || what == collective::scatter;
   }
 
+  /// Of what depends on more than the call: how it goes is found out anew where this has changed. Not 0.
+  std::uint32_t conditions() const noexcept { return conditions_ + (party_.refused_long_slots() ? 1 : 0); }
+  bool is_known(const leader_call& call, memory_pattern wanted) const noexcept {
+    return call.on_node.found == conditions() && call.on_node.wanted == wanted;
+  }
+  // The two steps of reduce_at_once. Flattened: what calls cost is a third of the shortest call.
+  [[gnu::flatten]] bool show_line(const leader_call& call) {
+    line_party lines(party_, call);
+    return patterns::show_input(lines, call.on_node.how.all(), patterns::everyone);
+  }
+  [[gnu::flatten]] bool use_lines(const leader_call& call) {
+    line_party lines(party_, call);
+    return patterns::combine_shown(lines, call.on_node.how.all());
+  }
+  leader_result run_in_rounds(const leader_call& call, fabric::participant& member, memory_pattern wanted);
+  showing show_in_slot(const leader_call& call, fabric::participant& member);
+  leader_result use_slots(showing shown, fabric::participant& member);
   leader_result give_up(fabric::participant& member);
   bool alltoall_with_counts(const leader_call& call, memory_pattern wanted);
 
-  /// How a call goes, and what that depends on beside the call.
-  struct known_way {
-    const leader_call* of = nullptr;
-    board_party::terms terms;
-    schedules::pattern_call how;
-    std::size_t bytes = 0;  ///< that are given
-    memory_pattern wanted = memory_pattern::none;
-    bool by_short_slots = false;
-  };
-  void learn(known_way& its, const leader_call& call, memory_pattern wanted);
+  void learn(const leader_call& call, memory_pattern wanted);
   /// Bytes of the longest input that a process gives the others.
   std::size_t bytes_given(const leader_call& call) const;
   bool can_go(const leader_call& call, memory_pattern by) const noexcept;
@@ -125,9 +142,8 @@ class node_team {
   const node_limits limits_by_short_slots_;
   const std::optional<patterns::two_levels> groups_;
   std::vector<patterns::move> moves_;
-
-  std::array<known_way, most_calls_kept> kept_;
-  known_way* latest_ = kept_.data();
+  std::uint32_t conditions_ = 2;
+  const schedules::pattern_call* how_ = nullptr;  // of the latest call
 };
 
 }  // namespace weft::detail

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 #include <weft/fabric/arena_board.hpp>
 #include <weft/fabric/round_order.hpp>
@@ -35,7 +36,7 @@ class arena_rounds {
   /// and `failed` outlive this.
   arena_rounds(std::vector<arena_board*> boards, std::size_t self, progress& by, const std::atomic<bool>& failed);
 
-  std::size_t size() const noexcept { return boards_.size(); }
+  std::size_t size() const noexcept { return size_; }
   std::size_t self() const noexcept { return self_; }
 
   /// Begins a round of this call, of which all processes must have the same two numbers. `in_slot`: bytes of the slot
@@ -58,11 +59,12 @@ class arena_rounds {
     // of which each believes to be the root do not look at each other in that round.
     calls_ = (calls_ ^ fingerprint ^ std::uint64_t{sequence} << 32) * 0x9e3779b97f4a7c15u;
     calls_ ^= calls_ >> 32;
+    place_ = order_.number() % arena_depth;
     stamp_ = std::uint64_t{order_.number()} << 32 | (calls_ & 0xffff'ffffu);
     if (!settled && !settle()) [[unlikely]]
       return false;
     // relaxed, all: publish() orders them for who comes in time; who does not sees another round, or has a wrong text.
-    arena_call& mine = boards_[self_]->calls[place()];
+    arena_call& mine = mine_.calls[place_];
     mine.fingerprint.store(fingerprint, std::memory_order_relaxed);
     mine.sequence.store(sequence, std::memory_order_relaxed);
     mine.round.store(order_.number(), std::memory_order_relaxed);
@@ -70,20 +72,20 @@ class arena_rounds {
   }
 
   /// Where `begin` has made room for this process's value, and what others published there.
-  std::byte* line(std::size_t member) const noexcept { return boards_[member]->lines[place()].value.data(); }
+  std::byte* line(std::size_t member) const noexcept { return boards_[member]->lines[place_].value.data(); }
   std::byte* slot(std::size_t member) const noexcept { return boards_[member]->slots.data() + slot_; }
 
   /// What was written is for the others to read now.
   void publish() noexcept {
     // release: pairs with the acquire of whoever finds this stamp: value, slot and call are there then.
-    boards_[self_]->lines[place()].stamp.store(stamp_, std::memory_order_release);
+    mine_.lines[place_].stamp.store(stamp_, std::memory_order_release);
     woken_ = false;
   }
 
   /// Waits until `member` has published in this round. `in_slot`: bytes of its slot that are read next. A few come to
   /// this core together with the stamp, not behind it.
   found await(std::size_t member, std::size_t in_slot = 0) {
-    const std::atomic<std::uint64_t>& its = boards_[member]->lines[place()].stamp;
+    const std::atomic<std::uint64_t>& its = boards_[member]->lines[place_].stamp;
     const std::size_t asked_for = in_slot <= most_asked_for ? in_slot : 0;
     for (int turn = 0;; ++turn) {
       for (std::size_t i = 0; i < asked_for; i += cache_line) __builtin_prefetch(slot(member) + i);
@@ -149,23 +151,31 @@ class arena_rounds {
   static constexpr std::size_t cache_line = 64;
 
   static std::uint32_t round_of(std::uint64_t stamp) noexcept { return static_cast<std::uint32_t>(stamp >> 32); }
-  std::size_t place() const noexcept { return order_.number() % arena_depth; }
-
   found await_long(const std::atomic<std::uint64_t>& its);
   /// Leaves a coroutine that is left where it would wait: true once it goes on. Else false, and where the communicator
   /// has failed.
   bool leave() noexcept;
   bool settle();
   bool all_are_in(std::uint32_t round) const noexcept;
-  void wake_sleepers() noexcept;
+  void wake_sleepers() noexcept {
+    if (std::exchange(woken_, true)) return;
+    // seq_cst: between the stamp and the looks; see long_wait::sleep().
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (const arena_board* each : boards_)
+      if (each->asleep.load(std::memory_order_relaxed) != 0 && each != &mine_) [[unlikely]]
+        return wake_all();
+  }
+  void wake_all() noexcept;
 
   const std::vector<arena_board*> boards_;
-  const std::size_t self_;
+  const std::size_t size_, self_;
+  arena_board& mine_;
   progress& by_;
   const std::atomic<bool>& failed_;
   round_order order_{arena_depth};
   slot_ring slots_{arena_slots_bytes};
-  std::size_t slot_ = 0;     // where this round's lies
+  std::size_t place_ = 0;    // of this round's lines
+  std::size_t slot_ = 0;     // where its slots lie
   std::uint64_t calls_ = 0;  // a hash of all so far
   std::uint64_t stamp_ = 0;
   int spins_;

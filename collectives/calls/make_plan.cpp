@@ -1,10 +1,10 @@
 #include <optional>
 #include <weft/calls/agreement.hpp>
 #include <weft/calls/call_ways.hpp>
-#include <weft/calls/planned_collective.hpp>
+#include <weft/calls/make_plan.hpp>
 #include <weft/calls/prepared_calls.hpp>
 
-#include "memory_plan.hpp"
+#include "planned_in_memory.hpp"
 
 namespace weft::detail {
 namespace {
@@ -60,26 +60,6 @@ class planned_by_messages final : public planned_collective {
   run_arguments arguments_;
   std::optional<reserved_messages> reserved_;
   std::unique_ptr<dataflow_execution> run_;
-};
-
-class planned_in_memory final : public planned_collective {
- public:
-  planned_in_memory(const std::shared_ptr<communicator_state>& its, const request& call, const request_shape& shape)
-      : planned_collective(its, call, shape), call_(*its, bound(), know(*its, bound())) {}
-  ~planned_in_memory() override {
-    if (unwinding() && !call_.is_open()) break_communicator();
-  }
-
-  event& done() override { return call_.offered(); }
-  void await() override { call_.wait(); }
-  const std::exception_ptr& failure() const noexcept override { return call_.failure(); }
-  void raise() const override { std::rethrow_exception(failure()); }
-
- private:
-  void begin() override { call_.start(); }
-  bool advance() override { return call_.advance(); }
-
-  memory_plan call_;
 };
 
 }  // namespace

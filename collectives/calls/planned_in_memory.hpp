@@ -1,14 +1,15 @@
 // Plans whose calls go through memory which their ranks share.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <vector>
-#include <weft/calls/memory_call.hpp>
+#include <weft/calls/kept_call.hpp>
+#include <weft/calls/planned_collective.hpp>
 #include <weft/executor/execution.hpp>
+#include <weft/process/started_call.hpp>
 
 #include "joined_call.hpp"
 
@@ -16,29 +17,27 @@ namespace weft::detail {
 
 /// One rank's. Its ranks meet elsewhere than in their other calls: where that is, those of a node tell each other by
 /// messages once they have made the plan, and whoever polls, or else the first start, opens it then.
-class memory_plan final : public started_call {
+class planned_in_memory final : public planned_collective, started_call {
  public:
-  /// Of a `call` of the communicator of `on` that is `known`. It outlives the plan.
-  memory_plan(communicator_state& on, const request& call, const known_call& known);
-  ~memory_plan();
+  planned_in_memory(const std::shared_ptr<communicator_state>& its, const request& call, const request_shape& shape);
+  ~planned_in_memory() override;
 
-  void start();
-  /// Whether all ranks have made it.
-  bool is_open() { return advance(); }
-  /// What the latest start threw, or null. Once it is over.
-  const std::exception_ptr& failure() const noexcept { return failure_; }
+  event& done() override { return started_call::offered(); }
+  void await() override;
+  const std::exception_ptr& failure() const noexcept override { return failure_; }
+  void raise() const override { std::rethrow_exception(failure_); }
 
  private:
+  void begin() override;
+  bool advance() override { return started_call::advance(); }
   void run() noexcept override;
   void tell_board();
   void open();
   void open_with(std::vector<fabric::board_ticket> boards);
   void learn_ways();
-  bool show();
-  void use_shown(bool shown);
+  void use_shown() noexcept;
   void run_by_messages();
 
-  communicator_state& on_;
   kept_call what_;
   const std::uint32_t sequence_;
   fabric::board_ticket board_;  // of this process
@@ -47,12 +46,14 @@ class memory_plan final : public started_call {
   std::unique_ptr<communicator_state> elsewhere_;    // null: it is not open yet
   std::unique_ptr<dataflow_execution> by_messages_;  // where there was no board left
   std::uint64_t fingerprint_ = 0;                    // of these
-  bool started_ = false;
-  bool awaited_ = true;  // by others, behind this rank's own waits
+  bool in_flight_ = false;                           // a start, not the opening alone
+  bool awaited_ = true;                              // by others, behind this rank's own waits
   // Where it is one exchange a start shows, and who waits uses what is shown:
-  std::optional<joined_call> among_ranks_;  // of this process; else
-  bool exchanges_on_node_ = false;
-  std::optional<bool> shown_;  // by this start: whether that could be
+  node_team* team_ = nullptr;  // among the processes of a node; or
+  node_team::showing shown_in_ = node_team::showing::failed;
+  std::optional<joined_call> among_ranks_;  // of this process
+  bool shows_ = false;                      // this start has
+  bool shown_ = false;                      // and that could be
   std::exception_ptr failure_;
 };
 

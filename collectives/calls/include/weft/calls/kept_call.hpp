@@ -1,0 +1,31 @@
+// What a call is given, where it outlives the caller's own.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+#include <weft/request/known_call.hpp>
+
+namespace weft::detail {
+
+struct kept_call {
+  kept_call(const request& its, const known_call& so_known)
+      : call(its),
+        known(so_known),
+        counts_(its.counts.begin(), its.counts.end()),
+        received_(its.received.begin(), its.received.end()) {
+    call.counts = counts_;
+    call.received = received_;
+    known.joined.reset();
+    known.between.on_node.found = 0;  // by another team, perhaps
+  }
+  kept_call(const kept_call&) = delete;
+  kept_call& operator=(const kept_call&) = delete;
+
+  request call;
+  known_call known;
+
+ private:
+  std::vector<std::size_t> counts_, received_;
+};
+
+}  // namespace weft::detail
