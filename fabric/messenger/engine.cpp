@@ -19,10 +19,8 @@ engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
     : network_(std::move(network)),
       settings_(std::move(settings)),
       frame_limit_(sizeof(header) + settings_.eager_limit) {
-  for (std::size_t i = 0; i < settings_.first_rank.size(); ++i) {
-    peers_.push_back(std::make_unique<peer>());
-    peers_.back()->process = static_cast<int>(i);
-  }
+  for (std::size_t i = 0; i < settings_.first_rank.size(); ++i)
+    peers_.push_back(std::make_unique<peer>(static_cast<int>(i), frames_));
   unflushed_.reserve(peers_.size());
   owed_.reserve(most_owed);
 }
@@ -36,7 +34,6 @@ engine::~engine() {
   for (auto& [key, each] : rooms_)
     if (each->owner != nullptr) each->owner->active.clear();
   rooms_.clear();
-  flying_.clear();
 }
 
 bool engine::poll() {
@@ -141,7 +138,7 @@ void engine::finish_ended() noexcept {
     first.finished();
   }
   troubled_ = left_over;
-  const bool busy = in_flight_ != 0 || buffered_ != 0 || !flying_.empty() || !unflushed_.empty() || troubled_;
+  const bool busy = in_flight_ != 0 || buffered_ != 0 || !slots_.flying().empty() || !unflushed_.empty() || troubled_;
   // relaxed: see quiet().
   if (busy != busy_.load(std::memory_order_relaxed)) busy_.store(busy, std::memory_order_relaxed);
   const bool polls = needs_polls();
@@ -221,30 +218,6 @@ void engine::begin_receive(receive_operation& receive) {
   // a sender that takes it for a short one is found out.
   const int process = receive.at->members->process[static_cast<std::size_t>(receive.peer)];
   if (process != settings_.process) begin_landing(receive, process, receive.bytes, 0, true);
-}
-
-transfer_slot& engine::take_slot(transfer_slot::purpose use, void* owner, int process) {
-  if (free_slots_ == nullptr) {
-    slots_.push_back(std::make_unique<transfer_slot>());  // is free, whatever happens from here on
-    free_slots_ = slots_.back().get();
-  }
-  transfer_slot& slot = *free_slots_;
-  if (use == transfer_slot::purpose::frame && slot.frame == nullptr)
-    slot.frame = std::make_unique_for_overwrite<std::byte[]>(frame_limit_);
-  free_slots_ = slot.next_free;
-  slot.use = use;
-  slot.owner = owner;
-  slot.process = process;
-  flying_.push_back(slot);
-  if (use != transfer_slot::purpose::landing) ++sends_flying_;
-  return slot;
-}
-
-void engine::give_back(transfer_slot& slot) noexcept {
-  flying_.erase(flying_.iterator_to(slot));
-  if (slot.use != transfer_slot::purpose::landing) --sends_flying_;
-  slot.next_free = free_slots_;
-  free_slots_ = &slot;
 }
 
 }  // namespace weft::fabric

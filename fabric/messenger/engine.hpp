@@ -16,7 +16,9 @@
 #include "message_pool.hpp"
 #include "payload.hpp"
 #include "peer.hpp"
+#include "planned_needs.hpp"
 #include "room.hpp"
+#include "transfer_slots.hpp"
 #include "wire.hpp"
 
 namespace weft::fabric {
@@ -50,9 +52,9 @@ class engine final : private receiver {
   // engine_rooms.cpp
   void join(participant& member);
   void leave(participant& member);
-  /// Of a plan of the rank, which receives a message of each of these lengths (messenger::reserve).
-  void reserve(participant& member, std::span<const std::size_t> lengths);
-  void release(participant& member, std::span<const std::size_t> lengths) noexcept;
+  /// Of a plan of the rank (messenger::reserve).
+  void reserve(participant& member, std::span<const planned_message> each_run);
+  void release(participant& member, std::span<const planned_message> each_run) noexcept;
   /// What waits for that rank; comes to be when it is first asked for. Null when the rank has left.
   room* find_room(const room_key& key);
 
@@ -79,14 +81,18 @@ class engine final : private receiver {
   void break_participant(participant& member, const std::exception_ptr& failure, bool alone) noexcept;
 
  private:
+  // engine_rooms.cpp
+  planned_needs needs_of(const participant& member, std::span<const planned_message> each_run) const noexcept;
+  /// Room for contents in what stands for a message of so many bytes before its receive.
+  std::size_t room_for(std::size_t bytes) const noexcept { return bytes <= settings_.eager_limit ? bytes : 0; }
+  void release_messages(std::span<const planned_message> of) noexcept;
+
   // engine.cpp
   bool quiet_outside() const noexcept;
   void begin_send(send_operation& send);
   void begin_receive(receive_operation& receive);
   void end(operation& ended) noexcept;
   void fail(operation& failed, std::exception_ptr failure) noexcept;
-  transfer_slot& take_slot(transfer_slot::purpose use, void* owner, int process);
-  void give_back(transfer_slot& slot) noexcept;
 
   // engine_matched.cpp: messages that meet their receives
   void send_home(send_operation& send);
@@ -129,8 +135,9 @@ class engine final : private receiver {
   void send_control(peer& to, header& h, const std::byte* body = nullptr, std::size_t bytes = 0) noexcept;
   void send_eager(peer& to, send_operation& send);
   void send_envelope(peer& to, departure& announced, header h);
-  void queue_message(peer& to, outgoing later);
+  void send_queued(peer& to, const header& h, std::span<const std::byte> body);
   bool transmit_first(peer& to);
+  void remove_first_message(peer& to) noexcept;
   bool flush(peer& to);
   void flush_all();
   void want_flush(peer& to);
@@ -178,7 +185,6 @@ class engine final : private receiver {
   void take_dropped(const header& h);
   void retry_payloads();
   void give_up_doomed();
-  void disown_pieces(const void* owner) noexcept;
   departure* granted(const peer& by, std::uint32_t id) noexcept { return granted_.front({by.process, id}); }
 
   // engine_poison.cpp: messages without contents
@@ -222,6 +228,7 @@ class engine final : private receiver {
   std::size_t inject_limit_ = 0;
   std::int64_t credit_of_each_ = 0;  // units
 
+  object_pool<outgoing> frames_;  // of all peers' queues
   std::vector<std::unique_ptr<peer>> peers_;
   std::vector<peer*> unflushed_;
   std::unordered_map<room_key, std::unique_ptr<room>, room_hash> rooms_;
@@ -258,13 +265,9 @@ class engine final : private receiver {
   std::vector<owed_break> owed_;  // never grows beyond what is reserved: it is used when there is no memory
   bool troubled_ = false;         // somebody is suspected, or something owed
 
-  std::vector<std::unique_ptr<transfer_slot>> slots_;
-  transfer_slot* free_slots_ = nullptr;
-  boost::intrusive::list<
-      transfer_slot,
-      boost::intrusive::member_hook<transfer_slot, boost::intrusive::list_member_hook<>, &transfer_slot::flying>,
-      boost::intrusive::constant_time_size<false>>
-      flying_;
+  transfer_slots slots_;
+
+  planned_needs planned_;  // of all plans
 
   alignas(64) std::atomic<submission*> submitted_{nullptr};  // last first
   std::atomic<bool> calls_waiting_{false};
@@ -276,7 +279,6 @@ class engine final : private receiver {
   clock::time_point next_check_{};
   clock::time_point last_inquiry_{};
   std::size_t in_flight_ = 0;      // operations begun and not ended
-  std::size_t sends_flying_ = 0;   // frames and payloads that the provider works on
   std::atomic<bool> busy_{false};  // whether polling can do anything for the ranks of this process
   std::atomic<bool> needs_polls_{false};
   std::atomic<bool> look_soon_{false};    // polls are rare from now on: the next looks at the clock

@@ -101,7 +101,7 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
 void engine::take_envelope(peer& from, const header& h, std::span<const std::byte> body) {
   if (body.size() < sizeof(envelope_body) || h.length == 0)
     return suspect(from.process, "it sent an envelope that is cut short or empty");
-  auto message = messages_.take(0);
+  auto message = messages_.take(room_for(h.length));  // as is reserved for it, should it come whole
   message->source = h.source;
   message->tag = h.tag;
   message->collective = h.matching == space::collective;
@@ -127,7 +127,7 @@ void engine::done(transfer& ended, std::size_t bytes, std::error_code error) {
   const int process = slot.process;
   const bool cancelled = error == std::errc::operation_canceled;
   const std::size_t expected = slot.bytes;
-  give_back(slot);
+  slots_.give_back(slot);
   try {
     if (error && !cancelled) suspect_connection(process, "its connection failed: " + error.message());
     if (owner == nullptr) return;

@@ -39,7 +39,7 @@ void engine::ring_after_silence(peer& to) noexcept {
 }
 
 bool engine::needs_polls() const noexcept {
-  return sends_flying_ != 0 || !unflushed_.empty() || troubled_ || any_doomed_ || frames_dropped_ ||
+  return slots_.sends() != 0 || !unflushed_.empty() || troubled_ || any_doomed_ || frames_dropped_ ||
          !blocked_departures_.empty() || !blocked_landings_.empty();
 }
 

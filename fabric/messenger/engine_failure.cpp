@@ -53,10 +53,8 @@ void engine::lose(peer& gone, const std::string& why) {
       break_participant(*member, failure, false);
   }
   doom_payloads(process);
-  for (const outgoing& each : gone.messages)
-    if (each.operation == nullptr && each.head.kind == message_kind::eager) buffered_ -= each.bytes;
   gone.control.clear();
-  gone.messages.clear();
+  while (!gone.messages.empty()) remove_first_message(gone);
 }
 
 void engine::suspect(int process, std::string_view why, std::chrono::milliseconds patience) noexcept {
@@ -131,10 +129,8 @@ void engine::frame_failed(peer& from, const header& h) noexcept {
 }
 
 void engine::drop_first_message(peer& to) noexcept {
-  outgoing& first = to.messages.front();
-  owe_break(first.head.communicator, std::current_exception());
-  if (first.operation == nullptr && first.head.kind == message_kind::eager) buffered_ -= first.bytes;
-  to.messages.pop_front();
+  owe_break(to.messages.front().head.communicator, std::current_exception());
+  remove_first_message(to);
 }
 
 void engine::drop_early_grants(room& of, bool alone) {
@@ -213,8 +209,7 @@ void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noe
       return withdraw(arriving);
     }
     case operation::stage::waiting_for_room:
-      std::erase_if(peers_[static_cast<std::size_t>(process())]->messages,
-                    [&](const outgoing& each) { return each.operation == &cancelled; });
+      peers_[static_cast<std::size_t>(process())]->messages.remove(cancelled);
       break;
     case operation::stage::waiting_for_grant:
       if (leaving == nullptr) {

@@ -44,12 +44,7 @@ std::shared_ptr<const poison> engine::read_poison(std::span<const std::byte> bod
 
 void engine::send_poisoned(peer& to, send_operation& send) {
   const auto body = bytes_of(*send.poisoned);
-  outgoing later;
-  later.head = head_for(message_kind::poisoned, send);
-  later.bytes = body.size();
-  later.body = std::make_unique_for_overwrite<std::byte[]>(body.size());
-  std::memcpy(later.body.get(), body.data(), body.size());
-  queue_message(to, std::move(later));
+  send_queued(to, head_for(message_kind::poisoned, send), body);
   end(send);
 }
 

@@ -52,17 +52,25 @@ void messenger::leave(participant& member) {
   while_held([&] { engine_->leave(member); });
 }
 
-void messenger::reserve(participant& member, std::span<const std::size_t> lengths) {
-  while_held([&] { engine_->reserve(member, lengths); });
+void messenger::reserve(participant& member, std::span<const planned_message> each_run) {
+  while_held([&] { engine_->reserve(member, each_run); });
 }
-void messenger::release(participant& member, std::span<const std::size_t> lengths) {
-  while_held([&] { engine_->release(member, lengths); });
+void messenger::release(participant& member, std::span<const planned_message> each_run) {
+  while_held([&] { engine_->release(member, each_run); });
 }
 
 void messenger::post(operation& begun) {
   if (!engine_->guard().try_acquire()) return engine_->submit(begun);
   engine_->take_submissions();
   engine_->begin(begun);
+  engine_->finish_ended();
+  engine_->guard().release();
+}
+
+void messenger::post(task& begun) noexcept {
+  if (!engine_->guard().try_acquire()) return engine_->submit(begun);
+  engine_->take_submissions();
+  begun.run_held();
   engine_->finish_ended();
   engine_->guard().release();
 }
