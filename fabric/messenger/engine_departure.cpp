@@ -96,14 +96,15 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
     if (leaving != nullptr && leaving->process != from.process) leaving = nullptr;
     if (leaving == nullptr || leaving->stopped) {
       if (leaving != nullptr) remove(*leaving);
-      return answer_withdrawn(from, grant.id, 0, failed_alone(h));
+      return answer_withdrawn(from, grant.id, 0, rooms_.failed_alone({h.communicator, h.source}));
     }
     if (leaving->granted.is_linked()) return suspect(from.process, "it granted one message by two names");
   } else {
-    room* const here = find_room({h.communicator, h.source});
+    room* const here = rooms_.find({h.communicator, h.source});
     if (here == nullptr || (here->owner != nullptr && here->owner->failure != nullptr))
-      return answer_withdrawn(from, grant.id, 0, failed_alone(h));
-    if (disagrees(*here, h.tag, h.detail, h.destination)) return answer_withdrawn(from, grant.id, 0, failed_alone(h));
+      return answer_withdrawn(from, grant.id, 0, rooms_.failed_alone({h.communicator, h.source}));
+    if (disagrees(*here, h.tag, h.detail, h.destination))
+      return answer_withdrawn(from, grant.id, 0, rooms_.failed_alone({h.communicator, h.source}));
     leaving = &depart(from.process, h.length);
     leaving->fingerprint = h.detail;
     leaving->early_key = {h.destination, h.tag};

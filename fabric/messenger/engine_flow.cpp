@@ -85,7 +85,7 @@ bool engine::try_transmit(peer& to, header& h, const std::byte* body, std::size_
 bool engine::taken(peer& by, bool accepted) {
   if (accepted) [[likely]] {
     by.refused_since = {};
-    if (settings_.ring) ring_after_silence(by);
+    bell_.sent(by);
     return true;
   }
   const auto now = steady_clock_source().now();

@@ -51,7 +51,7 @@ void engine::send_poisoned(peer& to, send_operation& send) {
 void engine::take_poisoned(peer& from, const header& h, std::span<const std::byte> body) {
   if (body.size() < sizeof(poison_body) || (h.length > settings_.eager_limit && settings_.prepost))
     return suspect(from.process, "it sent a message without contents that is cut short, or too long for one");
-  room* const there = find_room({h.communicator, h.destination});
+  room* const there = rooms_.find({h.communicator, h.destination});
   if (there == nullptr || disagrees(*there, h.tag, h.detail, h.source)) return;
   auto message = messages_.take(0);
   message->source = h.source;

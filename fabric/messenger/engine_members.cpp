@@ -1,4 +1,4 @@
-// The ranks of this process: who joins, who leaves, and what waits for each.
+// The ranks of this process: who joins, who leaves, and what plans of theirs reserve.
 #include <algorithm>
 #include <weft/runtime/error.hpp>
 
@@ -7,19 +7,9 @@
 namespace weft::fabric {
 
 void engine::join(participant& member) {
-  const auto& members = *member.members;
-  const room_key key = key_of(members, member.rank);
-  room* const found = find_room(key);
-  if (found == nullptr)
-    throw error(errc::invalid_argument, "weft: a rank joins communicator " + std::to_string(members.communicator) +
-                                            ", which it has left, after a later one of the same leader or before");
-  history_.join(key);
-  room& here = *found;
-  here.owner = &member;
-  member.here = &here;
-  if (const auto* failure = history_.failure_of(members.communicator)) member.failure = *failure;
+  rooms_.join(member);
   if (std::ranges::any_of(peers_, [](const auto& each) { return each->lost; })) {
-    for (const std::int32_t process : members.process)
+    for (const std::int32_t process : member.members->process)
       if (member.failure == nullptr && peers_[static_cast<std::size_t>(process)]->lost)
         member.failure = lost_error(process);
   }
@@ -27,7 +17,6 @@ void engine::join(participant& member) {
 }
 
 void engine::leave(participant& member) {
-  const room_key key = key_of(*member.members, member.rank);
   room& here = *member.here;
   while (auto message = here.messages.take_any_unexpected()) {
     note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
@@ -38,11 +27,8 @@ void engine::leave(participant& member) {
     messages_.keep(std::move(message));
   }
   const bool alone = member.failure == nullptr || member.failed_alone;
-  if (!alone) history_.leave_failed(key);
   drop_early_grants(here, alone);
-  rooms_.erase(key);
-  last_room_ = nullptr;
-  member.here = nullptr;
+  rooms_.leave(member, alone);
 }
 
 planned_needs engine::needs_of(const participant& member, std::span<const planned_message> each_run) const noexcept {
@@ -105,18 +91,6 @@ void engine::release(participant& member, std::span<const planned_message> each_
 void engine::release_messages(std::span<const planned_message> of) noexcept {
   for (const planned_message& each : of)
     if (!each.is_send) messages_.release(room_for(each.bytes));
-}
-
-room* engine::find_room(const room_key& key) {
-  if (last_room_ != nullptr && last_key_ == key) return last_room_;
-  auto found = rooms_.find(key);
-  if (found == rooms_.end()) {
-    if (history_.has_passed(key)) return nullptr;
-    found = rooms_.emplace(key, std::make_unique<room>()).first;
-  }
-  last_key_ = key;
-  last_room_ = found->second.get();
-  return last_room_;
 }
 
 }  // namespace weft::fabric
