@@ -151,9 +151,8 @@ void agreement::exchange() {
 }
 
 void agreement::start_before(dataflow_execution& run, const run_arguments& arguments) {
-  run.announce();
+  run.announce(arguments);
   run_ = &run;
-  arguments_ = arguments;
   exchange();
 }
 
@@ -169,7 +168,7 @@ void agreement::ended() noexcept {
   if (failure_ != nullptr)
     run_->refuse_held(failure_);
   else
-    run_->start_held(arguments_);
+    run_->start_held();
 }
 
 std::shared_ptr<const bound_schedule> exchange_by_messages(communicator_state& state) {

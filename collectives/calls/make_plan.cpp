@@ -9,22 +9,21 @@
 namespace weft::detail {
 namespace {
 
-/// Room for what a plan receives, while the plan lives.
+/// Room for a plan's messages, while the plan lives.
 class reserved_messages {
  public:
   reserved_messages(communicator_state& at, const bound_schedule& of) : at_(at) {
     for (const bound_step& step : of.steps)
-      if (step.kind == schedules::step_kind::receive || step.kind == schedules::step_kind::await)
-        lengths_.push_back(step.bytes);
-    at_.host.messages().reserve(at_.member, lengths_);
+      if (step.is_transfer()) each_run_.push_back({step.is_send(), step.peer, step.bytes});
+    at_.host.messages().reserve(at_.member, each_run_);
   }
   reserved_messages(const reserved_messages&) = delete;
   reserved_messages& operator=(const reserved_messages&) = delete;
-  ~reserved_messages() { at_.host.messages().release(at_.member, lengths_); }
+  ~reserved_messages() { at_.host.messages().release(at_.member, each_run_); }
 
  private:
   communicator_state& at_;
-  std::vector<std::size_t> lengths_;
+  std::vector<fabric::planned_message> each_run_;
 };
 
 /// In the checked mode: all ranks have made this plan, by their call of this number.

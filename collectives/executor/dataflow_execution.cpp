@@ -18,13 +18,11 @@ dataflow_execution::dataflow_execution(fabric::messenger& messages, fabric::part
       ready_(std::make_unique<schedules::step_index[]>(plan().steps.size())) {}
 
 void dataflow_execution::start(const run_arguments& arguments, progress& by) {
-  announce();
-  if (by.has_own_core()) {
-    handed_over_ = arguments;
+  announce(arguments);
+  if (by.has_own_core())
     messages_.hand_over(*this);
-  } else {
-    messages_.while_held([this, &arguments] { start_held(arguments); });
-  }
+  else
+    messages_.post(*this);
   if (by.threaded()) by.notify();
 }
 
@@ -33,8 +31,8 @@ void dataflow_execution::refuse_held(std::exception_ptr why) noexcept {
   ended();
 }
 
-void dataflow_execution::start_held(const run_arguments& arguments) noexcept {
-  arm(arguments);
+void dataflow_execution::start_held() noexcept {
+  arm();
   running_ = true;
   const auto& steps = plan().steps;
   ready_first_ = ready_last_ = done_ = 0;
@@ -51,12 +49,13 @@ void dataflow_execution::start_held(const run_arguments& arguments) noexcept {
 
 void dataflow_execution::post_ahead(const run_arguments& arguments) {
   early_ = std::make_unique<early[]>(plan().steps.size());
-  arm(arguments);
+  arguments_ = arguments;
+  arm();
   messages_.while_held([this] { post_early(); });
 }
 
 bool dataflow_execution::can_be_early(const bound_step& step) const noexcept {
-  return is_transfer(step) && !is_send(step) && step.after.count == 0 &&
+  return step.is_transfer() && !step.is_send() && step.after.count == 0 &&
          (step.kind == schedules::step_kind::await || step.bytes == 0 || step.target.in == schedules::buffer::scratch);
 }
 
@@ -108,7 +107,7 @@ void dataflow_execution::step_done(schedules::step_index step) noexcept {
 }
 
 void dataflow_execution::take_up(schedules::step_index step) noexcept {
-  if (!is_transfer(plan().steps[step])) {
+  if (!plan().steps[step].is_transfer()) {
     ready_[ready_last_++] = step;
   } else if (failure_ == nullptr) {
     ++in_flight_;
@@ -117,7 +116,7 @@ void dataflow_execution::take_up(schedules::step_index step) noexcept {
 }
 
 void dataflow_execution::run_held() noexcept {
-  if (!goes_on_later_) return start_held(handed_over_);
+  if (!goes_on_later_) return start_held();
   goes_on_later_ = refused_ != nullptr && !settle_refusal();
   if (goes_on_later_) return messages_.hand_over(*this);
   run_ready();

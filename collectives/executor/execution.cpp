@@ -36,7 +36,7 @@ execution::execution(fabric::messenger& messages, fabric::participant& member, c
   std::uint32_t sends = 0;
   std::uint32_t receives = 0;
   for (std::size_t i = 0; i < steps.size(); ++i)
-    if (is_transfer(steps[i])) index_[i] = is_send(steps[i]) ? sends++ : receives++;
+    if (steps[i].is_transfer()) index_[i] = steps[i].is_send() ? sends++ : receives++;
   sends_ = std::make_unique<send[]>(sends);
   receives_ = std::make_unique<receive[]>(receives);
   poisoned_ = std::make_unique<bool[]>(steps.size());
@@ -51,8 +51,8 @@ execution::execution(fabric::messenger& messages, fabric::participant& member, c
     operation.bytes = steps[i].bytes;
   };
   for (schedules::step_index i = 0; i < steps.size(); ++i) {
-    if (!is_transfer(steps[i])) continue;
-    if (is_send(steps[i]))
+    if (!steps[i].is_transfer()) continue;
+    if (steps[i].is_send())
       prepare(sends_[index_[i]], i);
     else
       prepare(receives_[index_[i]], i);
@@ -61,9 +61,8 @@ execution::execution(fabric::messenger& messages, fabric::participant& member, c
 
 execution::~execution() = default;
 
-void execution::arm(const run_arguments& arguments) {
-  arguments_ = arguments;
-  memory_ = {arguments.input, arguments.output, scratch_.get()};
+void execution::arm() {
+  memory_ = {arguments_.input, arguments_.output, scratch_.get()};
   failure_ = nullptr;
   poisoned_by_ = nullptr;
   if (plan_->offers_made != 0) mine_hold_.stand();
@@ -72,17 +71,17 @@ void execution::arm(const run_arguments& arguments) {
   poison_ = arguments_.poisoned;
   for (schedules::step_index i = 0; i < plan().steps.size(); ++i) {
     const bound_step& step = plan().steps[i];
-    if (!is_transfer(step) || is_send(step)) poison(i);
+    if (!step.is_transfer() || step.is_send()) poison(i);
   }
 }
 
 void execution::poison(schedules::step_index i) noexcept {
   poisoned_[i] = true;
-  if (is_send(plan().steps[i])) sends_[index_[i]].poisoned = poison_;
+  if (plan().steps[i].is_send()) sends_[index_[i]].poisoned = poison_;
 }
 
 bool execution::take_poison(schedules::step_index i) noexcept {
-  if (is_send(plan().steps[i])) return false;
+  if (plan().steps[i].is_send()) return false;
   const receive& ended = receives_[index_[i]];
   if (ended.poisoned == nullptr) return false;
   poisoned_[i] = true;
@@ -102,8 +101,8 @@ void execution::conclude() noexcept {
   threw_here_ = false;
   for (schedules::step_index i = 0; i < plan().steps.size(); ++i) {
     const bound_step& step = plan().steps[i];
-    if (std::exchange(poisoned_[i], false) && is_transfer(step))
-      (is_send(step) ? static_cast<fabric::operation&>(sends_[index_[i]]) : receives_[index_[i]]).poisoned = nullptr;
+    if (std::exchange(poisoned_[i], false) && step.is_transfer())
+      (step.is_send() ? static_cast<fabric::operation&>(sends_[index_[i]]) : receives_[index_[i]]).poisoned = nullptr;
   }
 }
 
@@ -116,7 +115,7 @@ fabric::operation& execution::transfer(schedules::step_index i) noexcept {
     o.tag = static_cast<std::uint64_t>(arguments_.sequence) << 32 | mark | step.ordinal;
     o.fingerprint = arguments_.fingerprint;
   };
-  if (is_send(step)) {
+  if (step.is_send()) {
     send& o = sends_[index_[i]];
     address(o);
     if (step.bytes == 0) return o;

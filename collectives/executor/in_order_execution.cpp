@@ -21,7 +21,7 @@ void in_order_execution::post(schedules::step_index step) {
 }
 
 bool in_order_execution::wait_for(schedules::step_index step, progress& by) {
-  if (!is_transfer(plan().steps[step])) return true;
+  if (!plan().steps[step].is_transfer()) return true;
   if (!done_[step].ready()) done_[step].wait(by);
   if (failures_[step] == nullptr) [[likely]]
     return true;
@@ -43,14 +43,14 @@ void in_order_execution::await_settlement(progress& by) {
 void in_order_execution::run_steps(progress& by) {
   const auto& steps = plan().steps;
   for (schedules::step_index i = 0; i < steps.size(); ++i)
-    if (is_transfer(steps[i]) && !is_send(steps[i]) && steps[i].after.count == 0) post(i);
+    if (steps[i].is_transfer() && !steps[i].is_send() && steps[i].after.count == 0) post(i);
   for (schedules::step_index i = 0; i < steps.size(); ++i) {
     if (posted_[i]) continue;
     for (const auto before : plan().after(steps[i])) {
       if (!wait_for(before, by)) return;
       follow(before, i);
     }
-    if (is_transfer(steps[i])) {
+    if (steps[i].is_transfer()) {
       post(i);
       continue;
     }
@@ -61,7 +61,8 @@ void in_order_execution::run_steps(progress& by) {
 }
 
 void in_order_execution::run(const run_arguments& arguments, progress& by) {
-  arm(arguments);
+  arguments_ = arguments;
+  arm();
   run_steps(by);
   for (schedules::step_index i = 0; i < plan().steps.size(); ++i) {
     if (!posted_[i]) continue;

@@ -18,11 +18,10 @@ constexpr std::size_t most_owed = 64;
 engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
     : network_(std::move(network)),
       settings_(std::move(settings)),
+      bell_(settings_),
       frame_limit_(sizeof(header) + settings_.eager_limit) {
-  for (std::size_t i = 0; i < settings_.first_rank.size(); ++i) {
-    peers_.push_back(std::make_unique<peer>());
-    peers_.back()->process = static_cast<int>(i);
-  }
+  for (std::size_t i = 0; i < settings_.first_rank.size(); ++i)
+    peers_.push_back(std::make_unique<peer>(static_cast<int>(i), frames_));
   unflushed_.reserve(peers_.size());
   owed_.reserve(most_owed);
 }
@@ -33,10 +32,6 @@ engine::~engine() {
   blocked_landings_.clear();
   for (auto& each : peers_) each->waiting.clear();
   network_.reset();  // ends every transfer before what it belongs to goes away
-  for (auto& [key, each] : rooms_)
-    if (each->owner != nullptr) each->owner->active.clear();
-  rooms_.clear();
-  flying_.clear();
 }
 
 bool engine::poll() {
@@ -68,66 +63,37 @@ bool engine::poll() {
 
 void operation::begin(engine& by) noexcept { by.begin(*this); }
 
-void engine::submit(submission& begun) noexcept {
-  submission* last = submitted_.load(std::memory_order_relaxed);
-  do {
-    begun.next_submitted = last;
-    // release: pairs with the acquire exchange in take_submissions, so that the contents of what is begun are visible
-    // there.
-  } while (!submitted_.compare_exchange_weak(last, &begun, std::memory_order_release, std::memory_order_relaxed));
-}
-
-void engine::call_later(std::function<void()> function) {
-  const std::lock_guard lock(calls_lock_);
-  calls_.push_back(std::move(function));
-  calls_waiting_.store(true, std::memory_order_release);  // what it announces is guarded by the lock
-}
-
 bool engine::quiet() const noexcept {
   // relaxed: a stale answer costs the progress thread one sleep, which `progress::notify` ends.
-  return !busy_.load(std::memory_order_relaxed) && quiet_outside();
+  return !busy_.load(std::memory_order_relaxed) && submissions_.empty();
 }
 
-/// Nobody has left anything for whoever polls.
-bool engine::quiet_outside() const noexcept {
-  return submitted_.load(std::memory_order_relaxed) == nullptr && !calls_waiting_.load(std::memory_order_relaxed);
+bool engine::needs_polls() const noexcept {
+  return slots_.sends() != 0 || !unflushed_.empty() || troubled_ || any_doomed_ || frames_dropped_ ||
+         !blocked_departures_.empty() || !blocked_landings_.empty();
+}
+
+bool engine::rings() const noexcept {
+  const bool alone = peers_.size() == 1;
+  // relaxed: a stale answer costs one long sleep; whoever posts something waits for it, or notifies.
+  return !needs_polls_.load(std::memory_order_relaxed) && submissions_.empty() && (alone || bell_.works());
+}
+
+void engine::listen() noexcept {
+  look_soon_.store(true, std::memory_order_relaxed);  // relaxed: nothing is handed over
+  bell_.listen();
 }
 
 bool engine::take_submissions() noexcept {
-  // The relaxed look saves the exchange; what it misses the next poll sees.
-  const bool any = submitted_.load(std::memory_order_relaxed) != nullptr;
-  if (any) {
-    submission* last = submitted_.exchange(nullptr, std::memory_order_acquire);
-    submission* first = nullptr;
-    while (last != nullptr) {
-      submission* earlier = last->next_submitted;
-      last->next_submitted = first;
-      first = last;
-      last = earlier;
-    }
-    while (first != nullptr) {
-      submission& begun = *first;
-      first = first->next_submitted;
-      begun.begin(*this);
-    }
+  submission* first = submissions_.take();
+  const bool any = first != nullptr;
+  while (first != nullptr) {
+    submission& begun = *first;
+    first = first->next_submitted;
+    begun.begin(*this);
   }
-  if (calls_waiting_.load(std::memory_order_acquire)) run_calls();
+  submissions_.run_calls();
   return any;
-}
-
-void engine::run_calls() noexcept {
-  if (running_calls_.empty()) {
-    const std::lock_guard lock(calls_lock_);
-    running_calls_.swap(calls_);
-    std::ranges::reverse(running_calls_);
-  }
-  try {
-    for (; !running_calls_.empty(); running_calls_.pop_back()) running_calls_.back()();
-  } catch (...) {
-    return;  // no memory: again when it is polled next
-  }
-  const std::lock_guard lock(calls_lock_);
-  calls_waiting_.store(!calls_.empty(), std::memory_order_relaxed);  // under the lock
 }
 
 void engine::finish_ended() noexcept {
@@ -141,7 +107,7 @@ void engine::finish_ended() noexcept {
     first.finished();
   }
   troubled_ = left_over;
-  const bool busy = in_flight_ != 0 || buffered_ != 0 || !flying_.empty() || !unflushed_.empty() || troubled_;
+  const bool busy = in_flight_ != 0 || buffered_ != 0 || !slots_.flying().empty() || !unflushed_.empty() || troubled_;
   // relaxed: see quiet().
   if (busy != busy_.load(std::memory_order_relaxed)) busy_.store(busy, std::memory_order_relaxed);
   const bool polls = needs_polls();
@@ -221,30 +187,6 @@ void engine::begin_receive(receive_operation& receive) {
   // a sender that takes it for a short one is found out.
   const int process = receive.at->members->process[static_cast<std::size_t>(receive.peer)];
   if (process != settings_.process) begin_landing(receive, process, receive.bytes, 0, true);
-}
-
-transfer_slot& engine::take_slot(transfer_slot::purpose use, void* owner, int process) {
-  if (free_slots_ == nullptr) {
-    slots_.push_back(std::make_unique<transfer_slot>());  // is free, whatever happens from here on
-    free_slots_ = slots_.back().get();
-  }
-  transfer_slot& slot = *free_slots_;
-  if (use == transfer_slot::purpose::frame && slot.frame == nullptr)
-    slot.frame = std::make_unique_for_overwrite<std::byte[]>(frame_limit_);
-  free_slots_ = slot.next_free;
-  slot.use = use;
-  slot.owner = owner;
-  slot.process = process;
-  flying_.push_back(slot);
-  if (use != transfer_slot::purpose::landing) ++sends_flying_;
-  return slot;
-}
-
-void engine::give_back(transfer_slot& slot) noexcept {
-  flying_.erase(flying_.iterator_to(slot));
-  if (slot.use != transfer_slot::purpose::landing) --sends_flying_;
-  slot.next_free = free_slots_;
-  free_slots_ = &slot;
 }
 
 }  // namespace weft::fabric

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <string_view>
-#include <unordered_map>
 #include <weft/fabric/messenger_settings.hpp>
 #include <weft/fabric/participant.hpp>
 #include <weft/fabric/slot_map.hpp>
@@ -12,11 +10,14 @@
 #include <weft/fabric/transport.hpp>
 #include <weft/runtime/error.hpp>
 
-#include "communicator_history.hpp"
+#include "doorbell.hpp"
 #include "message_pool.hpp"
 #include "payload.hpp"
 #include "peer.hpp"
-#include "room.hpp"
+#include "planned_needs.hpp"
+#include "rooms.hpp"
+#include "submissions.hpp"
+#include "transfer_slots.hpp"
 #include "wire.hpp"
 
 namespace weft::fabric {
@@ -29,8 +30,6 @@ class engine final : private receiver {
   // Every call below but these is made with the token held.
   token& guard() noexcept { return token_; }
   bool poll();
-  void submit(submission& begun) noexcept;
-  void call_later(std::function<void()> function);
   bool quiet() const noexcept;
   bool rings() const noexcept;
   void listen() noexcept;
@@ -38,23 +37,22 @@ class engine final : private receiver {
 
   const messenger_settings& settings() const noexcept { return settings_; }
   transport& network() noexcept { return *network_; }
+  /// Any thread may leave something there.
+  submissions& left() noexcept { return submissions_; }
 
   // engine.cpp: the operations of the ranks of this process
   void begin(operation& begun) noexcept;
   /// Whether there were any.
   bool take_submissions() noexcept;
-  void run_calls() noexcept;
   void take_back(receive_operation& posted) noexcept;
   void finish_ended() noexcept;
 
-  // engine_rooms.cpp
+  // engine_members.cpp
   void join(participant& member);
   void leave(participant& member);
-  /// Of a plan of the rank, which receives a message of each of these lengths (messenger::reserve).
-  void reserve(participant& member, std::span<const std::size_t> lengths);
-  void release(participant& member, std::span<const std::size_t> lengths) noexcept;
-  /// What waits for that rank; comes to be when it is first asked for. Null when the rank has left.
-  room* find_room(const room_key& key);
+  /// Of a plan of the rank (messenger::reserve).
+  void reserve(participant& member, std::span<const planned_message> each_run);
+  void release(participant& member, std::span<const planned_message> each_run) noexcept;
 
   // engine_connections.cpp
   void keep_within(const transport_limits& limits);
@@ -79,14 +77,18 @@ class engine final : private receiver {
   void break_participant(participant& member, const std::exception_ptr& failure, bool alone) noexcept;
 
  private:
+  // engine_members.cpp
+  planned_needs needs_of(const participant& member, std::span<const planned_message> each_run) const noexcept;
+  /// Room for contents in what stands for a message of so many bytes before its receive.
+  std::size_t room_for(std::size_t bytes) const noexcept { return bytes <= settings_.eager_limit ? bytes : 0; }
+  void release_messages(std::span<const planned_message> of) noexcept;
+
   // engine.cpp
-  bool quiet_outside() const noexcept;
+  bool needs_polls() const noexcept;
   void begin_send(send_operation& send);
   void begin_receive(receive_operation& receive);
   void end(operation& ended) noexcept;
   void fail(operation& failed, std::exception_ptr failure) noexcept;
-  transfer_slot& take_slot(transfer_slot::purpose use, void* owner, int process);
-  void give_back(transfer_slot& slot) noexcept;
 
   // engine_matched.cpp: messages that meet their receives
   void send_home(send_operation& send);
@@ -129,8 +131,9 @@ class engine final : private receiver {
   void send_control(peer& to, header& h, const std::byte* body = nullptr, std::size_t bytes = 0) noexcept;
   void send_eager(peer& to, send_operation& send);
   void send_envelope(peer& to, departure& announced, header h);
-  void queue_message(peer& to, outgoing later);
+  void send_queued(peer& to, const header& h, std::span<const std::byte> body);
   bool transmit_first(peer& to);
+  void remove_first_message(peer& to) noexcept;
   bool flush(peer& to);
   void flush_all();
   void want_flush(peer& to);
@@ -138,10 +141,6 @@ class engine final : private receiver {
   void owe_credit(peer& to, std::size_t frame_bytes);
   bool send_credit(peer& to);
   void note_stored(int process, std::ptrdiff_t bytes);
-
-  // engine_bell.cpp
-  void ring_after_silence(peer& to) noexcept;
-  bool needs_polls() const noexcept;
 
   // engine_departure.cpp, engine_landing.cpp, engine_doomed.cpp: long messages
   departure& depart(int process, std::size_t bytes);
@@ -178,7 +177,6 @@ class engine final : private receiver {
   void take_dropped(const header& h);
   void retry_payloads();
   void give_up_doomed();
-  void disown_pieces(const void* owner) noexcept;
   departure* granted(const peer& by, std::uint32_t id) noexcept { return granted_.front({by.process, id}); }
 
   // engine_poison.cpp: messages without contents
@@ -207,7 +205,6 @@ class engine final : private receiver {
   bool break_what_is_owed() noexcept;
   void doom_payloads(int process);
   void drop_early_grants(room& of, bool alone);
-  bool failed_alone(const header& grant) const noexcept;
   void report_mismatch(participant& member, std::uint64_t mine, int source, std::uint64_t theirs);
   std::exception_ptr lost_error(int process) const;
 
@@ -218,16 +215,14 @@ class engine final : private receiver {
   token token_;
   std::unique_ptr<transport> network_;
   messenger_settings settings_;
+  doorbell bell_;
   std::size_t frame_limit_;
   std::size_t inject_limit_ = 0;
   std::int64_t credit_of_each_ = 0;  // units
 
+  object_pool<outgoing> frames_;  // of all peers' queues
   std::vector<std::unique_ptr<peer>> peers_;
   std::vector<peer*> unflushed_;
-  std::unordered_map<room_key, std::unique_ptr<room>, room_hash> rooms_;
-  room_key last_key_;
-  room* last_room_ = nullptr;  // of last_key_
-  communicator_history history_;
   operations ended_;
   message_pool messages_;
   std::size_t buffered_ = 0;  // bytes of messages whose send has ended and that have not left
@@ -235,6 +230,7 @@ class engine final : private receiver {
   slot_map<departure> departures_;
   fifo_index<departure, &departure::granted> granted_;  // by their receivers' names for them
   slot_map<landing> landings_;
+  rooms rooms_;
   std::size_t early_pieces_ = 0;  // of all landings whose senders may not be ready
   boost::intrusive::list<
       departure, boost::intrusive::member_hook<departure, boost::intrusive::list_member_hook<>, &departure::blocked>,
@@ -258,25 +254,16 @@ class engine final : private receiver {
   std::vector<owed_break> owed_;  // never grows beyond what is reserved: it is used when there is no memory
   bool troubled_ = false;         // somebody is suspected, or something owed
 
-  std::vector<std::unique_ptr<transfer_slot>> slots_;
-  transfer_slot* free_slots_ = nullptr;
-  boost::intrusive::list<
-      transfer_slot,
-      boost::intrusive::member_hook<transfer_slot, boost::intrusive::list_member_hook<>, &transfer_slot::flying>,
-      boost::intrusive::constant_time_size<false>>
-      flying_;
+  transfer_slots slots_;
 
-  alignas(64) std::atomic<submission*> submitted_{nullptr};  // last first
-  std::atomic<bool> calls_waiting_{false};
-  std::mutex calls_lock_;
-  std::vector<std::function<void()>> calls_;
-  std::vector<std::function<void()>> running_calls_;  // the last first
+  planned_needs planned_;  // of all plans
+
+  submissions submissions_;
   std::uint32_t polls_ = 0;
   bool frames_dropped_ = false;
   clock::time_point next_check_{};
   clock::time_point last_inquiry_{};
   std::size_t in_flight_ = 0;      // operations begun and not ended
-  std::size_t sends_flying_ = 0;   // frames and payloads that the provider works on
   std::atomic<bool> busy_{false};  // whether polling can do anything for the ranks of this process
   std::atomic<bool> needs_polls_{false};
   std::atomic<bool> look_soon_{false};    // polls are rare from now on: the next looks at the clock

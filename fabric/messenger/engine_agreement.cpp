@@ -43,11 +43,10 @@ void engine::inquire_now_and_then() {
   if (now - last_inquiry_ < between_looks) return;
   last_inquiry_ = now;
   std::vector<operation*> waiting;
-  for (auto& [key, each] : rooms_) {
-    if (each->owner == nullptr || each->owner->failure != nullptr) continue;
-    for (operation& active : each->owner->active)
+  rooms_.for_each_member([&](participant& member) {
+    for (operation& active : member.active)
       if (active.collective && active.inquiries < 2 && ++active.inquiries == 2) waiting.push_back(&active);
-  }
+  });
   // An answer may break a communicator, which ends its operations; they stay where they are until finish_ended.
   for (const operation* each : waiting)
     if (each->now != operation::stage::ended) inquire_about(*each);
@@ -57,7 +56,7 @@ void engine::inquire_about(const operation& waiting) {
   const auto& members = *waiting.at->members;
   const int process = members.process[static_cast<std::size_t>(waiting.peer)];
   if (process == settings_.process) {
-    if (room* const there = find_room(key_of(members, waiting.peer)))
+    if (room* const there = rooms_.find(key_of(members, waiting.peer)))
       disagrees(*there, waiting.tag, waiting.fingerprint, waiting.at->rank);
     return;
   }

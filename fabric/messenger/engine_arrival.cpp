@@ -48,7 +48,8 @@ void engine::take(peer& from, const header& h, std::span<const std::byte> body) 
     case message_kind::withdrawn:
       return take_withdrawn(from, h, body);
     case message_kind::inquiry:
-      if (room* const asked = find_room({h.communicator, h.destination})) disagrees(*asked, h.tag, h.detail, h.source);
+      if (room* const asked = rooms_.find({h.communicator, h.destination}))
+        disagrees(*asked, h.tag, h.detail, h.source);
       return;
     case message_kind::poisoned:
       return take_poisoned(from, h, body);
@@ -76,7 +77,7 @@ void engine::take_hello(peer& from, const header& h) {
 }
 
 void engine::take_eager(peer& from, const header& h, std::span<const std::byte> body) {
-  room* const there = find_room({h.communicator, h.destination});
+  room* const there = rooms_.find({h.communicator, h.destination});
   if (there == nullptr) return;
   note_short_message(from);
   const bool collective = h.matching == space::collective;
@@ -101,7 +102,7 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
 void engine::take_envelope(peer& from, const header& h, std::span<const std::byte> body) {
   if (body.size() < sizeof(envelope_body) || h.length == 0)
     return suspect(from.process, "it sent an envelope that is cut short or empty");
-  auto message = messages_.take(0);
+  auto message = messages_.take(room_for(h.length));  // as is reserved for it, should it come whole
   message->source = h.source;
   message->tag = h.tag;
   message->collective = h.matching == space::collective;
@@ -110,7 +111,7 @@ void engine::take_envelope(peer& from, const header& h, std::span<const std::byt
   message->process = from.process;
   message->announced = true;
   message->sender_name = read_part<envelope_body>(body, 0).sender_name;
-  room* const there = find_room({h.communicator, h.destination});
+  room* const there = rooms_.find({h.communicator, h.destination});
   if (there == nullptr) return answer_dropped(from.process, message->sender_name);
   if (message->collective && disagrees(*there, h.tag, h.detail, h.source))
     return answer_dropped(from.process, message->sender_name);
@@ -127,7 +128,7 @@ void engine::done(transfer& ended, std::size_t bytes, std::error_code error) {
   const int process = slot.process;
   const bool cancelled = error == std::errc::operation_canceled;
   const std::size_t expected = slot.bytes;
-  give_back(slot);
+  slots_.give_back(slot);
   try {
     if (error && !cancelled) suspect_connection(process, "its connection failed: " + error.message());
     if (owner == nullptr) return;

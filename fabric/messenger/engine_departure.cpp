@@ -45,9 +45,7 @@ void engine::remove(departure& gone) noexcept {
   if (gone.early_in != nullptr) gone.early_in->early_grants.erase(gone.early_key, gone);
   if (gone.blocked.is_linked()) blocked_departures_.erase(blocked_departures_.iterator_to(gone));
   if (gone.granted.is_linked()) granted_.erase({gone.process, gone.remote_id}, gone);
-  if (gone.in_flight != 0)
-    for (transfer_slot& slot : flying_)
-      if (slot.owner == &gone) slot.owner = nullptr;
+  if (gone.in_flight != 0) slots_.disown(&gone);
   if (gone.kept != nullptr) buffered_ -= gone.bytes;
   gone.kept.reset();
   departures_.remove(gone);
@@ -57,12 +55,12 @@ void engine::pump(departure& leaving) {
   while (!leaving.stopped && leaving.grant_count != 0) {
     const granted_range& granted = leaving.grants[0];
     const std::size_t bytes = std::min<std::size_t>(granted.piece, granted.end - leaving.sent);
-    transfer_slot& slot = take_slot(transfer_slot::purpose::departure, &leaving, leaving.process);
+    transfer_slot& slot = slots_.take(transfer_slot::purpose::departure, &leaving, leaving.process);
     const auto post = [&] {
       return network_->send_payload(leaving.process, leaving.remote_id, {leaving.data + leaving.sent, bytes}, slot);
     };
     if (!taken(*peers_[static_cast<std::size_t>(leaving.process)], post_to_provider(leaving.process, post))) {
-      give_back(slot);
+      slots_.give_back(slot);
       if (!leaving.blocked.is_linked()) blocked_departures_.push_back(leaving);
       return;
     }
@@ -98,14 +96,15 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
     if (leaving != nullptr && leaving->process != from.process) leaving = nullptr;
     if (leaving == nullptr || leaving->stopped) {
       if (leaving != nullptr) remove(*leaving);
-      return answer_withdrawn(from, grant.id, 0, failed_alone(h));
+      return answer_withdrawn(from, grant.id, 0, rooms_.failed_alone({h.communicator, h.source}));
     }
     if (leaving->granted.is_linked()) return suspect(from.process, "it granted one message by two names");
   } else {
-    room* const here = find_room({h.communicator, h.source});
+    room* const here = rooms_.find({h.communicator, h.source});
     if (here == nullptr || (here->owner != nullptr && here->owner->failure != nullptr))
-      return answer_withdrawn(from, grant.id, 0, failed_alone(h));
-    if (disagrees(*here, h.tag, h.detail, h.destination)) return answer_withdrawn(from, grant.id, 0, failed_alone(h));
+      return answer_withdrawn(from, grant.id, 0, rooms_.failed_alone({h.communicator, h.source}));
+    if (disagrees(*here, h.tag, h.detail, h.destination))
+      return answer_withdrawn(from, grant.id, 0, rooms_.failed_alone({h.communicator, h.source}));
     leaving = &depart(from.process, h.length);
     leaving->fingerprint = h.detail;
     leaving->early_key = {h.destination, h.tag};

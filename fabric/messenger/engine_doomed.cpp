@@ -64,16 +64,11 @@ void engine::doom_payloads(int process) {
     if (each.in_flight != 0) each.doomed = any_doomed_ = true;
     settle(each);
   });
-  for (const transfer_slot& slot : flying_) {
+  for (const transfer_slot& slot : slots_.flying()) {
     if (slot.process != process) continue;
     network_->cut(process, peers_[static_cast<std::size_t>(process)]->their_end);
     break;
   }
-}
-
-void engine::disown_pieces(const void* owner) noexcept {
-  for (transfer_slot& slot : flying_)
-    if (slot.owner == owner) slot.owner = nullptr;
 }
 
 void engine::give_up_doomed() {
@@ -88,7 +83,7 @@ void engine::give_up_doomed() {
     if (!each.doomed) return;
     if (each.in_flight != 0 && overdue(each.process) && settings_.ended && settings_.ended(each.process)) {
       // Its sender has ended, and what it had sent has been read long ago.
-      disown_pieces(&each);
+      slots_.disown(&each);
       each.in_flight = 0;
     }
     any_doomed_ = any_doomed_ || each.in_flight != 0;
@@ -101,7 +96,7 @@ void engine::give_up_doomed() {
       return;
     }
     // What the provider still reads goes nowhere.
-    disown_pieces(&each);
+    slots_.disown(&each);
     each.in_flight = 0;
     if (each.kept != nullptr) {
       abandoned_.push_back(std::move(each.kept));

@@ -45,18 +45,13 @@ void engine::lose(peer& gone, const std::string& why) {
   const std::exception_ptr failure = lost_error(process);
   gone.lost = true;  // nothing throws from here on
   gone.lost_at = steady_clock_source().now();
-  for (auto& [key, each] : rooms_) {
-    participant* member = each->owner;
-    if (member == nullptr || member->failure != nullptr) continue;
-    const auto& processes = member->members->process;
-    if (std::find(processes.begin(), processes.end(), process) != processes.end())
-      break_participant(*member, failure, false);
-  }
+  rooms_.for_each_member([&](participant& member) {
+    const auto& processes = member.members->process;
+    if (std::ranges::find(processes, process) != processes.end()) break_participant(member, failure, false);
+  });
   doom_payloads(process);
-  for (const outgoing& each : gone.messages)
-    if (each.operation == nullptr && each.head.kind == message_kind::eager) buffered_ -= each.bytes;
   gone.control.clear();
-  gone.messages.clear();
+  while (!gone.messages.empty()) remove_first_message(gone);
 }
 
 void engine::suspect(int process, std::string_view why, std::chrono::milliseconds patience) noexcept {
@@ -131,10 +126,8 @@ void engine::frame_failed(peer& from, const header& h) noexcept {
 }
 
 void engine::drop_first_message(peer& to) noexcept {
-  outgoing& first = to.messages.front();
-  owe_break(first.head.communicator, std::current_exception());
-  if (first.operation == nullptr && first.head.kind == message_kind::eager) buffered_ -= first.bytes;
-  to.messages.pop_front();
+  owe_break(to.messages.front().head.communicator, std::current_exception());
+  remove_first_message(to);
 }
 
 void engine::drop_early_grants(room& of, bool alone) {
@@ -145,15 +138,8 @@ void engine::drop_early_grants(room& of, bool alone) {
   });
 }
 
-bool engine::failed_alone(const header& grant) const noexcept {
-  const room_key key{grant.communicator, grant.source};
-  const auto found = rooms_.find(key);
-  if (found == rooms_.end()) return history_.has_passed(key) && !history_.has_left_failed(key);
-  return found->second->owner != nullptr && found->second->owner->failed_alone;
-}
-
 void engine::break_communicator(std::uint64_t communicator, errc code, const std::string& text, bool tell) {
-  if (history_.failure_of(communicator) != nullptr) return;
+  if (rooms_.has_failed(communicator)) return;
   const auto failure = std::make_exception_ptr(error(code, text));
   if (tell && settings_.broadcast) {
     const std::string_view shortened = std::string_view(text).substr(0, longest_text);
@@ -164,10 +150,10 @@ void engine::break_communicator(std::uint64_t communicator, errc code, const std
     std::memcpy(note.data() + sizeof(failure_note), shortened.data(), shortened.size());
     settings_.broadcast(note);
   }
-  history_.fail(communicator, failure);
-  for (auto& [key, each] : rooms_)
-    if (key.communicator == communicator && each->owner != nullptr && each->owner->failure == nullptr)
-      break_participant(*each->owner, failure, false);
+  rooms_.fail(communicator, failure);
+  rooms_.for_each_member([&](participant& member) {
+    if (member.members->communicator == communicator) break_participant(member, failure, false);
+  });
 }
 
 void engine::take_note(std::span<const std::byte> note) {
@@ -180,11 +166,10 @@ void engine::take_note(std::span<const std::byte> note) {
 }
 
 void engine::break_everything(const std::exception_ptr& failure) noexcept {
-  for (auto& [key, each] : rooms_) {
-    if (each->owner == nullptr || each->owner->failure != nullptr) continue;
-    break_participant(*each->owner, failure, true);
-    if (owed_.size() < owed_.capacity()) owe_break(key.communicator, failure);
-  }
+  rooms_.for_each_member([&](participant& member) {
+    break_participant(member, failure, true);
+    if (owed_.size() < owed_.capacity()) owe_break(member.members->communicator, failure);
+  });
 }
 
 void engine::break_participant(participant& member, const std::exception_ptr& failure, bool alone) noexcept {
@@ -213,8 +198,7 @@ void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noe
       return withdraw(arriving);
     }
     case operation::stage::waiting_for_room:
-      std::erase_if(peers_[static_cast<std::size_t>(process())]->messages,
-                    [&](const outgoing& each) { return each.operation == &cancelled; });
+      peers_[static_cast<std::size_t>(process())]->messages.remove(cancelled);
       break;
     case operation::stage::waiting_for_grant:
       if (leaving == nullptr) {
@@ -234,7 +218,7 @@ void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noe
     case operation::stage::waiting_at_home: {
       auto* message = static_cast<unexpected_message*>(cancelled.transfer_state);
       if (message == nullptr) break;  // just taken by a receive that failed
-      find_room(key_of(*cancelled.at->members, cancelled.peer))->messages.remove_unexpected(*message);
+      rooms_.find(key_of(*cancelled.at->members, cancelled.peer))->messages.remove_unexpected(*message);
       break;
     }
     case operation::stage::idle:

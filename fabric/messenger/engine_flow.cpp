@@ -20,16 +20,13 @@
 namespace weft::fabric {
 namespace {
 
-/// Messages of so few bytes cost the receiver no more than an envelope, so they are always sent eagerly.
-constexpr std::size_t smaller_than_an_envelope = 64;
-
 constexpr int free_checks = 8;
 constexpr std::chrono::milliseconds between_checks{10};
 
 }  // namespace
 
 bool engine::drained() const noexcept {
-  return unflushed_.empty() && std::none_of(flying_.begin(), flying_.end(), [](const transfer_slot& slot) {
+  return unflushed_.empty() && std::ranges::none_of(slots_.flying(), [](const transfer_slot& slot) {
            return slot.use == transfer_slot::purpose::frame;
          });
 }
@@ -73,11 +70,11 @@ bool engine::try_transmit(peer& to, header& h, const std::byte* body, std::size_
     if (!taken(to, post_to_provider(to.process, [&] { return network_->inject(to.process, {frame.data(), size}); })))
       return false;
   } else {
-    transfer_slot& slot = take_slot(transfer_slot::purpose::frame, nullptr, to.process);
+    transfer_slot& slot = slots_.take(transfer_slot::purpose::frame, nullptr, to.process, size);
     write_part(slot.frame.get(), 0, h);
     if (bytes != 0) std::memcpy(slot.frame.get() + sizeof h, body, bytes);
     const auto post = [&] { return network_->send(to.process, {slot.frame.get(), size}, slot); };
-    if (!taken(to, post_to_provider(to.process, post))) return give_back(slot), false;
+    if (!taken(to, post_to_provider(to.process, post))) return slots_.give_back(slot), false;
   }
   ++to.sent_frames;
   to.owed = 0;
@@ -88,7 +85,7 @@ bool engine::try_transmit(peer& to, header& h, const std::byte* body, std::size_
 bool engine::taken(peer& by, bool accepted) {
   if (accepted) [[likely]] {
     by.refused_since = {};
-    if (settings_.ring) ring_after_silence(by);
+    bell_.sent(by);
     return true;
   }
   const auto now = steady_clock_source().now();
@@ -104,14 +101,7 @@ void engine::send_control(peer& to, header& h, const std::byte* body, std::size_
   if (to.lost || to.suspected) return;
   try {
     if (to.control.empty() && try_transmit(to, h, body, bytes, 0)) return;
-    outgoing later;
-    later.head = h;
-    later.bytes = bytes;
-    if (bytes != 0) {
-      later.body = std::make_unique_for_overwrite<std::byte[]>(bytes);
-      std::memcpy(later.body.get(), body, bytes);
-    }
-    to.control.push_back(std::move(later));
+    to.control.push(h, body, bytes);
     want_flush(to);
   } catch (const std::exception& failed) {
     suspect(to.process, failed.what());  // it would wait for this for ever
@@ -124,76 +114,64 @@ void engine::send_eager(peer& to, send_operation& send) {
   const bool as_envelope = to.envelopes_only && send.bytes > smaller_than_an_envelope;
   if (!as_envelope && to.messages.empty() && try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8))
     return end(send);
-  outgoing later;
-  later.head = h;
-  later.bytes = send.bytes;
-  if (buffered_ + send.bytes <= settings_.send_buffer_limit) {
-    if (send.bytes != 0) {
-      later.body = std::make_unique_for_overwrite<std::byte[]>(send.bytes);
-      std::memcpy(later.body.get(), send.data, send.bytes);
-    }
+  if (!send.collective && buffered_ + send.bytes <= settings_.send_buffer_limit) {
+    to.messages.push(h, send.data, send.bytes);
     buffered_ += send.bytes;
     end(send);
-  } else {
-    later.operation = &send;
+  } else {  // a collective needs no copy to go on
+    to.messages.push(h, send);
     send.now = operation::stage::waiting_for_room;
   }
-  to.messages.push_back(std::move(later));
   want_flush(to);
 }
 
 void engine::send_envelope(peer& to, departure& announced, header h) {
-  outgoing later;
-  later.head = h;
-  later.head.kind = message_kind::envelope;
-  later.bytes = sizeof(envelope_body);
-  later.body = std::make_unique<std::byte[]>(sizeof(envelope_body));
-  write_part(later.body.get(), 0, envelope_body{announced.id});
-  queue_message(to, std::move(later));
+  h.kind = message_kind::envelope;
+  const envelope_body body{announced.id};
+  send_queued(to, h, std::as_bytes(std::span(&body, 1)));
 }
 
-void engine::queue_message(peer& to, outgoing later) {
-  to.messages.push_back(std::move(later));
-  if (to.messages.size() == 1 && transmit_first(to)) return;
-  want_flush(to);
+void engine::send_queued(peer& to, const header& h, std::span<const std::byte> body) {
+  const bool first = to.messages.empty();
+  to.messages.push(h, body.data(), body.size());
+  if (!first || !transmit_first(to)) want_flush(to);
 }
 
 bool engine::transmit_first(peer& to) {
   outgoing& first = to.messages.front();
   const bool eager = first.head.kind == message_kind::eager;
   if (eager && to.envelopes_only && first.bytes > smaller_than_an_envelope) {
-    auto envelope = std::make_unique<std::byte[]>(sizeof(envelope_body));
     departure& leaving = depart(to.process, first.bytes);
-    leaving.kept = std::move(first.body);
-    leaving.operation = first.operation;
-    leaving.data = leaving.operation != nullptr ? leaving.operation->data : leaving.kept.get();
+    leaving.data = first.body();
+    leaving.kept = std::move(first.longer);
+    leaving.operation = std::exchange(first.operation, nullptr);
     if (leaving.operation != nullptr) {
       leaving.operation->now = operation::stage::waiting_for_grant;
       leaving.operation->transfer_state = &leaving;
-      first.operation = nullptr;
     }
     first.head.kind = message_kind::envelope;
     first.bytes = sizeof(envelope_body);
-    first.body = std::move(envelope);
-    write_part(first.body.get(), 0, envelope_body{leaving.id});
+    write_part(first.copy.data(), 0, envelope_body{leaving.id});
     return transmit_first(to);
   }
-  const std::byte* body = first.operation != nullptr ? first.operation->data : first.body.get();
-  if (!try_transmit(to, first.head, body, first.bytes, credit_of_each_ / 8)) return false;
-  if (first.operation != nullptr)
-    end(*first.operation);
-  else if (eager)
-    buffered_ -= first.bytes;
-  to.messages.pop_front();
+  if (!try_transmit(to, first.head, first.body(), first.bytes, credit_of_each_ / 8)) return false;
+  if (first.operation != nullptr) end(*first.operation);
+  remove_first_message(to);
   return true;
+}
+
+void engine::remove_first_message(peer& to) noexcept {
+  const outgoing& first = to.messages.front();
+  if (first.operation == nullptr && first.head.kind == message_kind::eager) buffered_ -= first.bytes;
+  to.messages.pop();
 }
 
 bool engine::flush(peer& to) {
   if (to.credit_due && !send_credit(to)) return false;
   while (!to.control.empty()) {
     outgoing& first = to.control.front();
-    if (!try_transmit(to, first.head, first.body.get(), first.bytes, 0)) return false;
-    to.control.pop_front();
+    if (!try_transmit(to, first.head, first.body(), first.bytes, 0)) return false;
+    to.control.pop();
   }
   while (!to.messages.empty())
     if (!transmit_first(to)) return false;

@@ -107,14 +107,14 @@ void engine::post_pieces(landing& arriving) {
   std::uint32_t piece = 0;  // of those posted and not granted yet
   while (arriving.next_count != 0) {
     const std::uint32_t bytes = arriving.next_pieces[0];
-    transfer_slot& slot = take_slot(transfer_slot::purpose::landing, &arriving, arriving.process);
+    transfer_slot& slot = slots_.take(transfer_slot::purpose::landing, &arriving, arriving.process);
     slot.bytes = bytes;
     const auto post = [&] {
       return network_->receive_payload(arriving.process, arriving.id,
                                        {arriving.operation->data + arriving.posted, bytes}, slot);
     };
     if (!post_to_provider(arriving.process, post)) {
-      give_back(slot);
+      slots_.give_back(slot);
       if (!arriving.blocked.is_linked()) blocked_landings_.push_back(arriving);
       break;
     }
@@ -225,7 +225,7 @@ void engine::send_withdrawal(const landing& arriving) {
 }
 
 void engine::cancel_pieces(landing& withdrawn) {
-  for (transfer_slot& slot : flying_)
+  for (transfer_slot& slot : slots_.flying())
     if (slot.owner == &withdrawn) network_->cancel(slot);
 }
 
@@ -273,7 +273,8 @@ void engine::take_withdrawn(peer& from, const header& h, std::span<const std::by
   withdrawn->last = std::min<std::size_t>(h.length, withdrawn->bytes);
   // What has been sent lands, in the receives that were posted first, so the others are the last ones posted.
   std::size_t beyond = withdrawn->posted - std::min(withdrawn->last, withdrawn->posted);
-  for (auto slot = flying_.rbegin(); slot != flying_.rend() && beyond != 0; ++slot) {
+  auto& flying = slots_.flying();
+  for (auto slot = flying.rbegin(); slot != flying.rend() && beyond != 0; ++slot) {
     if (slot->owner != withdrawn) continue;
     beyond -= std::min(beyond, slot->bytes);
     network_->cancel(*slot);

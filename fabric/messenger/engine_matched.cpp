@@ -9,7 +9,7 @@ namespace weft::fabric {
 
 void engine::send_home(send_operation& send) {
   const auto& members = *send.at->members;
-  room* const found = find_room(key_of(members, send.peer));
+  room* const found = rooms_.find(key_of(members, send.peer));
   if (found == nullptr) return end(send);
   room& there = *found;
   if (send.collective && disagrees(there, send.tag, send.fingerprint, send.at->rank)) return;

@@ -44,19 +44,14 @@ std::shared_ptr<const poison> engine::read_poison(std::span<const std::byte> bod
 
 void engine::send_poisoned(peer& to, send_operation& send) {
   const auto body = bytes_of(*send.poisoned);
-  outgoing later;
-  later.head = head_for(message_kind::poisoned, send);
-  later.bytes = body.size();
-  later.body = std::make_unique_for_overwrite<std::byte[]>(body.size());
-  std::memcpy(later.body.get(), body.data(), body.size());
-  queue_message(to, std::move(later));
+  send_queued(to, head_for(message_kind::poisoned, send), body);
   end(send);
 }
 
 void engine::take_poisoned(peer& from, const header& h, std::span<const std::byte> body) {
   if (body.size() < sizeof(poison_body) || (h.length > settings_.eager_limit && settings_.prepost))
     return suspect(from.process, "it sent a message without contents that is cut short, or too long for one");
-  room* const there = find_room({h.communicator, h.destination});
+  room* const there = rooms_.find({h.communicator, h.destination});
   if (there == nullptr || disagrees(*there, h.tag, h.detail, h.source)) return;
   auto message = messages_.take(0);
   message->source = h.source;

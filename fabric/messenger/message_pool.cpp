@@ -7,9 +7,10 @@
 namespace weft::fabric {
 namespace {
 
-/// What is kept beside what is reserved: messages of one length, bytes of all.
-constexpr std::size_t most_spare = 256;
-constexpr std::size_t most_spare_bytes = 1 << 20;
+/// So many messages of a length are kept beside those that are reserved.
+constexpr std::size_t most_spare(std::size_t room) noexcept {
+  return std::clamp<std::size_t>((256 << 10) / room, 8, 256);
+}
 
 std::unique_ptr<unexpected_message> with_room(std::size_t bytes) {
   auto made = std::make_unique<unexpected_message>();
@@ -21,7 +22,7 @@ std::unique_ptr<unexpected_message> with_room(std::size_t bytes) {
 }  // namespace
 
 message_pool::message_pool() {
-  for (shelf& each : shelves_) each.spare.reserve(most_spare);
+  for (std::size_t i = 0; i < shelves; ++i) shelves_[i].spare.reserve(most_spare(room_of(i)));
 }
 
 std::size_t message_pool::shelf_of(std::size_t bytes) noexcept {
@@ -35,45 +36,34 @@ std::unique_ptr<unexpected_message> message_pool::take(std::size_t bytes) {
   if (from.spare.empty()) return with_room(std::max(bytes, room_of(at)));
   auto taken = std::move(from.spare.back());
   from.spare.pop_back();
-  spare_bytes_ -= taken->room;
   return taken;
 }
 
 void message_pool::keep(std::unique_ptr<unexpected_message> used) noexcept {
-  shelf& to = shelves_[shelf_of(used->room)];
-  if (to.spare.size() == to.spare.capacity()) return;
-  if (to.spare.size() >= to.reserved && spare_bytes_ + used->room > reserved_bytes_ + most_spare_bytes) return;
+  const std::size_t at = shelf_of(used->room);
+  shelf& to = shelves_[at];
+  if (to.spare.size() == to.reserved + most_spare(room_of(at))) return;
   used->announced = false;
   used->at_home = nullptr;
   used->sender_name = 0;
   used->poisoned.reset();
-  spare_bytes_ += used->room;
   to.spare.push_back(std::move(used));
 }
 
 void message_pool::reserve(std::size_t bytes) {
   const std::size_t at = shelf_of(bytes);
   shelf& in = shelves_[at];
-  if (in.spare.capacity() < in.reserved + 1 + most_spare) in.spare.reserve(2 * (in.reserved + 1) + most_spare);
-  if (in.spare.size() <= in.reserved) {
-    auto made = with_room(room_of(at));
-    spare_bytes_ += made->room;
-    in.spare.push_back(std::move(made));
-  }
+  const std::size_t all = in.reserved + 1 + most_spare(room_of(at));
+  if (in.spare.capacity() < all) in.spare.reserve(all + in.reserved);
+  if (in.spare.size() <= in.reserved) in.spare.push_back(with_room(room_of(at)));
   ++in.reserved;
-  reserved_bytes_ += room_of(at);
 }
 
 void message_pool::release(std::size_t bytes) noexcept {
   const std::size_t at = shelf_of(bytes);
   shelf& in = shelves_[at];
   --in.reserved;
-  reserved_bytes_ -= room_of(at);
-  // What was kept for it alone goes.
-  while (in.spare.size() > std::max(in.reserved, most_spare)) {
-    spare_bytes_ -= in.spare.back()->room;
-    in.spare.pop_back();
-  }
+  if (in.spare.size() > in.reserved + most_spare(room_of(at))) in.spare.pop_back();  // was kept for it alone
 }
 
 }  // namespace weft::fabric

@@ -38,8 +38,6 @@ class message_pool {
   static constexpr std::size_t room_of(std::size_t shelf) noexcept { return std::size_t{64} << shelf; }
 
   std::array<shelf, shelves> shelves_;
-  std::size_t spare_bytes_ = 0;     // that spare messages have room for
-  std::size_t reserved_bytes_ = 0;  // of them so many are kept because they are reserved
 };
 
 }  // namespace weft::fabric

@@ -52,17 +52,25 @@ void messenger::leave(participant& member) {
   while_held([&] { engine_->leave(member); });
 }
 
-void messenger::reserve(participant& member, std::span<const std::size_t> lengths) {
-  while_held([&] { engine_->reserve(member, lengths); });
+void messenger::reserve(participant& member, std::span<const planned_message> each_run) {
+  while_held([&] { engine_->reserve(member, each_run); });
 }
-void messenger::release(participant& member, std::span<const std::size_t> lengths) {
-  while_held([&] { engine_->release(member, lengths); });
+void messenger::release(participant& member, std::span<const planned_message> each_run) {
+  while_held([&] { engine_->release(member, each_run); });
 }
 
 void messenger::post(operation& begun) {
-  if (!engine_->guard().try_acquire()) return engine_->submit(begun);
+  if (!engine_->guard().try_acquire()) return engine_->left().add(begun);
   engine_->take_submissions();
   engine_->begin(begun);
+  engine_->finish_ended();
+  engine_->guard().release();
+}
+
+void messenger::post(task& begun) noexcept {
+  if (!engine_->guard().try_acquire()) return engine_->left().add(begun);
+  engine_->take_submissions();
+  begun.run_held();
   engine_->finish_ended();
   engine_->guard().release();
 }
@@ -71,7 +79,7 @@ void messenger::post_held(operation& begun) noexcept { engine_->begin(begun); }
 
 void messenger::take_back_held(receive_operation& posted) noexcept { engine_->take_back(posted); }
 
-void messenger::hand_over(task& task) noexcept { engine_->submit(task); }
+void messenger::hand_over(task& task) noexcept { engine_->left().add(task); }
 
 void messenger::while_held(const std::function<void()>& function) {
   const engine_holder holder(*engine_);
@@ -94,7 +102,7 @@ std::uint64_t messenger::events() const noexcept { return engine_->events(); }
 bool messenger::quiet() const noexcept { return engine_->quiet(); }
 
 void messenger::lose(int process, const std::string& why) {
-  engine_->call_later([this, process, why] { engine_->lose(process, why); });
+  engine_->left().call_later([this, process, why] { engine_->lose(process, why); });
 }
 void messenger::break_communicator(std::uint64_t communicator, errc code, const std::string& text) {
   while_held([&] { engine_->break_communicator(communicator, code, text, true); });
@@ -112,7 +120,8 @@ void messenger::break_here(participant& member) {
   });
 }
 void messenger::take_note(std::span<const std::byte> note) {
-  engine_->call_later([this, copy = std::vector<std::byte>(note.begin(), note.end())] { engine_->take_note(copy); });
+  engine_->left().call_later(
+      [this, copy = std::vector<std::byte>(note.begin(), note.end())] { engine_->take_note(copy); });
 }
 
 void messenger::drain(clock::time_point deadline) {

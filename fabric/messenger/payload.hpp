@@ -88,16 +88,4 @@ struct landing {
   boost::intrusive::list_member_hook<> blocked;  ///< waits for the provider to take more
 };
 
-/// A transfer and what it is for.
-struct transfer_slot : transfer {
-  enum class purpose { frame, landing, departure };
-  purpose use = purpose::frame;
-  void* owner = nullptr;  ///< the landing or departure; null when it has been given up
-  int process = -1;
-  std::size_t bytes = 0;
-  std::unique_ptr<std::byte[]> frame;  ///< room for a frame, kept from use to use
-  transfer_slot* next_free = nullptr;
-  boost::intrusive::list_member_hook<> flying;
-};
-
 }  // namespace weft::fabric

@@ -4,28 +4,20 @@
 #include <boost/intrusive/list.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <memory>
 #include <string>
-#include <weft/fabric/operation.hpp>
 #include <weft/runtime/clock.hpp>
 
+#include "outgoing.hpp"
 #include "payload.hpp"
-#include "wire.hpp"
 
 namespace weft::fabric {
 
-/// A frame that waits for credit, for the provider, or behind others.
-struct outgoing {
-  header head;
-  std::unique_ptr<std::byte[]> body;    ///< null when the body is the operation's message
-  std::size_t bytes = 0;                ///< of the body
-  send_operation* operation = nullptr;  ///< ends when this has left
-};
-
 /// The other side of a connection.
 struct peer {
-  int process = -1;
+  peer(int its_process, object_pool<outgoing>& frames) noexcept
+      : process(its_process), control(frames), messages(frames) {}
+
+  const int process;
   std::uint32_t sent_frames = 0;
   std::uint32_t taken_frames = 0;
   std::int64_t sent_at = INT64_MIN / 2;  ///< when something was last sent to it, coarse milliseconds
@@ -35,8 +27,8 @@ struct peer {
   bool asked_for_envelopes = false;
   std::size_t stored = 0;             ///< bytes of its messages that nothing matches yet
   clock::time_point refused_since{};  ///< when the provider began to refuse frames to it; none: it takes them
-  std::deque<outgoing> control;       ///< grants and the like go before messages
-  std::deque<outgoing> messages;
+  outgoing_queue control;             ///< grants and the like go before messages
+  outgoing_queue messages;
   bool credit_due = false;      ///< it is to be told of its credit soon
   bool flush_wanted = false;    ///< is in engine::unflushed_
   bool check_due = false;       ///< and the frame that tells it is to be one whose end the provider reports

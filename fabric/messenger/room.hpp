@@ -6,6 +6,7 @@
 
 #include "communicator_history.hpp"
 #include "payload.hpp"
+#include "planned_needs.hpp"
 
 namespace weft::fabric {
 
@@ -16,14 +17,13 @@ struct room {
   fifo_index<operation, &operation::queued> waiting_sends;  ///< collective sends that have no grant yet
   fifo_index<departure, &departure::early> early_grants;    ///< collective grants whose send has not begun
   participant* owner = nullptr;
-  std::size_t reserved = 0;  ///< messages that plans of the owner receive
+  planned_needs planned;  ///< of plans of the owner
 
-  /// From now on as many collective messages and receives may wait at a time without an allocation. Throws
-  /// std::bad_alloc.
-  void reserve(std::size_t all) {
-    messages.reserve(all);
-    waiting_sends.reserve(all);
-    early_grants.reserve(all);
+  /// From now on as many collective messages may wait at a time without an allocation. Throws std::bad_alloc.
+  void reserve(const planned_needs& all) {
+    messages.reserve(all.receives);
+    waiting_sends.reserve(all.sends);
+    early_grants.reserve(all.sends);
   }
 };
 

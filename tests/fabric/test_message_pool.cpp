@@ -78,3 +78,18 @@ TEST_CASE("what is reserved no more is not kept for ever") {
   CHECK(long_ones >= 1);
   CHECK(long_ones <= 8);
 }
+
+TEST_CASE("what is kept of one length leaves room to keep others") {
+  message_pool pool;
+  for (int i = 0; i < 1000; ++i) pool.reserve(8192);
+  for (int i = 0; i < 1000; ++i) pool.release(8192);
+  pool.reserve(1000);
+  std::set<unexpected_message*> known;
+  for (int run = 0; run < 10; ++run) {
+    held all;
+    for (int i = 0; i < 5; ++i) all.push_back(pool.take(1000));  // more than are reserved
+    for (auto& each : all) known.insert(each.get());
+    for (auto& each : all) pool.keep(std::move(each));
+  }
+  CHECK(known.size() == 5);
+}

@@ -1,5 +1,7 @@
 // Memory that runs out inside the messenger: it fails what needed it, and neither ends the program nor leaves anything
 // waiting.
+#include <limits>
+
 #include "catch.hpp"
 #include "fabric/messenger_job.hpp"
 
@@ -102,4 +104,66 @@ TEST_CASE("whenever memory runs out for a while, everything ends", "[messenger][
     CAPTURE(number);
     more = run_short_of_memory(number, 30, number % 2 == 0 ? SIZE_MAX : 4);
   }
+}
+
+TEST_CASE("what has been reserved for a plan is posted, sent and received without an allocation",
+          "[messenger][memory]") {
+  job_shape shape = small_job(2);
+  shape.settings.prepost = GENERATE(true, false);
+  shape.network.inject = GENERATE(std::size_t{64}, std::size_t{4096});
+  const bool refuses = GENERATE(false, true);  // at first, whatever is posted
+  CAPTURE(shape.settings.prepost, shape.network.inject, refuses);
+  messenger_job job(shape);
+  const auto world = job.world();
+  std::vector<weft::fabric::planned_message> each_run;
+  for (const std::size_t size : {0, 20, 200, 5000})
+    for (int i = 0; i < 40; ++i)
+      for (const bool is_send : {true, false}) each_run.push_back({is_send, 1, size});
+  job[0].reserve(*world[0], each_run);
+  const auto run = [&](std::uint64_t sequence) {
+    const std::size_t first = job.sends.size();
+    const auto poll = [&] {
+      job[1].poll();
+      const allocations_that_may_fail harmed;
+      job[0].poll();
+    };
+    for (const int rank : {sequence % 2 == 0 ? 1 : 0, sequence % 2 == 0 ? 0 : 1}) {
+      const auto begin = [&](weft::fabric::operation& begun) {
+        if (rank == 1) return job[1].post(begun);
+        const allocations_that_may_fail harmed;
+        job[0].post(begun);
+      };
+      job.link(0).refusing = rank == 0 && refuses;
+      job.link(0).most_receives = rank == 0 && refuses ? 1 : 0;
+      for (std::size_t i = 0; i < each_run.size(); ++i) {
+        const std::uint64_t tag = sequence << 32 | i / 2;
+        const std::size_t size = each_run[i].bytes;
+        if (each_run[i].is_send)
+          begin(job.sends.emplace_back(*world[static_cast<std::size_t>(rank)], 1 - rank, tag, pattern(size, tag), true,
+                                       sequence));
+        else
+          begin(job.receives.emplace_back(*world[static_cast<std::size_t>(rank)], 1 - rank, tag, size, true, sequence));
+      }
+      job.link(0).refusing = false;
+      job.link(0).most_receives = 0;
+      for (int round = 0; round < 50; ++round) poll();  // what the other one begins may come early
+    }
+    const auto done = [](const auto& each) { return each.done.load(); };
+    const auto all_done = [&] {
+      return std::ranges::all_of(job.sends, done) && std::ranges::all_of(job.receives, done);
+    };
+    for (int round = 0; round < 20000 && !all_done(); ++round) poll();
+    for (std::size_t i = first; i < job.sends.size(); ++i) {
+      REQUIRE(done(job.sends[i]));
+      REQUIRE(done(job.receives[i]));
+      CHECK(job.sends[i].failure == nullptr);
+      REQUIRE(job.receives[i].failure == nullptr);
+      CHECK(job.receives[i].message == pattern(job.receives[i].bytes, job.receives[i].tag));
+    }
+  };
+  allocation_faults::here() = {0, std::numeric_limits<std::int64_t>::max(), 0, 1};
+  for (std::uint64_t sequence = 1; sequence < 5; ++sequence) run(sequence);
+  CHECK(allocation_faults::here().count == 0);
+  allocation_faults::here() = {};
+  job[0].release(*world[0], each_run);
 }

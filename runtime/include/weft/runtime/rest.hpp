@@ -14,7 +14,7 @@ namespace weft {
 /// and then would only take time from those that compute on this core.
 ///
 /// Who makes something arrive rings only if he has not for a while, since a ring costs a microsecond; what he did last
-/// then has been found, by whichever thread, less than the delay ago (see fabric's engine_bell.cpp). So nobody sleeps
+/// then has been found, by whichever thread, less than the delay ago (see fabric's doorbell.cpp). So nobody sleeps
 /// long while anybody's polls find something, which `progress::events` tells.
 class rest {
  public:

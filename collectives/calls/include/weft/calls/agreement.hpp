@@ -62,7 +62,6 @@ class agreement final : public dataflow_execution {
   std::vector<announcement> all_;
   std::uint32_t number_;
   dataflow_execution* run_ = nullptr;
-  run_arguments arguments_;
 };
 
 /// The same on a call that does not go by messages (known_call::terms), in the checked mode; else nothing.

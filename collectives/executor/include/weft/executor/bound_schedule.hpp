@@ -37,6 +37,11 @@ struct bound_step {
   schedules::table_range targets;     ///< of a copy: in bound_schedule::segments, one where there are several sources
   schedules::table_range after;       ///< in bound_schedule::dependencies
   schedules::table_range successors;  ///< in bound_schedule::successors: the steps that depend on this one
+
+  bool is_transfer() const noexcept {
+    return kind != schedules::step_kind::copy && kind != schedules::step_kind::combine;
+  }
+  bool is_send() const noexcept { return kind == schedules::step_kind::send || kind == schedules::step_kind::notify; }
 };
 
 /// Never changed once made; any number of executions may share it.

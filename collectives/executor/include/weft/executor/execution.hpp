@@ -51,13 +51,8 @@ class execution {
   /// A send or receive step has ended. Called with the token held.
   virtual void transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept = 0;
 
-  void arm(const run_arguments& arguments);
-  static bool is_transfer(const bound_step& step) noexcept {
-    return step.kind != schedules::step_kind::copy && step.kind != schedules::step_kind::combine;
-  }
-  static bool is_send(const bound_step& step) noexcept {
-    return step.kind == schedules::step_kind::send || step.kind == schedules::step_kind::notify;
-  }
+  /// For a run with `arguments_`.
+  void arm();
   /// Runs a copy or combine step that is not poisoned. Where it needs memory of another rank that cannot be read,
   /// `failure_` is set if that rank's process has ended, else `refused_`, which `settle_refusal` is to follow.
   void run_locally(schedules::step_index step) noexcept;
@@ -86,6 +81,7 @@ class execution {
   fabric::operation& transfer(schedules::step_index step) noexcept;
 
   fabric::messenger& messages_;
+  run_arguments arguments_;
   bases memory_;
   std::exception_ptr failure_;  ///< the first of those for which the communicator has failed
   std::exception_ptr refused_;  ///< a read that was, while that may have been for a failure
@@ -116,7 +112,6 @@ class execution {
   std::unique_ptr<std::uint32_t[]> index_;  // of each step in sends_ or receives_
   std::unique_ptr<send[]> sends_;
   std::unique_ptr<receive[]> receives_;
-  run_arguments arguments_;
   std::shared_ptr<const fabric::poison> poison_;  // null while no step is poisoned
   std::exception_ptr poison_failure_;             // what it makes this rank throw
   std::shared_ptr<const fabric::poison> poisoned_by_;
@@ -154,17 +149,21 @@ class dataflow_execution : public execution, private fabric::task {
  public:
   dataflow_execution(fabric::messenger& messages, fabric::participant& member, const fabric::arena* shared,
                      std::shared_ptr<const bound_schedule> plan);
-  /// Starts and returns: by itself, or by handing that over to the thread that makes progress where it has a core of
-  /// its own. `finished()` is set when every step is done, or one has failed and no transfer is in flight any more
-  /// (`failure`). Allocates nothing.
+  /// Starts and returns: by itself, or by leaving that to whoever holds the token, or to the thread that makes progress
+  /// where it has a core of its own. Allocates nothing and waits for nobody.
+  /// `finished()` is set when every step is done, or one has failed and no transfer is in flight any more
+  /// (`failure`).
   void start(const run_arguments& arguments, progress& by);
   event& finished() noexcept { return finished_; }
 
   // A start in two parts, so that it can be waited for before it is known whether it will be.
   /// It is no longer finished, and nobody waits for it yet.
-  void announce() noexcept { finished_.reset(); }
+  void announce(const run_arguments& arguments) noexcept {
+    arguments_ = arguments;
+    finished_.reset();
+  }
   /// It starts. Where the token is held.
-  void start_held(const run_arguments& arguments) noexcept;
+  void start_held() noexcept;
   /// In place of that: it has failed. Where the token is held.
   void refuse_held(std::exception_ptr why) noexcept;
 
@@ -194,7 +193,6 @@ class dataflow_execution : public execution, private fabric::task {
   void run_ready() noexcept;
 
   event finished_;
-  run_arguments handed_over_;
   std::unique_ptr<std::uint32_t[]> waiting_for_;    // how many dependencies of each step are not done
   std::unique_ptr<schedules::step_index[]> ready_;  // copies and combines in the order in which they became ready
   std::size_t ready_first_ = 0;

@@ -55,12 +55,11 @@ class messenger final : public pollable {
   /// Forgets it: no operation of it may be in flight; later messages for it are dropped.
   void leave(participant& member);
 
-  /// Makes room for the messages of a collective that is to run again and again: those of its receives by `member`, of
-  /// these lengths, so that one run at a time allocates nothing where all ranks are of this process. Throws
-  /// std::bad_alloc.
-  void reserve(participant& member, std::span<const std::size_t> lengths);
-  /// Takes back what `reserve` did for as many.
-  void release(participant& member, std::span<const std::size_t> lengths);
+  /// Makes room for the messages by `member` of a collective that is to run again and again, one run at a time: posting
+  /// them allocates nothing. Throws std::bad_alloc.
+  void reserve(participant& member, std::span<const planned_message> each_run);
+  /// Takes back what `reserve` did for the same messages.
+  void release(participant& member, std::span<const planned_message> each_run);
 
   /// Begins an operation. The order of one thread's posts is kept.
   void post(operation& begun);
@@ -70,6 +69,8 @@ class messenger final : public pollable {
   /// as soon as nobody can touch its memory, which for a long message takes an answer of the sender's process. One that
   /// has ended already is left alone. Where the token is held.
   void take_back_held(receive_operation& posted) noexcept;
+  /// Has `task` run: now where the token is free, else by its holder. Any thread; never waits.
+  void post(task& begun) noexcept;
   /// Leaves `task` for whoever polls next. Any thread; never waits. Where a thread of its own polls, so that what comes
   /// of the task does not take the caller's core; `progress::notify` follows.
   void hand_over(task& task) noexcept;

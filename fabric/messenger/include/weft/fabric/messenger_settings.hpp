@@ -48,6 +48,13 @@ struct messenger_settings {
   std::function<void(std::span<const std::byte> note)> broadcast;
 };
 
+/// One of those that a rank sends or receives in each run of a plan.
+struct planned_message {
+  bool is_send = false;
+  int peer = -1;  ///< rank of the other side
+  std::size_t bytes = 0;
+};
+
 /// What a probe found.
 struct probed_message {
   int source = -1;

@@ -19,22 +19,18 @@ class slot_map {
 
   /// An object and its new name, written to its member `id`. Throws std::length_error with 4 million in use.
   T& add() {
-    if (free_.empty()) {
-      if (slots_.size() >= (std::size_t{1} << index_bits) - 1)
-        throw std::length_error("weft: more than 4 million payloads in flight");
-      auto made = std::make_unique<T>();
-      if (slots_.size() == slots_.capacity()) reserve(2 * slots_.size() + 16);
-      slots_.push_back(std::move(made));  // nothing throws from here on
-      generations_.push_back(0);
-      free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
-      used_.push_back(false);
-    }
+    if (free_.empty()) make();
     const std::uint32_t index = free_.back();
     free_.pop_back();
     used_[index] = true;
     T& taken = *slots_[index];
     taken.id = (generations_[index] << index_bits) | (index + 1);
     return taken;
+  }
+
+  /// So many can be in use at a time from now on without an allocation. Throws as `add` does.
+  void reserve(std::size_t all) {
+    while (slots_.size() < all) make();
   }
 
   /// The object of that name, or null.
@@ -57,8 +53,19 @@ class slot_map {
   }
 
  private:
-  /// Room for so many, of which all may be free. `slots_` is last: its capacity says what all have.
-  void reserve(std::size_t count) {
+  void make() {
+    if (slots_.size() >= (std::size_t{1} << index_bits) - 1)
+      throw std::length_error("weft: more than 4 million payloads in flight");
+    auto made = std::make_unique<T>();
+    if (slots_.size() == slots_.capacity()) make_room(2 * slots_.size() + 16);
+    slots_.push_back(std::move(made));  // nothing throws from here on
+    generations_.push_back(0);
+    free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+    used_.push_back(false);
+  }
+
+  /// For so many, of which all may be free. `slots_` is last: its capacity says what all have.
+  void make_room(std::size_t count) {
     generations_.reserve(count);
     free_.reserve(count);
     used_.reserve(count);

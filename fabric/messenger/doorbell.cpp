@@ -12,11 +12,11 @@
 // through.
 //
 // Nobody sleeps while something needs polls to go on: sends that the provider works on, or refuses.
+#include "doorbell.hpp"
+
 #include <time.h>
 
 #include <utility>
-
-#include "engine.hpp"
 
 namespace weft::fabric {
 namespace {
@@ -30,29 +30,12 @@ std::int64_t coarse_milliseconds() noexcept {
 
 }  // namespace
 
-void engine::ring_after_silence(peer& to) noexcept {
+void doorbell::ring_after_silence(peer& to) noexcept {
   const std::int64_t now = coarse_milliseconds();
   const std::int64_t before = std::exchange(to.sent_at, now);
   if (now - before < settings_.ring_after.count()) [[likely]]
     return;
   settings_.ring(to.process);
-}
-
-bool engine::needs_polls() const noexcept {
-  return sends_flying_ != 0 || !unflushed_.empty() || troubled_ || any_doomed_ || frames_dropped_ ||
-         !blocked_departures_.empty() || !blocked_landings_.empty();
-}
-
-bool engine::rings() const noexcept {
-  const bool alone = peers_.size() == 1;
-  // relaxed: a stale answer costs one long sleep; whoever posts something waits for it, or notifies.
-  return !needs_polls_.load(std::memory_order_relaxed) && quiet_outside() &&
-         (alone || (settings_.ring != nullptr && settings_.listen != nullptr));
-}
-
-void engine::listen() noexcept {
-  look_soon_.store(true, std::memory_order_relaxed);  // relaxed: nothing is handed over
-  if (settings_.listen) settings_.listen();
 }
 
 }  // namespace weft::fabric

@@ -1,0 +1,96 @@
+// The ranks of this process: who joins, who leaves, and what plans of theirs reserve.
+#include <algorithm>
+#include <weft/runtime/error.hpp>
+
+#include "engine.hpp"
+
+namespace weft::fabric {
+
+void engine::join(participant& member) {
+  rooms_.join(member);
+  if (std::ranges::any_of(peers_, [](const auto& each) { return each->lost; })) {
+    for (const std::int32_t process : member.members->process)
+      if (member.failure == nullptr && peers_[static_cast<std::size_t>(process)]->lost)
+        member.failure = lost_error(process);
+  }
+  if (member.failure != nullptr && member.told != nullptr) member.told->failed();
+}
+
+void engine::leave(participant& member) {
+  room& here = *member.here;
+  while (auto message = here.messages.take_any_unexpected()) {
+    note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
+    if (message->at_home != nullptr)
+      end(*message->at_home);  // nobody will ever take it
+    else if (message->announced)
+      answer_dropped(message->process, message->sender_name);
+    messages_.keep(std::move(message));
+  }
+  const bool alone = member.failure == nullptr || member.failed_alone;
+  drop_early_grants(here, alone);
+  rooms_.leave(member, alone);
+}
+
+planned_needs engine::needs_of(const participant& member, std::span<const planned_message> each_run) const noexcept {
+  planned_needs all;
+  const auto frames = [&](std::size_t many, std::size_t body) {
+    const std::size_t bytes = sizeof(header) + body;
+    all.frames += many;
+    if (bytes > inject_limit_) all.slots[transfer_slots::length_class(bytes)] += many;
+  };
+  for (const planned_message& each : each_run) {
+    ++(each.is_send ? all.sends : all.receives);
+    if (member.members->process[static_cast<std::size_t>(each.peer)] == settings_.process) continue;
+    const bool is_short = each.bytes <= settings_.eager_limit;
+    if (each.is_send) frames(1, is_short ? each.bytes : sizeof(envelope_body));
+    if (each.bytes <= smaller_than_an_envelope) continue;
+    // Short ones may have to be announced, too.
+    all.slots[transfer_slots::length_class(0)] += pieces_ahead;
+    if (each.is_send) {
+      all.departures += 2;  // one may be granted for the next run while that of this run ends
+    } else {
+      ++all.landings;
+      frames(pieces_ahead, sizeof(grant_body));
+    }
+  }
+  return all;
+}
+
+void engine::reserve(participant& member, std::span<const planned_message> each_run) {
+  const planned_needs more = needs_of(member, each_run);
+  planned_needs all = planned_, here = member.here->planned;
+  all.add(more);
+  here.add(more);
+  frames_.reserve(all.frames);
+  departures_.reserve(all.departures);
+  granted_.reserve(all.departures);
+  landings_.reserve(all.landings);
+  slots_.reserve(all.slots);
+  member.here->reserve(here);
+  std::size_t made = 0;
+  try {
+    for (; made < each_run.size(); ++made)
+      if (!each_run[made].is_send) messages_.reserve(room_for(each_run[made].bytes));
+  } catch (...) {
+    release_messages(each_run.first(made));
+    throw;
+  }
+  planned_ = all;
+  member.here->planned = here;
+}
+
+void engine::release(participant& member, std::span<const planned_message> each_run) noexcept {
+  const planned_needs less = needs_of(member, each_run);
+  release_messages(each_run);
+  member.here->planned.subtract(less);
+  planned_.subtract(less);
+  frames_.trim(planned_.frames);
+  slots_.trim(planned_.slots);
+}
+
+void engine::release_messages(std::span<const planned_message> of) noexcept {
+  for (const planned_message& each : of)
+    if (!each.is_send) messages_.release(room_for(each.bytes));
+}
+
+}  // namespace weft::fabric

@@ -1,0 +1,53 @@
+// Objects that are used again and again.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace weft::fabric {
+
+/// What comes back is kept for the next use, so that a steady state allocates nothing; and objects can be reserved
+/// beforehand. One thread at a time.
+template <class T>
+class object_pool {
+ public:
+  /// One that came back, as it was left, or a new one made of `arguments`, which are the same each time. Throws
+  /// std::bad_alloc.
+  template <class... Arguments>
+  std::unique_ptr<T> take(const Arguments&... arguments) {
+    if (spare_.empty()) add(arguments...);
+    auto taken = std::move(spare_.back());
+    spare_.pop_back();
+    return taken;
+  }
+  void keep(std::unique_ptr<T> used) noexcept { spare_.push_back(std::move(used)); }
+
+  /// So many can be in use at a time from now on without an allocation. Throws std::bad_alloc.
+  template <class... Arguments>
+  void reserve(std::size_t all, const Arguments&... arguments) {
+    while (made_ < all) add(arguments...);
+  }
+  /// No more than so many need be kept, beside a few.
+  void trim(std::size_t all) noexcept {
+    for (all = std::max(all, most_spare); made_ > all && !spare_.empty(); --made_) spare_.pop_back();
+  }
+
+ private:
+  static constexpr std::size_t most_spare = 64;
+
+  template <class... Arguments>
+  void add(const Arguments&... arguments) {
+    auto made = std::make_unique<T>(arguments...);
+    if (spare_.capacity() == made_) spare_.reserve(2 * made_ + 16);
+    spare_.push_back(std::move(made));
+    ++made_;
+  }
+
+  std::vector<std::unique_ptr<T>> spare_;  // has room for all that were made
+  std::size_t made_ = 0;                   // and not deleted
+};
+
+}  // namespace weft::fabric

@@ -1,0 +1,88 @@
+// Frames that wait for credit, for the provider, or behind others.
+#pragma once
+
+#include <array>
+#include <boost/intrusive/list.hpp>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <weft/fabric/operation.hpp>
+
+#include "object_pool.hpp"
+#include "wire.hpp"
+
+namespace weft::fabric {
+
+/// Messages of so few bytes cost the receiver no more than an envelope, so they are always sent eagerly.
+inline constexpr std::size_t smaller_than_an_envelope = 64;
+
+struct outgoing {
+  header head;
+  std::size_t bytes = 0;                ///< of the body
+  send_operation* operation = nullptr;  ///< whose message the body is: it ends when this has left. Else
+  std::array<std::byte, smaller_than_an_envelope> copy;  ///< the body, where there is room for it here,
+  std::unique_ptr<std::byte[]> longer;                   ///< or there
+  boost::intrusive::list_member_hook<> queued;
+
+  const std::byte* body() const noexcept {
+    if (operation != nullptr) return operation->data;
+    return longer != nullptr ? longer.get() : copy.data();
+  }
+};
+
+/// Those to one process, first in, first out. What has left is kept for other queues of the same pool.
+class outgoing_queue {
+ public:
+  explicit outgoing_queue(object_pool<outgoing>& spare) noexcept : spare_(spare) {}
+  outgoing_queue(const outgoing_queue&) = delete;
+  outgoing_queue& operator=(const outgoing_queue&) = delete;
+  ~outgoing_queue() { clear(); }
+
+  bool empty() const noexcept { return waiting_.empty(); }
+  outgoing& front() noexcept { return waiting_.front(); }
+
+  /// With a body that is copied. Allocates memory only for a long one. Throws std::bad_alloc.
+  void push(const header& head, const std::byte* body, std::size_t bytes) {
+    std::unique_ptr<std::byte[]> longer;
+    if (bytes > smaller_than_an_envelope) longer = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    outgoing& last = add(head, bytes);
+    last.longer = std::move(longer);
+    if (bytes != 0) std::memcpy(last.longer != nullptr ? last.longer.get() : last.copy.data(), body, bytes);
+  }
+  /// With the operation's message, which stays where it is. Throws std::bad_alloc.
+  void push(const header& head, send_operation& whole) { add(head, whole.bytes).operation = &whole; }
+
+  void pop() noexcept { drop(waiting_.begin()); }
+  void remove(const operation& of) noexcept {
+    for (auto each = waiting_.begin(); each != waiting_.end(); ++each)
+      if (each->operation == &of) return drop(each);
+  }
+  void clear() noexcept {
+    while (!empty()) pop();
+  }
+
+ private:
+  using list = boost::intrusive::list<
+      outgoing, boost::intrusive::member_hook<outgoing, boost::intrusive::list_member_hook<>, &outgoing::queued>,
+      boost::intrusive::constant_time_size<false>>;
+
+  outgoing& add(const header& head, std::size_t bytes) {
+    outgoing& last = *spare_.take().release();
+    last.head = head;
+    last.bytes = bytes;
+    waiting_.push_back(last);
+    return last;
+  }
+  void drop(list::iterator gone) noexcept {
+    std::unique_ptr<outgoing> left(&*gone);
+    waiting_.erase(gone);
+    left->operation = nullptr;
+    left->longer.reset();
+    spare_.keep(std::move(left));
+  }
+
+  object_pool<outgoing>& spare_;
+  list waiting_;
+};
+
+}  // namespace weft::fabric

@@ -1,0 +1,51 @@
+#include "rooms.hpp"
+
+#include <string>
+#include <weft/runtime/error.hpp>
+
+namespace weft::fabric {
+
+rooms::~rooms() {
+  for (auto& [key, each] : rooms_)
+    if (each->owner != nullptr) each->owner->active.clear();
+}
+
+room* rooms::find_or_make(const room_key& key) {
+  auto found = rooms_.find(key);
+  if (found == rooms_.end()) {
+    if (history_.has_passed(key)) return nullptr;
+    found = rooms_.emplace(key, std::make_unique<room>()).first;
+  }
+  last_key_ = key;
+  last_room_ = found->second.get();
+  return last_room_;
+}
+
+void rooms::join(participant& member) {
+  const auto& members = *member.members;
+  const room_key key = key_of(members, member.rank);
+  room* const here = find(key);
+  if (here == nullptr)
+    throw error(errc::invalid_argument, "weft: a rank joins communicator " + std::to_string(members.communicator) +
+                                            ", which it has left, after a later one of the same leader or before");
+  history_.join(key);
+  here->owner = &member;
+  member.here = here;
+  if (const auto* failure = history_.failure_of(members.communicator)) member.failure = *failure;
+}
+
+void rooms::leave(participant& member, bool alone) noexcept {
+  const room_key key = key_of(*member.members, member.rank);
+  if (!alone) history_.leave_failed(key);
+  rooms_.erase(key);
+  last_room_ = nullptr;
+  member.here = nullptr;
+}
+
+bool rooms::failed_alone(const room_key& key) const {
+  const auto found = rooms_.find(key);
+  if (found == rooms_.end()) return history_.has_passed(key) && !history_.has_left_failed(key);
+  return found->second->owner != nullptr && found->second->owner->failed_alone;
+}
+
+}  // namespace weft::fabric

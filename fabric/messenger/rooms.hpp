@@ -1,0 +1,52 @@
+// The ranks of this process: who has joined, who has left, and what waits for each.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <weft/fabric/participant.hpp>
+
+#include "communicator_history.hpp"
+#include "room.hpp"
+
+namespace weft::fabric {
+
+class rooms {
+ public:
+  rooms() = default;
+  /// No operation of a rank that is still here is touched any more.
+  ~rooms();
+
+  /// What waits for that rank; comes to be when it is first asked for. Null when the rank has left. Throws
+  /// std::bad_alloc.
+  room* find(const room_key& key) {
+    return last_room_ != nullptr && last_key_ == key ? last_room_ : find_or_make(key);
+  }
+
+  /// With the failure of its communicator, where that has failed. Throws errc::invalid_argument where it has left.
+  void join(participant& member);
+  /// `alone`: the other ranks do not hear by themselves of what it failed with, if it did.
+  void leave(participant& member, bool alone) noexcept;
+
+  /// The communicator has failed: for ranks that join it later. Throws std::bad_alloc.
+  void fail(std::uint64_t communicator, std::exception_ptr why) { history_.fail(communicator, std::move(why)); }
+  bool has_failed(std::uint64_t communicator) const { return history_.failure_of(communicator) != nullptr; }
+  /// Whether that rank has failed, or left, for a reason that the other ranks do not hear of by themselves.
+  bool failed_alone(const room_key& key) const;
+
+  /// Calls it for each rank that has joined and not failed.
+  template <class Function>
+  void for_each_member(Function&& function) {
+    for (auto& [key, each] : rooms_)
+      if (each->owner != nullptr && each->owner->failure == nullptr) function(*each->owner);
+  }
+
+ private:
+  room* find_or_make(const room_key& key);
+
+  std::unordered_map<room_key, std::unique_ptr<room>, room_hash> rooms_;
+  room_key last_key_;
+  room* last_room_ = nullptr;  // of last_key_
+  communicator_history history_;
+};
+
+}  // namespace weft::fabric

@@ -1,0 +1,55 @@
+#include "transfer_slots.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+
+namespace weft::fabric {
+namespace {
+
+constexpr std::size_t room_of(std::size_t length_class) noexcept {
+  return length_class == 0 ? 0 : std::size_t{32} << length_class;
+}
+
+}  // namespace
+
+std::size_t transfer_slots::length_class(std::size_t frame_bytes) noexcept {
+  if (frame_bytes == 0) return 0;
+  return std::min(static_cast<std::size_t>(std::bit_width((frame_bytes - 1) >> 6)) + 1, std::tuple_size_v<counts> - 1);
+}
+
+transfer_slots::~transfer_slots() { flying_.clear_and_dispose(std::default_delete<transfer_slot>()); }
+
+transfer_slot& transfer_slots::take(transfer_slot::purpose use, void* owner, int process, std::size_t frame_bytes) {
+  const std::size_t at = length_class(frame_bytes);
+  transfer_slot& slot = *spare_[at].take(room_of(at)).release();
+  slot.use = use;
+  slot.owner = owner;
+  slot.process = process;
+  slot.bytes = frame_bytes;
+  flying_.push_back(slot);
+  if (use != transfer_slot::purpose::landing) ++sends_;
+  return slot;
+}
+
+void transfer_slots::give_back(transfer_slot& slot) noexcept {
+  flying_.erase(flying_.iterator_to(slot));
+  if (slot.use != transfer_slot::purpose::landing) --sends_;
+  const std::size_t frame_bytes = slot.use == transfer_slot::purpose::frame ? slot.bytes : 0;
+  spare_[length_class(frame_bytes)].keep(std::unique_ptr<transfer_slot>(&slot));
+}
+
+void transfer_slots::disown(const void* owner) noexcept {
+  for (transfer_slot& slot : flying_)
+    if (slot.owner == owner) slot.owner = nullptr;
+}
+
+void transfer_slots::reserve(const counts& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) spare_[i].reserve(all[i], room_of(i));
+}
+
+void transfer_slots::trim(const counts& all) noexcept {
+  for (std::size_t i = 0; i < all.size(); ++i) spare_[i].trim(all[i]);
+}
+
+}  // namespace weft::fabric

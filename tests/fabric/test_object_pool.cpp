@@ -1,0 +1,65 @@
+#include "catch.hpp"
+#include "fabric/failing_allocation.hpp"
+#include "fabric/messenger/object_pool.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+struct large {
+  explicit large(std::size_t its_length) : length(its_length) {}
+  std::size_t length;
+  std::byte memory[1000];
+};
+using large_pool = weft::fabric::object_pool<large>;
+
+/// Takes so many at a time and gives them back. What that left in use beside what was before, bytes.
+std::int64_t use(large_pool& pool, std::size_t many) {
+  const std::int64_t before = bytes_in_use();
+  {
+    std::vector<std::unique_ptr<large>> taken;
+    for (std::size_t i = 0; i < many; ++i) taken.push_back(pool.take(std::size_t{7}));
+    for (auto& each : taken) {
+      CHECK(each->length == 7);
+      pool.keep(std::move(each));
+    }
+  }
+  return bytes_in_use() - before;
+}
+
+}  // namespace
+
+TEST_CASE("objects are used again") {
+  large_pool pool;
+  CHECK(use(pool, 500) >= 500 * 1000);
+  for (int again = 0; again < 3; ++again) CHECK(use(pool, 500) == 0);
+}
+
+TEST_CASE("reserved objects are there, and are deleted when they are no longer needed") {
+  large_pool pool;
+  const std::int64_t before = bytes_in_use();
+  pool.reserve(3000, std::size_t{7});
+  CHECK(bytes_in_use() - before >= 3000 * 1000);
+  CHECK(use(pool, 3000) == 0);
+  pool.reserve(2000, std::size_t{7});  // are there already
+  CHECK(use(pool, 3000) == 0);
+  pool.trim(2000);
+  CHECK(use(pool, 2000) == 0);
+  CHECK(use(pool, 2001) >= 1000);
+  pool.trim(0);
+  CHECK(bytes_in_use() - before < 200 * 1000);
+}
+
+TEST_CASE("no object of a pool comes into being without memory") {
+  large_pool pool;
+  for (int number = 0; number < 10; ++number) {
+    allocation_faults::here() = {number, 1, 0, 0};
+    try {
+      pool.reserve(40, std::size_t{7});
+    } catch (const std::bad_alloc&) {
+    }
+    allocation_faults::here() = {};
+  }
+  pool.reserve(40, std::size_t{7});
+  CHECK(use(pool, 40) == 0);
+}
