@@ -25,8 +25,8 @@ void joined_call::run() {
   if (here().rounds().has_failed()) fail(state_.host.failure_of(state_.member));
   take_seat();
   if (!team().is_exchange()) return run_in_turn();
-  team().begin(call_, known_.shape);
   lead([this] {
+    team().begin(call_, known_.shape);
     team().show();
     team().use_shown();
   });
@@ -34,6 +34,12 @@ void joined_call::run() {
 }
 
 void joined_call::run_in_turn() {
+  meeting::seat& its = mine();
+  its.custom = call_.custom;
+  if (call_.what == collective::alltoall && call_.uneven) {
+    its.sent.assign(call_.counts, call_.element_bytes);
+    its.received.assign(call_.received, call_.element_bytes);
+  }
   switch (here().arrive(state_.seat)) {
     case meeting::arrival::failed:
       fail(state_.host.failure_of(state_.member));
@@ -72,22 +78,6 @@ void joined_call::use_shown(bool shown) {
   conclude();
 }
 
-void joined_call::take_seat() {
-  meeting::seat& its = mine();
-  if (its.known != &known_ || !known_.joined) [[unlikely]]
-    say_terms();
-  its.sequence = sequence_;
-  its.custom = call_.custom;
-  its.member = &state_.member;
-  its.input = static_cast<const std::byte*>(call_.in);
-  its.output = static_cast<std::byte*>(call_.out);
-  if (call_.what == collective::alltoall && call_.uneven) {
-    its.sent.assign(call_.counts, call_.element_bytes);
-    its.received.assign(call_.received, call_.element_bytes);
-  }
-  if (sequence_ <= last_sequence) state_.member.silent.enter(sequence_, its.terms.fingerprint);
-}
-
 void joined_call::say_terms() {
   meeting::seat& its = mine();
   if (!known_.joined) {
@@ -95,6 +85,7 @@ void joined_call::say_terms() {
     known_.joined = {hash_of(known_.terms), shown_bytes(here(), call_, known_.shape, state_.selection), kernel};
   }
   its.known = &known_;
+  its.member = &state_.member;
   its.terms = known_.terms;
   its.joined = *known_.joined;
   team().forget_terms();
@@ -122,7 +113,7 @@ bool joined_call::all_call_the_same() {
   return true;
 }
 
-void joined_call::conclude() {
+void joined_call::hand_out() {
   meeting::seat& its = mine();
   if (call_.common_output != nullptr) *call_.common_output = std::move(its.common);
   if (its.failure != nullptr) fail(std::exchange(its.failure, nullptr));

@@ -29,7 +29,15 @@ class joined_call {
   void use_shown(bool shown);
 
  private:
-  void take_seat();
+  void take_seat() {
+    meeting::seat& its = mine();
+    if (its.known != &known_ || !known_.joined) [[unlikely]]
+      say_terms();
+    its.sequence = sequence_;
+    its.input = static_cast<const std::byte*>(call_.in);
+    its.output = static_cast<std::byte*>(call_.out);
+    if (sequence_ <= last_sequence) state_.member.silent.enter(sequence_, its.terms.fingerprint);
+  }
   void say_terms();
   void run_in_turn();
   template <class Work>
@@ -39,7 +47,11 @@ class joined_call {
   meeting::seat& mine() const { return here().at(state_.seat); }
   std::span<const std::size_t> seats() const { return here().workers()[here().worker_of(state_.seat)].seats; }
   bool all_call_the_same();
-  void conclude();
+  void conclude() {
+    if (call_.common_output != nullptr || mine().failure != nullptr) [[unlikely]]
+      hand_out();
+  }
+  void hand_out();
   [[noreturn]] void fail(const std::exception_ptr& failure);
 
   communicator_state& state_;

@@ -12,18 +12,18 @@ void process_party::use_shown(bool but_own) noexcept {
   for (std::size_t b = 0; b < here_.workers().size(); ++b) {
     if (b == worker_ && but_own) continue;
     const std::span<const std::size_t> seats = here_.workers()[b].seats;
-    const std::byte* from = turn_->value_of(b, each_ * seats.size());
+    const std::byte* from = turn_.value_of(b, each_ * seats.size());
     for (const std::size_t m : seats) give_from(m, std::exchange(from, from + each_));
   }
 }
 
 bool process_party::await_others() {
-  for (std::size_t b = 0; b < here_.workers().size(); ++b)
+  for (std::size_t b = 0; b < workers_; ++b)
     if (b != worker_ && !await_worker(b)) return false;
-  if (!turn_) return true;  // there are no others
+  if (!has_turn_) return true;  // there are no others
   fill(everyone());
-  stays_ = turn_->number();
-  return turn_->hold();
+  stays_ = turn_.number();
+  return turn_.hold();
 }
 
 void process_party::report_difference(std::size_t worker) {

@@ -34,7 +34,12 @@ std::optional<std::size_t> shown_bytes(const meeting& here, const request& call,
 }
 
 process_team::process_team(meeting& here, std::size_t seat, const schedules::selection_parameters& selection)
-    : here_(here), seat_(seat), selection_(selection), worker_(here.worker_of(seat)), p_(here, seat) {}
+    : here_(here),
+      seat_(seat),
+      selection_(selection),
+      worker_(here.worker_of(seat)),
+      p_(here, seat),
+      exchange_(here, seat) {}
 
 void process_team::take_terms(const request_shape& shape) {
   const request& call = *call_;
@@ -43,6 +48,8 @@ void process_team::take_terms(const request_shape& shape) {
   element_ = schedules::combines(call.what) ? call.element_bytes : 1;
   count_ = schedules::combines(call.what) ? shape.vector : bytes_;
   p_.take_terms(call, element_, is_sole());
+  at_once_ = is_exchange() && patterns::is_at_once(p_, call.what);
+  if (at_once_) exchange_.take_terms(call, bytes_);
   place_blocks();
   has_terms_ = true;
 }
@@ -66,11 +73,11 @@ void process_team::run() {
   if (worker_ == 0) here_.common = nullptr;
 }
 
-void process_team::show() {
+void process_team::show_given() {
   if (!patterns::show_given(p_, call_->what, owner(), shown_elements())) end_failed();
 }
 
-void process_team::use_shown() {
+void process_team::use_given() {
   if (!patterns::use_given(p_, call_->what, owner(), count_)) return end_failed();
   rethrow_thrown();
 }

@@ -9,7 +9,7 @@ namespace weft::detail {
 bool worker_rounds::await(board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number,
                           std::uint64_t stays, std::span<const std::byte> value) {
   for (int turn = 0; turn < mine.spins; ++turn) {
-    for (std::size_t i = 0; i < value.size(); i += cache_line) __builtin_prefetch(value.data() + i);
+    ask_for(value);
     // acquire: pairs with the release of whoever publishes.
     if (has_come(stamp.load(std::memory_order_acquire), number)) [[likely]] {
       // Next time a little more would be enough, too.
@@ -50,17 +50,6 @@ bool worker_rounds::sleep(board& mine, const std::atomic<std::uint64_t>& stamp, 
     // acquire: as in await(). relaxed: likewise.
     if (has_come(stamp.load(std::memory_order_acquire), number)) return true;
     if (leaves(state_.load(std::memory_order_relaxed), stays)) return false;
-  }
-}
-
-void worker_rounds::wake(const board* but) noexcept {
-  // seq_cst: between what was shown before and the looks; see sleep().
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (board& each : boards_) {
-    if (&each == but) continue;
-    // relaxed: the exchange decides. acq_rel: see sleep().
-    if (each.asleep.load(std::memory_order_relaxed) == 0) continue;
-    if (each.asleep.exchange(0, std::memory_order_acq_rel) == 1) each.bell.set();
   }
 }
 

@@ -16,9 +16,6 @@ void combine_others(const user_function& by, std::span<const void* const> source
     by.apply(by.function, static_cast<const std::byte*>(sources[i]) + offset, result, count);
 }
 
-/// What one pass combines.
-constexpr std::size_t most_sources = 16;
-
 class block_combiner {
  public:
   block_combiner(const array_operator& by, std::size_t most) : by_(by), bytes_(most * by.element_bytes) {}

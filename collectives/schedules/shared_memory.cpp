@@ -66,7 +66,10 @@ void run_served(recording_party& party, const recorded_call& of, memory_pattern 
   const auto root = static_cast<std::size_t>(of.root);
   const bool of_all = has_blocks(of.what) && of.what != collective::gather && of.what != collective::allgather;
   if (by == memory_pattern::served_shown) {
-    patterns::serve_all_shown(party, of.what, root, of.count, (of_all ? party.size() : 1) * of.count);
+    if (patterns::is_at_once(party, of.what))
+      patterns::reduce_at_once(party, {0, of.count}, patterns::everyone);
+    else
+      patterns::serve_all_shown(party, of.what, root, of.count, (of_all ? party.size() : 1) * of.count);
     return;
   }
   party.apart(party.size() * of.count);

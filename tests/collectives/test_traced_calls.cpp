@@ -228,6 +228,12 @@ enum class division {
   sole,    ///< that of the first worker alone
 };
 
+/// Whether ranks that show what they give do so at once.
+bool is_exchange(const traced_call& call, const weft::detail::meeting& here, division by) {
+  const bool takes_all = call.what == collective::allreduce || call.what == collective::barrier;
+  return by == division::shown && takes_all && here.most_on_a_worker() == 1;
+}
+
 template <class Party>
 bool run_among_ranks(Party& p, const traced_call& call, std::size_t block, division by) {
   const auto root = static_cast<std::size_t>(call.root);
@@ -255,15 +261,27 @@ void run_for_worker(weft::detail::meeting& here, std::size_t seat, const traced_
   recorded.line = party.line();
   recorded.near = party.near();
   for (std::size_t m = 0; m < party.size(); ++m) recorded.first_of.push_back(party.first_of(m));
+  const bool exchanges = is_exchange(call, here, by);
+  const auto at_once = [block](auto& p) {
+    return weft::patterns::show_input(p, {0, block}, weft::patterns::everyone) &&
+           weft::patterns::combine_shown(p, {0, block});
+  };
   const auto record = [&](std::size_t m) {
     recorded.rank = static_cast<int>(m);
     recording_party alone(recorded);
-    run_among_ranks(alone, call, block, by);
+    exchanges ? at_once(alone) : run_among_ranks(alone, call, block, by);
     return alone;
   };
   recording_party notes(recorded);
-  tracing_party traced(party, notes);
-  expect(run_among_ranks(traced, call, block, by), "the pattern to end well");
+  if (exchanges) {
+    weft::detail::exchange_party exchange(here, seat);
+    exchange.take_terms(of, block * element);
+    tracing_party traced(exchange, notes);
+    expect(at_once(traced), "the exchange to end well");
+  } else {
+    tracing_party traced(party, notes);
+    expect(run_among_ranks(traced, call, block, by), "the pattern to end well");
+  }
   const auto pattern =
       by == division::shown ? weft::schedules::memory_pattern::served_shown : weft::schedules::memory_pattern::served;
   traces[party.self()] = trace_of(notes, record(party.self()), pattern);

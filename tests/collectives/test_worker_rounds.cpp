@@ -67,7 +67,8 @@ TEST_CASE("workers read in each round what the others published in it") {
     std::mt19937_64 lengths(seed), random(seed + self + 1);
     for (std::uint32_t number = 0; number < most; ++number) {
       const std::size_t bytes = number % 50 == 49 ? lengths() % worker_rounds::slot_bytes + 1 : lengths() % 70 + 1;
-      worker_rounds::round turn(rounds, self, number * 3);
+      worker_rounds::round turn(rounds, self);
+      turn.begin(number * 3);
       std::memset(turn.make_room(bytes), static_cast<int>(value_of(number, self)), bytes);
       turn.publish();
       for (std::size_t other = 0; other < workers; ++other) {
@@ -89,7 +90,8 @@ TEST_CASE("who awaits has published, so that no stamp is left behind") {
   worker_rounds rounds(2, by);
   std::atomic<int> here{0};
   on_threads(2, [&](std::size_t self) {
-    worker_rounds::round turn(rounds, self, 1);
+    worker_rounds::round turn(rounds, self);
+    turn.begin(1);
     if (self == 1) turn.publish();
     if (turn.await(1 - self) == found::here) ++here;
     turn.wake();
@@ -103,7 +105,8 @@ TEST_CASE("a worker whose call is another is found to differ by all") {
   worker_rounds rounds(workers, by);
   std::atomic<std::size_t> differ{0};
   on_threads(workers, [&](std::size_t self) {
-    worker_rounds::round turn(rounds, self, self == 1 ? 5 : 6);
+    worker_rounds::round turn(rounds, self);
+    turn.begin(self == 1 ? 5 : 6);
     turn.publish();
     for (std::size_t other = 0; other < workers; ++other)
       if (other != self && turn.await(other) == found::differs) ++differ;
@@ -124,7 +127,8 @@ TEST_CASE("one worker uses what all have, and the others wait for it") {
   (in_fibers ? on_workers : on_threads)(workers, [&](std::size_t self) {
     std::mt19937_64 random(seed + self + 1);
     for (std::uint32_t number = 0; number < most; ++number) {
-      worker_rounds::round first(rounds, self, number);
+      worker_rounds::round first(rounds, self);
+      first.begin(number);
       if (self == 0) {
         for (std::size_t other = 1; other < workers; ++other)
           if (first.await(other) != found::here) ++wrong;
@@ -132,13 +136,15 @@ TEST_CASE("one worker uses what all have, and the others wait for it") {
         first.wake();
         for (std::uint64_t& each : shared)
           if (++each != number + 1) ++wrong;
-        worker_rounds::round last(rounds, self, number);
+        worker_rounds::round last(rounds, self);
+        last.begin(number);
         last.publish();
         last.wake();
       } else {
         first.publish();
         first.wake();
-        worker_rounds::round last(rounds, self, number);
+        worker_rounds::round last(rounds, self);
+        last.begin(number);
         if (last.await(0, 0, first.number()) != found::here || shared[self] != number + 1) ++wrong;
         last.wake();
       }
@@ -169,12 +175,14 @@ TEST_CASE("where one worker has held a round all do, whenever a failure comes") 
         return true;
       };
       for (std::uint32_t number = 0; !rounds.has_failed(); ++number) {
-        worker_rounds::round first(rounds, self, number);
+        worker_rounds::round first(rounds, self);
+        first.begin(number);
         first.publish();
         if (!await_others(first, first.number()) || !first.hold()) return;
         ++held;
         first.wake();
-        worker_rounds::round last(rounds, self, number);
+        worker_rounds::round last(rounds, self);
+        last.begin(number);
         last.publish();
         if (await_others(last, first.number())) ++met;
         last.wake();
@@ -210,10 +218,12 @@ TEST_CASE("a failure ends every wait, but where the one holds the others") {
       if (one_is_missing && self + 1 == workers) return;
       for (std::uint32_t number = 0;; ++number) {
         if (rounds.has_failed()) break;
-        worker_rounds::round first(rounds, self, number);
+        worker_rounds::round first(rounds, self);
+        first.begin(number);
         if (self != 0) {
           first.publish();
-          worker_rounds::round last(rounds, self, number);
+          worker_rounds::round last(rounds, self);
+          last.begin(number);
           const bool here = last.await(0, 0, first.number()) == found::here;
           ++(here ? told : left);
           if (!here) break;
@@ -223,7 +233,8 @@ TEST_CASE("a failure ends every wait, but where the one holds the others") {
         for (std::size_t other = 1; other < workers && all; ++other) all = first.await(other) == found::here;
         if (!all || !first.hold()) break;
         was_held = true;
-        worker_rounds::round last(rounds, self, number);
+        worker_rounds::round last(rounds, self);
+        last.begin(number);
         last.publish();
         last.wake();
       }

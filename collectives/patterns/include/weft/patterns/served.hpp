@@ -261,6 +261,13 @@ void work_of_first(Party& p, Collective what, std::size_t root, std::size_t coun
   }
 }
 
+/// Whether all that show what they give take what all give together, each for itself: then it goes at once, and not by
+/// what follows.
+template <class Party, class Collective>
+bool is_at_once(const Party& p, Collective what) {
+  return all_serve(p) && (what == Collective::allreduce || what == Collective::barrier);
+}
+
 /// The firsts show each other `each` elements of every member that gives any to such a collective.
 template <class Party, class Collective>
 bool show_given(Party& p, Collective what, std::size_t root, std::size_t each) {

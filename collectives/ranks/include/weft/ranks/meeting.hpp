@@ -66,6 +66,12 @@ class meeting final : public fabric::failure_listener {
     std::exception_ptr failure;           ///< what its call ends with
     bool over = false;
     event called;
+
+    /// The call in the bits that a stamp has for it. Fibonacci hashing (Knuth, volume 3, 6.4): the upper half of the
+    /// product depends on every bit.
+    std::uint32_t stamp() const noexcept {
+      return static_cast<std::uint32_t>(((joined.hash ^ sequence) * 0x9e3779b97f4a7c15u) >> 32);
+    }
   };
 
   /// The ranks of one worker.

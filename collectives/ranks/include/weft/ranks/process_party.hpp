@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <exception>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <weft/patterns/served.hpp>
@@ -27,7 +26,13 @@ class process_party {
 
   /// Of the rank on this seat, which carries them out.
   process_party(meeting& here, std::size_t seat)
-      : here_(here), seat_(seat), worker_(here.worker_of(seat)), mine_(here.workers()[worker_]) {}
+      : here_(here),
+        seat_(seat),
+        worker_(here.worker_of(seat)),
+        workers_(here.workers().size()),
+        self_(here.firsts()[worker_]),
+        mine_(here.workers()[worker_]),
+        turn_(here.rounds(), worker_) {}
 
   /// What the calls from now on have alike. `sole`: the first worker does everything.
   void take_terms(const request& call, std::size_t element_bytes, bool sole) {
@@ -50,7 +55,7 @@ class process_party {
   // As a party:
 
   std::size_t size() const noexcept { return here_.size(); }
-  std::size_t self() const noexcept { return first_at(worker_); }
+  std::size_t self() const noexcept { return self_; }
   std::size_t first_of(std::size_t m) const noexcept { return first_at(sole_ ? 0 : here_.worker_of(m)); }
   std::span<const std::size_t> served() const noexcept {
     if (!sole_) return mine_.seats;
@@ -75,12 +80,11 @@ class process_party {
   }
 
   bool begin(std::size_t) noexcept {
-    turn_.reset();
-    tells_ = false;
+    has_turn_ = tells_ = false;
     return true;
   }
   bool begin_telling(std::size_t) noexcept {
-    turn_.reset();
+    has_turn_ = false;
     tells_ = true;
     return true;
   }
@@ -89,9 +93,9 @@ class process_party {
   bool begin_showing(std::size_t each) {
     begin(each);
     each_ = each * element_;
-    if (here_.workers().size() == 1 || each == 0) return true;
+    if (workers_ == 1 || each == 0) return true;
     take_turn();
-    shown_ = turn_->make_room(each_ * mine_.seats.size());
+    shown_ = turn_.make_room(each_ * mine_.seats.size());
     return true;
   }
   place shown_of(std::size_t m) const noexcept { return shown_ + here_.place_of(m) * each_; }
@@ -102,14 +106,14 @@ class process_party {
     if (what == patterns::shows::made) show_thrown();
     if (!is_read(reads)) return;
     take_turn();
-    if (tells_) stays_ = turn_->number();
-    turn_->publish();
+    if (tells_) stays_ = turn_.number();
+    turn_.publish();
   }
   bool await(std::size_t m) { return here_.worker_of(m) == worker_ || await_worker(here_.worker_of(m)); }
   /// All workers have told: from now on none leaves.
   bool await_others();
   void end() noexcept {
-    if (turn_) turn_->wake();
+    if (has_turn_) turn_.wake();
   }
   void end_with_all() noexcept { end(); }
 
@@ -175,18 +179,12 @@ class process_party {
   }
   void show_thrown() noexcept;
   void take_turn() {
-    if (!turn_) turn_.emplace(here_.rounds(), worker_, stamp());
-  }
-  /// The call in the bits that a stamp has for it. Fibonacci hashing (Knuth, volume 3, 6.4): the upper half of the
-  /// product depends on every bit.
-  std::uint32_t stamp() const noexcept {
-    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15u;
-    const meeting::seat& its = here_.at(seat_);
-    return static_cast<std::uint32_t>(((its.joined.hash ^ its.sequence) * golden) >> 32);
+    if (std::exchange(has_turn_, true)) return;
+    turn_.begin(here_.at(seat_).stamp());
   }
   bool await_worker(std::size_t worker) {
     take_turn();
-    const auto found = turn_->await(worker, each_ * here_.workers()[worker].seats.size(), stays_);
+    const auto found = turn_.await(worker, each_ * here_.workers()[worker].seats.size(), stays_);
     if (found == worker_rounds::found::here) [[likely]]
       return true;
     if (found == worker_rounds::found::differs) report_difference(worker);
@@ -198,7 +196,7 @@ class process_party {
   template <class Reads>
   bool is_read(Reads reads) const {
     if constexpr (std::is_same_v<Reads, patterns::all_firsts<process_party>>)
-      return here_.workers().size() > 1 && (!sole_ || worker_ != 0);
+      return workers_ > 1 && (!sole_ || worker_ != 0);
     for (const std::size_t first : here_.firsts())
       if (first != self() && reads(first)) return true;
     return false;
@@ -206,16 +204,19 @@ class process_party {
   meeting& here_;
   const std::size_t seat_;  ///< of the rank that carries it out
   const std::size_t worker_;
+  const std::size_t workers_;  ///< how many
+  const std::size_t self_;     ///< the first of this one
   meeting::worker& mine_;
   bool sole_ = false;
   bool uneven_ = false;
   std::size_t element_ = 1;  ///< bytes
   array_operator by_;
   std::exception_ptr thrown_;
-  std::optional<worker_rounds::round> turn_;  ///< none: none has been taken since the latest begin
-  bool tells_ = false;                        ///< in this round
-  std::uint64_t stays_ = 0;                   ///< the round in which this worker told others; 0: none yet
-  std::size_t each_ = 0;                      ///< bytes shown of each rank
+  worker_rounds::round turn_;
+  bool has_turn_ = false;    ///< has been taken since the latest begin
+  bool tells_ = false;       ///< in this round
+  std::uint64_t stays_ = 0;  ///< the round in which this worker told others; 0: none yet
+  std::size_t each_ = 0;     ///< bytes shown of each rank
   std::byte* shown_ = nullptr;
   std::size_t begin_ = 0;  ///< of the vector of blocks
 };

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <weft/hierarchy/leaders.hpp>
+#include <weft/ranks/exchange_party.hpp>
 #include <weft/ranks/process_party.hpp>
 
 namespace weft::detail {
@@ -30,7 +31,7 @@ class process_team {
     call_ = &call;
     if (!has_terms_) [[unlikely]]
       take_terms(shape);
-    p_.start(call.custom);
+    if (!at_once_) p_.start(call.custom);
   }
 
   /// Blocks. Of the seats of its worker `failure` is set then.
@@ -39,10 +40,17 @@ class process_team {
   /// Whether all show what they give and each rank has a worker of its own. Then it is the same in two steps, of which
   /// the first does not block.
   bool is_exchange() const { return here_.at(seat_).joined.shown && here_.most_on_a_worker() == 1; }
-  void show();
+  void show() {
+    if (!at_once_) return show_given();
+    patterns::show_input(exchange_, {0, count_}, patterns::everyone);
+  }
   /// Behind `show`, where this worker does not use what is shown before it does something else: who waits is woken.
-  void wake() noexcept { p_.end(); }
-  void use_shown();
+  void wake() noexcept { at_once_ ? exchange_.end_with_all() : p_.end(); }
+  void use_shown() {
+    if (!at_once_) return use_given();
+    if (!patterns::combine_shown(exchange_, {0, count_})) [[unlikely]]
+      end_failed();
+  }
 
  private:
   bool alone() const { return here_.alone(); }
@@ -62,6 +70,8 @@ class process_team {
     const std::size_t bytes = *here_.at(seat_).joined.shown;
     return bytes == bytes_ ? count_ : bytes / element_;
   }
+  void show_given();
+  void use_given();
   bool run_shown();
   void end_failed();
   void rethrow_thrown();
@@ -109,6 +119,7 @@ class process_team {
   const schedules::selection_parameters& selection_;
   const std::size_t worker_;
   process_party p_;
+  exchange_party exchange_;
   const request* call_ = nullptr;
   // Of the latest call, and of this one while it has the same terms:
   bool has_terms_ = false;
@@ -116,6 +127,7 @@ class process_team {
   std::size_t block_bytes_ = 0;  ///< of a block, where all are equal
   std::size_t element_ = 1;      ///< bytes: where nothing is combined elements are those
   std::size_t count_ = 0;        ///< of the vector
+  bool at_once_ = false;         ///< it goes by exchange_
   bool agreed_ = true;           ///< on the counts of an all-to-all
 };
 

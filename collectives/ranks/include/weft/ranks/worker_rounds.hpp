@@ -51,6 +51,11 @@ class worker_rounds {
     });
   }
 
+  /// Whether so short a value is in one cache line with its stamp.
+  static constexpr bool comes_with_stamp(std::size_t bytes) noexcept {
+    return bytes + sizeof(std::uint64_t) <= cache_line;
+  }
+
   class round;
 
   /// The communicator has failed: who waits is told, unless he must not leave. Any thread; perhaps several times.
@@ -102,12 +107,25 @@ class worker_rounds {
     return (state & failed) != 0 && (number == 0 || state >> 1 != number);
   }
 
-  /// `value` is read next: it comes to this core together with the stamp, not behind it. False where who has published
-  /// in round `stays` leaves.
+  /// A value that is read next comes to this core together with its stamp, not behind it.
+  static void ask_for(std::span<const std::byte> value) noexcept {
+    for (std::size_t i = 0; i < value.size(); i += cache_line) __builtin_prefetch(value.data() + i);
+  }
+  /// `value` is read next. False where who has published in round `stays` leaves.
   bool await(board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number, std::uint64_t stays,
              std::span<const std::byte> value);
   bool sleep(board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number, std::uint64_t stays);
-  void wake(const board* but) noexcept;
+  void wake(const board* but) noexcept {
+    // seq_cst: between what was shown before and the looks; see sleep().
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (board& each : boards_) {
+      if (&each == but) continue;
+      // relaxed: the exchange decides. acq_rel: see sleep().
+      if (each.asleep.load(std::memory_order_relaxed) == 0) [[likely]]
+        continue;
+      if (each.asleep.exchange(0, std::memory_order_acq_rel) == 1) each.bell.set();
+    }
+  }
 
   progress& by_;
   std::vector<board> boards_;
@@ -115,14 +133,19 @@ class worker_rounds {
   alignas(alignment) std::atomic<std::uint64_t> state_{0};
 };
 
-/// One worker's part in one round.
+/// One worker's part in one round after another.
 class worker_rounds::round {
  public:
-  /// Begins one of the call of this hash: the same for all.
-  round(worker_rounds& all, std::size_t self, std::uint32_t call)
-      : all_(all), mine_(all.boards_[self]), number_(++mine_.rounds), stamp_(number_ << 32 | call) {}
+  round(worker_rounds& all, std::size_t self) : all_(all), mine_(all.boards_[self]) {}
   round(const round&) = delete;
   round& operator=(const round&) = delete;
+
+  /// Begins one of the call of this hash: the same for all.
+  void begin(std::uint32_t call) noexcept {
+    number_ = ++mine_.rounds;
+    stamp_ = number_ << 32 | call;
+    has_published_ = false;
+  }
 
   /// Where values of so many bytes lie in this round: this worker's, to be written before it publishes, and what others
   /// have published. Making room throws std::bad_alloc.
@@ -131,7 +154,7 @@ class worker_rounds::round {
     if (mine_.slots == nullptr) mine_.slots = std::make_unique<std::array<slot, depth>>();
     return (*mine_.slots)[place()].data();
   }
-  const std::byte* value_of(std::size_t worker, std::size_t bytes) const noexcept {
+  std::byte* value_of(std::size_t worker, std::size_t bytes) const noexcept {
     board& its = all_.boards_[worker];
     return bytes <= line_bytes ? its.lines[place()].begin(bytes) : (*its.slots)[place()].data();
   }
@@ -151,8 +174,11 @@ class worker_rounds::round {
     if (!has_published_) publish();
     line& its = all_.boards_[worker].lines[place()];
     const std::size_t in_line = bytes <= line_bytes ? bytes : 0;
-    if (!all_.await(mine_, its.stamp, number_, stays, {its.begin(in_line), in_line})) return found::failed;
-    // acquire: pairs with publish().
+    const std::span<const std::byte> value{its.begin(in_line), in_line};
+    ask_for(value);
+    // acquire: pairs with publish(). The same behind the wait.
+    if (its.stamp.load(std::memory_order_acquire) == stamp_) return found::here;
+    if (!all_.await(mine_, its.stamp, number_, stays, value)) return found::failed;
     const std::uint64_t stamp = its.stamp.load(std::memory_order_acquire);
     return stamp == stamp_ || stamp >> 32 != stamp_ >> 32 ? found::here : found::differs;
   }
@@ -169,8 +195,8 @@ class worker_rounds::round {
 
   worker_rounds& all_;
   board& mine_;
-  const std::uint64_t number_;
-  const std::uint64_t stamp_;
+  std::uint64_t number_ = 0;
+  std::uint64_t stamp_ = 0;
   bool has_published_ = false;
 };
 

@@ -24,6 +24,9 @@ struct array_operator {
   std::size_t element_bytes = 1;
 };
 
+/// What one pass of a kernel combines.
+inline constexpr std::size_t most_sources = 16;
+
 /// target[i] = inputs[0][first + i] o inputs[1][first + i] o ... for every i in [0, count); then the same into the
 /// elements from `first` of each of `others`, but for those that are the target themselves. The inputs are combined in
 /// their order: the first 16 of them, then the result with the next 15, and so on, each time as weft::kernels::combine
