@@ -18,9 +18,11 @@ bool show_input(Party& p, range of, Reads reads) {
 /// Combines what all others have shown with this member's own.
 template <class Party>
 bool combine_shown(Party& p, range of) {
-  if (!p.await_others()) return false;
   const auto operands = p.operands();
-  for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = i == p.self() ? p.input(of.first) : p.shown(i, 0);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (i != p.self() && !p.await(i)) return false;
+    operands[i] = i == p.self() ? p.input(of.first) : p.shown(i, 0);
+  }
   p.combine(operands, p.output(of.first), of.count);
   p.end_with_all();
   return true;

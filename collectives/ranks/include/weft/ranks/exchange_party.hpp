@@ -52,16 +52,10 @@ class exchange_party {
   void publish(patterns::shows, Reads) noexcept {
     turn_.publish();
   }
-  bool await_others() {
-    for (std::size_t m = 0; m < size(); ++m) {
-      if (m == self_) continue;
-      const auto found = turn_.await(m, asked_for_);
-      if (found == worker_rounds::found::here) [[likely]]
-        continue;
-      if (found == worker_rounds::found::differs) here_.refuse_difference(std::min(m, self_), std::max(m, self_));
-      return false;
-    }
-    return true;
+  bool await(std::size_t m) {
+    const auto found = turn_.await(m, asked_for_);
+    if (found == worker_rounds::found::differs) here_.refuse_difference(std::min(m, self_), std::max(m, self_));
+    return found == worker_rounds::found::here;
   }
   void end_with_all() noexcept { turn_.wake(); }
 

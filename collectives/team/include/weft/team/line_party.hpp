@@ -32,13 +32,9 @@ class line_party {
   void publish(patterns::shows, Reads) noexcept {
     rounds_.publish();
   }
-  bool await_others() {
-    for (std::size_t i = 0; i < size(); ++i) {
-      if (i == self()) continue;
-      if (const auto found = rounds_.await(i); found != fabric::arena_rounds::found::here) [[unlikely]]
-        return boards_.end_in_vain(i, found);
-    }
-    return true;
+  bool await(std::size_t member) {
+    const auto found = rounds_.await(member);
+    return found == fabric::arena_rounds::found::here || boards_.end_in_vain(member, found);
   }
   void end() noexcept { rounds_.end(); }
   void end_with_all() noexcept { rounds_.end_with_all(); }
