@@ -3,7 +3,7 @@
 
   tools/compare_builds.py OLD NEW [--collectives allreduce,bcast,...] [--columns processes,four,...] [--providers net,...]
                           [--hosts HOST:RANKS,... [--rsh COMMAND]]
-                          [--alternations 31] [--from 8] [--to 4M] [--factor 8] [--budget 5]
+                          [--alternations 31] [--from 8] [--to 4M] [--factor 8] [--budget 5] [--new-form planned]
 
 OLD and NEW are build directories. Runs `weft bench COLLECTIVE` of both in turn, whichever was last first, and prints a
 table in Markdown for each collective: a row for each size, which is that of a rank's whole vector, and a column for each
@@ -15,6 +15,9 @@ alternations' median times, new over old, and its 95% bootstrap interval; the la
 Ends with status 1 where the new build is slower: by more than 10% at a size, or by more than 3% in the mean of a column,
 with the whole interval beyond that; which these are is said below, and they are bold. An old build that does not say by
 which road its calls went is trusted.
+
+--new-form has NEW's calls planned, started and waited for, or checked: with the same build twice, that form over the one
+that blocks.
 """
 
 import argparse
@@ -31,6 +34,7 @@ from node_comparison import ARRANGEMENTS, Arrangement, Column
 COLLECTIVES = ["allreduce", "reduce", "bcast", "reduce-scatter", "allgather", "gather", "scatter", "alltoall", "scan",
                "exscan", "barrier"]
 USUAL = ["processes", "four", "fibers", "workers", "arena", "planned"]
+FORMS = {"blocking": [], "planned": ["--persistent"], "started": ["--started"], "checked": ["--weft-check=on"]}
 SLOWER_AT_SIZE, SLOWER_IN_MEAN = 1.10, 1.03
 
 Ratio = collections.namedtuple("Ratio", ["value", "low", "high"])  # new over old, and its interval
@@ -50,6 +54,7 @@ def parse_arguments():
     parser.add_argument("--to", dest="last", type=size, default=4 << 20)
     parser.add_argument("--factor", type=at_least(2), default=8)
     parser.add_argument("--budget", type=at_least(1), default=5, help="ms for the samples of a size")
+    parser.add_argument("--new-form", choices=FORMS, default="blocking")
     options = parser.parse_args()
     if options.columns is None:
         options.columns = [] if options.hosts else USUAL
@@ -84,8 +89,8 @@ def alternate(options, columns):
             for build in ((0, 1) if number % 2 == 0 else (1, 0)):
                 found = measured.bench_vectors(
                     options.builds[build], column.collective, column.placed.ranks, options.first, options.last,
-                    options.factor, options.budget, *column.placed.flags, road=column.placed.road, has_to_say=build == 1,
-                    launcher=column.placed.launcher)
+                    options.factor, options.budget, *column.placed.flags, *FORMS[options.new_form if build else "blocking"],
+                    road=column.placed.road, has_to_say=build == 1, launcher=column.placed.launcher)
                 runs.setdefault(at, ([], []))[build].append(measured.medians(found))
     return [runs[at] for at in range(len(columns))]
 

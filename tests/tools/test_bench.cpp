@@ -203,6 +203,14 @@ TEST_CASE("a planned collective is timed by its starts, and its results are righ
   CHECK(results({"bcast", "-n", "2", "--explain", "--persistent", "-e", "8"}).size() > 1);
 }
 
+TEST_CASE("a started collective is timed until it has been waited for, and its results are right") {
+  for (const std::string& collective : timed_collectives()) {
+    const auto sizes = results({collective, "-n", "2", "--started", "--check", "-b", "8", "-e", "64k", "-f", "8192"});
+    REQUIRE(sizes.size() == (collective == "barrier" ? 1 : 2));
+    for (const auto& object : sizes) CHECK(object.at("started") == true);
+  }
+}
+
 TEST_CASE("latency is measured alone and under a stream") {
   const auto lines = results({"latency"});
   REQUIRE(lines.size() == 2);
@@ -317,6 +325,8 @@ TEST_CASE("bad options of a bench are named, with what is right") {
   CHECK_THAT(refusal({"latency", "-n", "1"}), ContainsSubstring("at least 2 ranks"));
   CHECK_THAT(refusal({"idle", "-n", "1"}), ContainsSubstring("at least 2 ranks"));
   CHECK_THAT(refusal({"latency", "--persistent"}), ContainsSubstring("only a collective can be planned"));
+  CHECK_THAT(refusal({"latency", "--started"}), ContainsSubstring("only a collective can be started"));
+  CHECK_THAT(refusal({"reduce", "--started", "--persistent"}), ContainsSubstring("excludes"));
   CHECK_THAT(refusal({"reduce", "--buffers", "mine"}), ContainsSubstring("{private,arena}"));
   CHECK_THAT(refusal({"barrier", "--buffers", "arena"}), ContainsSubstring("barrier has no buffers"));
   CHECK_THAT(refusal({"reduce", "--no-such-option"}), ContainsSubstring("--no-such-option"));

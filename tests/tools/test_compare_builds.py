@@ -87,6 +87,18 @@ class CompareBuilds(unittest.TestCase):
         self.assertIn("| 64 B | 1.00 [1.00, 1.00] |", result.stdout)
         self.assertIn("| 8 B |  |  | 1.00", result.stdout)  # no whole floats for each of 4 or 8
 
+    def test_the_new_form_is_that_of_the_new_build_alone(self):
+        for form, flag in (("planned", "--persistent"), ("started", "--started"), ("checked", "--weft-check=on")):
+            for each in ("old", "new"):
+                shutil.rmtree(self.folder / each, ignore_errors=True)
+                self.build(each, "1")
+            result = self.run_script("--alternations", "1", "--collectives", "scan", "--columns", "processes",
+                                     "--new-form", form)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            old, new = ((self.folder / each / "tools/calls").read_text() for each in ("old", "new"))
+            self.assertEqual(old, "weft bench scan -n 2 -b 8 -e 64 -f 8 --budget 5 --weft-node=on --json\n")
+            self.assertEqual(new, f"weft bench scan -n 2 -b 8 -e 64 -f 8 --budget 5 {flag} --weft-node=on --json\n")
+
     def test_hosts_are_a_column_of_their_own(self):
         self.build("old", "1")
         self.build("new", "1")

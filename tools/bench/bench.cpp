@@ -87,6 +87,8 @@ void finish_settings(command_line& line) {
     throw CLI::ValidationError("--explain", "only a collective has algorithms, not " + s.collective);
   if (s.persistent && !kind)
     throw CLI::ValidationError("--persistent", "only a collective can be planned, not " + s.collective);
+  if (s.started && !kind)
+    throw CLI::ValidationError("--started", "only a collective can be started, not " + s.collective);
   if (s.arena && (!kind || *kind == schedules::collective::barrier))
     throw CLI::ValidationError("--buffers", s.collective + " has no buffers to put into the arena");
   if (s.explain && s.algorithm != "auto")
@@ -111,6 +113,7 @@ std::vector<std::string> worker_arguments(const command_line& line) {
   if (s.collective != "latency" || s.one_way) arguments.insert(arguments.end(), {"-b", line.from, "-e", line.to});
   if (s.check) arguments.push_back("--check");
   if (s.persistent) arguments.push_back("--persistent");
+  if (s.started) arguments.push_back("--started");
   if (s.json) arguments.push_back("--json");
   if (s.explain) arguments.push_back("--explain");
   if (!line.noise.empty()) arguments.insert(arguments.end(), {"--noise", line.noise});
@@ -218,7 +221,10 @@ void add_bench(CLI::App& weft, int& status) {
       ->check(check_noise)
       ->type_name("PERIOD_US:DURATION_US");
   app->add_flag("--check", s.check, "Change the inputs for every sample, and check its result");
-  app->add_flag("--persistent", s.persistent, "Plan the collective once for each size; a sample starts that plan");
+  CLI::Option* const persistent =
+      app->add_flag("--persistent", s.persistent, "Plan the collective once for each size; a sample starts that plan");
+  app->add_flag("--started", s.started, "A sample starts the collective (iallreduce, ...) and waits for it")
+      ->excludes(persistent);
   app->add_flag("--json", s.json, "Print one JSON object a line");
   app->add_flag("--explain", s.explain,
                 "Time every algorithm, beside what it is predicted to take, and mark the choice");

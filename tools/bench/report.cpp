@@ -33,6 +33,7 @@ bench_report::bench_report(const bench_settings& settings, std::string provider,
   if (reduces) std::printf(", %s", std::string(kernels::name(settings_.op)).c_str());
   if (settings_.arena) std::printf(", buffers in the arena");
   if (settings_.persistent) std::printf(", planned");
+  if (settings_.started) std::printf(", started");
   std::printf("%s\n", settings_.check ? ", every sample checked" : "");
   if (settings_.collective == "idle") return;
   std::printf("%12s  %-21s %8s %12s %12s %12s %8s%s%s\n", "bytes", "algorithm", "samples", "min us", "median us",
@@ -49,6 +50,7 @@ std::string bench_report::json(const measurement& m) const {
          m.algorithm + "\", \"provider\": \"" + provider_ + "\", \"road\": \"" + road_ +
          "\", \"wrong\": " + std::to_string(m.wrong) + (settings_.arena ? ", \"buffers\": \"arena\"" : "") +
          (settings_.persistent ? ", \"persistent\": true" : ", \"persistent\": false") +
+         (settings_.started ? ", \"started\": true" : "") +
          (m.predicted_us ? fixed(", \"predicted_us\": %.3f", *m.predicted_us) +
                                (m.chosen ? ", \"chosen\": true" : ", \"chosen\": false")
                          : "") +

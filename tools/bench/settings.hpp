@@ -22,6 +22,7 @@ struct bench_settings {
   std::string algorithm = "auto";
   bool check = false;       ///< the result of every sample, each on inputs of its own
   bool persistent = false;  ///< planned once for each size, and started again and again
+  bool started = false;     ///< in the form that begins with i, and waited for
   bool arena = false;       ///< whether buffers are in memory that the node shares
   bool json = false;
   bool one_way = false;                            ///< latency of messages of these sizes, not of the shortest alone

@@ -56,6 +56,7 @@ std::int64_t sweep(communicator& world, const bench_settings& settings, runtime*
   for (std::size_t bytes = sized ? settings.from : 0;; bytes *= settings.factor) {
     const auto work = make_workload(world, settings, bytes, arena);
     if (settings.persistent) work->persist();
+    if (settings.started) work->start();
     const rank_samples mine = take_samples(world, *work, settings, bytes);
     std::vector<double> slowest(world.rank() == 0 ? mine.seconds.size() : 0);
     world.reduce(mine.seconds, slowest, max, 0);

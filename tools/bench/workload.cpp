@@ -80,6 +80,22 @@ class reduction final : public workload {
         return world_.allreduce(in, out, op);
     }
   }
+  handle started() override {
+    const std::span<T> in = in_.span(), out = out_.span();
+    const reduction_operator op(op_);
+    switch (what_) {
+      case collective::reduce:
+        return world_.ireduce(in, out, op, root);
+      case collective::reduce_scatter:
+        return world_.ireduce_scatter(in, out, op);
+      case collective::scan:
+        return world_.iscan(in, out, op);
+      case collective::exscan:
+        return world_.iexscan(in, out, op);
+      default:
+        return world_.iallreduce(in, out, op);
+    }
+  }
   plan planned() override {
     const std::span<T> in = in_.span(), out = out_.span();
     const reduction_operator op(op_);
@@ -155,6 +171,21 @@ class movement final : public workload {
         return world_.bcast(out, root);
     }
   }
+  handle started() override {
+    const std::span<T> in = in_.span(), out = out_.span();
+    switch (what_) {
+      case collective::allgather:
+        return world_.iallgather(in, out);
+      case collective::gather:
+        return world_.igather(in, out, root);
+      case collective::scatter:
+        return world_.iscatter(in, out, root);
+      case collective::alltoall:
+        return world_.ialltoall(in, out);
+      default:
+        return world_.ibcast(out, root);
+    }
+  }
   plan planned() override {
     const std::span<T> in = in_.span(), out = out_.span();
     switch (what_) {
@@ -206,6 +237,7 @@ class barrier final : public workload {
  private:
   void enter() override { entered_ = now(); }
   void run() override { world_.barrier(); }
+  handle started() override { return world_.ibarrier(); }
   plan planned() override { return world_.plan_barrier(); }
 
   static std::int64_t now() {

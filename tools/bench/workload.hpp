@@ -18,15 +18,18 @@ class workload {
 
   /// Fills the inputs with what every rank can compute from `seed`, and the outputs with what no result is.
   virtual void prepare(std::uint64_t seed) = 0;
-  /// Calls the collective once, or once it is planned starts that plan and waits for it.
+  /// Calls the collective once; once it is planned, starts that plan and waits for it.
   void call() {
     enter();
+    if (starts_) return started().wait(), void();
     if (!plan_) return run();
     plan_->start();
     plan_->wait();
   }
   /// Plans the collective. Collective.
   void persist() { plan_ = planned(); }
+  /// From now on a call is started, and then waited for.
+  void start() { starts_ = true; }
   /// How many elements on this rank differ from the exact result, after `prepare(seed)` and `call`. Collective for the
   /// barrier only.
   virtual std::int64_t count_wrong(std::uint64_t seed) = 0;
@@ -35,9 +38,11 @@ class workload {
   /// A call begins.
   virtual void enter() {}
   virtual void run() = 0;
+  virtual handle started() = 0;
   virtual plan planned() = 0;
 
   std::optional<plan> plan_;
+  bool starts_ = false;
 };
 
 /// How many elements `bytes` are, at least one.
