@@ -37,7 +37,7 @@ void engine::retry_payloads() {
     try {
       pump(first);
     } catch (const std::exception& failed) {
-      suspect(first.process, failed.what());
+      troubles_.suspect(flow_.to(first.process), failed.what());
     }
   }
   auto arriving = std::move(blocked_landings_);
@@ -47,7 +47,7 @@ void engine::retry_payloads() {
     try {
       post_pieces(first);
     } catch (const std::exception& failed) {
-      suspect(first.process, failed.what());
+      troubles_.suspect(flow_.to(first.process), failed.what());
     }
   }
 }
@@ -66,7 +66,7 @@ void engine::doom_payloads(int process) {
   });
   for (const transfer_slot& slot : slots_.flying()) {
     if (slot.process != process) continue;
-    network_->cut(process, peers_[static_cast<std::size_t>(process)]->their_end);
+    network_->cut(process, flow_.to(process).their_end);
     break;
   }
 }
@@ -76,9 +76,7 @@ void engine::give_up_doomed() {
   if (now < next_doomed_look_) return;
   next_doomed_look_ = now + between_doomed_looks;
   any_doomed_ = false;
-  const auto overdue = [&](int process) {
-    return now >= peers_[static_cast<std::size_t>(process)]->lost_at + doomed_time;
-  };
+  const auto overdue = [&](int process) { return now >= flow_.to(process).lost_at + doomed_time; };
   landings_.for_each([&](landing& each) {
     if (!each.doomed) return;
     if (each.in_flight != 0 && overdue(each.process) && settings_.ended && settings_.ended(each.process)) {
@@ -100,7 +98,7 @@ void engine::give_up_doomed() {
     each.in_flight = 0;
     if (each.kept != nullptr) {
       abandoned_.push_back(std::move(each.kept));
-      buffered_ -= each.bytes;
+      flow_.note_left(each.bytes);
     }
     settle(each);
   });

@@ -10,6 +10,7 @@
 #include <weft/fabric/fifo_index.hpp>
 #include <weft/fabric/operation.hpp>
 #include <weft/fabric/participant.hpp>
+#include <weft/fabric/slot_map.hpp>
 #include <weft/fabric/transport.hpp>
 
 namespace weft::fabric {
@@ -56,6 +57,23 @@ struct departure {
   boost::intrusive::list_member_hook<> granted;  ///< under its process and remote_id
   boost::intrusive::list_member_hook<> blocked;  ///< waits for the provider to take more
 };
+
+/// A new one. Throws std::bad_alloc.
+inline departure& depart(slot_map<departure>& among, int process, std::size_t bytes) {
+  departure& leaving = among.add();
+  leaving.process = process;
+  leaving.operation = nullptr;
+  leaving.kept.reset();
+  leaving.data = nullptr;
+  leaving.bytes = bytes;
+  leaving.remote_id = 0;
+  leaving.grant_count = 0;
+  leaving.sent = 0;
+  leaving.in_flight = 0;
+  leaving.stopped = leaving.withdrawn = leaving.doomed = false;
+  leaving.early_in = nullptr;
+  return leaving;
+}
 
 /// A message that arrives in pieces.
 ///
