@@ -35,7 +35,7 @@ bool engine::poll() {
     events += network_->poll(*this);
     if (!flow_.flushed()) flow_.flush();
     if (!blocked_departures_.empty() || !blocked_landings_.empty()) retry_payloads();
-    if (any_doomed_) give_up_doomed();
+    if (any_orphans_) give_up_orphans();
     if (flow_.any_dropped()) flow_.check_sequences();
     if (operations_.in_flight() != 0 &&
         (++polls_ % polls_between_looks == 0 || look_soon_.load(std::memory_order_relaxed))) {
@@ -60,7 +60,7 @@ bool engine::quiet() const noexcept {
 }
 
 bool engine::needs_polls() const noexcept {
-  return slots_.sends() != 0 || !flow_.flushed() || troubles_.any() || any_doomed_ || flow_.any_dropped() ||
+  return slots_.sends() != 0 || !flow_.flushed() || troubles_.any() || any_orphans_ || flow_.any_dropped() ||
          !blocked_departures_.empty() || !blocked_landings_.empty();
 }
 

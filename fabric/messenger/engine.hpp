@@ -98,7 +98,7 @@ class engine final : private receiver {
   void take_eager(peer& from, const header& h, std::span<const std::byte> body);
   void take_envelope(peer& from, const header& h, std::span<const std::byte> body);
 
-  // engine_departure.cpp, engine_landing.cpp, engine_doomed.cpp: long messages
+  // engine_departure.cpp, engine_landing.cpp, engine_orphans.cpp: long messages
   void remove(departure& gone) noexcept;
   void pump(departure& leaving);
   static bool add_grant(departure& leaving, const grant_body& grant) noexcept;
@@ -130,7 +130,7 @@ class engine final : private receiver {
   void answer_dropped(int process, std::uint64_t sender_name);
   void take_dropped(const header& h);
   void retry_payloads();
-  void give_up_doomed();
+  void give_up_orphans();
   departure* granted(const peer& by, std::uint32_t id) noexcept { return granted_.front({by.process, id}); }
 
   // engine_poison.cpp: messages without contents
@@ -155,7 +155,7 @@ class engine final : private receiver {
   bool face_troubles() noexcept;
   bool lose_suspects() noexcept;
   bool break_what_is_owed() noexcept;
-  void doom_payloads(int process);
+  void orphan_payloads(int process);
   void drop_early_grants(room& of, bool alone);
   void report_mismatch(participant& member, std::uint64_t mine, int source, std::uint64_t theirs);
   std::exception_ptr lost_error(int process) const;
@@ -182,8 +182,8 @@ class engine final : private receiver {
       boost::intrusive::constant_time_size<false>>
       blocked_landings_;
 
-  bool any_doomed_ = false;  // landings or departures whose other side is lost
-  clock::time_point next_doomed_look_{};
+  bool any_orphans_ = false;  // landings or departures whose other side is lost
+  clock::time_point next_orphan_look_{};
   std::vector<std::unique_ptr<std::byte[]>>
       abandoned_;  // messages to lost processes that the provider has not given back
 

@@ -45,7 +45,7 @@ void engine::lose(peer& gone, const std::string& why) {
     const auto& processes = member.members->process;
     if (std::ranges::find(processes, process) != processes.end()) break_participant(member, failure, false);
   });
-  doom_payloads(process);
+  orphan_payloads(process);
   flow_.forget(gone);
 }
 

@@ -32,7 +32,7 @@ void engine::begin_landing(receive_operation& receive, int process, std::size_t 
   arriving.early_pieces = 0;
   arriving.withdrawing = arriving.last_known = false;
   arriving.told_why = true;
-  arriving.doomed = false;
+  arriving.orphaned = false;
   arriving.poisoned.reset();
   arriving.taken_back = false;
   receive.now = operation::stage::landing;
@@ -181,8 +181,8 @@ void engine::withdraw(landing& arriving) {
   stop(arriving);
   peer& from = flow_.to(arriving.process);
   if (from.lost) {
-    if (arriving.doomed) return settle(arriving);
-    arriving.doomed = arriving.last_known = any_doomed_ = true;
+    if (arriving.orphaned) return settle(arriving);
+    arriving.orphaned = arriving.last_known = any_orphans_ = true;
     cancel_pieces(arriving);
   } else if (arriving.posted == 0 && !arriving.asked) {
     arriving.last_known = true;  // the sender has no grant, so nothing comes
