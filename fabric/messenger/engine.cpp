@@ -10,27 +10,17 @@ namespace {
 /// A look at the clock for so many polls.
 constexpr std::uint32_t polls_between_looks = 256;
 
-/// So many communicators can be owed a failure at a time; with more all of them fail.
-constexpr std::size_t most_owed = 64;
-
 }  // namespace
 
 engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
     : network_(std::move(network)),
       settings_(std::move(settings)),
-      bell_(settings_),
-      frame_limit_(sizeof(header) + settings_.eager_limit) {
-  for (std::size_t i = 0; i < settings_.first_rank.size(); ++i)
-    peers_.push_back(std::make_unique<peer>(static_cast<int>(i), frames_));
-  unflushed_.reserve(peers_.size());
-  owed_.reserve(most_owed);
-}
+      flow_(*network_, settings_, slots_, operations_, departures_, troubles_) {}
 
 engine::~engine() {
-  ended_.clear();
   blocked_departures_.clear();
   blocked_landings_.clear();
-  for (auto& each : peers_) each->waiting.clear();
+  for (auto& each : flow_.peers()) each->waiting.clear();
   network_.reset();  // ends every transfer before what it belongs to goes away
 }
 
@@ -43,11 +33,12 @@ bool engine::poll() {
   std::size_t events = take_submissions() ? 1 : 0;
   try {
     events += network_->poll(*this);
-    if (!unflushed_.empty()) flush_all();
+    if (!flow_.flushed()) flow_.flush();
     if (!blocked_departures_.empty() || !blocked_landings_.empty()) retry_payloads();
-    if (any_doomed_) give_up_doomed();
-    if (frames_dropped_) check_sequences();
-    if (in_flight_ != 0 && (++polls_ % polls_between_looks == 0 || look_soon_.load(std::memory_order_relaxed))) {
+    if (any_orphans_) give_up_orphans();
+    if (flow_.any_dropped()) flow_.check_sequences();
+    if (operations_.in_flight() != 0 &&
+        (++polls_ % polls_between_looks == 0 || look_soon_.load(std::memory_order_relaxed))) {
       look_soon_.store(false, std::memory_order_relaxed);  // relaxed: it hands nothing over
       inquire_now_and_then();
     }
@@ -69,19 +60,19 @@ bool engine::quiet() const noexcept {
 }
 
 bool engine::needs_polls() const noexcept {
-  return slots_.sends() != 0 || !unflushed_.empty() || troubled_ || any_doomed_ || frames_dropped_ ||
+  return slots_.sends() != 0 || !flow_.flushed() || troubles_.any() || any_orphans_ || flow_.any_dropped() ||
          !blocked_departures_.empty() || !blocked_landings_.empty();
 }
 
 bool engine::rings() const noexcept {
-  const bool alone = peers_.size() == 1;
+  const bool alone = flow_.peers().size() == 1;
   // relaxed: a stale answer costs one long sleep; whoever posts something waits for it, or notifies.
-  return !needs_polls_.load(std::memory_order_relaxed) && submissions_.empty() && (alone || bell_.works());
+  return !needs_polls_.load(std::memory_order_relaxed) && submissions_.empty() && (alone || flow_.bell().works());
 }
 
 void engine::listen() noexcept {
   look_soon_.store(true, std::memory_order_relaxed);  // relaxed: nothing is handed over
-  bell_.listen();
+  flow_.bell().listen();
 }
 
 bool engine::take_submissions() noexcept {
@@ -98,34 +89,22 @@ bool engine::take_submissions() noexcept {
 
 void engine::finish_ended() noexcept {
   bool left_over = false;
-  while (troubled_ || !ended_.empty()) {
-    if (std::exchange(troubled_, false)) left_over = !face_troubles();
-    if (ended_.empty()) continue;
-    operation& first = ended_.front();
-    ended_.pop_front();
-    first.now = operation::stage::idle;
-    first.finished();
+  while (troubles_.any() || !operations_.empty()) {
+    if (troubles_.take()) left_over = !face_troubles();
+    if (!operations_.empty()) operations_.tell_first();
   }
-  troubled_ = left_over;
-  const bool busy = in_flight_ != 0 || buffered_ != 0 || !slots_.flying().empty() || !unflushed_.empty() || troubled_;
+  if (left_over) troubles_.keep();
+  const bool busy = operations_.in_flight() != 0 || flow_.buffered() != 0 || !slots_.flying().empty() ||
+                    !flow_.flushed() || left_over;
   // relaxed: see quiet().
   if (busy != busy_.load(std::memory_order_relaxed)) busy_.store(busy, std::memory_order_relaxed);
   const bool polls = needs_polls();
   if (polls != needs_polls_.load(std::memory_order_relaxed)) needs_polls_.store(polls, std::memory_order_relaxed);
 }
 
-void engine::end(operation& ended) noexcept {
-  operation& o = ended;
-  o.now = operation::stage::ended;
-  o.transfer_state = nullptr;
-  o.at->active.erase(o.at->active.iterator_to(o));
-  --in_flight_;
-  ended_.push_back(o);
-}
-
 void engine::fail(operation& failed, std::exception_ptr failure) noexcept {
   failed.failure = std::move(failure);
-  end(failed);
+  operations_.end(failed);
   participant& member = *failed.at;
   if (!failed.collective || member.failure != nullptr) return;
   // Without its part the others' parts of a collective would wait for ever.
@@ -134,17 +113,13 @@ void engine::fail(operation& failed, std::exception_ptr failure) noexcept {
                        "a collective failed on rank " + std::to_string(member.rank) + ": " + message_of(failed.failure),
                        true);
   } catch (...) {
-    owe_break(member.members->communicator, failed.failure);
+    troubles_.owe_break(member.members->communicator, failed.failure);
   }
 }
 
 void engine::begin(operation& begun) noexcept {
   participant& member = *begun.at;
-  begun.failure = nullptr;
-  begun.transfer_state = nullptr;
-  member.active.push_back(begun);
-  ++in_flight_;
-  begun.inquiries = 0;
+  operations_.begin(begun);
   if (member.failure != nullptr) return fail(begun, member.failure);
   try {
     if (begun.collective) note_collective(begun);
@@ -161,20 +136,20 @@ void engine::begin(operation& begun) noexcept {
 void engine::begin_send(send_operation& send) {
   const int process = send.at->members->process[static_cast<std::size_t>(send.peer)];
   if (process == settings_.process) return send_home(send);
-  peer& to = *peers_[static_cast<std::size_t>(process)];
+  peer& to = flow_.to(process);
   if (to.lost) return fail(send, lost_error(process));
   if (send.bytes <= settings_.eager_limit || !settings_.prepost) {
     if (send.poisoned != nullptr) [[unlikely]]
       return send_poisoned(to, send);
   }
-  if (send.bytes <= settings_.eager_limit) return send_eager(to, send);
+  if (send.bytes <= settings_.eager_limit) return flow_.send_eager(to, send);
   if (send.collective && settings_.prepost) return begin_collective_departure(send, *send.at->here);
-  departure& leaving = depart(process, send.bytes);
+  departure& leaving = depart(departures_, process, send.bytes);
   leaving.operation = &send;
   leaving.data = send.data;
   send.now = operation::stage::waiting_for_grant;
   send.transfer_state = &leaving;
-  send_envelope(to, leaving, head_for(message_kind::envelope, send));
+  flow_.send_envelope(to, leaving, flow_.head_for(message_kind::envelope, send));
 }
 
 void engine::begin_receive(receive_operation& receive) {

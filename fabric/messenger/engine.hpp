@@ -10,7 +10,8 @@
 #include <weft/fabric/transport.hpp>
 #include <weft/runtime/error.hpp>
 
-#include "doorbell.hpp"
+#include "ended_operations.hpp"
+#include "flow_control.hpp"
 #include "message_pool.hpp"
 #include "payload.hpp"
 #include "peer.hpp"
@@ -18,6 +19,7 @@
 #include "rooms.hpp"
 #include "submissions.hpp"
 #include "transfer_slots.hpp"
+#include "troubles.hpp"
 #include "wire.hpp"
 
 namespace weft::fabric {
@@ -54,25 +56,13 @@ class engine final : private receiver {
   void reserve(participant& member, std::span<const planned_message> each_run);
   void release(participant& member, std::span<const planned_message> each_run) noexcept;
 
-  // engine_connections.cpp
-  void keep_within(const transport_limits& limits);
-  void start(std::span<const address> endpoints);
-  bool connected() const noexcept;
-  std::string missing() const;
-  /// Tells those that this process has connected to what they need to cut the connection.
-  void name_connections();
-
-  // engine_flow.cpp: peers, their queues and credit
-  bool drained() const noexcept;
+  flow_control& flow() noexcept { return flow_; }
+  troubles& found() noexcept { return troubles_; }
 
   // engine_failure.cpp
   void lose(int process, const std::string& why);
   void break_communicator(std::uint64_t communicator, errc code, const std::string& text, bool tell);
   void take_note(std::span<const std::byte> note);
-  /// A process that is lost unless something else explains it soon.
-  void suspect_connection(int process, std::string_view why) noexcept;
-  /// The communicator is to be broken as soon as there is memory for that.
-  void owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept;
   /// `alone`: the other ranks do not hear of it by themselves.
   void break_participant(participant& member, const std::exception_ptr& failure, bool alone) noexcept;
 
@@ -87,7 +77,6 @@ class engine final : private receiver {
   bool needs_polls() const noexcept;
   void begin_send(send_operation& send);
   void begin_receive(receive_operation& receive);
-  void end(operation& ended) noexcept;
   void fail(operation& failed, std::exception_ptr failure) noexcept;
 
   // engine_matched.cpp: messages that meet their receives
@@ -103,47 +92,13 @@ class engine final : private receiver {
   // engine_arrival.cpp: what comes from the transport
   void arrived(std::span<const std::byte> frame) override;
   void done(transfer& ended, std::size_t bytes, std::error_code error) override;
-  void dropped() override;
-  void check_sequences();
+  void dropped() override { flow_.note_dropped(); }
   bool is_ours(const header& h) const noexcept;
   void take(peer& from, const header& h, std::span<const std::byte> body);
-  void take_hello(peer& from, const header& h);
   void take_eager(peer& from, const header& h, std::span<const std::byte> body);
   void take_envelope(peer& from, const header& h, std::span<const std::byte> body);
 
-  // engine_flow.cpp
-  header head_for(message_kind kind, const operation& about) const noexcept;
-  static bool costs_credit(const header& h) noexcept;
-  bool gives_for_nothing(const peer& to) const noexcept;
-  bool try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve);
-  /// A post that the provider refuses with an error costs us the peer, once nothing is in the middle of something.
-  template <class Post>
-  bool post_to_provider(int process, Post post) {
-    try {
-      return post();
-    } catch (const std::exception& failed) {
-      suspect_connection(process, failed.what());
-      return false;
-    }
-  }
-  /// Whether the provider has accepted a post; one that refuses for too long costs us the peer.
-  bool taken(peer& by, bool accepted);
-  void send_control(peer& to, header& h, const std::byte* body = nullptr, std::size_t bytes = 0) noexcept;
-  void send_eager(peer& to, send_operation& send);
-  void send_envelope(peer& to, departure& announced, header h);
-  void send_queued(peer& to, const header& h, std::span<const std::byte> body);
-  bool transmit_first(peer& to);
-  void remove_first_message(peer& to) noexcept;
-  bool flush(peer& to);
-  void flush_all();
-  void want_flush(peer& to);
-  void take_credit(peer& from, const header& h);
-  void owe_credit(peer& to, std::size_t frame_bytes);
-  bool send_credit(peer& to);
-  void note_stored(int process, std::ptrdiff_t bytes);
-
-  // engine_departure.cpp, engine_landing.cpp, engine_doomed.cpp: long messages
-  departure& depart(int process, std::size_t bytes);
+  // engine_departure.cpp, engine_landing.cpp, engine_orphans.cpp: long messages
   void remove(departure& gone) noexcept;
   void pump(departure& leaving);
   static bool add_grant(departure& leaving, const grant_body& grant) noexcept;
@@ -159,7 +114,6 @@ class engine final : private receiver {
   std::size_t window(const peer& from) const noexcept;
   static void raise(landing& arriving, std::size_t piece) noexcept;
   void send_grant(const landing& arriving, std::uint32_t piece);
-  static void note_short_message(peer& passing) noexcept;
   void remove(landing& gone) noexcept;
   void piece_landed(landing& arriving, std::size_t bytes, bool whole);
   void piece_departed(departure& leaving, bool failed);
@@ -176,7 +130,7 @@ class engine final : private receiver {
   void answer_dropped(int process, std::uint64_t sender_name);
   void take_dropped(const header& h);
   void retry_payloads();
-  void give_up_doomed();
+  void give_up_orphans();
   departure* granted(const peer& by, std::uint32_t id) noexcept { return granted_.front({by.process, id}); }
 
   // engine_poison.cpp: messages without contents
@@ -197,37 +151,24 @@ class engine final : private receiver {
   void lose(peer& gone, const std::string& why);
   void break_everything(const std::exception_ptr& failure) noexcept;
   void cancel(operation& cancelled, const std::exception_ptr& failure) noexcept;
-  void suspect(int process, std::string_view why, std::chrono::milliseconds patience = {}) noexcept;
   void frame_failed(peer& from, const header& h) noexcept;
-  void drop_first_message(peer& to) noexcept;
   bool face_troubles() noexcept;
   bool lose_suspects() noexcept;
   bool break_what_is_owed() noexcept;
-  void doom_payloads(int process);
+  void orphan_payloads(int process);
   void drop_early_grants(room& of, bool alone);
   void report_mismatch(participant& member, std::uint64_t mine, int source, std::uint64_t theirs);
   std::exception_ptr lost_error(int process) const;
 
-  using operations = boost::intrusive::list<
-      operation, boost::intrusive::member_hook<operation, boost::intrusive::list_member_hook<>, &operation::queued>,
-      boost::intrusive::constant_time_size<false>>;
-
   token token_;
   std::unique_ptr<transport> network_;
   messenger_settings settings_;
-  doorbell bell_;
-  std::size_t frame_limit_;
-  std::size_t inject_limit_ = 0;
-  std::int64_t credit_of_each_ = 0;  // units
-
-  object_pool<outgoing> frames_;  // of all peers' queues
-  std::vector<std::unique_ptr<peer>> peers_;
-  std::vector<peer*> unflushed_;
-  operations ended_;
+  transfer_slots slots_;
+  ended_operations operations_;
+  troubles troubles_;
   message_pool messages_;
-  std::size_t buffered_ = 0;  // bytes of messages whose send has ended and that have not left
-
   slot_map<departure> departures_;
+  flow_control flow_;
   fifo_index<departure, &departure::granted> granted_;  // by their receivers' names for them
   slot_map<landing> landings_;
   rooms rooms_;
@@ -241,29 +182,16 @@ class engine final : private receiver {
       boost::intrusive::constant_time_size<false>>
       blocked_landings_;
 
-  bool any_doomed_ = false;  // landings or departures whose other side is lost
-  clock::time_point next_doomed_look_{};
+  bool any_orphans_ = false;  // landings or departures whose other side is lost
+  clock::time_point next_orphan_look_{};
   std::vector<std::unique_ptr<std::byte[]>>
       abandoned_;  // messages to lost processes that the provider has not given back
-
-  /// A communicator that must fail, and has not been told to yet.
-  struct owed_break {
-    std::uint64_t communicator;
-    std::exception_ptr why;
-  };
-  std::vector<owed_break> owed_;  // never grows beyond what is reserved: it is used when there is no memory
-  bool troubled_ = false;         // somebody is suspected, or something owed
-
-  transfer_slots slots_;
 
   planned_needs planned_;  // of all plans
 
   submissions submissions_;
   std::uint32_t polls_ = 0;
-  bool frames_dropped_ = false;
-  clock::time_point next_check_{};
   clock::time_point last_inquiry_{};
-  std::size_t in_flight_ = 0;      // operations begun and not ended
   std::atomic<bool> busy_{false};  // whether polling can do anything for the ranks of this process
   std::atomic<bool> needs_polls_{false};
   std::atomic<bool> look_soon_{false};    // polls are rare from now on: the next looks at the clock

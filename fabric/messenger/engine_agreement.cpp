@@ -60,8 +60,8 @@ void engine::inquire_about(const operation& waiting) {
       disagrees(*there, waiting.tag, waiting.fingerprint, waiting.at->rank);
     return;
   }
-  header h = head_for(message_kind::inquiry, waiting);
-  send_control(*peers_[static_cast<std::size_t>(process)], h);
+  header h = flow_.head_for(message_kind::inquiry, waiting);
+  flow_.send_control(flow_.to(process), h);
 }
 
 }  // namespace weft::fabric

@@ -6,7 +6,7 @@
 
 namespace weft::fabric {
 bool engine::is_ours(const header& h) const noexcept {
-  return h.version == wire_version && h.job == settings_.job && h.process < peers_.size() &&
+  return h.version == wire_version && h.job == settings_.job && h.process < flow_.peers().size() &&
          h.incarnation == settings_.incarnations[h.process];
 }
 
@@ -14,14 +14,14 @@ void engine::arrived(std::span<const std::byte> frame) {
   if (frame.size() < sizeof(header)) return;
   const auto h = read_part<header>(frame, 0);
   if (!is_ours(h)) return;
-  peer& from = *peers_[h.process];
+  peer& from = *flow_.peers()[h.process];
   if (from.lost || from.suspected) return;
   if (h.sequence != from.taken_frames)
-    return suspect(from.process, "frame " + std::to_string(from.taken_frames) +
-                                     " of its connection is missing (frame " + std::to_string(h.sequence) + " came)");
+    return troubles_.suspect(from, "frame " + std::to_string(from.taken_frames) +
+                                       " of its connection is missing (frame " + std::to_string(h.sequence) + " came)");
   ++from.taken_frames;
-  take_credit(from, h);
-  if (costs_credit(h)) owe_credit(from, frame.size());
+  flow_.take_credit(from, h);
+  if (flow_.costs_credit(h)) flow_.owe_credit(from, frame.size());
   try {
     take(from, h, frame.subspan(sizeof(header)));
   } catch (...) {
@@ -32,7 +32,7 @@ void engine::arrived(std::span<const std::byte> frame) {
 void engine::take(peer& from, const header& h, std::span<const std::byte> body) {
   switch (h.kind) {
     case message_kind::hello:
-      return take_hello(from, h);
+      return flow_.take_hello(from, h);
     case message_kind::eager:
       return take_eager(from, h, body);
     case message_kind::envelope:
@@ -57,29 +57,15 @@ void engine::take(peer& from, const header& h, std::span<const std::byte> body) 
       return take_dropped(h);
     case message_kind::credit:
       from.envelopes_only = h.source != 0;
-      return want_flush(from);
+      return flow_.want_flush(from);
   }
-  suspect(from.process, "it sent a frame of unknown kind " + std::to_string(static_cast<int>(h.kind)));
-}
-
-void engine::take_hello(peer& from, const header& h) {
-  if (h.source == 2) {
-    from.their_end = h.detail;
-    return;
-  }
-  from.connected = true;
-  from.credit += static_cast<std::int64_t>(h.length);
-  if (h.source == 0) return;
-  header answer;
-  answer.kind = message_kind::hello;
-  answer.length = static_cast<std::uint64_t>(credit_of_each_);
-  send_control(from, answer);
+  troubles_.suspect(from, "it sent a frame of unknown kind " + std::to_string(static_cast<int>(h.kind)));
 }
 
 void engine::take_eager(peer& from, const header& h, std::span<const std::byte> body) {
   room* const there = rooms_.find({h.communicator, h.destination});
   if (there == nullptr) return;
-  note_short_message(from);
+  from.note_short_message();
   const bool collective = h.matching == space::collective;
   if (collective && disagrees(*there, h.tag, h.detail, h.source)) return;
   if (receive_operation* receive = there->messages.take_posted(h.source, h.tag, collective)) {
@@ -95,13 +81,13 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
   message->bytes = body.size();
   message->process = from.process;
   message->copy(body);
-  note_stored(from.process, static_cast<std::ptrdiff_t>(message->cost()));
+  flow_.note_stored(from.process, static_cast<std::ptrdiff_t>(message->cost()));
   there->messages.add_unexpected(std::move(message));
 }
 
 void engine::take_envelope(peer& from, const header& h, std::span<const std::byte> body) {
   if (body.size() < sizeof(envelope_body) || h.length == 0)
-    return suspect(from.process, "it sent an envelope that is cut short or empty");
+    return troubles_.suspect(from, "it sent an envelope that is cut short or empty");
   auto message = messages_.take(room_for(h.length));  // as is reserved for it, should it come whole
   message->source = h.source;
   message->tag = h.tag;
@@ -130,17 +116,17 @@ void engine::done(transfer& ended, std::size_t bytes, std::error_code error) {
   const std::size_t expected = slot.bytes;
   slots_.give_back(slot);
   try {
-    if (error && !cancelled) suspect_connection(process, "its connection failed: " + error.message());
+    if (error && !cancelled) flow_.suspect_connection(process, "its connection failed: " + error.message());
     if (owner == nullptr) return;
     if (use == transfer_slot::purpose::departure)
       return piece_departed(*static_cast<departure*>(owner), static_cast<bool>(error));
     const bool whole = !error && bytes == expected;
     if (!error && !whole)
-      suspect(process, "a payload of " + std::to_string(bytes) + " bytes came where " + std::to_string(expected) +
-                           " were granted");
+      troubles_.suspect(flow_.to(process), "a payload of " + std::to_string(bytes) + " bytes came where " +
+                                               std::to_string(expected) + " were granted");
     piece_landed(*static_cast<landing*>(owner), whole ? bytes : 0, whole);
   } catch (const std::exception& failed) {
-    suspect(process, failed.what());
+    troubles_.suspect(flow_.to(process), failed.what());
   }
 }
 

@@ -25,28 +25,12 @@
 
 namespace weft::fabric {
 
-departure& engine::depart(int process, std::size_t bytes) {
-  departure& leaving = departures_.add();
-  leaving.process = process;
-  leaving.operation = nullptr;
-  leaving.kept.reset();
-  leaving.data = nullptr;
-  leaving.bytes = bytes;
-  leaving.remote_id = 0;
-  leaving.grant_count = 0;
-  leaving.sent = 0;
-  leaving.in_flight = 0;
-  leaving.stopped = leaving.withdrawn = leaving.doomed = false;
-  leaving.early_in = nullptr;
-  return leaving;
-}
-
 void engine::remove(departure& gone) noexcept {
   if (gone.early_in != nullptr) gone.early_in->early_grants.erase(gone.early_key, gone);
   if (gone.blocked.is_linked()) blocked_departures_.erase(blocked_departures_.iterator_to(gone));
   if (gone.granted.is_linked()) granted_.erase({gone.process, gone.remote_id}, gone);
   if (gone.in_flight != 0) slots_.disown(&gone);
-  if (gone.kept != nullptr) buffered_ -= gone.bytes;
+  if (gone.kept != nullptr) flow_.note_left(gone.bytes);
   gone.kept.reset();
   departures_.remove(gone);
 }
@@ -59,7 +43,7 @@ void engine::pump(departure& leaving) {
     const auto post = [&] {
       return network_->send_payload(leaving.process, leaving.remote_id, {leaving.data + leaving.sent, bytes}, slot);
     };
-    if (!taken(*peers_[static_cast<std::size_t>(leaving.process)], post_to_provider(leaving.process, post))) {
+    if (!flow_.taken(flow_.to(leaving.process), flow_.post_to_provider(leaving.process, post))) {
       slots_.give_back(slot);
       if (!leaving.blocked.is_linked()) blocked_departures_.push_back(leaving);
       return;
@@ -83,10 +67,10 @@ bool engine::add_grant(departure& leaving, const grant_body& grant) noexcept {
 }
 
 void engine::take_grant(peer& from, const header& h, std::span<const std::byte> body) {
-  if (body.size() < sizeof(grant_body)) return suspect(from.process, "it sent a grant that is cut short");
+  if (body.size() < sizeof(grant_body)) return troubles_.suspect(from, "it sent a grant that is cut short");
   const auto grant = read_part<grant_body>(body, 0);
   if (departure* const known = granted(from, grant.id)) {
-    if (!add_grant(*known, grant)) return suspect(from.process, "it sent a grant that grants nothing, or too much");
+    if (!add_grant(*known, grant)) return troubles_.suspect(from, "it sent a grant that grants nothing, or too much");
     if (known->early_in == nullptr) pump(*known);  // else its send has not begun
     return;
   }
@@ -98,21 +82,21 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
       if (leaving != nullptr) remove(*leaving);
       return answer_withdrawn(from, grant.id, 0, rooms_.failed_alone({h.communicator, h.source}));
     }
-    if (leaving->granted.is_linked()) return suspect(from.process, "it granted one message by two names");
+    if (leaving->granted.is_linked()) return troubles_.suspect(from, "it granted one message by two names");
   } else {
     room* const here = rooms_.find({h.communicator, h.source});
     if (here == nullptr || (here->owner != nullptr && here->owner->failure != nullptr))
       return answer_withdrawn(from, grant.id, 0, rooms_.failed_alone({h.communicator, h.source}));
     if (disagrees(*here, h.tag, h.detail, h.destination))
       return answer_withdrawn(from, grant.id, 0, rooms_.failed_alone({h.communicator, h.source}));
-    leaving = &depart(from.process, h.length);
+    leaving = &depart(departures_, from.process, h.length);
     leaving->fingerprint = h.detail;
     leaving->early_key = {h.destination, h.tag};
     here->early_grants.push(leaving->early_key, *leaving);
     leaving->early_in = here;
   }
   leaving->remote_id = grant.id;
-  if (!add_grant(*leaving, grant)) return suspect(from.process, "it sent a grant that grants nothing, or too much");
+  if (!add_grant(*leaving, grant)) return troubles_.suspect(from, "it sent a grant that grants nothing, or too much");
   granted_.push({from.process, grant.id}, *leaving);
   if (leaving->early_in == nullptr) {
     if (leaving->operation != nullptr) leaving->operation->now = operation::stage::departing;
@@ -142,9 +126,9 @@ void engine::attach(departure& granted, send_operation& send) {
     return report_mismatch(*send.at, send.fingerprint, send.peer, granted.fingerprint);
   if (send.poisoned != nullptr) return answer_poisoned(granted);
   if (granted.grant_count == 0) {
-    header h = head_for(message_kind::ready, send);
+    header h = flow_.head_for(message_kind::ready, send);
     h.detail = granted.remote_id;
-    return send_control(*peers_[static_cast<std::size_t>(granted.process)], h);
+    return flow_.send_control(flow_.to(granted.process), h);
   }
   pump(granted);
 }
@@ -154,7 +138,7 @@ void engine::piece_departed(departure& leaving, bool failed) {
   if (failed) leaving.stopped = true;  // and its receiver is being lost
   if (leaving.stopped) return settle(leaving);
   if (leaving.sent < leaving.bytes || leaving.in_flight != 0) return;
-  if (leaving.operation != nullptr) end(*leaving.operation);
+  if (leaving.operation != nullptr) operations_.end(*leaving.operation);
   remove(leaving);
 }
 
@@ -185,13 +169,14 @@ void engine::answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent, bo
   h.source = alone ? 1 : 0;
   h.detail = id;
   h.length = sent;
-  send_control(to, h);
+  flow_.send_control(to, h);
 }
 
 void engine::take_dropped(const header& h) {
   departure* leaving = departures_.find(static_cast<std::uint32_t>(h.detail));
   if (leaving == nullptr || leaving->process != static_cast<int>(h.process) || leaving->remote_id != 0) return;
-  if (leaving->operation != nullptr) end(*leaving->operation);  // as a short message to that rank would have
+  if (leaving->operation != nullptr)
+    operations_.end(*leaving->operation);  // as a short message to that rank would have
   remove(*leaving);
 }
 

@@ -18,24 +18,20 @@ struct failure_note {
 };
 constexpr std::size_t longest_text = 900;
 
-/// A connection that fails may do so because its other side, or this one, has been given up by the others: they get so
-/// long to say it.
-constexpr std::chrono::milliseconds time_to_explain{100};
-
 }  // namespace
 
 std::exception_ptr engine::lost_error(int process) const {
   const int rank = settings_.first_rank[static_cast<std::size_t>(process)];
-  const peer& gone = *peers_[static_cast<std::size_t>(process)];
+  const peer& gone = flow_.to(process);
   return std::make_exception_ptr(peer_lost(rank, "rank " + std::to_string(rank) + " of the world (process " +
                                                      std::to_string(process) + ") is lost: " + gone.why));
 }
 
 void engine::lose(int process, const std::string& why) {
-  peer& gone = *peers_[static_cast<std::size_t>(process)];
+  peer& gone = flow_.to(process);
   if (!gone.lost) lose(gone, why);
   if (process != settings_.process) return;
-  for (const auto& other : peers_)
+  for (const auto& other : flow_.peers())
     if (!other->lost) lose(*other, "it has given this process up: " + why);
 }
 
@@ -49,23 +45,9 @@ void engine::lose(peer& gone, const std::string& why) {
     const auto& processes = member.members->process;
     if (std::ranges::find(processes, process) != processes.end()) break_participant(member, failure, false);
   });
-  doom_payloads(process);
-  gone.control.clear();
-  while (!gone.messages.empty()) remove_first_message(gone);
+  orphan_payloads(process);
+  flow_.forget(gone);
 }
-
-void engine::suspect(int process, std::string_view why, std::chrono::milliseconds patience) noexcept {
-  peer& suspected = *peers_[static_cast<std::size_t>(process)];
-  if (suspected.lost || suspected.suspected) return;
-  suspected.suspected = troubled_ = true;
-  suspected.lose_at = steady_clock_source().now() + patience;
-  try {
-    suspected.suspicion = why;
-  } catch (const std::bad_alloc&) {  // then without a reason
-  }
-}
-
-void engine::suspect_connection(int process, std::string_view why) noexcept { suspect(process, why, time_to_explain); }
 
 bool engine::face_troubles() noexcept {
   const bool none_suspected = lose_suspects();
@@ -74,7 +56,7 @@ bool engine::face_troubles() noexcept {
 
 bool engine::lose_suspects() noexcept {
   bool all = true;
-  for (const auto& each : peers_) {
+  for (const auto& each : flow_.peers()) {
     if (!each->suspected || each->lost) continue;
     try {
       if (steady_clock_source().now() >= each->lose_at) {
@@ -88,26 +70,18 @@ bool engine::lose_suspects() noexcept {
   return all;
 }
 
-void engine::owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept {
-  for (const owed_break& each : owed_)
-    if (each.communicator == communicator) return;
-  troubled_ = true;
-  if (owed_.size() < owed_.capacity())
-    owed_.push_back({communicator, why});
-  else
-    break_everything(why);
-}
-
 bool engine::break_what_is_owed() noexcept {
-  while (!owed_.empty()) {
-    const owed_break first = owed_.back();
+  if (const std::exception_ptr why = troubles_.take_general()) break_everything(why);
+  auto& owed = troubles_.owed();
+  while (!owed.empty()) {
+    const troubles::owed_break first = owed.back();
     try {
       break_communicator(first.communicator, errc::operation_failed,
                          "a process could not go on with it: " + message_of(first.why), true);
     } catch (...) {
       return false;
     }
-    std::erase_if(owed_, [&](const owed_break& each) { return each.communicator == first.communicator; });
+    std::erase_if(owed, [&](const troubles::owed_break& each) { return each.communicator == first.communicator; });
   }
   return true;
 }
@@ -115,25 +89,21 @@ bool engine::break_what_is_owed() noexcept {
 /// A frame that could not be taken in, for want of memory, is lost; so what it belongs to must fail.
 void engine::frame_failed(peer& from, const header& h) noexcept {
   const std::exception_ptr why = std::current_exception();
-  if (h.kind == message_kind::eager || h.kind == message_kind::envelope) return owe_break(h.communicator, why);
+  if (h.kind == message_kind::eager || h.kind == message_kind::envelope)
+    return troubles_.owe_break(h.communicator, why);
   try {
     std::rethrow_exception(why);
   } catch (const std::exception& e) {
-    suspect(from.process, e.what());
+    troubles_.suspect(from, e.what());
   } catch (...) {
-    suspect(from.process, "unknown error");
+    troubles_.suspect(from, "unknown error");
   }
-}
-
-void engine::drop_first_message(peer& to) noexcept {
-  owe_break(to.messages.front().head.communicator, std::current_exception());
-  remove_first_message(to);
 }
 
 void engine::drop_early_grants(room& of, bool alone) {
   departures_.for_each([&](departure& each) {
     if (each.early_in != &of) return;
-    answer_withdrawn(*peers_[static_cast<std::size_t>(each.process)], each.remote_id, 0, alone);
+    answer_withdrawn(flow_.to(each.process), each.remote_id, 0, alone);
     remove(each);
   });
 }
@@ -168,7 +138,7 @@ void engine::take_note(std::span<const std::byte> note) {
 void engine::break_everything(const std::exception_ptr& failure) noexcept {
   rooms_.for_each_member([&](participant& member) {
     break_participant(member, failure, true);
-    if (owed_.size() < owed_.capacity()) owe_break(member.members->communicator, failure);
+    if (troubles_.has_room()) troubles_.owe_break(member.members->communicator, failure);
   });
 }
 
@@ -198,7 +168,7 @@ void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noe
       return withdraw(arriving);
     }
     case operation::stage::waiting_for_room:
-      peers_[static_cast<std::size_t>(process())]->messages.remove(cancelled);
+      flow_.to(process()).messages.remove(cancelled);
       break;
     case operation::stage::waiting_for_grant:
       if (leaving == nullptr) {
@@ -212,7 +182,7 @@ void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noe
       leaving->stopped = true;
       if (cancelled.at->failed_alone && !leaving->withdrawn) {  // else the receiver, which fails too, asks
         leaving->withdrawn = true;
-        answer_withdrawn(*peers_[static_cast<std::size_t>(leaving->process)], leaving->remote_id, leaving->sent, true);
+        answer_withdrawn(flow_.to(leaving->process), leaving->remote_id, leaving->sent, true);
       }
       return settle(*leaving);
     case operation::stage::waiting_at_home: {

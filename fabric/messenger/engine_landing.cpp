@@ -15,9 +15,6 @@ constexpr std::size_t pieces_in_window = 4;
 /// Pieces shorter than this cost more than they save.
 constexpr std::size_t shortest_shared_piece = 4 << 10;
 
-/// A short message that passes while a payload arrives keeps the next pieces short.
-constexpr int pieces_after_short_message = 8;
-
 }  // namespace
 
 void engine::begin_landing(receive_operation& receive, int process, std::size_t bytes, std::uint32_t sender_name,
@@ -35,12 +32,12 @@ void engine::begin_landing(receive_operation& receive, int process, std::size_t 
   arriving.early_pieces = 0;
   arriving.withdrawing = arriving.last_known = false;
   arriving.told_why = true;
-  arriving.doomed = false;
+  arriving.orphaned = false;
   arriving.poisoned.reset();
   arriving.taken_back = false;
   receive.now = operation::stage::landing;
   receive.transfer_state = &arriving;
-  peer& from = *peers_[static_cast<std::size_t>(process)];
+  peer& from = flow_.to(process);
   if (early) {
     receive.source = receive.peer;
     receive.received_tag = receive.tag;
@@ -61,14 +58,10 @@ void engine::take_ready(peer& from, const header& h) {
   landing* const ready = landings_.find(static_cast<std::uint32_t>(h.detail));
   if (ready == nullptr || ready->process != from.process || ready->withdrawing) return;
   if (!ready->asked || ready->active)
-    return suspect(from.process, "it says twice, or unasked, that a message is ready");
+    return troubles_.suspect(from, "it says twice, or unasked, that a message is ready");
   ready->active = true;
   from.waiting.push_back(*ready);
   share_window(from);
-}
-
-void engine::note_short_message(peer& passing) noexcept {
-  if (passing.window_used != 0) passing.shared_pieces = pieces_after_short_message;
 }
 
 std::size_t engine::next_piece(const peer& from) const noexcept {
@@ -113,7 +106,7 @@ void engine::post_pieces(landing& arriving) {
       return network_->receive_payload(arriving.process, arriving.id,
                                        {arriving.operation->data + arriving.posted, bytes}, slot);
     };
-    if (!post_to_provider(arriving.process, post)) {
+    if (!flow_.post_to_provider(arriving.process, post)) {
       slots_.give_back(slot);
       if (!arriving.blocked.is_linked()) blocked_landings_.push_back(arriving);
       break;
@@ -131,18 +124,18 @@ void engine::post_pieces(landing& arriving) {
 
 void engine::send_grant(const landing& arriving, std::uint32_t piece) {
   const receive_operation& receive = *arriving.operation;
-  header h = head_for(message_kind::grant, receive);
+  header h = flow_.head_for(message_kind::grant, receive);
   h.destination = receive.at->rank;  // source and destination are the message's, not the grant's
   h.source = key_of(*receive.at->members, receive.source).rank;
   h.tag = receive.received_tag;
   h.length = arriving.bytes;
   std::array<std::byte, sizeof(grant_body)> body;
   write_part(body.data(), 0, grant_body{arriving.posted, arriving.sender_name, arriving.id, piece});
-  send_control(*peers_[static_cast<std::size_t>(arriving.process)], h, body.data(), body.size());
+  flow_.send_control(flow_.to(arriving.process), h, body.data(), body.size());
 }
 
 void engine::remove(landing& gone) noexcept {
-  peer& from = *peers_[static_cast<std::size_t>(gone.process)];
+  peer& from = flow_.to(gone.process);
   if (gone.waiting.is_linked()) from.waiting.erase(from.waiting.iterator_to(gone));
   if (gone.blocked.is_linked()) blocked_landings_.erase(blocked_landings_.iterator_to(gone));
   if (gone.active) from.window_used -= gone.target - gone.landed;
@@ -151,7 +144,7 @@ void engine::remove(landing& gone) noexcept {
 }
 
 void engine::piece_landed(landing& arriving, std::size_t bytes, bool whole) {
-  peer& from = *peers_[static_cast<std::size_t>(arriving.process)];
+  peer& from = flow_.to(arriving.process);
   --arriving.in_flight;
   arriving.landed += bytes;
   if (arriving.active) {
@@ -167,7 +160,7 @@ void engine::piece_landed(landing& arriving, std::size_t bytes, bool whole) {
     receive.received = arriving.bytes;
     if (receive.in_mailbox) receive.at->here->messages.remove_posted(receive);
     remove(arriving);
-    end(receive);
+    operations_.end(receive);
   } else if (arriving.target < arriving.bytes && !arriving.waiting.is_linked()) {
     from.waiting.push_back(arriving);
   }
@@ -176,7 +169,7 @@ void engine::piece_landed(landing& arriving, std::size_t bytes, bool whole) {
 
 void engine::stop(landing& stopped) noexcept {
   stopped.withdrawing = true;
-  peer& from = *peers_[static_cast<std::size_t>(stopped.process)];
+  peer& from = flow_.to(stopped.process);
   if (stopped.waiting.is_linked()) from.waiting.erase(from.waiting.iterator_to(stopped));
   if (stopped.blocked.is_linked()) blocked_landings_.erase(blocked_landings_.iterator_to(stopped));
   receive_operation& receive = *stopped.operation;
@@ -186,10 +179,10 @@ void engine::stop(landing& stopped) noexcept {
 void engine::withdraw(landing& arriving) {
   const bool first = !arriving.withdrawing;
   stop(arriving);
-  peer& from = *peers_[static_cast<std::size_t>(arriving.process)];
+  peer& from = flow_.to(arriving.process);
   if (from.lost) {
-    if (arriving.doomed) return settle(arriving);
-    arriving.doomed = arriving.last_known = any_doomed_ = true;
+    if (arriving.orphaned) return settle(arriving);
+    arriving.orphaned = arriving.last_known = any_orphans_ = true;
     cancel_pieces(arriving);
   } else if (arriving.posted == 0 && !arriving.asked) {
     arriving.last_known = true;  // the sender has no grant, so nothing comes
@@ -205,7 +198,7 @@ void engine::take_back(receive_operation& posted) noexcept {
   if (posted.now == operation::stage::posted) {
     posted.at->here->messages.remove_posted(posted);
     posted.received = 0;
-    return end(posted);
+    return operations_.end(posted);
   }
   if (posted.now != operation::stage::landing) return;
   auto& arriving = *static_cast<landing*>(posted.transfer_state);
@@ -214,14 +207,14 @@ void engine::take_back(receive_operation& posted) noexcept {
   try {
     withdraw(arriving);
   } catch (const std::exception& failed) {
-    suspect(arriving.process, failed.what());
+    troubles_.suspect(flow_.to(arriving.process), failed.what());
   }
 }
 
 void engine::send_withdrawal(const landing& arriving) {
-  header h = head_for(message_kind::withdraw, *arriving.operation);
+  header h = flow_.head_for(message_kind::withdraw, *arriving.operation);
   h.detail = arriving.id;
-  send_control(*peers_[static_cast<std::size_t>(arriving.process)], h);
+  flow_.send_control(flow_.to(arriving.process), h);
 }
 
 void engine::cancel_pieces(landing& withdrawn) {
@@ -239,7 +232,7 @@ void engine::settle(landing& withdrawn) {
   if (withdrawn.taken_back && receive.at->failure == nullptr) {
     remove(withdrawn);
     receive.received = 0;
-    return end(receive);
+    return operations_.end(receive);
   }
   if (receive.at->failure == nullptr && withdrawn.told_why) return;  // the reason is on its way
   std::exception_ptr why = receive.at->failure != nullptr ? receive.at->failure : receive.failure;
@@ -256,7 +249,7 @@ void engine::answer_dropped(int process, std::uint64_t sender_name) {
   header h;
   h.kind = message_kind::dropped;
   h.detail = sender_name;
-  send_control(*peers_[static_cast<std::size_t>(process)], h);
+  flow_.send_control(flow_.to(process), h);
 }
 
 void engine::take_withdrawn(peer& from, const header& h, std::span<const std::byte> body) {

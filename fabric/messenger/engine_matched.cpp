@@ -10,7 +10,7 @@ namespace weft::fabric {
 void engine::send_home(send_operation& send) {
   const auto& members = *send.at->members;
   room* const found = rooms_.find(key_of(members, send.peer));
-  if (found == nullptr) return end(send);
+  if (found == nullptr) return operations_.end(send);
   room& there = *found;
   if (send.collective && disagrees(there, send.tag, send.fingerprint, send.at->rank)) return;
   if (receive_operation* receive = there.messages.take_posted(send.at->rank, send.tag, send.collective)) {
@@ -20,9 +20,9 @@ void engine::send_home(send_operation& send) {
       end_poisoned(*receive, send.poisoned);
     else
       deliver(*receive, send.at->rank, send.tag, send.data, send.bytes);
-    return end(send);
+    return operations_.end(send);
   }
-  peer& home = *peers_[static_cast<std::size_t>(settings_.process)];
+  peer& home = flow_.to(settings_.process);
   const bool copied = send.poisoned != nullptr ||
                       (send.bytes <= settings_.eager_limit &&
                        home.stored + send.bytes <= settings_.unexpected_limit + settings_.send_buffer_limit);
@@ -43,8 +43,8 @@ void engine::send_home(send_operation& send) {
   }
   there.messages.add_unexpected(std::move(message));
   if (copied) {
-    note_stored(settings_.process, static_cast<std::ptrdiff_t>(waiting.cost()));
-    return end(send);
+    flow_.note_stored(settings_.process, static_cast<std::ptrdiff_t>(waiting.cost()));
+    return operations_.end(send);
   }
   send.now = operation::stage::waiting_at_home;
   send.transfer_state = &waiting;
@@ -56,7 +56,7 @@ void engine::deliver(receive_operation& receive, int source, std::uint64_t tag, 
   receive.source = source;
   receive.received_tag = tag;
   receive.received = bytes;
-  end(receive);
+  operations_.end(receive);
 }
 
 void engine::fail_with(send_operation& send, const receive_operation& receive) noexcept {
@@ -70,21 +70,21 @@ void engine::consume(receive_operation& receive, std::unique_ptr<unexpected_mess
 }
 
 void engine::match(receive_operation& receive, unexpected_message* message) {
-  note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
+  flow_.note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
   if (message->at_home != nullptr) message->at_home->transfer_state = nullptr;  // no longer in the mailbox
   if (message->collective && !agrees(receive, message->source, message->fingerprint)) return;
   if (!fits(receive, message->source, message->bytes)) {
     if (message->at_home != nullptr) return fail_with(*message->at_home, receive);
     if (!message->announced) return;
-    header h = head_for(message_kind::refuse, receive);
+    header h = flow_.head_for(message_kind::refuse, receive);
     h.length = receive.bytes;
     h.detail = message->sender_name;
-    return send_control(*peers_[static_cast<std::size_t>(message->process)], h);
+    return flow_.send_control(flow_.to(message->process), h);
   }
   if (message->poisoned != nullptr) return end_poisoned(receive, message->poisoned);
   if (message->at_home != nullptr) {
     deliver(receive, message->source, message->tag, message->at_home->data, message->bytes);
-    return end(*message->at_home);
+    return operations_.end(*message->at_home);
   }
   receive.source = message->source;
   receive.received_tag = message->tag;

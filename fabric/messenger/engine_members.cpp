@@ -8,10 +8,9 @@ namespace weft::fabric {
 
 void engine::join(participant& member) {
   rooms_.join(member);
-  if (std::ranges::any_of(peers_, [](const auto& each) { return each->lost; })) {
+  if (std::ranges::any_of(flow_.peers(), [](const auto& each) { return each->lost; })) {
     for (const std::int32_t process : member.members->process)
-      if (member.failure == nullptr && peers_[static_cast<std::size_t>(process)]->lost)
-        member.failure = lost_error(process);
+      if (member.failure == nullptr && flow_.to(process).lost) member.failure = lost_error(process);
   }
   if (member.failure != nullptr && member.told != nullptr) member.told->failed();
 }
@@ -19,9 +18,9 @@ void engine::join(participant& member) {
 void engine::leave(participant& member) {
   room& here = *member.here;
   while (auto message = here.messages.take_any_unexpected()) {
-    note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
+    flow_.note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
     if (message->at_home != nullptr)
-      end(*message->at_home);  // nobody will ever take it
+      operations_.end(*message->at_home);  // nobody will ever take it
     else if (message->announced)
       answer_dropped(message->process, message->sender_name);
     messages_.keep(std::move(message));
@@ -36,7 +35,7 @@ planned_needs engine::needs_of(const participant& member, std::span<const planne
   const auto frames = [&](std::size_t many, std::size_t body) {
     const std::size_t bytes = sizeof(header) + body;
     all.frames += many;
-    if (bytes > inject_limit_) all.slots[transfer_slots::length_class(bytes)] += many;
+    if (bytes > flow_.inject_limit()) all.slots[transfer_slots::length_class(bytes)] += many;
   };
   for (const planned_message& each : each_run) {
     ++(each.is_send ? all.sends : all.receives);
@@ -61,7 +60,7 @@ void engine::reserve(participant& member, std::span<const planned_message> each_
   planned_needs all = planned_, here = member.here->planned;
   all.add(more);
   here.add(more);
-  frames_.reserve(all.frames);
+  flow_.frames().reserve(all.frames);
   departures_.reserve(all.departures);
   granted_.reserve(all.departures);
   landings_.reserve(all.landings);
@@ -84,7 +83,7 @@ void engine::release(participant& member, std::span<const planned_message> each_
   release_messages(each_run);
   member.here->planned.subtract(less);
   planned_.subtract(less);
-  frames_.trim(planned_.frames);
+  flow_.frames().trim(planned_.frames);
   slots_.trim(planned_.slots);
 }
 

@@ -25,7 +25,7 @@ std::exception_ptr as_failure(const poison& of) {
 }
 
 std::vector<std::byte> engine::bytes_of(const poison& why) const {
-  const std::size_t room = frame_limit_ - sizeof(header) - sizeof(poison_body);
+  const std::size_t room = flow_.frame_limit() - sizeof(header) - sizeof(poison_body);
   const std::string_view text = std::string_view(why.why).substr(0, std::min(longest_reason, room));
   std::vector<std::byte> body(sizeof(poison_body) + text.size());
   write_part(body.data(), 0, poison_body{why.origin});
@@ -44,13 +44,13 @@ std::shared_ptr<const poison> engine::read_poison(std::span<const std::byte> bod
 
 void engine::send_poisoned(peer& to, send_operation& send) {
   const auto body = bytes_of(*send.poisoned);
-  send_queued(to, head_for(message_kind::poisoned, send), body);
-  end(send);
+  flow_.send_queued(to, flow_.head_for(message_kind::poisoned, send), body);
+  operations_.end(send);
 }
 
 void engine::take_poisoned(peer& from, const header& h, std::span<const std::byte> body) {
   if (body.size() < sizeof(poison_body) || (h.length > settings_.eager_limit && settings_.prepost))
-    return suspect(from.process, "it sent a message without contents that is cut short, or too long for one");
+    return troubles_.suspect(from, "it sent a message without contents that is cut short, or too long for one");
   room* const there = rooms_.find({h.communicator, h.destination});
   if (there == nullptr || disagrees(*there, h.tag, h.detail, h.source)) return;
   auto message = messages_.take(0);
@@ -61,7 +61,7 @@ void engine::take_poisoned(peer& from, const header& h, std::span<const std::byt
   message->bytes = h.length;
   message->process = from.process;
   message->poisoned = read_poison(body);
-  note_stored(from.process, static_cast<std::ptrdiff_t>(message->cost()));
+  flow_.note_stored(from.process, static_cast<std::ptrdiff_t>(message->cost()));
   if (receive_operation* receive = there->messages.take_posted(h.source, h.tag, true))
     consume(*receive, std::move(message));
   else
@@ -71,7 +71,7 @@ void engine::take_poisoned(peer& from, const header& h, std::span<const std::byt
 void engine::end_poisoned(receive_operation& receive, std::shared_ptr<const poison> poisoned) {
   receive.failure = as_failure(*poisoned);
   receive.poisoned = std::move(poisoned);
-  end(receive);
+  operations_.end(receive);
 }
 
 void engine::answer_poisoned(departure& granted) {
@@ -83,8 +83,8 @@ void engine::answer_poisoned(departure& granted) {
   h.kind = message_kind::withdrawn;
   h.source = 2;
   h.detail = granted.remote_id;
-  send_control(*peers_[static_cast<std::size_t>(granted.process)], h, body.data(), body.size());
-  end(send);
+  flow_.send_control(flow_.to(granted.process), h, body.data(), body.size());
+  operations_.end(send);
 }
 
 }  // namespace weft::fabric

@@ -29,20 +29,20 @@ messenger::~messenger() = default;
 
 void messenger::connect(std::span<const address> endpoints, clock::time_point deadline,
                         const std::function<void()>& interrupted) {
-  while_held([&] { engine_->start(endpoints); });
+  while_held([&] { engine_->flow().start(endpoints); });
   backoff pause;
   for (bool done = false; !done;) {
     if (poll())
       pause.reset();
     else
       pause.pause();
-    while_held([&] { done = engine_->connected(); });
+    while_held([&] { done = engine_->flow().connected(); });
     if (interrupted) interrupted();
     if (!done && steady_clock_source().now() > deadline)
       throw error(errc::timed_out,
-                  "no connection over " + limits().provider + " to the processes " + engine_->missing());
+                  "no connection over " + limits().provider + " to the processes " + engine_->flow().missing());
   }
-  while_held([&] { engine_->name_connections(); });
+  while_held([&] { engine_->flow().name_connections(); });
 }
 
 void messenger::join(participant& member) {
@@ -108,10 +108,10 @@ void messenger::break_communicator(std::uint64_t communicator, errc code, const 
   while_held([&] { engine_->break_communicator(communicator, code, text, true); });
 }
 void messenger::break_held(const participant& member, const std::exception_ptr& why) noexcept {
-  engine_->owe_break(member.members->communicator, why);
+  engine_->found().owe_break(member.members->communicator, why);
 }
 void messenger::suspect_held(int process, const std::string& why) noexcept {
-  engine_->suspect_connection(process, why);
+  engine_->flow().suspect_connection(process, why);
 }
 void messenger::break_here(participant& member) {
   while_held([&] {
@@ -131,7 +131,7 @@ void messenger::drain(clock::time_point deadline) {
       pause.reset();
     else
       pause.pause();
-    while_held([&] { done = engine_->drained(); });
+    while_held([&] { done = engine_->flow().drained(); });
   }
 }
 

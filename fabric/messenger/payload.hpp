@@ -10,6 +10,7 @@
 #include <weft/fabric/fifo_index.hpp>
 #include <weft/fabric/operation.hpp>
 #include <weft/fabric/participant.hpp>
+#include <weft/fabric/slot_map.hpp>
 #include <weft/fabric/transport.hpp>
 
 namespace weft::fabric {
@@ -21,7 +22,7 @@ inline constexpr std::size_t pieces_ahead = 2;
 
 /// How long the provider gets to give back memory that a lost process was to fill or was to read, before anything else
 /// is believed.
-inline constexpr std::chrono::milliseconds doomed_time{500};
+inline constexpr std::chrono::milliseconds orphan_time{500};
 
 /// Up to there a message may be sent, in pieces of so many bytes but for the last.
 struct granted_range {
@@ -48,7 +49,7 @@ struct departure {
   int in_flight = 0;       ///< pieces
   bool stopped = false;    ///< nothing more is sent
   bool withdrawn = false;  ///< and the receiver knows, or is lost
-  bool doomed = false;     ///< its receiver is lost
+  bool orphaned = false;   ///< its receiver is lost
 
   room* early_in = nullptr;  ///< where a grant waits for its send, under this key
   match_key early_key;
@@ -56,6 +57,23 @@ struct departure {
   boost::intrusive::list_member_hook<> granted;  ///< under its process and remote_id
   boost::intrusive::list_member_hook<> blocked;  ///< waits for the provider to take more
 };
+
+/// A new one. Throws std::bad_alloc.
+inline departure& depart(slot_map<departure>& among, int process, std::size_t bytes) {
+  departure& leaving = among.add();
+  leaving.process = process;
+  leaving.operation = nullptr;
+  leaving.kept.reset();
+  leaving.data = nullptr;
+  leaving.bytes = bytes;
+  leaving.remote_id = 0;
+  leaving.grant_count = 0;
+  leaving.sent = 0;
+  leaving.in_flight = 0;
+  leaving.stopped = leaving.withdrawn = leaving.orphaned = false;
+  leaving.early_in = nullptr;
+  return leaving;
+}
 
 /// A message that arrives in pieces.
 ///
@@ -80,7 +98,7 @@ struct landing {
   bool withdrawing = false;
   std::size_t last = 0;  ///< withdrawing: how much the sender has sent in all, once it has said so
   bool last_known = false;
-  bool doomed = false;                           ///< its sender is lost
+  bool orphaned = false;                         ///< its sender is lost
   bool told_why = true;                          ///< what ended it comes, or has come, to this process by itself
   bool taken_back = false;                       ///< withdrawing: by its owner, while nothing was to be sent
   std::shared_ptr<const poison> poisoned;        ///< withdrawing: since the message has no contents

@@ -17,6 +17,12 @@ struct peer {
   peer(int its_process, object_pool<outgoing>& frames) noexcept
       : process(its_process), control(frames), messages(frames) {}
 
+  /// One passes: while a payload arrives that keeps the next pieces short.
+  void note_short_message() noexcept {
+    if (window_used != 0) shared_pieces = pieces_after_short_message;
+  }
+  static constexpr int pieces_after_short_message = 8;
+
   const int process;
   std::uint32_t sent_frames = 0;
   std::uint32_t taken_frames = 0;
@@ -30,7 +36,7 @@ struct peer {
   outgoing_queue control;             ///< grants and the like go before messages
   outgoing_queue messages;
   bool credit_due = false;      ///< it is to be told of its credit soon
-  bool flush_wanted = false;    ///< is in engine::unflushed_
+  bool flush_wanted = false;    ///< is in flow_control::unflushed_
   bool check_due = false;       ///< and the frame that tells it is to be one whose end the provider reports
   int checks = 0;               ///< such frames sent
   std::size_t window_used = 0;  ///< payload bytes granted to senders that are sending

@@ -18,9 +18,7 @@ class rooms {
 
   /// What waits for that rank; comes to be when it is first asked for. Null when the rank has left. Throws
   /// std::bad_alloc.
-  room* find(const room_key& key) {
-    return last_room_ != nullptr && last_key_ == key ? last_room_ : find_or_make(key);
-  }
+  room* find(const room_key& key) { return last_room_ != nullptr && last_key_ == key ? last_room_ : find_or_make(key); }
 
   /// With the failure of its communicator, where that has failed. Throws errc::invalid_argument where it has left.
   void join(participant& member);

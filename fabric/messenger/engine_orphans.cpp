@@ -25,7 +25,7 @@
 namespace weft::fabric {
 namespace {
 
-constexpr std::chrono::milliseconds between_doomed_looks{10};
+constexpr std::chrono::milliseconds between_orphan_looks{10};
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void engine::retry_payloads() {
     try {
       pump(first);
     } catch (const std::exception& failed) {
-      suspect(first.process, failed.what());
+      troubles_.suspect(flow_.to(first.process), failed.what());
     }
   }
   auto arriving = std::move(blocked_landings_);
@@ -47,12 +47,12 @@ void engine::retry_payloads() {
     try {
       post_pieces(first);
     } catch (const std::exception& failed) {
-      suspect(first.process, failed.what());
+      troubles_.suspect(flow_.to(first.process), failed.what());
     }
   }
 }
 
-void engine::doom_payloads(int process) {
+void engine::orphan_payloads(int process) {
   // Receives from it that a broken communicator has withdrawn already wait for an answer, or for pieces, that will not
   // come.
   landings_.for_each([&](landing& each) {
@@ -61,38 +61,36 @@ void engine::doom_payloads(int process) {
   departures_.for_each([&](departure& each) {
     if (each.process != process) return;
     each.stopped = each.withdrawn = true;
-    if (each.in_flight != 0) each.doomed = any_doomed_ = true;
+    if (each.in_flight != 0) each.orphaned = any_orphans_ = true;
     settle(each);
   });
   for (const transfer_slot& slot : slots_.flying()) {
     if (slot.process != process) continue;
-    network_->cut(process, peers_[static_cast<std::size_t>(process)]->their_end);
+    network_->cut(process, flow_.to(process).their_end);
     break;
   }
 }
 
-void engine::give_up_doomed() {
+void engine::give_up_orphans() {
   const auto now = steady_clock_source().now();
-  if (now < next_doomed_look_) return;
-  next_doomed_look_ = now + between_doomed_looks;
-  any_doomed_ = false;
-  const auto overdue = [&](int process) {
-    return now >= peers_[static_cast<std::size_t>(process)]->lost_at + doomed_time;
-  };
+  if (now < next_orphan_look_) return;
+  next_orphan_look_ = now + between_orphan_looks;
+  any_orphans_ = false;
+  const auto overdue = [&](int process) { return now >= flow_.to(process).lost_at + orphan_time; };
   landings_.for_each([&](landing& each) {
-    if (!each.doomed) return;
+    if (!each.orphaned) return;
     if (each.in_flight != 0 && overdue(each.process) && settings_.ended && settings_.ended(each.process)) {
       // Its sender has ended, and what it had sent has been read long ago.
       slots_.disown(&each);
       each.in_flight = 0;
     }
-    any_doomed_ = any_doomed_ || each.in_flight != 0;
+    any_orphans_ = any_orphans_ || each.in_flight != 0;
     settle(each);
   });
   departures_.for_each([&](departure& each) {
-    if (!each.doomed) return;
+    if (!each.orphaned) return;
     if (each.in_flight != 0 && !overdue(each.process)) {
-      any_doomed_ = true;
+      any_orphans_ = true;
       return;
     }
     // What the provider still reads goes nowhere.
@@ -100,7 +98,7 @@ void engine::give_up_doomed() {
     each.in_flight = 0;
     if (each.kept != nullptr) {
       abandoned_.push_back(std::move(each.kept));
-      buffered_ -= each.bytes;
+      flow_.note_left(each.bytes);
     }
     settle(each);
   });

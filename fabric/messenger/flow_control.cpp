@@ -9,29 +9,121 @@
 //   something of credit, as when a peer is to send envelopes only, cost as much as any; one that has to wait for credit
 //   goes at the latest when half of the peer's is to be given back, so two peers never wait for each other;
 // - frames that let a peer find a gap before them (`check_sequences`): eight at most.
+#include "flow_control.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
 #include <weft/runtime/error.hpp>
 
-#include "engine.hpp"
+#include "room.hpp"
 
 namespace weft::fabric {
 namespace {
+
+/// What the rings of all peers together may take, unless each would get less than four of the longest frames.
+constexpr std::size_t ring_budget = 16 << 20;
+
+/// A connection that fails may do so because its other side, or this one, has been given up by the others: they get so
+/// long to say it.
+constexpr std::chrono::milliseconds time_to_explain{100};
 
 constexpr int free_checks = 8;
 constexpr std::chrono::milliseconds between_checks{10};
 
 }  // namespace
 
-bool engine::drained() const noexcept {
+flow_control::flow_control(transport& network, messenger_settings& settings, transfer_slots& slots,
+                           ended_operations& operations, slot_map<departure>& departures, troubles& found)
+    : network_(network),
+      settings_(settings),
+      slots_(slots),
+      operations_(operations),
+      departures_(departures),
+      troubles_(found),
+      bell_(settings),
+      frame_limit_(sizeof(header) + settings.eager_limit) {
+  for (std::size_t i = 0; i < settings.first_rank.size(); ++i)
+    peers_.push_back(std::make_unique<peer>(static_cast<int>(i), frames_));
+  unflushed_.reserve(peers_.size());
+}
+
+/// What the network can do is known only now.
+void flow_control::keep_within(const transport_limits& limits) {
+  frame_limit_ = std::max(std::min(limits.frame, frame_limit_), sizeof(header) + 64);
+  settings_.eager_limit = frame_limit_ - sizeof(header);
+  settings_.piece = std::min({settings_.piece, limits.payload, std::size_t{1} << 31});
+}
+
+void flow_control::start(std::span<const address> endpoints) {
+  keep_within(network_.limits());
+  const std::size_t others = peers_.size() - 1;
+  std::size_t each = settings_.credit;
+  if (others != 0) each = std::min(each, ring_budget / others);
+  each = std::max(each, 4 * frame_limit_);
+  credit_of_each_ = static_cast<std::int64_t>(each / credit_unit);
+  // A provider gives a ring's memory back a part at a time, hence the third more.
+  network_.start(endpoints, others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_);
+  inject_limit_ = std::min(network_.limits().inject, frame_limit_);
+  to(settings_.process).connected = true;
+  for (std::size_t i = static_cast<std::size_t>(settings_.process) + 1; i < peers_.size(); ++i) {
+    header hello;
+    hello.kind = message_kind::hello;
+    hello.source = 1;
+    hello.length = static_cast<std::uint64_t>(credit_of_each_);
+    send_control(*peers_[i], hello);
+  }
+}
+
+bool flow_control::connected() const noexcept {
+  return std::all_of(peers_.begin(), peers_.end(), [](const auto& each) { return each->connected; });
+}
+
+std::string flow_control::missing() const {
+  std::string list;
+  for (const auto& each : peers_)
+    if (!each->connected) list += (list.empty() ? "" : ", ") + std::to_string(each->process);
+  return list;
+}
+
+void flow_control::name_connections() {
+  const std::vector<std::uint64_t> ends = network_.connection_ends();
+  for (std::size_t i = static_cast<std::size_t>(settings_.process) + 1; i < ends.size(); ++i) {
+    if (ends[i] == 0) continue;
+    header name;
+    name.kind = message_kind::hello;
+    name.source = 2;
+    name.detail = ends[i];
+    send_control(*peers_[i], name);
+  }
+}
+
+void flow_control::take_hello(peer& from, const header& h) {
+  if (h.source == 2) {
+    from.their_end = h.detail;
+    return;
+  }
+  from.connected = true;
+  from.credit += static_cast<std::int64_t>(h.length);
+  if (h.source == 0) return;
+  header answer;
+  answer.kind = message_kind::hello;
+  answer.length = static_cast<std::uint64_t>(credit_of_each_);
+  send_control(from, answer);
+}
+
+void flow_control::suspect_connection(int process, std::string_view why) noexcept {
+  troubles_.suspect(to(process), why, time_to_explain);
+}
+
+bool flow_control::drained() const noexcept {
   return unflushed_.empty() && std::ranges::none_of(slots_.flying(), [](const transfer_slot& slot) {
            return slot.use == transfer_slot::purpose::frame;
          });
 }
 
-header engine::head_for(message_kind kind, const operation& about) const noexcept {
+header flow_control::head_for(message_kind kind, const operation& about) noexcept {
   header h;
   h.kind = kind;
   h.matching = about.collective ? space::collective : space::message;
@@ -44,15 +136,15 @@ header engine::head_for(message_kind kind, const operation& about) const noexcep
   return h;
 }
 
-bool engine::costs_credit(const header& h) noexcept {
+bool flow_control::costs_credit(const header& h) noexcept {
   return h.kind != message_kind::hello && (h.kind != message_kind::credit || h.destination != 0);
 }
 
-bool engine::gives_for_nothing(const peer& to) const noexcept {
+bool flow_control::gives_for_nothing(const peer& to) const noexcept {
   return to.owed >= credit_of_each_ / 2 || (to.check_due && to.checks < free_checks);
 }
 
-bool engine::try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve) {
+bool flow_control::try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve) {
   const std::size_t size = sizeof(header) + bytes;
   if (h.kind == message_kind::credit) h.destination = gives_for_nothing(to) ? 0 : 1;
   const std::int64_t cost = costs_credit(h) ? credit_cost(size) : 0;
@@ -67,13 +159,13 @@ bool engine::try_transmit(peer& to, header& h, const std::byte* body, std::size_
     alignas(64) std::array<std::byte, 4096> frame;
     write_part(frame.data(), 0, h);
     if (bytes != 0) std::memcpy(frame.data() + sizeof h, body, bytes);
-    if (!taken(to, post_to_provider(to.process, [&] { return network_->inject(to.process, {frame.data(), size}); })))
+    if (!taken(to, post_to_provider(to.process, [&] { return network_.inject(to.process, {frame.data(), size}); })))
       return false;
   } else {
     transfer_slot& slot = slots_.take(transfer_slot::purpose::frame, nullptr, to.process, size);
     write_part(slot.frame.get(), 0, h);
     if (bytes != 0) std::memcpy(slot.frame.get() + sizeof h, body, bytes);
-    const auto post = [&] { return network_->send(to.process, {slot.frame.get(), size}, slot); };
+    const auto post = [&] { return network_.send(to.process, {slot.frame.get(), size}, slot); };
     if (!taken(to, post_to_provider(to.process, post))) return slots_.give_back(slot), false;
   }
   ++to.sent_frames;
@@ -82,7 +174,7 @@ bool engine::try_transmit(peer& to, header& h, const std::byte* body, std::size_
   return true;
 }
 
-bool engine::taken(peer& by, bool accepted) {
+bool flow_control::taken(peer& by, bool accepted) {
   if (accepted) [[likely]] {
     by.refused_since = {};
     bell_.sent(by);
@@ -92,32 +184,32 @@ bool engine::taken(peer& by, bool accepted) {
   if (by.refused_since == clock::time_point{})
     by.refused_since = now;
   else if (now - by.refused_since > settings_.refusal_limit)
-    suspect(by.process, "for " + std::to_string(settings_.refusal_limit.count()) + " ms " +
-                            network_->limits().provider + " has taken nothing for it");
+    troubles_.suspect(by, "for " + std::to_string(settings_.refusal_limit.count()) + " ms " +
+                              network_.limits().provider + " has taken nothing for it");
   return false;
 }
 
-void engine::send_control(peer& to, header& h, const std::byte* body, std::size_t bytes) noexcept {
+void flow_control::send_control(peer& to, header& h, const std::byte* body, std::size_t bytes) noexcept {
   if (to.lost || to.suspected) return;
   try {
     if (to.control.empty() && try_transmit(to, h, body, bytes, 0)) return;
     to.control.push(h, body, bytes);
     want_flush(to);
   } catch (const std::exception& failed) {
-    suspect(to.process, failed.what());  // it would wait for this for ever
+    troubles_.suspect(to, failed.what());  // it would wait for this for ever
   }
 }
 
-void engine::send_eager(peer& to, send_operation& send) {
-  note_short_message(to);
+void flow_control::send_eager(peer& to, send_operation& send) {
+  to.note_short_message();
   header h = head_for(message_kind::eager, send);
   const bool as_envelope = to.envelopes_only && send.bytes > smaller_than_an_envelope;
   if (!as_envelope && to.messages.empty() && try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8))
-    return end(send);
+    return operations_.end(send);
   if (!send.collective && buffered_ + send.bytes <= settings_.send_buffer_limit) {
     to.messages.push(h, send.data, send.bytes);
     buffered_ += send.bytes;
-    end(send);
+    operations_.end(send);
   } else {  // a collective needs no copy to go on
     to.messages.push(h, send);
     send.now = operation::stage::waiting_for_room;
@@ -125,23 +217,23 @@ void engine::send_eager(peer& to, send_operation& send) {
   want_flush(to);
 }
 
-void engine::send_envelope(peer& to, departure& announced, header h) {
+void flow_control::send_envelope(peer& to, const departure& announced, header h) {
   h.kind = message_kind::envelope;
   const envelope_body body{announced.id};
   send_queued(to, h, std::as_bytes(std::span(&body, 1)));
 }
 
-void engine::send_queued(peer& to, const header& h, std::span<const std::byte> body) {
+void flow_control::send_queued(peer& to, const header& h, std::span<const std::byte> body) {
   const bool first = to.messages.empty();
   to.messages.push(h, body.data(), body.size());
   if (!first || !transmit_first(to)) want_flush(to);
 }
 
-bool engine::transmit_first(peer& to) {
+bool flow_control::transmit_first(peer& to) {
   outgoing& first = to.messages.front();
   const bool eager = first.head.kind == message_kind::eager;
   if (eager && to.envelopes_only && first.bytes > smaller_than_an_envelope) {
-    departure& leaving = depart(to.process, first.bytes);
+    departure& leaving = depart(departures_, to.process, first.bytes);
     leaving.data = first.body();
     leaving.kept = std::move(first.longer);
     leaving.operation = std::exchange(first.operation, nullptr);
@@ -155,18 +247,28 @@ bool engine::transmit_first(peer& to) {
     return transmit_first(to);
   }
   if (!try_transmit(to, first.head, first.body(), first.bytes, credit_of_each_ / 8)) return false;
-  if (first.operation != nullptr) end(*first.operation);
+  if (first.operation != nullptr) operations_.end(*first.operation);
   remove_first_message(to);
   return true;
 }
 
-void engine::remove_first_message(peer& to) noexcept {
+void flow_control::remove_first_message(peer& to) noexcept {
   const outgoing& first = to.messages.front();
   if (first.operation == nullptr && first.head.kind == message_kind::eager) buffered_ -= first.bytes;
   to.messages.pop();
 }
 
-bool engine::flush(peer& to) {
+void flow_control::drop_first_message(peer& to) noexcept {
+  troubles_.owe_break(to.messages.front().head.communicator, std::current_exception());
+  remove_first_message(to);
+}
+
+void flow_control::forget(peer& lost) noexcept {
+  lost.control.clear();
+  while (!lost.messages.empty()) remove_first_message(lost);
+}
+
+bool flow_control::flush(peer& to) {
   if (to.credit_due && !send_credit(to)) return false;
   while (!to.control.empty()) {
     outgoing& first = to.control.front();
@@ -178,7 +280,7 @@ bool engine::flush(peer& to) {
   return true;
 }
 
-void engine::flush_all() {
+void flow_control::flush() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < unflushed_.size(); ++i) {
     peer& to = *unflushed_[i];
@@ -189,7 +291,7 @@ void engine::flush_all() {
       if (to.control.empty() && !to.messages.empty())
         drop_first_message(to);
       else
-        suspect(to.process, failed.what());
+        troubles_.suspect(to, failed.what());
     }
     if (flushed)
       to.flush_wanted = false;
@@ -199,25 +301,25 @@ void engine::flush_all() {
   unflushed_.resize(kept);
 }
 
-void engine::want_flush(peer& to) {
+void flow_control::want_flush(peer& to) {
   if (to.flush_wanted || (to.control.empty() && to.messages.empty() && !to.credit_due)) return;
   to.flush_wanted = true;
   unflushed_.push_back(&to);
 }
 
-void engine::take_credit(peer& from, const header& h) {
+void flow_control::take_credit(peer& from, const header& h) {
   from.credit += h.credit;
   if (h.credit != 0) want_flush(from);
 }
 
-void engine::owe_credit(peer& to, std::size_t frame_bytes) {
+void flow_control::owe_credit(peer& to, std::size_t frame_bytes) {
   to.owed += credit_cost(frame_bytes);
   if (to.owed < credit_of_each_ / 2 || to.credit_due) return;
   to.credit_due = true;
   want_flush(to);
 }
 
-bool engine::send_credit(peer& to) {
+bool flow_control::send_credit(peer& to) {
   header h;
   h.kind = message_kind::credit;
   h.source = to.asked_for_envelopes ? 1 : 0;
@@ -227,11 +329,9 @@ bool engine::send_credit(peer& to) {
   return true;
 }
 
-void engine::dropped() { frames_dropped_ = true; }
-
-/// The provider has lost an injected frame, and does not say whose. Whoever misses it sees that by the frame after it:
+/// Whoever misses it sees that by the frame after it:
 /// so each peer gets one.
-void engine::check_sequences() {
+void flow_control::check_sequences() {
   const auto now = steady_clock_source().now();
   if (now < next_check_) return;
   next_check_ = now + between_checks;
@@ -243,8 +343,8 @@ void engine::check_sequences() {
   }
 }
 
-void engine::note_stored(int process, std::ptrdiff_t bytes) {
-  peer& from = *peers_[static_cast<std::size_t>(process)];
+void flow_control::note_stored(int process, std::ptrdiff_t bytes) {
+  peer& from = to(process);
   from.stored = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(from.stored) + bytes);
   if (process == settings_.process) return;
   const bool ask = from.asked_for_envelopes ? from.stored > settings_.unexpected_limit / 2

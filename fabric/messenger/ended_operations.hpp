@@ -1,0 +1,49 @@
+// Operations that have ended, and whose owners are to be told.
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+#include <cstddef>
+#include <weft/fabric/operation.hpp>
+#include <weft/fabric/participant.hpp>
+
+namespace weft::fabric {
+
+class ended_operations {
+ public:
+  ~ended_operations() { list_.clear(); }
+
+  void begin(operation& begun) noexcept {
+    begun.failure = nullptr;
+    begun.transfer_state = nullptr;
+    begun.inquiries = 0;
+    begun.at->active.push_back(begun);
+    ++in_flight_;
+  }
+  void end(operation& ended) noexcept {
+    ended.now = operation::stage::ended;
+    ended.transfer_state = nullptr;
+    ended.at->active.erase(ended.at->active.iterator_to(ended));
+    --in_flight_;
+    list_.push_back(ended);
+  }
+
+  /// Begun and not ended.
+  std::size_t in_flight() const noexcept { return in_flight_; }
+  bool empty() const noexcept { return list_.empty(); }
+  /// Tells the first one's owner, who may begin it again at once.
+  void tell_first() noexcept {
+    operation& first = list_.front();
+    list_.pop_front();
+    first.now = operation::stage::idle;
+    first.finished();
+  }
+
+ private:
+  boost::intrusive::list<
+      operation, boost::intrusive::member_hook<operation, boost::intrusive::list_member_hook<>, &operation::queued>,
+      boost::intrusive::constant_time_size<false>>
+      list_;
+  std::size_t in_flight_ = 0;
+};
+
+}  // namespace weft::fabric

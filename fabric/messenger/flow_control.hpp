@@ -1,0 +1,122 @@
+// The other processes: what waits to be sent to each, and credit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+#include <weft/fabric/messenger_settings.hpp>
+#include <weft/fabric/slot_map.hpp>
+#include <weft/fabric/transport.hpp>
+
+#include "doorbell.hpp"
+#include "ended_operations.hpp"
+#include "peer.hpp"
+#include "transfer_slots.hpp"
+#include "troubles.hpp"
+
+namespace weft::fabric {
+
+class flow_control {
+ public:
+  /// What is given outlives this.
+  flow_control(transport& network, messenger_settings& settings, transfer_slots& slots, ended_operations& operations,
+               slot_map<departure>& departures, troubles& found);
+
+  peer& to(int process) noexcept { return *peers_[static_cast<std::size_t>(process)]; }
+  const peer& to(int process) const noexcept { return *peers_[static_cast<std::size_t>(process)]; }
+  std::span<const std::unique_ptr<peer>> peers() const noexcept { return peers_; }
+
+  // Connections: each pair of processes has one, which the lower one opens.
+  void start(std::span<const address> endpoints);
+  bool connected() const noexcept;
+  std::string missing() const;
+  /// Tells those that this process has connected to what they need to cut the connection.
+  void name_connections();
+  void take_hello(peer& from, const header& h);
+
+  static header head_for(message_kind kind, const operation& about) noexcept;
+  /// In the order of the calls, but before messages that wait. What cannot be sent now waits.
+  void send_control(peer& to, header& h, const std::byte* body = nullptr, std::size_t bytes = 0) noexcept;
+  /// A short message. Throws std::bad_alloc.
+  void send_eager(peer& to, send_operation& send);
+  /// That there is a message. Throws std::bad_alloc.
+  void send_envelope(peer& to, const departure& announced, header h);
+  /// A frame in the order of messages. Throws std::bad_alloc.
+  void send_queued(peer& to, const header& h, std::span<const std::byte> body);
+  /// Nothing that waits is sent any more.
+  void forget(peer& lost) noexcept;
+
+  /// Whether all is sent that waits.
+  bool flushed() const noexcept { return unflushed_.empty(); }
+  void flush();
+  bool drained() const noexcept;
+  void want_flush(peer& to);
+
+  static bool costs_credit(const header& h) noexcept;
+  void take_credit(peer& from, const header& h);
+  void owe_credit(peer& to, std::size_t frame_bytes);
+  /// So many more bytes of messages from that process are stored here, or fewer.
+  void note_stored(int process, std::ptrdiff_t bytes);
+
+  /// The provider has lost an injected frame, and does not say whose.
+  void note_dropped() noexcept { frames_dropped_ = true; }
+  bool any_dropped() const noexcept { return frames_dropped_; }
+  void check_sequences();
+
+  /// A post that the provider refuses with an error costs us the peer, once nothing is in the middle of something.
+  template <class Post>
+  bool post_to_provider(int process, Post post) {
+    try {
+      return post();
+    } catch (const std::exception& failed) {
+      suspect_connection(process, failed.what());
+      return false;
+    }
+  }
+  /// Whether the provider has accepted a post; one that refuses for too long costs us the peer.
+  bool taken(peer& by, bool accepted);
+  /// A process that is lost unless something else explains it soon.
+  void suspect_connection(int process, std::string_view why) noexcept;
+
+  std::size_t frame_limit() const noexcept { return frame_limit_; }
+  std::size_t inject_limit() const noexcept { return inject_limit_; }
+  /// Bytes of messages whose send has ended and that have not left.
+  std::size_t buffered() const noexcept { return buffered_; }
+  void note_left(std::size_t buffered_bytes) noexcept { buffered_ -= buffered_bytes; }
+  object_pool<outgoing>& frames() noexcept { return frames_; }
+  doorbell& bell() noexcept { return bell_; }
+  const doorbell& bell() const noexcept { return bell_; }
+
+ private:
+  void keep_within(const transport_limits& limits);
+  bool gives_for_nothing(const peer& to) const noexcept;
+  bool try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve);
+  bool transmit_first(peer& to);
+  void remove_first_message(peer& to) noexcept;
+  void drop_first_message(peer& to) noexcept;
+  bool flush(peer& to);
+  bool send_credit(peer& to);
+
+  transport& network_;
+  messenger_settings& settings_;
+  transfer_slots& slots_;
+  ended_operations& operations_;
+  slot_map<departure>& departures_;
+  troubles& troubles_;
+  doorbell bell_;
+  std::size_t frame_limit_;
+  std::size_t inject_limit_ = 0;
+  std::int64_t credit_of_each_ = 0;  // units
+  object_pool<outgoing> frames_;     // of all peers' queues
+  std::vector<std::unique_ptr<peer>> peers_;
+  std::vector<peer*> unflushed_;
+  std::size_t buffered_ = 0;
+  bool frames_dropped_ = false;
+  clock::time_point next_check_{};
+};
+
+}  // namespace weft::fabric

@@ -1,0 +1,28 @@
+#include "troubles.hpp"
+
+#include <new>
+#include <weft/runtime/clock.hpp>
+
+namespace weft::fabric {
+
+void troubles::suspect(peer& who, std::string_view why, std::chrono::milliseconds patience) noexcept {
+  if (who.lost || who.suspected) return;
+  who.suspected = any_ = true;
+  who.lose_at = steady_clock_source().now() + patience;
+  try {
+    who.suspicion = why;
+  } catch (const std::bad_alloc&) {  // then without a reason
+  }
+}
+
+void troubles::owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept {
+  for (const owed_break& each : owed_)
+    if (each.communicator == communicator) return;
+  any_ = true;
+  if (has_room())
+    owed_.push_back({communicator, why});
+  else
+    general_ = why;
+}
+
+}  // namespace weft::fabric
