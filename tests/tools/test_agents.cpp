@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <thread>
+#include <weft/runtime/challenge.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/tcp_store.hpp>
 

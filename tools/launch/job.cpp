@@ -16,6 +16,7 @@
 #include <weft/processes/launcher_process.hpp>
 #include <weft/processes/local_processes.hpp>
 #include <weft/processes/start.hpp>
+#include <weft/runtime/challenge.hpp>
 #include <weft/streams/event_loop.hpp>
 #include <weft/streams/output.hpp>
 #include <weft/streams/standard_input.hpp>

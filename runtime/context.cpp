@@ -2,8 +2,7 @@
 
 #include <boost/context/detail/fcontext.hpp>
 #include <utility>
-#include <weft/runtime/fiber.hpp>
-#include <weft/runtime/scheduler.hpp>
+#include <weft/runtime/context.hpp>
 
 #include "sanitizer.hpp"
 
@@ -64,36 +63,6 @@ void context::leave_for(context& target) noexcept {
   sanitizer::become_fiber(target.sanitizer_fiber_);
   fcontext::jump_fcontext(target.resume_, this);
   __builtin_unreachable();
-}
-
-fiber::fiber(scheduler& owner, stack&& memory, void* callable, function call) noexcept
-    : owner_(owner),
-      memory_(std::move(memory)),
-      callable_(callable),
-      call_(call),
-      context_(memory_.bottom(), static_cast<std::byte*>(callable), &fiber::main, this) {}
-
-fiber* fiber::current() noexcept {
-  scheduler* mine = scheduler::current();
-  return mine == nullptr ? nullptr : mine->running_;
-}
-
-void fiber::wake() noexcept {
-  if (scheduler::current() == &owner_) {
-    owner_.make_ready(*this);
-  } else {
-    owner_.wake_from_elsewhere(*this);
-  }
-}
-
-void fiber::main(void* self) noexcept {
-  fiber& mine = *static_cast<fiber*>(self);
-  try {
-    mine.call_(mine.callable_, task::run_and_destroy);
-  } catch (...) {
-    mine.owner_.keep(std::current_exception());
-  }
-  mine.owner_.finish(mine);
 }
 
 }  // namespace weft

@@ -1,9 +1,22 @@
-// Who sleeps until something rings.
+// Those that wait, as what ends their wait sees them.
 #pragma once
 
 namespace weft {
 
 class progress;
+
+/// What is told when an event is set: a fiber, or a thread that sleeps. Told exactly once for each event that it was
+/// left in.
+class waiter {
+ protected:
+  ~waiter() = default;
+
+ private:
+  friend class event;
+
+  /// Any thread. The waiter may be gone as soon as this has told it.
+  virtual void wake() noexcept = 0;
+};
 
 /// A thread that sleeps for long while it waits for progress, as `progress::ring` sees it.
 class sleeper {
