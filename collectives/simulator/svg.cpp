@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
-#include <weft/schedules/reduce_plan.hpp>
+#include <weft/schedules/timed_trees.hpp>
 #include <weft/simulator/svg.hpp>
 
 namespace weft::simulator {

@@ -2,10 +2,8 @@
 
 #include <cstdio>
 #include <numeric>
-#include <weft/schedules/dot_steps.hpp>
-#include <weft/schedules/json_steps.hpp>
 #include <weft/schedules/schedule_sink.hpp>
-#include <weft/schedules/text_steps.hpp>
+#include <weft/schedules/step_writers.hpp>
 #include <weft/simulator/goal.hpp>
 
 namespace weft::tools {
