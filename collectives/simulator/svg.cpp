@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <stdexcept>
 #include <weft/schedules/timed_trees.hpp>
-#include <weft/simulator/svg.hpp>
+#include <weft/simulator/timeline.hpp>
 
 namespace weft::simulator {
 namespace {

@@ -10,7 +10,7 @@
 #include <weft/command_line/command_line.hpp>
 #include <weft/sim/sim.hpp>
 #include <weft/simulator/goal.hpp>
-#include <weft/simulator/svg.hpp>
+#include <weft/simulator/timeline.hpp>
 #include <weft/topology/ring_order.hpp>
 
 #include "report.hpp"

@@ -1,12 +1,14 @@
-#include "identify.hpp"
+#include "met_job.hpp"
+
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 #include <weft/runtime/challenge.hpp>
 #include <weft/runtime/error.hpp>
-#include <weft/runtime/node_identity.hpp>
 
 #include "bytes.hpp"
 #include "process_mapping.hpp"
@@ -25,6 +27,14 @@ node_place find_place(store& rendezvous, store::clock::time_point deadline) {
 }
 
 }  // namespace
+
+std::string node_identity() {
+  std::string boot_id;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot_id);
+  struct stat network {};
+  ::stat("/proc/self/ns/net", &network);
+  return boot_id + "/" + std::to_string(network.st_ino);
+}
 
 joined_job identify(met_job met, store::clock::time_point deadline) {
   store& rendezvous = *met.rendezvous;

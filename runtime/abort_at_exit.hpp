@@ -1,9 +1,13 @@
-// The last word of a process that failed to its process manager.
+// How a process that fails has its launcher end the job.
 #pragma once
 
 #include <string>
 
 namespace weft {
+
+/// Launchers drop what they have not read of a process's output when its job is aborted: blocks until they have, or
+/// some time is over.
+void let_output_be_read() noexcept;
 
 /// Has this process, when it exits with `status`, say what `message` makes of it over `descriptor`, which it owns. For
 /// a status of success it is EXIT_FAILURE's.
