@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory>
 #include <vector>
-#include <weft/agents/agent.hpp>
+#include <weft/command_line/subcommands.hpp>
 #include <weft/processes/launcher_process.hpp>
 #include <weft/processes/local_processes.hpp>
 #include <weft/processes/program.hpp>

@@ -1,5 +1,3 @@
-#include "job.hpp"
-
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -13,6 +11,7 @@
 #include <memory>
 #include <random>
 #include <weft/agents/remote_processes.hpp>
+#include <weft/launch/job.hpp>
 #include <weft/processes/launcher_process.hpp>
 #include <weft/processes/local_processes.hpp>
 #include <weft/processes/start.hpp>

@@ -1,7 +1,7 @@
-#include "tree.hpp"
-
 #include <algorithm>
 #include <weft/schedules/timed_trees.hpp>
+
+#include "job.hpp"
 
 namespace weft::tools {
 namespace {

@@ -1,4 +1,4 @@
-// What every subcommand that starts a job has in common.
+// Jobs that subcommands start: their options, and their run on this machine or on several hosts.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,6 +23,12 @@ void refuse_in_job(const std::vector<CLI::Option*>& launching);
 /// as run_job_or_say_why. Throws weft::error for an option of weft that is not valid.
 int run_own_job(job_settings settings, std::vector<std::string> arguments,
                 const std::vector<std::string>& weft_arguments);
+
+/// Runs the job to its end and returns the launcher's exit status: that of the rank that failed first in time (128 and
+/// the signal's number where a signal killed it), 124 after a timeout, 128 and the number of the signal that ended the
+/// launcher. Blocks signals and stays so; call it once, from the main thread, before others are made. Throws
+/// launch_failure when nothing could be started.
+int run_job(const job_settings& settings);
 
 /// run_job, but that nothing could be started is said on the standard error, as `command` ("weft run"), and is a
 /// status.
