@@ -7,13 +7,13 @@
 namespace weft::tools {
 
 /// From now on, what descendants leave behind becomes a child of this process instead of init's.
-void adopt_orphans();
+void become_subreaper();
 
-/// Sends a signal to every child of this process; once the job's own processes are reaped, these are orphans.
-void signal_orphans(int number);
+/// Sends a signal to every child of this process; once the job's own processes are reaped, all are adopted.
+void signal_adopted(int number);
 
 /// Reaps children that have ended. Whether there are others.
-bool reap_orphans();
+bool reap_adopted();
 
 /// Whether some process of the group is there, ended and not yet reaped ones included.
 bool group_exists(pid_t group);

@@ -14,7 +14,7 @@
 #include <csignal>
 #include <filesystem>
 #include <string>
-#include <weft/processes/guardian.hpp>
+#include <weft/processes/reaper.hpp>
 #include <weft/runtime/error.hpp>
 
 namespace weft::tools {
@@ -40,34 +40,34 @@ pid_t maker(const std::string& name) {
   return from == end ? static_cast<pid_t>(numbers[0]) : -1;
 }
 
-struct ward {
-  pid_t group;
+struct process_group {
+  pid_t number;
   file_descriptor leader;  ///< its pidfd; none if it has gone already
 };
 
-void wait_for_end(const std::vector<ward>& wards) {
+void wait_for_end(const std::vector<process_group>& watched) {
   const auto deadline = std::chrono::steady_clock::now() + 2s;
-  for (const ward& w : wards)
-    if (w.leader) wait_for(w.leader, POLLIN, deadline);
+  for (const process_group& each : watched)
+    if (each.leader) wait_for(each.leader, POLLIN, deadline);
 }
 
-[[noreturn]] void stand_guard(int line) {
-  ::prctl(PR_SET_NAME, "weft-guardian");
-  std::vector<ward> wards;
+[[noreturn]] void reap_when_left(int line) {
+  ::prctl(PR_SET_NAME, "weft-reaper");
+  std::vector<process_group> watched;
   pid_t word;
   for (;;) {
     const ssize_t received = ::read(line, &word, sizeof word);
     if (received < 0 && errno == EINTR) continue;
     if (received != sizeof word) break;  // the launcher is gone and has not dismissed us
     if (word == dismissal) ::_exit(0);
-    wards.push_back({word, open_process(word)});
+    watched.push_back({word, open_process(word)});
   }
   std::vector<pid_t> groups;
-  for (const ward& w : wards) {
-    ::kill(-w.group, SIGKILL);
-    groups.push_back(w.group);
+  for (const process_group& each : watched) {
+    ::kill(-each.number, SIGKILL);
+    groups.push_back(each.number);
   }
-  wait_for_end(wards);
+  wait_for_end(watched);
   sweep_regions(groups);
   ::_exit(0);
 }
@@ -98,17 +98,17 @@ void sweep_regions(const std::vector<pid_t>& processes) {
   for (const auto& path : mine) std::filesystem::remove(path, failure);
 }
 
-guardian::guardian() {
+reaper::reaper() {
   std::array<int, 2> ends, report;
   if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::pipe2(report.data(), O_CLOEXEC) != 0)
-    throw_system_error(errno, "pipe2", "starting the guardian");
+    throw_system_error(errno, "pipe2", "starting the reaper");
   const file_descriptor line(ends[0]), number(report[0]), back(report[1]);
   line_.reset(ends[1]);
   const pid_t first = ::fork();
-  if (first < 0) throw_system_error(errno, "fork", "starting the guardian");
+  if (first < 0) throw_system_error(errno, "fork", "starting the reaper");
   if (first == 0) {  // its child becomes an orphan, so that the launcher's children are the job's processes alone
     const pid_t second = ::fork();
-    if (second == 0) stand_guard(let_go(line.get()));
+    if (second == 0) reap_when_left(let_go(line.get()));
     [[maybe_unused]] const auto written = ::write(back.get(), &second, sizeof second);
     ::_exit(0);
   }
@@ -116,20 +116,20 @@ guardian::guardian() {
   pid_t pid = -1;
   if (::read(number.get(), &pid, sizeof pid) != sizeof pid || pid < 0)
     throw error(std::make_error_code(std::errc::resource_unavailable_try_again),
-                "starting the guardian: no process for it");
+                "starting the reaper: no process for it");
   handle_ = open_process(pid);
 }
 
-guardian::~guardian() {
+reaper::~reaper() {
   tell(dismissal);
   line_.reset();
   if (handle_) wait_for(handle_, POLLIN, std::chrono::steady_clock::now() + 1s);
 }
 
-void guardian::watch_over(pid_t group) noexcept { tell(group); }
+void reaper::watch_over(pid_t group) noexcept { tell(group); }
 
-/// A word is shorter than PIPE_BUF, so it goes whole. A guardian that is gone can guard nothing: the job goes on.
-void guardian::tell(pid_t word) noexcept {
+/// A word is shorter than PIPE_BUF, so it goes whole. A reaper that is gone can end nothing: the job goes on.
+void reaper::tell(pid_t word) noexcept {
   while (::write(line_.get(), &word, sizeof word) < 0 && errno == EINTR) continue;
 }
 

@@ -1,4 +1,4 @@
-#include "doorkeeper.hpp"
+#include "acceptor.hpp"
 
 #include <sys/epoll.h>
 
@@ -13,17 +13,17 @@ using clock_type = event_loop::clock;
 
 constexpr auto proof_limit = 800ms;
 constexpr auto deaf_time = 100ms;
-constexpr std::size_t strangers_limit = 128;  // beyond one for each agent that is expected
-constexpr int most_at_once = 64;              // accepted before others get their turn
+constexpr std::size_t unproved_limit = 128;  // beyond one for each agent that is expected
+constexpr int most_at_once = 64;             // accepted before others get their turn
 
 }  // namespace
 
-doorkeeper::doorkeeper(event_loop& loop, const std::vector<std::string>& local, std::string secret,
-                       std::size_t expected, welcome let_in)
+acceptor::acceptor(event_loop& loop, const std::vector<std::string>& local, std::string secret, std::size_t expected,
+                   handler accepted)
     : loop_(loop),
       secret_(std::move(secret)),
-      most_strangers_(expected + strangers_limit),
-      let_in_(std::move(let_in)),
+      most_unproved_(expected + unproved_limit),
+      accepted_(std::move(accepted)),
       proofs_(loop, [this] { keep_time(); }),
       deaf_(loop, [this] { listen(); }) {
   std::string outcome = "this machine has no address";
@@ -36,49 +36,49 @@ doorkeeper::doorkeeper(event_loop& loop, const std::vector<std::string>& local, 
   listen();
 }
 
-void doorkeeper::listen() {
+void acceptor::listen() {
   for (const file_descriptor& listener : listeners_)
     loop_.watch(listener.get(), EPOLLIN, [this, &listener] { accept_some(listener); });
 }
 
-std::vector<std::string> doorkeeper::addresses() const {
+std::vector<std::string> acceptor::addresses() const {
   std::vector<std::string> result;
   for (const file_descriptor& listener : listeners_) result.push_back(local_address(listener));
   return result;
 }
 
-void doorkeeper::close() {
+void acceptor::close() {
   for (const file_descriptor& listener : listeners_) loop_.forget(listener.get());
   listeners_.clear();
-  while (!strangers_.empty()) drop(strangers_.begin());
+  while (!unproved_.empty()) drop(unproved_.begin());
   proofs_.clear();
   deaf_.clear();
 }
 
-void doorkeeper::accept_some(const file_descriptor& listener) {
+void acceptor::accept_some(const file_descriptor& listener) {
   try {
     for (int i = 0; i < most_at_once; ++i) {
       file_descriptor socket = accept_from(listener);
       if (!socket) return;
-      take_in(std::move(socket));
+      take(std::move(socket));
     }
   } catch (const error&) {  // no more descriptors or memory: the listener stays readable, so look away for a while
-    if (!strangers_.empty()) drop(strangers_.begin());
+    if (!unproved_.empty()) drop(unproved_.begin());
     for (const file_descriptor& each : listeners_) loop_.forget(each.get());
     deaf_.set(clock_type::now() + deaf_time);
   }
 }
 
-void doorkeeper::take_in(file_descriptor socket) {
-  if (strangers_.size() >= most_strangers_) drop(strangers_.begin());
-  stranger& one = strangers_.emplace_back(stranger{std::move(socket)});
-  const auto who = std::prev(strangers_.end());
-  loop_.watch(one.socket.get(), EPOLLIN, [this, who] { hear(who); });
+void acceptor::take(file_descriptor socket) {
+  if (unproved_.size() >= most_unproved_) drop(unproved_.begin());
+  unproved& one = unproved_.emplace_back(unproved{std::move(socket)});
+  const auto who = std::prev(unproved_.end());
+  loop_.watch(one.socket.get(), EPOLLIN, [this, who] { receive(who); });
   if (send_now(one.socket, one.asked) != static_cast<std::ptrdiff_t>(one.asked.size())) return drop(who);
-  if (strangers_.size() == 1) proofs_.set(one.since + proof_limit);
+  if (unproved_.size() == 1) proofs_.set(one.since + proof_limit);
 }
 
-void doorkeeper::hear(std::list<stranger>::iterator who) {
+void acceptor::receive(std::list<unproved>::iterator who) {
   const auto received = receive_now(who->socket, std::span(who->hello).subspan(who->received));
   if (received < 0) return drop(who);
   who->received += static_cast<std::size_t>(received);
@@ -89,18 +89,18 @@ void doorkeeper::hear(std::list<stranger>::iterator who) {
   if (!told) return drop(who);
   loop_.forget(who->socket.get());
   file_descriptor socket = std::move(who->socket);
-  strangers_.erase(who);
-  let_in_(admitted->host, std::move(socket));
+  unproved_.erase(who);
+  accepted_(admitted->host, std::move(socket));
 }
 
-void doorkeeper::drop(std::list<stranger>::iterator who) {
+void acceptor::drop(std::list<unproved>::iterator who) {
   loop_.forget(who->socket.get());
-  strangers_.erase(who);
+  unproved_.erase(who);
 }
 
-void doorkeeper::keep_time() {
-  while (!strangers_.empty() && clock_type::now() - strangers_.front().since >= proof_limit) drop(strangers_.begin());
-  if (!strangers_.empty()) proofs_.set(strangers_.front().since + proof_limit);
+void acceptor::keep_time() {
+  while (!unproved_.empty() && clock_type::now() - unproved_.front().since >= proof_limit) drop(unproved_.begin());
+  if (!unproved_.empty()) proofs_.set(unproved_.front().since + proof_limit);
 }
 
 }  // namespace weft::tools

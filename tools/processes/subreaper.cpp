@@ -1,4 +1,4 @@
-#include "orphans.hpp"
+#include "subreaper.hpp"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -9,15 +9,15 @@
 
 namespace weft::tools {
 
-void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+void become_subreaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
-void signal_orphans(int number) {
+void signal_adopted(int number) {
   std::ifstream children(
       "/proc/thread-self/children");  // a kernel without this list leaves those outside the groups alone
   for (pid_t pid; children >> pid;) ::kill(pid, number);
 }
 
-bool reap_orphans() {
+bool reap_adopted() {
   pid_t pid;
   while ((pid = ::waitpid(-1, nullptr, WNOHANG)) > 0 || (pid < 0 && errno == EINTR)) continue;
   return pid == 0;

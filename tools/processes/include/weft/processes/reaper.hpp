@@ -13,14 +13,14 @@ namespace weft::tools {
 /// /dev/shm, if they belong to this user. The processes must have ended.
 void sweep_regions(const std::vector<pid_t>& processes);
 
-class guardian {
+class reaper {
  public:
-  /// Starts the guardian, in a session of its own and nobody's child. Before any thread is made, and before descriptors
+  /// Starts the reaper, in a session of its own and nobody's child. Before any thread is made, and before descriptors
   /// are opened that it should not keep.
-  guardian();
-  ~guardian();  ///< dismisses it, and waits until it has gone
-  guardian(const guardian&) = delete;
-  guardian& operator=(const guardian&) = delete;
+  reaper();
+  ~reaper();  ///< dismisses it, and waits until it has gone
+  reaper(const reaper&) = delete;
+  reaper& operator=(const reaper&) = delete;
 
   /// Puts a process group, and the regions of its leader, into its care.
   void watch_over(pid_t group) noexcept;
