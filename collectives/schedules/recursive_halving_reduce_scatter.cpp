@@ -15,8 +15,8 @@ namespace weft::schedules {
 /// long vectors, when operators commute.
 ///
 /// The vector is a chunk a rank; the input is all of it, the output chunk `rank`, which in place is that chunk of the
-/// input. The plan keeps half a vector of work memory and `window` pieces of scratch. Throws std::invalid_argument for
-/// a bad rank or pipeline.
+/// input. The executor keeps half a vector of work memory and `window` pieces of scratch. Throws std::invalid_argument
+/// for a bad rank or pipeline.
 void recursive_halving_reduce_scatter(int ranks, int rank, const pipeline& by, sink& to) {
   check_rank(ranks, rank, "rank");
   check_pipeline(by);

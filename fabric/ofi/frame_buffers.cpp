@@ -1,4 +1,4 @@
-#include "libfabric_ring.hpp"
+#include "frame_buffers.hpp"
 
 #include <sys/uio.h>
 
@@ -6,24 +6,24 @@
 
 namespace weft::fabric {
 
-void libfabric_ring::post(std::size_t bytes) {
+void frame_buffers::post(std::size_t bytes) {
   // A buffer is given back with up to a frame of it unused; fewer frames than eight would have it posted all the time.
   const std::size_t frame = endpoint_.limits().frame;
-  slot_bytes_ = std::max(bytes / (slot_count - 1) + 1, 8 * frame) + frame;
-  memory_ = std::make_unique_for_overwrite<std::byte[]>(slot_count * slot_bytes_);
-  region_ = registration_.keep({memory_.get(), slot_count * slot_bytes_}, FI_RECV);
-  slots_.resize(slot_count);
-  first_ = reinterpret_cast<std::uintptr_t>(slots_.data());
-  size_ = slots_.size() * sizeof(slot);
-  for (std::size_t index = 0; index < slot_count; ++index) {
-    slots_[index].memory = memory_.get() + index * slot_bytes_;
-    released(slots_[index]);
+  buffer_bytes_ = std::max(bytes / (buffer_count - 1) + 1, 8 * frame) + frame;
+  memory_ = std::make_unique_for_overwrite<std::byte[]>(buffer_count * buffer_bytes_);
+  region_ = registration_.keep({memory_.get(), buffer_count * buffer_bytes_}, FI_RECV);
+  buffers_.resize(buffer_count);
+  first_ = reinterpret_cast<std::uintptr_t>(buffers_.data());
+  size_ = buffers_.size() * sizeof(buffer);
+  for (std::size_t index = 0; index < buffer_count; ++index) {
+    buffers_[index].memory = memory_.get() + index * buffer_bytes_;
+    released(buffers_[index]);
   }
   repost();
 }
 
-void libfabric_ring::repost() {
-  for (slot& next : slots_) {
+void frame_buffers::repost() {
+  for (buffer& next : buffers_) {
     if (next.posted) continue;
     if (!try_post(next)) return;
     next.posted = true;
@@ -31,8 +31,8 @@ void libfabric_ring::repost() {
   }
 }
 
-bool libfabric_ring::try_post(slot& next) {
-  const iovec memory{next.memory, slot_bytes_};
+bool frame_buffers::try_post(buffer& next) {
+  const iovec memory{next.memory, buffer_bytes_};
   void* descriptor = region_ != nullptr ? fi_mr_desc(region_.get()) : nullptr;
   fi_msg message{};
   message.msg_iov = &memory;
