@@ -1,9 +1,10 @@
-// Integers as bytes, least significant first, and text as bytes.
+// Integers as bytes, least significant first, text as bytes, and a length by which bytes show that they are whole.
 #pragma once
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,19 @@ T take(std::span<const std::byte>& from) {
   for (std::size_t i = 0; i < sizeof(T); ++i) value |= static_cast<T>(static_cast<T>(from[i]) << (8 * i));
   from = from.subspan(sizeof(T));
   return value;
+}
+
+/// Puts the length of `to` behind it, before a launcher keeps it.
+inline void append_length(std::vector<std::byte>& to) { append(to, static_cast<std::uint64_t>(to.size())); }
+
+/// Takes the length off again; false when it is not that of what stands before it.
+inline bool take_length(std::vector<std::byte>& from) {
+  if (from.size() < sizeof(std::uint64_t)) return false;
+  const std::size_t size = from.size() - sizeof(std::uint64_t);
+  auto length = std::span<const std::byte>(from).subspan(size);
+  if (take<std::uint64_t>(length) != size) return false;
+  from.resize(size);
+  return true;
 }
 
 }  // namespace weft

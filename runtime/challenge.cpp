@@ -29,6 +29,14 @@ challenge draw_challenge() {
   return result;
 }
 
+std::string make_secret() {
+  std::string text;
+  for (const std::byte b : draw_challenge())
+    for (const int nibble : {std::to_integer<int>(b >> 4), std::to_integer<int>(b & std::byte{15})})
+      text += "0123456789abcdef"[nibble];
+  return text;
+}
+
 proof prove(std::span<const std::byte> secret, std::string_view purpose,
             std::initializer_list<std::span<const std::byte>> parts) {
   hmac_sha256_ctx context;

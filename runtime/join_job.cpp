@@ -1,10 +1,8 @@
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/launch.hpp>
 
-#include "identify.hpp"
+#include "met_job.hpp"
 #include "pmi_client.hpp"
-#include "pmi_store.hpp"
-#include "pmix_store.hpp"
 
 namespace weft {
 namespace {

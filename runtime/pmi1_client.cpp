@@ -5,8 +5,8 @@
 #include <cstring>
 #include <weft/runtime/error.hpp>
 
+#include "abort_at_exit.hpp"
 #include "pmi_client.hpp"
-#include "pmi_farewell.hpp"
 
 namespace weft {
 namespace {

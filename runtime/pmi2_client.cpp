@@ -3,8 +3,8 @@
 #include <thread>
 #include <weft/runtime/error.hpp>
 
+#include "abort_at_exit.hpp"
 #include "pmi_client.hpp"
-#include "pmi_farewell.hpp"
 
 namespace weft {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <weft/runtime/error.hpp>
 
-#include "checked_length.hpp"
+#include "bytes.hpp"
 
 namespace weft {
 namespace {

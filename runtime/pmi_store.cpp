@@ -1,5 +1,3 @@
-#include "pmi_store.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -8,6 +6,7 @@
 
 #include "bytes.hpp"
 #include "exchanged_store.hpp"
+#include "met_job.hpp"
 #include "pmi_pieces.hpp"
 #include "process_mapping.hpp"
 #include "rendezvous_table.hpp"
@@ -19,7 +18,7 @@ namespace {
 /// for which a process asks for some hundred bytes of every other process and not for a value of each.
 constexpr int most_without_groups = 32;
 
-constexpr std::chrono::seconds farewell_limit{5};
+constexpr std::chrono::seconds finalize_limit{5};
 
 /// Processes 0 to width - 1 are group 0, the next group 1, ...; the first of a group joins what all of it have put:
 ///
@@ -41,7 +40,7 @@ class pmi_store final : public exchanged_store {
   void leave() noexcept override {
     left_ = true;
     try {
-      manager_->finalize(clock::now() + farewell_limit);
+      manager_->finalize(clock::now() + finalize_limit);
     } catch (const std::exception& failure) {
       std::fprintf(stderr, "weft: leaving the job: %s\n", failure.what());
     }

@@ -1,7 +1,7 @@
 // In place of the store over PMIx where weft is built without PMIx's headers.
 #include <weft/runtime/error.hpp>
 
-#include "pmix_store.hpp"
+#include "met_job.hpp"
 
 namespace weft {
 namespace {

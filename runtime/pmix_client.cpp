@@ -8,8 +8,8 @@
 #include <memory>
 #include <weft/runtime/error.hpp>
 
+#include "abort_at_exit.hpp"
 #include "call_before.hpp"
-#include "read_output.hpp"
 
 namespace weft {
 namespace {

@@ -1,17 +1,16 @@
-#include "pmix_store.hpp"
-
 #include <chrono>
 #include <cstdio>
 #include <weft/runtime/error.hpp>
 
-#include "checked_length.hpp"
+#include "bytes.hpp"
 #include "exchanged_store.hpp"
+#include "met_job.hpp"
 #include "pmix_client.hpp"
 
 namespace weft {
 namespace {
 
-constexpr std::chrono::seconds farewell_limit{5};
+constexpr std::chrono::seconds finalize_limit{5};
 
 class pmix_store final : public exchanged_store {
  public:
@@ -27,7 +26,7 @@ class pmix_store final : public exchanged_store {
   void leave() noexcept override {
     left_ = true;
     try {
-      server_.finalize(clock::now() + farewell_limit);
+      server_.finalize(clock::now() + finalize_limit);
     } catch (const std::exception& failure) {
       std::fprintf(stderr, "weft: leaving the job: %s\n", failure.what());
     }

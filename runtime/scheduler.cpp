@@ -251,6 +251,36 @@ void scheduler::take_expired() noexcept {
   }
 }
 
+fiber::fiber(scheduler& owner, stack&& memory, void* callable, function call) noexcept
+    : owner_(owner),
+      memory_(std::move(memory)),
+      callable_(callable),
+      call_(call),
+      context_(memory_.bottom(), static_cast<std::byte*>(callable), &fiber::main, this) {}
+
+fiber* fiber::current() noexcept {
+  scheduler* mine = scheduler::current();
+  return mine == nullptr ? nullptr : mine->running_;
+}
+
+void fiber::wake() noexcept {
+  if (scheduler::current() == &owner_) {
+    owner_.make_ready(*this);
+  } else {
+    owner_.wake_from_elsewhere(*this);
+  }
+}
+
+void fiber::main(void* self) noexcept {
+  fiber& mine = *static_cast<fiber*>(self);
+  try {
+    mine.call_(mine.callable_, task::run_and_destroy);
+  } catch (...) {
+    mine.owner_.keep(std::current_exception());
+  }
+  mine.owner_.finish(mine);
+}
+
 void scheduler::keep(std::exception_ptr failure) noexcept {
   if (!failure_) failure_ = std::move(failure);
 }

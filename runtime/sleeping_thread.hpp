@@ -4,8 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <weft/runtime/event.hpp>
-#include <weft/runtime/sleeper.hpp>
+#include <weft/runtime/waiter.hpp>
 
 #include "futex.hpp"
 

@@ -17,7 +17,7 @@ namespace weft {
 
 struct store_connection {
   file_descriptor socket;
-  store_protocol::nonce nonce = store_protocol::make_nonce();
+  challenge nonce = draw_challenge();
   store::clock::time_point accepted = store::clock::now();
   int process = -1;  ///< -1: has not proved that it belongs to the job
   std::vector<std::byte> input;

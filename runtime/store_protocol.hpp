@@ -7,56 +7,46 @@
 //              <-----  request: kind, 0, key length, value length, sequence; key; value
 //     reply: status, sequence, length; value   ----->       ... one request at a time
 //
-// A proof is HMAC-SHA256 under the job's secret over who proves it, the version, the job, the process, their number and
-// both nonces, so neither side's proof can be replayed or reflected. Magic and version stand first in every version.
+// A proof (challenge.hpp) covers its side, the version, the job, the process, their number and both nonces, so neither
+// side's can be replayed or reflected. Magic and version stand first in every version.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
+#include <weft/runtime/challenge.hpp>
 
 namespace weft::store_protocol {
 
 inline constexpr std::uint64_t magic = 0x65726f7473746677;  // "wftstore"
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
-using nonce = std::array<std::byte, 32>;
-using proof = std::array<std::byte, 32>;
-
-inline constexpr std::size_t greeting_size = 8 + 4 + sizeof(nonce);
-inline constexpr std::size_t hello_size = 8 + 4 + 4 + 4 + sizeof(nonce) + sizeof(proof);
+inline constexpr std::size_t greeting_size = 8 + 4 + sizeof(challenge);
+inline constexpr std::size_t hello_size = 8 + 4 + 4 + 4 + sizeof(challenge) + sizeof(proof);
 inline constexpr std::size_t verdict_size = 4 + sizeof(proof);
 inline constexpr std::size_t request_size = 1 + 1 + 2 + 4 + 4;
 inline constexpr std::size_t reply_size = 4 + 4 + 8;
 
-/// In place of a process in the hello of somebody who is none, but belongs to the job: who started some of its processes
-/// and tells how they ended. It may ask nothing else: the key of `ended` is the process's number, the value how it died,
-/// or nothing when it ended as it should.
+/// In place of a process in the hello of somebody who is none, but belongs to the job: who started some of its
+/// processes and tells how they ended. It may ask nothing else: the key of `ended` is the process's number, the value
+/// how it died, or nothing when it ended as it should.
 inline constexpr std::uint32_t witness = 0x7fffffff;
 
 enum class verdict : std::uint32_t { accepted, wrong_secret, wrong_process, already_connected, wrong_version };
 enum class request : std::uint8_t { put = 1, get, find, fence, gather, ended };
 enum class reply : std::uint32_t { value, absent, lost };
 
-/// Everything that a proof covers besides who makes it.
+/// Everything that a proof covers besides its side.
 struct handshake {
   std::uint64_t job = 0;
   std::uint32_t process = 0;
   std::uint32_t processes = 0;
-  nonce launcher{};
-  nonce client{};
+  challenge launcher{};
+  challenge client{};
 };
 
-enum class prover : std::uint8_t { launcher, process };
+enum class side { launcher, process };
 
-proof prove(prover who, const std::string& secret, const handshake& h);
-
-/// Whether two proofs are the same, in a time that does not depend on where they differ.
-bool equal(const proof& a, const proof& b) noexcept;
-
-/// Random bytes from the kernel.
-nonce make_nonce();
+proof prove(side whose, const std::string& secret, const handshake& h);
 
 }  // namespace weft::store_protocol

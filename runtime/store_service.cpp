@@ -43,25 +43,23 @@ void store_service::handle_hello(store_connection& c, std::span<const std::byte>
   h.process = take<std::uint32_t>(message);
   h.processes = take<std::uint32_t>(message);
   std::copy_n(message.begin(), h.client.size(), h.client.begin());
-  protocol::proof given;
-  std::copy_n(message.begin() + sizeof(protocol::nonce), given.size(), given.begin());
 
-  const protocol::verdict verdict = judge(h, given, version, all);
+  const protocol::verdict verdict = judge(h, message.subspan(h.client.size()), version, all);
   append(c.output, static_cast<std::uint32_t>(verdict));
   if (verdict == protocol::verdict::accepted) {
-    append(c.output, std::span<const std::byte>(protocol::prove(protocol::prover::launcher, job_.secret, h)));
+    append(c.output, std::span<const std::byte>(protocol::prove(protocol::side::launcher, job_.secret, h)));
     c.process = static_cast<int>(h.process);
   } else {
-    append(c.output, std::span<const std::byte>(protocol::proof{}));
+    append(c.output, std::span<const std::byte>(proof{}));
     c.closing = true;
   }
 }
 
-protocol::verdict store_service::judge(const protocol::handshake& h, const protocol::proof& given,
+protocol::verdict store_service::judge(const protocol::handshake& h, std::span<const std::byte> given,
                                        std::uint32_t version, const std::list<store_connection>& all) const {
   using protocol::verdict;
   if (version != protocol::version) return verdict::wrong_version;
-  if (!protocol::equal(given, protocol::prove(protocol::prover::process, job_.secret, h))) return verdict::wrong_secret;
+  if (!same_proof(protocol::prove(protocol::side::process, job_.secret, h), given)) return verdict::wrong_secret;
   const auto processes = static_cast<std::uint32_t>(job_.processes);
   if (h.processes == processes && h.process == protocol::witness) return verdict::accepted;
   if (h.processes != processes || h.process >= processes) return verdict::wrong_process;

@@ -40,7 +40,7 @@ class store_service {
 
  private:
   void handle_hello(store_connection& c, std::span<const std::byte> message, const std::list<store_connection>& all);
-  store_protocol::verdict judge(const store_protocol::handshake& h, const store_protocol::proof& given,
+  store_protocol::verdict judge(const store_protocol::handshake& h, std::span<const std::byte> given,
                                 std::uint32_t version, const std::list<store_connection>& all) const;
   void handle_request(store_connection& c, std::span<const std::byte> message);
   void record_end(std::string_view process, std::string_view how);

@@ -80,7 +80,7 @@ class tcp_store final : public store {
 
  private:
   void greet(const store_job& job, clock::time_point deadline);
-  void check_verdict(std::span<const std::byte> message, const protocol::proof& expected) const;
+  void check_verdict(std::span<const std::byte> message, const proof& expected) const;
   std::optional<bytes> ask(protocol::request what, std::string_view key, std::span<const std::byte> value,
                            const rendezvous_table::wait& wait, clock::time_point deadline);
   std::optional<bytes> read_reply(clock::time_point deadline);
@@ -109,7 +109,7 @@ void tcp_store::greet(const store_job& job, clock::time_point deadline) {
   protocol::handshake h{
       job.number, static_cast<std::uint32_t>(process_), static_cast<std::uint32_t>(processes_), {}, {}};
   std::copy_n(greeting.begin(), h.launcher.size(), h.launcher.begin());
-  h.client = protocol::make_nonce();
+  h.client = draw_challenge();
   consume(protocol::greeting_size);
 
   std::vector<std::byte> hello;
@@ -118,23 +118,20 @@ void tcp_store::greet(const store_job& job, clock::time_point deadline) {
   append(hello, h.process);
   append(hello, h.processes);
   append(hello, std::span<const std::byte>(h.client));
-  append(hello, std::span<const std::byte>(protocol::prove(protocol::prover::process, job.secret, h)));
+  append(hello, std::span<const std::byte>(protocol::prove(protocol::side::process, job.secret, h)));
   send_all(socket_, hello, deadline, "joining the job at " + address_);
-  check_verdict(receive(protocol::verdict_size, deadline), protocol::prove(protocol::prover::launcher, job.secret, h));
+  check_verdict(receive(protocol::verdict_size, deadline), protocol::prove(protocol::side::launcher, job.secret, h));
   consume(protocol::verdict_size);
 }
 
-void tcp_store::check_verdict(std::span<const std::byte> message, const protocol::proof& expected) const {
+void tcp_store::check_verdict(std::span<const std::byte> message, const proof& expected) const {
   const std::string me = "process " + std::to_string(process_) + " of " + std::to_string(processes_);
   switch (static_cast<protocol::verdict>(take<std::uint32_t>(message))) {
-    case protocol::verdict::accepted: {
-      protocol::proof given;
-      std::copy_n(message.begin(), given.size(), given.begin());
-      if (!protocol::equal(given, expected))
+    case protocol::verdict::accepted:
+      if (!same_proof(expected, message))
         throw_no_rendezvous(address_,
                             "what answers does not know the job's secret (WEFT_SECRET): it is not this job's");
       return;
-    }
     case protocol::verdict::wrong_secret:
       throw_no_rendezvous(address_, "it refuses " + me + ": WEFT_SECRET and WEFT_JOB are not those of its job");
     case protocol::verdict::wrong_process:

@@ -1,6 +1,7 @@
 // One waits for several events at once.
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/event.hpp>
+#include <weft/runtime/waiter.hpp>
 
 namespace weft {
 

@@ -21,6 +21,10 @@ def module_of(folder, path):
     return re.sub("^include/weft/(.*/)?", "", inside)
 
 
+def normal(path):
+    return pathlib.Path(os.path.normpath(path))
+
+
 def included_modules(folder):
     """Of each module: those of the folder that it includes."""
     apart = [each.parent for each in folder.glob("*/include")]
@@ -29,8 +33,8 @@ def included_modules(folder):
     found = {module: set() for module in modules.values()}
     for path, module in modules.items():
         for beside, public in INCLUDE.findall(path.read_text()):
-            included = folder / "include" / public if public else path.parent / beside
-            found[module].add(modules.get(pathlib.Path(os.path.normpath(included)), module))
+            places = [folder / "include" / public] if public else [path.parent / beside, folder / beside]
+            found[module].update(modules[path] for path in map(normal, places) if path in modules)
         found[module].discard(module)
     return found
 

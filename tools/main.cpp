@@ -4,14 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <utility>
-#include <weft/agents/agent.hpp>
-#include <weft/bench/bench.hpp>
-#include <weft/info/info.hpp>
-#include <weft/launch/run.hpp>
-#include <weft/noise/noise.hpp>
-#include <weft/plan/plan.hpp>
-#include <weft/sim/sim.hpp>
-#include <weft/tune/tune.hpp>
+#include <weft/command_line/subcommands.hpp>
 
 int main(int argc, char** argv) {
   CLI::App app("weft: fibers over a fabric, for programs of many ranks", "weft");

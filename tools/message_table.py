@@ -4,10 +4,10 @@
   tools/message_table.py [--alternations 7] [--from 8] [--to 4M] [--factor 2] [--budget 50]
                          [--weft build/tools/weft] [--write] [--readme collectives/NODE.md]
 
-Runs, in turn, `weft bench latency` through the memory of the node (rings) and over libfabric's shm, and a program of the
+Runs, in turn, `weft bench latency` through the memory of the node and over libfabric's shm, and a program of the
 same method (mpi_one_way.cpp, compiled here) by Open MPI and by MPICH. A row for each size: the median of the
 alternations of the median times of one way, from 4 KiB on with the bandwidth that it comes to, and the median of how
-many times as fast as the better MPI the rings were. It needs Debian's openmpi-bin libopenmpi-dev mpich libmpich-dev.
+many times as fast as the better MPI that memory was. It needs Debian's openmpi-bin libopenmpi-dev mpich libmpich-dev.
 With --write the table replaces what stands between the markers of messages in the page.
 """
 
@@ -22,8 +22,8 @@ import tempfile
 import measured
 from measured import at_least, medians, named, size
 
-COLUMNS = {"rings": "weft, rings", "shm": "weft, libfabric's shm", "openmpi": "Open MPI", "mpich": "MPICH"}
-ROADS = {"rings": "node", "shm": "shm"}
+COLUMNS = {"node": "weft, node", "shm": "weft, libfabric's shm", "openmpi": "Open MPI", "mpich": "MPICH"}
+ROADS = {"node": "node", "shm": "shm"}
 STARTERS = {"openmpi": ["mpirun.openmpi", "-n", "2", "--bind-to", "core"],
             "mpich": ["mpiexec.mpich", "-n", "2", "-bind-to", "core"]}
 SHOWS_BANDWIDTH = 4 << 10
@@ -79,7 +79,7 @@ def cell(count, times):
 
 
 def row(count, times):
-    factors = [min(peers) / mine for mine, *peers in zip(*(times[each][count] for each in ("rings", *STARTERS)))]
+    factors = [min(peers) / mine for mine, *peers in zip(*(times[each][count] for each in ("node", *STARTERS)))]
     return [named(count), *(cell(count, times[column][count]) for column in COLUMNS), f"{statistics.median(factors):.2f}"]
 
 
@@ -91,7 +91,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         times = alternate(options, compile_peers(folder))
     heads = ["message", *COLUMNS.values(), "times as fast as the better MPI"]
-    table = measured.table(heads, ["---:"] * len(heads), [row(count, times) for count in sorted(times["rings"])])
+    table = measured.table(heads, ["---:"] * len(heads), [row(count, times) for count in sorted(times["node"])])
     text = (f"{table}\n\nHalf the round trip between two processes, each on a core of its own; medians of "
             f"{measured.comparison(options)}")
     print(text)

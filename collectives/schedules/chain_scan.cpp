@@ -1,10 +1,22 @@
 #include <algorithm>
-#include <weft/schedules/chain_scan.hpp>
+#include <weft/schedules/builders.hpp>
 
 #include "arguments.hpp"
 #include "phases.hpp"
 
 namespace weft::schedules {
+
+// Scans along a pipelined chain, segment after segment: each rank hands its result to the next one.
+//
+//     input 0 --> input 1: combine --> input 2: combine --> ...
+//                    |                    |
+//                 output 1             output 2
+//
+// (p + s - 2) (α + n / s (β + γ)) for s segments. Best for long vectors: n β once, however many ranks there are. The
+// order of the ranks is kept. The vector is one chunk; input and output are all of it and may be the same memory.
+// Scratch is `window` segments, in the exclusive scan two more. Both throw std::invalid_argument for a bad rank or
+// pipeline.
+
 namespace {
 
 /// Sums on their way to the next rank: one is made while another is sent.
@@ -12,6 +24,7 @@ constexpr std::uint32_t sums_at_once = 2;
 
 }  // namespace
 
+/// Emits `rank`'s steps of an inclusive scan: output r is combined from the inputs 0 to r.
 void chain_scan(int ranks, int rank, const pipeline& by, sink& to) {
   check_rank(ranks, rank, "rank");
   check_pipeline(by);
@@ -25,6 +38,7 @@ void chain_scan(int ranks, int rank, const pipeline& by, sink& to) {
   emit.settle(vector);
 }
 
+/// Emits `rank`'s steps of an exclusive scan: output r is combined from the inputs 0 to r - 1; rank 0 has none.
 void chain_exscan(int ranks, int rank, const pipeline& by, sink& to) {
   check_rank(ranks, rank, "rank");
   check_pipeline(by);

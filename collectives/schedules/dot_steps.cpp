@@ -1,8 +1,8 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <weft/schedules/dot_steps.hpp>
 #include <weft/schedules/step_names.hpp>
+#include <weft/schedules/step_writers.hpp>
 
 namespace weft::schedules {
 namespace {

@@ -1,8 +1,8 @@
-#include "draw_tree.hpp"
+#include <weft/schedules/tree.hpp>
 
 namespace weft::schedules {
 
-std::string draw_tree(const tree& of, const std::function<std::string(int rank)>& label) {
+std::string draw(const tree& of, const std::function<std::string(int rank)>& label) {
   struct line {
     int rank;
     std::size_t depth;
@@ -28,7 +28,7 @@ std::string draw_tree(const tree& of, const std::function<std::string(int rank)>
 }
 
 std::string draw(const tree& of) {
-  return draw_tree(of, [](int rank) { return std::to_string(rank); });
+  return draw(of, [](int rank) { return std::to_string(rank); });
 }
 
 }  // namespace weft::schedules

@@ -1,12 +1,17 @@
 #include <functional>
-#include <weft/schedules/reading_exchange.hpp>
+#include <weft/schedules/builders.hpp>
 
-#include "alltoall_layout.hpp"
 #include "arguments.hpp"
 #include "groups.hpp"
+#include "layouts.hpp"
 #include "reading_party.hpp"
 
 namespace weft::schedules {
+
+// Each rank reads what is for it in the memory of the ranks of its node; with every other rank it exchanges it by
+// messages, at most by.window on the way to it. `nodes` are the ranks of each, every rank once. Throw
+// std::invalid_argument for a bad rank or pipeline, and for nodes that do not hold every rank once.
+
 namespace {
 
 using block_between = std::function<block_range(int from, int to)>;
@@ -44,6 +49,7 @@ void exchange(memory_emitter& emit, const grouped_rank& at, int rank, const bloc
 
 }  // namespace
 
+/// A chunk a rank: everyone's for everyone.
 void reading_allgather(const std::vector<std::vector<int>>& nodes, int rank, const pipeline& by, sink& to) {
   check_pipeline(by);
   const grouped_rank at(nodes, rank);
@@ -53,6 +59,7 @@ void reading_allgather(const std::vector<std::vector<int>>& nodes, int rank, con
   exchange(emit, at, rank, chunk_of);
 }
 
+/// Layout: alltoall_layout.
 void reading_alltoall(const std::vector<std::vector<int>>& nodes, int rank, const pipeline& by, sink& to) {
   check_pipeline(by);
   const grouped_rank at(nodes, rank);

@@ -1,4 +1,4 @@
-#include <weft/schedules/reading_reduce_scatter.hpp>
+#include <weft/schedules/builders.hpp>
 
 #include "arguments.hpp"
 #include "groups.hpp"
@@ -37,6 +37,11 @@ void combine_chunk(memory_emitter& emit, reading_party& node, block_range piece,
 
 }  // namespace
 
+/// Each rank combines its chunk of the inputs of its node, straight from their memory; for a rank of another node one
+/// of the node's ranks does, and sends it the sum. `nodes` are the ranks of each, every rank once. For m nodes of q
+/// ranks: m n / q bytes read and combined within a node, (m - 1) n / (m q) sent and combined. Operators must commute.
+/// Input and output may be the same memory. Throws std::invalid_argument for a bad rank or pipeline, and for nodes that
+/// do not hold every rank once.
 void reading_reduce_scatter(const std::vector<std::vector<int>>& nodes, int rank, const pipeline& by, sink& to) {
   check_pipeline(by);
   const grouped_rank at(nodes, rank);

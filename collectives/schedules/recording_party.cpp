@@ -5,8 +5,8 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "call_layout.hpp"
 #include "emitter.hpp"
+#include "layouts.hpp"
 
 namespace weft::schedules {
 namespace {

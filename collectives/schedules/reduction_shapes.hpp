@@ -2,9 +2,9 @@
 #pragma once
 
 #include <weft/schedules/algorithms.hpp>
+#include <weft/schedules/builders.hpp>
 #include <weft/schedules/reduction_tree.hpp>
 #include <weft/schedules/regular_trees.hpp>
-#include <weft/schedules/tree_reduce.hpp>
 #include <weft/schedules/uneven_tree.hpp>
 
 namespace weft::schedules {

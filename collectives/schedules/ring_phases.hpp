@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
-#include <weft/schedules/ring.hpp>
+#include <weft/schedules/builders.hpp>
 
 #include "memory_emitter.hpp"
 

@@ -2,7 +2,7 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
-#include <weft/schedules/split_reduce.hpp>
+#include <weft/schedules/builders.hpp>
 
 #include "arguments.hpp"
 #include "phases.hpp"
@@ -56,6 +56,25 @@ tree_position position_in_group(const party& all, int first, int end, int degree
 
 }  // namespace
 
+/// Emits `rank`'s steps of the f-nomial split of Moody et al. 2003 (section 5.3, after van de Geijn 1991), for
+/// operators whose combining costs more than some more messages. The ranks halve, and so does the vector; each rank
+/// sends the half that the others keep to one of them and combines what it gets with the half that it keeps itself. So
+/// again, `splits` times. Then each group reduces its part of the vector over a tree of its own, all at the same time,
+/// and the groups' roots send the parts to the root.
+///
+///     8 ranks, 1 split       0 1 2 3   keep the first half, and send the second one down
+///                            | | | |
+///                            4 5 6 7   keep the second half, and send the first one up
+///                            0 <- 1, 2 <- 3, 0 <- 2      then the same tree in both groups, each on half a vector
+///                            4 <- 5, 6 <- 7, 4 <- 6
+///                            0 <- 4                      which the root puts together
+///
+/// With ranks to spare the lower halves have one less, and one of them takes two halves. A rank combines
+/// 1 - 2^-splits of a vector, and 2^-splits of one for each operand of its tree, where one tree alone combines a whole
+/// one. Ranks are counted from the root on, around. Chunks are the parts; every rank's input is the whole vector, and
+/// so is the root's output, which may be the same memory. Scratch is `window` slots of half a vector's segment, and the
+/// others than the root work on half a vector beside it. Operators must commute. Throws std::invalid_argument for a bad
+/// rank, root, degree, pipeline or number of splits.
 void split_reduce(const split_reduction& of, int rank, sink& to) {
   check_rank(of.ranks, of.root, "root");
   check_rank(of.ranks, rank, "rank");

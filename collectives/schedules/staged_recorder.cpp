@@ -7,7 +7,7 @@
 #include <weft/schedules/selection.hpp>
 
 #include "arguments.hpp"
-#include "call_layout.hpp"
+#include "layouts.hpp"
 #include "recording_party.hpp"
 
 namespace weft::schedules {

@@ -1,6 +1,6 @@
 #include <string>
 #include <weft/schedules/step_names.hpp>
-#include <weft/schedules/text_steps.hpp>
+#include <weft/schedules/step_writers.hpp>
 
 namespace weft::schedules {
 namespace {

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
-#include <weft/schedules/reduce_plan.hpp>
-#include <weft/simulator/svg.hpp>
+#include <weft/schedules/timed_trees.hpp>
+#include <weft/simulator/timeline.hpp>
 
 namespace weft::simulator {
 namespace {

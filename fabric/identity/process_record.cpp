@@ -7,11 +7,11 @@
 #include <charconv>
 #include <fstream>
 #include <limits>
-#include <weft/fabric/build_prefix.hpp>
+#include <weft/fabric/build_identity.hpp>
 #include <weft/fabric/process_record.hpp>
 #include <weft/fabric/wire_bytes.hpp>
 #include <weft/runtime/error.hpp>
-#include <weft/runtime/node_identity.hpp>
+#include <weft/runtime/launch.hpp>
 
 namespace weft::fabric {
 namespace {

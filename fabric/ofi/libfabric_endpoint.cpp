@@ -76,7 +76,7 @@ void libfabric_endpoint::open_endpoint() {
   if (late) set_smallest_rest();
 }
 
-/// A ring buffer with less room than a frame is given back.
+/// A buffer for frames with less room than one is given back.
 void libfabric_endpoint::set_smallest_rest() {
   check_fabric(fi_setopt(&endpoint_->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &limits_.frame, sizeof limits_.frame),
                limits_.provider, "fi_setopt FI_OPT_MIN_MULTI_RECV");

@@ -28,4 +28,10 @@ const libfabric_library& libfabric() {
   return library;
 }
 
+void throw_fabric_error(const std::string& provider, const char* call, long result) {
+  const int number = static_cast<int>(result < 0 ? -result : result);
+  throw error(errc::provider_failed, "libfabric provider " + provider + ": " + call + ": " +
+                                         libfabric().strerror(number) + " (" + std::to_string(number) + ")");
+}
+
 }  // namespace weft::fabric

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
+
+#include <string>
 
 namespace weft::fabric {
 
@@ -21,5 +24,13 @@ struct libfabric_library {
 /// Throws errc::provider_failed where it is not to be had. Blocks for up to some 0.2 s, the first time. Any thread may
 /// call it.
 const libfabric_library& libfabric();
+
+/// Throws weft::error (errc::provider_failed): "PROVIDER: CALL: text of libfabric". `result` is what the call returned.
+[[noreturn]] void throw_fabric_error(const std::string& provider, const char* call, long result);
+
+/// Throws as above unless `result` is 0.
+inline void check_fabric(long result, const std::string& provider, const char* call) {
+  if (result != 0) throw_fabric_error(provider, call, result);
+}
 
 }  // namespace weft::fabric

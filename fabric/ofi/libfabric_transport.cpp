@@ -7,9 +7,9 @@
 #include <weft/runtime/error.hpp>
 
 #include "forgetful_provider.hpp"
+#include "frame_buffers.hpp"
 #include "libfabric_endpoint.hpp"
 #include "libfabric_registration.hpp"
-#include "libfabric_ring.hpp"
 #include "tcp_connections.hpp"
 
 namespace weft::fabric {
@@ -28,19 +28,19 @@ class libfabric_transport final : public transport {
   libfabric_transport(const provider_choice& chosen, const libfabric_options& options)
       : endpoint_(chosen, options.frame),
         registration_(endpoint_, options.force_local_registration),
-        ring_(endpoint_, registration_),
+        arrivals_(endpoint_, registration_),
         receives_left_(endpoint_.limits().receives) {}
 
-  ~libfabric_transport() override { endpoint_.close(); }  // before the ring and the registrations that it uses
+  ~libfabric_transport() override { endpoint_.close(); }  // before the buffers and the registrations that it uses
 
   const transport_limits& limits() const noexcept override { return endpoint_.limits(); }
   address local_address() const override { return endpoint_.local_address(); }
 
-  void start(std::span<const address> peers, std::size_t ring_bytes) override {
+  void start(std::span<const address> peers, std::size_t receive_bytes) override {
     if (!peers_.empty()) throw std::logic_error("libfabric_transport: start was called twice");
     peers_ = endpoint_.insert(peers);
     addresses_.assign(peers.begin(), peers.end());
-    ring_.post(ring_bytes);
+    arrivals_.post(receive_bytes);
   }
 
   bool inject(int peer, std::span<const std::byte> frame) override {
@@ -92,13 +92,13 @@ class libfabric_transport final : public transport {
     fi_cq_data_entry entries[batch];
     const ssize_t count = read(entries);
     if (count == -FI_EAGAIN) [[likely]] {
-      if (!ring_.whole()) ring_.repost();
+      if (!arrivals_.all_posted()) arrivals_.repost();
       return 0;
     }
     if (count == -FI_EAVAIL) return report_error(to);
     if (count < 0) throw_fabric_error(limits().provider, "fi_cq_read", count);
     for (ssize_t index = 0; index < count; ++index) report(entries[index], to);
-    if (!ring_.whole()) ring_.repost();
+    if (!arrivals_.all_posted()) arrivals_.repost();
     return static_cast<std::size_t>(count);
   }
 
@@ -125,12 +125,12 @@ class libfabric_transport final : public transport {
   }
 
   void report(const fi_cq_data_entry& entry, receiver& to) {
-    if (libfabric_ring::slot* const slot = ring_.slot_of(entry.op_context)) {
+    if (frame_buffers::buffer* const from = arrivals_.buffer_of(entry.op_context)) {
       // Some providers tell the release of a buffer with its last frame, some in an entry of its own, without bytes.
       if (entry.len != 0) {
         to.arrived({static_cast<const std::byte*>(entry.buf), entry.len});
       }
-      if ((entry.flags & FI_MULTI_RECV) != 0) ring_.released(*slot);
+      if ((entry.flags & FI_MULTI_RECV) != 0) arrivals_.released(*from);
       return;
     }
     finish(*static_cast<transfer*>(entry.op_context), entry.len, {}, to);
@@ -150,10 +150,10 @@ class libfabric_transport final : public transport {
       to.dropped();
       return 1;
     }
-    if (libfabric_ring::slot* const slot = ring_.slot_of(failed.op_context)) {
+    if (frame_buffers::buffer* const from = arrivals_.buffer_of(failed.op_context)) {
       // A frame broken off by its sender's end. The rest of the buffer stays posted unless it says otherwise.
-      if ((failed.flags & FI_MULTI_RECV) != 0) ring_.released(*slot);
-      if (!ring_.whole()) ring_.repost();
+      if ((failed.flags & FI_MULTI_RECV) != 0) arrivals_.released(*from);
+      if (!arrivals_.all_posted()) arrivals_.repost();
       return 1;
     }
     finish(*static_cast<transfer*>(failed.op_context), 0, code_of(failed.err), to);
@@ -168,7 +168,7 @@ class libfabric_transport final : public transport {
 
   libfabric_endpoint endpoint_;
   libfabric_registration registration_;
-  libfabric_ring ring_;
+  frame_buffers arrivals_;
   std::size_t receives_left_;  // that may still be posted
   std::vector<fi_addr_t> peers_;
   std::vector<address> addresses_;

@@ -40,7 +40,7 @@ void node_transport::reach_others_by(std::unique_ptr<transport> outside) {
   limits_.payload = std::min(limits_.payload, longest_payload);
 }
 
-void node_transport::start(std::span<const address> peers, std::size_t ring_bytes) {
+void node_transport::start(std::span<const address> peers, std::size_t receive_bytes) {
   if (memory_ != nullptr) {
     by_peer_.resize(peers.size());
     for (const int process : memory_->processes()) {
@@ -50,7 +50,7 @@ void node_transport::start(std::span<const address> peers, std::size_t ring_byte
     }
   }
   uses_outside_ = near_.size() < peers.size();
-  if (uses_outside_) return outside_->start(peers, ring_bytes);
+  if (uses_outside_) return outside_->start(peers, receive_bytes);
   limits_.inject = std::min(longest_injected, limits_.frame);
   limits_.receives = SIZE_MAX;
 }

@@ -6,8 +6,8 @@
 //      proof, messages                ->                    so do I; what I know
 //                                     <-   messages         the connection stands once the first one is here
 //
-// A hello begins with the prefix that never changes (build_prefix.hpp). A message is its length (2 bytes), its kind (1)
-// and its fields.
+// A hello begins with the prefix that never changes (build_identity.hpp). A message is its length (2 bytes), its kind
+// (1) and its fields.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 #include <span>
 #include <string>
 #include <vector>
-#include <weft/fabric/build_prefix.hpp>
+#include <weft/fabric/build_identity.hpp>
 #include <weft/runtime/challenge.hpp>
 
 namespace weft::fabric {

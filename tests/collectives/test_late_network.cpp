@@ -2,7 +2,7 @@
 #include <atomic>
 #include <vector>
 
-#include "../fabric/file_limit.hpp"
+#include "fabric/file_limit.hpp"
 #include "node_cases.hpp"
 
 using namespace weft_test;

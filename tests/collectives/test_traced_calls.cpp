@@ -12,7 +12,7 @@
 #include <weft/process/workers.hpp>
 #include <weft/schedules/pattern_call.hpp>
 #include <weft/schedules/schedule_sink.hpp>
-#include <weft/schedules/text_steps.hpp>
+#include <weft/schedules/step_writers.hpp>
 #include <weft/verifier/verifier.hpp>
 
 #include "open_process.hpp"

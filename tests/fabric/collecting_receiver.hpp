@@ -69,13 +69,13 @@ struct station {
 
 /// Starts every endpoint with all of them as its peers, in this order.
 inline std::vector<station> start_all(std::vector<std::unique_ptr<weft::fabric::transport>> links,
-                                      std::size_t ring_bytes = std::size_t{1} << 20) {
+                                      std::size_t receive_bytes = std::size_t{1} << 20) {
   std::vector<weft::fabric::address> addresses;
   for (const auto& link : links) addresses.push_back(link->local_address());
   std::vector<station> stations(links.size());
   for (std::size_t index = 0; index < links.size(); ++index) {
     stations[index].link = std::move(links[index]);
-    stations[index].link->start(addresses, ring_bytes);
+    stations[index].link->start(addresses, receive_bytes);
   }
   return stations;
 }

@@ -36,7 +36,7 @@ TEST_CASE("frames of every size arrive whole", "[transport]") {
 }
 
 TEST_CASE("100,000 frames wait in order for a receiver that polls late", "[transport]") {
-  constexpr std::uint64_t count = 100'000, size = 64, credits = ring_bytes / size;
+  constexpr std::uint64_t count = 100'000, size = 64, credits = receive_bytes / size;
   for (const medium& over : media()) {
     CAPTURE(over);
     std::vector<station> at = introduced(over, 2);
@@ -115,6 +115,6 @@ TEST_CASE("an address of another kind is refused", "[transport]") {
     CAPTURE(over);
     std::vector<std::unique_ptr<transport>> links = open(over, 1);
     const address wrong[] = {address(3)};
-    CHECK_THROWS_AS(links[0]->start(wrong, ring_bytes), weft::error);
+    CHECK_THROWS_AS(links[0]->start(wrong, receive_bytes), weft::error);
   }
 }

@@ -171,7 +171,7 @@ TEST_CASE("what a cut connection was bringing ends, and nothing of it lands late
   for (const medium& over : media()) {
     if (over.provider != default_provider() && over.provider != "tcp;ofi_rxm") continue;
     CAPTURE(over, receiver_connects);
-    std::vector<station> at = start_all(open(over, 2), ring_bytes);
+    std::vector<station> at = start_all(open(over, 2), receive_bytes);
     station &receiving = at[receiver_connects ? 0 : 1], &sending = at[receiver_connects ? 1 : 0];
     for (const int from : {0, 1})
       until([&] { return poll_all(at), at[from].link->inject(1 - from, pattern(8, 1)); }, "a first frame's posting");

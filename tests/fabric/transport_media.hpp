@@ -19,7 +19,7 @@ namespace weft_test {
 
 namespace fabric = weft::fabric;
 
-inline constexpr std::size_t ring_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t receive_bytes = std::size_t{1} << 20;
 
 struct medium {
   std::string provider;  // or "loopback", "loopback, shaken", "node", "node, copying"
@@ -67,7 +67,7 @@ inline std::vector<std::unique_ptr<fabric::transport>> open(const medium& over, 
 
 /// Endpoints that have all heard from one another, one connection made after the other.
 inline std::vector<station> introduced(const medium& over, int count) {
-  std::vector<station> at = start_all(open(over, count), ring_bytes);
+  std::vector<station> at = start_all(open(over, count), receive_bytes);
   for (int from = 0; from < count; ++from) {
     for (int to = 0; to < count; ++to) {
       until([&] { return poll_all(at), at[from].link->inject(to, pattern(8, 1)); }, "a first frame's posting");

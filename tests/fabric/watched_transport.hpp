@@ -45,8 +45,8 @@ class watched_transport final : public weft::fabric::transport {
 
   const weft::fabric::transport_limits& limits() const noexcept override { return inner_->limits(); }
   weft::fabric::address local_address() const override { return inner_->local_address(); }
-  void start(std::span<const weft::fabric::address> peers, std::size_t ring_bytes) override {
-    inner_->start(peers, ring_bytes);
+  void start(std::span<const weft::fabric::address> peers, std::size_t receive_bytes) override {
+    inner_->start(peers, receive_bytes);
   }
 
   bool inject(int peer, std::span<const std::byte> frame) override {

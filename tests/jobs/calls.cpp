@@ -5,7 +5,7 @@
 #include <vector>
 #include <weft/weft.hpp>
 
-#include "../collectives/call_table.hpp"
+#include "collectives/call_table.hpp"
 #include "jobs.hpp"
 
 namespace weft_test {

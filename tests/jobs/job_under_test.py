@@ -82,7 +82,7 @@ class Running:
         return found
 
     def agents(self):
-        """Without their guardians, which bear the same command line."""
+        """Without their reapers, which bear the same command line."""
         return [pid for pid, line in sorted(self.processes().items())
                 if line.endswith("weft agent") and pathlib.Path(f"/proc/{pid}/comm").read_text() == "weft\n"]
 

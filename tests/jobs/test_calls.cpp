@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "../collectives/call_table.hpp"
-#include "../tools/launcher_under_test.hpp"
 #include "catch.hpp"
+#include "collectives/call_table.hpp"
 #include "sanitized.hpp"
 #include "seed.hpp"
 #include "setting.hpp"
+#include "tools/launcher_under_test.hpp"
 
 using namespace weft_test;
 using words = std::vector<std::string>;

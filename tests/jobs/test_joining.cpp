@@ -6,9 +6,9 @@
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/socket.hpp>
 
-#include "../tools/launcher_under_test.hpp"
 #include "catch.hpp"
 #include "setting.hpp"
+#include "tools/launcher_under_test.hpp"
 
 using namespace std::chrono_literals;
 using namespace weft_test;

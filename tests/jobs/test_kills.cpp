@@ -9,11 +9,11 @@
 #include <sstream>
 #include <weft/fabric/provider.hpp>
 
-#include "../tools/launcher_under_test.hpp"
 #include "board.hpp"
 #include "catch.hpp"
 #include "draw.hpp"
 #include "setting.hpp"
+#include "tools/launcher_under_test.hpp"
 
 using namespace std::chrono_literals;
 using namespace weft_test;

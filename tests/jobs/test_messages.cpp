@@ -6,10 +6,10 @@
 #include <weft/fabric/provider.hpp>
 #include <weft/schedules/algorithms.hpp>
 
-#include "../tools/launcher_under_test.hpp"
 #include "catch.hpp"
 #include "sanitized.hpp"
 #include "setting.hpp"
+#include "tools/launcher_under_test.hpp"
 
 using namespace weft_test;
 

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <filesystem>
 
-#include "../tools/launcher_under_test.hpp"
 #include "catch.hpp"
 #include "setting.hpp"
+#include "tools/launcher_under_test.hpp"
 
 using namespace std::chrono_literals;
 using namespace weft_test;

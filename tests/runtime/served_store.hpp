@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 #include <vector>
+#include <weft/runtime/challenge.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/tcp_store.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <string>
-#include <weft/runtime/node_identity.hpp>
+#include <weft/runtime/launch.hpp>
 
 #include "catch.hpp"
 

@@ -7,14 +7,15 @@
 #include <fstream>
 #include <functional>
 #include <thread>
+#include <weft/runtime/challenge.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/tcp_store.hpp>
 
 #include "catch.hpp"
 #include "sanitized.hpp"
+#include "tools/agents/acceptor.hpp"
 #include "tools/agents/agent_link.hpp"
 #include "tools/agents/agent_protocol.hpp"
-#include "tools/agents/doorkeeper.hpp"
 
 using namespace std::chrono_literals;
 using namespace weft::tools;
@@ -42,22 +43,22 @@ weft::file_descriptor never_abandoned() {
   return weft::file_descriptor(ends[0]);
 }
 
-/// A doorkeeper of this machine, whose event loop runs as long as somebody tries to come in.
-struct house {
+/// An acceptor of this machine, whose event loop runs while a connection is tried.
+struct waiting_launcher {
   std::string secret = weft::make_secret();
   event_loop loop;
-  std::vector<int> came;
+  std::vector<int> accepted;
   std::vector<weft::file_descriptor> sockets;
-  doorkeeper door{loop, {"127.0.0.1"}, secret, 4, [this](int host, weft::file_descriptor socket) {
-                    came.push_back(host);
-                    sockets.push_back(std::move(socket));
-                  }};
+  acceptor accepting{loop, {"127.0.0.1"}, secret, 4, [this](int host, weft::file_descriptor socket) {
+                       accepted.push_back(host);
+                       sockets.push_back(std::move(socket));
+                     }};
 
   /// What comes of an agent that thinks that this is the secret.
-  std::string try_in(const std::string& known, int host, std::vector<std::string> addresses) {
+  std::string connect(const std::string& known, int host, std::vector<std::string> addresses) {
     std::string outcome;
     bool over = false;
-    std::thread guest([&] {
+    std::thread agent([&] {
       try {
         const auto stay = never_abandoned();
         connect_to_launcher(addresses, known, host, stay, clock_type::now() + 300ms);
@@ -68,7 +69,7 @@ struct house {
     });
     const auto deadline = clock_type::now() + 10s;
     while (!std::atomic_ref(over).load() && clock_type::now() < deadline) loop.wait(clock_type::now() + 5ms);
-    guest.join();
+    agent.join();
     return outcome;
   }
 };
@@ -130,25 +131,25 @@ TEST_CASE("a link carries messages both ways, and ends with one that breaks the 
 }
 
 TEST_CASE("who knows the secret comes in, by whichever address leads there") {
-  house here;
-  const std::string good = here.door.addresses().front();
-  CHECK(here.try_in(here.secret, 3, {"127.0.0.1:1", good}) == "");
-  CHECK(here.came == std::vector<int>{3});
-  CHECK_THAT(here.try_in(weft::make_secret(), 1, {good}), weft_test::ContainsSubstring("closed the connection"));
-  CHECK_THAT(here.try_in(here.secret, 1, {"127.0.0.1:1"}), weft_test::ContainsSubstring("cannot be reached"));
-  CHECK(here.came.size() == 1);
+  waiting_launcher here;
+  const std::string good = here.accepting.addresses().front();
+  CHECK(here.connect(here.secret, 3, {"127.0.0.1:1", good}) == "");
+  CHECK(here.accepted == std::vector<int>{3});
+  CHECK_THAT(here.connect(weft::make_secret(), 1, {good}), weft_test::ContainsSubstring("closed the connection"));
+  CHECK_THAT(here.connect(here.secret, 1, {"127.0.0.1:1"}), weft_test::ContainsSubstring("cannot be reached"));
+  CHECK(here.accepted.size() == 1);
 }
 
 TEST_CASE("an agent does not follow who does not know the secret") {
-  house somebody_else;
-  const auto outcome = somebody_else.try_in(weft::make_secret(), 0, somebody_else.door.addresses());
+  waiting_launcher others;
+  const auto outcome = others.connect(weft::make_secret(), 0, others.accepting.addresses());
   CHECK_THAT(outcome, weft_test::ContainsSubstring("cannot be reached"));
-  CHECK(somebody_else.came.empty());
+  CHECK(others.accepted.empty());
 }
 
-TEST_CASE("garbage at the door is dropped, and keeps nobody from coming in") {
-  house here;
-  const std::string address = here.door.addresses().front();
+TEST_CASE("garbage is dropped, and keeps no agent from connecting") {
+  waiting_launcher here;
+  const std::string address = here.accepting.addresses().front();
   const auto silent = weft::connect_to(address, clock_type::now() + 5s);
   const auto begin = clock_type::now();
   std::array<std::byte, 64> buffer;
@@ -165,8 +166,8 @@ TEST_CASE("garbage at the door is dropped, and keeps nobody from coming in") {
     if (crowd.size() > 400) crowd.erase(crowd.begin());
     here.loop.wait(clock_type::now());
   }
-  CHECK(here.came.empty());
+  CHECK(here.accepted.empty());
   if (!weft_test::sanitized) CHECK(resident_pages() - before < 4 * 256);  // 4 MiB; a sanitizer keeps what was freed
-  CHECK(here.try_in(here.secret, 0, {address}) == "");
-  CHECK(here.came == std::vector<int>{0});
+  CHECK(here.connect(here.secret, 0, {address}) == "");
+  CHECK(here.accepted == std::vector<int>{0});
 }

@@ -10,8 +10,8 @@ import unittest
 
 SCRIPT = pathlib.Path(sys.argv.pop(1)).resolve()
 
-# A message takes as many nanoseconds as it has bytes by weft's rings, and so many times as long by the others. What an
-# MPI's compiler makes says which one it is of.
+# A message takes as many nanoseconds as it has bytes by weft's memory of the node, and so many times as long by the
+# others. What an MPI's compiler makes says which one it is of.
 PRETENDER = """#!/usr/bin/env python3
 import json, pathlib, sys
 here = pathlib.Path(__file__)
@@ -63,7 +63,7 @@ class MessageTable(unittest.TestCase):
         result = self.run_script()
         self.assertEqual(result.returncode, 0, result.stderr)
         lines = result.stdout.splitlines()
-        self.assertEqual(lines[0], "| message | weft, rings | weft, libfabric's shm | Open MPI | MPICH | times as fast as "
+        self.assertEqual(lines[0], "| message | weft, node | weft, libfabric's shm | Open MPI | MPICH | times as fast as "
                                    "the better MPI |")
         self.assertEqual(lines[2], "| 512 B | 0.51 µs | 1.54 µs | 1.02 µs | 2.05 µs | 2.00 |")
         self.assertEqual(lines[3], "| 4 KiB | 4.10 µs, 1.00 GB/s | 12.29 µs, 0.33 GB/s | 8.19 µs, 0.50 GB/s | 16.38 µs, "

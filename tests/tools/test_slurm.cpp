@@ -1,5 +1,6 @@
 // What the plugin for Slurm makes of options and of what Slurm granted, without Slurm.
-#include <weft/processes/ending.hpp>
+#include <weft/processes/child.hpp>
+#include <weft/runtime/challenge.hpp>
 #include <weft/runtime/error.hpp>
 
 #include "catch.hpp"

@@ -2,7 +2,7 @@
 #include <numeric>
 #include <random>
 #include <weft/runtime/error.hpp>
-#include <weft/schedules/ring_allreduce.hpp>
+#include <weft/schedules/builders.hpp>
 #include <weft/schedules/schedule_sink.hpp>
 #include <weft/topology/ring_order.hpp>
 

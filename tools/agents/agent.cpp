@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory>
 #include <vector>
-#include <weft/agents/agent.hpp>
+#include <weft/command_line/subcommands.hpp>
 #include <weft/processes/launcher_process.hpp>
 #include <weft/processes/local_processes.hpp>
 #include <weft/processes/program.hpp>
@@ -76,7 +76,7 @@ class agent {
   void finish();
   void end_at_once();
 
-  guardian guardian_;
+  reaper reaper_;
   invitation invited_;
   file_descriptor signals_;
   event_loop loop_;
@@ -114,7 +114,7 @@ void agent::start_others() try {
   const host_range mine = started_by(invited_.host, static_cast<int>(invited_.hosts.size()));
   invitation invited = invited_;
   for (invited.host = mine.begin; invited.host < mine.end; ++invited.host)
-    others_.push_back(std::make_unique<agent_start>(loop_, guardian_, errors_, invited, [this](const failure& what) {
+    others_.push_back(std::make_unique<agent_start>(loop_, reaper_, errors_, invited, [this](const failure& what) {
       link_.send(message::host_failed, to_body(what));
     }));
 } catch (const launch_failure& failed) {
@@ -161,7 +161,7 @@ void agent::start(orders given) {
     input = std::make_unique<link_input>(loop_, [this] { link_.send(message::input_taken, ""); });
   input_ = input.get();
   processes_ = std::make_unique<local_processes>(
-      loop_, guardian_, orders_.settings, std::move(share),
+      loop_, reaper_, orders_.settings, std::move(share),
       job_events{[this](int process, const ending& how) { handle_end(process, how); }, {}}, output_, errors_,
       std::move(input));
   start_processes();

@@ -65,7 +65,7 @@ class agent_start::greeting_sink final : public sink {
   agent_start& owner_;
 };
 
-agent_start::agent_start(event_loop& loop, guardian& guard, sink& errors, const invitation& invited,
+agent_start::agent_start(event_loop& loop, reaper& of_job, sink& errors, const invitation& invited,
                          std::function<void(const failure&)> failed)
     : loop_(loop),
       errors_(errors),
@@ -78,10 +78,10 @@ agent_start::agent_start(event_loop& loop, guardian& guard, sink& errors, const 
     command_ = invited.rsh;
     command_.insert(command_.end(), {host_, remote_command(invited.command)});
   }
-  launch(guard);
+  launch(of_job);
 }
 
-void agent_start::launch(guardian& guard) {
+void agent_start::launch(reaper& of_job) {
   file_descriptor input;
   input_ = open_input(input);
   child_settings settings;
@@ -91,7 +91,7 @@ void agent_start::launch(guardian& guard) {
   settings.standard_input = input.get();
   settings.descriptors = allow_many_descriptors();
   shell_ = start(settings);
-  guard.watch_over(shell_.pid);
+  of_job.watch_over(shell_.pid);
   to_agent_ = std::make_unique<descriptor_sink>(loop_, input_.get());
   greetings_ = std::make_unique<greeting_sink>(*this);
   output_ = std::make_unique<line_forwarder>(loop_, std::move(shell_.output), *greetings_, "", true);
@@ -120,7 +120,7 @@ void agent_start::heard(std::string_view line) {
   to_agent_->put(length_prefix(body.size()) + body);
 }
 
-/// It is reaped later: until then nobody else gets its number, which the guardian knows.
+/// It is reaped later: until then nobody else gets its number, which the reaper knows.
 void agent_start::handle_end() {
   const ending how = ending_of(shell_);
   loop_.forget(shell_.handle.get());

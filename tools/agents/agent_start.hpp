@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 #include <weft/processes/child.hpp>
-#include <weft/processes/guardian.hpp>
+#include <weft/processes/reaper.hpp>
 #include <weft/streams/event_loop.hpp>
 #include <weft/streams/output.hpp>
 
@@ -20,7 +20,7 @@ class agent_start {
   /// What the shell and the agent complain of goes to `errors` line by line. `failed` is called once, when the shell
   /// has ended for another reason than that the agent did as it was asked to, or when the agent is of another version;
   /// it may not destroy this object. Throws launch_failure when there is no such shell.
-  agent_start(event_loop& loop, guardian& guard, sink& errors, const invitation& invited,
+  agent_start(event_loop& loop, reaper& of_job, sink& errors, const invitation& invited,
               std::function<void(const failure&)> failed);
   ~agent_start();
   agent_start(const agent_start&) = delete;
@@ -38,7 +38,7 @@ class agent_start {
  private:
   class greeting_sink;
 
-  void launch(guardian& guard);
+  void launch(reaper& of_job);
   void heard(std::string_view line);
   void handle_end();
   std::string explain(const ending& how) const;

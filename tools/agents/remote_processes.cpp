@@ -11,10 +11,10 @@
 #include <weft/runtime/error.hpp>
 #include <weft/streams/timer.hpp>
 
+#include "acceptor.hpp"
 #include "agent_link.hpp"
 #include "agent_start.hpp"
 #include "agent_tree.hpp"
-#include "doorkeeper.hpp"
 #include "input_relay.hpp"
 
 namespace weft::tools {
@@ -44,7 +44,7 @@ std::string ranks_of(const host_share& share, const job_settings& settings) {
 
 class remote_processes final : public job_processes {
  public:
-  remote_processes(event_loop& loop, guardian& guard, const job_settings& settings, store_job job, job_events events,
+  remote_processes(event_loop& loop, reaper& of_job, const job_settings& settings, store_job job, job_events events,
                    sink& output, sink& errors, std::function<std::string(const std::string& address)> serve);
 
   void start() override;
@@ -82,7 +82,7 @@ class remote_processes final : public job_processes {
   const host& of(int process) const;
 
   event_loop& loop_;
-  guardian& guardian_;
+  reaper& reaper_;
   const job_settings& settings_;
   store_job job_;
   job_events events_;
@@ -90,7 +90,7 @@ class remote_processes final : public job_processes {
   sink& errors_;
   std::function<std::string(const std::string&)> serve_;
   std::vector<host> hosts_;  ///< in the order of the tree
-  std::unique_ptr<doorkeeper> door_;
+  std::unique_ptr<acceptor> acceptor_;
   std::unique_ptr<input_relay> input_;
   timer join_;   ///< when every agent should have come
   timer death_;  ///< when what SIGKILL was sent to should have ended
@@ -98,11 +98,11 @@ class remote_processes final : public job_processes {
   int running_ = 0;
 };
 
-remote_processes::remote_processes(event_loop& loop, guardian& guard, const job_settings& settings, store_job job,
+remote_processes::remote_processes(event_loop& loop, reaper& of_job, const job_settings& settings, store_job job,
                                    job_events events, sink& output, sink& errors,
                                    std::function<std::string(const std::string&)> serve)
     : loop_(loop),
-      guardian_(guard),
+      reaper_(of_job),
       settings_(settings),
       job_(std::move(job)),
       events_(std::move(events)),
@@ -118,15 +118,15 @@ remote_processes::remote_processes(event_loop& loop, guardian& guard, const job_
 
 void remote_processes::start() {
   starting_ = true;
-  door_ =
-      std::make_unique<doorkeeper>(loop_, reachable_addresses(), job_.secret, hosts_.size(),
-                                   [this](int number, file_descriptor socket) { let_in(number, std::move(socket)); });
+  acceptor_ =
+      std::make_unique<acceptor>(loop_, reachable_addresses(), job_.secret, hosts_.size(),
+                                 [this](int number, file_descriptor socket) { let_in(number, std::move(socket)); });
   join_.set(clock_type::now() + settings_.join_timeout);
   invitation invited = invite();
   const host_range mine = started_by(launcher_itself, static_cast<int>(hosts_.size()));
   for (invited.host = mine.begin; invited.host < mine.end; ++invited.host)
     hosts_[static_cast<std::size_t>(invited.host)].start = std::make_unique<agent_start>(
-        loop_, guardian_, errors_, invited, [this](const failure& what) { events_.failed(what.status, what.why); });
+        loop_, reaper_, errors_, invited, [this](const failure& what) { events_.failed(what.status, what.why); });
 }
 
 /// Those of this machine that its agents may reach: which of them each does is for it to find out.
@@ -141,7 +141,7 @@ std::vector<std::string> remote_processes::reachable_addresses() const {
 invitation remote_processes::invite() const {
   invitation result;
   result.secret = job_.secret;
-  result.addresses = door_->addresses();
+  result.addresses = acceptor_->addresses();
   for (const host& each : hosts_) result.hosts.push_back(each.share.name);
   result.rsh = settings_.rsh;
   if (result.rsh.front().find('/') != std::string::npos)
@@ -166,7 +166,7 @@ void remote_processes::let_in(int number, file_descriptor socket) {
 void remote_processes::give_orders() {
   starting_ = false;
   join_.clear();
-  door_->close();
+  acceptor_->close();
   orders each;
   each.settings = settings_;
   each.hosts = static_cast<int>(hosts_.size());
@@ -255,7 +255,7 @@ void remote_processes::give_up_waiting() {
   }
   const std::string limit = " within " + std::to_string(settings_.join_timeout.count()) + " ms (WEFT_JOIN_TIMEOUT)";
   if (!silent.empty()) return events_.failed(1, "no agent of weft answered from " + listed(silent) + limit);
-  events_.failed(1, "the agents of " + listed(stray) + " did not come to " + listed(door_->addresses()) + limit);
+  events_.failed(1, "the agents of " + listed(stray) + " did not come to " + listed(acceptor_->addresses()) + limit);
 }
 
 /// Agents that did not do what they were told are out of reach, or stopped; when that is over they find the connection
@@ -302,7 +302,7 @@ bool remote_processes::all_cleaned() const {
 void remote_processes::finish(clock_type::time_point kill_at, bool job_ended) {
   const auto now = clock_type::now();
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(kill_at - now).count();
-  if (door_) door_->close();
+  if (acceptor_) acceptor_->close();
   join_.clear();
   for (const host& each : hosts_) {
     if (!each.start) continue;
@@ -321,10 +321,10 @@ bool remote_processes::writing() const noexcept {
 
 }  // namespace
 
-std::unique_ptr<job_processes> make_remote_processes(event_loop& loop, guardian& guard, const job_settings& settings,
+std::unique_ptr<job_processes> make_remote_processes(event_loop& loop, reaper& of_job, const job_settings& settings,
                                                      store_job job, job_events events, sink& output, sink& errors,
                                                      std::function<std::string(const std::string& address)> serve) {
-  return std::make_unique<remote_processes>(loop, guard, settings, std::move(job), std::move(events), output, errors,
+  return std::make_unique<remote_processes>(loop, of_job, settings, std::move(job), std::move(events), output, errors,
                                             std::move(serve));
 }
 

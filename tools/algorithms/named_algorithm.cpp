@@ -3,8 +3,8 @@
 #include <memory>
 #include <stdexcept>
 #include <weft/algorithms/named_algorithm.hpp>
+#include <weft/schedules/builders.hpp>
 #include <weft/schedules/reduction_tree.hpp>
-#include <weft/schedules/tree_reduce.hpp>
 
 namespace weft::tools {
 namespace {

@@ -3,10 +3,10 @@
 #include <array>
 #include <memory>
 #include <span>
-#include <weft/bench/bench.hpp>
 #include <weft/command_line/command_line.hpp>
+#include <weft/command_line/subcommands.hpp>
 #include <weft/fabric/provider.hpp>
-#include <weft/launch/job_options.hpp>
+#include <weft/launch/job.hpp>
 #include <weft/runtime/launch.hpp>
 #include <weft/schedules/collective.hpp>
 

@@ -1,9 +1,9 @@
-#include "latency.hpp"
-
 #include <array>
 #include <deque>
 #include <utility>
 #include <vector>
+
+#include "measurement.hpp"
 
 namespace weft::tools {
 namespace {

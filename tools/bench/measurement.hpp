@@ -1,12 +1,17 @@
-// How a time is sampled and what is reported of it.
+// How a time is sampled, what is reported of it, and the measurements of calls and messages.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
+#include <weft/communicator.hpp>
+#include <weft/runtime.hpp>
+
+#include "settings.hpp"
 
 namespace weft::tools {
 
@@ -33,5 +38,29 @@ std::size_t count_samples(std::chrono::milliseconds budget, double once);
 
 /// Of at least one time, in seconds.
 measurement summarize(std::vector<double> seconds);
+
+/// On every rank of `world`, for each size in turn, by this method: ten calls to warm up; five to estimate; then as
+/// many samples as the budget has room for. A sample is one call, timed on every rank after a barrier; its value is the
+/// slowest rank's time. Rank 0 hands each result, but for its algorithm, to `report`. Returns how many elements were
+/// wrong, on every rank the same. `arena`: see make_workload.
+std::int64_t sweep(communicator& world, const bench_settings& settings, runtime* arena,
+                   const std::function<void(const measurement&)>& report);
+
+/// For each size of the settings in turn: messages between the first and the last rank of `world`, to and fro, half the
+/// time of a round trip, as many of them as the budget has room for. Collective; at least two ranks. Rank 0 hands each
+/// result to `report`; there it returns how many messages came otherwise than they were sent, elsewhere 0.
+std::int64_t measure_one_way(communicator& world, const bench_settings& settings,
+                             const std::function<void(const measurement&)>& report);
+
+struct latencies {
+  measurement idle, loaded;
+};
+
+/// The long messages that follow each other without a pause.
+inline constexpr std::size_t stream_bytes = 64 << 20;
+
+/// Messages of 16 bytes between the first and the last rank of `world`, to and fro: half the time of a round trip,
+/// as many of them as `budget` has room for. Collective; at least two ranks. What it returns holds on rank 0.
+latencies measure_latency(communicator& world, std::chrono::milliseconds budget);
 
 }  // namespace weft::tools

@@ -1,11 +1,11 @@
-#include "one_way.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "measurement.hpp"
 
 namespace weft::tools {
 namespace {

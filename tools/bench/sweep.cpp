@@ -1,8 +1,7 @@
-#include "sweep.hpp"
-
 #include <array>
 #include <vector>
 
+#include "measurement.hpp"
 #include "workload.hpp"
 
 namespace weft::tools {

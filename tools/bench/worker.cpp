@@ -8,11 +8,9 @@
 #include <weft/process/membership.hpp>
 #include <weft/runtime.hpp>
 
-#include "latency.hpp"
-#include "one_way.hpp"
+#include "measurement.hpp"
 #include "progress.hpp"
 #include "report.hpp"
-#include "sweep.hpp"
 #include "workload.hpp"
 
 namespace weft::tools {

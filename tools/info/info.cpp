@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <memory>
 #include <weft/command_line/command_line.hpp>
-#include <weft/info/info.hpp>
+#include <weft/command_line/subcommands.hpp>
 
 #include "report.hpp"
 

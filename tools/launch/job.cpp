@@ -1,5 +1,3 @@
-#include "job.hpp"
-
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -13,9 +11,11 @@
 #include <memory>
 #include <random>
 #include <weft/agents/remote_processes.hpp>
+#include <weft/launch/job.hpp>
 #include <weft/processes/launcher_process.hpp>
 #include <weft/processes/local_processes.hpp>
 #include <weft/processes/start.hpp>
+#include <weft/runtime/challenge.hpp>
 #include <weft/streams/event_loop.hpp>
 #include <weft/streams/output.hpp>
 #include <weft/streams/standard_input.hpp>
@@ -54,7 +54,7 @@ class job {
 
   const job_settings& settings_;
   store_job identity_;
-  guardian guardian_;
+  reaper reaper_;
   file_descriptor signals_;
   event_loop loop_;
   std::optional<tcp_store_server> server_;
@@ -78,10 +78,10 @@ std::unique_ptr<job_processes> job::make_processes() {
   job_events events{[this](int process, const ending& how) { handle_end(process, how); },
                     [this](int status, const std::string& why) { end(status, why); }};
   if (!settings_.hosts.empty())
-    return make_remote_processes(loop_, guardian_, settings_, identity_, std::move(events), output_, errors_,
+    return make_remote_processes(loop_, reaper_, settings_, identity_, std::move(events), output_, errors_,
                                  [this](const std::string& address) { return serve(address); });
   local_share all{{0, identity_.processes}, 0, 1, identity_, serve("127.0.0.1")};
-  return std::make_unique<local_processes>(loop_, guardian_, settings_, std::move(all), std::move(events), output_,
+  return std::make_unique<local_processes>(loop_, reaper_, settings_, std::move(all), std::move(events), output_,
                                            errors_, std::make_unique<standard_input>(loop_));
 }
 

@@ -2,12 +2,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <weft/command_line/command_line.hpp>
-#include <weft/launch/job_options.hpp>
+#include <weft/launch/job.hpp>
 #include <weft/processes/program.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/topology/network.hpp>
-
-#include "job.hpp"
 
 namespace weft::tools {
 namespace {

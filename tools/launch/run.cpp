@@ -3,8 +3,8 @@
 #include <memory>
 #include <sstream>
 #include <weft/command_line/command_line.hpp>
-#include <weft/launch/job_options.hpp>
-#include <weft/launch/run.hpp>
+#include <weft/command_line/subcommands.hpp>
+#include <weft/launch/job.hpp>
 #include <weft/runtime/error.hpp>
 
 #include "hosts.hpp"

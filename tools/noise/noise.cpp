@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <thread>
 #include <weft/command_line/command_line.hpp>
+#include <weft/command_line/subcommands.hpp>
 #include <weft/noise/interference.hpp>
-#include <weft/noise/noise.hpp>
 #include <weft/topology/affinity.hpp>
 #include <weft/topology/noise.hpp>
 

@@ -8,14 +8,12 @@
 #include <weft/algorithms/rank_placement.hpp>
 #include <weft/algorithms/shape_options.hpp>
 #include <weft/command_line/command_line.hpp>
-#include <weft/plan/plan.hpp>
+#include <weft/command_line/subcommands.hpp>
 #include <weft/topology/ring_order.hpp>
 
 #include "explain.hpp"
+#include "job.hpp"
 #include "list.hpp"
-#include "rounds.hpp"
-#include "steps.hpp"
-#include "tree.hpp"
 
 namespace weft::tools {
 namespace {

@@ -1,10 +1,10 @@
-#include "rounds.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <weft/schedules/schedule_sink.hpp>
 #include <weft/schedules/step_names.hpp>
 #include <weft/simulator/simulate.hpp>
+
+#include "job.hpp"
 
 namespace weft::tools {
 namespace {

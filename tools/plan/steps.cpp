@@ -1,12 +1,10 @@
-#include "steps.hpp"
-
 #include <cstdio>
 #include <numeric>
-#include <weft/schedules/dot_steps.hpp>
-#include <weft/schedules/json_steps.hpp>
 #include <weft/schedules/schedule_sink.hpp>
-#include <weft/schedules/text_steps.hpp>
+#include <weft/schedules/step_writers.hpp>
 #include <weft/simulator/goal.hpp>
+
+#include "job.hpp"
 
 namespace weft::tools {
 namespace {
@@ -57,6 +55,19 @@ std::optional<schedules::partition> bytes_of(const plan_job& job) {
 }
 
 }  // namespace
+
+steps_of_rank steps_of(const plan_job& job) { return steps_of(*job.how, job.shape); }
+
+schedules::partition counts_of(const plan_job& job, std::size_t bytes) {
+  return counts_of(job.how->kind, job.shape.ranks, bytes);
+}
+
+std::string heading(const plan_job& job) {
+  std::string text = std::string(job.how->name) + " " + std::string(name(job.how->kind)) + ", " +
+                     std::to_string(job.shape.ranks) + (job.shape.ranks == 1 ? " rank" : " ranks");
+  if (is_rooted(job.how->kind)) text += ", root " + std::to_string(job.shape.root);
+  return text;
+}
 
 void print_rank_as_text(const plan_job& job, int rank) {
   print(heading(job) + ", rank " + std::to_string(rank) + "\n");

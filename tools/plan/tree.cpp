@@ -1,8 +1,7 @@
-#include "tree.hpp"
-
 #include <algorithm>
-#include <weft/schedules/broadcast_plan.hpp>
-#include <weft/schedules/reduce_plan.hpp>
+#include <weft/schedules/timed_trees.hpp>
+
+#include "job.hpp"
 
 namespace weft::tools {
 namespace {
@@ -10,18 +9,18 @@ namespace {
 using schedules::collective;
 using schedules::time_text;
 
-schedules::reduce_plan reduction(const plan_job& job) { return schedules::plan_reduce(*job.how, job.shape); }
-schedules::broadcast_plan broadcast(const plan_job& job) {
-  return schedules::plan_broadcast(job.how->name, job.shape.ranks, job.shape.root, job.shape.transfer);
+schedules::timed_reduction reduction(const plan_job& job) { return schedules::time_reduction(*job.how, job.shape); }
+schedules::timed_broadcast broadcast(const plan_job& job) {
+  return schedules::time_broadcast(job.how->name, job.shape.ranks, job.shape.root, job.shape.transfer);
 }
 
-template <class Plan>
-std::string json(std::string_view collective_name, const Plan& plan) {
-  std::string text = "{\"collective\": \"" + std::string(collective_name) + "\", \"algorithm\": \"" + plan.algorithm +
-                     "\", \"ranks\": " + std::to_string(plan.ranks) + ", \"root\": " + std::to_string(plan.root) +
-                     ", \"length\": " + time_text(plan.length) + ", \"edges\": [";
+template <class Timed>
+std::string json(std::string_view collective_name, const Timed& tree) {
+  std::string text = "{\"collective\": \"" + std::string(collective_name) + "\", \"algorithm\": \"" + tree.algorithm +
+                     "\", \"ranks\": " + std::to_string(tree.ranks) + ", \"root\": " + std::to_string(tree.root) +
+                     ", \"length\": " + time_text(tree.length) + ", \"edges\": [";
   const char* between = "\n";
-  for (const schedules::timed_edge& edge : plan.edges) {
+  for (const schedules::timed_edge& edge : tree.edges) {
     text += between;
     text += "  {\"from\": " + std::to_string(edge.from) + ", \"to\": " + std::to_string(edge.to) +
             ", \"start\": " + time_text(edge.start) + ", \"end\": " + time_text(edge.end) + "}";
@@ -30,10 +29,10 @@ std::string json(std::string_view collective_name, const Plan& plan) {
   return text + "]}\n";
 }
 
-template <class Plan>
-std::string dot(const Plan& plan) {
-  std::string text = "digraph tree {\n  " + std::to_string(plan.root) + " [shape=doublecircle];\n";
-  for (const schedules::timed_edge& edge : plan.edges)
+template <class Timed>
+std::string dot(const Timed& tree) {
+  std::string text = "digraph tree {\n  " + std::to_string(tree.root) + " [shape=doublecircle];\n";
+  for (const schedules::timed_edge& edge : tree.edges)
     text += "  " + std::to_string(edge.from) + " -> " + std::to_string(edge.to) + " [label=\"" + time_text(edge.start) +
             " - " + time_text(edge.end) + "\"];\n";
   return text + "}\n";

@@ -10,7 +10,7 @@
 #include <weft/processes/program.hpp>
 #include <weft/processes/this_host.hpp>
 
-#include "orphans.hpp"
+#include "subreaper.hpp"
 
 namespace weft::tools {
 namespace {
@@ -20,17 +20,17 @@ using clock_type = event_loop::clock;
 
 }  // namespace
 
-local_processes::local_processes(event_loop& loop, guardian& guard, const job_settings& settings, local_share share,
+local_processes::local_processes(event_loop& loop, reaper& of_job, const job_settings& settings, local_share share,
                                  job_events events, sink& output, sink& errors, std::unique_ptr<process_input> input)
     : loop_(loop),
-      guardian_(guard),
+      reaper_(of_job),
       settings_(settings),
       share_(std::move(share)),
       events_(std::move(events)),
       output_(output),
       errors_(errors),
       input_(std::move(input)) {
-  adopt_orphans();
+  become_subreaper();
 }
 
 void local_processes::start() {
@@ -56,7 +56,7 @@ void local_processes::start() {
 void local_processes::start_one(int process, const child_settings& settings) {
   member& m = of(process);
   m.process = tools::start(settings);
-  guardian_.watch_over(m.process.pid);
+  reaper_.watch_over(m.process.pid);
   ++running_;
   std::string tag;
   if (settings_.tag_output) tag.append("[").append(ranks_of(settings_, process, "-")).append("] ");
@@ -101,7 +101,8 @@ std::vector<pid_t> local_processes::pids() const {
   return result;
 }
 
-/// Every process of ours has ended; what they started themselves may live on, in their groups or as orphans of ours.
+/// Every process of ours has ended; what they started themselves may live on, in their groups or adopted by this
+/// process.
 void local_processes::finish(clock_type::time_point kill_at, bool) {
   signal(SIGTERM);
   std::vector<pid_t> processes;
@@ -122,14 +123,14 @@ void local_processes::finish(clock_type::time_point kill_at, bool) {
 /// A group keeps its number as long as somebody is in it, so that this number means nobody else.
 void local_processes::end_leftovers(std::vector<pid_t> groups, clock_type::time_point kill_at) {
   const auto give_up = std::max(kill_at, clock_type::now()) + after_kill;
-  signal_orphans(SIGTERM);
+  signal_adopted(SIGTERM);
   while (clock_type::now() < give_up) {
-    const bool orphans = reap_orphans();
+    const bool adopted = reap_adopted();
     std::erase_if(groups, [](pid_t group) { return !group_exists(group); });
-    if (groups.empty() && !orphans) break;
+    if (groups.empty() && !adopted) break;
     if (clock_type::now() >= kill_at) {
       for (const pid_t group : groups) ::kill(-group, SIGKILL);
-      signal_orphans(SIGKILL);
+      signal_adopted(SIGKILL);
     }
     loop_.wait(clock_type::now() + 2ms);
   }

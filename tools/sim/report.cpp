@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <weft/schedules/reduce_plan.hpp>
+#include <weft/schedules/timed_trees.hpp>
 
 namespace weft::tools {
 namespace {

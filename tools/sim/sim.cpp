@@ -8,9 +8,9 @@
 #include <weft/algorithms/rank_placement.hpp>
 #include <weft/algorithms/shape_options.hpp>
 #include <weft/command_line/command_line.hpp>
-#include <weft/sim/sim.hpp>
+#include <weft/command_line/subcommands.hpp>
 #include <weft/simulator/goal.hpp>
-#include <weft/simulator/svg.hpp>
+#include <weft/simulator/timeline.hpp>
 #include <weft/topology/ring_order.hpp>
 
 #include "report.hpp"

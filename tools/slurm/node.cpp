@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <optional>
 #include <vector>
-#include <weft/processes/ending.hpp>
+#include <weft/processes/child.hpp>
 #include <weft/topology/affinity.hpp>
 
 #include "job.hpp"

@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <memory>
 #include <weft/command_line/command_line.hpp>
-#include <weft/launch/job_options.hpp>
+#include <weft/command_line/subcommands.hpp>
+#include <weft/launch/job.hpp>
 #include <weft/runtime/launch.hpp>
-#include <weft/tune/tune.hpp>
 
 #include "worker.hpp"
 

@@ -4,18 +4,18 @@
 //   weft::communicator& world = runtime.world();
 //   world.allreduce(std::span<const double>(x), std::span<double>(sum), weft::sum);
 //
-// Buffers are contiguous ranges (std::span, std::vector, std::array) of trivially copyable elements, for reductions of
-// those that the operator combines; counts are elements of std::size_t. In place is the same span twice.
+// Buffers are contiguous ranges (std::span, std::vector, std::array) of trivially copyable elements. Reductions take
+// the elements that their operator combines. Counts are elements, std::size_t. In place is the same span twice.
 //
 // Blocking calls park the fiber that makes them, or poll on a plain thread. Every call throws weft::error on bad
 // arguments (before anything is sent), peer_lost once a member of the communicator is lost, and errc::revoked after
 // `abort`.
 //
-// A communicator is used by its rank alone. Any fiber or thread of the rank may send and receive, at any time. But its
-// collectives have an order, the same on every rank: a fiber or thread that calls one, or plans one, while another one
-// is in such a call on the same communicator gets errc::invalid_argument (a call that blocks lasts until it returns,
-// one that begins with i until it has started). So does who divides a communicator while another divides one of the
-// same rank's.
+// A communicator is used by its rank alone. Any fiber or thread of the rank may send and receive, at any time. But the
+// collectives of a communicator have an order, the same on every rank. Two of its calls at a time, from two fibers or
+// threads, are refused with errc::invalid_argument, plan_ calls included. (A blocking call lasts until it returns, one
+// that begins with i until it has started its operation.) Likewise, one call at a time divides a communicator of the
+// rank.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +44,8 @@ class communicator {
   explicit communicator(std::shared_ptr<detail::communicator_state> state) noexcept;
   communicator(communicator&&) noexcept;
   communicator& operator=(communicator&&) noexcept;
-  /// Frees it on this rank, alone and without blocking. Operations in flight go on, and their handles stay valid; plans
-  /// cannot be started any more. Messages that nobody received are dropped.
+  /// Frees it on this rank, alone and without blocking. Operations in flight go on, and their handles stay valid. Its
+  /// plans cannot be started any more. Messages that were not received are dropped.
   ~communicator();
 
   int rank() const noexcept;
@@ -58,8 +58,8 @@ class communicator {
   void send(const R& data, int to, int tag = 0) {
     send_bytes(detail::bytes_of(data), to, tag);
   }
-  /// Blocks until a message is in `data`. One longer than `data` leaves the buffer untouched and throws errc::truncated
-  /// with both lengths; its sender too, unless the message was short enough to be sent without asking.
+  /// Blocks until a message is in `data`. A longer message leaves `data` untouched and throws errc::truncated, with
+  /// both lengths. Its send fails likewise, unless the message was short enough to be sent without asking.
   template <message_range R>
   status recv(R&& data, int from = any_source, int tag = any_tag) {
     return receive_bytes(detail::writable_bytes_of(data), from, tag);
@@ -82,20 +82,20 @@ class communicator {
   /// The same without blocking; empty, after other fibers had their turn, when there is none yet.
   std::optional<status> iprobe(int from = any_source, int tag = any_tag);
 
-  // Collectives: every rank of the communicator calls the same ones in the same order, with the same operator, type,
-  // count and root, in the same form: blocking (ranks that share a process, or a node, then meet in memory), with an i
-  // in front (it starts the operation and returns), or with plan_ (a plan that starts it, plan.hpp, which is a call of
-  // its own).
+  // Collectives. Every rank of the communicator calls the same ones in the same order, with the same operator, type,
+  // count and root, and in the same form. A call blocks. With an i in front it starts the operation and returns. With
+  // plan_ in front it makes a plan, whose start is a call of its own (plan.hpp). In every form the ranks of a process,
+  // or of a node, meet in memory.
   //
-  // Where a buffer holds a block of each rank, the blocks lie in it one after another, by rank: of equal counts, or of
-  // the counts given, which are the same on every rank (but for alltoall's). In place such a call is given, as the
-  // buffer of one block, this rank's own block of the other buffer.
+  // A buffer with a block for each rank holds the blocks one after another, by rank. Their counts are equal, or those
+  // given, which are the same on every rank (but for alltoall's). In place, this rank's own block of that buffer is
+  // given as the buffer of one block.
 
   void barrier() { run({}); }
   [[nodiscard]] handle ibarrier() { return start({}); }
   [[nodiscard]] plan plan_barrier() { return make_plan({}); }
 
-  /// `data` of rank `root` to everybody's `data`, of as many bytes.
+  /// Copies `data` of rank `root` into every rank's `data`, of as many bytes.
   template <message_range R>
   void bcast(R&& data, int root) {
     run(detail::moving(collective::broadcast, data, data, root));
@@ -243,9 +243,9 @@ class communicator {
     return make_plan(detail::with_counts(detail::moving(collective::scatter, in, out, root), counts));
   }
 
-  /// Block r of `in` to rank r, which gets it as the block of this rank in its `out`. In place, the same span twice,
-  /// the input is copied first. Of counts, each rank gives its own: `sent[r]` elements go to rank r, `received[r]` come
-  /// from it.
+  /// Sends block r of `in` to rank r, into the block of this rank in rank r's `out`. In place, the same span twice, the
+  /// input is copied first. Counts are each rank's own: `sent[r]` elements go to rank r, and `received[r]` come from
+  /// it.
   template <message_range R, message_range S>
   void alltoall(const R& in, S&& out) {
     run(detail::moving(collective::alltoall, in, out));
@@ -303,13 +303,13 @@ class communicator {
 
   /// One communicator for each colour, ranked by key, then by rank here. A negative colour gets none.
   std::optional<communicator> split(int colour, int key = 0);
-  /// The ranks of this one's node, ranked likewise.
+  /// The ranks of this rank's node, ranked likewise.
   communicator split_by_node(int key = 0);
-  /// Those of them whose threads are confined to the same NUMA node; the ranks of a node that are confined to none are
-  /// together, too. Ranked likewise.
+  /// The ranks of this rank's node whose threads are confined to the same NUMA node. The ranks of a node that are
+  /// confined to none are together, too. Ranked likewise.
   communicator split_by_numa(int key = 0);
-  /// The listed ranks, in the order of the list; the others get none. Every rank gives the same list, also those that
-  /// are not in it: else all throw errc::mismatched_call.
+  /// The listed ranks, in the order of the list; the others get none. Every rank gives the same list, listed or not;
+  /// else all throw errc::mismatched_call.
   std::optional<communicator> subset(std::span<const int> ranks);
   /// The same ranks with a matching space of their own.
   communicator dup();

@@ -14,9 +14,9 @@ class pending;
 }  // namespace detail
 
 /// An operation in flight, with sole use of its buffers until it is done. Movable. Any thread or fiber of the rank's
-/// process may wait for it, one at a time, whoever started it and whatever other calls the rank makes meanwhile.
-/// Destroying one in flight waits for it; where an exception is unwinding, it aborts the communicator first so that the
-/// wait ends.
+/// process may wait for it, one at a time, also while the rank makes other calls. Destroying a handle in flight waits
+/// for the operation; where an exception is unwinding, it aborts the communicator first, so that the wait
+/// ends.
 class handle {
  public:
   handle() noexcept;

@@ -30,8 +30,8 @@ bool is_shared(const node_memory& of, const void* taken) noexcept;
 }  // namespace detail
 
 /// Memory of runtime::allocate for containers: std::vector<double, weft::node_allocator<double>> x(n, runtime). Copies
-/// are of the same memory, which lives until the last of them, and of what was allocated, has gone: a container may
-/// outlive the runtime. What it holds is then for its process alone. Any thread.
+/// are of the same memory, which lives as long as one of them or one of its allocations: a container may outlive the
+/// runtime. Its elements are then for its process alone. Any thread.
 template <carriable T>
 class node_allocator {
  public:

@@ -69,11 +69,11 @@ struct user_operator {
 /// every i in [0, count). Where it does not commute, what `in` points to comes from lower ranks than what `inout` does,
 /// and the result is that of the ranks' elements in their order. count is at least 1; the arrays do not overlap.
 ///
-/// `function` is called as const, on whichever thread runs the collective (the progress thread, where there is one), by
-/// one at a time for each call of a collective. It must not call weft. It is copied into the handle of a collective
-/// that is started, else used where it is. If it throws, its rank's collective throws the same once its part is over,
-/// and those of the ranks that depend on what it was to make errc::operation_failed that names this rank. What their
-/// output buffers hold then is not specified. The other ranks' calls end well, and the communicator can be used
+/// `function` is called as const, on the thread that runs the collective (the progress thread, where there is one), by
+/// one at a time for each call of a collective. It must not call weft. A started collective copies it into its handle;
+/// a blocking one uses it where it is. If it throws, its rank's collective throws the same once its part is over. The
+/// calls of the ranks that depend on its result throw errc::operation_failed, which names this rank; the contents of
+/// their output buffers are then unspecified. The other ranks' calls end well, and the communicator can be used
 /// further.
 template <carriable T, class F>
 requires std::invocable<const F&, const T*, T*, std::size_t> user_operator<T, F> make_operator(F function,

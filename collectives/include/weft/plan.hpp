@@ -19,19 +19,19 @@ namespace detail {
 class planned_collective;
 }  // namespace detail
 
-/// A collective bound to a communicator, its buffers and its operator, which a communicator's plan_... calls make: each
-/// rank the same ones in the same order. Making one waits for nobody (but in the checked mode). Each rank starts a plan
-/// as often as the others, in any order with its other plans and collectives; the buffers are the plan's from `start`
-/// until it is done, as of the operation in flight that the form beginning with i starts, and the caller's between.
+/// A collective bound to a communicator, its buffers and its operator. A communicator's plan_... calls make it, the
+/// same ones in the same order on every rank; they wait for no other rank, but in the checked mode. Each rank starts it
+/// as often as the others, in any order with its other plans and collectives. The buffers are the plan's from `start`
+/// until it is done, as those of an operation in flight are, and the caller's between.
 ///
-/// A start takes the way of the call that blocks: where its ranks share memory, through that, with the same bits; else
-/// by messages. It allocates nothing, looks nothing up and waits for no lock, but for the first one of a plan that the
-/// other ranks have made only just before. Receives of messages into the plan's own memory are posted when it is made,
-/// and after each run for the next one: never into the caller's buffers.
+/// A start takes the way of the blocking call and gives the same bits: through memory where its ranks share some, else
+/// by messages. It allocates nothing, looks nothing up and waits for no lock, except where the other ranks have made
+/// the plan only just before its first start. Receives of messages are posted ahead, when the plan is made and after
+/// each run for the next one, into the plan's own memory alone: never into the caller's buffers.
 ///
-/// Used by one thread or fiber of its rank at a time. Movable. Destroying one in flight waits for it, as a handle does;
-/// then until the other ranks have made it, too, and what was posted ahead is taken back, which may take until their
-/// processes call weft. Do that on every rank after as many starts, and before the runtime goes.
+/// Used by one thread or fiber of its rank at a time. Movable. Destroying a plan in flight waits for it, as a handle
+/// does; then until the other ranks have made the plan, too, and posted receives are taken back, which may take until
+/// their processes call weft. Destroy it on every rank after as many starts, and before the runtime.
 class plan {
  public:
   plan() noexcept;

@@ -34,24 +34,24 @@ class runtime {
   /// All ranks of the job. Throws errc::invalid_argument in a process that hosts several ranks: there, use `run`.
   communicator& world();
 
-  /// Calls `program` once for each rank that this process hosts, each on a fiber of its own, and returns when all calls
-  /// have; then throws what the first of them threw. The fibers run on as many threads as the option `workers` says,
-  /// the calling one among them: what ranks share is their program's to guard. A rank stays on its thread. Blocking;
-  /// call it from a plain thread.
+  /// Calls `program` once for each rank of this process, each on a fiber of its own. Returns when all calls have, and
+  /// then throws the first of their exceptions. The fibers run on as many threads as the option `workers` says, the
+  /// calling one among them; a rank stays on its thread, and the program guards what its ranks share. Blocking; call it
+  /// from a plain thread.
   void run(const std::function<void(communicator& world)>& program);
 
-  /// An array of `count` elements, value-initialised, in memory that the processes of the node share: barring short
-  /// vectors, collectives that take buffers there alone combine or copy them in place, straight from every process's
-  /// input into every process's output, some times as fast. Parts of an array will do. Pages are taken in full where
-  /// they are first needed, on the NUMA node of the calling thread, and cleared meanwhile. Where the node has no such
-  /// memory, or no more of it (which is said once), it is ordinary memory. The array may outlive the runtime, see
-  /// node_memory.hpp, which also has an allocator for containers. Any thread. Throws std::bad_alloc.
+  /// An array of `count` elements, value-initialised, in memory that the processes of the node share. Collectives with
+  /// all buffers there, or in parts of such arrays, combine or copy in place, straight from every process's input into
+  /// every process's output; but for short vectors that is some times as fast. The array's pages are taken in full, and
+  /// cleared, on the NUMA node of the calling thread. It is ordinary memory where the node has no such memory, or no
+  /// more of it, which is said once. The array may outlive the runtime; see node_memory.hpp, which also has an
+  /// allocator for containers. Any thread. Throws std::bad_alloc.
   template <carriable T>
   node_array<T> allocate(std::size_t count) {
     return {node_allocator<T>(*this), count};
   }
 
-  // For work of the program's own beside what its ranks wait for. An event (runtime/event.hpp) tells who waits for it
+  // For work of the program's own while its ranks wait. An event (runtime/event.hpp) tells a waiting fiber or thread
   // that it is done. Any fiber or thread, unless they say otherwise.
 
   /// Makes a fiber that calls `function`, on the thread of the fiber that calls this; both take turns where one waits

@@ -6,8 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "rank_memories.hpp"
-
 namespace weft_test {
 namespace {
 

@@ -8,10 +8,17 @@
 #include <random>
 #include <span>
 #include <vector>
-
-#include "random_run.hpp"
+#include <weft/verifier/verifier.hpp>
 
 namespace weft_test {
+
+struct run_options {
+  weft::schedules::purpose meant;
+  std::size_t elements = 0;
+  bool in_place = false;
+  bool in_order = false;  ///< steps begin in their order
+  bool buffered = false;  ///< some sends end before their receives begin; else none
+};
 
 using numbers = std::vector<std::uint64_t>;
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 #include <set>
-#include <weft/schedules/two_tree.hpp>
+#include <weft/schedules/builders.hpp>
 
 #include "catch.hpp"
 #include "random_run.hpp"

@@ -1,5 +1,5 @@
 #include <stdexcept>
-#include <weft/schedules/split_reduce.hpp>
+#include <weft/schedules/builders.hpp>
 
 #include "catch.hpp"
 #include "jobs.hpp"

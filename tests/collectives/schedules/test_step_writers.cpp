@@ -1,9 +1,7 @@
 // What people, programs and Graphviz read of steps.
 #include <string>
-#include <weft/schedules/dot_steps.hpp>
-#include <weft/schedules/json_steps.hpp>
 #include <weft/schedules/schedule_sink.hpp>
-#include <weft/schedules/text_steps.hpp>
+#include <weft/schedules/step_writers.hpp>
 
 #include "catch.hpp"
 

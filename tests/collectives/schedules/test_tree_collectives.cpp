@@ -1,9 +1,8 @@
 // Reductions and broadcasts over every kind of tree.
+#include <weft/schedules/builders.hpp>
 #include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/rank_order.hpp>
 #include <weft/schedules/regular_trees.hpp>
-#include <weft/schedules/tree_broadcast.hpp>
-#include <weft/schedules/tree_reduce.hpp>
 #include <weft/schedules/uneven_tree.hpp>
 
 #include "catch.hpp"

@@ -1,12 +1,7 @@
 #include <functional>
-#include <weft/schedules/dissemination_barrier.hpp>
+#include <weft/schedules/builders.hpp>
 #include <weft/schedules/greedy_tree.hpp>
-#include <weft/schedules/multi_leader.hpp>
-#include <weft/schedules/recursive_doubling_allreduce.hpp>
 #include <weft/schedules/regular_trees.hpp>
-#include <weft/schedules/ring_allreduce.hpp>
-#include <weft/schedules/tree_broadcast.hpp>
-#include <weft/schedules/tree_reduce.hpp>
 
 #include "catch.hpp"
 #include "jobs.hpp"

@@ -3,7 +3,7 @@
 
 #include <initializer_list>
 #include <vector>
-#include <weft/schedules/tree_reduce.hpp>
+#include <weft/schedules/builders.hpp>
 #include <weft/simulator/simulate.hpp>
 #include <weft/simulator/workload_builder.hpp>
 

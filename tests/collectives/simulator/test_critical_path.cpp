@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/regular_trees.hpp>
-#include <weft/simulator/svg.hpp>
+#include <weft/simulator/timeline.hpp>
 
 #include "catch.hpp"
 #include "jobs.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
-#include <weft/schedules/ring_allreduce.hpp>
+#include <weft/schedules/builders.hpp>
 
 #include "catch.hpp"
 #include "fair_sharing.hpp"

@@ -1,6 +1,6 @@
 #include <random>
+#include <weft/schedules/builders.hpp>
 #include <weft/schedules/regular_trees.hpp>
-#include <weft/schedules/ring_allreduce.hpp>
 #include <weft/simulator/goal.hpp>
 
 #include "catch.hpp"

@@ -4,7 +4,7 @@
 #include <set>
 #include <sstream>
 #include <weft/schedules/algorithms.hpp>
-#include <weft/schedules/dissemination_barrier.hpp>
+#include <weft/schedules/builders.hpp>
 #include <weft/simulator/goal.hpp>
 
 #include "catch.hpp"

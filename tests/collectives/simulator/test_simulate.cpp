@@ -3,13 +3,10 @@
 #include <map>
 #include <random>
 #include <set>
-#include <weft/schedules/dissemination_barrier.hpp>
+#include <weft/schedules/builders.hpp>
 #include <weft/schedules/greedy_tree.hpp>
-#include <weft/schedules/recursive_doubling_allreduce.hpp>
 #include <weft/schedules/regular_trees.hpp>
-#include <weft/schedules/ring_allreduce.hpp>
 #include <weft/schedules/timing.hpp>
-#include <weft/schedules/tree_broadcast.hpp>
 #include <weft/simulator/timeline.hpp>
 
 #include "catch.hpp"

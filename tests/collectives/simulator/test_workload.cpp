@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <weft/schedules/builders.hpp>
 #include <weft/schedules/regular_trees.hpp>
-#include <weft/schedules/ring_allreduce.hpp>
 #include <weft/schedules/schedule_sink.hpp>
 
 #include "catch.hpp"

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace weft {
@@ -18,6 +19,9 @@ using proof = std::array<std::byte, 32>;
 
 /// Draws a challenge that nobody can foresee. Throws a system error if the kernel gives none.
 challenge draw_challenge();
+
+/// A secret of 256 random bits, in hexadecimal.
+std::string make_secret();
 
 /// The keyed hash of `parts` under `secret`. `purpose` keeps a proof from serving elsewhere: the two ends of a
 /// connection, and different protocols, use different ones. Every part is hashed with its length, so parts cannot be

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <weft/runtime/fiber.hpp>
+#include <weft/runtime/context.hpp>
 #include <weft/runtime/stack.hpp>
 
 namespace weft {

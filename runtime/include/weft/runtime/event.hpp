@@ -9,21 +9,8 @@
 
 namespace weft {
 
-class event;
 class progress;
-
-/// Who is told when an event is set: a fiber, or a thread that sleeps. Told exactly once for each event that it was
-/// left in.
-class waiter {
- protected:
-  ~waiter() = default;
-
- private:
-  friend class event;
-
-  /// Any thread. The waiter may be gone as soon as this has told it.
-  virtual void wake() noexcept = 0;
-};
+class waiter;
 
 /// Something that happens once, until it is reset. At most one waits for it at a time.
 ///

@@ -11,6 +11,11 @@
 
 namespace weft {
 
+/// The same for all processes of a node: the running kernel's boot id and the network namespace. Two containers of one
+/// machine that have a network of their own each are two nodes, since nothing that listens on loopback or on an
+/// abstract Unix socket of the one can be reached from the other.
+std::string node_identity();
+
 /// Where a process is among those of its job and the nodes that it runs on.
 struct node_place {
   int process = 0;    ///< its number among those of its node

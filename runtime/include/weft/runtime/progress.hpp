@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 #include <weft/runtime/clock.hpp>
-#include <weft/runtime/sleeper.hpp>
+#include <weft/runtime/waiter.hpp>
 
 namespace weft {
 

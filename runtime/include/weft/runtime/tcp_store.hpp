@@ -17,9 +17,6 @@ struct store_job {
   std::string secret;  ///< at least 128 bits, as any text
 };
 
-/// A secret of 256 random bits, in hexadecimal.
-std::string make_secret();
-
 /// The table's server: non-blocking, for whoever has an event loop. Not thread-safe: one thread calls it.
 class tcp_store_server {
  public:
@@ -60,8 +57,8 @@ class tcp_store_server {
 std::unique_ptr<store> connect_tcp_store(const std::string& address, const store_job& job, int process,
                                          store::clock::time_point deadline);
 
-/// Tells the job's rendezvous, without being a process of the job, how its process `process` died; `how` is empty for one
-/// that ended as it should. Blocks until that is known there. Throws as connect_tcp_store does.
+/// Tells the job's rendezvous, without being a process of the job, how its process `process` died; `how` is empty for
+/// one that ended as it should. Blocks until that is known there. Throws as connect_tcp_store does.
 void report_end(const std::string& address, const store_job& job, int process, std::string_view how,
                 store::clock::time_point deadline);
 

@@ -4,7 +4,7 @@
 //
 // A vector is cut into `chunks` chunks (one a rank where ranks share the work, one a pair of ranks in an all-to-all),
 // each chunk into `segments` segments. The segments are numbered through, chunk after chunk: these numbers, the
-// *blocks*, are what steps speak of. A plan binds them to element counts: see partition.hpp.
+// *blocks*, are what steps speak of. partition.hpp binds them to element counts.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ enum class step_kind : std::uint8_t {
 enum class buffer : std::uint8_t {
   input,    ///< the caller's
   output,   ///< the caller's
-  scratch,  ///< the plan's: slots that serve again and again
-  work,     ///< the plan's: a part of the vector, every block at its place
+  scratch,  ///< the executor's: slots that serve again and again
+  work,     ///< the executor's: a part of the vector, every block at its place
   board,    ///< of the members of a node, which outlives the call: what each shows the others, round after round
 };
 
@@ -104,7 +104,7 @@ struct layout {
   block_set output;            ///< the same of the output buffer; count 0: this rank has none
   std::uint32_t scratch_slots = 0;
   std::uint32_t slot_blocks = 0;  ///< the most blocks that one slot holds at a time, consecutive ones
-  block_set work = {};            ///< the blocks for which the plan keeps memory beside scratch
+  block_set work = {};            ///< the blocks for which the executor keeps memory beside scratch
   std::uint32_t board = 0;        ///< positions of this rank's board
 };
 

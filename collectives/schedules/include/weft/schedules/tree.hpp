@@ -1,6 +1,7 @@
 // Spanning trees of ranks, as reductions climb them and broadcasts descend them.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,7 +49,9 @@ class tree {
   std::vector<int> first_child_;  // of each rank, in children_; one more at the end
 };
 
-/// The tree in ASCII, a line a rank.
+/// The tree in ASCII: a line a rank, its children below it and to the right; `label` says what stands for a rank.
+std::string draw(const tree& of, const std::function<std::string(int rank)>& label);
+/// With the rank's number.
 std::string draw(const tree& of);
 
 }  // namespace weft::schedules

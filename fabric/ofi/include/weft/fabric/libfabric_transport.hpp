@@ -16,7 +16,7 @@ struct libfabric_options {
 
 /// Opens one reliable datagram endpoint of `chosen`, which may be used again for more.
 ///
-/// Frames travel untagged into a multi-receive ring, payloads tagged. No connection is made here: a provider that
+/// Frames travel untagged into multi-receive buffers, payloads tagged. No connection is made here: a provider that
 /// connects does so on the first frame to a peer, while both sides poll, and says false meanwhile; that may take 0.1 s,
 /// and connects that cross may loop, so the messenger sends the job's first frames in an order fixed by rank, as it
 /// starts. A frame sent to an endpoint that has not called `start` waits in the provider.

@@ -43,7 +43,7 @@ class node_transport final : public transport {
   const transport_limits& limits() const noexcept override { return limits_; }
   /// That of the endpoint by which others are reached; nothing where there is none.
   address local_address() const override { return outside_ != nullptr ? outside_->local_address() : address(); }
-  void start(std::span<const address> peers, std::size_t ring_bytes) override;
+  void start(std::span<const address> peers, std::size_t receive_bytes) override;
   bool inject(int peer, std::span<const std::byte> frame) override;
   bool send(int peer, std::span<const std::byte> frame, transfer& context) override;
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) override;

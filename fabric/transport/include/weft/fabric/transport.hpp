@@ -1,5 +1,6 @@
-// What weft asks of a network: small frames into a peer's ring, and payloads into memory that the peer has posted.
-// Matching, flow control and rendezvous are the messenger's (messenger.hpp); nothing here queues or waits.
+// What weft asks of a network: small frames into buffers that the peer keeps posted, and payloads into memory that the
+// peer has posted. Matching, flow control and rendezvous are the messenger's (messenger.hpp); nothing here queues or
+// waits.
 #pragma once
 
 #include <cstddef>
@@ -58,10 +59,10 @@ class transport {
   /// This endpoint's address, for the others' `start`.
   virtual address local_address() const = 0;
   /// Names the peers (the index is what every other call means by `peer`; one of them may be this endpoint itself) and
-  /// posts a ring of at least `ring_bytes` for their frames, each of 1 to `limits().frame` bytes. All senders together
+  /// posts at least `receive_bytes` for their frames, each of 1 to `limits().frame` bytes. All senders together
   /// never have more than that on the way (sent, but not reported by a poll): the caller's credits see to it. Beyond it
   /// most providers hold their senders up, but shm may stop for ever.
-  virtual void start(std::span<const address> peers, std::size_t ring_bytes) = 0;
+  virtual void start(std::span<const address> peers, std::size_t receive_bytes) = 0;
 
   /// Sends a frame of at most `limits().inject` bytes; the bytes are copied before this returns.
   virtual bool inject(int peer, std::span<const std::byte> frame) = 0;

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
-#include <weft/processes/ending.hpp>
+#include <weft/processes/child.hpp>
 #include <weft/streams/event_loop.hpp>
 
 namespace weft::tools {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 #include <weft/processes/child.hpp>
-#include <weft/processes/guardian.hpp>
 #include <weft/processes/job_processes.hpp>
 #include <weft/processes/job_settings.hpp>
+#include <weft/processes/reaper.hpp>
 #include <weft/processes/start.hpp>
 #include <weft/streams/output.hpp>
 #include <weft/streams/standard_input.hpp>
@@ -16,8 +16,8 @@ namespace weft::tools {
 class local_processes final : public job_processes {
  public:
   /// `input` is for process 0. What is given by reference must outlive this. This process becomes the one
-  /// that inherits orphans.
-  local_processes(event_loop& loop, guardian& guard, const job_settings& settings, local_share share, job_events events,
+  /// that adopts what its processes leave behind.
+  local_processes(event_loop& loop, reaper& of_job, const job_settings& settings, local_share share, job_events events,
                   sink& output, sink& errors, std::unique_ptr<process_input> input);
 
   void start() override;
@@ -44,7 +44,7 @@ class local_processes final : public job_processes {
   void end_leftovers(std::vector<pid_t> groups, event_loop::clock::time_point kill_at);
 
   event_loop& loop_;
-  guardian& guardian_;
+  reaper& reaper_;
   const job_settings& settings_;
   local_share share_;
   job_events events_;

@@ -1,0 +1,29 @@
+// The subcommands of `weft`. Each is defined in the folder of its name; `weft agent`, which `weft run` starts on each
+// host of a job and no help mentions, in agents/.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace weft::tools {
+
+// Each adds one to `weft`. When it is called it leaves the exit status in `status`; the others throw or succeed.
+// `bench` and `tune` start a job of themselves, and called as a process of a job are one of its ranks.
+void add_run(CLI::App& weft, int& status);
+void add_agent(CLI::App& weft, int& status);
+void add_bench(CLI::App& weft, int& status);
+void add_info(CLI::App& weft, int& status);
+void add_plan(CLI::App& weft, int& status);
+void add_sim(CLI::App& weft);
+void add_noise(CLI::App& weft);
+void add_tune(CLI::App& weft, int& status);
+
+/// The arguments of `weft`, its name not among them, without the "--" that may stand between the options of `weft run`
+/// and PROGRAM: CLI11 does not expect it before a command that takes the rest. One behind PROGRAM belongs to that.
+std::vector<std::string> without_marker_before_program(const CLI::App& weft, std::vector<std::string> arguments);
+
+}  // namespace weft::tools
