@@ -93,8 +93,8 @@ void memory_plan::learn_ways() {
   if (what_.known.goes != way::node || team == nullptr || static_cast<int>(team->size()) != between.size()) return;
   if (elsewhere_->selection.wanted[static_cast<std::size_t>(call.what)] != nullptr || call.uneven) return;
   const std::size_t bytes = what_.known.shape.vector * call.element_bytes;
-  awaited_ = !team->is_one_round(call.what, bytes);
-  exchanges_on_node_ = team->is_one_exchange(call.what, bytes);
+  awaited_ = !team->is_one_round(call, bytes);
+  exchanges_on_node_ = team->is_one_exchange(call, bytes);
 }
 
 void memory_plan::start() {

@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 #include <vector>
-#include <weft/choice/node_limits.hpp>
 #include <weft/schedules/pattern_call.hpp>
 #include <weft/schedules/selection.hpp>
 #include <weft/team/board_party.hpp>
@@ -49,9 +48,9 @@ class node_team {
   /// has, and does not block; whether that could be is told to the second.
   bool show(const leader_call& call, fabric::participant& member);
   leader_result use_shown(bool shown, fabric::participant& member);
-  /// Whether a `what` of a vector of so many bytes, without a named pattern or counts, is one.
-  bool is_one_exchange(collective what, std::size_t bytes) const noexcept {
-    return (what == collective::allreduce || what == collective::barrier) && is_one_round(what, bytes);
+  /// Whether a call of a vector of so many bytes, without a named pattern or counts, is one.
+  bool is_one_exchange(const request& call, std::size_t bytes) const {
+    return (call.what == collective::allreduce || call.what == collective::barrier) && is_one_round(call, bytes);
   }
 
   /// Begins one: what follows is `how()`, carried out by `party()`. Blocks; false where the communicator has failed.
@@ -72,18 +71,17 @@ class node_team {
   const patterns::two_levels* levels() const noexcept { return groups_ ? &*groups_ : nullptr; }
   board_party& party() noexcept { return party_; }
 
-  /// What the choice of a pattern for a `what` depends on here, by a built-in operator: `mapped` where all buffers lie
-  /// in memory that the node shares.
-  schedules::shared_node seen_by(collective what, bool mapped) const noexcept;
-  bool reads_memory() const noexcept { return party_.reads_memory(); }
+  /// What the choice of a pattern depends on here, by a built-in operator that takes so many seconds for each byte:
+  /// `mapped` where all buffers lie in memory that the node shares.
+  schedules::shared_node seen_with(double combine, bool mapped) const noexcept;
 
-  /// Whether a `what` of a vector of so many bytes, without a named pattern or counts, is over once all have shown what
+  /// Whether a call of a vector of so many bytes, without a named pattern or counts, is over once all have shown what
   /// they have: then nobody waits for what a process does behind its own waits.
-  bool is_one_round(collective what, std::size_t bytes) const noexcept;
+  bool is_one_round(const request& call, std::size_t bytes) const;
 
-  /// From now on: the same in every process.
-  void take(const node_limits& limits) noexcept {
-    limits_ = limits;
+  /// Goes by these costs from now on: the same in every process.
+  void take(const schedules::board_costs& costs) noexcept {
+    costs_ = costs;
     for (known_way& each : kept_) each.of = nullptr;
   }
 
@@ -112,18 +110,18 @@ class node_team {
   void learn(known_way& its, const leader_call& call, memory_pattern wanted);
   /// Bytes of the longest input that a process gives the others.
   std::size_t bytes_given(const leader_call& call) const;
-  bool can_go(const leader_call& call, memory_pattern by) const noexcept;
-  /// The one wanted, where the call can go by it; else by length.
-  memory_pattern pattern_of(const leader_call& call, std::size_t bytes, memory_pattern wanted) const noexcept;
+  schedules::shared_node seen_by(collective what, const request& call, bool mapped) const;
+  bool can_go(collective what, const request& call, memory_pattern by) const noexcept;
+  /// The one wanted, where the call can go by it; else by costs.
+  memory_pattern pattern_of(collective what, const request& call, std::size_t bytes, memory_pattern wanted) const;
   /// Whether processes tell where their buffers lie for an input of so many bytes.
-  bool tells(const leader_call& call, std::size_t bytes, memory_pattern wanted) const noexcept;
-  const node_limits& limits() const noexcept { return party_.refused_long_slots() ? limits_by_short_slots_ : limits_; }
+  bool tells(collective what, const request& call, std::size_t bytes, memory_pattern wanted) const;
 
   process& host_;
   board_party party_;
-  node_limits limits_;
-  const node_limits limits_by_short_slots_;
-  const std::optional<patterns::two_levels> groups_;
+  schedules::board_costs costs_;
+  schedules::algorithm_arguments shape_;
+  std::optional<patterns::two_levels> groups_;
   std::vector<patterns::move> moves_;
 
   std::array<known_way, most_calls_kept> kept_;
