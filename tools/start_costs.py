@@ -5,11 +5,12 @@
                        [--from 8] [--to 4M] [--factor 8] [--weft build/tools/weft]
 
 Starts jobs of so many ranks over the node's memory, or such a provider, again and again, and prints a table in Markdown:
-of each cost that was measured, and of what an all-reduce is predicted to take by them, the least, the median and the
-greatest of all starts, and how many times the least the greatest is; of the kernels only the one where that is the
-most. L and the handshake are differences of times: they stand together with what they were taken from. The last row is
-how much longer the job takes than one that measures nothing, and the only one that is not to be the same. --busy keeps
-so many processors busy meanwhile. Ends with status 1 where something is more than --within times its least.
+of each cost that was measured, of what an all-reduce is predicted to take by them, and of how many times as much as it
+takes in the very job that predicts it, the least, the median and the greatest of all starts, and how many times the
+least the greatest is; of the kernels only the one where that is the most. L and the handshake are differences of times:
+they stand together with what they were taken from. The last row is how much longer the job takes than one that measures
+nothing, and the only one that is not to be the same. --busy keeps so many processors busy meanwhile. Ends with status 1
+where something is more than --within times its least.
 """
 
 import argparse
@@ -27,8 +28,9 @@ import measured
 from choice_table import jobs
 from measured import at_least, named, size
 
-UNITS = {"us": 1e6, "ns/B": 1e9}
+UNITS = {"us": 1e6, "ns/B": 1e9, "": 1}
 MEASURING = "measuring"
+RATIO = "predicted over measured"
 LONG = 256 << 10  # bytes of a message with a handshake
 
 
@@ -84,10 +86,20 @@ def predictions(options, ranks, costs):
     """Of the fastest all-reduce of each size by the costs in that file: seconds."""
     count = options.first
     while count <= options.last:
-        made = json.loads(output(options.weft, "plan", "allreduce", "--ranks", str(ranks), "--count",
-                                          str(max(1, count // 4)), "--explain", "--tuning", costs, "--format", "json"))
+        made = json.loads(output(options.weft, "plan", "allreduce", "--ranks", str(ranks), "--count", str(count),
+                                          "--explain", "--tuning", costs, "--format", "json"))
         yield f"allreduce of {named(count)}", min(one["predicted_us"] for one in made["alternatives"]) / 1e6
         count *= options.factor
+
+
+def ratios(options, job):
+    """Of each size: what the all-reduce that is chosen is predicted to take over what it takes, by one job."""
+    lines, _ = measured.lines_of([options.weft, "bench", "allreduce", *job, "--explain", "-b", options.first, "-e",
+                                  options.last, "-f", options.factor, "--budget", "2", "--json",
+                                  f"--weft-tune-budget={options.tune_budget}"])
+    for line in lines:
+        if line["chosen"]:
+            yield f"allreduce of {named(line['bytes'])}, {RATIO}", line["predicted_us"] / line["median_us"]
 
 
 def seconds_of_job(options, job, tune):
@@ -98,13 +110,14 @@ def seconds_of_job(options, job, tune):
 
 
 def one_start(options, ranks, provider, folder):
-    """All that it measured and what follows, by name: seconds."""
+    """All that it measured and what follows, by name: seconds, and ratios."""
     job = ["-n", str(ranks), *([] if provider == "node" else ["--provider", provider, "--weft-node=off"])]
     text = output(options.weft, "tune", *job, "--budget", str(options.tune_budget))
     file = folder / "costs"
     file.write_text(text)
     more = seconds_of_job(options, job, "start") - seconds_of_job(options, job, "off")
-    return compared(costs_of(text)) | dict(predictions(options, ranks, file)) | {MEASURING: more}
+    return (compared(costs_of(text)) | dict(predictions(options, ranks, file)) | dict(ratios(options, job)) |
+            {MEASURING: more})
 
 
 def spread(found):
@@ -113,7 +126,8 @@ def spread(found):
 
 
 def row(name, found):
-    unit = "ns/B" if name.startswith("combine") or name.endswith("per_byte") else "us"
+    per_byte = name.startswith("combine") or name.endswith("per_byte") or "_copy_" in name or "_read_" in name
+    unit = "" if name.endswith(RATIO) else "ns/B" if per_byte else "us"
     figures = (min(found), statistics.median(found), max(found))
     return [name, unit, *(f"{value * UNITS[unit]:.3f}" for value in figures), f"{spread(found):.2f}"]
 

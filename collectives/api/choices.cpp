@@ -18,15 +18,6 @@ const node_team* team_of(const communicator_state& state, collective what) {
   return goes && team != nullptr && static_cast<int>(team->size()) == state.size() ? team : nullptr;
 }
 
-/// Whether a call can go by that pattern.
-bool can_go_by(schedules::memory_pattern by, const node_team& team, const choice_request& of) {
-  using schedules::memory_pattern;
-  if (schedules::is_of_process(by) || by == memory_pattern::staged) return false;
-  if (by == memory_pattern::single_copy) return team.reads_memory();
-  if (by == memory_pattern::in_place) return of.mapped;
-  return by != memory_pattern::in_groups || team.seen_by(of.what, of.mapped).in_groups;
-}
-
 request request_of(const choice_request& of) {
   request call;
   call.what = of.what;
@@ -78,10 +69,10 @@ schedules::algorithm_arguments shape_of_ranks(const communicator_state& state) {
 
 choice_request choices::request(communicator& on, collective what, std::size_t bytes, kernels::operation op,
                                 kernels::type type) {
-  choice_request of{what, bytes, {}, 0};
-  const tuning* const measured = on.state_->host.measured();
-  if (measured != nullptr && schedules::combines(what)) of.combine = combine_seconds(*measured, op, type);
-  return of;
+  detail::request call;
+  call.op = op;
+  call.type = type;
+  return {what, bytes, {}, combine_seconds_of(on.state_->host, what, call)};
 }
 
 schedules::selected choices::taken(communicator& on, const choice_request& of) { return choose(*on.state_, of); }
@@ -107,7 +98,7 @@ const schedules::algorithm* choices::way(communicator& on, const choice_request&
   const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(of.what)];
   if (wanted != nullptr && wanted->pattern != schedules::memory_pattern::staged) return wanted;
   const std::size_t given = bytes_given(of.what, of.bytes, state.size());
-  return &row_of(of.what, pattern_of(of.what, given, team->seen_by(of.what, of.mapped)));
+  return &row_of(of.what, pattern_of(of.what, given, team->seen_with(of.combine, of.mapped)));
 }
 
 std::string_view choices::name_of_way(communicator& on, const choice_request& of) {
@@ -145,9 +136,6 @@ std::vector<schedules::prediction> choices::predicted(communicator& on, const ch
   if (measured == nullptr) return {};
   const among all = all_of(state);
   std::vector<schedules::prediction> predicted = predict_all(all, of);
-  const auto add = [&](const schedules::algorithm& how, const schedules::path_costs& each) {
-    predicted.push_back(predict(how, all, of, each));
-  };
   if (goes_by_ranks(state, of.what)) {
     const auto shape = shape_of_ranks(state);
     const auto each = path_of(measured->machine, schedules::road::memory, schedules::road::memory, of.combine);
@@ -157,11 +145,11 @@ std::vector<schedules::prediction> choices::predicted(communicator& on, const ch
   }
   if (goes_in_stages(state, of)) predicted.push_back(predict_stages(all, *measured, of));
   const node_team* const team = team_of(state, of.what);
-  if (team != nullptr && measured->machine.boards) {
-    const auto given = static_cast<double>(schedules::bytes_given(of.what, of.bytes, state.size()));
+  if (team != nullptr) {
+    const schedules::shared_node on = team->seen_with(of.combine, of.mapped);
+    const std::size_t given = schedules::bytes_given(of.what, of.bytes, state.size());
     for (const schedules::algorithm& how : schedules::algorithms_of(of.what))
-      if (how.pattern != schedules::memory_pattern::none && can_go_by(how.pattern, *team, of))
-        add(how, path_of(*measured->machine.boards, of.what, how.pattern, given, of.combine));
+      if (can_go(how, given, on)) predicted.push_back(schedules::predict(how, given, on));
   }
   std::ranges::stable_sort(predicted, {}, &schedules::prediction::seconds);
   return predicted;

@@ -30,7 +30,7 @@ struct runtime_state {
 
   void measure(communicator_state& world) {
     leaders& between = world.here->between();
-    if (node_team* const team = between.team()) measure_limits(host, *team, world.member);
+    if (node_team* const team = between.team()) measure_boards(host, *team, world.member);
     between.agree_on_boards(world.member);
   }
 

@@ -97,8 +97,8 @@ void planned_in_memory::learn_ways() {
   if (what_.known.goes != way::node || team == nullptr || static_cast<int>(team->size()) != between.size()) return;
   if (elsewhere_->selection.wanted[static_cast<std::size_t>(call.what)] != nullptr || call.uneven) return;
   const std::size_t bytes = what_.known.shape.vector * call.element_bytes;
-  awaited_ = !team->is_one_round(call.what, bytes);
-  if (!team->is_one_exchange(call.what, bytes)) return;
+  awaited_ = !team->is_one_round(call, bytes);
+  if (!team->is_one_exchange(call, bytes)) return;
   team_ = team;
   what_.known.fill_in(call, sequence_);
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 #include <weft/executor/bound_schedule.hpp>
-#include <weft/executor/reading_limits.hpp>
+#include <weft/fabric/process_memory.hpp>
 
 namespace weft::detail {
 namespace {
@@ -189,8 +189,8 @@ class binder {
     const auto others = static_cast<std::size_t>(
         std::ranges::count_if(operands, [](const bound_segment& each) { return each.offer != bound_segment::own; }));
     if (others == 0) return;
-    into_.pieces_bytes =
-        std::max({into_.pieces_bytes, most_pieces, others * least_piece, aligned(bytes(operands.size()))});
+    into_.pieces_bytes = std::max(
+        {into_.pieces_bytes, fabric::most_pieces, others * fabric::least_piece, aligned(bytes(operands.size()))});
   }
 
   /// Emits the copy out of the row in which step `received` has landed, if that is still to be done. The steps that

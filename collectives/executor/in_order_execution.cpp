@@ -1,5 +1,5 @@
 #include <weft/executor/execution.hpp>
-#include <weft/executor/reading_limits.hpp>
+#include <weft/fabric/process_memory.hpp>
 
 namespace weft::detail {
 
@@ -36,7 +36,7 @@ void in_order_execution::await_settlement(progress& by) {
   };
   while (!settled()) {
     event never;
-    never.wait_until(by, by.time().now() + between_looks);
+    never.wait_until(by, by.time().now() + fabric::between_looks);
   }
 }
 

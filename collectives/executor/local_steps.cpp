@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 #include <weft/executor/execution.hpp>
-#include <weft/executor/reading_limits.hpp>
+#include <weft/fabric/process_memory.hpp>
 #include <weft/request/combine_inputs.hpp>
 #include <weft/runtime/error.hpp>
 
@@ -154,7 +154,7 @@ void execution::run_locally(schedules::step_index i) noexcept {
 void execution::give_up(const unreadable& why) noexcept {
   if (!why.ended) {
     refused_ = why.failure;
-    refusal_holds_from_ = std::chrono::steady_clock::now() + time_to_explain;
+    refusal_holds_from_ = std::chrono::steady_clock::now() + fabric::time_to_explain;
     return;
   }
   if (failure_ == nullptr) failure_ = why.failure;

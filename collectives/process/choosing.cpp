@@ -21,19 +21,20 @@ schedules::demands demands_among(const among& these, const choice_request& of) {
   return asked;
 }
 
-/// Seconds for each byte of an operand, as far as they were measured.
-double combine_seconds_of(const process& host, const request& wanted) {
-  const tuning* const measured = host.measured();
-  if (measured == nullptr || !schedules::combines(wanted.what)) return 0;
-  if (custom_of(wanted.custom) != custom_operator::none) return combine_seconds_of_custom(*measured);
-  return combine_seconds(*measured, wanted.op, wanted.type);
-}
-
 }  // namespace
+
+double combine_seconds_of(const process& host, collective what, const request& call) {
+  if (!schedules::combines(what)) return 0;
+  constexpr double assumed = 3e-11, assumed_of_custom = 1e-10;
+  const tuning* const measured = host.measured();
+  const bool custom = custom_of(call.custom) != custom_operator::none;
+  if (measured == nullptr) return custom ? assumed_of_custom : assumed;
+  return custom ? combine_seconds_of_custom(*measured) : combine_seconds(*measured, call.op, call.type);
+}
 
 choice_request choice_for(const among& these, const request& call, collective what, std::size_t bytes, int root,
                           bool uneven) {
-  choice_request of{what, bytes, {}, combine_seconds_of(these.host, call)};
+  choice_request of{what, bytes, {}, combine_seconds_of(these.host, what, call)};
   of.asked.root = root;
   of.asked.rank_order = custom_of(call.custom) == custom_operator::keeps_order;
   of.asked.groups_in_rows = of.asked.rank_order && these.groups.in_rows;
@@ -42,7 +43,9 @@ choice_request choice_for(const among& these, const request& call, collective wh
 }
 
 schedules::path_costs costs_among(const among& these, const tuning& measured, const choice_request& of) {
-  return path_of(measured.machine, these.groups.farthest, these.groups.within, of.combine);
+  const std::size_t given = schedules::bytes_given(of.what, of.bytes, these.ranks);
+  return path_of(measured.machine, these.groups.farthest, these.groups.within, of.combine, of.what,
+                 static_cast<double>(given));
 }
 
 schedules::selected choose(const among& these, const choice_request& of) {
@@ -59,11 +62,6 @@ std::vector<schedules::prediction> predict_all(const among& these, const choice_
   const schedules::demands asked = demands_among(these, of);
   std::erase_if(predicted, [&](const auto& one) { return !meets(asked, *one.how); });
   return predicted;
-}
-
-schedules::prediction predict(const schedules::algorithm& how, const among& these, const choice_request& of,
-                              const schedules::path_costs& each) {
-  return schedules::predict(how, shape_among(these, of), of.bytes, each, these.selection.segment);
 }
 
 schedules::prediction predict_stages(const among& these, const tuning& measured, const choice_request& of) {

@@ -167,9 +167,9 @@ std::vector<fabric::address> process::open_roads(membership& member, fabric::nod
   return gathered;
 }
 
-node_limits process::node_limits_of(std::size_t processes) const noexcept {
-  if (limits_.second.measured && limits_.first == processes) return limits_.second;
-  return node_limits::assumed(processes, arena_->crowded(), arena_->heap() != nullptr);
+const schedules::board_costs& process::board_costs() const noexcept {
+  const bool known = measured_ && measured_->machine.boards && !arena_->crowded();
+  return known ? *measured_->machine.boards : schedules::assumed_boards(arena_->heap() != nullptr);
 }
 
 bool process::reads_on_node() const noexcept { return arena_ != nullptr && arena_->reading_refusal().empty(); }

@@ -11,7 +11,10 @@ namespace {
 
 using arguments = algorithm_arguments;
 
-double handshake(const link_costs& each, double bytes) { return bytes > each.eager ? each.handshake : 0; }
+/// What a long message takes beside α, or the gap, and β.
+double handshake(const link_costs& each, double bytes) {
+  return (bytes > each.eager ? each.handshake : 0) + each.far * std::max(0.0, bytes - link_costs::cached);
+}
 /// A message of so many bytes, and one right behind another.
 double sent(const link_costs& each, double bytes) { return each.alpha + handshake(each, bytes) + each.beta * bytes; }
 double sent_behind(const link_costs& each, double bytes) {

@@ -111,8 +111,7 @@ const algorithm table[] = {
     shared<collective::reduce, memory_pattern::at_once>("at-once", takes::root | takes::segments, graham,
                                                         "s α + (p - 1) n (β + γ)", at_once_cost),
     shared<collective::reduce, memory_pattern::by_shares>("by-shares", takes::root | takes::segments, graham,
-                                                          "(s + 1) α + 2 (p - 1)/p n β + (p - 1)/p n γ",
-                                                          by_shares_cost),
+                                                          "(s + 1) α + 2 (p - 1)/p n β + n γ", by_shares_cost),
     shared<collective::reduce, memory_pattern::in_place>("in-place", takes::root | takes::segments, hashmi,
                                                          "2 α + (p - 1)/p n (β + γ)", in_place_cost),
     shared<collective::reduce, memory_pattern::single_copy>("single-copy", takes::root | takes::segments, chakraborty,
@@ -228,8 +227,8 @@ const algorithm table[] = {
     shared<collective::allreduce, memory_pattern::in_groups>("in-groups", takes::segments | takes::groups, graham,
                                                              "2 s α + (q + g - 2) n (β + γ) for g groups of q ranks",
                                                              in_groups_cost),
-    shared<collective::allreduce, memory_pattern::by_shares>(
-        "by-shares", takes::segments, graham, "(s + 1) α + 2 (p - 1)/p n β + (p - 1)/p n γ", by_shares_cost),
+    shared<collective::allreduce, memory_pattern::by_shares>("by-shares", takes::segments, graham,
+                                                             "(s + 1) α + 2 (p - 1)/p n β + n γ", by_shares_cost),
     shared<collective::allreduce, memory_pattern::in_place>("in-place", takes::segments, hashmi,
                                                             "2 α + (p - 1)/p n (β + γ)", in_place_cost),
     shared<collective::allreduce, memory_pattern::single_copy>(

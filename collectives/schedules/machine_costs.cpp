@@ -45,14 +45,32 @@ std::string_view name(road which) {
   return names[static_cast<std::size_t>(which)];
 }
 
+const board_costs& assumed_boards(bool long_slots) noexcept {
+  static constexpr auto made = [](const std::array<double, memory_uses>& copy) {
+    board_costs of;
+    of.round = 1.5e-7;
+    of.call = 1e-6;
+    for (std::size_t use = 0; use < memory_uses; ++use) {
+      of.by_use[use].read.fill(1e-10);
+      of.by_use[use].copy.fill(copy[use]);
+      of.by_use[use].copy.front() = 5e-11;
+    }
+    return of;
+  };
+  static constexpr board_costs by_long_slots = made({5e-11, 5e-11, 5e-11}),
+                               by_short_slots = made({9e-11, 1e-10, 1.1e-10});
+  return long_slots ? by_long_slots : by_short_slots;
+}
+
 memory_use use_of(collective kind) {
   switch (kind) {
     case collective::broadcast:
-    case collective::reduce:
-    case collective::gather:
     case collective::scatter:
+    case collective::scan:
+    case collective::exscan:
       return memory_use::one_way;
     case collective::allgather:
+    case collective::gather:
     case collective::alltoall:
     case collective::reduce_scatter:
       return memory_use::exchanges;
@@ -63,16 +81,27 @@ memory_use use_of(collective kind) {
 
 path_costs path_of(const board_costs& of, collective kind, memory_pattern by, double given, double combine) {
   const memory_costs& memory = of[use_of(kind)];
-  double beta = at_length(by == memory_pattern::single_copy ? memory.read : memory.copy, given);
-  if (by == memory_pattern::in_place) beta = 0;  // combined where they lie
+  const double beta = at_length(by == memory_pattern::single_copy ? memory.read : memory.copy, given);
   link_costs link(of.round, beta, combine);
-  link.gap = 0;  // a round is that of all
+  link.gap = of.round / 10;  // for a line of each further process: their ways overlap
   link.call = of.call;
   return link;
 }
 
 path_costs path_of(const machine_costs& of, road farthest, road within, double combine) {
   return {link_of(of, farthest, combine), link_of(of, within, combine)};
+}
+
+path_costs path_of(const machine_costs& of, road farthest, road within, double combine, collective kind, double given) {
+  path_costs each = path_of(of, farthest, within, combine);
+  if (!of.boards) return each;
+  const auto& copy = (*of.boards)[memory_use::combines].copy;
+  const double far = std::max(0.0, copy.back() - at_length(copy, link_costs::cached));
+  for (link_costs* const one : {static_cast<link_costs*>(&each), &each.near}) {
+    one->read = at_length((*of.boards)[use_of(kind)].read, given);
+    one->far = far;
+  }
+  return each;
 }
 
 path_costs path_of_stages(const machine_costs& of, collective kind, road farthest, double bytes, double combine) {

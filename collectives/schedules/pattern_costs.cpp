@@ -8,9 +8,13 @@
 namespace weft::schedules {
 namespace {
 
-/// So many rounds, in each of which every rank hears of all others; none where there are none.
+/// A round in which each of so many hears of all others; none where there are none.
+double round_of(double members, const link_costs& each) {
+  return members <= 1 ? 0 : each.alpha + (members - 2) * each.gap;
+}
+
 double rounds_of_node(const algorithm_arguments& of, double count, const link_costs& each) {
-  return p(of) <= 1 ? 0 : count * (each.alpha + (p(of) - 2) * each.gap);
+  return count * round_of(p(of), each);
 }
 
 double pieces(const algorithm_arguments& of) { return of.by.segments; }
@@ -29,11 +33,14 @@ double at_once_cost(const algorithm_arguments& of, double bytes, const path_cost
 }
 
 double in_groups_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
-  return rounds_of_node(of, 2 * pieces(of), each) + used(each, (group_size(of) + groups(of) - 2) * bytes);
+  return pieces(of) * (round_of(group_size(of), each) + round_of(groups(of), each)) +
+         used(each, (group_size(of) + groups(of) - 2) * bytes);
 }
 
+/// A member's own share of the result goes through its slot, too, which takes about as long as to combine it.
 double by_shares_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
-  return rounds_of_node(of, pieces(of) + 1, each) + used(each, share(of) * bytes) + each.beta * share(of) * bytes;
+  return rounds_of_node(of, pieces(of) + 1, each) + 2 * each.beta * share(of) * bytes +
+         (p(of) <= 1 ? 0 : each.gamma * bytes);
 }
 
 double in_place_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {

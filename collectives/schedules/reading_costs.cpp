@@ -25,7 +25,7 @@ struct reading_nodes {
   double offers_of_one() const { return most <= 1 ? 0 : 2 * within.alpha + (most - 2) * within.gap; }
   /// So many bytes of so many ranks. Behind each read a second call of the kernel finds whether the offer still holds.
   double read(double ranks, double bytes) const {
-    return most <= 1 ? 0 : 2 * ranks * within.call + within.beta * bytes;
+    return most <= 1 ? 0 : 2 * ranks * within.call + within.read * bytes;
   }
 
   double count, most, least;

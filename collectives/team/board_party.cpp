@@ -1,5 +1,5 @@
 #include <chrono>
-#include <weft/executor/reading_limits.hpp>
+#include <weft/fabric/process_memory.hpp>
 #include <weft/process/process.hpp>
 #include <weft/request.hpp>
 #include <weft/request/fingerprint.hpp>
@@ -101,7 +101,7 @@ void board_party::withdraw() {
            std::chrono::steady_clock::now() < deadline) {
       host_.moved_by().help();
       event never;
-      never.wait_until(host_.moved_by(), host_.moved_by().time().now() + between_looks);
+      never.wait_until(host_.moved_by(), host_.moved_by().time().now() + fabric::between_looks);
     }
 }
 

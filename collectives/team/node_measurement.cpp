@@ -1,10 +1,11 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <map>
-#include <span>
+#include <cstdint>
 #include <vector>
 #include <weft/choice/steady_time.hpp>
+#include <weft/process/choosing.hpp>
 #include <weft/process/process.hpp>
 #include <weft/request.hpp>
 #include <weft/team/node_measurement.hpp>
@@ -13,122 +14,163 @@
 namespace weft::detail {
 namespace {
 
-using schedules::link_costs, schedules::memory_pattern;
+using schedules::board_lengths, schedules::link_costs;
 
 /// Of the time for measuring at the start: messages on the node and kernels take less than the rest.
-constexpr double share_of_budget = 0.5;
+constexpr double share_of_budget = 0.4;
+/// From this one on lengths are measured apart.
+constexpr std::size_t beyond_caches = board_lengths.size() - 1;
+constexpr double patience = 4;  // so many times as long may go by while too few times agree
+constexpr int fewest_rounds = 4;
+constexpr std::ptrdiff_t fewest_times = 3;
 
-constexpr std::size_t shortest = 32 << 10, longest = 2 << 20;
-constexpr int lengths = 4;
-constexpr int fewest_runs = 4, most_runs = 50;
-constexpr double patience = 4;
-constexpr double clearly_faster = 1.25;
+/// Calls of a length by a pattern, and how long each took here.
+struct series {
+  collective what;
+  std::size_t given;
+  memory_pattern by;
+  std::vector<double> times;
 
-constexpr node_limits always_reading{0, 0, 0, 0}, never_reading{};
+  /// Calls of a round: shorter ones say less.
+  std::size_t in_a_row() const { return std::clamp<std::size_t>((64 << 10) / given, 1, 16); }
+  /// Whether what comes between drives it from the caches.
+  bool fits_caches() const { return given <= link_costs::cached; }
+  bool agree() const {
+    const double longest = 2 * *std::ranges::min_element(times);
+    return std::ranges::count_if(times, [&](double time) { return time <= longest; }) >= fewest_times;
+  }
+};
 
 class measurement {
  public:
-  measurement(node_team& team, fabric::participant& member)
-      : team_(team), member_(member), in_(longest / sizeof(float), 1.0f), out_(2 * longest / sizeof(float)) {}
-
-  /// From which length on reading is the faster, in `seconds` or a little more.
-  std::size_t limit_of(collective what, std::size_t assumed, double seconds) {
-    std::vector<both_ways> all;
-    const double end = seconds_now() + seconds;
-    for (std::size_t bytes = shortest; bytes <= longest_of(what) && works_; bytes *= length_factor) {
-      const double each = seconds / lengths / 2;
-      const double slots = time(what, bytes, never_reading, each), reading = time(what, bytes, always_reading, each);
-      all.push_back({bytes, most_of(slots), most_of(reading)});
-      if (most_of(seconds_now() - end) > 0) break;
-    }
-    seen_[what] = all;
-    return works_ ? limit_by(all, assumed) : assumed;
+  measurement(node_team& team, fabric::participant& member, double combine)
+      : team_(team),
+        member_(member),
+        combine_(combine),
+        in_(board_lengths[beyond_caches - 1] / sizeof(float), 1.0f),
+        out_(std::min<std::size_t>(team.size(), 4) * in_.size()) {
+    shape_.ranks = static_cast<int>(team.size());
   }
 
-  /// With which the formulas give what was seen to be taken. Once the limits of schedules::measured_by are known.
-  schedules::board_costs costs(double seconds, double combine) {
-    const auto of_calls = [&](collective what, std::size_t bytes, memory_pattern by) {
-      return most_of(time(what, bytes, never_reading, seconds, by));
-    };
-    found_.round = of_calls(collective::allreduce, sizeof(float), memory_pattern::none);
-    const std::size_t least = team_.size() * sizeof(float);
-    known_ = {found_.round, 0, combine};
-    known_.gap = 0;
-    known_.call = from(collective::allreduce, memory_pattern::single_copy, least,
-                       of_calls(collective::allreduce, least, memory_pattern::single_copy), &link_costs::call);
-    found_.call = known_.call;
+  /// With which the formulas give what is seen to be taken, in about so many seconds.
+  schedules::board_costs costs(double seconds) {
+    const std::size_t round = add(collective::allreduce, sizeof(float), memory_pattern::at_once);
+    const std::size_t call = add(collective::allreduce, team_.size() * sizeof(float), memory_pattern::single_copy);
+    std::size_t next = series_.size();
     for (const collective what : schedules::measured_by)
-      take_costs(what, of_calls(what, schedules::board_lengths.front(), memory_pattern::none));
-    return found_;
+      for (std::size_t i = 0; i < beyond_caches; ++i)
+        for (const memory_pattern by : {by_slots(what, board_lengths[i]), memory_pattern::single_copy})
+          add(what, board_lengths[i], by);
+    take_times(seconds);
+
+    schedules::board_costs found;
+    const auto costs_so_far = [&] {
+      return path_of(found, collective::allreduce, memory_pattern::at_once, 0, combine_);
+    };
+    found.round = 1;
+    found.round = seconds_of(series_[round]) /
+                  row_of(collective::barrier, memory_pattern::at_once).cost(shape_, 0, costs_so_far());
+    link_costs known = costs_so_far();
+    found.call = known.call = from(series_[call], known, &link_costs::call);
+    for (const collective what : schedules::measured_by)
+      for (std::size_t i = 0; i < beyond_caches; ++i)
+        for (auto* const costs : {&found[schedules::use_of(what)].copy, &found[schedules::use_of(what)].read})
+          costs->at(i) = from(series_[next++], known, &link_costs::beta);
+    const double slower = slower_beyond_caches();
+    for (schedules::memory_costs& use : found.by_use)
+      for (auto* const costs : {&use.copy, &use.read}) costs->back() = slower * costs->at(beyond_caches - 1);
+    return found;
   }
 
  private:
-  /// A cost of a pattern in which a process gives so many bytes.
-  double from(collective what, memory_pattern by, std::size_t given, double seconds, double link_costs::*unknown) {
-    schedules::algorithm_arguments of;
-    of.ranks = static_cast<int>(team_.size());
-    const std::size_t bytes = what == collective::allgather ? given * team_.size() : given;
-    return cost_from(schedules::row_of(what, by), of, bytes, seconds, known_, unknown);
+  std::size_t add(collective what, std::size_t given, memory_pattern by) {
+    series_.push_back({what, given, by, {}});
+    return series_.size() - 1;
   }
 
-  /// Of what a `what` was seen to take, and in slots of the shortest length.
-  void take_costs(collective what, double of_shortest) {
-    const auto by_slots = [&](std::size_t bytes, double seconds) {
-      team_.take(never_reading);
-      return from(what, pattern_of(what, bytes, team_.seen_by(what, false)), bytes, seconds, &link_costs::beta);
+  memory_pattern by_slots(collective what, std::size_t bytes) const {
+    schedules::shared_node on = team_.seen_with(combine_, false);
+    on.reads = false;
+    return schedules::pattern_of(what, bytes, on);
+  }
+
+  /// As many bytes as there is room for what all give.
+  std::size_t given_of(const series& of) const {
+    const bool of_all = of.what == collective::allgather;
+    return of_all ? std::min(of.given, out_.size() / team_.size() * sizeof(float)) : of.given;
+  }
+
+  /// All of them again and again: what slows the processes down for a while then slows no length alone.
+  void take_times(double seconds) {
+    for (series& each : series_)
+      if (each.fits_caches()) time(each);
+    for (series& each : series_) each.times.clear();
+    const double start = seconds_now();
+    const auto goes_on = [&] {
+      const double spent = seconds_now() - start;
+      return spent < seconds || (spent < patience * seconds && !std::ranges::all_of(series_, &series::agree));
     };
-    schedules::memory_costs& memory = found_[schedules::use_of(what)];
-    memory.copy.fill(by_slots(schedules::board_lengths.front(), of_shortest));
-    memory.read.fill(memory.copy.front());
-    const std::vector<both_ways>& all = seen_[what];
-    for (std::size_t i = 1; i < memory.copy.size(); ++i) {
-      memory.copy[i] = memory.copy[i - 1];  // where there was no time for it
-      memory.read[i] = memory.read[i - 1];
-      for (const both_ways& each : all) {
-        if (each.bytes != schedules::board_lengths[i]) continue;
-        memory.copy[i] = by_slots(each.bytes, each.slots);
-        memory.read[i] = from(what, memory_pattern::single_copy, each.bytes, each.reading, &link_costs::beta);
-      }
-    }
-    if (!all.empty()) memory.read[0] = memory.read[1];
+    for (int rounds = 0; works_ && (rounds < fewest_rounds || most_of(goes_on() ? 1 : 0) > 0); ++rounds)
+      for (series& each : series_) time(each);
   }
 
-  /// Of what there is place for.
-  std::size_t longest_of(collective what) const {
-    if (what == collective::allgather) return 2 * longest / team_.size();
-    return what == collective::alltoall ? longest / 2 : longest;
+  /// Of the longest vectors, where they leave the last cache: how many times as much each byte takes.
+  double slower_beyond_caches() {
+    constexpr std::size_t bytes = board_lengths.back();
+    const long cache = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
+    const bool known_to_fit = cache > 0 && 2 * team_.size() * bytes <= static_cast<std::size_t>(cache);
+    if (most_of(known_to_fit ? 0 : 1) == 0) return 1;
+    for (auto* const each : {&in_, &out_}) each->resize(std::max(each->size(), bytes / sizeof(float)));
+    series longest{collective::allreduce, bytes, by_slots(collective::allreduce, bytes), {}};
+    series shorter{collective::allreduce, board_lengths[beyond_caches - 1], longest.by, {}};
+    for (int i = 0; i < 2; ++i)  // a cache keeps what is used again, once it has seen that
+      for (series* const each : {&longest, &longest, &shorter}) time(*each);
+    const double more = static_cast<double>(longest.given) / static_cast<double>(shorter.given);
+    return std::max(1.0, least_of(longest) / least_of(shorter) / more);
   }
 
-  /// Of a call, in so many seconds, about: by a pattern, or what the limits choose.
-  double time(collective what, std::size_t bytes, const node_limits& by, double seconds,
-              memory_pattern wanted = memory_pattern::none) {
-    team_.take(by);
-    const request one = call(what, kernels::operation::sum, kernels::type::float32, in_.data(), out_.data());
-    const std::size_t given = bytes / sizeof(float);
-    const std::size_t block = what == collective::alltoall ? given / (team_.size() - 1) : given;
-    const std::size_t count = schedules::has_blocks(what) ? block * team_.size() : given;
-    const request together =
-        call(collective::barrier, kernels::operation::sum, kernels::type::float32, nullptr, nullptr);
-    const auto run_one = [&] {
-      run(together, 0, 0);
+  void time(series& one) {
+    // Who is given a vector in place has nothing else to copy.
+    const void* const in = one.what == collective::broadcast ? out_.data() : in_.data();
+    const request call = request_of(one.what, kernels::operation::sum, kernels::type::float32, in, out_.data());
+    const request together = request_of(collective::barrier, kernels::operation::sum, kernels::type::float32);
+    const std::size_t given = given_of(one) / sizeof(float);
+    const std::size_t count = schedules::has_blocks(one.what) ? given * team_.size() : given;
+    if (one.fits_caches()) run(call, count, given, one.by);
+    for (std::size_t i = 0; i < one.in_a_row(); ++i) {
+      run(together, 0, 0, memory_pattern::none);
       const double begin = seconds_now();
-      run(one, count, block, wanted);
-      return seconds_now() - begin;
-    };
-    const auto of_all = [&](std::int64_t more) {
-      return static_cast<std::int64_t>(most_of(static_cast<double>(more)));
-    };
-    return steady_time({1, fewest_runs, most_runs, seconds, patience}, run_one, of_all, seconds_now);
+      run(call, count, given, one.by);
+      one.times.push_back(seconds_now() - begin);
+    }
+  }
+
+  /// Of each call, what the slowest of all processes took.
+  double seconds_of(const series& of) {
+    std::vector<double> slowest = of.times;
+    run(request_of(collective::allreduce, kernels::operation::max, kernels::type::float64, of.times.data(),
+                   slowest.data()),
+        slowest.size(), 0, memory_pattern::none);
+    return steady_time(std::move(slowest));
+  }
+  double least_of(const series& of) { return most_of(*std::ranges::min_element(of.times)); }
+
+  /// The cost of its pattern that gives what those calls took.
+  double from(const series& of, const link_costs& known, double link_costs::*unknown) {
+    const std::size_t bytes = given_of(of) * (schedules::has_blocks(of.what) ? team_.size() : 1);
+    return cost_from(schedules::row_of(of.what, of.by), shape_, bytes, seconds_of(of), known, unknown);
   }
 
   /// The greatest of all processes'.
   double most_of(double mine) {
     double all = mine;
-    run(call(collective::allreduce, kernels::operation::max, kernels::type::float64, &mine, &all), 1, 0);
+    run(request_of(collective::allreduce, kernels::operation::max, kernels::type::float64, &mine, &all), 1, 0,
+        memory_pattern::none);
     return all;
   }
 
-  static request call(collective what, kernels::operation op, kernels::type type, const void* in, void* out) {
+  static request request_of(collective what, kernels::operation op, kernels::type type, const void* in = nullptr,
+                            void* out = nullptr) {
     request one;
     one.what = what;
     one.op = op;
@@ -139,7 +181,7 @@ class measurement {
     return one;
   }
 
-  void run(const request& of, std::size_t count, std::size_t block, memory_pattern wanted = memory_pattern::none) {
+  void run(const request& of, std::size_t count, std::size_t block, memory_pattern by) {
     if (!works_) return;
     leader_call one;
     one.what = of.what;
@@ -148,56 +190,29 @@ class measurement {
     one.block = block;
     one.in = static_cast<const std::byte*>(of.in);
     one.out = static_cast<std::byte*>(of.out);
-    works_ = team_.run(one, member_, wanted).failure == nullptr;
+    works_ = team_.run(one, member_, by).failure == nullptr;
   }
 
   node_team& team_;
   fabric::participant& member_;
+  const double combine_;
   std::vector<float> in_, out_;
-  std::map<collective, std::vector<both_ways>> seen_;
-  schedules::board_costs found_;
-  link_costs known_;   // of the formulas: all but β
+  schedules::algorithm_arguments shape_;
+  std::vector<series> series_;
   bool works_ = true;  // the communicator has not failed
 };
 
 }  // namespace
 
-std::size_t limit_by(std::span<const both_ways> all, std::size_t assumed) {
-  if (all.empty() || (assumed != node_limits::never && length_factor * all.back().bytes < assumed)) return assumed;
-  const auto of_assumed =
-      static_cast<std::size_t>(std::ranges::count_if(all, [&](const both_ways& each) { return each.bytes < assumed; }));
-  std::vector<double> gained(all.size() + 1);  // by reading from there on: logarithms
-  for (std::size_t i = all.size(); i-- > 0;) gained[i] = gained[i + 1] + std::log(all[i].slots / all[i].reading);
-  const auto best = static_cast<std::size_t>(std::ranges::max_element(gained) - gained.begin());
-  const std::size_t others = best > of_assumed ? best - of_assumed : of_assumed - best;
-  const bool clearly = gained[best] - gained[of_assumed] > std::log(clearly_faster) * static_cast<double>(others);
-  const std::size_t first = clearly ? best : of_assumed;
-  return first < all.size() ? all[first].bytes : std::max(assumed, length_factor * all.back().bytes);
-}
-
-void measure_limits(process& host, node_team& team, fabric::participant& member) {
+void measure_boards(process& host, node_team& team, fabric::participant& member) {
   const options& settings = host.settings();
   const tuning* const costs = host.measured();
-  if (settings.tune != "start" && costs != nullptr && costs->machine.boards && !team.party().crowded()) {
-    const std::size_t from = reads_from(*costs->machine.boards, team.size());
-    const node_limits found{from, from, from, from, true};
-    host.learn(team.size(), found, *costs->machine.boards);
-    return team.take(found);
-  }
   // Where processes share CPUs one call takes longer than all that may take.
-  if (!team.reads_memory() || settings.tune != "start" || team.party().crowded()) return;
+  if (settings.tune != "start" || costs == nullptr || team.party().crowded()) return;
   const double seconds = std::chrono::duration<double>(settings.tune_budget).count() * share_of_budget;
-  const double combine =
-      costs != nullptr ? combine_seconds(*costs, kernels::operation::sum, kernels::type::float32) : 0;
-  const node_limits assumed = host.node_limits_of(team.size());
-  measurement on(team, member);
-  node_limits found;
-  found.allreduce = on.limit_of(collective::allreduce, assumed.allreduce, seconds / 4);
-  found.broadcast = on.limit_of(collective::broadcast, assumed.broadcast, seconds / 4);
-  found.allgather = on.limit_of(collective::allgather, assumed.allgather, seconds / 4);
-  found.alltoall = on.limit_of(collective::alltoall, assumed.alltoall, seconds / 4);
-  found.measured = true;
-  host.learn(team.size(), found, on.costs(seconds / 40, combine));
+  const double combine = combine_seconds(*costs, kernels::operation::sum, kernels::type::float32);
+  const auto found = measurement(team, member, combine).costs(seconds);
+  host.agree_on(found);
   team.take(found);
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <new>
+#include <weft/process/choosing.hpp>
 #include <weft/process/process.hpp>
 #include <weft/request.hpp>
 #include <weft/team/node_team.hpp>
@@ -25,22 +26,22 @@ std::unique_ptr<node_team> node_team::of(process& host, std::uint64_t communicat
 
 node_team::node_team(process& host, std::uint64_t communicator, const std::vector<fabric::arena_boards::seat>& seats,
                      const std::vector<int>& leaders, std::size_t self)
-    : host_(host),
-      party_(host, communicator, seats, leaders, self),
-      limits_(host.node_limits_of(seats.size())),
-      limits_by_short_slots_(node_limits::assumed(seats.size(), party_.crowded(), false)),
-      groups_(worthwhile_levels(groups_on_node(host, seats), self)),
-      moves_(seats.size()) {}
+    : host_(host), party_(host, communicator, seats, leaders, self), costs_(host.board_costs()), moves_(seats.size()) {
+  shape_.ranks = static_cast<int>(seats.size());
+  auto groups = groups_on_node(host, seats);
+  groups_ = worthwhile_levels(groups, self);
+  if (groups_) shape_.groups = std::move(groups);
+}
 
 bool node_team::takes(collective what, const request& call) const noexcept {
   if (what == collective::alltoall) return party_.has_room_for_counts();
   return !schedules::combines(what) || call.element_bytes <= fabric::arena_slot_bytes;
 }
 
-bool node_team::is_one_round(collective what, std::size_t bytes) const noexcept {
-  if (bytes >= schedules::least_told) return false;
-  if (party_.crowded() && is_one_way(what)) return false;  // it may open long slots
-  const memory_pattern by = schedules::pattern_of(what, bytes, seen_by(what, false));
+bool node_team::is_one_round(const request& call, std::size_t bytes) const {
+  if (bytes > fabric::arena_slot_bytes || tells(call.what, call, bytes, memory_pattern::none)) return false;
+  if (party_.crowded() && is_one_way(call.what)) return false;  // it may open long slots
+  const memory_pattern by = pattern_of(call.what, call, bytes, memory_pattern::none);
   return by == memory_pattern::at_once || by == memory_pattern::in_parts;
 }
 
@@ -83,8 +84,8 @@ void node_team::learn(const leader_call& call, memory_pattern wanted) {
   party_.start(call);
   its.bytes = counted ? 0 : bytes_given(call);  // it is told with the counts
   its.how.what = call.what;
-  its.how.by = pattern_of(call, its.bytes, wanted);
-  its.how.tells = tells(call, its.bytes, wanted);
+  its.how.by = pattern_of(call.what, *call.of, its.bytes, wanted);
+  its.how.tells = tells(call.what, *call.of, its.bytes, wanted);
   its.how.root = static_cast<std::size_t>(call.root);
   its.how.count = party_.count();
   its.how.fits = its.bytes <= fabric::arena_slot_bytes;
@@ -97,7 +98,7 @@ void node_team::learn(const leader_call& call, memory_pattern wanted) {
 bool node_team::alltoall_with_counts(const leader_call& call, memory_pattern wanted) {
   const auto reads = [&](std::size_t longest) {
     const std::size_t bytes = longest * party_.element_bytes();
-    if (pattern_of(call, bytes, wanted) == memory_pattern::single_copy) return true;
+    if (pattern_of(call.what, *call.of, bytes, wanted) == memory_pattern::single_copy) return true;
     party_.take_slots_for(bytes, false);  // where the communicator has failed the next round finds that out
     return false;
   };
@@ -118,7 +119,7 @@ std::size_t node_team::bytes_given(const leader_call& call) const {
   }
 }
 
-bool node_team::can_go(const leader_call& call, memory_pattern by) const noexcept {
+bool node_team::can_go(collective what, const request& call, memory_pattern by) const noexcept {
   switch (by) {
     case memory_pattern::none:
     case memory_pattern::served:  // of ranks of one process
@@ -130,40 +131,37 @@ bool node_team::can_go(const leader_call& call, memory_pattern by) const noexcep
     case memory_pattern::in_groups:
       return groups_ && call.custom.apply == nullptr;
     case memory_pattern::at_once:
-      return call.what != collective::scan && call.what != collective::exscan;  // these only where a slot has room
+      return what != collective::scan && what != collective::exscan;  // these only where a slot has room
     default:
       return true;
   }
 }
 
-memory_pattern node_team::pattern_of(const leader_call& call, std::size_t bytes, memory_pattern wanted) const noexcept {
-  if (can_go(call, wanted)) return wanted;
-  schedules::shared_node on = seen_by(call.what, false);
-  if (call.custom.apply != nullptr) {
-    // By slots each process calls the caller's operator for all of a vector.
-    if (party_.reads_memory()) on.reads_from = limits_by_short_slots_.of(call.what);
-    on.in_groups = false;
-  }
-  return schedules::pattern_of(call.what, bytes, on);
+memory_pattern node_team::pattern_of(collective what, const request& call, std::size_t bytes,
+                                     memory_pattern wanted) const {
+  return can_go(what, call, wanted) ? wanted : schedules::pattern_of(what, bytes, seen_by(what, call, false));
 }
 
-bool node_team::tells(const leader_call& call, std::size_t bytes, memory_pattern wanted) const noexcept {
+bool node_team::tells(collective what, const request& call, std::size_t bytes, memory_pattern wanted) const {
   // What the caller's operator makes may be missing.
   if (call.custom.apply != nullptr || !party_.has_heap()) return false;
   if (wanted == memory_pattern::at_once || wanted == memory_pattern::in_groups) return false;
-  if (wanted != memory_pattern::none) return call.what != collective::reduce || bytes > fabric::arena_slot_bytes;
-  return schedules::pattern_of(call.what, bytes, seen_by(call.what, true)) == memory_pattern::in_place;
+  if (wanted != memory_pattern::none) return what != collective::reduce || bytes > fabric::arena_slot_bytes;
+  return schedules::pattern_of(what, bytes, seen_by(what, call, true)) == memory_pattern::in_place;
 }
 
-schedules::shared_node node_team::seen_by(collective what, bool mapped) const noexcept {
-  schedules::shared_node on;
-  on.processes = static_cast<int>(size());
-  if (party_.reads_memory()) on.reads_from = limits().of(what);
-  on.mapped = mapped && party_.has_heap();
-  on.in_groups = groups_.has_value();
-  on.crowded = party_.crowded();
-  on.short_slots = party_.refused_long_slots();
+schedules::shared_node node_team::seen_by(collective what, const request& call, bool mapped) const {
+  schedules::shared_node on = seen_with(combine_seconds_of(host_, what, call), mapped);
+  on.custom = call.custom.apply != nullptr;
   return on;
+}
+
+schedules::shared_node node_team::seen_with(double combine, bool mapped) const noexcept {
+  const bool short_slots = party_.refused_long_slots();
+  // Where there are heaps, but no room in them, what was measured is not true here.
+  const auto& costs = short_slots && party_.has_heap() ? schedules::assumed_boards(false) : costs_;
+  const bool in_place = mapped && party_.has_heap();
+  return {shape_, costs, combine, party_.reads_memory(), in_place, party_.crowded(), !short_slots};
 }
 
 }  // namespace weft::detail

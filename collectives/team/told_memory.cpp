@@ -1,7 +1,6 @@
 // Memory that processes tell each other of: used in place where it lies in the heaps of the arena, else read by the
 // kernel's help.
 #include <chrono>
-#include <weft/executor/reading_limits.hpp>
 #include <weft/fabric/process_memory.hpp>
 #include <weft/process/process.hpp>
 #include <weft/request.hpp>
@@ -61,12 +60,12 @@ bool board_party::read(std::size_t member, std::size_t offset, place to, std::si
 }
 
 bool board_party::end_unread(std::size_t member, const std::string& why) {
-  const auto deadline = std::chrono::steady_clock::now() + time_to_explain;
+  const auto deadline = std::chrono::steady_clock::now() + fabric::time_to_explain;
   // relaxed: what it failed with is read under the messenger's token.
   while (!failed_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < deadline) {
     host_.moved_by().help();
     event never;
-    never.wait_until(host_.moved_by(), host_.moved_by().time().now() + between_looks);
+    never.wait_until(host_.moved_by(), host_.moved_by().time().now() + fabric::between_looks);
   }
   host_.messages().break_communicator(communicator_, errc::operation_failed,
                                       "the memory of process " + std::to_string(seats_[member].process) + " " + why);
@@ -104,7 +103,7 @@ void board_party::apart(std::size_t count) {
 }
 
 std::size_t board_party::bytes_of_piece() const noexcept {
-  return std::max(most_pieces / (size() - 1), least_piece) / element_alignment * element_alignment;
+  return std::max(fabric::most_pieces / (size() - 1), fabric::least_piece) / element_alignment * element_alignment;
 }
 
 bool board_party::combine_told(patterns::range of, place to) {

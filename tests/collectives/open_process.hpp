@@ -36,7 +36,11 @@ class open_process {
     return {static_cast<double*>(host.memory()->take(count * sizeof(double))), count};
   }
   /// Lets vectors of any length be read from the others' memory that do not lie in a heap.
-  void read_always() { state->here->between().team()->take({1, 1, 1, 1}); }
+  void read_always() {
+    weft::schedules::board_costs reading;
+    for (auto& use : reading.by_use) use.copy.fill(1);
+    state->here->between().team()->take(reading);
+  }
 
   weft::detail::process host;
   std::shared_ptr<weft::detail::communicator_state> state;

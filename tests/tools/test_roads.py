@@ -107,6 +107,11 @@ class Roads(MeasuringScript):
         arguments = [*self.of_sizes(64), "--collectives", "bcast", "--jobs", f"2:{self.provider}"]
         self.assert_takes("choice_table.py", self.provider, arguments, f"| 2 ranks, {self.provider} |")
 
+    def test_prediction_table(self):
+        arguments = ["--alternations", "1", "--sizes", "64", "--budget", "1", "--collectives", "bcast", "--jobs", "2:node",
+                     "--within", "1e9", "--best", "1e9"]
+        self.assert_takes("prediction_table.py", "node", arguments, "| 2 ranks, node | bcast | 64 B |")
+
     def test_self_consistency(self):
         arguments = [*self.of_sizes(64), "--tolerance", "1e9", "--jobs", f"2:{self.provider}"]
         self.assert_takes("self_consistency.py", self.provider, arguments, f"| 2 ranks, {self.provider} |")

@@ -23,6 +23,11 @@ if sys.argv[1] == "tune":
         "combine.sum.float = 5e-11", "combine.min.float = 5e-11", sep="\\n")
 elif sys.argv[1] == "plan":
     print(json.dumps({"alternatives": [{"predicted_us": 7}, {"predicted_us": 4}]}))
+elif "--explain" in sys.argv:
+    for bytes, median in ((8, 5), (64, 8)):
+        for chosen in (True, False):
+            print(json.dumps({"bytes": bytes, "predicted_us": 4, "median_us": median, "chosen": chosen}))
+            median = 1
 elif sys.argv[1] == "info":
     print(json.dumps({"version": "9.8", "build": {"compiler": "GCC", "type": "release", "instruction_set": "none"},
                       "machine": {"cores": [{}]}}))
@@ -49,6 +54,7 @@ class StartCosts(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("| 2 ranks, node | node.latency + 2 overhead | us | 4.000 | 4.000 | 5.000 | 1.25 |", result.stdout)
         self.assertIn("| 2 ranks, node | allreduce of 64 B | us | 4.000 | 4.000 | 4.000 | 1.00 |", result.stdout)
+        self.assertIn("| allreduce of 64 B, predicted over measured |  | 0.500 | 0.500 | 0.500 | 1.00 |", result.stdout)
         self.assertEqual(result.stdout.count("combine."), 1)
 
     def test_the_status_says_that_some_are_apart(self):

@@ -40,20 +40,12 @@ std::string reason(const explained_call& call, const explanation& made) {
 
 /// Where processes of a node share memory they take a pattern of that.
 void take_pattern(explanation& made, const explained_call& call, const schedules::board_costs& costs, double combine) {
-  schedules::shared_node on;
-  on.processes = call.shape.ranks;
-  on.reads_from = reads_from(costs, static_cast<std::size_t>(call.shape.ranks));
-  const auto given = static_cast<double>(bytes_given(call.kind, call.bytes, on.processes));
-  for (const schedules::algorithm& how : schedules::algorithms_of(call.kind)) {
-    const bool goes = how.pattern != schedules::memory_pattern::none &&
-                      how.pattern != schedules::memory_pattern::in_place &&
-                      how.pattern != schedules::memory_pattern::staged && !schedules::is_of_process(how.pattern);
-    if (!goes || (how.pattern == schedules::memory_pattern::in_groups && call.shape.groups.size() < 2)) continue;
-    const auto each = path_of(costs, call.kind, how.pattern, given, combine);
-    made.alternatives.push_back(predict(how, call.shape, call.bytes, each, call.segment));
-  }
+  const schedules::shared_node on{.shape = call.shape, .costs = costs, .combine = combine, .reads = true};
+  const std::size_t given = bytes_given(call.kind, call.bytes, call.shape.ranks);
+  for (const schedules::algorithm& how : schedules::algorithms_of(call.kind))
+    if (can_go(how, given, on)) made.alternatives.push_back(predict(how, given, on));
   std::ranges::stable_sort(made.alternatives, {}, &schedules::prediction::seconds);
-  made.chosen.how = &row_of(call.kind, pattern_of(call.kind, bytes_given(call.kind, call.bytes, on.processes), on));
+  made.chosen.how = &row_of(call.kind, pattern_of(call.kind, given, on));
 }
 
 /// Where groups are nodes whose processes share memory, most collectives go in stages.
@@ -73,7 +65,9 @@ explanation explain(const explained_call& call, const detail::tuning& measured) 
   explanation made;
   made.over = call.over.value_or(longest_of(measured.machine));
   const double combine = schedules::combines(call.kind) ? combine_seconds(measured, call.op, call.type) : 0;
-  const auto each = path_of(measured.machine, made.over, within_group(call.shape, made.over), combine);
+  const std::size_t given = schedules::bytes_given(call.kind, call.bytes, call.shape.ranks);
+  const auto each = path_of(measured.machine, made.over, within_group(call.shape, made.over), combine, call.kind,
+                            static_cast<double>(given));
   schedules::selection_parameters by;
   by.segment = call.segment;
   schedules::demands asked;

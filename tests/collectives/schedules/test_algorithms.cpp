@@ -102,7 +102,7 @@ TEST_CASE("costs grow with every price, and alone nothing costs anything") {
     const double cost = by.cost(shape, 1e6, {1, 1e-3, 1e-4});
     REQUIRE(std::isfinite(cost));
     if (shape.ranks == 1) REQUIRE(cost == 0);
-    for (const link_costs dearer : {link_costs{2, 1e-3, 1e-4}, link_costs{1, 2e-3, 1e-4}, link_costs{1, 1e-3, 2e-4}})
+    for (const link_costs& dearer : {link_costs{2, 1e-3, 1e-4}, link_costs{1, 2e-3, 1e-4}, link_costs{1, 1e-3, 2e-4}})
       REQUIRE(by.cost(shape, 1e6, dearer) >= cost);
   });
 }

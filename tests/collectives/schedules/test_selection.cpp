@@ -215,18 +215,73 @@ TEST_CASE("algorithms by messages call the kernel twice for what they read of an
   CHECK(calls_of("ring", collective::allreduce, road::node) == 0);
 }
 
-TEST_CASE("others' memory is read from the length on from which that clearly pays for the calls") {
-  board_costs boards;
-  memory_costs& memory = boards[memory_use::combines];
-  memory.copy.fill(2e-10);
-  memory.read.fill(1e-10);
-  const auto calls_worth = [](std::size_t bytes) { return 0.5e-10 * static_cast<double>(bytes); };
-  CHECK(reads_from(boards, 2) == board_lengths[1]);
-  boards.call = calls_worth(board_lengths[2]) / 2;
-  CHECK(reads_from(boards, 2) == board_lengths[2]);
-  CHECK(reads_from(boards, 8) == board_lengths[3]);
-  boards.call = calls_worth(board_lengths.back());
-  CHECK(reads_from(boards, 2) == std::numeric_limits<std::size_t>::max());
+TEST_CASE("what is read of others, and what of a message leaves the caches, costs what the node's memory does") {
+  constexpr std::size_t bytes = 1 << 20;
+  machine_costs machine;
+  machine[road::node] = {1e-6, 0, 0, 1e-10, 1e-10, 0};
+  CHECK(path_of(machine, road::node, road::node, 0, collective::allgather, 8).read == 1e-10);
+  auto& boards = machine.boards.emplace();
+  boards[memory_use::combines].copy = {1e-10, 1e-10, 2e-10, 4e-10, 5e-10};
+  boards[memory_use::exchanges].read.fill(7e-11);
+  const auto each = path_of(machine, road::node, road::node, 0, collective::allgather, 8);
+  for (const link_costs& one : {static_cast<const link_costs&>(each), each.near}) {
+    CHECK(one.read == 7e-11);
+    CHECK(one.far == weft_test::Approx(3e-10));
+  }
+  const auto binomial = [](const path_costs& by, double length) {
+    return find_algorithm(collective::broadcast, "binomial")->cost(shape_of(2), length, by);
+  };
+  const path_costs near = path_of(machine, road::node, road::node, 0);
+  CHECK(binomial(each, link_costs::cached) == binomial(near, link_costs::cached));
+  CHECK(binomial(each, bytes) - binomial(near, bytes) == weft_test::Approx(3e-10 * (bytes - link_costs::cached)));
+}
+
+TEST_CASE("a pattern is the cheapest of those by which a collective can go") {
+  std::mt19937_64 random(test_seed());
+  INFO("WEFT_TEST_SEED=" << test_seed());
+  const auto drawn = [&](double most) { return std::uniform_real_distribution<double>(0, most)(random); };
+  const auto maybe = [&] { return random() % 2 == 0; };
+  for (int i = 0; i < 2000; ++i) {
+    const auto kind = static_cast<collective>(random() % collectives);
+    algorithm_arguments shape = shape_of(2 + static_cast<int>(random() % 10));
+    if (maybe()) shape.groups = {{0}, {1}};
+    board_costs costs;
+    costs.round = drawn(1e-6);
+    costs.call = drawn(1e-6);
+    for (memory_costs& use : costs.by_use)
+      for (auto* const each : {&use.copy, &use.read})
+        for (double& beta : *each) beta = drawn(1e-10);
+    const shared_node on{shape, costs, drawn(1e-10), maybe(), maybe(), maybe(), maybe(), maybe()};
+    const auto given = static_cast<std::size_t>(random() % (std::uint64_t{1} << (random() % 28)));
+    const algorithm& chosen = row_of(kind, pattern_of(kind, given, on));
+    CAPTURE(name(kind), shape.ranks, given, chosen.name);
+    REQUIRE(can_go(chosen, given, on));
+    for (const algorithm& other : algorithms_of(kind))
+      if (can_go(other, given, on)) CHECK(predict(chosen, given, on).seconds <= predict(other, given, on).seconds);
+  }
+}
+
+TEST_CASE("where nothing is measured, others' memory is read if slots are short, and used in place if it is shared") {
+  constexpr std::size_t kib = 1 << 10;
+  const auto taken = [](collective kind, int processes, std::size_t given, bool long_slots, bool mapped = false) {
+    const algorithm_arguments shape = shape_of(processes);
+    return pattern_of(kind, given, {shape, assumed_boards(long_slots), 3e-11, true, mapped, false, long_slots, false});
+  };
+  for (const int processes : {2, 3, 8})
+    for (const collective kind : all_collectives()) {
+      CAPTURE(name(kind), processes);
+      for (std::size_t given = 8; given <= 64 << 20; given *= 2)
+        CHECK((kind == collective::scatter || taken(kind, processes, given, true) != memory_pattern::single_copy));
+      const bool read = kind == collective::allreduce || kind == collective::allgather || kind == collective::alltoall;
+      CHECK((taken(kind, processes, 1024 * kib, false) == memory_pattern::single_copy) >= read);
+      CHECK(taken(kind, processes, 8 * kib, false) != memory_pattern::single_copy);
+      const bool used = kind == collective::allreduce || kind == collective::broadcast || kind == collective::reduce;
+      CHECK((taken(kind, processes, 64 * kib, true, true) == memory_pattern::in_place) == used);
+      CHECK(taken(kind, processes, 256, true, true) != memory_pattern::in_place);
+    }
+  CHECK(taken(collective::broadcast, 2, 64 << 20, false) == memory_pattern::at_once);
+  CHECK(taken(collective::allreduce, 2, 1024 * kib, true) == memory_pattern::at_once);
+  CHECK(taken(collective::allreduce, 4, 1024 * kib, true) == memory_pattern::by_shares);
 }
 
 TEST_CASE("a cost comes back from the seconds that its formula gives") {

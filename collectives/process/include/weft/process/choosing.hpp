@@ -17,7 +17,7 @@ struct choice_request {
   collective what = collective::barrier;
   std::size_t bytes = 0;  ///< of the vector; of an all-to-all, one rank's input
   schedules::demands asked;
-  double combine = 0;   ///< seconds for each byte; 0 where nothing is combined or nothing was measured
+  double combine = 0;   ///< seconds for each byte; 0 where nothing is combined
   bool mapped = false;  ///< all buffers lie in memory that the node shares
   friend bool operator==(const choice_request&, const choice_request&) = default;
 };
@@ -36,6 +36,10 @@ struct among {
   const schedules::selection_parameters& selection;
 };
 
+/// Seconds to combine a byte in a `what` by the operator and type of `call`: as measured, else assumed; 0 where nothing
+/// is combined.
+double combine_seconds_of(const process& host, collective what, const request& call);
+
 /// What is asked for a `what` of so many bytes, by the operator and type of `call`; `uneven`: in blocks of counts.
 choice_request choice_for(const among& these, const request& call, collective what, std::size_t bytes, int root,
                           bool uneven);
@@ -48,9 +52,6 @@ schedules::selected choose(const among& these, const choice_request& of);
 std::vector<schedules::prediction> predict_all(const among& these, const choice_request& of);
 /// What messages among these cost, as it was measured.
 schedules::path_costs costs_among(const among& these, const tuning& measured, const choice_request& of);
-/// An algorithm where its costs are `each`.
-schedules::prediction predict(const schedules::algorithm& how, const among& these, const choice_request& of,
-                              const schedules::path_costs& each);
 /// Stages of their nodes.
 schedules::prediction predict_stages(const among& these, const tuning& measured, const choice_request& of);
 

@@ -10,7 +10,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-#include <weft/choice/node_limits.hpp>
 #include <weft/choice/tuning.hpp>
 #include <weft/fabric/arena.hpp>
 #include <weft/fabric/arena_boards.hpp>
@@ -76,14 +75,9 @@ class process {
   const std::vector<topology::network_place>& places() const noexcept { return places_; }
   /// The memory that the processes of this node share; null where they do not.
   const fabric::arena* arena() const noexcept { return arena_.get(); }
-  /// From which lengths on so many processes of this node read each other's memory.
-  node_limits node_limits_of(std::size_t processes) const noexcept;
-  /// What was measured for so many of them. Before any other thread knows of this.
-  void learn(std::size_t processes, const node_limits& limits, const schedules::board_costs& costs) noexcept {
-    limits_ = {processes, limits};
-    if (measured_) measured_->machine.boards = costs;
-  }
-  /// What all nodes are to go by in place of that, where calls go from node to node; likewise.
+  /// What patterns cost in it: assumed where that was not measured, or processes share CPUs.
+  const schedules::board_costs& board_costs() const noexcept;
+  /// What was measured of it, the same in all processes. Before any other thread knows of this, where there are costs.
   void agree_on(const std::optional<schedules::board_costs>& costs) noexcept { measured_->machine.boards = costs; }
   /// This process's part of it, then; else null.
   fabric::arena_boards* boards() noexcept { return boards_.get(); }
@@ -164,7 +158,6 @@ class process {
   std::vector<topology::cpu_set> worker_cpus_;
   std::vector<int> nodes_;
   std::vector<bool> reading_;
-  std::pair<std::size_t, node_limits> limits_;  ///< measured for so many processes
   std::vector<topology::network_place> places_;
   std::once_flag machine_found_;
   std::shared_ptr<const topology::machine> machine_;

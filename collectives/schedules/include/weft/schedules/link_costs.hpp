@@ -8,8 +8,11 @@ namespace weft::schedules {
 /// Seconds to start a transfer, for each of its bytes, and to combine each of them. By these three alone the formulas
 /// are those of the literature; what else can be measured of a machine refines them.
 struct link_costs {
+  /// Of a message that is still in the core's own caches when it is combined, or sent on.
+  static constexpr double cached = 256 << 10;
+
   constexpr link_costs() = default;
-  constexpr link_costs(double a, double b, double c) : alpha(a), beta(b), gamma(c), gap(a), exchange(b) {}
+  constexpr link_costs(double a, double b, double c) : alpha(a), beta(b), gamma(c), gap(a), exchange(b), read(b) {}
 
   double alpha = 0;
   double beta = 0;
@@ -18,7 +21,9 @@ struct link_costs {
   double exchange = 0;   ///< for each byte where a rank sends and receives as many at the same time
   double handshake = 0;  ///< to start a transfer of more than `eager` bytes, beside α and the gap
   double eager = std::numeric_limits<double>::infinity();
-  double call = 0;  ///< of the kernel to read a process's memory, beside β
+  double read = 0;  ///< for each byte that is read of another process's memory,
+  double call = 0;  ///< and for each time that the kernel is called to
+  double far = 0;   ///< for each byte of a message beyond `cached`, beside β
 };
 
 /// The costs between any two ranks, and those between ranks of a group.

@@ -38,7 +38,7 @@ struct road_costs {
 /// How a collective uses the node's memory. What a byte costs there differs between them: one or more read it, and it
 /// lies in one cache or another.
 enum class memory_use : std::uint8_t {
-  combines,   ///< all read of all others, and combine: as an all-reduce does
+  combines,   ///< who reads combines, too: as in an all-reduce
   one_way,    ///< one of all others, or all of one: as a broadcast does
   exchanges,  ///< all of all others: as an all-gather does
 };
@@ -50,7 +50,7 @@ inline constexpr std::array<collective, memory_uses> measured_by{collective::all
 
 /// What patterns of shared memory cost among the processes of a node: seconds, and seconds for each byte where a
 /// process gives so many; between them, in proportion to their logarithms.
-inline constexpr std::array<std::size_t, 5> board_lengths{4 << 10, 32 << 10, 128 << 10, 512 << 10, 2 << 20};
+inline constexpr std::array<std::size_t, 5> board_lengths{4 << 10, 32 << 10, 256 << 10, 2 << 20, 8 << 20};
 struct memory_costs {
   std::array<double, board_lengths.size()> copy{};  ///< into a slot, or out of it
   std::array<double, board_lengths.size()> read{};  ///< another one's memory by the kernel
@@ -66,6 +66,10 @@ struct board_costs {
   friend bool operator==(const board_costs&, const board_costs&) = default;
 };
 
+/// What is found on machines like those that weft was measured on, for where nothing is measured. Reading pays the
+/// kernel for each page, and slots of 8 KiB a round for each of them.
+const board_costs& assumed_boards(bool long_slots) noexcept;
+
 struct machine_costs {
   std::array<std::optional<road_costs>, roads> by_road;  ///< at least one of them
   std::optional<board_costs> boards;                     ///< where a node's processes share memory
@@ -79,6 +83,9 @@ struct machine_costs {
 /// o, β is G, γ `combine` seconds for each byte. A road that was not measured costs what the next longer one does, or,
 /// if there is none, the longest. Reading takes the kernel's calls, where these were measured.
 path_costs path_of(const machine_costs& of, road farthest, road within, double combine);
+/// The same for a collective in which each gives so many bytes: of reading, and where these are long, as memory is
+/// slow.
+path_costs path_of(const machine_costs& of, road farthest, road within, double combine, collective kind, double given);
 
 /// The costs of a collective's stages on several nodes: those of messages between these, and within each of its memory,
 /// for vectors of so many bytes; where those are not known, of messages there.

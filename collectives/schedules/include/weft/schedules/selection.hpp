@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <weft/schedules/algorithms.hpp>
 #include <weft/schedules/machine_costs.hpp>
 #include <weft/schedules/prediction.hpp>
@@ -54,28 +53,28 @@ selected select_fastest(collective kind, const algorithm_arguments& shape, std::
 
 /// What the choice of a pattern depends on where the processes of a node share memory; the same in all of them.
 struct shared_node {
-  int processes = 2;
-  std::size_t reads_from = std::numeric_limits<std::size_t>::max();  ///< bytes from which on the others' memory is read
-  bool mapped = false;                                               ///< all buffers lie in memory that all share
-  bool in_groups = false;                                            ///< there are so many that they go in groups
-  bool crowded = false;                                              ///< they share CPUs
-  bool short_slots = false;
+  const algorithm_arguments& shape;  ///< how many they are, and in which groups
+  const board_costs& costs;
+  double combine = 0;      ///< seconds for each byte
+  bool reads = false;      ///< they can read each other's memory
+  bool mapped = false;     ///< all buffers lie in memory that all share
+  bool crowded = false;    ///< they share CPUs
+  bool long_slots = true;  ///< there is memory for slots of more than slot_bytes
+  bool custom = false;     ///< the operator is the caller's
 };
 
 /// Of a slot of a node's memory.
 inline constexpr std::size_t slot_bytes = 8 << 10;
 
-/// Vectors of at least so many bytes are told of: to be told costs less than to copy one into a slot. Measured on an
-/// EPYC, an all-reduce of 2 processes on 2 cores: 2 KiB 0.36 us in place and 0.32 by slots, 4 KiB 0.38 and 0.59.
-inline constexpr std::size_t least_told = 3 << 10;
-
-/// The pattern that a collective takes there by a built-in operator, where the longest input that a process gives the
-/// others has so many bytes.
-memory_pattern pattern_of(collective kind, std::size_t bytes, const shared_node& on);
-/// That of the ranks of one process, where each that gives any gives so many bytes and could show them. To show them
-/// saves the rounds in which all hear where the others' buffers lie, and costs a copy that everyone reads. Measured on
-/// an EPYC, an all-reduce on 2 workers, us shown and not: 2 ranks 2 KiB 0.36 and 0.38, 4 KiB 0.58 and 0.46; 8 ranks
-/// 256 B 1.6 and 2.0, 512 B 1.45 and 1.43, 4 KiB 10.3 and 3.1.
+/// Whether a collective can go by that pattern there, where the longest input that a process gives the others has so
+/// many bytes.
+bool can_go(const algorithm& how, std::size_t given, const shared_node& on);
+/// What it takes then.
+prediction predict(const algorithm& how, std::size_t given, const shared_node& on);
+/// The one of those by which a collective can go that is predicted to be the fastest; of several, the first of the
+/// table.
+memory_pattern pattern_of(collective kind, std::size_t given, const shared_node& on);
+/// That of the ranks of one process, where each that gives any gives so many bytes and could show them.
 memory_pattern pattern_of_ranks(collective kind, std::size_t bytes, std::size_t ranks);
 /// Whether a collective of ranks on several nodes, at most `most` on each, goes in stages: staged.hpp. Gathers,
 /// scatters and long all-to-alls have nothing to combine, and no block goes to several ranks: they go by messages
@@ -92,9 +91,6 @@ const algorithm& row_of(collective kind, memory_pattern by);
 
 /// What a process of so many gives the others of a vector of so many bytes, in all its blocks where there are some.
 std::size_t bytes_given(collective kind, std::size_t bytes, int processes);
-
-/// From which length on an all-reduce of so many processes is clearly faster by reading, by these costs.
-std::size_t reads_from(const board_costs& of, std::size_t processes);
 
 /// Whether `how` meets the demands.
 bool meets(const demands& of, const algorithm& how);

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <vector>
-#include <weft/choice/node_limits.hpp>
 #include <weft/schedules/pattern_call.hpp>
 #include <weft/schedules/selection.hpp>
 #include <weft/team/line_party.hpp>
@@ -58,9 +57,9 @@ class node_team {
     if (shown != showing::in_line) return use_slots(shown, member);
     return use_lines(call) ? leader_result() : give_up(member);
   }
-  /// Whether a `what` of a vector of so many bytes, without a named pattern or counts, is one.
-  bool is_one_exchange(collective what, std::size_t bytes) const noexcept {
-    return (what == collective::allreduce || what == collective::barrier) && is_one_round(what, bytes);
+  /// Whether a call of a vector of so many bytes, without a named pattern or counts, is one.
+  bool is_one_exchange(const request& call, std::size_t bytes) const {
+    return (call.what == collective::allreduce || call.what == collective::barrier) && is_one_round(call, bytes);
   }
 
   /// Whether a call has been found to go by line_party.
@@ -81,18 +80,17 @@ class node_team {
   const patterns::two_levels* levels() const noexcept { return groups_ ? &*groups_ : nullptr; }
   board_party& party() noexcept { return party_; }
 
-  /// What the choice of a pattern for a `what` depends on here, by a built-in operator: `mapped` where all buffers lie
-  /// in memory that the node shares.
-  schedules::shared_node seen_by(collective what, bool mapped) const noexcept;
-  bool reads_memory() const noexcept { return party_.reads_memory(); }
+  /// What the choice of a pattern depends on here, by a built-in operator that takes so many seconds for each byte:
+  /// `mapped` where all buffers lie in memory that the node shares.
+  schedules::shared_node seen_with(double combine, bool mapped) const noexcept;
 
-  /// Whether a `what` of a vector of so many bytes, without a named pattern or counts, is over once all have shown what
+  /// Whether a call of a vector of so many bytes, without a named pattern or counts, is over once all have shown what
   /// they have: then nobody waits for what a process does behind its own waits.
-  bool is_one_round(collective what, std::size_t bytes) const noexcept;
+  bool is_one_round(const request& call, std::size_t bytes) const;
 
-  /// From now on: the same in every process.
-  void take(const node_limits& limits) noexcept {
-    limits_ = limits;
+  /// Goes by these costs from now on: the same in every process.
+  void take(const schedules::board_costs& costs) noexcept {
+    costs_ = costs;
     conditions_ += 2;
   }
 
@@ -129,18 +127,18 @@ class node_team {
   void learn(const leader_call& call, memory_pattern wanted);
   /// Bytes of the longest input that a process gives the others.
   std::size_t bytes_given(const leader_call& call) const;
-  bool can_go(const leader_call& call, memory_pattern by) const noexcept;
-  /// The one wanted, where the call can go by it; else by length.
-  memory_pattern pattern_of(const leader_call& call, std::size_t bytes, memory_pattern wanted) const noexcept;
+  schedules::shared_node seen_by(collective what, const request& call, bool mapped) const;
+  bool can_go(collective what, const request& call, memory_pattern by) const noexcept;
+  /// The one wanted, where the call can go by it; else by costs.
+  memory_pattern pattern_of(collective what, const request& call, std::size_t bytes, memory_pattern wanted) const;
   /// Whether processes tell where their buffers lie for an input of so many bytes.
-  bool tells(const leader_call& call, std::size_t bytes, memory_pattern wanted) const noexcept;
-  const node_limits& limits() const noexcept { return party_.refused_long_slots() ? limits_by_short_slots_ : limits_; }
+  bool tells(collective what, const request& call, std::size_t bytes, memory_pattern wanted) const;
 
   process& host_;
   board_party party_;
-  node_limits limits_;
-  const node_limits limits_by_short_slots_;
-  const std::optional<patterns::two_levels> groups_;
+  schedules::board_costs costs_;
+  schedules::algorithm_arguments shape_;
+  std::optional<patterns::two_levels> groups_;
   std::vector<patterns::move> moves_;
   std::uint32_t conditions_ = 2;
   const schedules::pattern_call* how_ = nullptr;  // of the latest call

@@ -1,6 +1,7 @@
 // Reading another process's memory, without its help.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,5 +13,15 @@ namespace weft::fabric {
 /// is wrong is an error here and harmless there. Blocks while it copies. What kept it from copying all: EPERM where
 /// this process may not (another user's, seccomp, ptrace scope), ESRCH where the other has ended, EFAULT.
 std::error_code read_process_memory(std::int64_t pid, std::uint64_t address, std::span<std::byte> into) noexcept;
+
+/// Bytes that are read before they are combined, of all the others together, so that they stay in a core's own cache;
+/// and the least of one of them, since each read is a system call.
+inline constexpr std::size_t most_pieces = 128 << 10;
+inline constexpr std::size_t least_piece = 16 << 10;
+
+/// Who cannot be read has ended, or left a call that failed, most likely: so long it may take until that is known here,
+/// and so often it is looked for.
+inline constexpr std::chrono::seconds time_to_explain{1};
+inline constexpr std::chrono::milliseconds between_looks{1};
 
 }  // namespace weft::fabric
