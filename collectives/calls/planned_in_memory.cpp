@@ -61,7 +61,12 @@ void planned_in_memory::tell_board() {
 void planned_in_memory::open() {
   telling_->finished().wait(state().host.moved_by());
   if (telling_->failure() != nullptr) rethrow(state(), schedules::call_name(what_.call.what), telling_->failure());
-  open_with(std::move(boards_));
+  try {
+    open_with(std::move(boards_));
+  } catch (...) {
+    state().host.break_communicator(state().member);  // the others would wait for it there
+    throw;
+  }
   telling_ = nullptr;
 }
 
@@ -70,6 +75,7 @@ void planned_in_memory::open_with(std::vector<fabric::board_ticket> boards) {
       state(), meeting::of_plan(state().here, state().member, sequence_, std::move(boards)));
   const known_call& known = know(*elsewhere_, what_.call);
   what_.known.goes = known.goes;
+  what_.known.between.on_node.found = 0;  // by another team
   learn_ways();
   if (known.goes == way::joined) {
     meeting& here = *elsewhere_->here;

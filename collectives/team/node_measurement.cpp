@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 #include <weft/choice/steady_time.hpp>
 #include <weft/process/choosing.hpp>
@@ -47,13 +48,13 @@ class measurement {
       : team_(team),
         member_(member),
         combine_(combine),
+        shape_(team.seen_with(combine, false).shape),
         in_(board_lengths[beyond_caches - 1] / sizeof(float), 1.0f),
-        out_(std::min<std::size_t>(team.size(), 4) * in_.size()) {
-    shape_.ranks = static_cast<int>(team.size());
-  }
+        out_(std::min<std::size_t>(team.size(), 4) * in_.size()) {}
 
-  /// With which the formulas give what is seen to be taken, in about so many seconds.
-  schedules::board_costs costs(double seconds) {
+  /// With which the formulas give what is seen to be taken, in about so many seconds. None where the communicator has
+  /// failed.
+  std::optional<schedules::board_costs> costs(double seconds) {
     const std::size_t round = add(collective::allreduce, sizeof(float), memory_pattern::at_once);
     const std::size_t call = add(collective::allreduce, team_.size() * sizeof(float), memory_pattern::single_copy);
     std::size_t next = series_.size();
@@ -62,6 +63,7 @@ class measurement {
         for (const memory_pattern by : {by_slots(what, board_lengths[i]), memory_pattern::single_copy})
           add(what, board_lengths[i], by);
     take_times(seconds);
+    if (!works_) return std::nullopt;
 
     schedules::board_costs found;
     const auto costs_so_far = [&] {
@@ -79,7 +81,7 @@ class measurement {
     const double slower = slower_beyond_caches();
     for (schedules::memory_costs& use : found.by_use)
       for (auto* const costs : {&use.copy, &use.read}) costs->back() = slower * costs->at(beyond_caches - 1);
-    return found;
+    return works_ ? std::optional(found) : std::nullopt;
   }
 
  private:
@@ -196,8 +198,8 @@ class measurement {
   node_team& team_;
   fabric::participant& member_;
   const double combine_;
+  const schedules::algorithm_arguments shape_;
   std::vector<float> in_, out_;
-  schedules::algorithm_arguments shape_;
   std::vector<series> series_;
   bool works_ = true;  // the communicator has not failed
 };
@@ -212,8 +214,9 @@ void measure_boards(process& host, node_team& team, fabric::participant& member)
   const double seconds = std::chrono::duration<double>(settings.tune_budget).count() * share_of_budget;
   const double combine = combine_seconds(*costs, kernels::operation::sum, kernels::type::float32);
   const auto found = measurement(team, member, combine).costs(seconds);
+  if (!found) return;  // the next call says why
   host.agree_on(found);
-  team.take(found);
+  team.take(*found);
 }
 
 }  // namespace weft::detail

@@ -39,9 +39,10 @@ bool node_team::takes(collective what, const request& call) const noexcept {
 }
 
 bool node_team::is_one_round(const request& call, std::size_t bytes) const {
-  if (bytes > fabric::arena_slot_bytes || tells(call.what, call, bytes, memory_pattern::none)) return false;
+  const std::size_t given = schedules::bytes_given(call.what, bytes, static_cast<int>(size()));
+  if (bytes > fabric::arena_slot_bytes || tells(call.what, call, given, memory_pattern::none)) return false;
   if (party_.crowded() && is_one_way(call.what)) return false;  // it may open long slots
-  const memory_pattern by = pattern_of(call.what, call, bytes, memory_pattern::none);
+  const memory_pattern by = pattern_of(call.what, call, given, memory_pattern::none);
   return by == memory_pattern::at_once || by == memory_pattern::in_parts;
 }
 
@@ -64,7 +65,10 @@ leader_result node_team::give_up(fabric::participant& member) {
 
 node_team::showing node_team::show_in_slot(const leader_call& call, fabric::participant& member) {
   try {
-    if (begin(call) && patterns::show_input(party_, how().all(), patterns::everyone)) return showing::in_slot;
+    if (begin(call) && patterns::show_input(party_, how().all(), patterns::everyone)) {
+      party_.end();
+      return showing::in_slot;
+    }
   } catch (const std::bad_alloc&) {
     host_.break_communicator(member);
   }
@@ -84,8 +88,9 @@ void node_team::learn(const leader_call& call, memory_pattern wanted) {
   party_.start(call);
   its.bytes = counted ? 0 : bytes_given(call);  // it is told with the counts
   its.how.what = call.what;
-  its.how.by = pattern_of(call.what, *call.of, its.bytes, wanted);
-  its.how.tells = tells(call.what, *call.of, its.bytes, wanted);
+  const decision found = decide(call, its.bytes, wanted);
+  its.how.by = found.by;
+  its.how.tells = found.tells;
   its.how.root = static_cast<std::size_t>(call.root);
   its.how.count = party_.count();
   its.how.fits = its.bytes <= fabric::arena_slot_bytes;
@@ -95,10 +100,22 @@ void node_team::learn(const leader_call& call, memory_pattern wanted) {
   if (call.is_kept) its.found = conditions();
 }
 
+node_team::decision node_team::decide(const leader_call& call, std::size_t bytes, memory_pattern wanted) {
+  const request& of = *call.of;
+  decision made{call.what, of.op, of.type, of.custom.apply != nullptr, wanted, conditions(), bytes};
+  for (const decision& each : decided_)
+    if (each.is_of(made)) return each;
+  made.by = pattern_of(call.what, of, bytes, wanted);
+  made.tells = tells(call.what, of, bytes, wanted);
+  decided_[oldest_decision_] = made;
+  oldest_decision_ = (oldest_decision_ + 1) % decided_.size();
+  return made;
+}
+
 bool node_team::alltoall_with_counts(const leader_call& call, memory_pattern wanted) {
   const auto reads = [&](std::size_t longest) {
     const std::size_t bytes = longest * party_.element_bytes();
-    if (pattern_of(call.what, *call.of, bytes, wanted) == memory_pattern::single_copy) return true;
+    if (decide(call, bytes, wanted).by == memory_pattern::single_copy) return true;
     party_.take_slots_for(bytes, false);  // where the communicator has failed the next round finds that out
     return false;
   };

@@ -16,7 +16,6 @@ struct kept_call {
     call.counts = counts_;
     call.received = received_;
     known.joined.reset();
-    known.between.on_node.found = 0;  // by another team, perhaps
   }
   kept_call(const kept_call&) = delete;
   kept_call& operator=(const kept_call&) = delete;

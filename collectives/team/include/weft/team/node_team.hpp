@@ -1,6 +1,7 @@
 // Collectives among processes of one node, in the memory that they share.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -51,7 +52,9 @@ class node_team {
   enum class showing : unsigned char { failed, in_line, in_slot };
   showing show(const leader_call& call, fabric::participant& member) {
     if (!goes_in_line(call)) return show_in_slot(call, member);
-    return show_line(call) ? showing::in_line : showing::failed;
+    if (!show_line(call)) return showing::failed;
+    party_.end();  // whoever sleeps until then is not to wait for what this process does next
+    return showing::in_line;
   }
   leader_result use_shown(const leader_call& call, showing shown, fabric::participant& member) {
     if (shown != showing::in_line) return use_slots(shown, member);
@@ -131,6 +134,25 @@ class node_team {
   bool can_go(collective what, const request& call, memory_pattern by) const noexcept;
   /// The one wanted, where the call can go by it; else by costs.
   memory_pattern pattern_of(collective what, const request& call, std::size_t bytes, memory_pattern wanted) const;
+  /// What follows for an input of so many bytes, of calls that are not kept, too: to predict it takes half of a
+  /// microsecond.
+  struct decision {
+    collective what = collective::barrier;
+    kernels::operation op = kernels::operation::sum;
+    kernels::type type = kernels::type::float32;
+    bool custom = false;
+    memory_pattern wanted = memory_pattern::none;
+    std::uint32_t conditions = 0;
+    std::size_t bytes = 0;
+    memory_pattern by = memory_pattern::none;
+    bool tells = false;
+
+    bool is_of(const decision& other) const noexcept {
+      return bytes == other.bytes && what == other.what && conditions == other.conditions && wanted == other.wanted &&
+             op == other.op && type == other.type && custom == other.custom;
+    }
+  };
+  decision decide(const leader_call& call, std::size_t bytes, memory_pattern wanted);
   /// Whether processes tell where their buffers lie for an input of so many bytes.
   bool tells(collective what, const request& call, std::size_t bytes, memory_pattern wanted) const;
 
@@ -140,6 +162,8 @@ class node_team {
   schedules::algorithm_arguments shape_;
   std::optional<patterns::two_levels> groups_;
   std::vector<patterns::move> moves_;
+  std::array<decision, 8> decided_;  // the latest
+  std::size_t oldest_decision_ = 0;
   std::uint32_t conditions_ = 2;
   const schedules::pattern_call* how_ = nullptr;  // of the latest call
 };
