@@ -95,13 +95,10 @@ template <class D>
 HWY_INLINE void store(hn::Vec<D> vector, D d, std::byte* to) {
   hn::StoreU(vector, d, reinterpret_cast<hn::TFromD<D>*>(to));
 }
-/// Past the caches where `streams`; `to` is then aligned to the vector.
-template <bool streams, class D>
-HWY_INLINE void put(hn::Vec<D> vector, D d, std::byte* to) {
-  if constexpr (streams)
-    hn::Stream(vector, d, reinterpret_cast<hn::TFromD<D>*>(to));
-  else
-    store(vector, d, to);
+/// Past the caches; `to` is aligned to the vector.
+template <class D>
+HWY_INLINE void stream(hn::Vec<D> vector, D d, std::byte* to) {
+  hn::Stream(vector, d, reinterpret_cast<hn::TFromD<D>*>(to));
 }
 template <class D>
 HWY_INLINE std::size_t bytes_of(D d) {
@@ -124,47 +121,63 @@ HWY_INLINE hn::Vec<D> tree(D d, const std::byte* const* from, std::size_t offset
   }
 }
 
-/// Whole vectors from `at` up to the first that ends at `end` or beyond. Several a round, whose chains of operations
-/// are independent, hide the operator's latency. Where `streams`, the first one's target is aligned to a vector.
-template <class Operator, std::size_t sources, bool streams, class D>
-HWY_INLINE void combine_vectors(D d, const std::byte* const* from, std::byte* target, std::size_t at, std::size_t end) {
-  const std::size_t step = bytes_of(d);
+/// Four whole vectors a round, from `at` to where less is left, which is returned. Chains of operations that are
+/// independent hide the latency of an operator of few sources. A bound for `at` alone leaves the rest of a round's
+/// addresses to the instructions that use them.
+template <class Operator, std::size_t sources, class D>
+HWY_INLINE std::size_t combine_fours(D d, const std::byte* const* from, std::byte* target, std::size_t at,
+                                     std::size_t end) {
+  const std::size_t step = bytes_of(d), others = 3 * step, stop = end > others ? end - others : 0;
   const auto vector = [&](std::size_t offset) HWY_ATTR { return tree<Operator, sources>(d, from, offset); };
-  // A bound for `at` alone leaves the rest of a round's addresses to the instructions that use them.
-  constexpr std::size_t round = sources <= 3 ? 4 : 2;
-  const std::size_t others = (round - 1) * step, stop = end > others ? end - others : 0;
-  if constexpr (round == 4) {
-    for (; at < stop; at += 4 * step) {
-      const auto first = vector(at), second = vector(at + step);
-      const auto third = vector(at + 2 * step), fourth = vector(at + 3 * step);
-      put<streams>(first, d, target + at);
-      put<streams>(second, d, target + at + step);
-      put<streams>(third, d, target + at + 2 * step);
-      put<streams>(fourth, d, target + at + 3 * step);
-    }
-  } else {
-    for (; at < stop; at += 2 * step) {
-      const auto first = vector(at), second = vector(at + step);
-      put<streams>(first, d, target + at);
-      put<streams>(second, d, target + at + step);
-    }
+  for (; at < stop; at += 4 * step) {
+    const auto first = vector(at), second = vector(at + step);
+    const auto third = vector(at + 2 * step), fourth = vector(at + 3 * step);
+    store(first, d, target + at);
+    store(second, d, target + at + step);
+    store(third, d, target + at + 2 * step);
+    store(fourth, d, target + at + 3 * step);
   }
-  for (; at < end; at += step) put<streams>(vector(at), d, target + at);
+  return at;
 }
 
 /// At least one vector. The last one overlaps the one before unless the length is a multiple: it is computed before
-/// anything is stored, because the target may be a source. Where `streams`, so is the first one, which is stored by
-/// itself: streaming stores write whole vectors where they are aligned.
-template <class Operator, std::size_t sources, bool streams, class D>
-HWY_INLINE void combine_and_overlap(D d, const std::byte* const* from, std::byte* target, std::size_t bytes) {
+/// anything is stored, because the target may be a source. Where it streams, so is the first one, which is stored by
+/// itself: streaming stores write whole vectors where they are aligned. Every kernel has this for every number of
+/// sources, so each of its steps stands once.
+template <class Operator, std::size_t sources, class D>
+HWY_INLINE void combine_and_overlap(D d, const std::byte* const* from, std::byte* target, std::size_t bytes,
+                                    bool streams) {
   const std::size_t step = bytes_of(d), last = bytes - step;
-  const auto end = tree<Operator, sources>(d, from, last);
-  std::size_t begin = 0;
-  if constexpr (streams) {
-    begin = to_alignment(target, step);
-    if (begin != 0) store(tree<Operator, sources>(d, from, 0), d, target);
+  const auto vector = [&](std::size_t offset) HWY_ATTR { return tree<Operator, sources>(d, from, offset); };
+  const auto end = vector(last);
+  std::size_t at = 0;
+  if (streams) {
+    store(vector(0), d, target);
+    for (at = to_alignment(target, step); at < last; at += step) stream(vector(at), d, target + at);
+  } else {
+    if constexpr (sources <= 3) at = combine_fours<Operator, sources>(d, from, target, 0, last);
+    for (; at < last; at += step) store(vector(at), d, target + at);
   }
-  combine_vectors<Operator, sources, streams>(d, from, target, begin, last);
+  store(end, d, target + last);
+}
+
+/// The vector of the result of any number of sources that lies `offset` bytes from the start.
+template <class Operator, class D>
+hn::Vec<D> vector_of_tree(D d, addresses sources, std::size_t source_count, std::size_t offset) {
+  if (source_count == 1) return load(d, position(sources, 0, offset));
+  const std::size_t left = left_share(source_count);
+  const auto first = vector_of_tree<Operator>(d, sources, left, offset);
+  return Operator::apply(d, first, vector_of_tree<Operator>(d, sources + left, source_count - left, offset));
+}
+
+/// At least one small vector, and less than a full one, from any number of sources; as combine_and_overlap.
+template <class Operator>
+HWY_NOINLINE void combine_short(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes) {
+  const typename Operator::small d;
+  const std::size_t step = bytes_of(d), last = bytes - step;
+  const auto end = vector_of_tree<Operator>(d, sources, source_count, last);
+  for (std::size_t at = 0; at < last; at += step)
+    store(vector_of_tree<Operator>(d, sources, source_count, at), d, target + at);
   store(end, d, target + last);
 }
 
@@ -174,46 +187,27 @@ HWY_NOINLINE void combine_group(addresses addresses_of, std::byte* target, std::
   const typename Operator::full full;
   const typename Operator::small small;
   if (bytes < bytes_of(small)) return combine_elements<Operator>(addresses_of, sources, target, bytes);
+  if constexpr (sources > 2)
+    if (bytes < bytes_of(full)) return combine_short<Operator>(addresses_of, sources, target, bytes);
   const std::byte* from[sources];
   for (std::size_t i = 0; i < sources; ++i) from[i] = position(addresses_of, i, 0);
-  if (bytes < bytes_of(full)) return combine_and_overlap<Operator, sources, false>(small, from, target, bytes);
-  if (streams) return combine_and_overlap<Operator, sources, true>(full, from, target, bytes);
-  combine_and_overlap<Operator, sources, false>(full, from, target, bytes);
-}
-
-/// 2 to 9 sources in one pass.
-template <class Operator>
-HWY_INLINE void combine_few(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes,
-                            bool streams) {
-  switch (source_count) {
-    case 2:
-      return combine_group<Operator, 2>(sources, target, bytes, streams);
-    case 3:
-      return combine_group<Operator, 3>(sources, target, bytes, streams);
-    case 4:
-      return combine_group<Operator, 4>(sources, target, bytes, streams);
-    case 5:
-      return combine_group<Operator, 5>(sources, target, bytes, streams);
-    case 6:
-      return combine_group<Operator, 6>(sources, target, bytes, streams);
-    case 7:
-      return combine_group<Operator, 7>(sources, target, bytes, streams);
-    case 8:
-      return combine_group<Operator, 8>(sources, target, bytes, streams);
-    default:
-      return combine_group<Operator, 9>(sources, target, bytes, streams);
-  }
+  if constexpr (sources == 2)
+    if (bytes < bytes_of(full)) return combine_and_overlap<Operator, sources>(small, from, target, bytes, false);
+  combine_and_overlap<Operator, sources>(full, from, target, bytes, streams);
 }
 
 /// What is combined first stays in the first cache: a multiple of every vector's length.
 constexpr std::size_t block_bytes = 4096;
 
-/// 10 to 16 sources, block by block: the tree's right side, of all but 8 sources, then the left one's 8 and what the
-/// right side has made, which is still in the first cache.
 template <class Operator>
-HWY_NOINLINE void combine_many(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes,
-                               bool streams) {
-  constexpr std::size_t left = 8;
+HWY_INLINE void combine_few(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes,
+                            bool streams);
+
+/// More sources, block by block: the tree's right side, of all but the first `left`, then these and what the right side
+/// has made, which is still in the first cache.
+template <class Operator, std::size_t left>
+HWY_NOINLINE void combine_sides(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes,
+                                bool streams) {
   HWY_ALIGN std::byte right[block_bytes];
   const std::size_t step = bytes_of(typename Operator::full());
   for (std::size_t offset = 0, length; offset < bytes; offset += length) {
@@ -228,6 +222,29 @@ HWY_NOINLINE void combine_many(addresses sources, std::size_t source_count, std:
   }
 }
 
+/// 2 to 9 sources: in one pass as many as often are.
+template <class Operator>
+HWY_INLINE void combine_few(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes,
+                            bool streams) {
+  switch (source_count) {
+    case 2:
+      return combine_group<Operator, 2>(sources, target, bytes, streams);
+    case 3:
+      return combine_group<Operator, 3>(sources, target, bytes, streams);
+    case 4:
+      return combine_group<Operator, 4>(sources, target, bytes, streams);
+    case 5:
+      return combine_group<Operator, 5>(sources, target, bytes, streams);
+    case 6:
+    case 7:
+      return combine_sides<Operator, 4>(sources, source_count, target, bytes, streams);
+    case 8:
+      return combine_group<Operator, 8>(sources, target, bytes, streams);
+    default:
+      return combine_group<Operator, 9>(sources, target, bytes, streams);
+  }
+}
+
 /// Any number of sources.
 template <class Operator>
 HWY_INLINE void combine_several(addresses sources, std::size_t source_count, std::byte* target, std::size_t bytes,
@@ -235,7 +252,7 @@ HWY_INLINE void combine_several(addresses sources, std::size_t source_count, std
   if (source_count <= 9)
     combine_few<Operator>(sources, source_count, target, bytes, streams);
   else
-    combine_many<Operator>(sources, source_count, target, bytes, streams);
+    combine_sides<Operator, 8>(sources, source_count, target, bytes, streams);
 }
 
 /// Whether the target may be written past the caches: not where it is a source, which has been read into them, nor
