@@ -84,9 +84,9 @@ TEST_CASE("what patterns cost is written for each length, and between them in pr
     }
   }
   const std::string text = to_text(measured);
-  CHECK_THAT(text,
-             ContainsSubstring("boards.round = 2e-07\n") && ContainsSubstring("boards.allreduce_read_2048k = 8e-10\n") &&
-                 ContainsSubstring("boards.call = 1e-06\n") && ContainsSubstring("boards.bcast_copy_4k = 2e-10\n"));
+  CHECK_THAT(
+      text, ContainsSubstring("boards.round = 2e-07\n") && ContainsSubstring("boards.allreduce_read_2048k = 8e-10\n") &&
+                ContainsSubstring("boards.call = 1e-06\n") && ContainsSubstring("boards.bcast_copy_4k = 2e-10\n"));
   CHECK(parse_tuning(text, "again").machine.boards == measured.machine.boards);
   using weft::schedules::collective;
   const auto beta = [&](memory_pattern by, double bytes, collective kind = collective::allreduce) {
