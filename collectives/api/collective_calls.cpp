@@ -68,7 +68,7 @@ class pending_in_turn final : public pending, started_call {
   void start() {
     sequence_ = state().next_sequence();
     turn_ = state().turns.take();
-    started_call::start(true);
+    started_call::start();
   }
   event& done() override { return started_call::offered(); }
   void await() override { started_call::wait(); }

@@ -26,7 +26,7 @@ planned_in_memory::planned_in_memory(const std::shared_ptr<communicator_state>& 
     open_with({});
   } else {
     tell_board();
-    started_call::start(true);
+    started_call::start();
   }
 }
 
@@ -101,27 +101,26 @@ void planned_in_memory::learn_ways() {
   leaders& between = elsewhere_->here->between();
   node_team* const team = between.team();
   if (what_.known.goes != way::node || team == nullptr || static_cast<int>(team->size()) != between.size()) return;
-  if (elsewhere_->selection.wanted[static_cast<std::size_t>(call.what)] != nullptr || call.uneven) return;
-  const std::size_t bytes = what_.known.shape.vector * call.element_bytes;
-  awaited_ = !team->is_one_round(call, bytes);
-  if (!team->is_one_exchange(call, bytes)) return;
-  team_ = team;
+  const schedules::algorithm* const wanted = elsewhere_->selection.wanted[static_cast<std::size_t>(call.what)];
   what_.known.fill_in(call, sequence_);
+  if (team->is_one_round(what_.known.between, wanted != nullptr ? wanted->pattern : memory_pattern::none)) team_ = team;
 }
 
 void planned_in_memory::begin() {
   const bool opens = hold();
   in_flight_ = true;
   if (opens) [[unlikely]]
-    return go_on(true);
+    return go_on();
   if (team_ != nullptr)
-    shown_in_ = team_->show(what_.known.between, state().member);
+    reached_ = team_->show(what_.known.between);
   else if (among_ranks_)
     shown_ = among_ranks_->show();
   else
-    return started_call::start(awaited_);
+    return started_call::start();
   shows_ = true;
   start_to_wait();
+  if (team_ != nullptr && reached_ == patterns::reached::begin) [[unlikely]]
+    go_on();
 }
 
 inline void planned_in_memory::use_shown() noexcept {
@@ -129,7 +128,7 @@ inline void planned_in_memory::use_shown() noexcept {
   try {
     if (failure_ != nullptr) failure_ = nullptr;
     if (team_ == nullptr) return among_ranks_->use_shown(shown_);
-    conclude_on_node(state(), what_.call, team_->use_shown(what_.known.between, shown_in_, state().member));
+    conclude_on_node(state(), what_.call, team_->use_shown(what_.known.between, reached_, state().member));
   } catch (...) {
     failure_ = std::current_exception();
   }

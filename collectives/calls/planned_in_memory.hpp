@@ -47,10 +47,9 @@ class planned_in_memory final : public planned_collective, started_call {
   std::unique_ptr<dataflow_execution> by_messages_;  // where there was no board left
   std::uint64_t fingerprint_ = 0;                    // of these
   bool in_flight_ = false;                           // a start, not the opening alone
-  bool awaited_ = true;                              // by others, behind this rank's own waits
-  // Where it is one exchange a start shows, and who waits uses what is shown:
+  // Where it is one round a start shows, and who waits uses what is shown:
   node_team* team_ = nullptr;  // among the processes of a node; or
-  node_team::showing shown_in_ = node_team::showing::failed;
+  patterns::reached reached_ = patterns::reached::begin;
   std::optional<joined_call> among_ranks_;  // of this process
   bool shows_ = false;                      // this start has
   bool shown_ = false;                      // and that could be

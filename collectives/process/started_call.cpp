@@ -57,14 +57,14 @@ started_call::~started_call() {
   among_.leave(*this, std::move(runs_on_));
 }
 
-void started_call::start(bool awaited) {
+void started_call::start() {
   start_to_wait();
-  go_on(awaited);
+  go_on();
 }
 
-void started_call::go_on(bool awaited) {
+void started_call::go_on() {
   over_ = resume(coroutine::at_waits::leave);
-  if (!over_ && awaited) offer();
+  if (!over_) offer();
 }
 
 void started_call::wait_for_holder() {

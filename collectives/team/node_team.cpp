@@ -38,12 +38,12 @@ bool node_team::takes(collective what, const request& call) const noexcept {
   return !schedules::combines(what) || call.element_bytes <= fabric::arena_slot_bytes;
 }
 
-bool node_team::is_one_round(const request& call, std::size_t bytes) const {
-  const std::size_t given = schedules::bytes_given(call.what, bytes, static_cast<int>(size()));
-  if (bytes > fabric::arena_slot_bytes || tells(call.what, call, given, memory_pattern::none)) return false;
-  if (party_.crowded() && is_one_way(call.what)) return false;  // it may open long slots
-  const memory_pattern by = pattern_of(call.what, call, given, memory_pattern::none);
-  return by == memory_pattern::at_once || by == memory_pattern::in_parts;
+bool node_team::is_one_round(const leader_call& call, memory_pattern wanted) {
+  if (call.what == collective::alltoall && !call.counts.empty()) return false;
+  if (!is_known(call, wanted)) learn(call, wanted);
+  party_.start(call);
+  return party_.has_slots_for(call.on_node.bytes, is_one_way(call.what)) &&
+         schedules::is_one_round(party_, call.on_node.how);
 }
 
 leader_result node_team::run_in_rounds(const leader_call& call, fabric::participant& member, memory_pattern wanted) {
@@ -63,21 +63,15 @@ leader_result node_team::give_up(fabric::participant& member) {
   return {host_.failure_of(member), nullptr};
 }
 
-node_team::showing node_team::show_in_slot(const leader_call& call, fabric::participant& member) {
-  try {
-    if (begin(call) && patterns::show_input(party_, how().all(), patterns::everyone)) {
-      party_.end();
-      return showing::in_slot;
-    }
-  } catch (const std::bad_alloc&) {
-    host_.break_communicator(member);
-  }
-  return showing::failed;
+patterns::reached node_team::show_in_slot(const leader_call& call) {
+  party_.start(call);
+  patterns::first_step step(party_);
+  return schedules::run_one_round(step, call.on_node.how) ? patterns::reached::end : step.where();
 }
 
-leader_result node_team::use_slots(showing shown, fabric::participant& member) {
-  const bool used = shown == showing::in_slot && patterns::combine_shown(party_, how().all());
-  return used ? party_.finish() : give_up(member);
+leader_result node_team::use_slots(const leader_call& call, patterns::reached from, fabric::participant& member) {
+  patterns::second_step step(party_, from);
+  return schedules::run_one_round(step, call.on_node.how) ? party_.finish() : give_up(member);
 }
 
 void node_team::learn(const leader_call& call, memory_pattern wanted) {

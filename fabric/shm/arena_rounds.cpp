@@ -159,12 +159,18 @@ bool arena_rounds::all_are_in(std::uint32_t round) const noexcept {
   });
 }
 
-bool arena_rounds::settle() {
+bool arena_rounds::settle_at_once() noexcept {
   // Most often all are near, and then the next rounds need no look.
-  if (all_are_in(order_.number() - 1)) {
-    order_.settle(order_.number() - 1);
+  for (const std::uint32_t round : {order_.number() - 1, order_.needed()}) {
+    if (!all_are_in(round)) continue;
+    order_.settle(round);
     return true;
   }
+  return false;
+}
+
+bool arena_rounds::settle() {
+  if (settle_at_once()) return true;
   const std::uint32_t needed = order_.needed();
   for (std::size_t i = 0; i < boards_.size(); ++i)
     if (i != self_ && !long_wait(*this, boards_[i]->lines[needed % arena_depth].stamp, needed).run()) return false;

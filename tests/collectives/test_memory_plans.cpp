@@ -257,6 +257,30 @@ TEST_CASE("an abort ends plans and started calls before it returns", "[memory pl
   });
 }
 
+TEST_CASE("a start does not block where the others are far behind", "[memory plans]") {
+  job what = small_job(2);
+  what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+  const std::size_t count = GENERATE(1, 200);  // in a line, and in a slot
+  run_ranks(what, [&](weft::communicator& world) {
+    // The root may end as many rounds as there are lines; the next is started, and has to wait for the others.
+    constexpr int ahead = weft::fabric::arena_depth - 1, rounds = 5 * ahead;
+    std::vector<int> numbers(count), token(1);
+    weft::plan plan = world.plan_bcast(numbers, 0);
+    for (int round = 0; round < rounds; ++round) {
+      if (world.rank() == 0) {
+        std::ranges::fill(numbers, round);
+        plan.start();
+        world.send(token, 1, 3);
+      } else {
+        for (int i = 0; i < (round == 0 ? ahead + 1 : 1) && round + ahead < rounds; ++i) world.recv(token, 0, 3);
+        plan.start();
+      }
+      plan.wait();
+      expect(std::ranges::count(numbers, round) == static_cast<std::ptrdiff_t>(count), "the numbers of round ", round);
+    }
+  });
+}
+
 TEST_CASE("an abort wakes the fiber of its rank that waits for a plan", "[memory plans]") {
   const std::size_t count = GENERATE(1, 60000);
   const bool by_deadline = GENERATE(false, true);

@@ -134,23 +134,40 @@ trace trace_of(const Recorder& notes, const Recorder& alone, weft::schedules::me
           weft::schedules::built_by([&](weft::schedules::sink& to) { notes.emit(to); }), by};
 }
 
-/// One rank's part of a call, carried out and recorded at once, and then recorded alone.
+/// Runs `pattern`; `in_steps`: in two, as a plan does.
+template <class Party, class Pattern>
+bool run_round(Party& p, bool in_steps, Pattern pattern) {
+  if (!in_steps) return pattern(p);
+  weft::patterns::first_step first(p);
+  const auto reached = pattern(first) ? weft::patterns::reached::end : first.where();
+  weft::patterns::second_step second(p, reached);
+  return pattern(second);
+}
+
+/// One rank's part of a call, carried out and recorded at once, and then recorded alone. Of those that are over in one
+/// round half go in two steps, among ranks that do not.
 trace run_on_one_node(open_process& here, const traced_call& call, std::span<double> in, std::span<double> out) {
   const weft::detail::request of = request_of(call);
   weft::detail::node_team& team = *here.state->here->between().team();
   if (call.reads) team.take({1, 1, 1, 1});
   const weft::detail::leader_call among = among_processes(of, call, in, out);
+  const bool one_round = team.is_one_round(among, weft::schedules::memory_pattern::none);
   expect(team.begin(among), "the call to begin");
   const recorded_call recorded = recording_of(call, here.state->member.rank, team.party());
   recording_party notes(recorded), alone(recorded);
+  const bool in_steps = (call.count + static_cast<std::size_t>(here.state->member.rank)) % 2 == 0;
   bool ended = false;
   if (among.on_node.in_line) {
     weft::detail::line_party lines(team.party(), among);
     tracing_party traced(lines, notes);
-    ended = weft::patterns::reduce_at_once(traced, team.how().all(), weft::patterns::everyone);
+    ended = run_round(traced, in_steps, [&](auto& p) {
+      return weft::patterns::reduce_at_once(p, team.how().all(), weft::patterns::everyone);
+    });
   } else {
     tracing_party traced(team.party(), notes);
-    ended = run_pattern(traced, team.how(), team.levels());
+    ended = one_round
+                ? run_round(traced, in_steps, [&](auto& p) { return run_one_round(p, team.how()); })
+                : run_pattern(traced, team.how(), team.levels());
     team.party().finish();
   }
   expect(ended, "the pattern to end well");
@@ -210,7 +227,9 @@ std::vector<std::vector<trace>> trace_all(int ranks, const std::vector<traced_ca
         for (std::size_t i = 0; i < most; ++i) {
           const double right = i < numbers_of(calls[c]) ? expected(calls[c], rank, i).value_or(-1) : -1;
           const double found = both[most + i];
-          expect(found == right, "number ", i, " of rank ", rank, " to be ", right, ", found ", found);
+          expect(found == right, "number ", i, " of rank ", rank, " to be ", right, ", found ", found, " in a ",
+                 weft::schedules::call_name(calls[c].what), " of ", calls[c].count, " by ", ranks, " from ",
+                 calls[c].root);
         }
       }
     }

@@ -44,6 +44,8 @@ class tracing_party {
   }
 
   bool begin(std::size_t count) { return notes_.begin(count) && runs_.begin(count); }
+  bool try_begin(std::size_t count) { return notes_.begin(count) && runs_.try_begin(count); }
+  bool end_begin() { return runs_.end_begin(); }
   bool begin_telling(std::size_t count) { return notes_.begin_telling(count) && runs_.begin_telling(count); }
   void copy(place from, place to, std::size_t count) {
     runs_.copy(from.real, to.real, count);

@@ -65,9 +65,8 @@ class started_call {
   started_call(const started_call&) = delete;
   started_call& operator=(const started_call&) = delete;
 
-  /// Starts it, and goes as far as it can without waiting. Where it is `awaited` it is offered then: others wait for
-  /// what it has yet to do. Not in flight.
-  void start(bool awaited);
+  /// Starts it, goes as far as it can without waiting, and offers it then. Not in flight.
+  void start();
   /// Starts it where `run` has only to wait and to use what has come: then whoever waits for it runs it himself, on his
   /// own stack. Not in flight.
   void start_to_wait() noexcept {
@@ -107,7 +106,7 @@ class started_call {
     return !over_;
   }
   /// As in `start`, of one that has begun and is held.
-  void go_on(bool awaited);
+  void go_on();
 
  private:
   friend class started_calls;

@@ -99,6 +99,46 @@ bool run_by_name(Party& p, const pattern_call& call, const patterns::two_levels*
                                              : run_moves(p, call, patterns::moving::alltoall);
 }
 
+/// A call at once or in parts for which one round has room.
+template <class Party>
+bool run_one_round(Party& p, const pattern_call& call) {
+  using patterns::moving;
+  switch (call.what) {
+    case collective::barrier:
+    case collective::allreduce:
+      return patterns::reduce_at_once(p, call.all(), patterns::everyone);
+    case collective::reduce:
+      return patterns::reduce_at_once(p, call.all(), patterns::only(call.root));
+    case collective::broadcast:
+      return patterns::broadcast_at_once(p, call.root, call.all());
+    case collective::reduce_scatter:
+      return call.by == memory_pattern::in_parts ? patterns::reduce_scatter_in_parts(p)
+                                                 : patterns::reduce_scatter_in_pieces(p, call.count);
+    case collective::scan:
+    case collective::exscan:
+      return patterns::scan_at_once(p, call.what == collective::exscan, call.count);
+    case collective::gather:
+      return patterns::block_moves(p, moving::gather, call.root).in_pieces();
+    case collective::scatter:
+      return patterns::block_moves(p, moving::scatter, call.root).in_pieces();
+    case collective::allgather:
+      return patterns::block_moves(p, moving::allgather, call.root).in_pieces();
+    case collective::alltoall:
+      break;
+  }
+  return call.by == memory_pattern::in_parts ? patterns::alltoall_in_parts(p)
+                                             : patterns::block_moves(p, moving::alltoall, call.root).in_pieces();
+}
+
+/// Whether it is one, where the party's slots have room for all it gives (`fits`).
+template <class Party>
+bool is_one_round(const Party& p, const pattern_call& call) {
+  if (!call.fits || call.tells) return false;
+  if (call.by == memory_pattern::in_parts) return patterns::longest_block(p) <= patterns::part_of_block(p);
+  if (call.by != memory_pattern::at_once) return false;
+  return call.what != collective::reduce_scatter || call.count <= p.room();
+}
+
 /// `groups`: null where they go in none. False where the communicator has failed.
 template <class Party>
 bool run_pattern(Party& p, const pattern_call& call, const patterns::two_levels* groups) {

@@ -94,8 +94,11 @@ class board_party {
   /// Makes rounds show more at a time, for an input of so many bytes, where there is memory for that: `one_way` where
   /// who reads has nothing to do but to wait for who writes. The first call of all that has need of it takes a round.
   bool take_slots_for(std::size_t bytes, bool one_way) {
-    const bool fits = bytes <= (one_way && crowded_ ? longest_short_one_way : fabric::arena_slot_bytes);
-    return fits || take_long_slots_for(bytes, one_way);
+    return has_slots_for(bytes, one_way) || take_long_slots_for(bytes, one_way);
+  }
+  /// Whether they have always room for it.
+  bool has_slots_for(std::size_t bytes, bool one_way) const noexcept {
+    return bytes <= (one_way && crowded_ ? longest_short_one_way : fabric::arena_slot_bytes);
   }
   bool has_long_slots() const noexcept { return long_slots_ == opening::open; }
   bool refused_long_slots() const noexcept { return long_slots_ == opening::refused; }
@@ -113,11 +116,12 @@ class board_party {
   place output(std::size_t at) const noexcept { return out_ + at * terms_->element; }
   std::span<place> operands() noexcept { return operands_; }
 
-  bool begin(std::size_t count) {
-    const std::size_t bytes = count * terms_->element;
-    in_line_ = bytes <= fabric::arena_line_bytes && !terms_->custom;
-    return begin_bytes(in_line_ ? 0 : bytes);
+  bool begin(std::size_t count) { return begin_bytes(bytes_in_slot(count)); }
+  /// Not in long slots.
+  bool try_begin(std::size_t count) {
+    return rounds_.try_begin(terms_->fingerprint, sequence_, ask_for(bytes_in_slot(count)));
   }
+  bool end_begin() { return rounds_.end_begin(terms_->fingerprint, sequence_); }
   place shown(std::size_t member, std::size_t at) const noexcept {
     return (in_line_ ? rounds_.line(member) : slot(member)) + at * terms_->element;
   }
@@ -246,10 +250,19 @@ class board_party {
   /// Where processes share CPUs who writes goes on while the others wait for theirs, and of long slots there are more.
   static constexpr std::size_t longest_short_one_way = 2 << 10;
 
-  bool begin_bytes(std::size_t in_slot) {
+  /// Of a round that shows so many elements: 0 where they lie in a line.
+  std::size_t bytes_in_slot(std::size_t count) noexcept {
+    const std::size_t bytes = count * terms_->element;
+    in_line_ = bytes <= fabric::arena_line_bytes && !terms_->custom;
+    return in_line_ ? 0 : bytes;
+  }
+  std::size_t ask_for(std::size_t in_slot) noexcept {
     if (terms_->custom) [[unlikely]]
       in_slot = std::max(in_slot, token_bytes);
-    asked_for_ = in_slot;
+    return asked_for_ = in_slot;
+  }
+  bool begin_bytes(std::size_t in_slot) {
+    in_slot = ask_for(in_slot);
     return in_long_slots_ && in_slot != 0 ? begin_with_long_slot(in_slot)
                                           : rounds_.begin(terms_->fingerprint, sequence_, in_slot);
   }

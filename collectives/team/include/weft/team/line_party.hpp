@@ -28,6 +28,8 @@ class line_party {
   std::span<place> operands() noexcept { return {operands_.data(), size()}; }
 
   bool begin(std::size_t) { return rounds_.begin(terms_.fingerprint, call_.sequence); }
+  bool try_begin(std::size_t) { return rounds_.try_begin(terms_.fingerprint, call_.sequence); }
+  bool end_begin() { return rounds_.end_begin(terms_.fingerprint, call_.sequence); }
   template <class Reads>
   void publish(patterns::shows, Reads) noexcept {
     rounds_.publish();

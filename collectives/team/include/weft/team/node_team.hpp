@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <vector>
+#include <weft/patterns/two_steps.hpp>
 #include <weft/schedules/pattern_call.hpp>
 #include <weft/schedules/selection.hpp>
 #include <weft/team/line_party.hpp>
@@ -44,29 +45,25 @@ class node_team {
   leader_result run(const leader_call& call, fabric::participant& member,
                     memory_pattern wanted = memory_pattern::none) {
     if (!goes_in_line(call, wanted)) return run_in_rounds(call, member, wanted);
-    return show_line(call) && use_lines(call) ? leader_result() : give_up(member);
+    return run_in_line(call) ? leader_result() : give_up(member);
   }
 
-  /// The same in two steps, of a call that is one exchange, without a named pattern. The first shows what this process
-  /// has, and does not block; what that came to is told to the second.
-  enum class showing : unsigned char { failed, in_line, in_slot };
-  showing show(const leader_call& call, fabric::participant& member) {
-    if (!goes_in_line(call)) return show_in_slot(call, member);
-    if (!show_line(call)) return showing::failed;
+  /// Whether a call that is kept is over after one round: then nobody waits for what a process does behind its own
+  /// waits, and it can go in two steps (weft/patterns/two_steps.hpp). Throws std::bad_alloc.
+  bool is_one_round(const leader_call& call, memory_pattern wanted);
+  /// The first, which does not block, and whose result is told to the second.
+  patterns::reached show(const leader_call& call) {
+    const patterns::reached where = goes_in_line(call, call.on_node.wanted) ? show_line(call) : show_in_slot(call);
     party_.end();  // whoever sleeps until then is not to wait for what this process does next
-    return showing::in_line;
+    return where;
   }
-  leader_result use_shown(const leader_call& call, showing shown, fabric::participant& member) {
-    if (shown != showing::in_line) return use_slots(shown, member);
-    return use_lines(call) ? leader_result() : give_up(member);
-  }
-  /// Whether a call of a vector of so many bytes, without a named pattern or counts, is one.
-  bool is_one_exchange(const request& call, std::size_t bytes) const {
-    return (call.what == collective::allreduce || call.what == collective::barrier) && is_one_round(call, bytes);
+  leader_result use_shown(const leader_call& call, patterns::reached from, fabric::participant& member) {
+    if (!goes_in_line(call, call.on_node.wanted)) return use_slots(call, from, member);
+    return use_lines(call, from) ? leader_result() : give_up(member);
   }
 
   /// Whether a call has been found to go by line_party.
-  bool goes_in_line(const leader_call& call, memory_pattern wanted = memory_pattern::none) const noexcept {
+  bool goes_in_line(const leader_call& call, memory_pattern wanted) const noexcept {
     return is_known(call, wanted) && call.on_node.in_line;
   }
   /// Begins one: what follows is `how()`, carried out by `party()`. Blocks; false where the communicator has failed.
@@ -86,10 +83,6 @@ class node_team {
   /// What the choice of a pattern depends on here, by a built-in operator that takes so many seconds for each byte:
   /// `mapped` where all buffers lie in memory that the node shares.
   schedules::shared_node seen_with(double combine, bool mapped) const noexcept;
-
-  /// Whether a call of a vector of so many bytes, without a named pattern or counts, is over once all have shown what
-  /// they have: then nobody waits for what a process does behind its own waits.
-  bool is_one_round(const request& call, std::size_t bytes) const;
 
   /// Goes by these costs from now on: the same in every process.
   void take(const schedules::board_costs& costs) noexcept {
@@ -112,18 +105,25 @@ class node_team {
   bool is_known(const leader_call& call, memory_pattern wanted) const noexcept {
     return call.on_node.found == conditions() && call.on_node.wanted == wanted;
   }
-  // The two steps of reduce_at_once. Flattened: what calls cost is a third of the shortest call.
-  [[gnu::flatten]] bool show_line(const leader_call& call) {
+  // Flattened: what calls cost is a third of the shortest call.
+  [[gnu::flatten]] bool run_in_line(const leader_call& call) {
     line_party lines(party_, call);
-    return patterns::show_input(lines, call.on_node.how.all(), patterns::everyone);
+    return patterns::reduce_at_once(lines, call.on_node.how.all(), patterns::everyone);
   }
-  [[gnu::flatten]] bool use_lines(const leader_call& call) {
+  [[gnu::flatten]] patterns::reached show_line(const leader_call& call) {
     line_party lines(party_, call);
-    return patterns::combine_shown(lines, call.on_node.how.all());
+    patterns::first_step step(lines);
+    patterns::reduce_at_once(step, call.on_node.how.all(), patterns::everyone);
+    return step.where();
+  }
+  [[gnu::flatten]] bool use_lines(const leader_call& call, patterns::reached from) {
+    line_party lines(party_, call);
+    patterns::second_step step(lines, from);
+    return patterns::reduce_at_once(step, call.on_node.how.all(), patterns::everyone);
   }
   leader_result run_in_rounds(const leader_call& call, fabric::participant& member, memory_pattern wanted);
-  showing show_in_slot(const leader_call& call, fabric::participant& member);
-  leader_result use_slots(showing shown, fabric::participant& member);
+  patterns::reached show_in_slot(const leader_call& call);
+  leader_result use_slots(const leader_call& call, patterns::reached from, fabric::participant& member);
   leader_result give_up(fabric::participant& member);
   bool alltoall_with_counts(const leader_call& call, memory_pattern wanted);
 

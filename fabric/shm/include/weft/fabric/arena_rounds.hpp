@@ -43,10 +43,7 @@ class arena_rounds {
   /// that some may write, the same for all, at most `arena_slot_bytes`. Blocks where this process is far ahead. False
   /// where the communicator has failed.
   bool begin(std::uint64_t fingerprint, std::uint32_t sequence, std::size_t in_slot = 0) {
-    if (in_slot == 0) return begin_in(order_.settled(), fingerprint, sequence);
-    const slot_ring::place slot = slots_.take(in_slot, order_.number() + 1);
-    slot_ = slot.offset;
-    return begin_in(slot.needed, fingerprint, sequence);
+    return begin_in(take_slot(in_slot), fingerprint, sequence);
   }
 
   /// The same for who writes memory of his own that may be written once all others are in the round `needed`.
@@ -54,20 +51,23 @@ class arena_rounds {
     // relaxed: what it failed with is read under the messenger's token.
     if (failed_.load(std::memory_order_relaxed)) [[unlikely]]
       return false;
-    const bool settled = order_.begin(needed);
-    // Fibonacci hashing (Knuth, volume 3, 6.4): the upper half of the product depends on every bit. Of all calls: two
-    // of which each believes to be the root do not look at each other in that round.
-    calls_ = (calls_ ^ fingerprint ^ std::uint64_t{sequence} << 32) * 0x9e3779b97f4a7c15u;
-    calls_ ^= calls_ >> 32;
-    place_ = order_.number() % arena_depth;
-    stamp_ = std::uint64_t{order_.number()} << 32 | (calls_ & 0xffff'ffffu);
-    if (!settled && !settle()) [[unlikely]]
+    if (!count_round(needed, fingerprint, sequence) && !settle()) [[unlikely]]
       return false;
-    // relaxed, all: publish() orders them for who comes in time; who does not sees another round, or has a wrong text.
-    arena_call& mine = mine_.calls[place_];
-    mine.fingerprint.store(fingerprint, std::memory_order_relaxed);
-    mine.sequence.store(sequence, std::memory_order_relaxed);
-    mine.round.store(order_.number(), std::memory_order_relaxed);
+    note_call(fingerprint, sequence);
+    return true;
+  }
+
+  /// As `begin`, but does not block: false where that would, or the communicator has failed. Then `end_begin` follows,
+  /// of the same call, which blocks.
+  bool try_begin(std::uint64_t fingerprint, std::uint32_t sequence, std::size_t in_slot = 0) {
+    if (!count_round(take_slot(in_slot), fingerprint, sequence) && !settle_at_once()) [[unlikely]]
+      return false;
+    note_call(fingerprint, sequence);
+    return !failed_.load(std::memory_order_relaxed);  // relaxed: as in begin_in()
+  }
+  bool end_begin(std::uint64_t fingerprint, std::uint32_t sequence) {
+    if (failed_.load(std::memory_order_relaxed) || !settle()) return false;  // relaxed: as in begin_in()
+    note_call(fingerprint, sequence);
     return true;
   }
 
@@ -155,7 +155,36 @@ class arena_rounds {
   /// Leaves a coroutine that is left where it would wait: true once it goes on. Else false, and where the communicator
   /// has failed.
   bool leave() noexcept;
+  /// Where this round's slots lie, and the round that all others must be in before they are written.
+  std::uint32_t take_slot(std::size_t bytes) noexcept {
+    if (bytes == 0) return order_.settled();
+    const slot_ring::place slot = slots_.take(bytes, order_.number() + 1);
+    slot_ = slot.offset;
+    return slot.needed;
+  }
+  /// Whether it is known that they are.
+  bool count_round(std::uint32_t needed, std::uint64_t fingerprint, std::uint32_t sequence) noexcept {
+    const bool settled = order_.begin(needed);
+    // Fibonacci hashing (Knuth, volume 3, 6.4): the upper half of the product depends on every bit. Of all calls: two
+    // of which each believes to be the root do not look at each other in that round.
+    calls_ = (calls_ ^ fingerprint ^ std::uint64_t{sequence} << 32) * 0x9e3779b97f4a7c15u;
+    calls_ ^= calls_ >> 32;
+    place_ = order_.number() % arena_depth;
+    stamp_ = std::uint64_t{order_.number()} << 32 | (calls_ & 0xffff'ffffu);
+    return settled;
+  }
+  /// What this process calls in this round, for those that call something else.
+  void note_call(std::uint64_t fingerprint, std::uint32_t sequence) noexcept {
+    // relaxed, all: publish() orders them for who comes in time; who does not sees another round, or has a wrong text.
+    arena_call& mine = mine_.calls[place_];
+    mine.fingerprint.store(fingerprint, std::memory_order_relaxed);
+    mine.sequence.store(sequence, std::memory_order_relaxed);
+    mine.round.store(order_.number(), std::memory_order_relaxed);
+  }
+  /// Blocks until they are. False where the communicator has failed.
   bool settle();
+  /// Whether they are now.
+  bool settle_at_once() noexcept;
   bool all_are_in(std::uint32_t round) const noexcept;
   void wake_sleepers() noexcept {
     if (std::exchange(woken_, true)) return;
