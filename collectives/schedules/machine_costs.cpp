@@ -80,7 +80,9 @@ memory_use use_of(collective kind) {
 }
 
 path_costs path_of(const board_costs& of, collective kind, memory_pattern by, double given, double combine) {
-  const memory_costs& memory = of[use_of(kind)];
+  // In a reduce at once the others write on while the root combines, as the root of a broadcast does while others copy.
+  const bool streams = kind == collective::reduce && by == memory_pattern::at_once;
+  const memory_costs& memory = of[streams ? memory_use::one_way : use_of(kind)];
   const double beta = at_length(by == memory_pattern::single_copy ? memory.read : memory.copy, given);
   link_costs link(of.round, beta, combine);
   link.gap = of.round / 10;  // for a line of each further process: their ways overlap
