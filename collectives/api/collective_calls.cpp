@@ -3,6 +3,7 @@
 #include <utility>
 #include <weft/calls/accumulators.hpp>
 #include <weft/calls/agreement.hpp>
+#include <weft/calls/call_in_steps.hpp>
 #include <weft/calls/call_ways.hpp>
 #include <weft/calls/kept_call.hpp>
 #include <weft/calls/make_plan.hpp>
@@ -59,16 +60,42 @@ class pending_in_turn final : public pending, started_call {
       : pending(its, schedules::call_name(call.what)),
         started_call(its->host.calls(), its->member, its->host.moved_by()),
         what_(call, known),
+        steps_(*its, what_),
         by_messages_(std::move(by_messages)) {}
   ~pending_in_turn() override {
     started_call::wait();
     if (by_messages_ != nullptr) state().plans.put_back_later(std::move(by_messages_));
   }
 
+  /// One that is over, or a new one.
+  static std::unique_ptr<pending_in_turn> of(const std::shared_ptr<communicator_state>& its, const request& call,
+                                             const known_call& known,
+                                             std::unique_ptr<plan_cache::ended_run> by_messages) {
+    if (by_messages == nullptr && can_rest(call))
+      if (auto rested = its->started.take()) {
+        std::unique_ptr<pending_in_turn> taken(static_cast<pending_in_turn*>(rested.release()));
+        taken->join(its, schedules::call_name(call.what));
+        taken->what_.keep(call, known);
+        return taken;
+      }
+    return std::make_unique<pending_in_turn>(its, call, known, std::move(by_messages));
+  }
+  void retire() noexcept override {
+    if (by_messages_ != nullptr || !can_rest(what_.call)) return pending::retire();
+    started_call::wait();
+    failure_ = nullptr;
+    const auto its = leave();
+    its->started.put(std::unique_ptr<pending>(this));
+  }
+
   void start() {
     sequence_ = state().next_sequence();
     turn_ = state().turns.take();
-    started_call::start();
+    if (!goes_in_steps()) return started_call::start();
+    shows_ = true;
+    const bool goes_on = steps_.show();
+    start_to_wait();
+    goes_on ? go_on() : leave_shown();
   }
   event& done() override { return started_call::offered(); }
   void await() override { started_call::wait(); }
@@ -78,9 +105,28 @@ class pending_in_turn final : public pending, started_call {
  private:
   bool advance() override { return started_call::advance(); }
 
+  /// Without what a caller gives for this one call.
+  static bool can_rest(const request& call) noexcept {
+    return known_call::is_told_by_key(call) && call.custom.apply == nullptr && call.keeps == nullptr;
+  }
+
+  bool goes_in_steps() noexcept {
+    if (by_messages_ != nullptr || state().host.settings().check || !state().turns.has_come(turn_)) return false;
+    try {
+      return steps_.learn(sequence_);
+    } catch (const std::bad_alloc&) {
+      return false;  // `run` comes to it again, and then the others are told
+    }
+  }
+
   void run() noexcept override {
     keeping_failure([this] {
-      state().turns.await(turn_, state().host.moved_by());
+      if (std::exchange(shows_, false)) {
+        steps_.use_shown();
+        if (what_.call.ended != nullptr) *what_.call.ended = std::chrono::steady_clock::now();
+        return;
+      }
+      state().turns.await(turn_);
       if (by_messages_ != nullptr)
         return agree(state(), announcement::of(by_messages_->of->call, false, state().member.rank, state().size()),
                      sequence_, operation());
@@ -108,6 +154,8 @@ class pending_in_turn final : public pending, started_call {
   }
 
   kept_call what_;  // with the caller's operator, or what stands in for its input
+  call_in_steps steps_;
+  bool shows_ = false;  // this start has
   std::unique_ptr<plan_cache::ended_run> by_messages_;
   std::uint32_t sequence_ = 0, turn_ = 0;
   std::exception_ptr failure_;
@@ -124,7 +172,7 @@ class pending_reproducible final : public pending {
   const std::exception_ptr& failure() const noexcept override { return of_accumulators->failure(); }
   void deliver() noexcept override { write_values(sums_, std::exchange(to_, {})); }
   void raise() const override { of_accumulators->raise(); }
-  std::unique_ptr<pending> of_accumulators;
+  begun_operation of_accumulators;
 
  private:
   bool advance() override { return of_accumulators->ready(); }
@@ -167,7 +215,7 @@ handle communicator::start(detail::request call) {
     return finish_by_messages(call, known.shape);
   if (known.goes == detail::way::joined) detail::keep_input(call);
   const std::uint32_t sequence = state.next_sequence();
-  state.turns.await_all(state.host.moved_by());
+  state.turns.await_all();
   detail::agree_if_checked(state, call, known, sequence);
   detail::run_in_turn(state, call, known, sequence);
 }
@@ -195,7 +243,7 @@ void communicator::finish_by_messages(detail::request& call, const detail::reque
   arguments.sequence = state_->next_sequence();
   if (state_->host.settings().check) {
     const auto mine = detail::announcement::of(plan->call, false, state_->member.rank, state_->size());
-    state_->turns.await_all(state_->host.moved_by());
+    state_->turns.await_all();
     detail::agree(*state_, mine, arguments.sequence, schedules::call_name(call.what));
   }
   execution->run(arguments, state_->host.moved_by());
@@ -206,7 +254,7 @@ void communicator::finish_by_messages(detail::request& call, const detail::reque
 
 plan communicator::make_plan(const detail::request& call) { return plan(detail::make_plan(state_, call)); }
 
-std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
+detail::begun_operation communicator::begin(detail::request call) {
   const detail::known_call& known =
       detail::telling_refusals(*state_, [&]() -> decltype(auto) { return detail::know(*state_, call); });
   const detail::request_shape shape = known.shape;
@@ -232,7 +280,7 @@ std::unique_ptr<detail::pending> communicator::begin(detail::request call) {
       return begun;
     }
   }
-  auto begun = std::make_unique<detail::pending_in_turn>(state_, call, known, std::move(by_messages));
+  auto begun = detail::pending_in_turn::of(state_, call, known, std::move(by_messages));
   begun->start();
   return begun;
 }

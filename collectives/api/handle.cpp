@@ -7,8 +7,10 @@
 
 namespace weft {
 
+void detail::retires::operator()(pending* operation) const noexcept { operation->retire(); }
+
 handle::handle() noexcept = default;
-handle::handle(std::unique_ptr<detail::pending> operation) noexcept : operation_(std::move(operation)) {}
+handle::handle(detail::begun_operation begun) noexcept : operation_(std::move(begun)) {}
 handle::handle(handle&&) noexcept = default;
 handle& handle::operator=(handle&& other) noexcept {
   handle old(std::move(*this));  // waits as the destructor does

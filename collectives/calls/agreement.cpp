@@ -207,7 +207,7 @@ void agree_on(communicator_state& state, const request& call, const known_call& 
 
 void announce_refusal(communicator_state& state) noexcept {
   try {
-    state.turns.await_all(state.host.moved_by());
+    state.turns.await_all();
     agree(state, announcement::of_refusal(), state.next_sequence(), "");
   } catch (const std::exception&) {  // the refusal is what its own rank throws
   }

@@ -1,15 +1,34 @@
 #include <algorithm>
 #include <weft/calls/communicator_state.hpp>
+#include <weft/calls/pending.hpp>
 #include <weft/hierarchy/leaders.hpp>
+#include <weft/process/started_call.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/patience.hpp>
 
 namespace weft::detail {
 
-void call_turns::wait_for(std::uint32_t turn, progress& by) const {
-  patience until(by);
+void call_turns::wait_for(std::uint32_t turn) const {
+  calls_.offer_shown(of_);
+  patience until(by_);
   // acquire: pairs with the release of pass(), for what the calls before have left in the communicator's memory.
   while (over_.load(std::memory_order_acquire) != turn) until.wait();
+}
+
+calls_at_rest::calls_at_rest() { calls_.reserve(most); }
+calls_at_rest::~calls_at_rest() = default;
+
+std::unique_ptr<pending> calls_at_rest::take() noexcept {
+  const std::lock_guard lock(guard_);
+  if (calls_.empty()) return nullptr;
+  auto taken = std::move(calls_.back());
+  calls_.pop_back();
+  return taken;
+}
+
+void calls_at_rest::put(std::unique_ptr<pending> over) noexcept {
+  const std::lock_guard lock(guard_);
+  if (calls_.size() < most) calls_.push_back(std::move(over));
 }
 
 communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_identity> own,

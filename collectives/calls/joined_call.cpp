@@ -1,6 +1,5 @@
-#include "joined_call.hpp"
-
 #include <utility>
+#include <weft/calls/joined_call.hpp>
 
 namespace weft::detail {
 namespace {
@@ -24,7 +23,12 @@ void joined_call::run() {
   // From then on others may still read what this rank called before, to say why it failed.
   if (here().rounds().has_failed()) fail(state_.host.failure_of(state_.member));
   take_seat();
-  if (!team().is_exchange()) return run_in_turn();
+  if (!team().is_exchange()) {
+    say_all();
+    came_ = here().arrive(state_.seat);
+    left_ = part::all;
+    return finish();
+  }
   lead([this] {
     team().begin(call_, known_.shape);
     team().show();
@@ -33,49 +37,61 @@ void joined_call::run() {
   conclude();
 }
 
-void joined_call::run_in_turn() {
+void joined_call::say_all() {
   meeting::seat& its = mine();
   its.custom = call_.custom;
   if (call_.what == collective::alltoall && call_.uneven) {
     its.sent.assign(call_.counts, call_.element_bytes);
     its.received.assign(call_.received, call_.element_bytes);
   }
-  switch (here().arrive(state_.seat)) {
-    case meeting::arrival::failed:
-      fail(state_.host.failure_of(state_.member));
-    case meeting::arrival::last:
-      lead([this] {
-        if (!all_call_the_same()) return here().end_calls(seats(), state_.host.failure_of(state_.member));
-        team().begin(call_, known_.shape);
+}
+
+bool joined_call::prepare() {
+  if (here().rounds().has_failed()) return false;  // as in run()
+  take_seat();
+  say_all();
+  if (team().is_exchange()) team().begin(call_, known_.shape);  // the first time allocates
+  return true;
+}
+
+bool joined_call::start() {
+  left_ = part::all;
+  came_ = here().arrive(state_.seat);
+  if (came_ != meeting::arrival::last) return false;
+  if (!team().is_shown()) return true;
+  left_ = part::none;
+  lead([this] {
+    if (!begin_if_same()) return;
+    team().show();
+    team().wake();
+    left_ = part::use_shown;
+  });
+  return seats().size() != 1;
+}
+
+void joined_call::finish() {
+  if (came_ == meeting::arrival::last) {
+    lead([this] {
+      if (left_ == part::use_shown)
+        team().use_shown();
+      else if (left_ == part::all && begin_if_same())
         team().run();
-      });
-      here().release(state_.seat);
-      break;
-    case meeting::arrival::over:
-      break;
+    });
+    here().release(state_.seat);
+  } else {
+    if (came_ == meeting::arrival::early) came_ = here().await_end(state_.seat);
+    if (came_ == meeting::arrival::failed) fail(state_.host.failure_of(state_.member));
   }
   conclude();
 }
 
-bool joined_call::is_exchange() {
-  take_seat();
-  if (!team().is_exchange()) return false;
-  team().begin(call_, known_.shape);  // the first time allocates
-  return true;
-}
-
-bool joined_call::show() {
-  if (here().rounds().has_failed()) return false;  // others may still read what it showed before
-  team().begin(call_, known_.shape);
-  team().show();
-  team().wake();
-  return true;
-}
-
-void joined_call::use_shown(bool shown) {
-  if (!shown) fail(state_.host.failure_of(state_.member));
-  lead([this] { team().use_shown(); });
-  conclude();
+bool joined_call::begin_if_same() {
+  const bool same = all_call_the_same();
+  if (same)
+    team().begin(call_, known_.shape);
+  else
+    here().end_calls(seats(), state_.host.failure_of(state_.member));
+  return same;
 }
 
 void joined_call::say_terms() {

@@ -30,7 +30,7 @@ class reserved_messages {
 void agree_on_plan(communicator_state& state, const collective_call& call, std::uint32_t number) {
   if (!state.host.settings().check) return;
   const auto mine = announcement::of(call, true, state.member.rank, state.size());
-  state.turns.await_all(state.host.moved_by());
+  state.turns.await_all();
   agree(state, mine, number, schedules::call_name(call.what()));
 }
 

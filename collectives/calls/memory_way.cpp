@@ -1,6 +1,5 @@
+#include <weft/calls/joined_call.hpp>
 #include <weft/calls/memory_way.hpp>
-
-#include "joined_call.hpp"
 
 namespace weft::detail {
 

@@ -76,7 +76,8 @@ void planned_in_memory::open_with(std::vector<fabric::board_ticket> boards) {
   const known_call& known = know(*elsewhere_, what_.call);
   what_.known.goes = known.goes;
   what_.known.between.on_node.found = 0;  // by another team
-  learn_ways();
+  steps_.emplace(*elsewhere_, what_);
+  if (!steps_->learn(sequence_)) steps_.reset();
   if (known.goes == way::joined) {
     meeting& here = *elsewhere_->here;
     const auto shown = shown_bytes(here, what_.call, known.shape, elsewhere_->selection);
@@ -91,44 +92,23 @@ void planned_in_memory::open_with(std::vector<fabric::board_ticket> boards) {
       std::make_unique<dataflow_execution>(state().host.messages(), state().member, state().host.arena(), plan->plan);
 }
 
-void planned_in_memory::learn_ways() {
-  const request& call = what_.call;
-  if (what_.known.goes == way::joined) {
-    among_ranks_.emplace(*elsewhere_, call, what_.known, sequence_);
-    if (!among_ranks_->is_exchange()) among_ranks_.reset();
-    return;
-  }
-  leaders& between = elsewhere_->here->between();
-  node_team* const team = between.team();
-  if (what_.known.goes != way::node || team == nullptr || static_cast<int>(team->size()) != between.size()) return;
-  const schedules::algorithm* const wanted = elsewhere_->selection.wanted[static_cast<std::size_t>(call.what)];
-  what_.known.fill_in(call, sequence_);
-  if (team->is_one_round(what_.known.between, wanted != nullptr ? wanted->pattern : memory_pattern::none)) team_ = team;
-}
-
 void planned_in_memory::begin() {
   const bool opens = hold();
   in_flight_ = true;
   if (opens) [[unlikely]]
     return go_on();
-  if (team_ != nullptr)
-    reached_ = team_->show(what_.known.between);
-  else if (among_ranks_)
-    shown_ = among_ranks_->show();
-  else
-    return started_call::start();
+  if (!steps_) return started_call::start();
+  const bool goes_on = steps_->show();
   shows_ = true;
   start_to_wait();
-  if (team_ != nullptr && reached_ == patterns::reached::begin) [[unlikely]]
-    go_on();
+  if (goes_on) go_on();
 }
 
 inline void planned_in_memory::use_shown() noexcept {
   in_flight_ = shows_ = false;
   try {
     if (failure_ != nullptr) failure_ = nullptr;
-    if (team_ == nullptr) return among_ranks_->use_shown(shown_);
-    conclude_on_node(state(), what_.call, team_->use_shown(what_.known.between, reached_, state().member));
+    steps_->use_shown();
   } catch (...) {
     failure_ = std::current_exception();
   }

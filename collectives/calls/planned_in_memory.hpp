@@ -6,12 +6,11 @@
 #include <memory>
 #include <optional>
 #include <vector>
+#include <weft/calls/call_in_steps.hpp>
 #include <weft/calls/kept_call.hpp>
 #include <weft/calls/planned_collective.hpp>
 #include <weft/executor/execution.hpp>
 #include <weft/process/started_call.hpp>
-
-#include "joined_call.hpp"
 
 namespace weft::detail {
 
@@ -34,7 +33,6 @@ class planned_in_memory final : public planned_collective, started_call {
   void tell_board();
   void open();
   void open_with(std::vector<fabric::board_ticket> boards);
-  void learn_ways();
   void use_shown() noexcept;
   void run_by_messages();
 
@@ -47,12 +45,8 @@ class planned_in_memory final : public planned_collective, started_call {
   std::unique_ptr<dataflow_execution> by_messages_;  // where there was no board left
   std::uint64_t fingerprint_ = 0;                    // of these
   bool in_flight_ = false;                           // a start, not the opening alone
-  // Where it is one round a start shows, and who waits uses what is shown:
-  node_team* team_ = nullptr;  // among the processes of a node; or
-  patterns::reached reached_ = patterns::reached::begin;
-  std::optional<joined_call> among_ranks_;  // of this process
-  bool shows_ = false;                      // this start has
-  bool shown_ = false;                      // and that could be
+  std::optional<call_in_steps> steps_;               // where it goes so
+  bool shows_ = false;                               // this start has
   std::exception_ptr failure_;
 };
 

@@ -46,6 +46,12 @@ void started_calls::end(const fabric::participant& of, progress& by) {
   }
 }
 
+void started_calls::offer_shown(const fabric::participant& of) {
+  const std::lock_guard lock(lock_);
+  for (started_call* each : calls_)
+    if (&each->of_ == &of) each->offer_shown();
+}
+
 started_call::started_call(started_calls& among, const fabric::participant& of, progress& by)
     : among_(among), of_(of), by_(by) {
   runs_on_ = among_.enter(*this);
@@ -79,13 +85,26 @@ void started_call::offer() noexcept {
   if (by_.threaded()) by_.notify();
 }
 
+void started_call::offer_shown() noexcept {
+  // Counted first, so that whoever takes it back finds it counted.
+  among_.offered_.fetch_add(1, std::memory_order_relaxed);  // relaxed: see started_calls::poll()
+  owner found = owner::nobody_yet;
+  // acq_rel: hands on what leave_shown() released.
+  if (!owner_.compare_exchange_strong(found, owner::nobody, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    among_.offered_.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
+  if (by_.threaded()) by_.notify();
+}
+
 bool started_call::take_back() noexcept {
   for (backoff pause; !done_.ready(); pause.pause()) {
-    owner found = owner::nobody;
-    // acquire: pairs with the release of who has gone on with it last, in offer() or poll().
-    if (!owner_.compare_exchange_strong(found, owner::holder, std::memory_order_acquire, std::memory_order_relaxed))
+    owner found = owner_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    // acquire: pairs with the release of leave_shown(), or of who has gone on with it last, in offer() or poll().
+    if ((found != owner::nobody && found != owner::nobody_yet) ||
+        !owner_.compare_exchange_strong(found, owner::holder, std::memory_order_acquire, std::memory_order_relaxed))
       continue;  // who polls goes on with it, without waiting
-    among_.offered_.fetch_sub(1, std::memory_order_relaxed);
+    if (found == owner::nobody) among_.offered_.fetch_sub(1, std::memory_order_relaxed);
     is_offered_ = false;
     return true;
   }
@@ -112,6 +131,7 @@ bool started_call::poll() noexcept {
 bool started_call::advance() {
   if (over_ || awaited_) return over_;
   if (!is_offered_) return over_ = resume(coroutine::at_waits::leave);
+  offer_shown();
   if (!done_.ready()) by_.help();
   if (!done_.ready()) return false;
   is_offered_ = false;
@@ -126,7 +146,9 @@ void started_call::end() {
 event& started_call::offered() {
   if (over_)
     done_.set();
-  else if (!is_offered_ && !awaited_)
+  else if (is_offered_)
+    offer_shown();
+  else if (!awaited_)
     offer();
   return done_;
 }

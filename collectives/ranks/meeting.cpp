@@ -106,14 +106,17 @@ std::size_t meeting::seat_of(int rank) const {
 }
 
 meeting::arrival meeting::arrive(std::size_t index) {
-  seat& mine = seats_[index];
   worker& at = workers_[worker_of(index)];
   if (at.seats.size() == 1) return rounds_->has_failed() ? arrival::failed : arrival::last;
   // release: this rank's seat and buffers are visible to the last. acquire, by the last: theirs, and what the last of
   // the call before did. The others' increments between are read-modify-writes and continue each release sequence.
   const std::uint32_t before = at.arrived.fetch_add(1, std::memory_order_acq_rel);
   if ((before & broken) != 0) return arrival::failed;
-  if (before + 1 == at.seats.size()) return arrival::last;
+  return before + 1 == at.seats.size() ? arrival::last : arrival::early;
+}
+
+meeting::arrival meeting::await_end(std::size_t index) {
+  seat& mine = seats_[index];
   mine.called.wait(host_.moved_by());
   mine.called.reset();
   return std::exchange(mine.over, false) ? arrival::over : arrival::failed;

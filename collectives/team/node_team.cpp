@@ -38,14 +38,6 @@ bool node_team::takes(collective what, const request& call) const noexcept {
   return !schedules::combines(what) || call.element_bytes <= fabric::arena_slot_bytes;
 }
 
-bool node_team::is_one_round(const leader_call& call, memory_pattern wanted) {
-  if (call.what == collective::alltoall && !call.counts.empty()) return false;
-  if (!is_known(call, wanted)) learn(call, wanted);
-  party_.start(call);
-  return party_.has_slots_for(call.on_node.bytes, is_one_way(call.what)) &&
-         schedules::is_one_round(party_, call.on_node.how);
-}
-
 leader_result node_team::run_in_rounds(const leader_call& call, fabric::participant& member, memory_pattern wanted) {
   try {
     const bool counted = call.what == collective::alltoall && !call.counts.empty();
@@ -90,6 +82,8 @@ void node_team::learn(const leader_call& call, memory_pattern wanted) {
   its.how.fits = its.bytes <= fabric::arena_slot_bytes;
   its.in_line = its.how.is_one_exchange() && its.bytes <= fabric::arena_line_bytes && !its.terms.custom &&
                 size() <= line_party::most_members;
+  its.one_round =
+      !counted && party_.has_slots_for(its.bytes, is_one_way(call.what)) && schedules::is_one_round(party_, its.how);
   its.wanted = wanted;
   if (call.is_kept) its.found = conditions();
 }

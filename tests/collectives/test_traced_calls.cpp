@@ -165,9 +165,8 @@ trace run_on_one_node(open_process& here, const traced_call& call, std::span<dou
     });
   } else {
     tracing_party traced(team.party(), notes);
-    ended = one_round
-                ? run_round(traced, in_steps, [&](auto& p) { return run_one_round(p, team.how()); })
-                : run_pattern(traced, team.how(), team.levels());
+    ended = one_round ? run_round(traced, in_steps, [&](auto& p) { return run_one_round(p, team.how()); })
+                      : run_pattern(traced, team.how(), team.levels());
     team.party().finish();
   }
   expect(ended, "the pattern to end well");
@@ -320,7 +319,8 @@ void run_on_seat(weft::detail::communicator_state& state, const traced_call& cal
   its.member = &state.member;
   its.input = reinterpret_cast<const std::byte*>(in.data());
   its.output = reinterpret_cast<std::byte*>(out.data());
-  const auto arrived = here.arrive(state.seat);
+  auto arrived = here.arrive(state.seat);
+  if (arrived == weft::detail::meeting::arrival::early) arrived = here.await_end(state.seat);
   expect(arrived != weft::detail::meeting::arrival::failed, "the communicator not to fail");
   if (arrived != weft::detail::meeting::arrival::last) return;
   run_for_worker(here, state.seat, call, by, traces);

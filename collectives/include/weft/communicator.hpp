@@ -333,7 +333,7 @@ class communicator {
   handle start(detail::request call);
   void finish(detail::request& call);
   void finish_by_messages(detail::request& call, const detail::request_shape& shape);
-  std::unique_ptr<detail::pending> begin(detail::request call);
+  detail::begun_operation begin(detail::request call);
   plan make_plan(const detail::request& call);
   std::optional<communicator> divide(const char* operation, detail::part mine);
 

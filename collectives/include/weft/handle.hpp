@@ -11,6 +11,14 @@ namespace weft {
 
 namespace detail {
 class pending;
+
+struct retires {
+  retires() noexcept = default;
+  template <class Operation>
+  retires(std::default_delete<Operation>) noexcept {}
+  void operator()(pending* operation) const noexcept;
+};
+using begun_operation = std::unique_ptr<pending, retires>;
 }  // namespace detail
 
 /// An operation in flight, with sole use of its buffers until it is done. Movable. Any thread or fiber of the rank's
@@ -20,7 +28,7 @@ class pending;
 class handle {
  public:
   handle() noexcept;
-  explicit handle(std::unique_ptr<detail::pending> operation) noexcept;
+  explicit handle(detail::begun_operation begun) noexcept;
   handle(handle&&) noexcept;
   handle& operator=(handle&&) noexcept;
   ~handle();
@@ -39,7 +47,7 @@ class handle {
  private:
   friend std::size_t wait_any(std::span<handle> handles);
 
-  std::unique_ptr<detail::pending> operation_;
+  detail::begun_operation operation_;
 };
 
 /// Waits for every valid handle, in whatever order they end; then throws the first error, if any.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +15,9 @@
 #include <weft/request/known_call.hpp>
 
 namespace weft::detail {
+
+class pending;
+class started_calls;
 
 /// Whether a rank is making a call of which it makes one at a time.
 class sole_call {
@@ -30,25 +34,51 @@ class sole_call {
 /// it has started go on later, on whichever thread.
 class call_turns {
  public:
+  call_turns(started_calls& calls, const fabric::participant& of, progress& by) noexcept
+      : calls_(calls), of_(of), by_(by) {}
+
   /// By the rank, for a call that it starts.
   std::uint32_t take() noexcept { return next_++; }
-  /// Blocks until the calls before that one are over.
-  void await(std::uint32_t turn, progress& by) const {
-    if (over_.load(std::memory_order_acquire) != turn) [[unlikely]]  // acquire: as in wait_for()
-      wait_for(turn, by);
+  /// Whether the calls before that one are over.
+  bool has_come(std::uint32_t turn) const noexcept {
+    return over_.load(std::memory_order_acquire) == turn;  // acquire: as in wait_for()
+  }
+  /// Blocks until they are.
+  void await(std::uint32_t turn) const {
+    if (!has_come(turn)) [[unlikely]]
+      wait_for(turn);
   }
   /// The same for all that have been started: by the rank, for a call that blocks.
-  void await_all(progress& by) const { await(next_, by); }
+  void await_all() const { await(next_); }
   /// It is over.
   void pass(std::uint32_t turn) noexcept {
     over_.store(turn + 1, std::memory_order_release);  // release: see wait_for()
   }
 
  private:
-  void wait_for(std::uint32_t turn, progress& by) const;
+  void wait_for(std::uint32_t turn) const;
 
+  started_calls& calls_;
+  const fabric::participant& of_;
+  progress& by_;
   std::uint32_t next_ = 0;  // the rank's
   std::atomic<std::uint32_t> over_{0};
+};
+
+/// Started calls that are over, for those that are started next. Any thread.
+class calls_at_rest {
+ public:
+  calls_at_rest();
+  ~calls_at_rest();
+  /// Null where there is none.
+  std::unique_ptr<pending> take() noexcept;
+  void put(std::unique_ptr<pending> over) noexcept;
+
+ private:
+  static constexpr std::size_t most = 16;
+
+  std::mutex guard_;  // of the next
+  std::vector<std::unique_ptr<pending>> calls_;
 };
 
 /// What all communicators of one rank of this process share. Used by that rank alone, but for `communicators`, which
@@ -104,12 +134,15 @@ struct communicator_state {
   /// The number of the next call that all ranks make in the same order: a collective, or making a plan.
   std::uint32_t next_sequence() noexcept { return sequence_++ & last_sequence; }
   std::optional<process_team> among_ranks;  ///< its calls with the other ranks of this process, where they join
-  call_turns turns;
+  call_turns turns{host.calls(), member, host.moved_by()};
   bool freed = false;    ///< the caller has no communicator for it any more
   sole_call collecting;  ///< a collective, or making a plan
 
  private:
   std::uint32_t sequence_ = 0;
+
+ public:
+  calls_at_rest started;  ///< last: they end while the rest is there
 };
 
 /// "allreduce on rank 2 of communicator 0"

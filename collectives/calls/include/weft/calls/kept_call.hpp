@@ -17,6 +17,14 @@ struct kept_call {
     call.received = received_;
     known.joined.reset();
   }
+  /// The same of another one without counts.
+  void keep(const request& its, const known_call& so_known) {
+    const bool is_same = known.number == so_known.number && static_cast<const request_arguments&>(call) == its;
+    call = its;
+    if (is_same) return;
+    known = so_known;
+    known.joined.reset();
+  }
   kept_call(const kept_call&) = delete;
   kept_call& operator=(const kept_call&) = delete;
 

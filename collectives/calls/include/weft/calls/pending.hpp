@@ -18,6 +18,8 @@ class pending {
   pending(std::shared_ptr<communicator_state> state, const char* operation)
       : state_(std::move(state)), operation_(operation) {}
   virtual ~pending() = default;
+  /// In place of its destructor, where a handle lets it go.
+  virtual void retire() noexcept { delete this; }
   /// Is set when it is done.
   virtual event& done() = 0;
   /// What it failed with, or null. Once done.
@@ -48,6 +50,15 @@ class pending {
 
   /// Throws what it failed with.
   virtual void raise() const { rethrow(*state_, operation_, failure()); }
+
+ protected:
+  /// It is of this communicator from now on; of none, whose communicator that was.
+  void join(const std::shared_ptr<communicator_state>& its, const char* operation) noexcept {
+    state_ = its;
+    operation_ = operation;
+    exceptions_ = std::uncaught_exceptions();
+  }
+  std::shared_ptr<communicator_state> leave() noexcept { return std::move(state_); }
 
  private:
   /// Goes on with it, if it does not by itself. Whether it is done.

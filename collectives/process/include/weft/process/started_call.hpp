@@ -24,6 +24,8 @@ class started_calls final : public pollable {
 
   /// Blocks until those of a rank are over whose communicator has failed. By that rank.
   void end(const fabric::participant& of, progress& by);
+  /// Its rank waits for what has been shown (started_call::show) to be used: offers it. By that rank.
+  void offer_shown(const fabric::participant& of);
 
   bool poll() override {
     const bool moved = messages_.poll();
@@ -57,7 +59,8 @@ class started_calls final : public pollable {
 };
 
 /// A call that blocks, on a stack of its own. Its rank, or who waits for it, *holds* it: then nobody else goes on with
-/// it; or has *offered* it to all who poll. Used by one thread or fiber at a time but for that.
+/// it; or has *offered* it to all who poll; or it is *shown*: others need nothing of it any more, so that only a call
+/// of its rank behind it need have it offered. Used by one thread or fiber at a time but for that.
 class started_call {
  public:
   /// Of this rank. Throws where there is no memory.
@@ -72,6 +75,11 @@ class started_call {
   void start_to_wait() noexcept {
     done_.reset();
     over_ = entered_ = false;
+  }
+  /// From now on it is shown. Held, and behind start_to_wait().
+  void leave_shown() noexcept {
+    is_offered_ = true;
+    owner_.store(owner::nobody_yet, std::memory_order_release);  // release: as in offer()
   }
   /// Goes on with it if nobody else does, without waiting. Whether it is over.
   bool advance();
@@ -111,7 +119,7 @@ class started_call {
  private:
   friend class started_calls;
 
-  enum class owner : std::uint8_t { holder, nobody, poller };
+  enum class owner : std::uint8_t { holder, nobody_yet, nobody, poller };  // of what is shown, and offered
 
   virtual void run() noexcept = 0;
   bool resume(coroutine::at_waits what) noexcept {
@@ -121,6 +129,7 @@ class started_call {
   void end();
   void wait_for_holder();
   void offer() noexcept;
+  void offer_shown() noexcept;
   bool take_back() noexcept;
   bool poll() noexcept;
 

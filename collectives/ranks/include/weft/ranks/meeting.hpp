@@ -132,12 +132,15 @@ class meeting final : public fabric::failure_listener {
   leader_result result;
 
   enum class arrival : std::uint8_t {
+    early,   ///< others have yet to arrive
     last,    ///< at its worker: does the part of all its ranks, and then calls `release`
     over,    ///< that has been done
     failed,  ///< the communicator has, and nobody uses this rank's buffers
   };
-  /// Waits for the end of the call, unless this rank is the last. Blocks.
+  /// Does not block.
   arrival arrive(std::size_t index);
+  /// By who was not the last: waits for the end of the call. `over`, or `failed`. Blocks.
+  arrival await_end(std::size_t index);
   /// By the last rank of a worker: its ranks' call is over.
   void release(std::size_t index) noexcept;
 

@@ -37,9 +37,10 @@ class process_team {
   /// Blocks. Of the seats of its worker `failure` is set then.
   void run();
 
-  /// Whether all show what they give and each rank has a worker of its own. Then it is the same in two steps, of which
-  /// the first does not block.
-  bool is_exchange() const { return here_.at(seat_).joined.shown && here_.most_on_a_worker() == 1; }
+  /// Whether all show what they give. Then it is the same in two steps, of which the first does not block.
+  bool is_shown() const { return here_.at(seat_).joined.shown.has_value(); }
+  /// And each rank has a worker of its own.
+  bool is_exchange() const { return is_shown() && here_.most_on_a_worker() == 1; }
   void show() {
     if (!at_once_) return show_given();
     patterns::show_input(exchange_, {0, count_}, patterns::everyone);

@@ -29,8 +29,9 @@ struct joined_terms {
 
 /// The arguments of a call, which were found right, and what follows from them.
 struct known_call {
-  call_key key;             ///< of no call where it does not tell all
-  request_arguments again;  ///< of the latest, whose buffers were found right, too, where it is by a built-in operator
+  call_key key;              ///< of no call where it does not tell all
+  request_arguments again;   ///< of the latest, whose buffers were found right, too, where it is by a built-in operator
+  std::uint32_t number = 0;  ///< each that is learned has another one
   request_shape shape;
   way goes = way::messages;
   call_terms terms;                    ///< of those that do not go by messages
@@ -77,6 +78,7 @@ class known_calls {
     }
     calls_[at]->key = {};
     calls_[at]->again.element_bytes = 0;  // of no call
+    calls_[at]->number = ++learned_;
     return *calls_[at];
   }
   void forget() noexcept {
@@ -99,6 +101,7 @@ class known_calls {
 
   std::array<std::unique_ptr<known_call>, told_by_key + 1> calls_;
   std::size_t latest_ = 0, oldest_ = 0;
+  std::uint32_t learned_ = 0;
 };
 
 }  // namespace weft::detail

@@ -34,8 +34,9 @@ struct operand_terms {
 struct node_way {
   std::uint32_t found = 0;  ///< under which conditions, as the team counts them; 0: nothing is known
   schedules::memory_pattern wanted = schedules::memory_pattern::none;
-  bool in_line = false;   ///< by one exchange of lines
-  std::size_t bytes = 0;  ///< that a process gives
+  bool in_line = false;    ///< by one exchange of lines
+  bool one_round = false;  ///< it is over then
+  std::size_t bytes = 0;   ///< that a process gives
   operand_terms terms;
   schedules::pattern_call how;
 };

@@ -50,7 +50,10 @@ class node_team {
 
   /// Whether a call that is kept is over after one round: then nobody waits for what a process does behind its own
   /// waits, and it can go in two steps (weft/patterns/two_steps.hpp). Throws std::bad_alloc.
-  bool is_one_round(const leader_call& call, memory_pattern wanted);
+  bool is_one_round(const leader_call& call, memory_pattern wanted) {
+    if (!is_known(call, wanted)) learn(call, wanted);
+    return call.on_node.one_round;
+  }
   /// The first, which does not block, and whose result is told to the second.
   patterns::reached show(const leader_call& call) {
     const patterns::reached where = goes_in_line(call, call.on_node.wanted) ? show_line(call) : show_in_slot(call);

@@ -22,11 +22,14 @@ class joined_call {
   /// Blocks until nobody here uses this rank's buffers any more. Throws what a collective throws.
   void run();
 
-  /// For a plan, whose call is made again and again: whether it is one exchange (process_team.hpp). Then it is made in
-  /// two steps. The first does not block, and tells the second whether it could be; that blocks, and throws.
-  bool is_exchange();
-  bool show();
-  void use_shown(bool shown);
+  /// The same in three steps, of which a call that is made again repeats the last two. The first comes once the calls
+  /// before it are over. False where the communicator has failed. Throws std::bad_alloc.
+  bool prepare();
+  /// This rank arrives, and shows what its worker gives where that is enough for the others. Does not block. Whether
+  /// others wait for what is left.
+  bool start();
+  /// Blocks, and throws, as `run` does.
+  void finish();
 
  private:
   void take_seat() {
@@ -39,7 +42,8 @@ class joined_call {
     if (sequence_ <= last_sequence) state_.member.silent.enter(sequence_, its.terms.fingerprint);
   }
   void say_terms();
-  void run_in_turn();
+  void say_all();
+  bool begin_if_same();
   template <class Work>
   void lead(Work work) noexcept;
   meeting& here() const { return *state_.here; }
@@ -58,6 +62,8 @@ class joined_call {
   const request& call_;
   known_call& known_;
   const std::uint32_t sequence_;
+  meeting::arrival came_ = meeting::arrival::failed;
+  enum class part : unsigned char { none, use_shown, all } left_ = part::all;  // for the last of its worker
 };
 
 }  // namespace weft::detail
