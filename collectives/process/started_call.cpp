@@ -86,6 +86,7 @@ void started_call::offer() noexcept {
 }
 
 void started_call::offer_shown() noexcept {
+  if (owner_.load(std::memory_order_relaxed) != owner::nobody_yet) return;  // relaxed: its rank made it so
   // Counted first, so that whoever takes it back finds it counted.
   among_.offered_.fetch_add(1, std::memory_order_relaxed);  // relaxed: see started_calls::poll()
   owner found = owner::nobody_yet;
