@@ -149,7 +149,7 @@ std::vector<schedules::prediction> choices::predicted(communicator& on, const ch
     const schedules::shared_node on = team->seen_with(of.combine, of.mapped);
     const std::size_t given = schedules::bytes_given(of.what, of.bytes, state.size());
     for (const schedules::algorithm& how : schedules::algorithms_of(of.what))
-      if (can_go(how, given, on)) predicted.push_back(schedules::predict(how, given, on));
+      if (is_candidate(how, given, on)) predicted.push_back(schedules::predict(how, given, on));
   }
   std::ranges::stable_sort(predicted, {}, &schedules::prediction::seconds);
   return predicted;

@@ -99,7 +99,7 @@ std::size_t bytes_given(collective kind, std::size_t bytes, int processes) {
   return kind == collective::alltoall || kind == collective::reduce_scatter ? bytes - share : bytes;
 }
 
-bool can_go(const algorithm& how, std::size_t given, const shared_node& on) {
+bool is_candidate(const algorithm& how, std::size_t given, const shared_node& on) {
   const auto processes = static_cast<std::size_t>(on.shape.ranks);
   const bool is_scatter = how.kind == collective::reduce_scatter;
   const bool fits = given <= (is_scatter ? slot_bytes / processes * (processes - 1) : slot_bytes);
@@ -143,7 +143,7 @@ prediction predict(const algorithm& how, std::size_t given, const shared_node& o
 memory_pattern pattern_of(collective kind, std::size_t given, const shared_node& on) {
   prediction best;
   for (const algorithm& how : algorithms_of(kind)) {
-    if (!can_go(how, given, on)) continue;
+    if (!is_candidate(how, given, on)) continue;
     const prediction one = predict(how, given, on);
     if (best.how == nullptr || one.seconds < best.seconds) best = one;
   }

@@ -43,7 +43,7 @@ void take_pattern(explanation& made, const explained_call& call, const schedules
   const schedules::shared_node on{.shape = call.shape, .costs = costs, .combine = combine, .reads = true};
   const std::size_t given = bytes_given(call.kind, call.bytes, call.shape.ranks);
   for (const schedules::algorithm& how : schedules::algorithms_of(call.kind))
-    if (can_go(how, given, on)) made.alternatives.push_back(predict(how, given, on));
+    if (is_candidate(how, given, on)) made.alternatives.push_back(predict(how, given, on));
   std::ranges::stable_sort(made.alternatives, {}, &schedules::prediction::seconds);
   made.chosen.how = &row_of(call.kind, pattern_of(call.kind, given, on));
 }

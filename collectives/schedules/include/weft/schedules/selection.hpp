@@ -66,13 +66,12 @@ struct shared_node {
 /// Of a slot of a node's memory.
 inline constexpr std::size_t slot_bytes = 8 << 10;
 
-/// Whether a collective can go by that pattern there, where the longest input that a process gives the others has so
-/// many bytes.
-bool can_go(const algorithm& how, std::size_t given, const shared_node& on);
+/// Whether that pattern is looked at for a collective there, where the longest input that a process gives the others has
+/// so many bytes: by name a call may also go by some that it never pays to take.
+bool is_candidate(const algorithm& how, std::size_t given, const shared_node& on);
 /// What it takes then.
 prediction predict(const algorithm& how, std::size_t given, const shared_node& on);
-/// The one of those by which a collective can go that is predicted to be the fastest; of several, the first of the
-/// table.
+/// The one of those that is predicted to be the fastest; of several, the first of the table.
 memory_pattern pattern_of(collective kind, std::size_t given, const shared_node& on);
 /// That of the ranks of one process, where each that gives any gives so many bytes and could show them.
 memory_pattern pattern_of_ranks(collective kind, std::size_t bytes, std::size_t ranks);
