@@ -81,7 +81,7 @@ class pending_in_turn final : public pending, started_call {
     return std::make_unique<pending_in_turn>(its, call, known, std::move(by_messages));
   }
   void retire() noexcept override {
-    if (by_messages_ != nullptr || !can_rest(what_.call)) return pending::retire();
+    if (by_messages_ != nullptr || !can_rest(what_.call) || !state().host.calls().may_rest()) return pending::retire();
     started_call::wait();
     failure_ = nullptr;
     const auto its = leave();
@@ -93,9 +93,17 @@ class pending_in_turn final : public pending, started_call {
     turn_ = state().turns.take();
     if (!goes_in_steps()) return started_call::start();
     shows_ = true;
-    const bool goes_on = steps_.show();
-    start_to_wait();
-    goes_on ? go_on() : leave_shown();
+    switch (steps_.show()) {
+      case call_in_steps::left::nothing:
+        start_to_wait();
+        return end_here();
+      case call_in_steps::left::own_part:
+        start_to_wait();
+        return leave_shown();
+      case call_in_steps::left::more:
+        start_to_wait();
+        return go_on();
+    }
   }
   event& done() override { return started_call::offered(); }
   void await() override { started_call::wait(); }
@@ -111,21 +119,17 @@ class pending_in_turn final : public pending, started_call {
   }
 
   bool goes_in_steps() noexcept {
-    if (by_messages_ != nullptr || state().host.settings().check || !state().turns.has_come(turn_)) return false;
+    if (by_messages_ != nullptr || state().host.settings().check || what_.call.ended != nullptr) return false;
     try {
-      return steps_.learn(sequence_);
-    } catch (const std::bad_alloc&) {
+      return state().turns.try_come(turn_) && steps_.learn(sequence_);
+    } catch (...) {
       return false;  // `run` comes to it again, and then the others are told
     }
   }
 
   void run() noexcept override {
     keeping_failure([this] {
-      if (std::exchange(shows_, false)) {
-        steps_.use_shown();
-        if (what_.call.ended != nullptr) *what_.call.ended = std::chrono::steady_clock::now();
-        return;
-      }
+      if (std::exchange(shows_, false)) return steps_.use_shown();
       state().turns.await(turn_);
       if (by_messages_ != nullptr)
         return agree(state(), announcement::of(by_messages_->of->call, false, state().member.rank, state().size()),

@@ -15,6 +15,12 @@ void call_turns::wait_for(std::uint32_t turn) const {
   while (over_.load(std::memory_order_acquire) != turn) until.wait();
 }
 
+bool call_turns::help_to_come(std::uint32_t turn) const {
+  calls_.offer_shown(of_);
+  by_.help();
+  return has_come(turn);
+}
+
 calls_at_rest::calls_at_rest() { calls_.reserve(most); }
 calls_at_rest::~calls_at_rest() = default;
 

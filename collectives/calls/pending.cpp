@@ -24,7 +24,7 @@ void pending::break_communicator() {
 }
 
 void pending::abandon() {
-  if (unwinding() && !done().ready()) break_communicator();
+  if (unwinding() && !advance()) break_communicator();
   await();
   if (failure() == nullptr) deliver();
 }

@@ -64,6 +64,7 @@ void planned_in_memory::open() {
   try {
     open_with(std::move(boards_));
   } catch (...) {
+    steps_.reset();
     state().host.break_communicator(state().member);  // the others would wait for it there
     throw;
   }
@@ -98,10 +99,10 @@ void planned_in_memory::begin() {
   if (opens) [[unlikely]]
     return go_on();
   if (!steps_) return started_call::start();
-  const bool goes_on = steps_->show();
+  const auto left = steps_->show();
   shows_ = true;
   start_to_wait();
-  if (goes_on) go_on();
+  if (left == call_in_steps::left::more) go_on();
 }
 
 inline void planned_in_memory::use_shown() noexcept {

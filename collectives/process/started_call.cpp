@@ -19,6 +19,7 @@ bool started_calls::poll_calls() {
 std::unique_ptr<coroutine> started_calls::enter(started_call& call) {
   const std::lock_guard lock(lock_);
   calls_.push_back(&call);
+  entered_.store(calls_.size(), std::memory_order_relaxed);
   if (at_rest_.empty()) return std::make_unique<coroutine>(stack_size_);
   auto taken = std::move(at_rest_.back());
   at_rest_.pop_back();
@@ -28,6 +29,7 @@ std::unique_ptr<coroutine> started_calls::enter(started_call& call) {
 void started_calls::leave(started_call& call, std::unique_ptr<coroutine> unused) noexcept {
   const std::lock_guard lock(lock_);
   std::erase(calls_, &call);
+  entered_.store(calls_.size(), std::memory_order_relaxed);
   if (at_rest_.size() < most_at_rest) at_rest_.push_back(std::move(unused));
 }
 
@@ -132,7 +134,11 @@ bool started_call::poll() noexcept {
 bool started_call::advance() {
   if (over_ || awaited_) return over_;
   if (!is_offered_) return over_ = resume(coroutine::at_waits::leave);
-  offer_shown();
+  // relaxed: who takes it back acquires.
+  if (owner_.load(std::memory_order_relaxed) == owner::nobody_yet && take_back()) {
+    go_on();
+    return over_;
+  }
   if (!done_.ready()) by_.help();
   if (!done_.ready()) return false;
   is_offered_ = false;

@@ -62,8 +62,14 @@ patterns::reached node_team::show_in_slot(const leader_call& call) {
 }
 
 leader_result node_team::use_slots(const leader_call& call, patterns::reached from, fabric::participant& member) {
-  patterns::second_step step(party_, from);
-  return schedules::run_one_round(step, call.on_node.how) ? party_.finish() : give_up(member);
+  try {
+    patterns::second_step step(party_, from);
+    if (schedules::run_one_round(step, call.on_node.how)) [[likely]]
+      return party_.finish();
+  } catch (const std::bad_alloc&) {
+    host_.break_communicator(member);
+  }
+  return give_up(member);
 }
 
 void node_team::learn(const leader_call& call, memory_pattern wanted) {

@@ -18,12 +18,18 @@ class call_in_steps {
 
   /// Whether the call goes so, as number `sequence`. Once the calls before it are over. Throws std::bad_alloc.
   bool learn(std::uint32_t sequence);
-  /// The first step: shows what this rank has, and does not block. Whether somebody has to go on with the second:
-  /// others are too far behind for the first, or wait for it.
-  bool show() {
-    if (team_ == nullptr) return among_ranks_->start();
+  /// What is left behind the first step.
+  enum class left : unsigned char {
+    nothing,   ///< but the second, which does not block
+    own_part,  ///< to wait for others, for this rank alone
+    more,      ///< others are too far behind for the first, or wait for the second: somebody has to go on with it
+  };
+  /// The first step: shows what this rank has, and does not block.
+  left show() {
+    if (team_ == nullptr) return among_ranks_->start() ? left::more : left::own_part;
     reached_ = team_->show(what_.known.between);
-    return reached_ == patterns::reached::begin;
+    if (reached_ == patterns::reached::await) return left::own_part;
+    return reached_ == patterns::reached::begin ? left::more : left::nothing;
   }
   /// The second, which blocks, and throws what a collective throws.
   void use_shown();

@@ -43,6 +43,8 @@ class call_turns {
   bool has_come(std::uint32_t turn) const noexcept {
     return over_.load(std::memory_order_acquire) == turn;  // acquire: as in wait_for()
   }
+  /// The same, once what can end of them has been gone on with. By the rank, for a call that it starts.
+  bool try_come(std::uint32_t turn) const { return has_come(turn) || help_to_come(turn); }
   /// Blocks until they are.
   void await(std::uint32_t turn) const {
     if (!has_come(turn)) [[unlikely]]
@@ -57,6 +59,7 @@ class call_turns {
 
  private:
   void wait_for(std::uint32_t turn) const;
+  bool help_to_come(std::uint32_t turn) const;
 
   started_calls& calls_;
   const fabric::participant& of_;

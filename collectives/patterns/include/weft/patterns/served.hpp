@@ -290,8 +290,8 @@ bool use_given(Party& p, Collective what, std::size_t root, std::size_t count) {
   return true;
 }
 
-/// Such a collective of which all show the inputs. Where each serves itself, show_given and then use_given do the same
-/// in two steps.
+/// Such a collective of which all show the inputs. Where firsts need not be told of those that they serve, show_given
+/// and then use_given do the same in two steps.
 template <class Party, class Collective>
 bool serve_all_shown(Party& p, Collective what, std::size_t root, std::size_t count, std::size_t each) {
   if (!all_serve(p) && !tell_first(p)) return false;

@@ -1,5 +1,5 @@
-// A pattern of one round in two steps, for calls that are started and then waited for: up to where it would block, which
-// it does not, and from there on. A party has for it, beside what party.hpp says:
+// A pattern of one round in two steps, for calls that are started and then waited for: up to where it would block,
+// which it does not, and from there on. A party has for it, beside what party.hpp says:
 //
 //     try_begin(count)   as begin, but does not block: false where that would, or has failed, and then
 //     end_begin()        does the rest of it

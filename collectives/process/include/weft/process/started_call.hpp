@@ -24,8 +24,13 @@ class started_calls final : public pollable {
 
   /// Blocks until those of a rank are over whose communicator has failed. By that rank.
   void end(const fabric::participant& of, progress& by);
-  /// Its rank waits for what has been shown (started_call::show) to be used: offers it. By that rank.
+  /// Its rank waits for calls that are shown to end: offers them. By that rank.
   void offer_shown(const fabric::participant& of);
+
+  /// Whether there are so few that one more may stay when it is over: each has a stack, and whoever polls looks at all.
+  bool may_rest() const noexcept {
+    return entered_.load(std::memory_order_relaxed) <= most_at_rest;
+  }  // relaxed: a hint
 
   bool poll() override {
     const bool moved = messages_.poll();
@@ -47,13 +52,14 @@ class started_calls final : public pollable {
   std::unique_ptr<coroutine> enter(started_call& call);
   void leave(started_call& call, std::unique_ptr<coroutine> unused) noexcept;
 
-  static constexpr std::size_t most_at_rest = 64;
+  static constexpr std::size_t most_at_rest = 256;
 
   fabric::messenger& messages_;
   const std::size_t stack_size_;
   std::mutex lock_;  // guards the next two, and that calls in the first live
   std::vector<started_call*> calls_;
   std::vector<std::unique_ptr<coroutine>> at_rest_;
+  std::atomic<std::size_t> entered_{0};    ///< calls; written with the lock held
   std::atomic<std::uint64_t> offered_{0};  ///< calls
   std::atomic<std::uint64_t> ended_{0};    ///< by those who polled
 };
@@ -115,6 +121,11 @@ class started_call {
   }
   /// As in `start`, of one that has begun and is held.
   void go_on();
+  /// The same of one that has nothing to wait for.
+  void end_here() noexcept {
+    run();
+    over_ = true;
+  }
 
  private:
   friend class started_calls;

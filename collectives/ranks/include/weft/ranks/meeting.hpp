@@ -42,7 +42,7 @@ class meetings {
 
 /// What the ranks of a process share of a communicator, and where they meet for a collective, in two steps:
 ///
-///     rank:                 arrives at its worker, and sleeps there until its call is over;
+///     rank:                 arrives at its worker, and where it waits sleeps there until its call is over;
 ///     a worker's last rank: does the call's part for all of them, in a round with those of the other workers
 ///
 /// A fiber stays on its worker, and that on its core (calls from other threads only make it slower).

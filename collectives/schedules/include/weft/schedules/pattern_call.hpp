@@ -134,7 +134,10 @@ bool run_one_round(Party& p, const pattern_call& call) {
 template <class Party>
 bool is_one_round(const Party& p, const pattern_call& call) {
   if (!call.fits || call.tells) return false;
-  if (call.by == memory_pattern::in_parts) return patterns::longest_block(p) <= patterns::part_of_block(p);
+  if (call.by == memory_pattern::in_parts) {
+    const std::size_t part = patterns::part_of_block(p);
+    return part != 0 && patterns::longest_block(p) <= part;
+  }
   if (call.by != memory_pattern::at_once) return false;
   return call.what != collective::reduce_scatter || call.count <= p.room();
 }

@@ -48,7 +48,7 @@ class node_team {
     return run_in_line(call) ? leader_result() : give_up(member);
   }
 
-  /// Whether a call that is kept is over after one round: then nobody waits for what a process does behind its own
+  /// Whether a call is over after one round: then nobody waits for what a process does behind its own
   /// waits, and it can go in two steps (weft/patterns/two_steps.hpp). Throws std::bad_alloc.
   bool is_one_round(const leader_call& call, memory_pattern wanted) {
     if (!is_known(call, wanted)) learn(call, wanted);
