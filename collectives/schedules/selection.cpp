@@ -10,12 +10,6 @@ namespace {
 /// ones from rank to rank, since the one that speaks for a node would copy them four times.
 constexpr std::size_t most_packed = 64 << 10;
 
-/// Ranks of a process show less than this in all. To show what they have saves the rounds in which all hear where the
-/// others' buffers lie, and costs a copy that everyone reads. Measured on an EPYC, an all-reduce on 2 workers, us shown
-/// and not: 2 ranks 2 KiB 0.36 and 0.38, 4 KiB 0.58 and 0.46; 8 ranks 256 B 1.6 and 2.0, 512 B 1.45 and 1.43, 4 KiB
-/// 10.3 and 3.1.
-constexpr std::size_t least_told = 3 << 10;
-
 /// Of a vector, where that is what a process gives of it: the inverse of bytes_given.
 double bytes_of_vector(collective kind, double given, double processes) {
   if (kind == collective::allgather || kind == collective::gather) return given * processes;
@@ -148,12 +142,6 @@ memory_pattern pattern_of(collective kind, std::size_t given, const shared_node&
     if (best.how == nullptr || one.seconds < best.seconds) best = one;
   }
   return best.how->pattern;
-}
-
-memory_pattern pattern_of_ranks(collective kind, std::size_t bytes, std::size_t ranks) {
-  const bool by_root = kind == collective::broadcast || kind == collective::scatter;
-  const bool is_short = bytes * (by_root ? 1 : ranks - 1) < least_told;
-  return kind == collective::barrier || is_short ? memory_pattern::served_shown : memory_pattern::served;
 }
 
 bool goes_in_stages(collective kind, std::size_t bytes, std::size_t most) {

@@ -73,8 +73,6 @@ bool is_candidate(const algorithm& how, std::size_t given, const shared_node& on
 prediction predict(const algorithm& how, std::size_t given, const shared_node& on);
 /// The one of those that is predicted to be the fastest; of several, the first of the table.
 memory_pattern pattern_of(collective kind, std::size_t given, const shared_node& on);
-/// That of the ranks of one process, where each that gives any gives so many bytes and could show them.
-memory_pattern pattern_of_ranks(collective kind, std::size_t bytes, std::size_t ranks);
 /// Whether a collective of ranks on several nodes, at most `most` on each, goes in stages: staged.hpp. Gathers,
 /// scatters and long all-to-alls have nothing to combine, and no block goes to several ranks: they go by messages
 /// alone.
