@@ -53,7 +53,7 @@ class pending_collective final : public pending {
 
 /// Takes place in its turn among the calls that its rank has started: through memory, or in the checked mode, where all
 /// are announced through memory, by messages once it has been announced.
-class pending_in_turn final : public pending, started_call {
+class pending_in_turn final : public pending, public resting_call, started_call {
  public:
   pending_in_turn(const std::shared_ptr<communicator_state>& its, const request& call, const known_call& known,
                   std::unique_ptr<plan_cache::ended_run> by_messages)
@@ -85,7 +85,7 @@ class pending_in_turn final : public pending, started_call {
     started_call::wait();
     failure_ = nullptr;
     const auto its = leave();
-    its->started.put(std::unique_ptr<pending>(this));
+    its->started.put(std::unique_ptr<resting_call>(this));
   }
 
   void start() {

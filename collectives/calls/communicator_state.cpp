@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <weft/calls/communicator_state.hpp>
-#include <weft/calls/pending.hpp>
 #include <weft/hierarchy/leaders.hpp>
 #include <weft/process/started_call.hpp>
 #include <weft/runtime/error.hpp>
@@ -19,22 +18,6 @@ bool call_turns::help_to_come(std::uint32_t turn) const {
   calls_.offer_shown(of_);
   by_.help();
   return has_come(turn);
-}
-
-calls_at_rest::calls_at_rest() { calls_.reserve(most); }
-calls_at_rest::~calls_at_rest() = default;
-
-std::unique_ptr<pending> calls_at_rest::take() noexcept {
-  const std::lock_guard lock(guard_);
-  if (calls_.empty()) return nullptr;
-  auto taken = std::move(calls_.back());
-  calls_.pop_back();
-  return taken;
-}
-
-void calls_at_rest::put(std::unique_ptr<pending> over) noexcept {
-  const std::lock_guard lock(guard_);
-  if (calls_.size() < most) calls_.push_back(std::move(over));
 }
 
 communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_identity> own,

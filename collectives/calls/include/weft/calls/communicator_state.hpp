@@ -4,10 +4,10 @@
 #include <atomic>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
+#include <weft/calls/calls_at_rest.hpp>
 #include <weft/executor/plan_cache.hpp>
 #include <weft/process/choosing.hpp>
 #include <weft/process/process.hpp>
@@ -16,7 +16,6 @@
 
 namespace weft::detail {
 
-class pending;
 class started_calls;
 
 /// Whether a rank is making a call of which it makes one at a time.
@@ -66,22 +65,6 @@ class call_turns {
   progress& by_;
   std::uint32_t next_ = 0;  // the rank's
   std::atomic<std::uint32_t> over_{0};
-};
-
-/// Started calls that are over, for those that are started next. Any thread.
-class calls_at_rest {
- public:
-  calls_at_rest();
-  ~calls_at_rest();
-  /// Null where there is none.
-  std::unique_ptr<pending> take() noexcept;
-  void put(std::unique_ptr<pending> over) noexcept;
-
- private:
-  static constexpr std::size_t most = 16;
-
-  std::mutex guard_;  // of the next
-  std::vector<std::unique_ptr<pending>> calls_;
 };
 
 /// What all communicators of one rank of this process share. Used by that rank alone, but for `communicators`, which
