@@ -97,10 +97,12 @@ TEST_CASE("consistency is measured for 8 ranks in 2 processes") {
     CHECK(line.at("wrong") == 0);
     for (const char* figure : {"completed", "returned"}) {
       const auto& all = line.at(figure).at("all");
-      CHECK(all.at("samples") == 100);
+      // A hundred, or as many as the budget has room for.
+      const std::size_t samples = all.at("samples");
+      CHECK(samples >= 100);
       CHECK(all.at("p50_us") <= all.at("p99_us"));
       CHECK(all.at("p99_us") <= all.at("max_us"));
-      CHECK(line.at(figure).at("without_highest").at("samples") == 99);
+      CHECK(line.at(figure).at("without_highest").at("samples") == samples - samples / 100);
     }
     CHECK(line.at("completed").at("all").at("p50_us") <= line.at("returned").at("all").at("p50_us"));
   }
