@@ -61,6 +61,7 @@ std::size_t message_stage::pieces_of(const leader_call& call, const std::vector<
   if (cut_of_ == of) return pieces_;
   schedules::algorithm_arguments shape;
   shape.ranks = 0;
+  shape.root = call.root;
   shape.nodes = nodes;
   for (const auto& each : nodes) shape.ranks += static_cast<int>(each.size());
   const auto each =

@@ -169,8 +169,8 @@ const algorithm table[] = {
                                                                chakraborty, "2 α + n β", copied<one_reads_told_cost>),
     served<collective::broadcast, memory_pattern::served>(),
     served<collective::broadcast, memory_pattern::served_shown>(),
-    staged<collective::broadcast>("a + T + b, and (s - 1) max(T, a + b) more, for pieces of n/s: a + b = 2 (α' + n/s "
-                                  "β') of a node, T the fastest between the nodes"),
+    staged<collective::broadcast>("a + T + b, and (s - 1) max(T, a + b) more, for pieces of n/s: a = b = α' + n/s β' "
+                                  "of a node, a = 0 where the root is its first rank, T the fastest between the nodes"),
 
     {collective::allreduce, "recursive-doubling", 0, thakur,
      "floor(log2 p) (α + n β + n γ), and 2 (α + n β) + n γ where p is no power of two", rank_order::kept, doubling_cost,

@@ -97,12 +97,18 @@ double fastest_between(collective what, const algorithm_arguments& of, double by
   return least;
 }
 
+/// Whether the root is the first rank of its node.
+bool root_speaks(const algorithm_arguments& of, const std::vector<std::vector<int>>& nodes) {
+  if (nodes.empty()) return of.root == 0;
+  return std::ranges::any_of(nodes, [&](const auto& one) { return one.front() == of.root; });
+}
+
 /// Stages before and behind that between the nodes.
 struct stages {
   double before = 0, between = 0, behind = 0;
 };
 
-stages stages_of(collective what, const algorithm_arguments& here, double bytes, double of_node,
+stages stages_of(collective what, const algorithm_arguments& here, double bytes, double of_node, bool from_first,
                  const path_costs& near) {
   const auto reduced = [&] { return std::min(at_once_cost(here, bytes, near), by_shares_cost(here, bytes, near)); };
   const double read = one_reads_cost(here, bytes, near);
@@ -110,7 +116,7 @@ stages stages_of(collective what, const algorithm_arguments& here, double bytes,
     case collective::barrier:
       return {one_round_cost(here, 0, near), 0, one_round_cost(here, 0, near)};
     case collective::broadcast:
-      return {read, 0, read};
+      return {from_first ? 0 : read, 0, read};
     case collective::reduce:
     case collective::allreduce:
       return {reduced(), 0, read};
@@ -137,7 +143,7 @@ double staged_cost(collective what, const algorithm_arguments& of, double bytes,
   here.ranks = (of.ranks + across.ranks - 1) / across.ranks;
   const path_costs far = combines(what) ? each : copying(each);
   const double pieces = of.by.segments, some = bytes / pieces;
-  stages all = stages_of(what, here, some, some * p(here) / p(of), path_costs(far.near));
+  stages all = stages_of(what, here, some, some * p(here) / p(of), root_speaks(of, nodes), path_costs(far.near));
   const collective among = what == collective::scan ? collective::exscan : what;
   if (across.ranks > 1)
     all.between = fastest_between(among, across, what == collective::alltoall ? p(here) * some : some, far);

@@ -62,17 +62,19 @@ bool barrier_in_stages(Party& p) {
   return p.on_node({collective::reduce}) && p.between({collective::barrier}) && p.on_node({collective::broadcast});
 }
 
+/// A root that speaks sends first: the wire is slower than its node.
 template <class Party>
 bool broadcast_in_stages(Party& p) {
-  const bool root_is_here = p.node() == p.root_node();
+  const bool root_is_here = p.node() == p.root_node(), root_speaks = p.root_seat() == 0;
+  const auto of_root = root_is_here && root_speaks ? p.input() : p.output();
   const auto to_first = [&](std::size_t piece) {
-    return !root_is_here || p.on_node({collective::broadcast, p.root_seat(), p.input(), p.output()}, piece);
+    return !root_is_here || root_speaks ||
+           p.on_node({collective::broadcast, p.root_seat(), p.input(), p.output()}, piece);
   };
   const auto from_first = [&](std::size_t piece) {
-    return root_is_here || p.on_node({collective::broadcast, 0, p.output(), p.output()}, piece);
+    return (root_is_here && !root_speaks) || p.on_node({collective::broadcast, 0, of_root, p.output()}, piece);
   };
-  const auto from = root_is_here && p.root_seat() == 0 ? p.input() : p.output();
-  return flow(p, to_first, {collective::broadcast, p.root_node(), from, p.output()}, from_first);
+  return flow(p, to_first, {collective::broadcast, p.root_node(), of_root, p.output()}, from_first);
 }
 
 template <class Party>
