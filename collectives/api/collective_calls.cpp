@@ -72,7 +72,7 @@ class pending_in_turn final : public pending, public resting_call, started_call 
                                              const known_call& known,
                                              std::unique_ptr<plan_cache::ended_run> by_messages) {
     if (by_messages == nullptr && can_rest(call))
-      if (auto rested = its->started.take()) {
+      if (auto rested = its->at_rest.take()) {
         std::unique_ptr<pending_in_turn> taken(static_cast<pending_in_turn*>(rested.release()));
         taken->join(its, schedules::call_name(call.what));
         taken->what_.keep(call, known);
@@ -85,7 +85,7 @@ class pending_in_turn final : public pending, public resting_call, started_call 
     started_call::wait();
     failure_ = nullptr;
     const auto its = leave();
-    its->started.put(std::unique_ptr<resting_call>(this));
+    its->at_rest.put(std::unique_ptr<resting_call>(this));
   }
 
   void start() {

@@ -128,7 +128,7 @@ struct communicator_state {
   std::uint32_t sequence_ = 0;
 
  public:
-  calls_at_rest started;  ///< last: they end while the rest is there
+  calls_at_rest at_rest;  ///< started calls that are over; last, since they end while the other members are there
 };
 
 /// "allreduce on rank 2 of communicator 0"

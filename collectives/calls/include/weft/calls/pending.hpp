@@ -52,7 +52,7 @@ class pending {
   virtual void raise() const { rethrow(*state_, operation_, failure()); }
 
  protected:
-  /// It is of this communicator from now on; of none, whose communicator that was.
+  /// For a pending call that is used again: join() gives it a communicator, leave() takes that from it.
   void join(const std::shared_ptr<communicator_state>& its, const char* operation) noexcept {
     state_ = its;
     operation_ = operation;

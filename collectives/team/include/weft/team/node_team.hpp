@@ -48,8 +48,8 @@ class node_team {
     return run_in_line(call) ? leader_result() : give_up(member);
   }
 
-  /// Whether a call is over after one round: then nobody waits for what a process does behind its own
-  /// waits, and it can go in two steps (weft/patterns/two_steps.hpp). Throws std::bad_alloc.
+  /// Whether a call is over after one round. Then nobody waits for what a process does behind its own waits, and it
+  /// can go in two steps (weft/patterns/two_steps.hpp). Throws std::bad_alloc.
   bool is_one_round(const leader_call& call, memory_pattern wanted) {
     if (!is_known(call, wanted)) learn(call, wanted);
     return call.on_node.one_round;
