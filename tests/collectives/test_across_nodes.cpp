@@ -101,6 +101,7 @@ TEST_CASE("long vectors go between nodes piece by piece", "[nodes]") {
   run_ranks(what, [&](weft::communicator& world) {
     const int n = world.size();
     for (const std::size_t count : {131'071u, 131'072u, 200'003u, 393'216u}) {  // some pieces of 256 KiB, and a little
+      if (sanitized && count != 131'072u && count != 200'003u) continue;
       std::vector<int> in(count), out(count);
       for (std::size_t i = 0; i < count; ++i) in[i] = static_cast<int>(i % 1000) * (world.rank() + 1);
       const auto check = [&](const std::vector<int>& found, const char* form) {

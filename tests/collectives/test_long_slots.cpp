@@ -94,7 +94,8 @@ TEST_CASE("ranks of a process meet before they go by long slots", "[node]") {
   for (const int workers : {1, 2}) {
     job what = small_job(3, 2);
     what.settings.workers = workers;
-    run_ranks(what, [&](weft::communicator& world) { call_by_long_slots(world, 60, seed_of_this_run()); });
+    run_ranks(what,
+              [&](weft::communicator& world) { call_by_long_slots(world, sanitized ? 20 : 60, seed_of_this_run()); });
   }
 }
 

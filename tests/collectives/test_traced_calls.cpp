@@ -403,7 +403,7 @@ TEST_CASE("what the processes of a node carry out is what is recorded, and that 
     for (const collective what : every_one)
       for (const std::size_t count : {1u, 40u, 700u, 3000u})  // in a line, in a slot, told of, in pieces or long slots
         for (const bool mapped : {false, true}) {
-          if (ranks > 4 && random() % 4 != 0) continue;
+          if ((sanitized || ranks > 4) && random() % 4 != 0) continue;
           const auto root = static_cast<int>(random() % static_cast<unsigned>(ranks));
           calls.push_back({what, ranks, root, what == collective::barrier ? 0 : count, mapped, reads});
         }
@@ -421,6 +421,8 @@ TEST_CASE("what processes of several nodes carry out is what is recorded, and th
   const std::string nodes = GENERATE("ab", "aab", "abb", "abab", "aabbb", "abcddd", "aabbccddd");
   const bool in_rows = nodes != "abab";
   const auto ranks = static_cast<int>(nodes.size());
+  std::mt19937_64 random(seed_of_this_run() + static_cast<std::uint64_t>(ranks));
+  CAPTURE(seed_of_this_run());
   std::vector<traced_call> calls;
   for (const collective what : every_one) {
     const bool goes = what != collective::gather && what != collective::scatter;
@@ -430,10 +432,11 @@ TEST_CASE("what processes of several nodes carry out is what is recorded, and th
       for (const std::size_t count : {1u, 700u, 3000u, 70'000u}) {  // the last in pieces
         if (root != 0 && !weft::schedules::is_rooted(what)) continue;
         if (count > 3000 && weft::schedules::has_blocks(what)) continue;
+        if (sanitized && random() % 4 != 0) continue;
         calls.push_back({what, ranks, root, what == collective::barrier ? 0 : count});
       }
   }
-  check(ranks, calls, 0, nodes);
+  if (!calls.empty()) check(ranks, calls, 0, nodes);
 }
 
 TEST_CASE("what the ranks of a process carry out is what is recorded, and that verifies", "[traced]") {
@@ -449,7 +452,7 @@ TEST_CASE("what the ranks of a process carry out is what is recorded, and that v
         if (root != 0 && !weft::schedules::is_rooted(what)) continue;
         const std::size_t given = count * (weft::schedules::has_blocks(what) ? static_cast<std::size_t>(ranks) : 1);
         if (by == division::shown && given > 9 * 40) continue;  // longer ones have no room
-        if (ranks > 4 && random() % 4 != 0) continue;
+        if ((sanitized || ranks > 4) && random() % 4 != 0) continue;
         calls.push_back({what, ranks, root, what == collective::barrier ? 0 : count});
       }
   if (!calls.empty()) check_traces(trace_among_ranks(ranks, workers, by, calls), calls);
