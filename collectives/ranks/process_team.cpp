@@ -9,11 +9,12 @@ using patterns::range;
 
 namespace {
 
-// Shown is what travels with a worker's stamp, or would if it came from one rank alone. To show saves the rounds in
-// which all hear where the others' buffers lie, and costs a copy that everyone reads. An all-reduce on 2 workers of a
-// Xeon (Sapphire Rapids), us shown and not: 2 ranks 256 B 0.41 and 0.50, 512 B 0.64 and 0.51, 2 KiB 1.00 and 0.66; 4
-// ranks 256 B 0.96 and 1.19, 1 KiB 1.49 and 1.19; 8 ranks 64 B 2.5 and 2.7, 256 B 2.4 and 2.5, 1 KiB 3.4 and 2.5,
-// a broadcast 256 B 1.8 and 2.3, 512 B 2.3 and 2.2.
+// Shown is what of all ranks of a worker travels with its stamp, and of a root as much for each of them. To show saves
+// the rounds in which all hear where the others' buffers lie, and costs a copy that everyone reads. On 2 workers of a
+// Xeon (Sapphire Rapids), us shown and not: an all-reduce of 2 ranks 256 B 0.41 and 0.50, 512 B 0.64 and 0.51, 2 KiB
+// 1.00 and 0.66; 4 ranks 256 B 0.96 and 1.19, 1 KiB 1.49 and 1.19; 8 ranks 64 B 2.5 and 2.7, 256 B 2.4 and 2.5, 1 KiB
+// 3.4 and 2.5; a broadcast of 2 ranks 256 B 0.30 and 0.33, 1 KiB 0.52 and 0.36; 8 ranks 512 B 1.6 and 2.1, 2 KiB 1.9
+// and 2.2, 4 KiB 2.2 and 2.4.
 
 /// So many bytes are worked on by all workers; fewer by the first, at once.
 constexpr std::size_t shared_bytes = 32 << 10;
@@ -36,9 +37,9 @@ std::optional<std::size_t> shown_bytes(const meeting& here, const request& call,
   if (!each) return each;
   const schedules::algorithm* const wanted = selection.wanted[static_cast<std::size_t>(call.what)];
   const bool by_root = call.what == collective::broadcast || call.what == collective::scatter;
-  const std::size_t shown = *each * (by_root ? 1 : here.most_on_a_worker());
-  const bool shows = wanted != nullptr ? wanted->pattern == schedules::memory_pattern::served_shown
-                                       : shown <= worker_rounds::line_bytes;
+  const std::size_t ranks = here.most_on_a_worker();
+  const std::size_t most = by_root ? worker_rounds::line_bytes * ranks : worker_rounds::line_bytes / ranks;
+  const bool shows = wanted != nullptr ? wanted->pattern == schedules::memory_pattern::served_shown : *each <= most;
   return shows ? each : std::nullopt;
 }
 
