@@ -17,7 +17,7 @@ with the whole interval beyond that; which these are is said below, and they are
 which road its calls went is trusted.
 
 --new-form has NEW's calls planned, started and waited for, or checked: with the same build twice, that form over the one
-that blocks.
+that blocks, without the column of planned calls.
 """
 
 import argparse
@@ -57,7 +57,11 @@ def parse_arguments():
     parser.add_argument("--new-form", choices=FORMS, default="blocking")
     options = parser.parse_args()
     if options.columns is None:
-        options.columns = [] if options.hosts else USUAL
+        # The column of plans is a form of its own.
+        usual = [each for each in USUAL if options.new_form == "blocking" or each != "planned"]
+        options.columns = [] if options.hosts else usual
+    elif "planned" in options.columns and options.new_form != "blocking":
+        parser.error("--columns planned: its calls are planned, and --new-form asks for another form; leave one of them out")
     options.builds = [each / "tools/weft" for each in (options.old, options.new)]
     for weft in options.builds:
         if not os.access(weft, os.X_OK):

@@ -99,6 +99,15 @@ class CompareBuilds(unittest.TestCase):
             self.assertEqual(old, "weft bench scan -n 2 -b 8 -e 64 -f 8 --budget 5 --weft-node=on --json\n")
             self.assertEqual(new, f"weft bench scan -n 2 -b 8 -e 64 -f 8 --budget 5 {flag} --weft-node=on --json\n")
 
+    def test_another_form_is_not_that_of_planned_calls(self):
+        self.build("old", "1")
+        self.build("new", "1")
+        result = self.run_script("--alternations", "1", "--collectives", "scan", "--new-form", "started")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("--persistent", (self.folder / "new/tools/calls").read_text())
+        result = self.run_script("--collectives", "scan", "--new-form", "started", "--columns", "planned")
+        self.assertIn("leave one of them out", result.stderr)
+
     def test_hosts_are_a_column_of_their_own(self):
         self.build("old", "1")
         self.build("new", "1")
