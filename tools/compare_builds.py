@@ -61,7 +61,8 @@ def parse_arguments():
         usual = [each for each in USUAL if options.new_form == "blocking" or each != "planned"]
         options.columns = [] if options.hosts else usual
     elif "planned" in options.columns and options.new_form != "blocking":
-        parser.error("--columns planned: its calls are planned, and --new-form asks for another form; leave one of them out")
+        parser.error("--columns planned: its calls are planned, and --new-form asks for another form; "
+                     "leave one of them out")
     options.builds = [each / "tools/weft" for each in (options.old, options.new)]
     for weft in options.builds:
         if not os.access(weft, os.X_OK):

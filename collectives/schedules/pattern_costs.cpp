@@ -108,7 +108,7 @@ struct stages {
   double before = 0, between = 0, behind = 0;
 };
 
-stages stages_of(collective what, const algorithm_arguments& here, double bytes, double of_node, bool from_first,
+stages stages_of(collective what, const algorithm_arguments& here, double bytes, double of_node,
                  const path_costs& near) {
   const auto reduced = [&] { return std::min(at_once_cost(here, bytes, near), by_shares_cost(here, bytes, near)); };
   const double read = one_reads_cost(here, bytes, near);
@@ -116,7 +116,7 @@ stages stages_of(collective what, const algorithm_arguments& here, double bytes,
     case collective::barrier:
       return {one_round_cost(here, 0, near), 0, one_round_cost(here, 0, near)};
     case collective::broadcast:
-      return {from_first ? 0 : read, 0, read};
+      return {read, 0, read};
     case collective::reduce:
     case collective::allreduce:
       return {reduced(), 0, read};
@@ -143,7 +143,8 @@ double staged_cost(collective what, const algorithm_arguments& of, double bytes,
   here.ranks = (of.ranks + across.ranks - 1) / across.ranks;
   const path_costs far = combines(what) ? each : copying(each);
   const double pieces = of.by.segments, some = bytes / pieces;
-  stages all = stages_of(what, here, some, some * p(here) / p(of), root_speaks(of, nodes), path_costs(far.near));
+  stages all = stages_of(what, here, some, some * p(here) / p(of), path_costs(far.near));
+  if (what == collective::broadcast && root_speaks(of, nodes)) all.before = 0;
   const collective among = what == collective::scan ? collective::exscan : what;
   if (across.ranks > 1)
     all.between = fastest_between(among, across, what == collective::alltoall ? p(here) * some : some, far);

@@ -196,6 +196,19 @@ TEST_CASE("who reads another's memory calls the kernel for it, ranks of a proces
     }
 }
 
+TEST_CASE("a broadcast across nodes begins on the root's where it is not the first rank there") {
+  path_costs each;
+  each.near = only_rounds;
+  algorithm_arguments shape = shape_of(4);
+  shape.nodes = {{0, 3}, {2, 1}};
+  const auto rounds_on_nodes = [&](int root) {
+    shape.root = root;
+    return find_algorithm(collective::broadcast, "staged")->cost(shape, 4096, each);
+  };
+  for (const int first : {0, 2}) CHECK(rounds_on_nodes(first) == 1);
+  for (const int other : {1, 3}) CHECK(rounds_on_nodes(other) == 2);
+}
+
 TEST_CASE("algorithms by messages call the kernel twice for what they read of another process") {
   machine_costs machine;
   machine[road::memory] = machine[road::node] = {1, 0, 0, 0, 0, 0};
@@ -257,7 +270,8 @@ TEST_CASE("a pattern is the cheapest of those by which a collective can go") {
     CAPTURE(name(kind), shape.ranks, given, chosen.name);
     REQUIRE(is_candidate(chosen, given, on));
     for (const algorithm& other : algorithms_of(kind))
-      if (is_candidate(other, given, on)) CHECK(predict(chosen, given, on).seconds <= predict(other, given, on).seconds);
+      if (is_candidate(other, given, on))
+        CHECK(predict(chosen, given, on).seconds <= predict(other, given, on).seconds);
   }
 }
 
