@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <thread>
 #include <weft/runtime/socket.hpp>
 
 #include "bytes.hpp"
+#include "call_before.hpp"
 
 namespace weft {
 namespace {
@@ -18,6 +20,16 @@ struct last_message {
   int descriptor;
   std::string (*text)(int status);
 };
+
+constexpr std::chrono::milliseconds flush_limit{100};
+
+/// Exit does so behind its handlers only. Where nobody reads a full pipe it takes for ever.
+void flush_output() noexcept {
+  try {
+    call_before(std::chrono::steady_clock::now() + flush_limit, [] { return std::fflush(stdout); });
+  } catch (const std::exception&) {  // no thread for it
+  }
+}
 
 void send_last(int status, void* argument) {
   const auto* const last = static_cast<last_message*>(argument);
@@ -30,6 +42,7 @@ void send_last(int status, void* argument) {
 }  // namespace
 
 void let_output_be_read() noexcept {
+  flush_output();
   for (int looks = 0; looks < 100; ++looks) {
     int unread = 0;
     bool all_read = true;

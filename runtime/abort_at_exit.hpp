@@ -5,8 +5,8 @@
 
 namespace weft {
 
-/// Launchers drop what they have not read of a process's output when its job is aborted: blocks until they have, or
-/// some time is over.
+/// Launchers drop what they have not read of a process's output when its job is aborted. Writes what stdout still
+/// holds, and blocks until it has been read, or some time is over.
 void let_output_be_read() noexcept;
 
 /// Has this process, when it exits with `status`, say what `message` makes of it over `descriptor`, which it owns. For

@@ -1,5 +1,5 @@
 // notice VICTIM: rank VICTIM is killed in the middle of sums; the others say how long after that their calls threw, and
-// whom these named. Started by any launcher that lets the others live.
+// whom these named, and leave the job in order. Started by any launcher that lets the others live.
 #include <signal.h>
 #include <unistd.h>
 
@@ -17,38 +17,36 @@ namespace {
 
 constexpr int rounds_before = 20;
 
-/// Sums until a call throws; in each the victim tells when it began, by the clock that all processes of a machine
-/// share.
-void sum_until_loss(weft::communicator& world, int victim, std::int64_t& begun) {
+/// Sums until a call throws for a loss, and says so: whether it named the victim. In each sum the victim tells when it
+/// began, by the clock that all processes of a machine share.
+bool sum_until_loss(weft::communicator& world, int victim) {
   std::vector<std::int64_t> in(5'000), out(5'000);
-  for (int round = 0;; ++round) {
-    std::int64_t now = common_clock();
-    world.bcast(std::span(&now, 1), victim);
-    begun = now;
-    if (world.rank() == victim && round == rounds_before) ::kill(::getpid(), SIGKILL);
-    world.allreduce(in, out, weft::sum);
+  std::int64_t begun = 0;
+  try {
+    for (int round = 0;; ++round) {
+      std::int64_t now = common_clock();
+      world.bcast(std::span(&now, 1), victim);
+      begun = now;
+      if (world.rank() == victim && round == rounds_before) ::kill(::getpid(), SIGKILL);
+      world.allreduce(in, out, weft::sum);
+    }
+  } catch (const weft::peer_lost& e) {
+    std::printf("rank %d lost rank %d after %lld ms: %s\n", world.rank(), e.rank(),
+                static_cast<long long>((common_clock() - begun) / 1'000'000), e.what());
+    return e.rank() == victim;
   }
 }
 
 }  // namespace
 
 int notice(int argc, char** argv) {
-  const int victim = std::atoi(argv[2]);
-  int rank = -1;
-  std::int64_t begun = 0;
   try {
     weft::runtime runtime(argc, argv);
-    rank = runtime.world().rank();
-    sum_until_loss(runtime.world(), victim, begun);
-  } catch (const weft::peer_lost& e) {
-    std::printf("rank %d lost rank %d after %lld ms: %s\n", rank, e.rank(),
-                static_cast<long long>((common_clock() - begun) / 1'000'000), e.what());
-    return e.rank() == victim ? 0 : 3;
+    return sum_until_loss(runtime.world(), std::atoi(argv[2])) ? 0 : 3;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "notice: %s\n", e.what());
     return 3;
   }
-  return 3;
 }
 
 }  // namespace weft_test

@@ -1,5 +1,11 @@
 // The same where the launcher speaks PMI-2 only.
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 
 #include "runtime/pmi_joining.hpp"
 #include "seed.hpp"
@@ -27,6 +33,35 @@ TEST_CASE("what is not there yet after a fence that did not wait is asked for ag
   };
   pmi_server server(3, late, 1024, "", pmi_version::two);
   CHECK(join_all_by_pmi(server, 3, [&](weft::joined_job& job) { return all_met(*job.rendezvous); }) == 3);
+}
+
+TEST_CASE("what a process has printed is there before it has its job aborted") {
+  std::array<int, 2> output;
+  REQUIRE(::pipe(output.data()) == 0);
+  const weft::file_descriptor reads(output[0]), writes(output[1]);
+  std::atomic<int> there_at_abort{-1};
+  const auto look = [&](int, const std::string& request, const std::string& answer) {
+    int unread = 0;
+    if (request.starts_with("cmd=abort") && ::ioctl(reads.get(), FIONREAD, &unread) == 0) there_at_abort = unread;
+    return answer;
+  };
+  pmi_server server(2, look, 1024, "", pmi_version::two);
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::dup2(writes.get(), STDOUT_FILENO);
+    weft::join_job(soon(), variables_of(server.started(0)));  // and does not leave it
+    std::printf("last words");
+    std::exit(3);
+  }
+  weft::join_job(soon(), variables_of(server.started(1))).rendezvous->leave();
+  int status = 0;
+  CHECK(::waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 3));
+  const auto deadline = soon();  // by which the server has read the child's last message
+  while (there_at_abort < 0 && weft::store::clock::now() < deadline) std::this_thread::yield();
+  CHECK(std::string("last words").size() == static_cast<std::size_t>(there_at_abort));
 }
 
 TEST_CASE("a launcher that speaks PMI-2 and not as it should is an error") {
