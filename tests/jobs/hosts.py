@@ -4,6 +4,7 @@ several hosts."""
 import fcntl
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -32,10 +33,23 @@ def on(host, *command):
 
 
 def locked():
-    """Whoever holds it is the only one who makes hosts on this machine; closed, it is free."""
+    """Whoever holds it is the only one who makes hosts on this machine; closed, it is free. Hosts that a test left which
+    was killed are gone."""
     lock = open(pathlib.Path(tempfile.gettempdir()) / "cluster.lock", "w")
     fcntl.flock(lock, fcntl.LOCK_EX)
+    for prefix in "wf", "wg":
+        remove_idle(prefix)
     return lock
+
+
+def remove_idle(prefix):
+    """Takes the hosts of these names down if nothing runs on any of them."""
+    listed = subprocess.run(["ip", "netns", "list"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    names = re.findall(rf"^{prefix}(?:n\d+|sw)\b", listed, re.M)
+    pids = [subprocess.run(["ip", "netns", "pids", name], stdout=subprocess.PIPE, text=True, check=True).stdout
+            for name in names]
+    if names and not any(pids):
+        subprocess.run(["bash", SCRIPTS / "net-down.sh", prefix], stdin=subprocess.DEVNULL, check=True, timeout=60)
 
 
 class Hosts:
