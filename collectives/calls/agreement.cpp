@@ -135,7 +135,7 @@ std::exception_ptr disagreement(const std::vector<announcement>& all) {
 }
 
 agreement::agreement(communicator_state& state, const announcement& mine, std::uint32_t number)
-    : dataflow_execution(state.host.messages(), state.member, nullptr, state.announcing->by_messages),
+    : dataflow_execution(state.host.messages(), state.member, nullptr, state.announces_by),
       state_(state),
       mine_(mine),
       all_(static_cast<std::size_t>(state.size())),
@@ -192,7 +192,7 @@ void agree(communicator_state& state, const announcement& mine, std::uint32_t nu
   if (!announces_in_memory(state)) return agreement(state, mine, number).await(operation);
   std::vector<announcement> all(static_cast<std::size_t>(state.size()));
   try {
-    run_in_turn(state, exchange_of(state, &mine, all.data()), state.announcing->known, number | sequence_of_agreement);
+    run_in_turn(state, exchange_of(state, &mine, all.data()), *state.announcing, number | sequence_of_agreement);
   } catch (const error&) {
     rethrow(state, operation, std::current_exception());
   }

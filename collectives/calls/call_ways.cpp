@@ -27,7 +27,7 @@ void prepare_between(known_call& known, const request& call) {
 void find_out(communicator_state& state, const request& call, known_call& known) {
   known.shape = check_counts(state, call);
   known.goes = way_of(state, call);
-  known.joined.reset();
+  known.has_joined = false;
   if (known.goes != way::messages) {
     const collective_call agreed = agreed_call(call, known.shape);
     known.terms = terms_of(agreed);
@@ -37,9 +37,9 @@ void find_out(communicator_state& state, const request& call, known_call& known)
 }
 
 void learn_to_announce(communicator_state& state) {
-  auto its = std::make_unique<announcing_call>();
-  find_out(state, exchange_of(state, nullptr, nullptr), its->known);
-  if (its->known.goes == way::messages) its->by_messages = exchange_by_messages(state);
+  auto its = std::make_unique<known_call>();
+  find_out(state, exchange_of(state, nullptr, nullptr), *its);
+  state.announces_by = its->goes == way::messages ? exchange_by_messages(state) : nullptr;
   state.announcing = std::move(its);
 }
 
@@ -55,7 +55,7 @@ bool joins(const communicator_state& state, const request& call) {
       return true;
     case collective::reduce:
     case collective::allreduce:
-      return here.in_rows() || custom_of(call.custom) != custom_operator::keeps_order;
+      return here.in_rows() || call.by != custom_operator::keeps_order;
     case collective::alltoall:
       if (call.uneven) return here.alone();
       break;
@@ -76,7 +76,7 @@ known_call& learn(communicator_state& state, const request& call) {
   if (state.host.settings().check && state.announcing == nullptr) learn_to_announce(state);
   known_call& known = state.known.place_for(call);
   find_out(state, call, known);
-  if (known_call::is_told_by_key(call)) known.key = key_of(call);
+  if (known_call::is_told_by_key(call)) known.key = call;
   return known;
 }
 

@@ -96,14 +96,15 @@ bool joined_call::begin_if_same() {
 
 void joined_call::say_terms() {
   meeting::seat& its = mine();
-  if (!known_.joined) {
-    const auto kernel = schedules::combines(call_.what) ? array_operator(call_).kernel : nullptr;
-    known_.joined = {hash_of(known_.terms), shown_bytes(here(), call_, known_.shape, state_.selection), kernel};
+  if (!known_.has_joined) {
+    known_.kernel = schedules::combines(call_.what) ? array_operator(call_).kernel : nullptr;
+    known_.shown = shown_bytes(here(), call_, known_.shape, state_.selection);
+    known_.hash = hash_of(known_.terms);
+    known_.has_joined = true;
   }
   its.known = &known_;
   its.member = &state_.member;
   its.terms = known_.terms;
-  its.joined = *known_.joined;
   team().forget_terms();
 }
 

@@ -51,8 +51,8 @@ void planned_in_memory::tell_board() {
   telling_ =
       std::make_unique<dataflow_execution>(state().host.messages(), state().member, state().host.arena(), plan->plan);
   run_arguments arguments;
-  arguments.input = static_cast<const std::byte*>(all.in);
-  arguments.output = static_cast<std::byte*>(all.out);
+  arguments.in = static_cast<const std::byte*>(all.in);
+  arguments.out = static_cast<std::byte*>(all.out);
   arguments.sequence = state().next_sequence();
   arguments.fingerprint = plan->fingerprint;
   telling_->start(arguments, state().host.moved_by());

@@ -28,7 +28,7 @@ std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const col
 }
 
 std::shared_ptr<plan_cache::entry> prepare(communicator_state& state, const request& call, const request_shape& shape) {
-  const call_key key = call.uneven ? call_key() : key_of(call);
+  const call_key key = call.uneven ? call_key() : call_key(call);
   if (auto known = state.plans.noted(key)) return known;
   const schedules::selected found = choose(
       state, choice_for(all_of(state), call, call.what, shape.vector * call.element_bytes, call.root, call.uneven));

@@ -62,7 +62,7 @@ execution::execution(fabric::messenger& messages, fabric::participant& member, c
 execution::~execution() = default;
 
 void execution::arm() {
-  memory_ = {arguments_.input, arguments_.output, scratch_.get()};
+  memory_ = {arguments_.in, arguments_.out, scratch_.get()};
   failure_ = nullptr;
   poisoned_by_ = nullptr;
   if (plan_->offers_made != 0) mine_hold_.stand();

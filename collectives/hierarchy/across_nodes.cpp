@@ -79,7 +79,7 @@ bool across_nodes::takes(collective what, const request& call) const noexcept {
       return true;
     case collective::reduce:
     case collective::allreduce:
-      return layout_.in_rows || custom_of(call.custom) != custom_operator::keeps_order;
+      return layout_.in_rows || call.by != custom_operator::keeps_order;
     case collective::alltoall:
       return layout_.in_rows && one_rank_each_ && !call.uneven;
     default:

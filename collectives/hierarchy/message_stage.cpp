@@ -29,8 +29,14 @@ std::shared_ptr<plan_cache::entry> message_stage::prepare(const leader_call& cal
                                                           const schedules::selection_parameters& selection) {
   const request& of = *call.of;
   const bool uneven = !call.counts.empty();
-  const call_key key = uneven ? call_key() : call_key{call.what, custom_of(of.custom), of.op,      of.type,
-                                                      call.root, of.element_bytes,     call.count, call.block};
+  call_key key;
+  if (!uneven) {
+    key = of;
+    key.what = call.what;
+    key.root = call.root;
+    key.in_count = call.count;
+    key.out_count = call.block;
+  }
   const schedules::algorithm* const named = selection.wanted[static_cast<std::size_t>(call.what)];
   if (named != std::exchange(named_, named)) plans_.note({}, nullptr);
   if (auto known = plans_.noted(key)) return known;
@@ -82,14 +88,13 @@ leader_result message_stage::run_by(const std::shared_ptr<plan_cache::entry>& ho
   return result;
 }
 
-message_stage::begun message_stage::begin(const leader_call& piece, bool odd, fabric::participant& member,
+message_stage::begun message_stage::begin(const leader_call& piece, fabric::participant& member,
                                           const schedules::selection_parameters& selection) {
   begun one{prepare(piece, selection), nullptr};
   one.run = plans_.take<dataflow_execution>(*one.plan);
   if (one.run == nullptr)
     one.run = std::make_unique<dataflow_execution>(host_.messages(), member, host_.arena(), one.plan->plan);
-  one.run->start({piece.in, piece.out, piece.sequence, piece.fingerprint, piece.custom, nullptr, piece.poisoned, odd},
-                 host_.moved_by());
+  one.run->start(piece, host_.moved_by());
   return one;
 }
 
@@ -105,13 +110,11 @@ leader_result message_stage::end(begun piece) {
 leader_result message_stage::run(const leader_call& call, fabric::participant& member,
                                  const schedules::selection_parameters& selection) {
   const auto how = prepare(call, selection);
-  const run_arguments arguments{call.in,     call.out, call.sequence, call.fingerprint,
-                                call.custom, nullptr,  call.poisoned};
   progress& by = host_.moved_by();
   if (how->runs_in_order)
-    return run_by<in_order_execution>(how, member, [&](in_order_execution& run) { run.run(arguments, by); });
+    return run_by<in_order_execution>(how, member, [&](in_order_execution& run) { run.run(call, by); });
   return run_by<dataflow_execution>(how, member, [&](dataflow_execution& run) {
-    run.start(arguments, by);
+    run.start(call, by);
     run.finished().wait(by);
   });
 }

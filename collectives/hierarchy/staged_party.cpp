@@ -86,9 +86,10 @@ leader_call staged_party::piece_of(const stage& one, std::size_t piece) const {
 
 bool staged_party::begin_between(const stage& one, std::size_t piece) {
   if (!speaks()) return true;
-  const leader_call call = piece_of(one, piece);
+  leader_call call = piece_of(one, piece);
   if (call.count == elements()) return run_between(call);
-  on_the_way_[piece % 2] = on_.between.begin(call, piece % 2 != 0, member_, selection_);
+  call.odd = piece % 2 != 0;
+  on_the_way_[piece % 2] = on_.between.begin(call, member_, selection_);
   return true;
 }
 

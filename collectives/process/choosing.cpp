@@ -27,7 +27,7 @@ double combine_seconds_of(const process& host, collective what, const request& c
   if (!schedules::combines(what)) return 0;
   constexpr double assumed = 3e-11, assumed_of_custom = 1e-10;
   const tuning* const measured = host.measured();
-  const bool custom = custom_of(call.custom) != custom_operator::none;
+  const bool custom = call.by != custom_operator::none;
   if (measured == nullptr) return custom ? assumed_of_custom : assumed;
   return custom ? combine_seconds_of_custom(*measured) : combine_seconds(*measured, call.op, call.type);
 }
@@ -36,7 +36,7 @@ choice_request choice_for(const among& these, const request& call, collective wh
                           bool uneven) {
   choice_request of{what, bytes, {}, combine_seconds_of(these.host, what, call)};
   of.asked.root = root;
-  of.asked.rank_order = custom_of(call.custom) == custom_operator::keeps_order;
+  of.asked.rank_order = call.by == custom_operator::keeps_order;
   of.asked.groups_in_rows = of.asked.rank_order && these.groups.in_rows;
   of.asked.own_counts = uneven && what == collective::alltoall;
   return of;

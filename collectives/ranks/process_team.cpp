@@ -71,7 +71,7 @@ std::size_t process_team::moved() const {
 
 // The operator of a rank may throw where this takes its part of a scan, and that rank alone is to be told.
 bool process_team::is_sole() const {
-  if (here_.at(seat_).joined.shown || here_.workers().size() == 1) return false;
+  if (here_.at(seat_).known->shown || here_.workers().size() == 1) return false;
   if (call_->what == collective::alltoall && call_->uneven) return false;  // ranks have vectors of other lengths
   const bool is_scan = call_->what == collective::scan || call_->what == collective::exscan;
   return moved() < shared_bytes && !(is_scan && !alone() && call_->custom.apply != nullptr);
@@ -79,7 +79,7 @@ bool process_team::is_sole() const {
 
 void process_team::run() {
   agreed_ = true;
-  if (!(here_.at(seat_).joined.shown ? run_shown() : run_in_place())) end_failed();
+  if (!(here_.at(seat_).known->shown ? run_shown() : run_in_place())) end_failed();
   if (worker_ == 0) here_.common = nullptr;
 }
 

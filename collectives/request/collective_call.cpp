@@ -12,7 +12,7 @@ collective_call planned_call(const request& wanted, const schedules::selected& f
     call.count *= wanted.element_bytes;  // bytes, since ranks may see what is only moved as elements of different sizes
     return call;
   }
-  call.custom = custom_of(wanted.custom);
+  call.custom = wanted.by;
   if (call.custom == custom_operator::none) {
     call.op = wanted.op;
     call.type = wanted.type;

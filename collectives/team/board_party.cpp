@@ -59,11 +59,11 @@ board_party::~board_party() {
 void board_party::learn(const leader_call& call) {
   const request& of = *call.of;
   const bool combines = schedules::combines(call.what);
-  operand_terms& found = call.on_node.terms;
+  node_way& found = call.on_node;
   found.fingerprint = call.fingerprint;
   found.element = combines ? of.element_bytes : 1;
   const std::size_t each = of.element_bytes / found.element;
-  found.count = call.count * each;
+  found.how.count = call.count * each;
   found.block = call.block * each;
   found.custom = call.custom.apply != nullptr;
   found.kernel = combines && !found.custom ? kernels::combine(of.op, of.type) : nullptr;
@@ -108,7 +108,7 @@ void board_party::withdraw() {
 bool board_party::begin_with_long_slot(std::size_t bytes) {
   const auto [offset, needed] = ring_of_long_slots_.take(bytes, rounds_.number() + 1);
   long_slot_before_ = std::exchange(long_slot_, offset);
-  return rounds_.begin_in(needed, terms_->fingerprint, sequence_);
+  return rounds_.begin_in(needed, way_->fingerprint, sequence_);
 }
 
 bool board_party::open_long_slots() {

@@ -19,7 +19,7 @@ struct error_token {
 }  // namespace
 
 void board_party::combine_many(std::span<const place> from, place to, std::size_t count) {
-  if (terms_->custom) return combine_by_caller(from, to, count);
+  if (way_->custom) return combine_by_caller(from, to, count);
   combine_inputs(array_operator(*call_->of), as_inputs(from), 0, count, to, {});
 }
 

@@ -84,9 +84,8 @@ void node_team::learn(const leader_call& call, memory_pattern wanted) {
   its.how.by = found.by;
   its.how.tells = found.tells;
   its.how.root = static_cast<std::size_t>(call.root);
-  its.how.count = party_.count();
   its.how.fits = its.bytes <= fabric::arena_slot_bytes;
-  its.in_line = its.how.is_one_exchange() && its.bytes <= fabric::arena_line_bytes && !its.terms.custom &&
+  its.in_line = its.how.is_one_exchange() && its.bytes <= fabric::arena_line_bytes && !its.custom &&
                 size() <= line_party::most_members;
   its.one_round =
       !counted && party_.has_slots_for(its.bytes, is_one_way(call.what)) && schedules::is_one_round(party_, its.how);

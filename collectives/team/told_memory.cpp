@@ -15,7 +15,7 @@ void board_party::tell(patterns::offers what) noexcept {
   using patterns::offers;
   has_told_ = true;
   told_buffers& mine = told_[self()];
-  const std::size_t bytes = schedules::has_blocks(call_->what) ? 0 : terms_->count * terms_->element;
+  const std::size_t bytes = schedules::has_blocks(call_->what) ? 0 : way_->how.count * way_->element;
   const place from = what == offers::share ? kept_at_ : in_;
   mine = {reinterpret_cast<std::uintptr_t>(from), 0, told_buffers::none, told_buffers::none};
   if (what != offers::output) mine.in = offset_of(from, what == offers::share ? 0 : bytes);
@@ -43,7 +43,7 @@ board_party::place board_party::find(std::size_t member, std::uint64_t offset, s
 }
 
 bool board_party::take(std::size_t member, std::size_t at, place to, std::size_t count) {
-  return poisoned_ != nullptr || read(member, at * terms_->element, to, count * terms_->element);
+  return poisoned_ != nullptr || read(member, at * way_->element, to, count * way_->element);
 }
 
 bool board_party::read(std::size_t member, std::size_t offset, place to, std::size_t bytes) {
@@ -73,8 +73,8 @@ bool board_party::end_unread(std::size_t member, const std::string& why) {
 }
 
 bool board_party::give(std::size_t member, std::size_t at, place from, std::size_t count) {
-  const std::size_t bytes = count * terms_->element;
-  std::byte* const output = find(member, told_[member].out + at * terms_->element, bytes);
+  const std::size_t bytes = count * way_->element;
+  std::byte* const output = find(member, told_[member].out + at * way_->element, bytes);
   if (output == nullptr) return false;
   if (rounds_.all_stay()) std::memcpy(output, from, bytes);
   return true;
@@ -86,19 +86,19 @@ void board_party::combine_into_outputs(patterns::range of) {
   std::erase(outputs_, nullptr);
   const place first = own != nullptr ? own : outputs_.front();
   combine_inputs(array_operator(*call_->of), as_inputs(operands_), of.first, of.count,
-                 first + of.first * terms_->element, outputs_);
+                 first + of.first * way_->element, outputs_);
 }
 
 board_party::place board_party::kept(patterns::range of) {
   const bool takes = call_->what != collective::reduce || self() == static_cast<std::size_t>(call_->root);
-  kept_at_ = takes ? output(of.first) : memory_in(kept_, of.count * terms_->element);
+  kept_at_ = takes ? output(of.first) : memory_in(kept_, of.count * way_->element);
   return kept_at_;
 }
 
 void board_party::apart(std::size_t count) {
   if (call_->what != collective::alltoall || in_ != out_) return;
-  const place copy = memory_in(apart_, count * terms_->element);
-  if (count != 0) std::memcpy(copy, in_, count * terms_->element);
+  const place copy = memory_in(apart_, count * way_->element);
+  if (count != 0) std::memcpy(copy, in_, count * way_->element);
   in_ = copy;
 }
 
@@ -108,13 +108,13 @@ std::size_t board_party::bytes_of_piece() const noexcept {
 
 bool board_party::combine_told(patterns::range of, place to) {
   if (of.count == 0) return true;
-  const std::size_t piece = bytes_of_piece(), each = piece / terms_->element;
+  const std::size_t piece = bytes_of_piece(), each = piece / way_->element;
   for (std::size_t i = 0; i < size(); ++i) {
     // A caller's operator is given nothing that may yet change.
-    const bool in_place = i != self() && !terms_->custom && told_[i].in != told_buffers::elsewhere;
+    const bool in_place = i != self() && !way_->custom && told_[i].in != told_buffers::elsewhere;
     mapped_[i] = i == self() ? input(of.first) : nullptr;
     if (in_place &&
-        (mapped_[i] = find(i, told_[i].in + of.first * terms_->element, of.count * terms_->element)) == nullptr)
+        (mapped_[i] = find(i, told_[i].in + of.first * way_->element, of.count * way_->element)) == nullptr)
       return false;
   }
   place const pieces = memory_in(pieces_, (size() - 1) * piece);
@@ -122,12 +122,12 @@ bool board_party::combine_told(patterns::range of, place to) {
     some = std::min(each, of.count - done);
     place into = pieces;
     for (std::size_t i = 0; i < size(); ++i) {
-      operands_[i] = mapped_[i] != nullptr ? const_cast<place>(mapped_[i]) + done * terms_->element : into;
+      operands_[i] = mapped_[i] != nullptr ? const_cast<place>(mapped_[i]) + done * way_->element : into;
       if (mapped_[i] != nullptr) continue;
-      if (!read(i, (of.first + done) * terms_->element, into, some * terms_->element)) return false;
+      if (!read(i, (of.first + done) * way_->element, into, some * way_->element)) return false;
       into += piece;
     }
-    combine(operands_, to + done * terms_->element, some);
+    combine(operands_, to + done * way_->element, some);
   }
   return true;
 }
@@ -150,8 +150,8 @@ bool board_party::hear_counts(std::size_t member, patterns::range& its, std::siz
   host_.messages().break_communicator(communicator_, errc::mismatched_call,
                                       "in an alltoall with counts rank " + std::to_string(leaders_[member]) +
                                           " sends rank " + std::to_string(leaders_[self()]) + " " +
-                                          std::to_string(its.count * terms_->element) + " bytes where that expects " +
-                                          std::to_string(expected * terms_->element) + " (communicator " +
+                                          std::to_string(its.count * way_->element) + " bytes where that expects " +
+                                          std::to_string(expected * way_->element) + " (communicator " +
                                           std::to_string(communicator_) + ")");
   return false;
 }

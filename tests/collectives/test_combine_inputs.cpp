@@ -29,7 +29,7 @@ const auto join = weft::make_operator<digits>(
 
 array_operator joining() {
   weft::detail::request call;
-  call.custom = weft::detail::erased(join);
+  call.combine_by(weft::detail::erased(join));
   call.element_bytes = sizeof(digits);
   return array_operator(call);
 }

@@ -313,8 +313,10 @@ void run_on_seat(weft::detail::communicator_state& state, const traced_call& cal
                  std::span<double> in, std::span<double> out, std::vector<trace>& traces) {
   weft::detail::meeting& here = *state.here;
   weft::detail::meeting::seat& its = here.at(state.seat);
-  its.joined = {number, {}, nullptr};
-  if (weft::schedules::combines(call.what)) its.joined.kernel = weft::detail::array_operator(request_of(call)).kernel;
+  weft::detail::known_call known;
+  known.hash = number;
+  if (weft::schedules::combines(call.what)) known.kernel = weft::detail::array_operator(request_of(call)).kernel;
+  its.known = &known;
   its.sequence = number;
   its.member = &state.member;
   its.input = reinterpret_cast<const std::byte*>(in.data());

@@ -30,36 +30,60 @@ namespace detail {
 
 using schedules::collective;
 
-/// What two calls have in common that differ in nothing. Without padding, so that it is compared as a whole.
-struct request_arguments {
-  request_arguments() noexcept {}  // as of request
+/// Whether a collective combines by an operator of the caller's.
+enum class custom_operator : std::uint8_t { none, commutes, keeps_order };
+
+/// Whether two are the same, which have no padding: all words at once.
+template <class T>
+bool are_same(const T& one, const T& other) noexcept {
+  static_assert(std::has_unique_object_representations_v<T>);
+  using words = std::array<std::uint64_t, sizeof(T) / sizeof(std::uint64_t)>;
+  const auto a = std::bit_cast<words>(one), b = std::bit_cast<words>(other);
+  std::uint64_t difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
+  return difference == 0;
+}
+
+/// What calls of one rank have in common that differ in their buffers alone, or in what the caller's operator does,
+/// where the ranks' blocks are even.
+struct call_key {
+  call_key() noexcept {}  // as of request
 
   collective what = collective::barrier;
   kernels::type type = kernels::type::float32;
   kernels::operation op = kernels::operation::sum;
-  bool reproducible = false;  ///< float or double, by reproducible_sum
+  custom_operator by = custom_operator::none;  ///< else `op` and `type` are not those of the call
   int root = 0;
+  std::size_t element_bytes = 0;  ///< 0: of no call
+  std::size_t in_count = 0;       ///< of a call among processes: elements of the vector,
+  std::size_t out_count = 0;      ///< and of a block
+
+  friend bool operator==(const call_key& one, const call_key& other) noexcept { return are_same(one, other); }
+};
+
+/// What calls have in common that differ in nothing.
+struct request_arguments : call_key {
+  request_arguments() noexcept { element_bytes = 1; }
+
   const void* in = nullptr;
-  std::size_t in_count = 0;
   void* out = nullptr;
-  std::size_t out_count = 0;
-  std::size_t element_bytes = 1;
 
   friend bool operator==(const request_arguments& one, const request_arguments& other) noexcept {
-    using words = std::array<std::uint64_t, sizeof(request_arguments) / sizeof(std::uint64_t)>;
-    const auto a = std::bit_cast<words>(one), b = std::bit_cast<words>(other);
-    std::uint64_t difference = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
-    return difference == 0;
+    return are_same(one, other);
   }
 };
-static_assert(std::has_unique_object_representations_v<request_arguments>);
 
 struct request : request_arguments {
   // Not defaulted: compilers would then clear it at once by a string instruction, which takes longer than all the rest.
   request() noexcept {}
 
+  void combine_by(const user_function& function) noexcept {
+    custom = function;
+    by = function.order == commutes ? custom_operator::commutes : custom_operator::keeps_order;
+  }
+
   user_function custom;                                    ///< in place of `op` and `type`
+  bool reproducible = false;                               ///< float or double, by reproducible_sum
   std::shared_ptr<const void> keeps;                       ///< what lives as long as the operation
   std::chrono::steady_clock::time_point* ended = nullptr;  ///< for tools: is set when it has, where it was started
   bool uneven = false;                                     ///< the ranks' blocks have the counts
@@ -115,7 +139,7 @@ request combining(collective what, const R& in, S& out, reproducible_sum_operato
 template <class R, class S, class T, class F>
 request combining(collective what, const R& in, S& out, const user_operator<T, F>& op, int root = 0) {
   request call = moving(what, in, out, root);
-  call.custom = erased(op);
+  call.combine_by(erased(op));
   return call;
 }
 
@@ -127,7 +151,7 @@ request keeping(const Operator&, request call) {
 template <class T, class F>
 request keeping(const user_operator<T, F>& op, request call) {
   const auto copy = std::make_shared<const user_operator<T, F>>(op);
-  call.custom = erased(*copy);
+  call.combine_by(erased(*copy));
   call.keeps = copy;
   return call;
 }

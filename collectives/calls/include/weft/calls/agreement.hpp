@@ -36,7 +36,7 @@ request exchange_of(const communicator_state& state, const announcement* mine, a
 std::shared_ptr<const bound_schedule> exchange_by_messages(communicator_state& state);
 
 /// Whether that goes through memory: then every call's does, also of those that go by messages themselves.
-inline bool announces_in_memory(const communicator_state& state) { return state.announcing->by_messages == nullptr; }
+inline bool announces_in_memory(const communicator_state& state) { return state.announces_by == nullptr; }
 
 /// In the checked mode every call that the ranks make in the same order has one exchange, of the call's own number:
 /// blocks until all ranks have announced theirs. Once those that the rank has started before have had their turn.

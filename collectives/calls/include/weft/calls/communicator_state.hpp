@@ -79,12 +79,6 @@ struct rank_identity {
   std::vector<std::uint64_t> communicators;  ///< ids of those that it is in
 };
 
-/// What a rank knows of the call by which it announces its others (agreement.hpp).
-struct announcing_call {
-  known_call known;
-  std::shared_ptr<const bound_schedule> by_messages;  ///< where it goes so, else null
-};
-
 struct communicator_state {
   communicator_state(process& host, std::shared_ptr<rank_identity> self, std::shared_ptr<const fabric::group> members,
                      int rank);
@@ -112,7 +106,9 @@ struct communicator_state {
 
  public:
   fabric::participant& member;
-  std::unique_ptr<announcing_call> announcing;  ///< in the checked mode, from the first call on
+  /// In the checked mode, from the first call on: the call by which the rank announces its others (agreement.hpp),
+  std::unique_ptr<known_call> announcing;
+  std::shared_ptr<const bound_schedule> announces_by;  ///< and its plan, where that goes by messages, else null
   plan_cache plans;
   known_calls known;                          ///< the latest that blocked
   schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm

@@ -34,7 +34,7 @@ class joined_call {
  private:
   void take_seat() {
     meeting::seat& its = mine();
-    if (its.known != &known_ || !known_.joined) [[unlikely]]
+    if (its.known != &known_ || !known_.has_joined) [[unlikely]]
       say_terms();
     its.sequence = sequence_;
     its.input = static_cast<const std::byte*>(call_.in);

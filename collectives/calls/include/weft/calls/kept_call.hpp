@@ -15,7 +15,7 @@ struct kept_call {
         received_(its.received.begin(), its.received.end()) {
     call.counts = counts_;
     call.received = received_;
-    known.joined.reset();
+    known.has_joined = false;
   }
   /// The same of another one without counts.
   void keep(const request& its, const known_call& so_known) {
@@ -23,7 +23,7 @@ struct kept_call {
     call = its;
     if (is_same) return;
     known = so_known;
-    known.joined.reset();
+    known.has_joined = false;
   }
   kept_call(const kept_call&) = delete;
   kept_call& operator=(const kept_call&) = delete;

@@ -10,21 +10,10 @@
 #include <weft/executor/bound_schedule.hpp>
 #include <weft/executor/offered_memory.hpp>
 #include <weft/fabric/messenger.hpp>
+#include <weft/request/run_arguments.hpp>
 #include <weft/runtime/event.hpp>
 
 namespace weft::detail {
-
-/// What a run is given each time it starts.
-struct run_arguments {
-  const std::byte* input = nullptr;
-  std::byte* output = nullptr;
-  std::uint32_t sequence = 0;     ///< of the collective on its communicator
-  std::uint64_t fingerprint = 0;  ///< what all ranks must agree on
-  user_function custom;           ///< an operator of the caller's, which lives until the run has ended
-  std::chrono::steady_clock::time_point* ended = nullptr;  ///< where a dataflow run is to say when it has
-  std::shared_ptr<const fabric::poison> poisoned = {};     ///< there is no input, so all that is sent is poisoned
-  bool odd = false;  ///< of runs of the same sequence at a time one may be odd: their messages are told apart
-};
 
 /// Everything that the two executors share. May run again and again, once at a time.
 ///

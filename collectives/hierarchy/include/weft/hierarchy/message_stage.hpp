@@ -34,9 +34,8 @@ class message_stage {
     std::shared_ptr<plan_cache::entry> plan;
     std::unique_ptr<dataflow_execution> run;
   };
-  /// Begins a piece of a call, of which two are on the way at a time: every other one is `odd`.
-  begun begin(const leader_call& piece, bool odd, fabric::participant& member,
-              const schedules::selection_parameters& selection);
+  /// Begins a piece of a call, of which two are on the way at a time: every other one is odd.
+  begun begin(const leader_call& piece, fabric::participant& member, const schedules::selection_parameters& selection);
   /// Blocks until it is over.
   leader_result end(begun piece);
   /// The same where nothing of it is to be kept.

@@ -26,7 +26,7 @@ class exchange_party {
 
   /// What the calls from now on have alike.
   void take_terms(const request& call, std::size_t bytes) {
-    by_ = array_operator(call, mine_.joined.kernel);
+    by_ = array_operator(call, mine_.known->kernel);
     bytes_ = bytes;
     asked_for_ = worker_rounds::comes_with_stamp(bytes) ? 0 : bytes;
   }

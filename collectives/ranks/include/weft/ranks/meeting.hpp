@@ -53,9 +53,8 @@ class meeting final : public fabric::failure_listener {
  public:
   /// One rank's. Written by it before it arrives; in `failure` and below by whoever does its part.
   struct alignas(64) seat {
-    const known_call* known = nullptr;  ///< whose terms these are
+    const known_call* known = nullptr;  ///< the rank's own, whose terms these are; the others read the terms alone
     call_terms terms;
-    joined_terms joined;
     std::uint32_t sequence = 0;
     user_function custom;
     const std::byte* input = nullptr;
@@ -67,10 +66,10 @@ class meeting final : public fabric::failure_listener {
     bool over = false;
     event called;
 
-    /// The call in the bits that a stamp has for it. Fibonacci hashing (Knuth, volume 3, 6.4): the upper half of the
-    /// product depends on every bit.
+    /// The call in the bits that a stamp has for it, by the rank. Fibonacci hashing (Knuth, volume 3, 6.4): the upper
+    /// half of the product depends on every bit.
     std::uint32_t stamp() const noexcept {
-      return static_cast<std::uint32_t>(((joined.hash ^ sequence) * 0x9e3779b97f4a7c15u) >> 32);
+      return static_cast<std::uint32_t>(((known->hash ^ sequence) * 0x9e3779b97f4a7c15u) >> 32);
     }
   };
 

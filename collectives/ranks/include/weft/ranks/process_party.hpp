@@ -39,7 +39,7 @@ class process_party {
     element_ = element_bytes;
     sole_ = sole;
     uneven_ = call.uneven;
-    by_ = array_operator(call, here_.at(seat_).joined.kernel);
+    by_ = array_operator(call, here_.at(seat_).known->kernel);
   }
   /// Begins one.
   void start(const user_function& custom) noexcept {

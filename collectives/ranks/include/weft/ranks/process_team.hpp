@@ -38,7 +38,7 @@ class process_team {
   void run();
 
   /// Whether all show what they give. Then it is the same in two steps, of which the first does not block.
-  bool is_shown() const { return here_.at(seat_).joined.shown.has_value(); }
+  bool is_shown() const { return here_.at(seat_).known->shown.has_value(); }
   /// And each rank has a worker of its own.
   bool is_exchange() const { return is_shown() && here_.most_on_a_worker() == 1; }
   void show() {
@@ -68,7 +68,7 @@ class process_team {
   std::size_t scratch_bytes() const;
 
   std::size_t shown_elements() const {
-    const std::size_t bytes = *here_.at(seat_).joined.shown;
+    const std::size_t bytes = *here_.at(seat_).known->shown;
     return bytes == bytes_ ? count_ : bytes / element_;
   }
   void show_given();

@@ -11,14 +11,6 @@
 
 namespace weft::detail {
 
-/// Whether a collective combines by an operator of the caller's.
-enum class custom_operator : std::uint8_t { none, commutes, keeps_order };
-
-inline custom_operator custom_of(const user_function& function) {
-  if (function.apply == nullptr) return custom_operator::none;
-  return function.order == commutes ? custom_operator::commutes : custom_operator::keeps_order;
-}
-
 /// A collective call, as far as ranks must agree on it, and what else its plan depends on.
 struct collective_call {
   const schedules::algorithm* how = nullptr;  ///< in the table: which collective, and by what
@@ -49,24 +41,5 @@ void set_counts(collective_call& call, const request& wanted, std::vector<std::s
 
 /// The counts of the caller's blocks: in an all-to-all of what it sends and, behind these, receives.
 std::vector<std::size_t> counts_of(const request& wanted);
-
-/// What makes two calls of one rank the same but for the buffers, and what the caller's operator does, where the ranks'
-/// blocks are even.
-struct call_key {
-  collective what = collective::barrier;
-  custom_operator custom = custom_operator::none;
-  kernels::operation op = kernels::operation::sum;
-  kernels::type type = kernels::type::float32;
-  int root = 0;
-  std::size_t element_bytes = 0;  ///< 0: of no call
-  std::size_t in_count = 0;       ///< as in request; of a call among processes: of the vector,
-  std::size_t out_count = 0;      ///< and of a block
-  friend bool operator==(const call_key&, const call_key&) = default;
-};
-
-inline call_key key_of(const request& call) noexcept {
-  return {call.what, custom_of(call.custom), call.op,       call.type,
-          call.root, call.element_bytes,     call.in_count, call.out_count};
-}
 
 }  // namespace weft::detail

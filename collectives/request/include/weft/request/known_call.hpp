@@ -20,13 +20,6 @@ enum class way : std::uint8_t {
   node,      ///< in the memory that the processes of a node share: memory_way.hpp
 };
 
-/// What follows from the terms of a call where the ranks of a process join.
-struct joined_terms {
-  std::uint64_t hash = 0;
-  std::optional<std::size_t> shown;            ///< bytes that each rank shows: process_team.hpp
-  kernels::combine_function kernel = nullptr;  ///< of the operator
-};
-
 /// The arguments of a call, which were found right, and what follows from them.
 struct known_call {
   call_key key;              ///< of no call where it does not tell all
@@ -34,12 +27,16 @@ struct known_call {
   std::uint32_t number = 0;  ///< each that is learned has another one
   request_shape shape;
   way goes = way::messages;
-  call_terms terms;                    ///< of those that do not go by messages
-  leader_call between;                 ///< of those that go by the node, but for buffers, operator and sequence
-  std::optional<joined_terms> joined;  ///< of those that are joined, once one was made
+  call_terms terms;     ///< of those that do not go by messages
+  leader_call between;  ///< of those that go by the node, but for buffers, operator and sequence
+  // Of those that are joined, once one was made:
+  bool has_joined = false;
+  std::uint64_t hash = 0;                      ///< of the terms
+  std::optional<std::size_t> shown;            ///< bytes that each rank shows: process_team.hpp
+  kernels::combine_function kernel = nullptr;  ///< of the operator
 
   /// Whether `call` differs from it in nothing but the buffers, or what the caller's operator does.
-  bool is_like(const request& call) const noexcept { return key == key_of(call) && is_told_by_key(call); }
+  bool is_like(const request& call) const noexcept { return key == call && is_told_by_key(call); }
   /// Gives the call by the node what is not known of it: buffers, operator and sequence of `call`, which outlives that.
   void fill_in(const request& call, std::uint32_t sequence) {
     between.of = &call;

@@ -6,9 +6,9 @@
 #include <exception>
 #include <memory>
 #include <vector>
-#include <weft/fabric/operation.hpp>
 #include <weft/kernels/combine.hpp>
 #include <weft/request.hpp>
+#include <weft/request/run_arguments.hpp>
 #include <weft/schedules/pattern_call.hpp>
 
 namespace weft::detail {
@@ -20,29 +20,25 @@ inline constexpr std::uint32_t sequence_of_agreement = 0x4000'0000;
 inline constexpr std::uint32_t sequence_of_plan = 0x8000'0000;
 inline constexpr std::uint32_t sequence_of_start = 0xc000'0000;
 
-/// What is combined or moved. Elements are those of the operator; where nothing is combined, bytes.
-struct operand_terms {
-  std::uint64_t fingerprint = 0;
-  std::size_t element = 1;  ///< bytes
-  std::size_t count = 0;    ///< elements of the vector
-  std::size_t block = 0;    ///< of each block, where all are equal
-  kernels::combine_function kernel = nullptr;
-  bool custom = false;  ///< by an operator of the caller's
-};
-
-/// How a call goes in the memory of a node: what the team of its processes has found out (team/node_team.hpp).
+/// How a call goes in the memory of a node: what the team of its processes has found out (team/node_team.hpp). Elements
+/// are those of the operator; where nothing is combined, bytes.
 struct node_way {
   std::uint32_t found = 0;  ///< under which conditions, as the team counts them; 0: nothing is known
   schedules::memory_pattern wanted = schedules::memory_pattern::none;
   bool in_line = false;    ///< by one exchange of lines
   bool one_round = false;  ///< it is over then
+  bool custom = false;     ///< by an operator of the caller's
   std::size_t bytes = 0;   ///< that a process gives
-  operand_terms terms;
+  std::uint64_t fingerprint = 0;
+  std::size_t element = 1;  ///< bytes
+  std::size_t block = 0;    ///< elements of each block, where all are equal
+  kernels::combine_function kernel = nullptr;
   schedules::pattern_call how;
 };
 
-/// A call among processes: as a request, but for buffers, which hold all of the vector.
-struct leader_call {
+/// A call among processes: as a request, but for buffers, which hold all of the vector; `custom` is the first rank's
+/// here.
+struct leader_call : run_arguments {
   leader_call() noexcept {}  // as that of request
 
   collective what = collective::barrier;
@@ -51,12 +47,6 @@ struct leader_call {
   std::size_t block = 0;            ///< where there are blocks: elements of each process's,
   std::vector<std::size_t> counts;  ///< or if they differ, of every one's; in an all-to-all as in collective_call
   int root = 0;                     ///< a process, in the order of `leaders`
-  const std::byte* in = nullptr;
-  std::byte* out = nullptr;
-  std::uint32_t sequence = 0;
-  std::uint64_t fingerprint = 0;
-  user_function custom;                            ///< of the first rank here
-  std::shared_ptr<const fabric::poison> poisoned;  ///< there is nothing to send
   /// From run to run it differs in nothing but buffers and sequence, so that what is found out holds.
   bool is_kept = false;
   mutable node_way on_node;

@@ -66,7 +66,7 @@ class board_party {
   /// Begins a call whose terms have been found; of one with counts after that at once, or after itself.
   void start(const leader_call& call) {
     call_ = &call;
-    terms_ = &call.on_node.terms;
+    way_ = &call.on_node;
     if (call.counts.empty()) begins_.clear();
     sequence_ = call.sequence;
     in_ = const_cast<std::byte*>(call.in);
@@ -107,30 +107,30 @@ class board_party {
 
   std::size_t size() const noexcept { return rounds_.size(); }
   std::size_t self() const noexcept { return rounds_.self(); }
-  std::size_t element_bytes() const noexcept { return terms_->element; }
-  std::size_t count() const noexcept { return terms_->count; }  ///< of the vector
-  std::size_t room() const noexcept { return slot_bytes_ / terms_->element; }
-  std::size_t line() const noexcept { return std::max<std::size_t>(64 / terms_->element, 1); }
+  std::size_t element_bytes() const noexcept { return way_->element; }
+  std::size_t count() const noexcept { return way_->how.count; }  ///< of the vector
+  std::size_t room() const noexcept { return slot_bytes_ / way_->element; }
+  std::size_t line() const noexcept { return std::max<std::size_t>(64 / way_->element, 1); }
   std::uint32_t number() const noexcept { return rounds_.number(); }
-  place input(std::size_t at) const noexcept { return in_ + at * terms_->element; }
-  place output(std::size_t at) const noexcept { return out_ + at * terms_->element; }
+  place input(std::size_t at) const noexcept { return in_ + at * way_->element; }
+  place output(std::size_t at) const noexcept { return out_ + at * way_->element; }
   std::span<place> operands() noexcept { return operands_; }
 
   bool begin(std::size_t count) { return begin_bytes(bytes_in_slot(count)); }
   /// Not in long slots.
   bool try_begin(std::size_t count) {
-    return rounds_.try_begin(terms_->fingerprint, sequence_, ask_for(bytes_in_slot(count)));
+    return rounds_.try_begin(way_->fingerprint, sequence_, ask_for(bytes_in_slot(count)));
   }
-  bool end_begin() { return rounds_.end_begin(terms_->fingerprint, sequence_); }
+  bool end_begin() { return rounds_.end_begin(way_->fingerprint, sequence_); }
   place shown(std::size_t member, std::size_t at) const noexcept {
-    return (in_line_ ? rounds_.line(member) : slot(member)) + at * terms_->element;
+    return (in_line_ ? rounds_.line(member) : slot(member)) + at * way_->element;
   }
   place shown_before(std::size_t member, std::size_t at) const noexcept {
-    return long_slots_of_[member] + long_slot_before_ + at * terms_->element;
+    return long_slots_of_[member] + long_slot_before_ + at * way_->element;
   }
   template <class Reads>
   void publish(patterns::shows what, Reads) {
-    if (terms_->custom) [[unlikely]]
+    if (way_->custom) [[unlikely]]
       show_token(what == patterns::shows::nothing ? nullptr
                                                   : (what == patterns::shows::input ? missing_ : poisoned_).get());
     rounds_.publish();
@@ -139,7 +139,7 @@ class board_party {
     const auto found = rounds_.await(member, asked_for_);
     if (found != fabric::arena_rounds::found::here) [[unlikely]]
       return end_in_vain(member, found);
-    if (terms_->custom) [[unlikely]]
+    if (way_->custom) [[unlikely]]
       take_token(member);
     return true;
   }
@@ -153,16 +153,16 @@ class board_party {
   void end_with_all_in(std::uint32_t since) noexcept { rounds_.end_with_all_in(since); }
 
   void copy(place from, place to, std::size_t count) noexcept {
-    if (from != to && count != 0) std::memcpy(to, from, count * terms_->element);
+    if (from != to && count != 0) std::memcpy(to, from, count * way_->element);
   }
   void copy_within(place from, place to, std::size_t count) noexcept {
-    if (from != to && count != 0) std::memmove(to, from, count * terms_->element);
+    if (from != to && count != 0) std::memmove(to, from, count * way_->element);
   }
   /// Nothing where an operator has thrown that it depends on.
   void combine(std::span<const place> from, place to, std::size_t count) {
     if (count == 0) return;
-    if (!terms_->custom && from.size() <= most_sources) [[likely]]
-      return terms_->kernel(reinterpret_cast<const void* const*>(from.data()), from.size(), to, count);
+    if (!way_->custom && from.size() <= most_sources) [[likely]]
+      return way_->kernel(reinterpret_cast<const void* const*>(from.data()), from.size(), to, count);
     combine_many(from, to, count);
   }
   void combine_two(place first, place second, place to, std::size_t count) {
@@ -171,14 +171,14 @@ class board_party {
 
   bool begin_telling(std::size_t count) {
     in_line_ = false;
-    const bool begun = begin_bytes(count * terms_->element);
+    const bool begun = begin_bytes(count * way_->element);
     telling_ = rounds_.number();
     return begun;
   }
   void tell(patterns::offers what) noexcept;
   void hear(std::size_t member, patterns::offers) noexcept;
   bool is_mapped(std::size_t member) const noexcept { return told_[member].mapped(); }
-  bool shares_slots() const noexcept { return long_slots_ == opening::open && in_long_slots_ && !terms_->custom; }
+  bool shares_slots() const noexcept { return long_slots_ == opening::open && in_long_slots_ && !way_->custom; }
   bool take(std::size_t member, std::size_t at, place to, std::size_t count);
   bool give(std::size_t member, std::size_t at, place from, std::size_t count);
   bool combine_told(patterns::range of, place to);
@@ -186,8 +186,8 @@ class board_party {
   bool combine_in_place(patterns::range of, Takes takes) {
     outputs_.assign(size(), nullptr);
     for (std::size_t i = 0; i < size(); ++i) {
-      operands_[i] = find(i, told_[i].in, terms_->count * terms_->element);
-      if (takes(i)) outputs_[i] = find(i, told_[i].out, terms_->count * terms_->element);
+      operands_[i] = find(i, told_[i].in, way_->how.count * way_->element);
+      if (takes(i)) outputs_[i] = find(i, told_[i].out, way_->how.count * way_->element);
       if (operands_[i] == nullptr || (takes(i) && outputs_[i] == nullptr)) return false;
     }
     combine_into_outputs(of);
@@ -196,7 +196,7 @@ class board_party {
   place kept(patterns::range of);
 
   patterns::range block(std::size_t member) const noexcept {
-    if (begins_.empty()) return {member * terms_->block, terms_->block};
+    if (begins_.empty()) return {member * way_->block, way_->block};
     return {begins_[member], begins_[member + 1] - begins_[member]};
   }
   void apart(std::size_t count);
@@ -207,17 +207,17 @@ class board_party {
     return {begins_[row], begins_[row + 1] - begins_[row]};
   }
   std::size_t room_behind_counts() const noexcept {
-    return (fabric::arena_slot_bytes - counts_bytes()) / terms_->element;
+    return (fabric::arena_slot_bytes - counts_bytes()) / way_->element;
   }
   bool begin_counting() {
     in_line_ = false;
     telling_ = rounds_.number() + 1;
-    return rounds_.begin(terms_->fingerprint, sequence_, fabric::arena_slot_bytes);
+    return rounds_.begin(way_->fingerprint, sequence_, fabric::arena_slot_bytes);
   }
   void show_counts() noexcept;
   bool hear_counts(std::size_t member, patterns::range& its, std::size_t& all);
   place behind_counts(std::size_t member, std::size_t at) const noexcept {
-    return rounds_.slot(member) + counts_bytes() + at * terms_->element;
+    return rounds_.slot(member) + counts_bytes() + at * way_->element;
   }
   /// Whether counts have room in a slot at all.
   bool has_room_for_counts() const noexcept { return counts_bytes() <= fabric::arena_slot_bytes; }
@@ -252,19 +252,19 @@ class board_party {
 
   /// Of a round that shows so many elements: 0 where they lie in a line.
   std::size_t bytes_in_slot(std::size_t count) noexcept {
-    const std::size_t bytes = count * terms_->element;
-    in_line_ = bytes <= fabric::arena_line_bytes && !terms_->custom;
+    const std::size_t bytes = count * way_->element;
+    in_line_ = bytes <= fabric::arena_line_bytes && !way_->custom;
     return in_line_ ? 0 : bytes;
   }
   std::size_t ask_for(std::size_t in_slot) noexcept {
-    if (terms_->custom) [[unlikely]]
+    if (way_->custom) [[unlikely]]
       in_slot = std::max(in_slot, token_bytes);
     return asked_for_ = in_slot;
   }
   bool begin_bytes(std::size_t in_slot) {
     in_slot = ask_for(in_slot);
     return in_long_slots_ && in_slot != 0 ? begin_with_long_slot(in_slot)
-                                          : rounds_.begin(terms_->fingerprint, sequence_, in_slot);
+                                          : rounds_.begin(way_->fingerprint, sequence_, in_slot);
   }
   bool begin_with_long_slot(std::size_t bytes);
   void place_blocks(const leader_call& call, std::size_t each);
@@ -348,7 +348,7 @@ class board_party {
   // Of the latest call:
   const leader_call* call_ = nullptr;
   place in_ = nullptr, out_ = nullptr, kept_at_ = nullptr;
-  const operand_terms* terms_ = nullptr;
+  const node_way* way_ = nullptr;
   std::vector<std::size_t> begins_;  // of blocks with counts, and their end; of an all-to-all: sent, then received
   std::size_t slot_bytes_ = fabric::arena_slot_bytes;  // of which a piece is no longer
   std::size_t asked_for_ = 0;                          // of the slots of this round

@@ -18,7 +18,7 @@ class line_party {
   static constexpr std::size_t most_members = board_party::most_sources;
 
   line_party(board_party& boards, const leader_call& call) noexcept
-      : boards_(boards), rounds_(boards.rounds_), call_(call), terms_(call.on_node.terms) {}
+      : boards_(boards), rounds_(boards.rounds_), call_(call), way_(call.on_node) {}
 
   std::size_t size() const noexcept { return rounds_.size(); }
   std::size_t self() const noexcept { return rounds_.self(); }
@@ -27,9 +27,9 @@ class line_party {
   place shown(std::size_t member, std::size_t) const noexcept { return rounds_.line(member); }
   std::span<place> operands() noexcept { return {operands_.data(), size()}; }
 
-  bool begin(std::size_t) { return rounds_.begin(terms_.fingerprint, call_.sequence); }
-  bool try_begin(std::size_t) { return rounds_.try_begin(terms_.fingerprint, call_.sequence); }
-  bool end_begin() { return rounds_.end_begin(terms_.fingerprint, call_.sequence); }
+  bool begin(std::size_t) { return rounds_.begin(way_.fingerprint, call_.sequence); }
+  bool try_begin(std::size_t) { return rounds_.try_begin(way_.fingerprint, call_.sequence); }
+  bool end_begin() { return rounds_.end_begin(way_.fingerprint, call_.sequence); }
   template <class Reads>
   void publish(patterns::shows, Reads) noexcept {
     rounds_.publish();
@@ -42,21 +42,21 @@ class line_party {
   void end_with_all() noexcept { rounds_.end_with_all(); }
 
   void copy(place from, place to, std::size_t count) const noexcept {
-    const std::size_t bytes = count * terms_.element;
+    const std::size_t bytes = count * way_.element;
     if (bytes == sizeof(std::uint64_t))
       std::memcpy(to, from, sizeof(std::uint64_t));
     else if (bytes != 0)
       std::memcpy(to, from, bytes);
   }
   void combine(std::span<const place> from, place to, std::size_t count) const {
-    if (count != 0) terms_.kernel(reinterpret_cast<const void* const*>(from.data()), from.size(), to, count);
+    if (count != 0) way_.kernel(reinterpret_cast<const void* const*>(from.data()), from.size(), to, count);
   }
 
  private:
   board_party& boards_;
   fabric::arena_rounds& rounds_;
   const leader_call& call_;
-  const operand_terms& terms_;
+  const node_way& way_;
   std::array<place, most_members> operands_;
 };
 
