@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <weft/runtime/coroutine.hpp>
 #include <weft/runtime/event.hpp>
 #include <weft/runtime/fiber.hpp>
 #include <weft/runtime/patience.hpp>
@@ -8,10 +7,9 @@
 namespace weft {
 
 void patience::wait() {
-  if (coroutine::leave()) return;
   if (by_.help()) return pause_.reset();
-  pause_.pause([this](auto longest, progress* rung_by) {
-    if (rung_by != nullptr && fiber::current() == nullptr) return rung_by->sleep_until_rung(longest);
+  pause_.pause([this](auto longest, progress*) {
+    if (fiber::current() == nullptr) return by_.sleep_until_rung(longest);
     event never;
     never.wait_until(by_, by_.time().now() + std::min<clock::duration>(longest, backoff::longest_sleep));
   });

@@ -9,9 +9,7 @@ namespace weft::detail {
 
 void call_turns::wait_for(std::uint32_t turn) const {
   calls_.offer_shown(of_);
-  patience until(by_);
-  // acquire: pairs with the release of pass(), for what the calls before have left in the communicator's memory.
-  while (over_.load(std::memory_order_acquire) != turn) until.wait();
+  look_for(by_, [&] { return has_come(turn); });
 }
 
 bool call_turns::help_to_come(std::uint32_t turn) const {

@@ -1,5 +1,5 @@
 #include <weft/executor/execution.hpp>
-#include <weft/fabric/process_memory.hpp>
+#include <weft/runtime/patience.hpp>
 
 namespace weft::detail {
 
@@ -29,15 +29,11 @@ bool in_order_execution::wait_for(schedules::step_index step, progress& by) {
 }
 
 void in_order_execution::await_settlement(progress& by) {
-  const auto settled = [this] {
-    bool is = false;
-    hold([&] { is = settle_refusal(); });
-    return is;
-  };
-  while (!settled()) {
-    event never;
-    never.wait_until(by, by.time().now() + fabric::between_looks);
-  }
+  look_for(by, [this] {
+    bool is_settled = false;
+    hold([&] { is_settled = settle_refusal(); });
+    return is_settled;
+  });
 }
 
 void in_order_execution::run_steps(progress& by) {

@@ -9,7 +9,7 @@
 #include <weft/process/process.hpp>
 #include <weft/process/started_call.hpp>
 #include <weft/runtime/error.hpp>
-#include <weft/runtime/rest.hpp>
+#include <weft/runtime/patience.hpp>
 
 #include "progress_thread.hpp"
 
@@ -175,16 +175,13 @@ void process::await_all() {
   dataflow_execution together(*messages_, *among_processes_, nullptr, build_schedule(barrier, here, settings_));
   together.start({}, *progress_);
   bool told = false;
-  for (rest pause(*progress_, rest::end::is_looked_for); !somebody_left_.load() && still_missing_.load() > 0;) {
-    if (together.finished().ready()) {
-      if (together.failure() == nullptr) break;
-      if (!std::exchange(told, true)) monitor_->flood(note_of(note_kind::ready, {}));
-    }
-    if (progress_->help())
-      pause.reset();
-    else
-      pause.pause([this](auto longest, progress*) { progress_->sleep_until_rung(longest); });
-  }
+  look_for(*progress_, [&] {
+    if (somebody_left_.load() || still_missing_.load() <= 0) return true;
+    if (!together.finished().ready()) return false;
+    if (together.failure() == nullptr) return true;
+    if (!std::exchange(told, true)) monitor_->flood(note_of(note_kind::ready, {}));
+    return false;
+  });
   if (!together.finished().ready()) messages_->break_here(*among_processes_);
   together.finished().wait(*progress_);
 }

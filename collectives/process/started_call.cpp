@@ -39,13 +39,14 @@ void started_calls::end(const fabric::participant& of, progress& by) {
     const auto found = std::ranges::find_if(calls_, [&](auto* each) { return &each->of_ == &of && !each->over_; });
     return found == calls_.end() ? nullptr : *found;
   };
-  patience until_it_ends(by);
-  while (started_call* const each = find()) {
-    if (each->awaited_)
-      until_it_ends.wait();  // its fiber ends it, and then may destroy it
-    else
+  look_for(by, [&] {
+    started_call* each = find();
+    while (each != nullptr && !each->awaited_) {
       each->end();
-  }
+      each = find();
+    }
+    return each == nullptr;  // else its fiber ends it, and then may destroy it
+  });
 }
 
 void started_calls::offer_shown(const fabric::participant& of) {
@@ -76,7 +77,7 @@ void started_call::go_on() {
 }
 
 void started_call::wait_for_holder() {
-  for (patience until_it_ends(by_); awaited_; until_it_ends.wait()) continue;
+  look_for(by_, [this] { return !awaited_; });
 }
 
 void started_call::offer() noexcept {

@@ -1,56 +1,67 @@
 #include <algorithm>
+#include <utility>
 #include <weft/ranks/worker_rounds.hpp>
-#include <weft/runtime/backoff.hpp>
-#include <weft/runtime/coroutine.hpp>
-#include <weft/runtime/scheduler.hpp>
+#include <weft/runtime/wait_for.hpp>
 
 namespace weft::detail {
 
-bool worker_rounds::await(board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number,
-                          std::uint64_t stays, std::span<const std::byte> value) {
-  for (int turn = 0; turn < mine.spins; ++turn) {
-    ask_for(value);
+/// A stamp of that round, or a later one, for weft/runtime/wait_for.hpp. `value` comes to this core with it; who has
+/// published in round `stays` leaves only where that is not held.
+class worker_rounds::awaited_round {
+ public:
+  awaited_round(worker_rounds& all, board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number,
+                std::uint64_t stays, std::span<const std::byte> value) noexcept
+      : all_(all), mine_(mine), stamp_(stamp), number_(number), stays_(stays), value_(value) {}
+
+  bool has_come() const noexcept {
+    ask_for(value_);
     // acquire: pairs with the release of whoever publishes.
-    if (has_come(stamp.load(std::memory_order_acquire), number)) [[likely]] {
-      // Next time a little more would be enough, too.
-      if (turn > mine.spins / 2) mine.spins = std::min(2 * mine.spins, most_spins);
-      return true;
-    }
+    return worker_rounds::has_come(stamp_.load(std::memory_order_acquire), number_);
+  }
+  bool is_given_up() const noexcept {
     // relaxed: see has_failed(); where it has, `leaves` is as it will ever be.
-    if (turn == 0 && coroutine::leaves() && !leaves(state_.load(std::memory_order_relaxed), stays)) {
-      wake(&mine);
-      coroutine::leave();
-      turn = -1;
-      continue;
-    }
-    pause_core();
-    if (turn % spins_between_turns == spins_between_turns - 1) scheduler::yield();
+    return leaves(all_.state_.load(std::memory_order_relaxed), stays_);
+  }
+  int looks() const noexcept { return mine_.spins; }
+  void came_after(int looks) const noexcept {
+    // Next time a little more would be enough, too.
+    if (looks > mine_.spins / 2) mine_.spins = std::min(2 * mine_.spins, most_spins);
   }
   // Whoever waits for this worker may sleep: it will not come soon to the end of its round.
-  wake(&mine);
-  mine.spins = std::max(mine.spins / 2, least_spins);
-  return sleep(mine, stamp, number, stays);
-}
-
-bool worker_rounds::sleep(board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number,
-                          std::uint64_t stays) {
-  while (true) {
+  void before_pauses() noexcept {
+    if (!std::exchange(has_woken_, true)) all_.wake(&mine_);
+  }
+  void pause() {
+    has_paused_ = true;
     // seq_cst, and the looks behind it: pairs with the fence in wake(). Either that one finds this worker asleep, or
     // this one finds what came before the fence.
-    mine.asleep.store(1, std::memory_order_seq_cst);
-    const bool over = has_come(stamp.load(std::memory_order_seq_cst), number) ||
-                      leaves(state_.load(std::memory_order_seq_cst), stays);
-    if (!over) mine.bell.wait(by_);
+    mine_.asleep.store(1, std::memory_order_seq_cst);
+    const bool over = worker_rounds::has_come(stamp_.load(std::memory_order_seq_cst), number_) ||
+                      leaves(all_.state_.load(std::memory_order_seq_cst), stays_);
+    if (!over) mine_.bell.wait(all_.by_);
     // acq_rel: one of this exchange and that in wake() finds 1. Where it is that one the bell is set, or is about to
     // be, and is reset behind that.
-    if (mine.asleep.exchange(0, std::memory_order_acq_rel) == 0) {
-      mine.bell.wait(by_);
-      mine.bell.reset();
-    }
-    // acquire: as in await(). relaxed: likewise.
-    if (has_come(stamp.load(std::memory_order_acquire), number)) return true;
-    if (leaves(state_.load(std::memory_order_relaxed), stays)) return false;
+    if (mine_.asleep.exchange(0, std::memory_order_acq_rel) == 1) return;
+    mine_.bell.wait(all_.by_);
+    mine_.bell.reset();
   }
+  bool has_paused() const noexcept { return has_paused_; }
+
+ private:
+  worker_rounds& all_;
+  board& mine_;
+  const std::atomic<std::uint64_t>& stamp_;
+  const std::uint64_t number_, stays_;
+  const std::span<const std::byte> value_;
+  bool has_paused_ = false, has_woken_ = false;
+};
+
+bool worker_rounds::await(board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number,
+                          std::uint64_t stays, std::span<const std::byte> value) {
+  awaited_round it(*this, mine, stamp, number, stays, value);
+  const bool came = wait_for(it);
+  if (it.has_paused()) mine.spins = std::max(mine.spins / 2, least_spins);
+  return came;
 }
 
 void worker_rounds::fail() noexcept {

@@ -1,10 +1,9 @@
 #include <chrono>
-#include <weft/fabric/process_memory.hpp>
 #include <weft/process/process.hpp>
 #include <weft/request.hpp>
 #include <weft/request/fingerprint.hpp>
 #include <weft/runtime/error.hpp>
-#include <weft/runtime/event.hpp>
+#include <weft/runtime/patience.hpp>
 #include <weft/team/board_party.hpp>
 
 namespace weft::detail {
@@ -97,12 +96,10 @@ void board_party::withdraw() {
   if (!has_told_ || !told_[self()].shared()) return;
   const auto deadline = std::chrono::steady_clock::now() + host_.settings().peer_timeout;
   for (std::size_t i = 0; i < size(); ++i)
-    while (i != self() && rounds_.is_using(i, telling_) && !host_.has_ended(seats_[i].process) &&
-           std::chrono::steady_clock::now() < deadline) {
-      host_.moved_by().help();
-      event never;
-      never.wait_until(host_.moved_by(), host_.moved_by().time().now() + fabric::between_looks);
-    }
+    look_for(
+        host_.moved_by(),
+        [&] { return i == self() || !rounds_.is_using(i, telling_) || host_.has_ended(seats_[i].process); },
+        [&] { return std::chrono::steady_clock::now() >= deadline; });
 }
 
 bool board_party::begin_with_long_slot(std::size_t bytes) {

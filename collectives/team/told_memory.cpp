@@ -6,7 +6,7 @@
 #include <weft/request.hpp>
 #include <weft/request/combine_inputs.hpp>
 #include <weft/runtime/error.hpp>
-#include <weft/runtime/event.hpp>
+#include <weft/runtime/patience.hpp>
 #include <weft/team/board_party.hpp>
 
 namespace weft::detail {
@@ -62,11 +62,9 @@ bool board_party::read(std::size_t member, std::size_t offset, place to, std::si
 bool board_party::end_unread(std::size_t member, const std::string& why) {
   const auto deadline = std::chrono::steady_clock::now() + fabric::time_to_explain;
   // relaxed: what it failed with is read under the messenger's token.
-  while (!failed_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < deadline) {
-    host_.moved_by().help();
-    event never;
-    never.wait_until(host_.moved_by(), host_.moved_by().time().now() + fabric::between_looks);
-  }
+  look_for(
+      host_.moved_by(), [&] { return failed_.load(std::memory_order_relaxed); },
+      [&] { return std::chrono::steady_clock::now() >= deadline; });
   host_.messages().break_communicator(communicator_, errc::operation_failed,
                                       "the memory of process " + std::to_string(seats_[member].process) + " " + why);
   return false;
@@ -85,8 +83,8 @@ void board_party::combine_into_outputs(patterns::range of) {
   const place own = outputs_[self()];
   std::erase(outputs_, nullptr);
   const place first = own != nullptr ? own : outputs_.front();
-  combine_inputs(array_operator(*call_->of), as_inputs(operands_), of.first, of.count,
-                 first + of.first * way_->element, outputs_);
+  combine_inputs(array_operator(*call_->of), as_inputs(operands_), of.first, of.count, first + of.first * way_->element,
+                 outputs_);
 }
 
 board_party::place board_party::kept(patterns::range of) {
@@ -113,8 +111,7 @@ bool board_party::combine_told(patterns::range of, place to) {
     // A caller's operator is given nothing that may yet change.
     const bool in_place = i != self() && !way_->custom && told_[i].in != told_buffers::elsewhere;
     mapped_[i] = i == self() ? input(of.first) : nullptr;
-    if (in_place &&
-        (mapped_[i] = find(i, told_[i].in + of.first * way_->element, of.count * way_->element)) == nullptr)
+    if (in_place && (mapped_[i] = find(i, told_[i].in + of.first * way_->element, of.count * way_->element)) == nullptr)
       return false;
   }
   place const pieces = memory_in(pieces_, (size() - 1) * piece);

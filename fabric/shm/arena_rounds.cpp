@@ -12,6 +12,7 @@
 #include <weft/runtime/fiber.hpp>
 #include <weft/runtime/rest.hpp>
 #include <weft/runtime/scheduler.hpp>
+#include <weft/runtime/wait_for.hpp>
 
 namespace weft::fabric {
 namespace {
@@ -28,7 +29,7 @@ constexpr int least_spins = 4;
 constexpr unsigned waits_between_trials = 32;
 
 /// So many pauses between two polls of the network, each of which takes as long as several of them.
-constexpr unsigned turns_between_polls = 32;
+constexpr unsigned pauses_between_polls = 32;
 
 /// The half of a stamp that changes with every round: a futex.
 const void* round_word(const std::atomic<std::uint64_t>& stamp) noexcept {
@@ -55,52 +56,51 @@ class stamp_sleeper final : public sleeper {
 
 }  // namespace
 
-/// A wait that takes longer than a few turns of a core.
-class arena_rounds::long_wait {
+/// A stamp of this round, or a later one, for weft/runtime/wait_for.hpp. `value` comes to this core with it.
+class arena_rounds::awaited_round {
  public:
-  long_wait(arena_rounds& of, const std::atomic<std::uint64_t>& its, std::uint32_t until) noexcept
-      : of_(of), its_(its), until_(until), pause_(of.by_) {
-    spins_ = of.spins_ > least_spins || ++of.vain_waits_ % waits_between_trials == 0;
+  awaited_round(arena_rounds& of, const std::atomic<std::uint64_t>& its, std::uint32_t round, int looks,
+                std::span<const std::byte> value) noexcept
+      : of_(of), its_(its), round_(round), looks_(looks), value_(value), pause_(of.by_) {
+    spins_ = of.spins_ > least_spins || (of.vain_waits_ + 1) % waits_between_trials == 0;
     if (!spins_) pause_.skip_spins();
   }
 
-  /// False where the communicator has failed.
-  bool run() {
-    for (; !reached(); ++turns_) {
-      // relaxed: what it failed with is read under the messenger's token.
-      if (of_.failed_.load(std::memory_order_relaxed)) return false;
-      if (of_.leave()) continue;
-      if (turns_ % turns_between_polls == turns_between_polls - 1 && of_.by_.help()) {
+  bool has_come() const noexcept {
+    ask_for(value_);
+    // acquire: pairs with publish(), for what comes after this wait.
+    return static_cast<std::int32_t>(round_of(its_.load(std::memory_order_acquire)) - round_) >= 0;
+  }
+  bool is_given_up() const noexcept {
+    return of_.failed_.load(std::memory_order_relaxed);  // relaxed: as in begin_in()
+  }
+  int looks() const noexcept { return looks_; }
+  void came_after(int) const noexcept {}
+  // Whoever waits for this process may sleep; it will not come to that at the end.
+  void before_pauses() noexcept { of_.wake_sleepers(); }
+  void pause() {
+    if (++pauses_ % pauses_between_polls == 0 && of_.by_.help()) return pause_.reset();
+    pause_.pause([this](auto longest, progress* rung_by) {
+      if (of_.by_.help())
         pause_.reset();
-        continue;
-      }
-      pause_.pause([this](auto longest, progress* rung_by) {
-        if (of_.by_.help())
-          pause_.reset();
-        else
-          sleep(longest, rung_by);
-      });
-      scheduler::yield();
-    }
-    return true;
+      else
+        sleep(longest, rung_by);
+    });
+    scheduler::yield();
   }
 
-  /// Whether it ended before it gave its core to others.
-  bool was_short() const noexcept { return spins_ && turns_ <= backoff::spins; }
+  /// Whether looks alone were in vain, and whether it gave its core to others behind them.
+  bool has_paused() const noexcept { return pauses_ != 0; }
+  bool was_short() const noexcept { return spins_ && pauses_ <= static_cast<unsigned>(backoff::spins); }
 
  private:
-  bool reached() const noexcept {
-    // acquire: as in await(), for what comes after this wait.
-    return static_cast<std::int32_t>(round_of(its_.load(std::memory_order_acquire)) - until_) >= 0;
-  }
-
   void sleep(std::chrono::nanoseconds longest, progress* rung_by) {
     std::atomic<std::uint32_t>& asleep = of_.mine_.asleep;
     // seq_cst, and the look behind it: pairs with the fence in wake_sleepers(). Either that one finds this thread
     // asleep, or this one finds the round published.
     asleep.store(1, std::memory_order_seq_cst);
     const std::uint32_t seen = round_of(its_.load(std::memory_order_seq_cst));
-    if (static_cast<std::int32_t>(seen - until_) < 0) sleep_on(round_word(its_), seen, longest, rung_by);
+    if (static_cast<std::int32_t>(seen - round_) < 0) sleep_on(round_word(its_), seen, longest, rung_by);
     asleep.store(0, std::memory_order_relaxed);  // relaxed: one wake too many does no harm
   }
 
@@ -117,8 +117,10 @@ class arena_rounds::long_wait {
 
   arena_rounds& of_;
   const std::atomic<std::uint64_t>& its_;
-  const std::uint32_t until_;
-  unsigned turns_ = 0;
+  const std::uint32_t round_;
+  const int looks_;
+  const std::span<const std::byte> value_;
+  unsigned pauses_ = 0;
   rest pause_;
   bool spins_;
 };
@@ -133,21 +135,16 @@ arena_rounds::arena_rounds(std::vector<arena_board*> boards, std::size_t self, p
       failed_(failed),
       spins_(most_spins) {}
 
-arena_rounds::found arena_rounds::await_long(const std::atomic<std::uint64_t>& its) {
-  // Whoever waits for this process may sleep; it will not come to that at the end.
-  wake_sleepers();
-  long_wait wait(*this, its, order_.number());
-  if (!wait.run()) return found::failed;
-  // Spinning was in vain, or a little more of it would have been enough.
-  spins_ = wait.was_short() ? std::min(2 * spins_, most_spins) : std::max(spins_ / 2, least_spins);
+arena_rounds::found arena_rounds::wait_for_stamp(const std::atomic<std::uint64_t>& its,
+                                                 std::span<const std::byte> value) {
+  awaited_round it(*this, its, order_.number(), spins_, value);
+  if (!wait_for(it)) return found::failed;
+  if (it.has_paused()) {
+    // Looking was in vain, or a little more of it would have been enough.
+    if (spins_ == least_spins) ++vain_waits_;
+    spins_ = it.was_short() ? std::min(2 * spins_, most_spins) : std::max(spins_ / 2, least_spins);
+  }
   return its.load(std::memory_order_acquire) == stamp_ ? found::here : found::differs;  // as in await()
-}
-
-bool arena_rounds::leave() noexcept {
-  if (!coroutine::leaves()) return false;
-  wake_sleepers();
-  coroutine::leave();
-  return !failed_.load(std::memory_order_relaxed);  // relaxed: as in begin()
 }
 
 bool arena_rounds::all_are_in(std::uint32_t round) const noexcept {
@@ -173,7 +170,9 @@ bool arena_rounds::settle() {
   if (settle_at_once()) return true;
   const std::uint32_t needed = order_.needed();
   for (std::size_t i = 0; i < boards_.size(); ++i)
-    if (i != self_ && !long_wait(*this, boards_[i]->lines[needed % arena_depth].stamp, needed).run()) return false;
+    if (awaited_round it(*this, boards_[i]->lines[needed % arena_depth].stamp, needed, 0, {});
+        i != self_ && !wait_for(it))
+      return false;
   order_.settle(needed);
   return true;
 }

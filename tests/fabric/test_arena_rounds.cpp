@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 #include <weft/fabric/arena_rounds.hpp>
+#include <weft/runtime/backoff.hpp>
 
 #include "catch.hpp"
 #include "fabric/board_table.hpp"
@@ -29,8 +30,7 @@ std::vector<round_kind> random_rounds(std::size_t count, std::size_t members, st
     each.flow = static_cast<decltype(each.flow)>(random() % 3);
     each.root = random() % members;
     const std::size_t most[]{0, 600, arena_slot_bytes};
-    if (const std::size_t longest = most[random() % 3]; longest != 0)
-      each.in_slot = 16 + random() % (longest - 16);
+    if (const std::size_t longest = most[random() % 3]; longest != 0) each.in_slot = 16 + random() % (longest - 16);
   }
   return all;
 }

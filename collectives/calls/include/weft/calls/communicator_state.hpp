@@ -40,7 +40,8 @@ class call_turns {
   std::uint32_t take() noexcept { return next_++; }
   /// Whether the calls before that one are over.
   bool has_come(std::uint32_t turn) const noexcept {
-    return over_.load(std::memory_order_acquire) == turn;  // acquire: as in wait_for()
+    // acquire: pairs with the release of pass(), for what the calls before have left in the communicator's memory.
+    return over_.load(std::memory_order_acquire) == turn;
   }
   /// The same, once what can end of them has been gone on with. By the rank, for a call that it starts.
   bool try_come(std::uint32_t turn) const { return has_come(turn) || help_to_come(turn); }
@@ -53,7 +54,7 @@ class call_turns {
   void await_all() const { await(next_); }
   /// It is over.
   void pass(std::uint32_t turn) noexcept {
-    over_.store(turn + 1, std::memory_order_release);  // release: see wait_for()
+    over_.store(turn + 1, std::memory_order_release);  // release: see has_come()
   }
 
  private:

@@ -64,6 +64,8 @@ class worker_rounds {
   bool has_failed() const noexcept { return (state_.load(std::memory_order_relaxed) & failed) != 0; }
 
  private:
+  class awaited_round;
+
   static constexpr std::uint64_t failed = 1;     ///< of `state_`: the communicator has; above it the latest round held
   static constexpr std::size_t depth = 2;        ///< rounds after which a value is written again
   static constexpr std::size_t alignment = 128;  ///< two cache lines, as processors fetch them in pairs
@@ -94,8 +96,6 @@ class worker_rounds {
   /// Looks at a word before this thread's core is given to others: some 20 us at most, which is what that takes.
   static constexpr int most_spins = 1024;
   static constexpr int least_spins = 8;
-  /// Of these, between two turns of the other fibers of this worker.
-  static constexpr int spins_between_turns = 32;
 
   /// Whether a stamp is of round `number` or a later one.
   static bool has_come(std::uint64_t stamp, std::uint64_t number) noexcept {
@@ -114,13 +114,12 @@ class worker_rounds {
   /// `value` is read next. False where who has published in round `stays` leaves.
   bool await(board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number, std::uint64_t stays,
              std::span<const std::byte> value);
-  bool sleep(board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number, std::uint64_t stays);
   void wake(const board* but) noexcept {
-    // seq_cst: between what was shown before and the looks; see sleep().
+    // seq_cst: between what was shown before and the looks; see awaited_round::pause().
     std::atomic_thread_fence(std::memory_order_seq_cst);
     for (board& each : boards_) {
       if (&each == but) continue;
-      // relaxed: the exchange decides. acq_rel: see sleep().
+      // relaxed: the exchange decides. acq_rel: see awaited_round::pause().
       if (each.asleep.load(std::memory_order_relaxed) == 0) [[likely]]
         continue;
       if (each.asleep.exchange(0, std::memory_order_acq_rel) == 1) each.bell.set();

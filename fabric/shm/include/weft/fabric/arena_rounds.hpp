@@ -4,13 +4,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 #include <weft/fabric/arena_board.hpp>
 #include <weft/fabric/round_order.hpp>
 #include <weft/fabric/slot_ring.hpp>
-#include <weft/runtime/backoff.hpp>
-#include <weft/runtime/coroutine.hpp>
 #include <weft/runtime/progress.hpp>
 
 namespace weft::fabric {
@@ -86,21 +85,11 @@ class arena_rounds {
   /// this core together with the stamp, not behind it.
   found await(std::size_t member, std::size_t in_slot = 0) {
     const std::atomic<std::uint64_t>& its = boards_[member]->lines[place_].stamp;
-    const std::size_t asked_for = in_slot <= most_asked_for ? in_slot : 0;
-    for (int turn = 0;; ++turn) {
-      for (std::size_t i = 0; i < asked_for; i += cache_line) __builtin_prefetch(slot(member) + i);
-      // acquire: pairs with publish().
-      const std::uint64_t now = its.load(std::memory_order_acquire);
-      if (now == stamp_) [[likely]]
-        return found::here;
-      if (round_of(now) == order_.number()) return found::differs;
-      if (turn == spins_ || (turn == 0 && coroutine::leaves())) {
-        if (!leave()) return await_long(its);
-        turn = -1;
-        continue;
-      }
-      pause_core();
-    }
+    const std::span<const std::byte> value{slot(member), in_slot <= most_asked_for ? in_slot : 0};
+    ask_for(value);
+    // acquire: pairs with publish().
+    if (its.load(std::memory_order_acquire) == stamp_) return found::here;
+    return wait_for_stamp(its, value);
   }
 
   /// Ends a round in which all others were awaited, and one in which not all were.
@@ -142,7 +131,7 @@ class arena_rounds {
   difference difference_to(std::size_t member) const noexcept;
 
  private:
-  class long_wait;
+  class awaited_round;
 
   /// What of a slot is asked for before it is known to be there. What comes too early comes twice: measured on an EPYC,
   /// an all-reduce of 2 processes takes 0.48 us for 128 B and 0.50 for 512 B, without that 0.50 and 0.54, but 1.20 and
@@ -151,10 +140,10 @@ class arena_rounds {
   static constexpr std::size_t cache_line = 64;
 
   static std::uint32_t round_of(std::uint64_t stamp) noexcept { return static_cast<std::uint32_t>(stamp >> 32); }
-  found await_long(const std::atomic<std::uint64_t>& its);
-  /// Leaves a coroutine that is left where it would wait: true once it goes on. Else false, and where the communicator
-  /// has failed.
-  bool leave() noexcept;
+  static void ask_for(std::span<const std::byte> value) noexcept {
+    for (std::size_t i = 0; i < value.size(); i += cache_line) __builtin_prefetch(value.data() + i);
+  }
+  found wait_for_stamp(const std::atomic<std::uint64_t>& its, std::span<const std::byte> value);
   /// Where this round's slots lie, and the round that all others must be in before they are written.
   std::uint32_t take_slot(std::size_t bytes) noexcept {
     if (bytes == 0) return order_.settled();
@@ -188,7 +177,7 @@ class arena_rounds {
   bool all_are_in(std::uint32_t round) const noexcept;
   void wake_sleepers() noexcept {
     if (std::exchange(woken_, true)) return;
-    // seq_cst: between the stamp and the looks; see long_wait::sleep().
+    // seq_cst: between the stamp and the looks; see awaited_round::sleep().
     std::atomic_thread_fence(std::memory_order_seq_cst);
     for (const arena_board* each : boards_)
       if (each->asleep.load(std::memory_order_relaxed) != 0 && each != &mine_) [[unlikely]]

@@ -19,9 +19,7 @@ std::error_code read_process_memory(std::int64_t pid, std::uint64_t address, std
 inline constexpr std::size_t most_pieces = 128 << 10;
 inline constexpr std::size_t least_piece = 16 << 10;
 
-/// Who cannot be read has ended, or left a call that failed, most likely: so long it may take until that is known here,
-/// and so often it is looked for.
+/// Who cannot be read has ended, or left a call that failed, most likely: so long it may take until that is known here.
 inline constexpr std::chrono::seconds time_to_explain{1};
-inline constexpr std::chrono::milliseconds between_looks{1};
 
 }  // namespace weft::fabric
