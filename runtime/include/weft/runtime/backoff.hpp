@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <span>
 #include <thread>
 
 namespace weft {
@@ -16,6 +18,12 @@ inline void pause_core() noexcept {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
+}
+
+/// Asks for memory that is read next, so that it comes to this core meanwhile.
+inline void ask_for(std::span<const std::byte> memory) noexcept {
+  constexpr std::size_t cache_line = 64;
+  for (std::size_t i = 0; i < memory.size(); i += cache_line) __builtin_prefetch(memory.data() + i);
 }
 
 /// What a thread's yields have cost it.

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <span>
 #include <vector>
+#include <weft/runtime/backoff.hpp>
 #include <weft/runtime/event.hpp>
 #include <weft/runtime/progress.hpp>
 
@@ -107,11 +108,8 @@ class worker_rounds {
     return (state & failed) != 0 && (number == 0 || state >> 1 != number);
   }
 
-  /// A value that is read next comes to this core together with its stamp, not behind it.
-  static void ask_for(std::span<const std::byte> value) noexcept {
-    for (std::size_t i = 0; i < value.size(); i += cache_line) __builtin_prefetch(value.data() + i);
-  }
-  /// `value` is read next. False where who has published in round `stays` leaves.
+  /// `value` is read next: it comes to this core together with its stamp, not behind it. False where who has published
+  /// in round `stays` leaves.
   bool await(board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number, std::uint64_t stays,
              std::span<const std::byte> value);
   void wake(const board* but) noexcept {

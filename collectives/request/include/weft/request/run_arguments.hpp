@@ -10,7 +10,7 @@
 
 namespace weft::detail {
 
-/// Of what the runs of a call differ in.
+/// What the runs of a call differ in.
 struct run_arguments {
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
