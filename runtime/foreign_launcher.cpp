@@ -6,13 +6,8 @@
 namespace weft {
 namespace {
 
-std::string text(const environment& variables, const char* name) {
-  const char* const value = variables(name);
-  return value == nullptr ? "" : value;
-}
-
 std::optional<int> count(const environment& variables, const char* name) {
-  const std::string value = text(variables, name);
+  const std::string value = value_of(variables, name);
   int result = 0;
   const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), result);
   if (value.empty() || failure != std::errc{} || end != value.data() + value.size()) return std::nullopt;
@@ -20,14 +15,14 @@ std::optional<int> count(const environment& variables, const char* name) {
 }
 
 std::string named(const char* launcher, const char* variable, const environment& variables) {
-  return std::string(launcher) + " (" + variable + "=" + text(variables, variable) + ")";
+  return std::string(launcher) + " (" + variable + "=" + value_of(variables, variable) + ")";
 }
 
 /// How many tasks Slurm started beside this one. A batch script is one process, however many tasks were asked for.
 const char* slurm_count(const environment& variables) {
   if (variables("SLURM_PROCID") == nullptr) return nullptr;
   if (variables("SLURM_STEP_NUM_TASKS") != nullptr) return "SLURM_STEP_NUM_TASKS";
-  return text(variables, "ENVIRONMENT") == "BATCH" ? nullptr : "SLURM_NTASKS";
+  return value_of(variables, "ENVIRONMENT") == "BATCH" ? nullptr : "SLURM_NTASKS";
 }
 
 struct sign {

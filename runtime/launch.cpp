@@ -8,14 +8,9 @@
 namespace weft {
 namespace {
 
-std::string text(const environment& variables, const char* name) {
-  const char* const value = variables(name);
-  return value == nullptr ? "" : value;
-}
-
 std::uint64_t number(const environment& variables, const char* name, std::uint64_t least, std::uint64_t most,
                      const char* who = "`weft run`") {
-  const std::string value = text(variables, name);
+  const std::string value = value_of(variables, name);
   std::uint64_t result = 0;
   const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), result);
   if (failure != std::errc{} || end != value.data() + value.size() || result < least || result > most)
@@ -50,11 +45,16 @@ environment process_environment() {
   return [](const char* name) -> const char* { return std::getenv(name); };
 }
 
+std::string value_of(const environment& variables, const char* name) {
+  const char* const value = variables(name);
+  return value == nullptr ? "" : value;
+}
+
 std::optional<job_environment> launched(const environment& variables) {
   const std::array names{"WEFT_JOB", "WEFT_PROCESS", "WEFT_PROCESSES", "WEFT_STORE", "WEFT_SECRET"};
   const char* missing = nullptr;
   const char* present = nullptr;
-  for (const char* name : names) (text(variables, name).empty() ? missing : present) = name;
+  for (const char* name : names) (value_of(variables, name).empty() ? missing : present) = name;
   if (present == nullptr) return std::nullopt;
   if (missing != nullptr)
     throw error(errc::invalid_argument, std::string(present) + " is set but " + missing +
@@ -65,17 +65,17 @@ std::optional<job_environment> launched(const environment& variables) {
   result.process =
       static_cast<int>(number(variables, "WEFT_PROCESS", 0, static_cast<std::uint64_t>(result.processes) - 1));
   result.job = number(variables, "WEFT_JOB", 0, std::numeric_limits<std::uint64_t>::max());
-  result.store_address = text(variables, "WEFT_STORE");
-  result.secret = text(variables, "WEFT_SECRET");
+  result.store_address = value_of(variables, "WEFT_STORE");
+  result.secret = value_of(variables, "WEFT_SECRET");
   result.place = {result.process, result.processes, 0, 1};
-  if (const std::string place = text(variables, "WEFT_PLACE"); !place.empty()) result.place = read_place(place);
-  if (const std::string name = text(variables, "WEFT_LAUNCHER"); !name.empty()) result.launcher = name;
+  if (const std::string place = value_of(variables, "WEFT_PLACE"); !place.empty()) result.place = read_place(place);
+  if (const std::string name = value_of(variables, "WEFT_LAUNCHER"); !name.empty()) result.launcher = name;
   return result;
 }
 
 std::optional<pmi_environment> pmi_offered(const environment& variables) {
   for (const char* name : {"PMI_FD", "PMI_RANK", "PMI_SIZE"})
-    if (text(variables, name).empty()) return std::nullopt;
+    if (value_of(variables, name).empty()) return std::nullopt;
   constexpr int most = std::numeric_limits<int>::max();
   constexpr const char* who = "the launcher";
   pmi_environment result;
@@ -83,13 +83,13 @@ std::optional<pmi_environment> pmi_offered(const environment& variables) {
   result.process =
       static_cast<int>(number(variables, "PMI_RANK", 0, static_cast<std::uint64_t>(result.processes) - 1, who));
   result.descriptor = static_cast<int>(number(variables, "PMI_FD", 0, most, who));
-  result.job = text(variables, "PMI_JOBID");
+  result.job = value_of(variables, "PMI_JOBID");
   if (result.processes == 1) return std::nullopt;
   return result;
 }
 
 std::optional<pmix_environment> pmix_offered(const environment& variables) {
-  const std::string job = text(variables, "PMIX_NAMESPACE"), rank = text(variables, "PMIX_RANK");
+  const std::string job = value_of(variables, "PMIX_NAMESPACE"), rank = value_of(variables, "PMIX_RANK");
   if (job.empty() || rank.empty() || find_foreign_launcher(variables).name.empty()) return std::nullopt;
   return pmix_environment{job, rank};
 }

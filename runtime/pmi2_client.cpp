@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-constexpr std::chrono::milliseconds retry_pause{10};
+constexpr std::chrono::milliseconds lookup_pause{10};
 
 class pmi2_client final : public pmi_client {
  public:
@@ -68,10 +68,10 @@ std::optional<std::string> pmi2_client::value_in(const std::string& answer) cons
 std::string pmi2_client::get(const std::string& key, time_point deadline) {
   for (;;) {
     if (auto value = value_in(ask("kvs-get", job_ + ";srcid=-1;key=" + key, deadline))) return *std::move(value);
-    if (std::chrono::steady_clock::now() + retry_pause >= deadline)
+    if (std::chrono::steady_clock::now() + lookup_pause >= deadline)
       throw error(errc::timed_out,
                   name() + ": not every process of the job came: nobody has put " + key + " before the deadline");
-    std::this_thread::sleep_for(retry_pause);
+    std::this_thread::sleep_for(lookup_pause);
   }
 }
 

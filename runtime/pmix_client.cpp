@@ -55,7 +55,7 @@ struct job_said {
   node_place place;
 };
 
-struct connection {
+struct begun_client {
   pmix_status_t status;
   pmix_proc_t self;
 };
@@ -107,7 +107,7 @@ void tell_abort(int status, void*) {
 pmix_client::pmix_client(const pmix_environment& started, time_point deadline)
     : name_("the launcher's PMIx (PMIX_NAMESPACE=" + started.job + ")"), library_(&load_pmix()) {
   const auto connected = call_before(deadline, [library = library_] {
-    connection result{};
+    begun_client result{};
     result.status = library->init(&result.self, nullptr, 0);
     return result;
   });

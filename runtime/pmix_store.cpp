@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-constexpr std::chrono::seconds finalize_limit{5};
+constexpr std::chrono::seconds pmix_finalize_limit{5};
 
 class pmix_store final : public exchanged_store {
  public:
@@ -26,7 +26,7 @@ class pmix_store final : public exchanged_store {
   void leave() noexcept override {
     left_ = true;
     try {
-      server_.finalize(clock::now() + finalize_limit);
+      server_.finalize(clock::now() + pmix_finalize_limit);
     } catch (const std::exception& failure) {
       std::fprintf(stderr, "weft: leaving the job: %s\n", failure.what());
     }

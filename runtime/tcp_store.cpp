@@ -17,7 +17,7 @@ using kind = rendezvous_table::wait::kind;
 
 // A launcher serves its processes without ever waiting for one of them: when it takes nothing for so long, it is stuck.
 constexpr auto send_limit = std::chrono::seconds(30);
-constexpr auto retry_pause = std::chrono::milliseconds(50);
+constexpr auto reconnect_pause = std::chrono::milliseconds(50);
 constexpr auto answer_limit = std::chrono::seconds(30);  // for requests that wait for nobody else
 
 [[noreturn]] void throw_no_rendezvous(const std::string& address, const std::string& reason) {
@@ -215,8 +215,8 @@ std::unique_ptr<store> connect_tcp_store(const std::string& address, const store
   for (;;) try {
       return std::make_unique<tcp_store>(address, job, process, deadline);
     } catch (const connection_closed&) {
-      if (store::clock::now() + retry_pause >= deadline) throw;
-      std::this_thread::sleep_for(retry_pause);
+      if (store::clock::now() + reconnect_pause >= deadline) throw;
+      std::this_thread::sleep_for(reconnect_pause);
     } catch (const error& failure) {
       if (failure.code().category() == std::system_category() || failure.code() == errc::timed_out)
         throw_no_rendezvous(address, std::string("nobody answers as a launcher of weft (") + failure.what() + ")");

@@ -7,6 +7,7 @@
 #include <weft/topology/host_list.hpp>
 #include <weft/topology/network.hpp>
 
+#include "index.hpp"
 #include "network_lines.hpp"
 
 namespace weft::topology {
@@ -17,8 +18,6 @@ std::string lower(std::string text) {
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 class network_reader {
  public:

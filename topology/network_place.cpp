@@ -3,10 +3,10 @@
 #include <weft/topology/network_place.hpp>
 #include <weft/topology/ring_order.hpp>
 
+#include "index.hpp"
+
 namespace weft::topology {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// The switches above a machine, the top first.
 std::vector<int> way_down_to(const network& of, int machine) {

@@ -3,10 +3,10 @@
 #include <weft/runtime/error.hpp>
 #include <weft/topology/ring_order.hpp>
 
+#include "index.hpp"
+
 namespace weft::topology {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 void check_machine(const network& of, int machine) {
   if (machine < 0 || at(machine) >= of.machines.size())

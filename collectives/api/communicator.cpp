@@ -45,7 +45,8 @@ std::uint64_t wire_tag(int tag) { return tag == any_tag ? fabric::any_message_ta
 
 /// Checks the arguments of `name` and puts them into a send of `data` to `peer`, or a receive from it.
 template <class Operation, class Byte>
-void prepare(Operation& begun, communicator_state& state, const char* name, std::span<Byte> data, int peer, int tag) {
+void prepare_message(Operation& begun, communicator_state& state, const char* name, std::span<Byte> data, int peer,
+                     int tag) {
   constexpr bool receives = std::is_base_of_v<fabric::receive_operation, Operation>;
   check_rank(state, name, receives ? "source" : "destination", peer, receives);
   check_tag(state, name, tag, receives);
@@ -90,14 +91,14 @@ int communicator::size() const noexcept { return state_->size(); }
 
 void communicator::send_bytes(std::span<const std::byte> data, int to, int tag) {
   detail::awaited<fabric::send_operation> send;
-  detail::prepare(send, *state_, "send", data, to, tag);
+  detail::prepare_message(send, *state_, "send", data, to, tag);
   detail::post(*state_, send);
   detail::finish(*state_, "send", send);
 }
 
 status communicator::receive_bytes(std::span<std::byte> data, int from, int tag) {
   detail::awaited<fabric::receive_operation> receive;
-  detail::prepare(receive, *state_, "recv", data, from, tag);
+  detail::prepare_message(receive, *state_, "recv", data, from, tag);
   detail::post(*state_, receive);
   detail::finish(*state_, "recv", receive);
   return detail::status_of(receive);
@@ -107,8 +108,8 @@ status communicator::exchange_bytes(std::span<const std::byte> data, int to, int
                                     int from, int receive_tag) {
   detail::awaited<fabric::receive_operation> receive;
   detail::awaited<fabric::send_operation> send;
-  detail::prepare(receive, *state_, "sendrecv", into, from, receive_tag);
-  detail::prepare(send, *state_, "sendrecv", data, to, send_tag);
+  detail::prepare_message(receive, *state_, "sendrecv", into, from, receive_tag);
+  detail::prepare_message(send, *state_, "sendrecv", data, to, send_tag);
   detail::post(*state_, receive);
   detail::post(*state_, send);
   send.done.wait(state_->host.moved_by());
@@ -120,14 +121,14 @@ status communicator::exchange_bytes(std::span<const std::byte> data, int to, int
 
 handle communicator::start_send(std::span<const std::byte> data, int to, int tag) {
   auto begun = std::make_unique<detail::pending_send>(state_, "isend");
-  detail::prepare(begun->operation, *state_, "isend", data, to, tag);
+  detail::prepare_message(begun->operation, *state_, "isend", data, to, tag);
   detail::post(*state_, begun->operation);
   return handle(std::move(begun));
 }
 
 handle communicator::start_receive(std::span<std::byte> data, int from, int tag) {
   auto begun = std::make_unique<detail::pending_receive>(state_, "irecv");
-  detail::prepare(begun->operation, *state_, "irecv", data, from, tag);
+  detail::prepare_message(begun->operation, *state_, "irecv", data, from, tag);
   detail::post(*state_, begun->operation);
   return handle(std::move(begun));
 }

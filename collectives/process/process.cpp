@@ -39,8 +39,6 @@ constexpr std::chrono::seconds telling_time{1};
 /// Characters of a reason that is told to all.
 constexpr std::size_t longest_reason = 500;
 
-std::span<const std::byte> as_bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
-
 }  // namespace
 
 process::process(membership member)
@@ -117,7 +115,8 @@ void process::watch(const membership& member, std::vector<fabric::process_record
     if (!note.empty()) take_note(origin, static_cast<note_kind>(note[0]), note.subspan(1));
   };
   came_.assign(records.size(), false);
-  monitor_->start(rendezvous_->process(), std::move(records), member.job, as_bytes(member.secret), std::move(events));
+  monitor_->start(rendezvous_->process(), std::move(records), member.job, std::as_bytes(std::span(member.secret)),
+                  std::move(events));
 }
 
 void process::tell_failed(std::span<const std::byte> note) {
@@ -126,7 +125,8 @@ void process::tell_failed(std::span<const std::byte> note) {
 
 void process::tell_lost(int gone, const std::string& why) {
   if (monitor_ == nullptr) return;
-  monitor_->flood(note_of(note_kind::lost, as_bytes(std::to_string(gone) + " " + why.substr(0, longest_reason))));
+  const std::string text = std::to_string(gone) + " " + why.substr(0, longest_reason);
+  monitor_->flood(note_of(note_kind::lost, std::as_bytes(std::span(text))));
 }
 
 void process::lose(int gone, const std::string& why) {

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <weft/schedules/algorithms.hpp>
 #include <weft/schedules/builders.hpp>
 #include <weft/schedules/staged.hpp>
 
 #include "algorithm_costs.hpp"
+#include "groups.hpp"
 #include "reduction_shapes.hpp"
 #include "shared_memory.hpp"
 
@@ -16,15 +16,6 @@ namespace {
 using arguments = algorithm_arguments;
 
 ring ring_of(const arguments& of) { return {of.ranks, of.order, of.by}; }
-
-std::vector<std::vector<int>> groups_of(const arguments& of) {
-  if (!of.groups.empty()) return of.groups;
-  std::vector<int> all(static_cast<std::size_t>(std::max(of.ranks, 0)));
-  std::iota(all.begin(), all.end(), 0);
-  return {all};
-}
-
-std::vector<std::vector<int>> nodes_of(const arguments& of) { return of.nodes.empty() ? groups_of(of) : of.nodes; }
 
 constexpr unsigned piped = takes::segments | takes::window, piped_shares = piped | takes::segments_of_share;
 constexpr std::string_view patarasuk = "Patarasuk and Yuan 2009", heimlich = "Heimlich 2003",

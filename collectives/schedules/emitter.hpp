@@ -12,6 +12,9 @@ namespace weft::schedules {
 /// In a list of dependencies: none.
 inline constexpr step_index no_step = std::numeric_limits<step_index>::max();
 
+/// Sources of one combine.
+inline constexpr std::size_t most_sources = 16;
+
 inline segment in_input(block_range elements) { return {me, buffer::input, 0, elements}; }
 inline segment in_output(block_range elements) { return {me, buffer::output, 0, elements}; }
 inline segment in_scratch(std::uint32_t slot, block_range elements) { return {me, buffer::scratch, slot, elements}; }

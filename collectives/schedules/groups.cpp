@@ -8,6 +8,15 @@
 
 namespace weft::schedules {
 
+std::vector<std::vector<int>> groups_of(const algorithm_arguments& of) {
+  if (!of.groups.empty()) return of.groups;
+  return {everybody(std::max(of.ranks, 0), 0).ranks};
+}
+
+std::vector<std::vector<int>> nodes_of(const algorithm_arguments& of) {
+  return of.nodes.empty() ? groups_of(of) : of.nodes;
+}
+
 grouped_rank::grouped_rank(const std::vector<std::vector<int>>& groups, int rank) : groups_(groups) {
   std::vector<int> all;
   for (const auto& members : groups_) {

@@ -2,10 +2,16 @@
 #pragma once
 
 #include <vector>
+#include <weft/schedules/algorithms.hpp>
 
 #include "phases.hpp"
 
 namespace weft::schedules {
+
+/// The groups that the arguments name; where there are none, one of all ranks.
+std::vector<std::vector<int>> groups_of(const algorithm_arguments& of);
+/// The same of nodes; where there are none, the groups.
+std::vector<std::vector<int>> nodes_of(const algorithm_arguments& of);
 
 /// Where a rank stands in its group, and the parties that it may belong to.
 class grouped_rank {

@@ -10,13 +10,13 @@
 namespace weft::schedules {
 namespace {
 
-std::size_t at(int node) { return static_cast<std::size_t>(node); }
+std::size_t index_of(int node) { return static_cast<std::size_t>(node); }
 
 /// How many ranks hang from each node, itself included.
 std::vector<int> subtree_sizes(const tree& of) {
-  std::vector<int> sizes(at(of.ranks()), 1);
+  std::vector<int> sizes(index_of(of.ranks()), 1);
   const auto order = of.from_root();
-  for (std::size_t i = order.size() - 1; i > 0; --i) sizes[at(of.parent(order[i]))] += sizes[at(order[i])];
+  for (std::size_t i = order.size() - 1; i > 0; --i) sizes[index_of(of.parent(order[i]))] += sizes[index_of(order[i])];
   return sizes;
 }
 
@@ -43,7 +43,7 @@ class subset_sums {
   std::vector<int> nearest(int sum, int most) const {
     // last[s]: the largest weight of the first way found to make s. Weights of one size are one item, taken as often as
     // there are such.
-    std::vector<int> last(at(most) + 1, -1);
+    std::vector<int> last(index_of(most) + 1, -1);
     last[0] = 0;
     std::vector<int> used(last.size());
     for (auto weight = weights_.begin(); weight != weights_.end();) {
@@ -51,17 +51,17 @@ class subset_sums {
       const auto copies = static_cast<int>(next - weight);
       std::fill(used.begin(), used.end(), 0);
       for (int s = *weight; s <= most; ++s)
-        if (last[at(s)] == -1 && last[at(s - *weight)] != -1 && used[at(s - *weight)] < copies) {
-          last[at(s)] = *weight;
-          used[at(s)] = used[at(s - *weight)] + 1;
+        if (last[index_of(s)] == -1 && last[index_of(s - *weight)] != -1 && used[index_of(s - *weight)] < copies) {
+          last[index_of(s)] = *weight;
+          used[index_of(s)] = used[index_of(s - *weight)] + 1;
         }
       weight = next;
     }
     int found = 0;
     for (int s = 0; s <= most; ++s)
-      if (last[at(s)] != -1 && std::abs(s - sum) < std::abs(found - sum)) found = s;
+      if (last[index_of(s)] != -1 && std::abs(s - sum) < std::abs(found - sum)) found = s;
     std::vector<int> chosen;
-    for (; found > 0; found -= last[at(found)]) chosen.push_back(last[at(found)]);
+    for (; found > 0; found -= last[index_of(found)]) chosen.push_back(last[index_of(found)]);
     return chosen;
   }
 
@@ -73,7 +73,7 @@ class subset_sums {
 std::vector<bool> children_before(const tree& shape, const std::vector<int>& sizes, int root) {
   const auto children = shape.children(shape.root());
   std::vector<int> weights;
-  for (const int child : children) weights.push_back(sizes[at(child)]);
+  for (const int child : children) weights.push_back(sizes[index_of(child)]);
   const subset_sums sums(weights);
   std::vector<int> chosen;
   if (!sums.try_largest_first(root, chosen)) chosen = sums.nearest(root, shape.ranks() - 1);
@@ -100,27 +100,27 @@ rank_ordered_tree in_rank_order(const tree& shape, int root) {
   const auto top = shape.children(shape.root());
   int head = 0;
   for (std::size_t i = 0; i < top.size(); ++i)
-    if (before[i]) head += sizes[at(top[i])];
+    if (before[i]) head += sizes[index_of(top[i])];
 
   // Subtrees are rows of ranks, what a rank receives first next to it: from the head outwards on both sides, further
   // down in preorder.
-  std::vector<int> name(at(shape.ranks()));
+  std::vector<int> name(index_of(shape.ranks()));
   std::vector<int> first_rank(name.size());  // of each subtree's row
-  name[at(shape.root())] = head;
+  name[index_of(shape.root())] = head;
   int lower = head, higher = head + 1;
   for (std::size_t i = 0; i < top.size(); ++i) {
-    const int size = sizes[at(top[i])];
+    const int size = sizes[index_of(top[i])];
     if (before[i]) lower -= size;
-    first_rank[at(top[i])] = before[i] ? lower : higher;
+    first_rank[index_of(top[i])] = before[i] ? lower : higher;
     if (!before[i]) higher += size;
   }
   for (const int node : shape.from_root()) {
     if (node == shape.root()) continue;
-    name[at(node)] = first_rank[at(node)];
-    int next = name[at(node)] + 1;
+    name[index_of(node)] = first_rank[index_of(node)];
+    int next = name[index_of(node)] + 1;
     for (const int child : shape.children(node)) {
-      first_rank[at(child)] = next;
-      next += sizes[at(child)];
+      first_rank[index_of(child)] = next;
+      next += sizes[index_of(child)];
     }
   }
   tree made = renamed(shape, name);

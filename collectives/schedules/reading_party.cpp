@@ -1,13 +1,6 @@
 #include "reading_party.hpp"
 
 namespace weft::schedules {
-namespace {
-
-/// Sources of one combine.
-constexpr std::size_t most_sources = 16;
-
-}  // namespace
-
 void reading_party::offer(int place, const segment& memory) {
   emit_.notify(among_.rank(place), memory);
   offered_[static_cast<std::size_t>(place)] = true;

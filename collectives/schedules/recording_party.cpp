@@ -11,9 +11,6 @@
 namespace weft::schedules {
 namespace {
 
-/// Sources of one combine.
-constexpr std::size_t most_sources = 16;
-
 std::uint32_t narrow(std::size_t of) { return static_cast<std::uint32_t>(of); }
 
 }  // namespace

@@ -15,9 +15,8 @@ namespace {
 /// In every round each rank hears of every other one: what is recorded grows with their number.
 constexpr int most_ranks = 1 << 14;
 
-std::vector<std::vector<int>> groups_of(const algorithm_arguments& of) {
-  std::vector<std::vector<int>> groups = of.groups;
-  if (groups.empty()) groups = {everybody(of.ranks, 0).ranks};
+std::vector<std::vector<int>> checked_groups(const algorithm_arguments& of) {
+  std::vector<std::vector<int>> groups = groups_of(of);
   const grouped_rank checked(groups, of.rank);
   return groups;
 }
@@ -25,7 +24,7 @@ std::vector<std::vector<int>> groups_of(const algorithm_arguments& of) {
 /// Of each rank, the first of its group.
 std::vector<std::size_t> firsts_of(const algorithm_arguments& of) {
   std::vector<std::size_t> firsts(static_cast<std::size_t>(of.ranks));
-  for (const std::vector<int>& group : groups_of(of))
+  for (const std::vector<int>& group : checked_groups(of))
     for (const int rank : group) firsts[static_cast<std::size_t>(rank)] = static_cast<std::size_t>(group[0]);
   return firsts;
 }
@@ -109,7 +108,7 @@ void emit_pattern(const algorithm_arguments& of, collective what, memory_pattern
   if (is_of_process(by))
     run_served(party, call, by);
   else
-    run_named(party, call, by, groups_of(of));
+    run_named(party, call, by, checked_groups(of));
   party.emit(to);
 }
 

@@ -14,12 +14,6 @@ namespace weft::schedules {
 namespace {
 
 /// Those that are said, or one of all ranks.
-std::vector<std::vector<int>> nodes_of(const algorithm_arguments& of) {
-  const auto& said = of.nodes.empty() ? of.groups : of.nodes;
-  if (!said.empty()) return said;
-  return {everybody(of.ranks, 0).ranks};
-}
-
 bool in_rows(const std::vector<std::vector<int>>& nodes) {
   int next = 0;
   for (const std::vector<int>& node : nodes)

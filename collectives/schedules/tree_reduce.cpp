@@ -9,7 +9,7 @@ namespace weft::schedules {
 namespace {
 
 /// One is made while another is sent.
-constexpr std::uint32_t sums_at_once = 2;
+constexpr std::uint32_t sums_underway = 2;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void tree_reduce(const tree_position& place, const pipeline& by, sink& to) {
   const block_range vector{0, by.segments}, none{};
   const bool leaf = place.children.empty(), head = place.parent == -1;
   const auto slots = static_cast<std::uint32_t>(std::min<std::size_t>(by.window, place.children.size() * by.segments));
-  const std::uint32_t sums = head || leaf ? 0 : std::min(sums_at_once, by.segments);
+  const std::uint32_t sums = head || leaf ? 0 : std::min(sums_underway, by.segments);
   memory_emitter emit(
       to, {1, by.segments, vector, head || place.result_from != -1 ? vector : none, slots + sums, leaf ? 0u : 1u},
       by.window);

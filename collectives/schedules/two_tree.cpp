@@ -26,7 +26,7 @@ namespace weft::schedules {
 namespace {
 
 /// A node of a tree over the nodes 1 to n, numbered from left to right. 0: none.
-struct node {
+struct tree_node {
   int parent = 0, left = 0, right = 0;
 };
 
@@ -37,9 +37,9 @@ int middle(int before, int last) {
 }
 
 /// The tree in which odd nodes are leaves, but for the last one.
-node in_order_node(int nodes, int at) {
+tree_node in_order_node(int nodes, int at) {
   int before = 0, last = nodes;
-  node found;
+  tree_node found;
   for (int root = middle(before, last); root != at; root = middle(before, last)) {
     found.parent = root;
     (at < root ? last : before) = at < root ? root - 1 : root;
@@ -49,21 +49,21 @@ node in_order_node(int nodes, int at) {
   return found;
 }
 
-node mirrored_node(int nodes, int at) {
-  const node image = in_order_node(nodes, nodes + 1 - at);
+tree_node mirrored_node(int nodes, int at) {
+  const tree_node image = in_order_node(nodes, nodes + 1 - at);
   const auto back = [&](int other) { return other == 0 ? 0 : nodes + 1 - other; };
   return {back(image.parent), back(image.right), back(image.left)};
 }
 
 /// The node `at` in tree 0 or 1. A mirror image swaps leaves and inner nodes where their number is even; of an odd
 /// number the last one hangs below the last but one, inner in tree 0, and is above all others in tree 1.
-node node_of(int which, int nodes, int at) {
+tree_node node_of(int which, int nodes, int at) {
   const int paired = nodes - nodes % 2;
   if (at > paired) {
     if (which == 0) return {paired, 0, 0};
     return {0, paired == 0 ? 0 : nodes - middle(0, paired), 0};
   }
-  node found = which == 0 ? in_order_node(paired, at) : mirrored_node(paired, at);
+  tree_node found = which == 0 ? in_order_node(paired, at) : mirrored_node(paired, at);
   if (paired == nodes) return found;
   if (which == 0 && at == paired) found.right = nodes;
   if (which == 1 && found.parent == 0) found.parent = nodes;
@@ -104,7 +104,7 @@ std::array<tree_position, 2> two_tree_positions(int ranks, int root, int rank) {
       if (nodes > 0) place.children = {rank_of(top_of(which, nodes))};
       continue;
     }
-    const node found = node_of(which, nodes, rank < root ? rank + 1 : rank);
+    const tree_node found = node_of(which, nodes, rank < root ? rank + 1 : rank);
     place.parent = rank_of(found.parent);
     for (const int child : {found.left, found.right})
       if (child != 0) place.children.push_back(rank_of(child));

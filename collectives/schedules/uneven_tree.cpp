@@ -15,32 +15,32 @@ namespace weft::schedules {
 namespace {
 
 /// A rank that could receive, time running backwards.
-struct receiver {
+struct port_receiver {
   double next;  ///< the soonest end of a transfer to it from a rank with as fast a port
   double free;  ///< the soonest time at which it can compute
   int rank;
 };
 
-bool operator<(const receiver& a, const receiver& b) {
+bool operator<(const port_receiver& a, const port_receiver& b) {
   return a.next < b.next || (a.next == b.next && a.rank < b.rank);
 }
-bool operator>(const receiver& a, const receiver& b) { return b < a; }
+bool operator>(const port_receiver& a, const port_receiver& b) { return b < a; }
 
 /// The next receiver first. Most never become the next: they wait in no order, so that the heap of the others is small.
 class receiver_queue {
  public:
   bool empty() const noexcept { return near_.empty(); }
-  const receiver& next() const { return near_.front(); }
+  const port_receiver& next() const { return near_.front(); }
 
-  void push(const receiver& one) {
+  void push(const port_receiver& one) {
     if (!near_.empty() && one > farthest_near_) return far_.push_back(one);
     if (near_.empty()) farthest_near_ = one;
     near_.push_back(one);
     std::push_heap(near_.begin(), near_.end(), std::greater<>());
   }
-  receiver pop() {
+  port_receiver pop() {
     std::pop_heap(near_.begin(), near_.end(), std::greater<>());
-    const receiver next = near_.back();
+    const port_receiver next = near_.back();
     near_.pop_back();
     if (near_.empty() && !far_.empty()) fetch();
     return next;
@@ -57,14 +57,14 @@ class receiver_queue {
     std::make_heap(near_.begin(), near_.end(), std::greater<>());
   }
 
-  std::vector<receiver> near_, far_;  // near_: a heap
-  receiver farthest_near_{};
+  std::vector<port_receiver> near_, far_;  // near_: a heap
+  port_receiver farthest_near_{};
 };
 
 /// One try to end at `end`.
-class attempt {
+class uneven_attempt {
  public:
-  attempt(const uneven_costs& costs, int root, double end)
+  uneven_attempt(const uneven_costs& costs, int root, double end)
       : costs_(costs), end_(end), hung_(costs.ranks.size(), false) {
     hung_[static_cast<std::size_t>(root)] = true;
     offer(root, 0);
@@ -79,7 +79,7 @@ class attempt {
     auto fastest = fastest_first.begin(), latest = latest_first.begin();
     while (receptions.size() + 1 < hung_.size()) {
       if (receivers_.empty()) return std::nullopt;
-      const receiver best = receivers_.pop();
+      const port_receiver best = receivers_.pop();
       while (hung(*fastest)) ++fastest;
       while (hung(*latest)) ++latest;
       const double after = receivers_.empty() ? sent(best, *fastest) : receivers_.next().next;
@@ -96,7 +96,7 @@ class attempt {
  private:
   bool hung(int rank) const { return hung_[static_cast<std::size_t>(rank)]; }
   double deadline(int rank) const { return end_ - costs_.arrival(rank); }
-  double sent(const receiver& by, int rank) const {
+  double sent(const port_receiver& by, int rank) const {
     return by.free + costs_.compute(by.rank) + costs_.transfer(rank, by.rank);
   }
   void offer(int rank, double free) {
@@ -141,7 +141,7 @@ tree uneven_tree(std::span<const rank_costs> ranks, int root) {
       ranks_by(ranks.size(), [&](int rank) { return costs.of(rank).transfer + costs.of(rank).compute; });
   double soonest = length(best);
   const auto try_for = [&](double end) {
-    const auto receptions = attempt(costs, root, end).run(fastest_first, latest_first);
+    const auto receptions = uneven_attempt(costs, root, end).run(fastest_first, latest_first);
     if (!receptions) return std::numeric_limits<double>::infinity();
     tree made(static_cast<int>(ranks.size()), root, *receptions);
     const double reached = length(made);

@@ -67,13 +67,13 @@ std::size_t wanted_region(std::size_t regions) {
   return in_chunks(std::min(memory, all / regions));
 }
 
-std::string text_of(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+std::string mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 /// Addresses for `size` bytes, aligned to a chunk, with nothing behind them.
 std::byte* reserve_addresses(std::size_t size) {
   const std::size_t more = size + heap_space::chunk;
   void* const found = ::mmap(nullptr, more, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (found == MAP_FAILED) throw_system_error(errno, "mmap", "addresses for " + text_of(more));
+  if (found == MAP_FAILED) throw_system_error(errno, "mmap", "addresses for " + mebibytes(more));
   std::byte* const begin = static_cast<std::byte*>(found);
   const std::size_t skipped = (0 - reinterpret_cast<std::uintptr_t>(begin)) % heap_space::chunk;
   if (skipped != 0) ::munmap(begin, skipped);
@@ -89,7 +89,7 @@ void map_at(std::byte* begin, std::size_t size, const file_descriptor& memory) {
       ::mprotect(begin, size, PROT_READ | PROT_WRITE) != 0) {
     const int failed = errno;
     ::munmap(begin, size);
-    throw_system_error(failed, "mmap", "shared memory of " + text_of(size));
+    throw_system_error(failed, "mmap", "shared memory of " + mebibytes(size));
   }
   ::madvise(begin, size, MADV_HUGEPAGE);  // a hint
 }
@@ -112,7 +112,7 @@ heap_space heap_space::make(std::size_t regions) {
     if (each < least_region)
       throw_system_error(ENOMEM, "mmap",
                          "the limits of this process (RLIMIT_AS, RLIMIT_FSIZE) leave less than " +
-                             text_of(least_region) + " for each of " + std::to_string(regions) + " processes");
+                             mebibytes(least_region) + " for each of " + std::to_string(regions) + " processes");
     try {
       return heap_space(make_shared_memory(each * regions), each, each * regions);
     } catch (const error&) {
@@ -153,8 +153,8 @@ void heap_space::take_pages(std::byte* at, std::size_t size) const {
   // Beyond what is left the kernel ends processes instead of refusing pages, in a control group as well.
   const memory_left left = find_memory_left();
   if (left.bytes - left.bytes / spared < size)
-    throw error(errc::operation_failed, text_of(size) + " more of shared memory are not to be had: " + left.limit +
-                                            " leaves " + text_of(left.bytes));
+    throw error(errc::operation_failed, mebibytes(size) + " more of shared memory are not to be had: " + left.limit +
+                                            " leaves " + mebibytes(left.bytes));
   for (;;) {
     if (::madvise(at, size, MADV_POPULATE_WRITE) == 0) return;
     if (errno == EINVAL) return reserve_shared_memory(memory_, static_cast<std::size_t>(at - begin_), size);  // < 5.14
@@ -162,7 +162,7 @@ void heap_space::take_pages(std::byte* at, std::size_t size) const {
   }
   const int failed = errno;
   give_pages_back(at, size);
-  throw_system_error(failed, "madvise", text_of(size) + " more of shared memory");
+  throw_system_error(failed, "madvise", mebibytes(size) + " more of shared memory");
 }
 
 void heap_space::give_pages_back(std::byte* at, std::size_t size) const noexcept {

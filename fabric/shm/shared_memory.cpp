@@ -16,14 +16,14 @@ namespace {
 
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-std::string text_of(std::size_t size) { return "shared memory of " + std::to_string(size) + " bytes"; }
+std::string name_of(std::size_t size) { return "shared memory of " + std::to_string(size) + " bytes"; }
 
 /// Beyond the limit the kernel would send SIGXFSZ, which ends a process that has not asked for it.
 void check_file_limit(std::size_t size) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < size)
     throw_system_error(EFBIG, "memfd_create",
-                       text_of(size) + ", where RLIMIT_FSIZE allows " + std::to_string(limit.rlim_cur));
+                       name_of(size) + ", where RLIMIT_FSIZE allows " + std::to_string(limit.rlim_cur));
 }
 
 }  // namespace
@@ -31,9 +31,9 @@ void check_file_limit(std::size_t size) {
 file_descriptor make_shared_memory(std::size_t size) {
   check_file_limit(size);
   file_descriptor memory(::memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!memory) throw_system_error(errno, "memfd_create", text_of(size));
-  if (::ftruncate(memory.get(), static_cast<off_t>(size)) != 0) throw_system_error(errno, "ftruncate", text_of(size));
-  if (::fcntl(memory.get(), F_ADD_SEALS, seals) != 0) throw_system_error(errno, "fcntl", text_of(size));
+  if (!memory) throw_system_error(errno, "memfd_create", name_of(size));
+  if (::ftruncate(memory.get(), static_cast<off_t>(size)) != 0) throw_system_error(errno, "ftruncate", name_of(size));
+  if (::fcntl(memory.get(), F_ADD_SEALS, seals) != 0) throw_system_error(errno, "fcntl", name_of(size));
   return memory;
 }
 
@@ -41,7 +41,7 @@ void reserve_shared_memory(const file_descriptor& memory, std::size_t offset, st
   check_file_limit(offset + size);
   for (;;) {
     if (::fallocate(memory.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(size)) == 0) return;
-    if (errno != EINTR) throw_system_error(errno, "fallocate", text_of(size));
+    if (errno != EINTR) throw_system_error(errno, "fallocate", name_of(size));
   }
 }
 
@@ -50,12 +50,12 @@ void check_shared_memory(const file_descriptor& memory, std::size_t size) {
   const int sealed = ::fcntl(memory.get(), F_GET_SEALS);
   if (sealed < 0 || (sealed & seals) != seals || ::fstat(memory.get(), &found) != 0 ||
       found.st_size != static_cast<off_t>(size))
-    throw error(errc::protocol, "what came as " + text_of(size) + " is something else");
+    throw error(errc::protocol, "what came as " + name_of(size) + " is something else");
 }
 
 mapping::mapping(const file_descriptor& memory, std::size_t size) : size_(size) {
   void* const begin = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
-  if (begin == MAP_FAILED) throw_system_error(errno, "mmap", text_of(size));
+  if (begin == MAP_FAILED) throw_system_error(errno, "mmap", name_of(size));
   begin_ = static_cast<std::byte*>(begin);
 }
 

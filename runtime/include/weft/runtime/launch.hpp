@@ -46,6 +46,9 @@ using environment = std::function<const char*(const char*)>;
 /// This process's own environment.
 environment process_environment();
 
+/// Empty where it is not set.
+std::string value_of(const environment& variables, const char* name);
+
 /// What `weft run` said, if it started this process. Throws errc::invalid_argument naming the variable when only some
 /// of the variables are set, or one cannot be read.
 std::optional<job_environment> launched(const environment& variables = process_environment());
