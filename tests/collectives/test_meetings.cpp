@@ -20,7 +20,7 @@ using weft::schedules::collective;
 /// Of lengths that go by copies, by one rank, and by all.
 constexpr std::size_t counts[] = {0, 1, 7, 64, 900, 5000, 30'000};
 
-void dawdle(std::mt19937_64& random) {
+void idle_a_while(std::mt19937_64& random) {
   if (random() % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
   if (random() % 4 == 0) weft::scheduler::yield();
 }
@@ -43,7 +43,7 @@ TEST_CASE("ranks that come at any time meet on any number of workers", "[joined]
     run_ranks(joined_job(1, ranks, workers), [](weft::communicator& world) {
       std::mt19937_64 shared(seed_of_this_run()), own(seed_of_this_run() + static_cast<unsigned>(world.rank()) + 1);
       for (int i = 0; i < 40; ++i) {
-        dawdle(own);
+        idle_a_while(own);
         call_any(world, shared);
       }
     });
@@ -57,7 +57,7 @@ TEST_CASE("ranks of divisions meet each at their workers", "[joined][results]") 
     auto odd = world.split(world.rank() % 2);
     auto ends = world.split(world.rank() == 0 || world.rank() == 8 ? 1 : 2, -world.rank());
     for (int i = 0; i < 15; ++i) {
-      dawdle(own);
+      idle_a_while(own);
       call_any(*backwards, shared);
       call_any(*odd, shared);
       call_any(*ends, shared);

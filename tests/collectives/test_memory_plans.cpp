@@ -17,7 +17,7 @@ using namespace weft_test;
 
 namespace {
 
-job any_job() {
+job planning_job() {
   job what = GENERATE(small_job(2), small_job(4), small_job(1, 4), small_job(2, 2), joined_job(1, 4, 4));
   what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
   return what;
@@ -40,7 +40,7 @@ constexpr std::size_t lengths[]{1, 7, 300, 2000, 60000};
 }  // namespace
 
 TEST_CASE("plans are started in another order on every rank, beside collectives of every form", "[memory plans]") {
-  run_ranks(any_job(), [](weft::communicator& world) {
+  run_ranks(planning_job(), [](weft::communicator& world) {
     std::mt19937_64 random(seed_of_this_run() + static_cast<std::uint64_t>(world.rank()));
     std::vector<sum_of> sums;
     for (const std::size_t each : lengths) sums.emplace_back(world, each);
@@ -73,7 +73,7 @@ TEST_CASE("plans are started in another order on every rank, beside collectives 
 
 TEST_CASE("a plan goes on while its rank waits elsewhere", "[memory plans]") {
   const std::size_t count = GENERATE(10, 300, 60000);  // one round, in a line or a slot, and several
-  run_ranks(any_job(), [&](weft::communicator& world) {
+  run_ranks(planning_job(), [&](weft::communicator& world) {
     auto other = world.dup();
     sum_of sum(world, count);
     weft::plan plan = world.plan_allreduce(sum.in, sum.out, weft::sum);
@@ -94,7 +94,7 @@ TEST_CASE("a plan goes on while its rank waits elsewhere", "[memory plans]") {
 }
 
 TEST_CASE("started collectives take place in the order in which they were started", "[memory plans]") {
-  run_ranks(any_job(), [](weft::communicator& world) {
+  run_ranks(planning_job(), [](weft::communicator& world) {
     std::mt19937_64 random(seed_of_this_run() + static_cast<std::uint64_t>(world.rank()));
     for (int round = 0; round < (sanitized ? 7 : 20); ++round) {
       std::vector<sum_of> sums;
@@ -121,7 +121,7 @@ TEST_CASE("started collectives take place in the order in which they were starte
 }
 
 TEST_CASE("any of several plans and handles is waited for", "[memory plans]") {
-  run_ranks(any_job(), [](weft::communicator& world) {
+  run_ranks(planning_job(), [](weft::communicator& world) {
     std::vector<sum_of> sums;
     for (const std::size_t each : lengths) sums.emplace_back(world, each);
     std::vector<weft::plan> plans;
@@ -169,7 +169,7 @@ TEST_CASE("where all boards are taken plans go by messages", "[memory plans]") {
 }
 
 TEST_CASE("plans give the bits that a call gives which blocks", "[memory plans]") {
-  run_ranks(any_job(), [](weft::communicator& world) {
+  run_ranks(planning_job(), [](weft::communicator& world) {
     std::mt19937_64 random(seed_of_this_run() + static_cast<std::uint64_t>(world.rank()));
     std::uniform_real_distribution<float> numbers(-1, 1);
     for (const std::size_t count : lengths) {
@@ -187,7 +187,7 @@ TEST_CASE("plans give the bits that a call gives which blocks", "[memory plans]"
 }
 
 TEST_CASE("a plan that nobody starts is destroyed", "[memory plans]") {
-  run_ranks(any_job(), [](weft::communicator& world) {
+  run_ranks(planning_job(), [](weft::communicator& world) {
     std::vector<int> data(100, 1);
     for (std::size_t i = 0; i < 2 * weft::fabric::arena::boards; ++i) {
       weft::plan never = world.plan_allreduce(data, data, weft::sum);
@@ -201,7 +201,7 @@ TEST_CASE("a plan that nobody starts is destroyed", "[memory plans]") {
 
 TEST_CASE("whoever waits for a plan or a started call of a communicator that is aborted is told", "[memory plans]") {
   const std::size_t count = GENERATE(10, 60000);
-  run_ranks(any_job(), [&](weft::communicator& world) {
+  run_ranks(planning_job(), [&](weft::communicator& world) {
     auto inner = world.dup();
     std::vector<double> data(count, 1);
     weft::plan plan = inner.plan_allreduce(data, data, weft::sum);
@@ -230,7 +230,7 @@ TEST_CASE("whoever waits for a plan or a started call of a communicator that is 
 
 TEST_CASE("an abort ends plans and started calls before it returns", "[memory plans]") {
   const std::size_t count = GENERATE(1, 10, 60000);
-  run_ranks(any_job(), [&](weft::communicator& world) {
+  run_ranks(planning_job(), [&](weft::communicator& world) {
     auto inner = world.dup();
     sum_of planned(inner, count), started(inner, count);
     weft::plan plan = inner.plan_allreduce(planned.in, planned.out, weft::sum);
@@ -285,7 +285,7 @@ TEST_CASE("a start does not block where the others are far behind", "[memory pla
 TEST_CASE("an abort wakes the fiber of its rank that waits for a plan", "[memory plans]") {
   const std::size_t count = GENERATE(1, 60000);
   const bool by_deadline = GENERATE(false, true);
-  run_ranks(any_job(), [&](weft::communicator& world) {
+  run_ranks(planning_job(), [&](weft::communicator& world) {
     auto inner = world.dup();
     sum_of planned(inner, count);
     weft::plan plan = inner.plan_allreduce(planned.in, planned.out, weft::sum);

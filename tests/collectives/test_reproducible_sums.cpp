@@ -12,17 +12,17 @@ using namespace weft_test;
 
 namespace {
 
-constexpr int most_ranks = 9;
+constexpr int summing_ranks = 9;
 
-/// One row for each of `most_ranks` ranks, all magnitudes mixed; fewer ranks share the rows.
+/// One row for each of `summing_ranks` ranks, all magnitudes mixed; fewer ranks share the rows.
 template <class T>
 std::vector<std::vector<T>> rows(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<T> any(-1, 1);
-  std::vector<std::vector<T>> all(most_ranks, std::vector<T>(count));
+  std::vector<std::vector<T>> all(summing_ranks, std::vector<T>(count));
   for (auto& row : all)
     for (T& x : row) x = std::ldexp(any(random), static_cast<int>(random() % 60) - 30);
-  for (std::size_t i = 0; i < count; i += 7) all[i % most_ranks][i] = -all[(i + 1) % most_ranks][i];
+  for (std::size_t i = 0; i < count; i += 7) all[i % summing_ranks][i] = -all[(i + 1) % summing_ranks][i];
   return all;
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("reproducible sums have the bits of the sum on one rank", "[results]")
   auto settings = small_limits();
   settings.allreduce = GENERATE("recursive-doubling", "ring", "auto");
   settings.reduce = settings.allreduce == "ring" ? "greedy" : "binomial";
-  run_ranks(GENERATE(range(1, most_ranks + 1)), 1, settings, check_everything);
+  run_ranks(GENERATE(range(1, summing_ranks + 1)), 1, settings, check_everything);
 }
 
 TEST_CASE("reproducible sums among fibers and with a progress thread have the bits of the sum on one rank",

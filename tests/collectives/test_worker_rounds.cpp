@@ -16,7 +16,7 @@
 
 using namespace std::chrono_literals;
 using weft::detail::worker_rounds;
-using found = worker_rounds::found;
+using round_found = worker_rounds::found;
 using weft_test::nothing;
 
 namespace {
@@ -73,7 +73,7 @@ TEST_CASE("workers read in each round what the others published in it") {
       turn.publish();
       for (std::size_t other = 0; other < workers; ++other) {
         if (other == self) continue;
-        const bool here = turn.await(other) == found::here;
+        const bool here = turn.await(other) == round_found::here;
         const std::byte* const its = turn.value_of(other, bytes);
         const std::byte right = value_of(number, other);
         if (!here || its[0] != right || its[bytes / 2] != right || its[bytes - 1] != right) ++wrong;
@@ -93,7 +93,7 @@ TEST_CASE("who awaits has published, so that no stamp is left behind") {
     worker_rounds::round turn(rounds, self);
     turn.begin(1);
     if (self == 1) turn.publish();
-    if (turn.await(1 - self) == found::here) ++here;
+    if (turn.await(1 - self) == round_found::here) ++here;
     turn.wake();
   });
   CHECK(here == 2);
@@ -109,7 +109,7 @@ TEST_CASE("a worker whose call is another is found to differ by all") {
     turn.begin(self == 1 ? 5 : 6);
     turn.publish();
     for (std::size_t other = 0; other < workers; ++other)
-      if (other != self && turn.await(other) == found::differs) ++differ;
+      if (other != self && turn.await(other) == round_found::differs) ++differ;
     turn.wake();
   });
   CHECK(differ == 2 * (workers - 1));
@@ -131,7 +131,7 @@ TEST_CASE("one worker uses what all have, and the others wait for it") {
       first.begin(number);
       if (self == 0) {
         for (std::size_t other = 1; other < workers; ++other)
-          if (first.await(other) != found::here) ++wrong;
+          if (first.await(other) != round_found::here) ++wrong;
         if (!first.hold()) ++wrong;
         first.wake();
         for (std::uint64_t& each : shared)
@@ -145,7 +145,7 @@ TEST_CASE("one worker uses what all have, and the others wait for it") {
         first.wake();
         worker_rounds::round last(rounds, self);
         last.begin(number);
-        if (last.await(0, 0, first.number()) != found::here || shared[self] != number + 1) ++wrong;
+        if (last.await(0, 0, first.number()) != round_found::here || shared[self] != number + 1) ++wrong;
         last.wake();
       }
       dawdle(random);
@@ -171,7 +171,7 @@ TEST_CASE("where one worker has held a round all do, whenever a failure comes") 
     on_threads(workers, [&](std::size_t self) {
       const auto await_others = [&](worker_rounds::round& turn, std::uint64_t stays) {
         for (std::size_t other = 0; other < workers; ++other)
-          if (other != self && turn.await(other, 0, stays) != found::here) return false;
+          if (other != self && turn.await(other, 0, stays) != round_found::here) return false;
         return true;
       };
       for (std::uint32_t number = 0; !rounds.has_failed(); ++number) {
@@ -224,13 +224,13 @@ TEST_CASE("a failure ends every wait, but where the one holds the others") {
           first.publish();
           worker_rounds::round last(rounds, self);
           last.begin(number);
-          const bool here = last.await(0, 0, first.number()) == found::here;
+          const bool here = last.await(0, 0, first.number()) == round_found::here;
           ++(here ? told : left);
           if (!here) break;
           continue;
         }
         bool all = true;
-        for (std::size_t other = 1; other < workers && all; ++other) all = first.await(other) == found::here;
+        for (std::size_t other = 1; other < workers && all; ++other) all = first.await(other) == round_found::here;
         if (!all || !first.hold()) break;
         was_held = true;
         worker_rounds::round last(rounds, self);

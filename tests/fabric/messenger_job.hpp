@@ -101,7 +101,7 @@ struct job_shape {
 };
 
 /// Limits that a few kilobytes reach.
-inline job_shape small_job(int processes, int ranks_each = 1) {
+inline job_shape small_shape(int processes, int ranks_each = 1) {
   job_shape shape;
   shape.processes = processes;
   shape.ranks_each = ranks_each;

@@ -11,7 +11,7 @@ using namespace weft_test;
 
 namespace {
 
-std::vector<station> open(loopback_network& network, int endpoints) {
+std::vector<station> endpoints_on(loopback_network& network, int endpoints) {
   std::vector<std::unique_ptr<transport>> links;
   for (int index = 0; index < endpoints; ++index) links.push_back(network.endpoint(index));
   return start_all(std::move(links));
@@ -23,7 +23,7 @@ TEST_CASE("loopback refuses what breaks the transport's contract", "[loopback]")
   loopback_options options;
   options.payload = 64;
   loopback_network network(2, options);
-  std::vector<station> at = open(network, 2);
+  std::vector<station> at = endpoints_on(network, 2);
   transfer sent, received;
   const bytes payload = pattern(32, 1);
   bytes space(32);
@@ -70,7 +70,7 @@ TEST_CASE("loopback says false when a queue is full, pair by pair", "[loopback]"
   loopback_options options;
   options.queue = 3;
   loopback_network network(3, options);
-  std::vector<station> at = open(network, 3);
+  std::vector<station> at = endpoints_on(network, 3);
   for (int count = 0; count < 3; ++count) REQUIRE(at[0].link->inject(1, pattern(8, 1)));
   CHECK_FALSE(at[0].link->inject(1, pattern(8, 1)));
   CHECK(at[0].link->inject(2, pattern(8, 1)));
@@ -87,7 +87,7 @@ TEST_CASE("loopback with jitter keeps a pair's order and mixes the rest", "[loop
     loopback_options options;
     options.jitter_seed = seed;
     loopback_network network(3, options);
-    std::vector<station> at = open(network, 3);
+    std::vector<station> at = endpoints_on(network, 3);
     for (unsigned char number = 0; number < 200; ++number) {
       for (int from : {0, 1}) {
         const std::byte frame[] = {std::byte(from), std::byte(number)};
@@ -113,7 +113,7 @@ TEST_CASE("a killed loopback endpoint falls silent and its peers are not told", 
   loopback_options options;
   options.queue = 4;
   loopback_network network(2, options);
-  std::vector<station> at = open(network, 2);
+  std::vector<station> at = endpoints_on(network, 2);
   transfer sending, sending_back, waiting;
   const bytes payload = pattern(32, 1);
   bytes space(32), space_back(32);
@@ -147,7 +147,7 @@ TEST_CASE("a killed loopback endpoint falls silent and its peers are not told", 
 
 TEST_CASE("a closed loopback endpoint's injected frames still arrive", "[loopback]") {
   std::unique_ptr<loopback_network> network = std::make_unique<loopback_network>(2);
-  std::vector<station> at = open(*network, 2);
+  std::vector<station> at = endpoints_on(*network, 2);
   network.reset();
   transfer sending;
   {

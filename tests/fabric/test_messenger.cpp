@@ -9,7 +9,7 @@ using weft::fabric::any_peer;
 
 TEST_CASE("a message of every length arrives, before its receive and after", "[messenger]") {
   for (const bool early : {false, true}) {
-    messenger_job job(small_job(2, 2));
+    messenger_job job(small_shape(2, 2));
     const auto world = job.world();
     for (const std::size_t size : {0, 1, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 2048, 2049, 10000, 100000}) {
       for (const int to : {1, 2}) {  // at home, and not
@@ -45,7 +45,7 @@ TEST_CASE("a message of every length arrives, before its receive and after", "[m
 }
 
 TEST_CASE("10,000 messages wait while one of another tag is received", "[messenger]") {
-  messenger_job job(small_job(2));
+  messenger_job job(small_shape(2));
   const auto world = job.world();
   const std::size_t count = 10000;
   std::deque<test_send>& sends = job.sends;
@@ -123,7 +123,7 @@ TEST_CASE("messages of one source and tag stay in order, short and long", "[mess
   const std::uint64_t seed = test_seed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
-  job_shape shape = small_job(2);
+  job_shape shape = small_shape(2);
   shape.network.jitter_seed = seed | 1;
   shape.network.queue = 4;
   messenger_job job(shape);
@@ -155,7 +155,7 @@ TEST_CASE("a receive that is too short names both lengths and harms nothing", "[
     for (const int to : {1, 2})
       for (const std::size_t size : {200, 5000}) {
         CAPTURE(early, to, size);
-        messenger_job job(small_job(2, 2));
+        messenger_job job(small_shape(2, 2));
         const auto world = job.world();
         test_send send(*world[0], to, 7, pattern(size, 1)), next(*world[0], to, 7, pattern(size, 2));
         test_receive shorter(*world[static_cast<std::size_t>(to)], 0, 7, size - 1),
@@ -191,7 +191,7 @@ TEST_CASE("messages to a rank that has left end", "[messenger]") {
   for (const bool before : {true, false})
     for (const std::size_t size : {10, 5000}) {
       CAPTURE(before, size);
-      messenger_job job(small_job(2, 2));
+      messenger_job job(small_shape(2, 2));
       const auto world = job.world();
       std::deque<test_send> sends;
       const auto send_all = [&] {
@@ -215,7 +215,7 @@ TEST_CASE("messengers go away with things in flight", "[messenger]") {
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   for (int run = 0; run < 50; ++run) {
-    job_shape shape = small_job(3, 2);
+    job_shape shape = small_shape(3, 2);
     shape.network.queue = 3;
     shape.network.jitter_seed = random() | 1;
     messenger_job job(shape);

@@ -10,7 +10,7 @@ TEST_CASE("collectives' long messages are granted before they are sent", "[messe
   for (const bool receiver_first : {true, false})
     for (const std::size_t size : {257, 1024, 2049, 50001}) {
       CAPTURE(receiver_first, size);
-      messenger_job job(small_job(3));
+      messenger_job job(small_shape(3));
       const auto world = job.world();
       std::deque<test_send> sends;
       std::deque<test_receive> receives;
@@ -44,7 +44,7 @@ TEST_CASE("collectives' long messages are granted before they are sent", "[messe
 
 TEST_CASE("collectives' long messages are announced where nothing is posted in advance", "[messenger]") {
   for (const bool receiver_first : {true, false}) {
-    auto shape = small_job(2);
+    auto shape = small_shape(2);
     shape.settings.prepost = false;
     messenger_job job(shape);
     const auto world = job.world();
@@ -62,7 +62,7 @@ TEST_CASE("collectives' long messages are announced where nothing is posted in a
 }
 
 TEST_CASE("a provider that takes one receive at a time grants a collective's message piece by piece", "[messenger]") {
-  messenger_job job(small_job(2));
+  messenger_job job(small_shape(2));
   const auto world = job.world();
   job.link(1).most_receives = 1;
   test_receive first(*world[1], 0, 1, 20000, true, 1), second(*world[1], 0, 2, 20000, true, 1);
@@ -83,7 +83,7 @@ TEST_CASE("a provider that takes one receive at a time grants a collective's mes
 TEST_CASE("what is granted to ranks that are not ready leaves room for those that are", "[messenger]") {
   const std::size_t receives = GENERATE(1, 2, 4, 9);
   CAPTURE(receives);
-  auto shape = small_job(3);
+  auto shape = small_shape(3);
   shape.network.receives = receives;
   messenger_job job(shape);
   const auto world = job.world();
@@ -107,7 +107,7 @@ TEST_CASE("what is granted to ranks that are not ready leaves room for those tha
 }
 
 TEST_CASE("a message that was ready before its receiver asks is sent when it does", "[messenger]") {
-  auto shape = small_job(2);
+  auto shape = small_shape(2);
   shape.network.receives = 1;
   messenger_job job(shape);
   const auto world = job.world();
@@ -139,7 +139,7 @@ TEST_CASE("calls that differ break the communicator on every process and name bo
                                 {1, 5000, 5000, 2},
                                 {1, 5000, 6000, 1}}) {
         CAPTURE(receives, early, how.to, how.sent, how.expected, how.theirs);
-        auto shape = small_job(3, 2);
+        auto shape = small_shape(3, 2);
         shape.network.receives = receives;
         messenger_job job(shape);
         const auto world = job.world();
@@ -185,7 +185,7 @@ TEST_CASE("calls that differ break the communicator on every process and name bo
 }
 
 TEST_CASE("a rank that gives up alone does not leave its partners hanging", "[messenger]") {
-  auto shape = small_job(2, 2);
+  auto shape = small_shape(2, 2);
   shape.network.receives = GENERATE(SIZE_MAX, std::size_t{1});
   messenger_job job(shape);
   const auto world = job.world();

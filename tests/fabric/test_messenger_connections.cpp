@@ -6,7 +6,7 @@ using namespace weft_test;
 using weft::errc;
 
 TEST_CASE("strangers' frames are dropped, and a gap in the sequence ends the connection", "[messenger]") {
-  job_shape shape = small_job(2);
+  job_shape shape = small_shape(2);
   messenger_job job(shape);
   const auto world = job.world();
   const auto inject = [&](weft::fabric::header h) {
@@ -40,7 +40,7 @@ TEST_CASE("strangers' frames are dropped, and a gap in the sequence ends the con
 }
 
 TEST_CASE("a provider that fails ends the operations that need it", "[messenger]") {
-  messenger_job job(small_job(3));
+  messenger_job job(small_shape(3));
   const auto world = job.world();
   test_receive waiting(*world[0], 1, 5, 10), landing(*world[0], 1, 6, 5000, true, 1);
   test_send departing(*world[0], 1, 7, pattern(5000, 1));
@@ -59,7 +59,7 @@ TEST_CASE("a provider that fails ends the operations that need it", "[messenger]
 TEST_CASE("what is said of credit never takes more of a ring than it has beside the credit", "[messenger]") {
   // Each message, however short, crosses the limit as it comes, and again as it is received; the sender takes nothing
   // in meanwhile.
-  job_shape shape = small_job(2);
+  job_shape shape = small_shape(2);
   shape.settings.unexpected_limit = GENERATE(0, 1, 100);
   messenger_job job(shape);
   const auto world = job.world();

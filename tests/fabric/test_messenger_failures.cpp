@@ -10,7 +10,7 @@ using weft::fabric::any_peer;
 
 namespace {
 
-job_shape random_shape(std::mt19937_64& random) {
+job_shape shape_to_break(std::mt19937_64& random) {
   job_shape shape;
   shape.processes = 3 + static_cast<int>(random() % 2);
   shape.ranks_each = 1 + static_cast<int>(random() % 2);
@@ -138,7 +138,7 @@ TEST_CASE("a process that dies ends what needs it and nothing else", "[messenger
   std::mt19937_64 random(seed);
   for (int run = 0; run < 300; ++run) {
     CAPTURE(run);
-    messenger_job job(random_shape(random));
+    messenger_job job(shape_to_break(random));
     const int victim = static_cast<int>(random() % static_cast<std::size_t>(job.processes()));
     std::vector<int> all(static_cast<std::size_t>(job.ranks()));
     for (int rank = 0; rank < job.ranks(); ++rank) all[static_cast<std::size_t>(rank)] = rank;
@@ -174,7 +174,7 @@ TEST_CASE("a communicator that breaks in the middle of traffic ends everywhere",
   std::mt19937_64 random(seed);
   for (int run = 0; run < 300; ++run) {
     CAPTURE(run);
-    messenger_job job(random_shape(random));
+    messenger_job job(shape_to_break(random));
     std::vector<int> all = ranks_but_those_of(job, -1);
     disturbed_traffic broken(job, random, 1, all), whole(job, random, 2, all);
     job.hold_notes = true;

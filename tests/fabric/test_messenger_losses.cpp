@@ -110,7 +110,7 @@ TEST_CASE("an injected frame that is lost on the way to a living process becomes
 }
 
 TEST_CASE("who grants one message by two names is lost", "[messenger]") {
-  auto shape = small_job(2);
+  auto shape = small_shape(2);
   shape.settings.piece = 1000;
   shape.settings.window = 2000;
   messenger_job job(shape);

@@ -108,7 +108,7 @@ TEST_CASE("whenever memory runs out for a while, everything ends", "[messenger][
 
 TEST_CASE("what has been reserved for a plan is posted, sent and received without an allocation",
           "[messenger][memory]") {
-  job_shape shape = small_job(2);
+  job_shape shape = small_shape(2);
   shape.settings.prepost = GENERATE(true, false);
   shape.network.inject = GENERATE(std::size_t{64}, std::size_t{4096});
   const bool refuses = GENERATE(false, true);  // at first, whatever is posted

@@ -59,7 +59,7 @@ class sleeping_job {
 
  private:
   weft_test::job_shape shape(std::chrono::milliseconds delay) {
-    weft_test::job_shape two = weft_test::small_job(2);
+    weft_test::job_shape two = weft_test::small_shape(2);
     two.settings.ring_after = delay / 2;
     two.settings.ring = [this](int process) { monitors_.at(0).ring(process); };
     two.settings.listen = [this] {

@@ -1,9 +1,11 @@
 // The transport's contract, over everything that implements it here: payloads.
 #include <algorithm>
+#include <cstring>
 #include <deque>
 
 #include "catch.hpp"
 #include "fabric/transport_media.hpp"
+#include "sanitized.hpp"
 
 using namespace weft::fabric;
 using namespace weft_test;
@@ -59,7 +61,7 @@ TEST_CASE("payloads of 1 byte to 64 MiB arrive in pieces", "[transport]") {
     CAPTURE(over);
     std::vector<station> at = introduced(over, 2);
     for (const std::size_t size : {std::size_t{1}, std::size_t{64}, std::size_t{4097}, std::size_t{65536},
-                                   (std::size_t{1} << 20) + 1, std::size_t{64} << 20}) {
+                                   (std::size_t{1} << 20) + 1, std::size_t{sanitized ? 4 : 64} << 20}) {
       if (size > (std::size_t{1} << 20) + 1 && over.provider == "udp;ofi_rxd") continue;  // takes minutes
       CAPTURE(size);
       const bytes whole = pattern(size, size);
@@ -200,7 +202,7 @@ TEST_CASE("what a cut connection was bringing ends, and nothing of it lands late
     for (const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
          std::chrono::steady_clock::now() < end;)
       poll_all(at);
-    CHECK(memory == landed);
-    CHECK(memory != message);
+    CHECK(std::memcmp(memory.data(), landed.data(), memory.size()) == 0);
+    CHECK(std::memcmp(memory.data(), message.data(), memory.size()) != 0);
   }
 }

@@ -19,8 +19,8 @@ awk '$0 == "```" { inside = 0 } inside; $0 == "```meson" { inside = 1 }' "$sourc
 cmp -s "$folder/meson.build.new" "$folder/meson.build" || cp "$folder/meson.build.new" "$folder/meson.build"
 
 cd "$folder"
-# Not an installed one; and quickly built, since it is built only to see that it can be.
-[[ -e build/build.ninja ]] || "$meson" setup build --force-fallback-for=weft -Dbuildtype=plain
+# Not an installed one; and quickly built, since it is built only to see that it can be (unity_size: tests/run.sh).
+[[ -e build/build.ninja ]] || "$meson" setup build --force-fallback-for=weft -Dbuildtype=plain -Dunity=on -Dunity_size=100
 ninja -C build
 
 for extra in build/subprojects/weft/{tools,tests,examples}; do

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t long_count = 100'000;
 constexpr std::size_t large_message = 1 << 20;
 constexpr int kinds = 9;
-constexpr double mark = -4711;
+constexpr double untouched = -4711;
 
 }  // namespace
 
@@ -40,12 +40,12 @@ load::load(weft::runtime& runtime, weft::communicator& world, std::uint64_t seed
 }
 
 void load::mark_outputs() {
-  std::ranges::fill(out_, mark);
-  std::ranges::fill(other_, mark);
+  std::ranges::fill(out_, untouched);
+  std::ranges::fill(other_, untouched);
 }
 
 void load::check_marks() const {
-  const auto marked = [](double each) { return each == mark; };
+  const auto marked = [](double each) { return each == untouched; };
   check(std::ranges::all_of(out_, marked) && std::ranges::all_of(other_, marked), "buffers of a call that failed");
 }
 

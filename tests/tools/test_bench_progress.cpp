@@ -17,7 +17,7 @@ using weft_test::ContainsSubstring;
 
 namespace {
 
-std::vector<nlohmann::json> results(std::vector<std::string> arguments) {
+std::vector<nlohmann::json> progress_results(std::vector<std::string> arguments) {
   CAPTURE(arguments);
   arguments.insert(arguments.begin(), "bench");
   arguments.insert(arguments.end(), {"--json", "--budget", "2"});
@@ -71,7 +71,7 @@ TEST_CASE("noise is a period and a shorter duration") {
 }
 
 TEST_CASE("overlap is measured with progress by the caller and by a thread") {
-  const auto lines = results({"overlap", "-b", "64k", "-e", "128k", "--weft-node=off"});
+  const auto lines = progress_results({"overlap", "-b", "64k", "-e", "128k", "--weft-node=off"});
   REQUIRE(lines.size() == 4);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     CAPTURE(i);
@@ -88,7 +88,7 @@ TEST_CASE("overlap is measured with progress by the caller and by a thread") {
 }
 
 TEST_CASE("consistency is measured for 8 ranks in 2 processes") {
-  const auto lines = results({"consistency"});
+  const auto lines = progress_results({"consistency"});
   REQUIRE(lines.size() == 2);
   for (const auto& line : lines) {
     CHECK(line.at("ranks") == 8);

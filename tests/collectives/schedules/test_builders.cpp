@@ -17,10 +17,10 @@ using weft_test::schedules_of;
 
 namespace {
 
-constexpr int most_ranks = weft_test::sanitized ? 13 : 40;
+constexpr int builder_ranks = weft_test::sanitized ? 13 : 40;
 constexpr std::uint32_t most_segments = 4;
 
-std::vector<int> roots(int ranks) {
+std::vector<int> some_roots(int ranks) {
   if (ranks > 9) return {0, 1, ranks / 2, ranks - 1};
   std::vector<int> all(static_cast<std::size_t>(ranks));
   std::iota(all.begin(), all.end(), 0);
@@ -30,7 +30,7 @@ std::vector<int> roots(int ranks) {
 /// Calls `each` with every number of ranks and segments and several windows.
 template <class Each>
 void for_each_size(Each&& each) {
-  for (int ranks = 1; ranks <= most_ranks; ++ranks)
+  for (int ranks = 1; ranks <= builder_ranks; ++ranks)
     for (std::uint32_t segments = 1; segments <= most_segments; ++segments)
       for (const std::uint32_t window : {1u, 2u, 4u}) each(ranks, pipeline{segments, window});
 }
@@ -63,7 +63,7 @@ std::size_t elements_sent(const schedule& of, std::size_t elements) {
 
 TEST_CASE("tree reductions verify") {
   for_each_size([](int ranks, pipeline by) {
-    for (const int root : roots(ranks)) {
+    for (const int root : some_roots(ranks)) {
       CAPTURE(ranks, root, by.segments, by.window);
       const auto binomial =
           schedules_of(ranks, [&](int rank, sink& to) { tree_reduce(binomial_position(ranks, root, rank), by, to); });
@@ -88,7 +88,7 @@ TEST_CASE("greedy_reduce is a reduction over the greedy tree") {
 
 TEST_CASE("broadcasts verify") {
   for_each_size([](int ranks, pipeline by) {
-    for (const int root : roots(ranks)) {
+    for (const int root : some_roots(ranks)) {
       CAPTURE(ranks, root, by.segments, by.window);
       const auto all = schedules_of(ranks, [&](int rank, sink& to) { binomial_broadcast(ranks, root, rank, by, to); });
       REQUIRE(fault_in({collective::broadcast, root}, all) == "");
@@ -151,7 +151,7 @@ TEST_CASE("rings of any order verify") {
 }
 
 TEST_CASE("a ring moves 2 (N - 1) / N of the vector from each process, the least there is") {
-  for (int ranks = 1; ranks <= most_ranks; ++ranks)
+  for (int ranks = 1; ranks <= builder_ranks; ++ranks)
     for (const std::uint32_t segments : {1u, 3u}) {
       CAPTURE(ranks, segments);
       const auto n = static_cast<std::size_t>(ranks);

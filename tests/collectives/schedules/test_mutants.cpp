@@ -21,7 +21,7 @@ using namespace weft_test;
 
 namespace {
 
-constexpr int most_ranks = 9;
+constexpr int mutant_ranks = 9;
 constexpr int most_ranks_of_pattern = 4;  // each of which has a step for each other one in every round
 /// Of each kind, of each algorithm among each number of ranks, unless all are wanted; all where there are no more. Most
 /// swaps do no harm, and what does none takes the longest.
@@ -179,7 +179,7 @@ TEST_CASE("what the verifier accepts runs right in many orders, however schedule
   const std::string alone = wanted("WEFT_TEST_ALGORITHM");
   for (const algorithm& by : algorithms()) {
     if (!alone.empty() && by.name != alone) continue;
-    const int most = by.pattern == memory_pattern::none ? most_ranks : most_ranks_of_pattern;
+    const int most = by.pattern == memory_pattern::none ? mutant_ranks : most_ranks_of_pattern;
     for (int ranks = 1; ranks <= most; ++ranks) try_mutants(by, ranks, random, counts);
   }
   REQUIRE(counts[mutation::redirect].harmless == 0);

@@ -17,7 +17,7 @@ using weft_test::schedules_of;
 
 namespace {
 
-constexpr int most_ranks = weft_test::sanitized ? 13 : 40;
+constexpr int tree_ranks = weft_test::sanitized ? 13 : 40;
 
 std::vector<tree> trees(int ranks, int root) {
   std::vector<double> arrivals;
@@ -30,7 +30,7 @@ std::vector<tree> trees(int ranks, int root) {
 /// Calls `each` with every tree of every size and several roots, and with ways to pipeline.
 template <class Each>
 void for_each_tree(Each&& each) {
-  for (int ranks = 1; ranks <= most_ranks; ++ranks)
+  for (int ranks = 1; ranks <= tree_ranks; ++ranks)
     for (const int root : {0, ranks / 3, ranks - 1})
       for (const tree& of : trees(ranks, root))
         for (const pipeline by : {pipeline{1, 4}, {2, 1}, {5, 3}}) {
@@ -68,7 +68,7 @@ TEST_CASE("reductions over every tree put in order verify, and keep the order of
 }
 
 TEST_CASE("subtrees that are rows of ranks keep their order from root 0") {
-  for (int ranks = 1; ranks <= most_ranks; ++ranks)
+  for (int ranks = 1; ranks <= tree_ranks; ++ranks)
     for (const tree& of : {greedy_tree(ranks, 0, 7, 4), binomial_tree(ranks, 0), fnomial_tree(ranks, 0, 4)})
       REQUIRE(keeps_rank_order({collective::reduce, 0}, schedules_of(ranks, [&](int rank, sink& to) {
                                  tree_reduce(of.position(rank), {2, 3}, to);
