@@ -1,6 +1,7 @@
 #include "reading_party.hpp"
 
 namespace weft::schedules {
+
 void reading_party::offer(int place, const segment& memory) {
   emit_.notify(among_.rank(place), memory);
   offered_[static_cast<std::size_t>(place)] = true;

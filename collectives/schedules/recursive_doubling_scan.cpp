@@ -22,7 +22,7 @@ namespace weft::schedules {
 namespace {
 
 constexpr block_range vector{0, 1};
-constexpr std::size_t most_sums = 4;
+constexpr std::size_t scan_slots = 4;
 
 /// What the two scans share: operands that come from below, and what goes up.
 class doubling_scan {
@@ -31,7 +31,7 @@ class doubling_scan {
       : ranks_(ranks),
         rank_(rank),
         rounds_(static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(rank)))),
-        slots_(std::min(most_sums, rounds_)),
+        slots_(std::min(scan_slots, rounds_)),
         inclusive_(inclusive),
         emit_(to, cut(), 1) {}
 

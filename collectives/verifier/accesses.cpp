@@ -1,4 +1,6 @@
 // Whether conflicting accesses to a memory are ordered.
+#include <utility>
+
 #include "causality.hpp"
 #include "memory.hpp"
 
@@ -8,7 +10,7 @@ namespace {
 /// Who used a memory last, in the order of ends: all earlier accesses are ordered before these.
 struct uses {
   job_step writer = no_partner;
-  std::vector<job_step> readers;  // since
+  std::size_t last_reader = 0;  // since: its place among all that is noted of readers; 0: none
 };
 
 class access_check {
@@ -19,7 +21,8 @@ class access_check {
         in_place_(where == placing::in_place),
         cells_(all, where),
         before_(all, order),
-        uses_(cells_.size()) {}
+        uses_(cells_.size()),
+        readers_(1) {}
 
   void run() {
     for (const step_event e : order_)
@@ -39,19 +42,21 @@ class access_check {
   void read(job_step s, cell c, const segment& memory) {
     uses& last = uses_[c];
     if (last.writer != no_partner) need_order(last.writer, s, memory, "reads", "writes");
-    last.readers.push_back(s);
+    readers_.push_back({s, last.last_reader});
+    last.last_reader = readers_.size() - 1;
   }
 
   void write(job_step s, cell c, const segment& memory) {
     uses& last = uses_[c];
     if (last.writer != no_partner) need_order(last.writer, s, memory, "writes", "writes");
-    for (const job_step reader : last.readers)
-      if (reader != s) need_order(reader, s, memory, "writes", "reads");
-    last.writer = s;
-    last.readers.clear();
+    for (std::size_t at = last.last_reader; at != 0; at = readers_[at].before)
+      if (readers_[at].step != s) need_order(readers_[at].step, s, memory, "writes", "reads");
+    last = {s, 0};
   }
 
   void need_order(job_step earlier, job_step s, const segment& memory, const char* does, const char* other_does) {
+    if (ordered_ == std::pair(earlier, s)) return;  // most often: of the cell before
+    ordered_ = {earlier, s};
     if (before_.ends_before_begin(earlier, s)) return;
     fail(all_.rank_of(s), all_.index_of(s), all_.at(s),
          std::string(does) + " " + name_of(memory) + (in_place_ ? " (in place)" : "") + " without waiting for " +
@@ -65,6 +70,12 @@ class access_check {
   cell_map cells_;
   causality before_;
   std::vector<uses> uses_;
+  struct reader {
+    job_step step = no_partner;
+    std::size_t before = 0;  // the one before it, of the same memory
+  };
+  std::vector<reader> readers_;
+  std::pair<job_step, job_step> ordered_{no_partner, no_partner};  // found to be, last
 };
 
 }  // namespace

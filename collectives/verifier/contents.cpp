@@ -7,9 +7,6 @@
 namespace weft::schedules {
 namespace {
 
-/// Operands combined, as the ranks that contributed them, in order.
-using value = std::vector<int>;
-using value_number = std::size_t;
 constexpr value_number nothing = std::numeric_limits<value_number>::max();
 
 class symbolic_run {
@@ -49,16 +46,19 @@ class symbolic_run {
     }
   }
 
-  std::vector<output_block> outputs() const {
-    std::vector<output_block> blocks;
+  symbolic_outputs outputs() && {
+    symbolic_outputs all;
+    const value_number none = values_.size();
+    values_.push_back({});
     for (int rank = 0; rank < all_.ranks(); ++rank) {
       const block_set& output = all_.of(rank).cut.output;
       for (std::uint32_t i = 0; i < output.count; ++i) {
         const value_number held = held_[cells_.output(rank, output.at(i))];
-        blocks.push_back({rank, output.at(i), held == nothing ? value{} : values_[held]});
+        all.blocks.push_back({rank, output.at(i), held == nothing ? none : held});
       }
     }
-    return blocks;
+    all.values = std::move(values_);
+    return all;
   }
 
  private:
@@ -89,6 +89,7 @@ class symbolic_run {
       return {slot.held.begin(), slot.held.begin() + count};
     }
     std::vector<value_number> result;
+    result.reserve(count);
     for (std::uint32_t i = 0; i < count; ++i) {
       result.push_back(held_[cells_.of(rank, memory, first + i)]);
       if (result.back() == nothing) wrong(s, "reads " + name_of(memory) + " before it is written");
@@ -131,20 +132,28 @@ class symbolic_run {
   }
 
   std::vector<value_number> combined(job_step s) {
-    const std::size_t operands = all_.at(s).sources.count;
-    std::vector<value> sums(target(s).elements.count);
-    for (std::size_t operand = 0; operand < operands; ++operand) {
-      const auto next = read(s, source(s, operand));
-      for (std::size_t i = 0; i < sums.size(); ++i)
-        sums[i].insert(sums[i].end(), values_[next[i]].begin(), values_[next[i]].end());
-    }
+    std::vector<std::vector<value_number>> operands(all_.at(s).sources.count);
+    for (std::size_t operand = 0; operand < operands.size(); ++operand) operands[operand] = read(s, source(s, operand));
+    const auto as_the_block_before = [&](std::size_t i) {
+      return i > 0 && std::ranges::all_of(operands, [&](const auto& each) { return each[i] == each[i - 1]; });
+    };
     std::vector<value_number> result;
-    for (value& sum : sums) {
-      check_no_repetition(s, sum);
-      values_.push_back(std::move(sum));
+    result.reserve(target(s).elements.count);
+    for (std::size_t i = 0; i < target(s).elements.count; ++i) {
+      if (!as_the_block_before(i)) values_.push_back(sum_of(s, operands, i));
       result.push_back(values_.size() - 1);
     }
     return result;
+  }
+
+  value sum_of(job_step s, const std::vector<std::vector<value_number>>& operands, std::size_t block) const {
+    value sum;
+    for (const auto& each : operands) {
+      const value& more = values_[each[block]];
+      sum.insert(sum.end(), more.begin(), more.end());
+    }
+    check_no_repetition(s, sum);
+    return sum;
   }
 
   void check_no_repetition(job_step s, value sum) const {
@@ -164,18 +173,17 @@ class symbolic_run {
 
 }  // namespace
 
-std::vector<output_block> run_symbolically(const job& all, std::span<const step_event> order, placing where) {
+symbolic_outputs run_symbolically(const job& all, std::span<const step_event> order, placing where) {
   symbolic_run run(all, where);
   for (const step_event e : order) run.take(e);
-  return run.outputs();
+  return std::move(run).outputs();
 }
 
 namespace {
 
-/// The ranks whose contributions an output block should hold, in order.
-value expected_in(const purpose& meant, const job& all, const output_block& block) {
-  const auto chunk = static_cast<int>(block.block / all.of(0).cut.segments);
-  int end = all.ranks();
+/// The ranks whose contributions an output block of a rank should hold, in order.
+value expected_in(const purpose& meant, int ranks, int rank, int chunk) {
+  int end = ranks;
   switch (meant.kind) {
     case collective::broadcast:
     case collective::scatter:
@@ -184,12 +192,12 @@ value expected_in(const purpose& meant, const job& all, const output_block& bloc
     case collective::gather:
       return {chunk};
     case collective::alltoall:
-      return {chunk / all.ranks()};
+      return {chunk / ranks};
     case collective::scan:
-      end = block.rank + 1;
+      end = rank + 1;
       break;
     case collective::exscan:
-      end = block.rank;
+      end = rank;
       break;
     case collective::reduce:
     case collective::allreduce:
@@ -204,13 +212,20 @@ value expected_in(const purpose& meant, const job& all, const output_block& bloc
 
 }  // namespace
 
-void check_outputs(const purpose& meant, const job& all, std::span<const output_block> blocks) {
-  for (const output_block& block : blocks) {
-    const value expected = expected_in(meant, all, block);
-    value found = block.contributions;
+void check_outputs(const purpose& meant, const job& all, const symbolic_outputs& outputs) {
+  const auto chunk_of = [&](const output_block& of) { return static_cast<int>(of.block / all.of(0).cut.segments); };
+  const output_block* before = nullptr;
+  for (const output_block& block : outputs.blocks) {
+    const bool as_before = before != nullptr && before->rank == block.rank && before->holds == block.holds &&
+                           chunk_of(*before) == chunk_of(block);
+    before = &block;
+    if (as_before) continue;
+    const value expected = expected_in(meant, all.ranks(), block.rank, chunk_of(block));
+    const value& contributions = outputs.values[block.holds];
+    value found = contributions;
     std::sort(found.begin(), found.end());
     const bool ordered = meant.kind == collective::scan || meant.kind == collective::exscan;
-    if (found == expected && ordered && block.contributions != expected)
+    if (found == expected && ordered && contributions != expected)
       fail(block.rank, "rank " + std::to_string(block.rank) + ": output block " + std::to_string(block.block) +
                            " is not combined in the order of the ranks");
     if (found == expected) continue;

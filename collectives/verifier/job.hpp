@@ -96,17 +96,25 @@ void check_accesses(const job& all, std::span<const step_event> order, placing w
 /// Checks that what is read in another rank's memory has been offered before, and that rank stays until it has been.
 void check_reads(const job& all, std::span<const step_event> order);
 
-/// What an output block holds: the ranks whose contributions were combined, in the order of operands.
+/// Operands combined, as the ranks that contributed them, in order.
+using value = std::vector<int>;
+using value_number = std::size_t;
+
 struct output_block {
   int rank;
   std::uint32_t block;
-  std::vector<int> contributions;
+  value_number holds;
+};
+/// What all output blocks hold, by rank. Many hold the same value.
+struct symbolic_outputs {
+  std::vector<value> values;
+  std::vector<output_block> blocks;
 };
 /// Runs the schedules on symbols. Fails when something is read before it is written or combined twice.
-std::vector<output_block> run_symbolically(const job& all, std::span<const step_event> order, placing where);
+symbolic_outputs run_symbolically(const job& all, std::span<const step_event> order, placing where);
 
-/// Checks that `blocks` hold what the purpose asks for.
-void check_outputs(const purpose& meant, const job& all, std::span<const output_block> blocks);
+/// Checks that they hold what the purpose asks for.
+void check_outputs(const purpose& meant, const job& all, const symbolic_outputs& outputs);
 
 /// Checks that every rank's end comes after every other one's begin.
 void check_all_heard(const job& all, std::span<const step_event> order);

@@ -88,10 +88,9 @@ bool keeps_rank_order(const purpose& meant, std::span<const schedule> ranks) {
   if (const auto wrong = verify(meant, ranks))
     throw std::invalid_argument("not a schedule that verifies: " + wrong->what);
   const job all(meant, ranks);
-  const auto blocks = run_symbolically(all, check_progress(all, execution_order::dataflow), placing::separate);
-  return std::all_of(blocks.begin(), blocks.end(), [](const output_block& block) {
-    return std::is_sorted(block.contributions.begin(), block.contributions.end());
-  });
+  const auto outputs = run_symbolically(all, check_progress(all, execution_order::dataflow), placing::separate);
+  return std::ranges::all_of(
+      outputs.blocks, [&](const output_block& block) { return std::ranges::is_sorted(outputs.values[block.holds]); });
 }
 
 }  // namespace weft::schedules
