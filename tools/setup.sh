@@ -21,6 +21,9 @@ launcher_packages=(mpich openmpi-bin libpmix-dev slurmctld slurmd slurm-client l
 
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user)
 
+# Compiles each folder as one unit, in a third of the time. (Of several units Meson 1.0 does not link all into a library.)
+by_folders=(-Dunity=on -Dunity_size=1000)
+
 install_packages() {
   local package missing=() as_root=()
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

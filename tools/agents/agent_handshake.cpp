@@ -12,8 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 using clock_type = std::chrono::steady_clock;
 
-constexpr auto proof_limit = 5s;  // a launcher may be busy with other agents
-constexpr auto round_limit = 3s;  // for connections to addresses that nobody refuses
+constexpr auto launcher_proof_limit = 5s;  // a launcher may be busy with other agents
+constexpr auto round_limit = 3s;           // for connections to addresses that nobody refuses
 constexpr auto pause = 50ms;
 constexpr std::size_t number_size = 4;
 
@@ -40,7 +40,7 @@ void receive_all(const file_descriptor& socket, std::span<std::byte> into, socke
 
 /// Proves itself to the launcher, which may be somebody else.
 void introduce(const file_descriptor& socket, const std::string& address, const std::string& secret, int host) {
-  const auto deadline = clock_type::now() + proof_limit;
+  const auto deadline = clock_type::now() + launcher_proof_limit;
   challenge theirs;
   receive_all(socket, theirs, deadline, address);
   const challenge mine = draw_challenge();

@@ -1,6 +1,5 @@
 #include "kernels.hpp"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include <weft/kernels/reproducible.hpp>
 
 #include "handwritten.hpp"
+#include "measurement.hpp"
 
 namespace weft::tools {
 namespace {
@@ -33,13 +33,6 @@ void keep(double value) { kept = value; }
 
 constexpr int alternations = 11;
 constexpr std::size_t page = 4096;
-
-/// Processor time of this thread: other processes disturb by their use of memory alone.
-double processor_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// Arrays that share a working set of so many bytes, written once.
 class arrays {

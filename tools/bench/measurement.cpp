@@ -1,8 +1,16 @@
 #include "measurement.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 
 namespace weft::tools {
+
+double processor_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 std::size_t count_samples(std::chrono::milliseconds budget, double once) {
   const double fitting = std::chrono::duration<double>(budget).count() / std::max(once, 1e-7);

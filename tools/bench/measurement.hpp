@@ -33,6 +33,9 @@ inline double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Of a processor that this thread has had.
+double processor_seconds();
+
 /// How many samples of `once` seconds fit into the budget; 20 to 20,000.
 std::size_t count_samples(std::chrono::milliseconds budget, double once);
 

@@ -10,7 +10,7 @@
 namespace weft::tools {
 namespace {
 
-enum tag : int { count_tag = 1, there_tag = 2, back_tag = 3 };
+enum road_tag : int { count_tag = 1, there_tag = 2, back_tag = 3 };
 
 constexpr int warm_up = 10, calls = 5;
 

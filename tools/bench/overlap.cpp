@@ -1,7 +1,5 @@
 #include "overlap.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -13,13 +11,6 @@
 
 namespace weft::tools {
 namespace {
-
-/// That this thread has had.
-double processor_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// Work that touches no memory to speak of. The result is to be used, so that it is done.
 class computation {
@@ -79,7 +70,7 @@ class overlapped_call {
 };
 
 /// Rounds until waits have found their pace: the first ones take several times as long as the others.
-constexpr std::size_t warm_up = 200;
+constexpr std::size_t warm_up_rounds = 200;
 
 /// What is timed takes so long at least: a thread that waits keeps from yielding for 10 ms after one yield has cost it
 /// much, and rounds are longer until then.
@@ -109,7 +100,7 @@ double mean_round(communicator& world, std::size_t times, What what) {
 
 overlap_measurement measure_size(communicator& world, std::size_t bytes, std::chrono::milliseconds budget) {
   overlapped_call call(world, bytes);
-  mean_round(world, warm_up, [] {});
+  mean_round(world, warm_up_rounds, [] {});
   const double once = mean_round(world, 5 * parts, [&] { call.communicate(); });
   const auto longest = std::max<std::chrono::milliseconds>(budget, 4 * least_time);
   const std::size_t samples = std::min<std::size_t>(1000, count_samples(longest, 4 * once));

@@ -7,33 +7,23 @@
 
 #include "consistency.hpp"
 #include "overlap.hpp"
+#include "report.hpp"
 
 namespace weft::tools {
 namespace {
 
-std::string number(const char* format, double value) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
-}
-
-void print(const std::string& line) {
-  std::puts(line.c_str());
-  std::fflush(stdout);
-}
-
 std::string json_of(const overlap_measurement& m) {
   return ", \"bytes\": " + std::to_string(m.bytes) + ", \"samples\": " + std::to_string(m.samples) +
-         number(", \"overall_us\": %.3f", m.overall_us) + number(", \"compute_us\": %.3f", m.compute_us) +
-         number(", \"communication_us\": %.3f", m.communication_us) + number(", \"overlap_percent\": %.2f", m.percent) +
-         number(", \"thread_us\": %.3f", m.thread_us) + ", \"wrong\": " + std::to_string(m.wrong) + "}";
+         fixed(", \"overall_us\": %.3f", m.overall_us) + fixed(", \"compute_us\": %.3f", m.compute_us) +
+         fixed(", \"communication_us\": %.3f", m.communication_us) + fixed(", \"overlap_percent\": %.2f", m.percent) +
+         fixed(", \"thread_us\": %.3f", m.thread_us) + ", \"wrong\": " + std::to_string(m.wrong) + "}";
 }
 
 std::string json_of(const time_statistics& s) {
-  return "{\"samples\": " + std::to_string(s.samples) + number(", \"mean_us\": %.3f", s.mean) +
-         number(", \"deviation_us\": %.3f", s.deviation) + number(", \"mode_us\": %.1f", s.mode) +
-         number(", \"near_mode\": %.4f", s.near_mode) + number(", \"p50_us\": %.3f", s.p50) +
-         number(", \"p99_us\": %.3f", s.p99) + number(", \"max_us\": %.3f}", s.max);
+  return "{\"samples\": " + std::to_string(s.samples) + fixed(", \"mean_us\": %.3f", s.mean) +
+         fixed(", \"deviation_us\": %.3f", s.deviation) + fixed(", \"mode_us\": %.1f", s.mode) +
+         fixed(", \"near_mode\": %.4f", s.near_mode) + fixed(", \"p50_us\": %.3f", s.p50) +
+         fixed(", \"p99_us\": %.3f", s.p99) + fixed(", \"max_us\": %.3f}", s.max);
 }
 
 std::string json_of(const consistency_figure& figure) {
@@ -92,12 +82,12 @@ std::string progress_bench::json_heading(communicator& world) const {
 
 std::int64_t progress_bench::overlap(communicator& world) const {
   if (world.rank() == 0 && !settings_.json) {
-    print(heading(world.size()));
+    print_line(heading(world.size()));
     std::printf("%12s %8s %12s %12s %16s %10s %14s %8s\n", "bytes", "samples", "overall us", "compute us",
                 "communication us", "overlap %", "thread cpu us", "wrong");
   }
   return measure_overlap(world, settings_, [&](const overlap_measurement& m) {
-    if (settings_.json) return print(json_heading(world) + json_of(m));
+    if (settings_.json) return print_line(json_heading(world) + json_of(m));
     std::printf("%12zu %8zu %12.1f %12.1f %16.1f %10.1f %14.1f %8lld\n", m.bytes, m.samples, m.overall_us, m.compute_us,
                 m.communication_us, m.percent, m.thread_us, static_cast<long long>(m.wrong));
     std::fflush(stdout);
@@ -108,11 +98,11 @@ std::int64_t progress_bench::consistency(communicator& world) const {
   const consistency_measurement measured = measure_consistency(world, settings_.budget);
   if (world.rank() != 0) return measured.wrong;
   if (settings_.json) {
-    print(json_heading(world) + ", \"completed\": " + json_of(measured.completed) +
-          ", \"returned\": " + json_of(measured.returned) + ", \"wrong\": " + std::to_string(measured.wrong) + "}");
+    print_line(json_heading(world) + ", \"completed\": " + json_of(measured.completed) + ", \"returned\": " +
+               json_of(measured.returned) + ", \"wrong\": " + std::to_string(measured.wrong) + "}");
     return measured.wrong;
   }
-  print(heading(world.size()));
+  print_line(heading(world.size()));
   std::printf("%-10s %-14s %8s %10s %10s %11s %10s %10s %10s\n", "us", "samples", "", "mean", "deviation", "near mode",
               "p50", "p99", "max");
   print_rows("completed", measured.completed);

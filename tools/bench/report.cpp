@@ -6,9 +6,7 @@
 #include <weft/schedules/collective.hpp>
 
 namespace weft::tools {
-namespace {
-
-void print(const std::string& line) {
+void print_line(const std::string& line) {
   std::puts(line.c_str());
   std::fflush(stdout);
 }
@@ -18,8 +16,6 @@ std::string fixed(const char* format, double value) {
   std::snprintf(text.data(), text.size(), format, value);
   return text.data();
 }
-
-}  // namespace
 
 bench_report::bench_report(const bench_settings& settings, std::string provider, communicator& world)
     : settings_(settings), provider_(std::move(provider)), road_(detail::choices::road(world)), ranks_(world.size()) {
@@ -58,7 +54,7 @@ std::string bench_report::json(const measurement& m) const {
 }
 
 void bench_report::add(const measurement& m) const {
-  if (settings_.json) return print(json(m) + "}");
+  if (settings_.json) return print_line(json(m) + "}");
   std::printf("%12zu  %-21s %8zu %12.3f %12.3f %12.3f %8lld", m.bytes, m.algorithm.c_str(), m.samples, m.min_us,
               m.median_us, m.p99_us, static_cast<long long>(m.wrong));
   if (m.predicted_us) std::printf(" %12.3f%s", *m.predicted_us, m.chosen ? "  chosen" : "");
@@ -70,9 +66,9 @@ void bench_report::add(const measurement& m) const {
 void bench_report::add_latency(const measurement& idle, const measurement& loaded, std::size_t stream_bytes) const {
   const double median_ratio = loaded.median_us / idle.median_us, p99_ratio = loaded.p99_us / idle.p99_us;
   if (settings_.json) {
-    print(json(idle) + ", \"stream_bytes\": 0}");
-    return print(json(loaded) + ", \"stream_bytes\": " + std::to_string(stream_bytes) +
-                 fixed(", \"median_ratio\": %.3f", median_ratio) + fixed(", \"p99_ratio\": %.3f}", p99_ratio));
+    print_line(json(idle) + ", \"stream_bytes\": 0}");
+    return print_line(json(loaded) + ", \"stream_bytes\": " + std::to_string(stream_bytes) +
+                      fixed(", \"median_ratio\": %.3f", median_ratio) + fixed(", \"p99_ratio\": %.3f}", p99_ratio));
   }
   add(idle);
   add(loaded);
@@ -87,8 +83,9 @@ std::string bench_report::json(const idleness& measured, const char* what) const
 
 void bench_report::add_idle(const idle_costs& costs, const std::string& progress) const {
   if (settings_.json)
-    return print(json(costs.first) + json(costs.alone, "idle") + json(costs.waiting, "waiting") +
-                 fixed(", \"awake_median_us\": %.3f", costs.awake.median_us) + ", \"progress\": \"" + progress + "\"}");
+    return print_line(json(costs.first) + json(costs.alone, "idle") + json(costs.waiting, "waiting") +
+                      fixed(", \"awake_median_us\": %.3f", costs.awake.median_us) + ", \"progress\": \"" + progress +
+                      "\"}");
   std::printf("progress by %s; the busiest process, all its threads:\n", progress.c_str());
   std::printf("  nothing to do            %7.3f %% of a core, %6.1f wake-ups a second\n", costs.alone.share * 100,
               costs.alone.wake_ups);

@@ -11,6 +11,12 @@
 
 namespace weft::tools {
 
+/// On standard output, at once.
+void print_line(const std::string& line);
+
+/// As printf has it; of at most 63 characters.
+std::string fixed(const char* format, double value);
+
 /// On the rank that prints.
 class bench_report {
  public:

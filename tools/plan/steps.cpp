@@ -9,7 +9,7 @@
 namespace weft::tools {
 namespace {
 
-void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 /// One rank's, without what only all ranks together need.
 void emit_rank(const plan_job& job, int rank, schedules::sink& to) {
@@ -46,7 +46,7 @@ void begin_json(const plan_job& job, std::optional<int> rank) {
     }
     text += ", \"order\": " + list(order);
   }
-  print(text + ", \"steps\": [");
+  put(text + ", \"steps\": [");
 }
 
 std::optional<schedules::partition> bytes_of(const plan_job& job) {
@@ -70,36 +70,36 @@ std::string heading(const plan_job& job) {
 }
 
 void print_rank_as_text(const plan_job& job, int rank) {
-  print(heading(job) + ", rank " + std::to_string(rank) + "\n");
-  schedules::text_steps to(print);
+  put(heading(job) + ", rank " + std::to_string(rank) + "\n");
+  schedules::text_steps to(put);
   emit_rank(job, rank, to);
 }
 
 void print_rank_as_json(const plan_job& job, int rank) {
   begin_json(job, rank);
-  schedules::json_steps to(print, bytes_of(job));
+  schedules::json_steps to(put, bytes_of(job));
   emit_rank(job, rank, to);
-  print("]}\n");
+  put("]}\n");
 }
 
 void print_all_as_json(const plan_job& job) {
   begin_json(job, std::nullopt);
   const auto steps = steps_of(job);
   for (int rank = 0; rank < job.shape.ranks; ++rank) {
-    print(rank > 0 ? ",\n [" : "\n [");
-    schedules::json_steps to(print, bytes_of(job));
+    put(rank > 0 ? ",\n [" : "\n [");
+    schedules::json_steps to(put, bytes_of(job));
     steps(rank, to);
-    print("]");
+    put("]");
   }
-  print("]}\n");
+  put("]}\n");
 }
 
-void print_all_as_dot(const plan_job& job) { schedules::write_dot(all_steps(job), print); }
+void print_all_as_dot(const plan_job& job) { schedules::write_dot(all_steps(job), put); }
 
 void print_all_as_goal(const plan_job& job) {
   const std::size_t bytes = job.bytes.value_or(8);
   const auto all = simulator::workload_of(job.shape.ranks, counts_of(job, bytes), 1, steps_of(job));
-  simulator::write_goal(all, bytes == 0 ? 0 : job.shape.compute / static_cast<double>(bytes), print);
+  simulator::write_goal(all, bytes == 0 ? 0 : job.shape.compute / static_cast<double>(bytes), put);
 }
 
 std::optional<schedules::fault> verify(const plan_job& job) {
