@@ -73,12 +73,11 @@ wanted=$only
 # run_checked BUILD_DIR ONLY SANITIZERS: those tests, or where none are named all that are wanted. GCC's warnings are those
 # of the release: what the sanitizers put in only adds false ones. Reports need the lines and functions of -g1: what a
 # debugger needs beside takes a third of ASan's compiling. A half of it is kernels for all instruction sets: where only
-# some tests run they are compiled for one. Each folder is one unit (Meson 1.0 links a library of several such units
-# wrongly): that takes a third of the time.
+# some tests run they are compiled for one.
 run_checked() {
   only=${2:-$wanted}
   builds+=("$1")
-  run_tests "$1" -Dwerror=false -Doptimization=1 -Ddebug=true -Db_sanitize="$3" -Dunity=on -Dunity_size=100 \
+  run_tests "$1" -Dwerror=false -Doptimization=1 -Ddebug=true -Db_sanitize="$3" "${by_folders[@]}" \
     "-Dcpp_args=-g1${only:+ -DHWY_COMPILE_ONLY_STATIC}"
 }
 $asan && run_checked build-asan "$asan_only" address,undefined

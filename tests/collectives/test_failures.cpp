@@ -1,4 +1,5 @@
 // Programs that throw, communicators that are aborted, processes that disappear.
+#include <latch>
 #include <thread>
 
 #include "run_ranks.hpp"
@@ -99,9 +100,12 @@ TEST_CASE("a process that disappears is named within a second", "[failures]") {
   what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
   for (const pending_call call : pending_calls) {
     std::atomic<std::int64_t> when{0};
+    std::latch started(what.processes);
     const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };
     const auto failures = run_processes(what, [&](int process, weft::runtime& runtime) {
+      started.count_down();
       if (process == what.processes - 1) {
+        started.wait();  // a process lost before is one lost while the job starts
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         when = now();
         throw vanished{};

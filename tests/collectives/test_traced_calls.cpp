@@ -379,6 +379,7 @@ void check_traces(const std::vector<std::vector<trace>>& traced, const std::vect
       REQUIRE(each.steps == each.recorded);
       executed.push_back(each.schedule);
     }
+    if (sanitized) continue;  // a release verifies all of these, and no thread takes part in that
     const auto fault = weft::schedules::verify({call.what, call.root}, executed);
     REQUIRE((fault ? fault->what : "") == "");
   }
@@ -389,8 +390,8 @@ void check(int ranks, const std::vector<traced_call>& calls, int group = 0, cons
   check_traces(trace_all(ranks, calls, group, nodes), calls);
 }
 
-/// Of many cases some are drawn.
-bool left_out(std::mt19937_64& random, bool many) { return random() % (sanitized ? 16 : many ? 4 : 1) != 0; }
+/// Of many cases a quarter is drawn.
+bool left_out(std::mt19937_64& random, bool many) { return (sanitized || many) && random() % 4 != 0; }
 
 constexpr collective every_one[]{collective::barrier,        collective::allreduce, collective::reduce,
                                  collective::broadcast,      collective::scan,      collective::exscan,

@@ -5,12 +5,16 @@
 
 #include "catch.hpp"
 #include "fabric/transport_media.hpp"
-#include "sanitized.hpp"
 
 using namespace weft::fabric;
 using namespace weft_test;
 
 namespace {
+
+/// At once, where == looks at each byte, which with sanitizers takes most of the time.
+bool same(const bytes& a, const bytes& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+}
 
 /// Moves `whole` from one endpoint to another in pieces, each into a receive posted before, `window` at a time.
 bytes moved(std::vector<station>& at, int from, int to, const bytes& whole, std::size_t piece) {
@@ -61,12 +65,12 @@ TEST_CASE("payloads of 1 byte to 64 MiB arrive in pieces", "[transport]") {
     CAPTURE(over);
     std::vector<station> at = introduced(over, 2);
     for (const std::size_t size : {std::size_t{1}, std::size_t{64}, std::size_t{4097}, std::size_t{65536},
-                                   (std::size_t{1} << 20) + 1, std::size_t{sanitized ? 4 : 64} << 20}) {
+                                   (std::size_t{1} << 20) + 1, std::size_t{64} << 20}) {
       if (size > (std::size_t{1} << 20) + 1 && over.provider == "udp;ofi_rxd") continue;  // takes minutes
       CAPTURE(size);
       const bytes whole = pattern(size, size);
       const std::size_t piece = std::min(std::size_t{256} << 10, at[0].link->limits().payload);
-      CHECK((moved(at, 0, 1, whole, piece) == whole));
+      CHECK(same(moved(at, 0, 1, whole, piece), whole));
     }
     CHECK((moved(at, 1, 1, pattern(70000, 1), 65536) == pattern(70000, 1)));  // to itself
   }
@@ -202,7 +206,7 @@ TEST_CASE("what a cut connection was bringing ends, and nothing of it lands late
     for (const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
          std::chrono::steady_clock::now() < end;)
       poll_all(at);
-    CHECK(std::memcmp(memory.data(), landed.data(), memory.size()) == 0);
-    CHECK(std::memcmp(memory.data(), message.data(), memory.size()) != 0);
+    CHECK(same(memory, landed));
+    CHECK(!same(memory, message));
   }
 }

@@ -4,6 +4,8 @@
 # FOLDER is kept, so that the next run builds only what has changed.
 set -euo pipefail
 
+# shellcheck source=../../tools/setup.sh
+source "$1/tools/setup.sh"
 source=$1 folder=$2 meson=$3 weft=$(realpath "$4")
 
 fail() {
@@ -19,8 +21,8 @@ awk '$0 == "```" { inside = 0 } inside; $0 == "```meson" { inside = 1 }' "$sourc
 cmp -s "$folder/meson.build.new" "$folder/meson.build" || cp "$folder/meson.build.new" "$folder/meson.build"
 
 cd "$folder"
-# Not an installed one; and quickly built, since it is built only to see that it can be (unity_size: tests/run.sh).
-[[ -e build/build.ninja ]] || "$meson" setup build --force-fallback-for=weft -Dbuildtype=plain -Dunity=on -Dunity_size=100
+# Not an installed one; and quickly built, since it is built only to see that it can be.
+[[ -e build/build.ninja ]] || "$meson" setup build --force-fallback-for=weft -Dbuildtype=plain "${by_folders[@]}"
 ninja -C build
 
 for extra in build/subprojects/weft/{tools,tests,examples}; do
