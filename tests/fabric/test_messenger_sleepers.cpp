@@ -33,8 +33,8 @@ class sleeping_job {
     }
   }
   ~sleeping_job() {
-    monitors_.kill(1);  // its thread uses what waits
-    waiting_.stop();
+    waiting_.stop();    // its thread uses the monitor,
+    monitors_.kill(1);  // whose thread uses what waits
   }
 
   weft_test::messenger_job& messages() { return job_; }
