@@ -379,7 +379,7 @@ void check_traces(const std::vector<std::vector<trace>>& traced, const std::vect
       REQUIRE(each.steps == each.recorded);
       executed.push_back(each.schedule);
     }
-    if (sanitized) continue;  // a release verifies all of these, and no thread takes part in that
+    if (sanitized && c % 4 != 0) continue;  // no thread takes part in verifying; a release does it for all
     const auto fault = weft::schedules::verify({call.what, call.root}, executed);
     REQUIRE((fault ? fault->what : "") == "");
   }

@@ -21,7 +21,6 @@
 #include "fabric/node_of_threads.hpp"
 #include "fabric/shm/descriptor_passing.hpp"
 #include "fabric/shm/shared_memory.hpp"
-#include "sanitized.hpp"
 
 using namespace std::chrono_literals;
 using namespace weft::fabric;
@@ -69,7 +68,7 @@ TEST_CASE("64 processes share less than 64 MiB, within two seconds", "[arena]") 
   const auto took = std::chrono::steady_clock::now() - begin;
   for (const auto& each : shared) REQUIRE(each.refusal.empty());
   CHECK(shared[0].memory->size() < std::size_t{64} << 20);
-  CHECK(took < (weft_test::sanitized ? 20s : 2s));
+  CHECK(took < 2s);
 }
 
 TEST_CASE("where one of them has no socket all go without, and say why", "[arena]") {
