@@ -113,6 +113,7 @@ std::shared_ptr<const fabric::group> group_of(communicator_state& state, std::si
     members->world.push_back(from.world[r]);
     members->process.push_back(from.process[r]);
     members->board.push_back(all[r].board);
+    members->offered.push_back(static_cast<std::uint32_t>(all[r].number));
   }
   return members;
 }
@@ -124,8 +125,17 @@ std::optional<communicator> communicator::divide(const char* operation, detail::
   const detail::sole_call::making one(state_->self->dividing, *state_, operation);
   mine.number = state_->self->next_communicator++;
   fabric::arena_boards* const boards = state_->host.boards();
-  // Where this fails the board is lost: others may have been told of it, and count on it.
   if (boards != nullptr) mine.board = boards->claim();
+  try {
+    return divide_as(operation, mine);
+  } catch (...) {  // others may have got it
+    if (boards != nullptr) boards->abandon(mine.board);
+    state_->host.messages().refuse(state_->self->world_rank, static_cast<std::uint32_t>(mine.number));
+    throw;
+  }
+}
+
+std::optional<communicator> communicator::divide_as(const char* operation, const detail::part& mine) {
   detail::parts gathered;
   try {
     run(gathered.gathering(*state_, mine));
@@ -137,6 +147,7 @@ std::optional<communicator> communicator::divide(const char* operation, detail::
     if (all[r].terms != all[0].terms)
       throw error(errc::mismatched_call,
                   detail::where(*state_, operation) + ": rank " + std::to_string(r) + " lists others than rank 0 does");
+  fabric::arena_boards* const boards = state_->host.boards();
   if (mine.colour < 0) {
     if (boards != nullptr) boards->give_back(mine.board);
     return std::nullopt;

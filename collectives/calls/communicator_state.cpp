@@ -47,6 +47,7 @@ communicator_state::communicator_state(communicator_state& of, std::shared_ptr<m
 }
 
 communicator_state::~communicator_state() {
+  here->leave(seat);
   if (joined_ == nullptr) return;
   host.messages().leave(member);
   host.messages().while_held([this] { std::erase(self->communicators, id()); });

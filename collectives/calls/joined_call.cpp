@@ -21,7 +21,7 @@ std::uint64_t hash_of(const call_terms& terms) {
 
 void joined_call::run() {
   // From then on others may still read what this rank called before, to say why it failed.
-  if (here().rounds().has_failed()) fail(state_.host.failure_of(state_.member));
+  if (here().rounds().has_failed()) fail(here().failure_of(state_.member));
   take_seat();
   if (!team().is_exchange()) {
     say_all();
@@ -80,7 +80,7 @@ void joined_call::finish() {
     here().release(state_.seat);
   } else {
     if (came_ == meeting::arrival::early) came_ = here().await_end(state_.seat);
-    if (came_ == meeting::arrival::failed) fail(state_.host.failure_of(state_.member));
+    if (came_ == meeting::arrival::failed) fail(here().failure_of(state_.member));
   }
   conclude();
 }
@@ -90,7 +90,7 @@ bool joined_call::begin_if_same() {
   if (same)
     team().begin(call_, known_.shape);
   else
-    here().end_calls(seats(), state_.host.failure_of(state_.member));
+    here().end_calls(seats(), here().failure_of(state_.member));
   return same;
 }
 

@@ -83,9 +83,7 @@ std::exception_ptr process::failure_of(const fabric::participant& member) {
 std::exception_ptr process::break_communicator(const fabric::participant& member) noexcept {
   std::exception_ptr why = std::current_exception();
   try {
-    messages_->break_communicator(
-        member.members->communicator, errc::operation_failed,
-        "a collective failed on rank " + std::to_string(member.rank) + ": " + message_of(why));
+    messages_->break_communicator(member, why);
     why = failure_of(member);
   } catch (...) {  // no memory to say it
   }
@@ -179,7 +177,10 @@ void process::await_all() {
     if (somebody_left_.load() || still_missing_.load() <= 0) return true;
     if (!together.finished().ready()) return false;
     if (together.failure() == nullptr) return true;
-    if (!std::exchange(told, true)) monitor_->flood(note_of(note_kind::ready, {}));
+    if (!std::exchange(told, true)) {
+      messages_->retire();
+      monitor_->flood(note_of(note_kind::ready, {}));
+    }
     return false;
   });
   if (!together.finished().ready()) messages_->break_here(*among_processes_);

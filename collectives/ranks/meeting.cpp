@@ -111,7 +111,7 @@ meeting::arrival meeting::arrive(std::size_t index) {
   // release: this rank's seat and buffers are visible to the last. acquire, by the last: theirs, and what the last of
   // the call before did. The others' increments between are read-modify-writes and continue each release sequence.
   const std::uint32_t before = at.arrived.fetch_add(1, std::memory_order_acq_rel);
-  if ((before & broken) != 0) return arrival::failed;
+  if ((before & (broken | left)) != 0) return arrival::failed;
   return before + 1 == at.seats.size() ? arrival::last : arrival::early;
 }
 
@@ -135,7 +135,25 @@ void meeting::release(std::size_t index) noexcept {
   // failed(), one of the two sees the other; and who is last next time sees what this one did.
   const std::uint32_t before =
       of.arrived.fetch_sub(static_cast<std::uint32_t>(of.seats.size()), std::memory_order_acq_rel);
-  if ((before & broken) != 0) wake_all(of);
+  if ((before & (broken | left)) != 0) wake_all(of);
+}
+
+void meeting::leave(std::size_t index) noexcept {
+  if (!joins_) return;
+  left_.store(rank_at(index), std::memory_order_relaxed);  // relaxed: what follows is behind it, and tells of it
+  rounds_->leave(worker_of(index));
+  worker& at = workers_[worker_of(index)];
+  if (at.seats.size() == 1) return;
+  // acq_rel: as in failed(). Where all have come their call is over, since this rank leaves, and who has come for the
+  // next is left to release().
+  const std::uint32_t before = at.arrived.fetch_or(left, std::memory_order_acq_rel) & ~(broken | left);
+  if (before < at.seats.size()) wake_all(at);
+}
+
+std::exception_ptr meeting::failure_of(const fabric::participant& member) {
+  const int gone = left_.load(std::memory_order_relaxed);  // relaxed: see leave()
+  if (gone >= 0 && gone != member.rank) host_.messages().miss(member, gone);
+  return host_.failure_of(member);
 }
 
 void meeting::refuse_difference(std::size_t one, std::size_t another) {
@@ -181,7 +199,7 @@ void meeting::failed() noexcept {
     // acq_rel: orders it with the last rank's, in arrive() or release(): either its worker's ranks have all come, and
     // this leaves them to the last, or they never will, and who has arrived is woken.
     const std::uint32_t before = each.arrived.fetch_or(broken, std::memory_order_acq_rel);
-    if ((before & broken) == 0 && before < each.seats.size()) wake_all(each);
+    if ((before & broken) == 0 && (before & ~left) < each.seats.size()) wake_all(each);
   }
 }
 

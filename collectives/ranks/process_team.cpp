@@ -246,7 +246,7 @@ bool process_team::meet_again() {
   return true;
 }
 
-std::exception_ptr process_team::failure() const { return here_.host().failure_of(*here_.at(seat_).member); }
+std::exception_ptr process_team::failure() const { return here_.failure_of(*here_.at(seat_).member); }
 
 void process_team::end_served(const std::exception_ptr& failure) { here_.end_calls(p_.served(), failure); }
 

@@ -9,9 +9,15 @@ namespace weft::detail {
 /// published in round `stays` leaves only where that is not held.
 class worker_rounds::awaited_round {
  public:
-  awaited_round(worker_rounds& all, board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number,
-                std::uint64_t stays, std::span<const std::byte> value) noexcept
-      : all_(all), mine_(mine), stamp_(stamp), number_(number), stays_(stays), value_(value) {}
+  awaited_round(worker_rounds& all, board& mine, const board& its, std::uint64_t number, std::uint64_t stays,
+                std::span<const std::byte> value) noexcept
+      : all_(all),
+        mine_(mine),
+        its_(its),
+        stamp_(its.lines[number % depth].stamp),
+        number_(number),
+        stays_(stays),
+        value_(value) {}
 
   bool has_come() const noexcept {
     ask_for(value_);
@@ -20,7 +26,9 @@ class worker_rounds::awaited_round {
   }
   bool is_given_up() const noexcept {
     // relaxed: see has_failed(); where it has, `leaves` is as it will ever be.
-    return leaves(all_.state_.load(std::memory_order_relaxed), stays_);
+    if (leaves(all_.state_.load(std::memory_order_relaxed), stays_)) return true;
+    // acquire: pairs with leave(), behind all that the worker has published; so the stamp is looked at behind it.
+    return its_.left.load(std::memory_order_acquire) && !has_come();
   }
   int looks() const noexcept { return mine_.spins; }
   void came_after(int looks) const noexcept {
@@ -37,7 +45,8 @@ class worker_rounds::awaited_round {
     // this one finds what came before the fence.
     mine_.asleep.store(1, std::memory_order_seq_cst);
     const bool over = worker_rounds::has_come(stamp_.load(std::memory_order_seq_cst), number_) ||
-                      leaves(all_.state_.load(std::memory_order_seq_cst), stays_);
+                      leaves(all_.state_.load(std::memory_order_seq_cst), stays_) ||
+                      its_.left.load(std::memory_order_seq_cst);
     if (!over) mine_.bell.wait(all_.by_);
     // acq_rel: one of this exchange and that in wake() finds 1. Where it is that one the bell is set, or is about to
     // be, and is reset behind that.
@@ -50,18 +59,25 @@ class worker_rounds::awaited_round {
  private:
   worker_rounds& all_;
   board& mine_;
+  const board& its_;
   const std::atomic<std::uint64_t>& stamp_;
   const std::uint64_t number_, stays_;
   const std::span<const std::byte> value_;
   bool has_paused_ = false, has_woken_ = false;
 };
 
-bool worker_rounds::await(board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number,
-                          std::uint64_t stays, std::span<const std::byte> value) {
-  awaited_round it(*this, mine, stamp, number, stays, value);
+bool worker_rounds::await(board& mine, const board& its, std::uint64_t number, std::uint64_t stays,
+                          std::span<const std::byte> value) {
+  awaited_round it(*this, mine, its, number, stays, value);
   const bool came = wait_for(it);
   if (it.has_paused()) mine.spins = std::max(mine.spins / 2, least_spins);
   return came;
+}
+
+void worker_rounds::leave(std::size_t worker) noexcept {
+  // seq_cst: it is shown before the fence in wake(), for who is about to sleep.
+  boards_[worker].left.store(true, std::memory_order_seq_cst);
+  wake(nullptr);
 }
 
 void worker_rounds::fail() noexcept {

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <weft/fabric/process_memory.hpp>
 #include <weft/process/process.hpp>
 #include <weft/request.hpp>
 #include <weft/request/fingerprint.hpp>
@@ -88,6 +89,17 @@ leader_result board_party::finish_special() {
   result.failure = thrown_ != nullptr ? std::exchange(thrown_, nullptr) : fabric::as_failure(*poisoned_);
   result.poisoned = std::exchange(poisoned_, nullptr);
   return result;
+}
+
+void board_party::explain(const fabric::participant& member) {
+  const auto gone = rounds_.missed();
+  if (!gone) return;
+  const auto deadline = std::chrono::steady_clock::now() + fabric::time_to_explain;
+  // relaxed: what it failed with is read under the messenger's token.
+  look_for(
+      host_.moved_by(), [&] { return failed_.load(std::memory_order_relaxed) || host_.messages().knows_loss(); },
+      [&] { return std::chrono::steady_clock::now() >= deadline; });
+  host_.messages().miss(member, leaders_[*gone]);
 }
 
 void board_party::withdraw() {

@@ -51,6 +51,7 @@ leader_result node_team::run_in_rounds(const leader_call& call, fabric::particip
 }
 
 leader_result node_team::give_up(fabric::participant& member) {
+  party_.explain(member);
   party_.withdraw();
   return {host_.failure_of(member), nullptr};
 }

@@ -80,12 +80,17 @@ class communicator_history {
   void leave_failed(const room_key& key) noexcept;
   bool has_left_failed(const room_key& key) const { return left_failed_.find(key) != nullptr; }
 
+  /// The rank did not get the communicator that others may have: the latest of those. Throws std::bad_alloc.
+  void refuse(const room_key& key) { refused_.add(key, {}); }
+  bool has_refused(const room_key& key) const { return refused_.find(key) != nullptr; }
+
  private:
   struct nothing {};
 
   std::unordered_map<std::uint64_t, std::uint32_t> latest_;  ///< counter, by leader and rank
   latest_entries<std::uint64_t, std::exception_ptr> failed_{failures_kept};
   latest_entries<room_key, nothing, room_hash> left_failed_{failures_kept};
+  latest_entries<room_key, nothing, room_hash> refused_{failures_kept};
 };
 
 }  // namespace weft::fabric

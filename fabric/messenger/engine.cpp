@@ -37,7 +37,7 @@ bool engine::poll() {
     if (!blocked_departures_.empty() || !blocked_landings_.empty()) retry_payloads();
     if (any_orphans_) give_up_orphans();
     if (flow_.any_dropped()) flow_.check_sequences();
-    if (operations_.in_flight() != 0 &&
+    if ((operations_.in_flight() != 0 || any_probes_) &&
         (++polls_ % polls_between_looks == 0 || look_soon_.load(std::memory_order_relaxed))) {
       look_soon_.store(false, std::memory_order_relaxed);  // relaxed: it hands nothing over
       inquire_now_and_then();
@@ -109,9 +109,7 @@ void engine::fail(operation& failed, std::exception_ptr failure) noexcept {
   if (!failed.collective || member.failure != nullptr) return;
   // Without its part the others' parts of a collective would wait for ever.
   try {
-    break_communicator(member.members->communicator, errc::operation_failed,
-                       "a collective failed on rank " + std::to_string(member.rank) + ": " + message_of(failed.failure),
-                       true);
+    break_communicator(member, failed.failure);
   } catch (...) {
     troubles_.owe_break(member.members->communicator, failed.failure);
   }

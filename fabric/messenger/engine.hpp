@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 #include <string_view>
 #include <weft/fabric/messenger_settings.hpp>
 #include <weft/fabric/participant.hpp>
@@ -23,6 +24,13 @@
 #include "wire.hpp"
 
 namespace weft::fabric {
+
+/// Why a communicator fails, as it is told to all processes.
+struct failure_reason {
+  errc code = errc::operation_failed;
+  std::string text;
+  std::int32_t lost = -1;  ///< peer_lost: the rank of the world
+};
 
 class engine final : private receiver {
  public:
@@ -47,6 +55,8 @@ class engine final : private receiver {
   /// Whether there were any.
   bool take_submissions() noexcept;
   void take_back(receive_operation& posted) noexcept;
+  /// Throws the member's failure.
+  std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag);
   void finish_ended() noexcept;
 
   // engine_members.cpp
@@ -59,9 +69,20 @@ class engine final : private receiver {
   flow_control& flow() noexcept { return flow_; }
   troubles& found() noexcept { return troubles_; }
 
+  // engine_inquiry.cpp
+  /// Why that rank of the member's communicator, which has left it, is waited for in vain.
+  std::exception_ptr left_error(const participant& member, int rank) const;
+  bool knows_loss() const noexcept { return first_lost_ >= 0; }
+  /// From now on whoever inquires is told that every rank of this process has left.
+  void retire() noexcept { rooms_.retire(); }
+  /// A rank of this process did not get the communicator that it would have led by this counter.
+  void refuse(std::int32_t rank, std::uint32_t offered);
+
   // engine_failure.cpp
   void lose(int process, const std::string& why);
-  void break_communicator(std::uint64_t communicator, errc code, const std::string& text, bool tell);
+  void break_communicator(std::uint64_t communicator, const failure_reason& why, bool tell);
+  /// Since a collective has failed on the rank.
+  void break_communicator(const participant& member, const std::exception_ptr& why);
   void take_note(std::span<const std::byte> note);
   /// `alone`: the other ranks do not hear of it by themselves.
   void break_participant(participant& member, const std::exception_ptr& failure, bool alone) noexcept;
@@ -69,6 +90,7 @@ class engine final : private receiver {
  private:
   // engine_members.cpp
   planned_needs needs_of(const participant& member, std::span<const planned_message> each_run) const noexcept;
+  void miss_who_refused(participant& member);
   /// Room for contents in what stands for a message of so many bytes before its receive.
   std::size_t room_for(std::size_t bytes) const noexcept { return bytes <= settings_.eager_limit ? bytes : 0; }
   void release_messages(std::span<const planned_message> of) noexcept;
@@ -126,7 +148,7 @@ class engine final : private receiver {
   void stop(landing& stopped) noexcept;
   void settle(landing& withdrawn);
   void cancel_pieces(landing& withdrawn);
-  void answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent, bool alone);
+  void answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent, stopped why);
   void answer_dropped(int process, std::uint64_t sender_name);
   void take_dropped(const header& h);
   void retry_payloads();
@@ -144,8 +166,17 @@ class engine final : private receiver {
   // engine_agreement.cpp: whether ranks call the same collectives
   void note_collective(const operation& begun);
   bool disagrees(room& here, std::uint64_t tag, std::uint64_t fingerprint, int source);
+
+  // engine_inquiry.cpp: whether what ranks wait for will ever come
   void inquire_now_and_then();
-  void inquire_about(const operation& waiting);
+  static bool is_unanswered(const operation& each) noexcept;
+  void inquire_about(operation& waiting);
+  void inquire(participant& member, int rank, operation* about);
+  void inquire_of(participant& member, int rank, operation* about);
+  void take_inquiry(peer& from, const header& h, std::span<const std::byte> body);
+  void take_left(const header& h);
+  void miss(participant& member, int rank);
+  void note_lost(std::int64_t rank) noexcept;
 
   // engine_failure.cpp
   void lose(peer& gone, const std::string& why);
@@ -156,7 +187,7 @@ class engine final : private receiver {
   bool lose_suspects() noexcept;
   bool break_what_is_owed() noexcept;
   void orphan_payloads(int process);
-  void drop_early_grants(room& of, bool alone);
+  void drop_early_grants(room& of, stopped why);
   void report_mismatch(participant& member, std::uint64_t mine, int source, std::uint64_t theirs);
   std::exception_ptr lost_error(int process) const;
 
@@ -192,6 +223,8 @@ class engine final : private receiver {
   submissions submissions_;
   std::uint32_t polls_ = 0;
   clock::time_point last_inquiry_{};
+  bool any_probes_ = false;       // whether some rank has probed in vain since the last look
+  std::int32_t first_lost_ = -1;   // rank of the world: of the first process that was lost, as far as is known here
   std::atomic<bool> busy_{false};  // whether polling can do anything for the ranks of this process
   std::atomic<bool> needs_polls_{false};
   std::atomic<bool> look_soon_{false};    // polls are rare from now on: the next looks at the clock

@@ -48,9 +48,9 @@ void engine::take(peer& from, const header& h, std::span<const std::byte> body) 
     case message_kind::withdrawn:
       return take_withdrawn(from, h, body);
     case message_kind::inquiry:
-      if (room* const asked = rooms_.find({h.communicator, h.destination}))
-        disagrees(*asked, h.tag, h.detail, h.source);
-      return;
+      return take_inquiry(from, h, body);
+    case message_kind::left:
+      return take_left(h);
     case message_kind::poisoned:
       return take_poisoned(from, h, body);
     case message_kind::dropped:

@@ -80,15 +80,15 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
     if (leaving != nullptr && leaving->process != from.process) leaving = nullptr;
     if (leaving == nullptr || leaving->stopped) {
       if (leaving != nullptr) remove(*leaving);
-      return answer_withdrawn(from, grant.id, 0, rooms_.failed_alone({h.communicator, h.source}));
+      return answer_withdrawn(from, grant.id, 0, rooms_.why_stopped({h.communicator, h.source}));
     }
     if (leaving->granted.is_linked()) return troubles_.suspect(from, "it granted one message by two names");
   } else {
     room* const here = rooms_.find({h.communicator, h.source});
     if (here == nullptr || (here->owner != nullptr && here->owner->failure != nullptr))
-      return answer_withdrawn(from, grant.id, 0, rooms_.failed_alone({h.communicator, h.source}));
+      return answer_withdrawn(from, grant.id, 0, rooms_.why_stopped({h.communicator, h.source}));
     if (disagrees(*here, h.tag, h.detail, h.destination))
-      return answer_withdrawn(from, grant.id, 0, rooms_.failed_alone({h.communicator, h.source}));
+      return answer_withdrawn(from, grant.id, 0, rooms_.why_stopped({h.communicator, h.source}));
     leaving = &depart(departures_, from.process, h.length);
     leaving->fingerprint = h.detail;
     leaving->early_key = {h.destination, h.tag};
@@ -163,10 +163,11 @@ void engine::take_refusal(const header& h) {
   remove(*leaving);
 }
 
-void engine::answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent, bool alone) {
+void engine::answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent, stopped why) {
   header h;
   h.kind = message_kind::withdrawn;
-  h.source = alone ? 1 : 0;
+  h.source = static_cast<std::int32_t>(why);
+  if (why == stopped::left) h.tag = static_cast<std::uint64_t>(first_lost_ + 1);
   h.detail = id;
   h.length = sent;
   flow_.send_control(to, h);
@@ -183,8 +184,9 @@ void engine::take_dropped(const header& h) {
 void engine::take_withdrawal(peer& from, const header& h) {
   const auto id = static_cast<std::uint32_t>(h.detail);
   departure* const leaving = granted(from, id);
-  if (leaving == nullptr) return answer_withdrawn(from, id, ~std::uint64_t{0}, false);  // all of it has been sent
-  answer_withdrawn(from, id, leaving->sent, false);
+  if (leaving == nullptr)
+    return answer_withdrawn(from, id, ~std::uint64_t{0}, stopped::told);  // all of it has been sent
+  answer_withdrawn(from, id, leaving->sent, stopped::told);
   leaving->stopped = leaving->withdrawn = true;
   settle(*leaving);
 }

@@ -13,10 +13,17 @@ namespace {
 /// What is broadcast when a communicator fails; the text follows.
 struct failure_note {
   std::uint64_t communicator = 0;
-  std::int32_t code = 0;  // errc
+  std::int32_t code = 0;   // errc
+  std::int32_t lost = -1;  // failure_reason::lost
   std::uint32_t text_bytes = 0;
+  std::uint32_t unused = 0;
 };
 constexpr std::size_t longest_text = 900;
+
+std::exception_ptr as_exception(const failure_reason& why) {
+  if (why.code == errc::peer_lost) return std::make_exception_ptr(peer_lost(why.lost, why.text));
+  return std::make_exception_ptr(error(why.code, why.text));
+}
 
 }  // namespace
 
@@ -41,6 +48,7 @@ void engine::lose(peer& gone, const std::string& why) {
   const std::exception_ptr failure = lost_error(process);
   gone.lost = true;  // nothing throws from here on
   gone.lost_at = steady_clock_source().now();
+  note_lost(settings_.first_rank[static_cast<std::size_t>(process)]);
   rooms_.for_each_member([&](participant& member) {
     const auto& processes = member.members->process;
     if (std::ranges::find(processes, process) != processes.end()) break_participant(member, failure, false);
@@ -76,8 +84,8 @@ bool engine::break_what_is_owed() noexcept {
   while (!owed.empty()) {
     const troubles::owed_break first = owed.back();
     try {
-      break_communicator(first.communicator, errc::operation_failed,
-                         "a process could not go on with it: " + message_of(first.why), true);
+      break_communicator(first.communicator,
+                         {errc::operation_failed, "a process could not go on with it: " + message_of(first.why)}, true);
     } catch (...) {
       return false;
     }
@@ -100,23 +108,23 @@ void engine::frame_failed(peer& from, const header& h) noexcept {
   }
 }
 
-void engine::drop_early_grants(room& of, bool alone) {
+void engine::drop_early_grants(room& of, stopped why) {
   departures_.for_each([&](departure& each) {
     if (each.early_in != &of) return;
-    answer_withdrawn(flow_.to(each.process), each.remote_id, 0, alone);
+    answer_withdrawn(flow_.to(each.process), each.remote_id, 0, why);
     remove(each);
   });
 }
 
-void engine::break_communicator(std::uint64_t communicator, errc code, const std::string& text, bool tell) {
+void engine::break_communicator(std::uint64_t communicator, const failure_reason& why, bool tell) {
   if (rooms_.has_failed(communicator)) return;
-  const auto failure = std::make_exception_ptr(error(code, text));
+  const std::exception_ptr failure = as_exception(why);
   if (tell && settings_.broadcast) {
-    const std::string_view shortened = std::string_view(text).substr(0, longest_text);
+    const std::string_view shortened = std::string_view(why.text).substr(0, longest_text);
     std::vector<std::byte> note(sizeof(failure_note) + shortened.size());
-    write_part(
-        note.data(), 0,
-        failure_note{communicator, static_cast<std::int32_t>(code), static_cast<std::uint32_t>(shortened.size())});
+    write_part(note.data(), 0,
+               failure_note{communicator, static_cast<std::int32_t>(why.code), why.lost,
+                            static_cast<std::uint32_t>(shortened.size())});
     std::memcpy(note.data() + sizeof(failure_note), shortened.data(), shortened.size());
     settings_.broadcast(note);
   }
@@ -126,13 +134,28 @@ void engine::break_communicator(std::uint64_t communicator, errc code, const std
   });
 }
 
+void engine::break_communicator(const participant& member, const std::exception_ptr& why) {
+  failure_reason reason{errc::operation_failed,
+                        "a collective failed on rank " + std::to_string(member.rank) + ": " + message_of(why)};
+  try {
+    std::rethrow_exception(why);
+  } catch (const peer_lost& lost) {
+    reason = {errc::peer_lost, lost.what(), lost.rank()};
+  } catch (const error& failed) {
+    if (failed.code() == errc::mismatched_call) reason = {errc::mismatched_call, failed.what()};
+  } catch (...) {  // whatever an operator throws
+  }
+  break_communicator(member.members->communicator, reason, true);
+}
+
 void engine::take_note(std::span<const std::byte> note) {
   if (note.size() < sizeof(failure_note)) return;
   const auto fixed = read_part<failure_note>(note, 0);
   if (fixed.text_bytes != note.size() - sizeof(failure_note)) return;
   std::string text(fixed.text_bytes, '\0');
   std::memcpy(text.data(), note.data() + sizeof(failure_note), text.size());
-  break_communicator(fixed.communicator, static_cast<errc>(fixed.code), text, false);
+  note_lost(fixed.lost);
+  break_communicator(fixed.communicator, {static_cast<errc>(fixed.code), std::move(text), fixed.lost}, false);
 }
 
 void engine::break_everything(const std::exception_ptr& failure) noexcept {
@@ -151,7 +174,7 @@ void engine::break_participant(participant& member, const std::exception_ptr& fa
     ++each;  // `cancel` may end, and so unlink, this one and no other
     cancel(pending, failure);
   }
-  if (alone && member.here != nullptr) drop_early_grants(*member.here, true);
+  if (alone && member.here != nullptr) drop_early_grants(*member.here, stopped::alone);
 }
 
 void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noexcept {
@@ -182,7 +205,7 @@ void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noe
       leaving->stopped = true;
       if (cancelled.at->failed_alone && !leaving->withdrawn) {  // else the receiver, which fails too, asks
         leaving->withdrawn = true;
-        answer_withdrawn(flow_.to(leaving->process), leaving->remote_id, leaving->sent, true);
+        answer_withdrawn(flow_.to(leaving->process), leaving->remote_id, leaving->sent, stopped::alone);
       }
       return settle(*leaving);
     case operation::stage::waiting_at_home: {
@@ -204,11 +227,12 @@ void engine::report_mismatch(participant& member, std::uint64_t mine, int source
     return settings_.describe != nullptr ? settings_.describe(fingerprint) : std::to_string(fingerprint);
   };
   const std::string what = mine == theirs ? " with other counts" : "";
-  break_communicator(member.members->communicator, errc::mismatched_call,
-                     "rank " + std::to_string(member.rank) + " called " + name(mine) + " where rank " +
-                         std::to_string(source) + " called " + name(theirs) + what + " (communicator " +
-                         std::to_string(member.members->communicator) + ")",
-                     true);
+  break_communicator(
+      member.members->communicator,
+      {errc::mismatched_call, "rank " + std::to_string(member.rank) + " called " + name(mine) + " where rank " +
+                                  std::to_string(source) + " called " + name(theirs) + what + " (communicator " +
+                                  std::to_string(member.members->communicator) + ")"},
+      true);
 }
 
 }  // namespace weft::fabric

@@ -256,11 +256,16 @@ void engine::take_withdrawn(peer& from, const header& h, std::span<const std::by
   landing* withdrawn = landings_.find(static_cast<std::uint32_t>(h.detail));
   if (withdrawn == nullptr || withdrawn->process != from.process || withdrawn->last_known) return;
   if (!withdrawn->withdrawing) {  // the sender gave up first
-    auto poisoned = h.source == 2 ? read_poison(body) : nullptr;
+    const auto why = static_cast<stopped>(h.source);
+    auto poisoned = why == stopped::poisoned ? read_poison(body) : nullptr;
+    if (why == stopped::left) {
+      note_lost(static_cast<std::int64_t>(h.tag) - 1);
+      withdrawn->operation->failure = left_error(*withdrawn->operation->at, withdrawn->operation->source);
+    }
     stop(*withdrawn);
-    withdrawn->told_why = h.source == 0;
+    withdrawn->told_why = why == stopped::told;
     withdrawn->poisoned = std::move(poisoned);
-    if (h.source == 2) send_withdrawal(*withdrawn);  // behind all its grants: the sender can forget it
+    if (why == stopped::poisoned) send_withdrawal(*withdrawn);  // behind all its grants: the sender can forget it
   }
   withdrawn->last_known = true;
   withdrawn->last = std::min<std::size_t>(h.length, withdrawn->bytes);

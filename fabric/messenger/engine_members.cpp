@@ -12,7 +12,21 @@ void engine::join(participant& member) {
     for (const std::int32_t process : member.members->process)
       if (member.failure == nullptr && flow_.to(process).lost) member.failure = lost_error(process);
   }
+  miss_who_refused(member);
   if (member.failure != nullptr && member.told != nullptr) member.told->failed();
+}
+
+void engine::refuse(std::int32_t rank, std::uint32_t offered) {
+  rooms_.refuse(rank, offered);
+  rooms_.for_each_member([&](participant& member) { miss_who_refused(member); });
+}
+
+/// A rank of this process that did not get the communicator: the member's fails.
+void engine::miss_who_refused(participant& member) {
+  const group& members = *member.members;
+  for (std::size_t r = 0; r < members.offered.size() && member.failure == nullptr; ++r)
+    if (members.process[r] == settings_.process && rooms_.has_refused(members.world[r], members.offered[r]))
+      break_communicator(member, left_error(member, static_cast<int>(r)));
 }
 
 void engine::leave(participant& member) {
@@ -26,7 +40,7 @@ void engine::leave(participant& member) {
     messages_.keep(std::move(message));
   }
   const bool alone = member.failure == nullptr || member.failed_alone;
-  drop_early_grants(here, alone);
+  drop_early_grants(here, member.failure == nullptr ? stopped::left : alone ? stopped::alone : stopped::told);
   rooms_.leave(member, alone);
 }
 

@@ -81,7 +81,7 @@ void engine::answer_poisoned(departure& granted) {
   granted.operation = nullptr;
   header h;
   h.kind = message_kind::withdrawn;
-  h.source = 2;
+  h.source = static_cast<std::int32_t>(stopped::poisoned);
   h.detail = granted.remote_id;
   flow_.send_control(flow_.to(granted.process), h, body.data(), body.size());
   operations_.end(send);

@@ -88,10 +88,7 @@ void messenger::while_held(const std::function<void()>& function) {
 
 std::optional<probed_message> messenger::probe(participant& member, int source, std::uint64_t tag) {
   const engine_holder holder(*engine_);
-  if (member.failure != nullptr) std::rethrow_exception(member.failure);
-  const unexpected_message* found = member.here->messages.find_unexpected(source, tag);
-  if (found == nullptr) return std::nullopt;
-  return probed_message{found->source, found->tag, found->bytes};
+  return engine_->probe(member, source, tag);
 }
 
 bool messenger::poll() { return engine_->poll(); }
@@ -105,7 +102,25 @@ void messenger::lose(int process, const std::string& why) {
   engine_->left().call_later([this, process, why] { engine_->lose(process, why); });
 }
 void messenger::break_communicator(std::uint64_t communicator, errc code, const std::string& text) {
-  while_held([&] { engine_->break_communicator(communicator, code, text, true); });
+  while_held([&] { engine_->break_communicator(communicator, {code, text}, true); });
+}
+void messenger::break_communicator(const participant& member, const std::exception_ptr& why) {
+  while_held([&] { engine_->break_communicator(member, why); });
+}
+void messenger::miss(const participant& member, int rank) {
+  while_held([&] {
+    if (member.failure == nullptr) engine_->break_communicator(member, engine_->left_error(member, rank));
+  });
+}
+bool messenger::knows_loss() {
+  const engine_holder holder(*engine_);
+  return engine_->knows_loss();
+}
+void messenger::refuse(int rank, std::uint32_t offered) {
+  while_held([&] { engine_->refuse(rank, offered); });
+}
+void messenger::retire() {
+  while_held([&] { engine_->retire(); });
 }
 void messenger::break_held(const participant& member, const std::exception_ptr& why) noexcept {
   engine_->found().owe_break(member.members->communicator, why);

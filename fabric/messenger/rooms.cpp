@@ -42,10 +42,17 @@ void rooms::leave(participant& member, bool alone) noexcept {
   member.here = nullptr;
 }
 
-bool rooms::failed_alone(const room_key& key) const {
+stopped rooms::why_stopped(const room_key& key) const {
   const auto found = rooms_.find(key);
-  if (found == rooms_.end()) return history_.has_passed(key) && !history_.has_left_failed(key);
-  return found->second->owner != nullptr && found->second->owner->failed_alone;
+  if (found == rooms_.end())
+    return history_.has_passed(key) && !history_.has_left_failed(key) ? stopped::left : stopped::told;
+  return found->second->owner != nullptr && found->second->owner->failed_alone ? stopped::alone : stopped::told;
+}
+
+bool rooms::has_left(const room_key& key, std::uint32_t offered) const {
+  const auto found = rooms_.find(key);
+  if (found != rooms_.end() && found->second->owner != nullptr) return false;
+  return retired_ || history_.has_passed(key) || (offered != 0 && has_refused(key.rank, offered));
 }
 
 }  // namespace weft::fabric

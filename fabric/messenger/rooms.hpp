@@ -7,6 +7,7 @@
 
 #include "communicator_history.hpp"
 #include "room.hpp"
+#include "wire.hpp"
 
 namespace weft::fabric {
 
@@ -28,8 +29,17 @@ class rooms {
   /// The communicator has failed: for ranks that join it later. Throws std::bad_alloc.
   void fail(std::uint64_t communicator, std::exception_ptr why) { history_.fail(communicator, std::move(why)); }
   bool has_failed(std::uint64_t communicator) const { return history_.failure_of(communicator) != nullptr; }
-  /// Whether that rank has failed, or left, for a reason that the other ranks do not hear of by themselves.
-  bool failed_alone(const room_key& key) const;
+  /// Why that rank takes part in nothing any more.
+  stopped why_stopped(const room_key& key) const;
+  /// Whether nothing of that rank comes any more; `offered` as in group.
+  bool has_left(const room_key& key, std::uint32_t offered) const;
+  /// The rank did not get the communicator that it would have led by this counter. Throws std::bad_alloc.
+  void refuse(std::int32_t rank, std::uint32_t offered) { history_.refuse(offered_key(rank, offered)); }
+  bool has_refused(std::int32_t rank, std::uint32_t offered) const {
+    return history_.has_refused(offered_key(rank, offered));
+  }
+  /// All have left.
+  void retire() noexcept { retired_ = true; }
 
   /// Calls it for each rank that has joined and not failed.
   template <class Function>
@@ -40,11 +50,15 @@ class rooms {
 
  private:
   room* find_or_make(const room_key& key);
+  static room_key offered_key(std::int32_t rank, std::uint32_t offered) noexcept {
+    return {static_cast<std::uint64_t>(rank) << 32 | offered, rank};
+  }
 
   std::unordered_map<room_key, std::unique_ptr<room>, room_hash> rooms_;
   room_key last_key_;
   room* last_room_ = nullptr;  // of last_key_
   communicator_history history_;
+  bool retired_ = false;
 };
 
 }  // namespace weft::fabric

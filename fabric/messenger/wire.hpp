@@ -10,11 +10,12 @@
 //                                    which has header.length bytes
 //   withdraw  header                 the receiver gives up the message that it calls header.detail
 //   withdrawn header                 the sender has stopped after header.length bytes of what the receiver calls
-//   header.detail;
-//                                    source 1: for a reason that the receiver does not hear of otherwise; source 2: it
-//                                    has no contents, and poison_body | text follow
+//   header.detail; source: why (`stopped`)
 //   poisoned  header | poison_body | text   a short message of header.length bytes without contents
-//   inquiry   header                 a collective waits long: its tag and fingerprint, for the other side to compare
+//   inquiry   header | inquiry_body  a rank waits long for header.destination: of a collective its tag and fingerprint,
+//   for the other side to compare
+//   left      header                 behind all messages, to who inquired: that rank is in the communicator no more;
+//   header.length: 0, or one more than a rank of the world that it knows to be lost
 //   dropped   header                 nobody will ever receive the message that its sender calls header.detail
 //   credit    header                 gives credit back; source 1: send envelopes only, 0: send eagerly again;
 //   destination 1: it costs credit itself
@@ -44,7 +45,16 @@ enum class message_kind : std::uint8_t {
   dropped,
   inquiry,
   poisoned,
-  ready
+  ready,
+  left
+};
+
+/// Of `withdrawn`, in header.source: why the sender has stopped.
+enum class stopped : std::int32_t {
+  told = 0,  ///< the receiver hears of it otherwise
+  alone,     ///< it does not
+  poisoned,  ///< the message has no contents: poison_body | text follow
+  left,      ///< the sender's rank is in the communicator no more; header.tag as the length of `left`
 };
 
 /// Matching space within a communicator: messages by source and tag, or a collective's by source and ordinal.
@@ -72,6 +82,11 @@ struct header {
 
 struct envelope_body {
   std::uint32_t sender_name = 0;  ///< what the sender calls the message
+};
+
+struct inquiry_body {
+  std::int32_t asker = -1;    ///< its rank in the world
+  std::uint32_t offered = 0;  ///< see group::offered; 0: nothing was
 };
 
 /// Of fabric::poison; the text is the rest of the frame.

@@ -70,6 +70,13 @@ void arena_boards::give_back(board_ticket unused) {
   records_[unused.board].now = state::free;
 }
 
+void arena_boards::abandon(board_ticket unused) {
+  if (!unused) return;
+  const std::lock_guard lock(giving_);
+  // release: as in retire(), which may have said so already.
+  if (records_[unused.board].use == unused.use) board(unused.board).use.store(over(unused), std::memory_order_release);
+}
+
 void arena_boards::retire(board_ticket used, std::vector<seat> others) {
   const std::lock_guard lock(giving_);
   record& its = records_[used.board];

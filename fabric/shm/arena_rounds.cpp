@@ -59,9 +59,15 @@ class stamp_sleeper final : public sleeper {
 /// A stamp of this round, or a later one, for weft/runtime/wait_for.hpp. `value` comes to this core with it.
 class arena_rounds::awaited_round {
  public:
-  awaited_round(arena_rounds& of, const std::atomic<std::uint64_t>& its, std::uint32_t round, int looks,
+  awaited_round(arena_rounds& of, std::size_t member, std::uint32_t round, int looks,
                 std::span<const std::byte> value) noexcept
-      : of_(of), its_(its), round_(round), looks_(looks), value_(value), pause_(of.by_) {
+      : of_(of),
+        member_(member),
+        its_(of.boards_[member]->lines[round % arena_depth].stamp),
+        round_(round),
+        looks_(looks),
+        value_(value),
+        pause_(of.by_) {
     spins_ = of.spins_ > least_spins || (of.vain_waits_ + 1) % waits_between_trials == 0;
     if (!spins_) pause_.skip_spins();
   }
@@ -72,7 +78,11 @@ class arena_rounds::awaited_round {
     return static_cast<std::int32_t>(round_of(its_.load(std::memory_order_acquire)) - round_) >= 0;
   }
   bool is_given_up() const noexcept {
-    return of_.failed_.load(std::memory_order_relaxed);  // relaxed: as in begin_in()
+    if (of_.failed_.load(std::memory_order_relaxed)) return true;  // relaxed: as in begin_in()
+    // Looked at before the stamp: what it published before it left is there then.
+    if (!of_.boards_[member_]->is_left() || has_come()) return false;
+    of_.missed_ = member_;
+    return true;
   }
   int looks() const noexcept { return looks_; }
   void came_after(int) const noexcept {}
@@ -116,6 +126,7 @@ class arena_rounds::awaited_round {
   }
 
   arena_rounds& of_;
+  const std::size_t member_;
   const std::atomic<std::uint64_t>& its_;
   const std::uint32_t round_;
   const int looks_;
@@ -135,15 +146,15 @@ arena_rounds::arena_rounds(std::vector<arena_board*> boards, std::size_t self, p
       failed_(failed),
       spins_(most_spins) {}
 
-arena_rounds::found arena_rounds::wait_for_stamp(const std::atomic<std::uint64_t>& its,
-                                                 std::span<const std::byte> value) {
-  awaited_round it(*this, its, order_.number(), spins_, value);
+arena_rounds::found arena_rounds::wait_for_stamp(std::size_t member, std::span<const std::byte> value) {
+  awaited_round it(*this, member, order_.number(), spins_, value);
   if (!wait_for(it)) return found::failed;
   if (it.has_paused()) {
     // Looking was in vain, or a little more of it would have been enough.
     if (spins_ == least_spins) ++vain_waits_;
     spins_ = it.was_short() ? std::min(2 * spins_, most_spins) : std::max(spins_ / 2, least_spins);
   }
+  const std::atomic<std::uint64_t>& its = boards_[member]->lines[place_].stamp;
   return its.load(std::memory_order_acquire) == stamp_ ? found::here : found::differs;  // as in await()
 }
 
@@ -170,9 +181,7 @@ bool arena_rounds::settle() {
   if (settle_at_once()) return true;
   const std::uint32_t needed = order_.needed();
   for (std::size_t i = 0; i < boards_.size(); ++i)
-    if (awaited_round it(*this, boards_[i]->lines[needed % arena_depth].stamp, needed, 0, {});
-        i != self_ && !wait_for(it))
-      return false;
+    if (awaited_round it(*this, i, needed, 0, {}); i != self_ && !wait_for(it)) return false;
   order_.settle(needed);
   return true;
 }

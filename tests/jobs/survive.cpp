@@ -1,5 +1,5 @@
 // survive SCENARIO SEED BOARD: ranks under load, some of which die. SCENARIO: kill, two, exit, throw, start, leave,
-// stop.
+// stop, divide, divide-two.
 #include <signal.h>
 
 #include <algorithm>
@@ -21,12 +21,14 @@ using namespace std::chrono_literals;
 struct script {
   std::string_view scenario;
   std::uint64_t seed = 0;
-  int ranks = 0;
+  int ranks_each = 1;  // of a process
+  int ranks = 0;       // that may die: the first of each process
 
+  bool divides() const { return scenario.starts_with("divide"); }
   int first_victim() const { return static_cast<int>(draw(seed, 1, static_cast<std::uint64_t>(ranks))); }
   bool dies(int rank) const {
     return rank == first_victim() ||
-           (scenario == "two" &&
+           ((scenario == "two" || scenario == "divide-two") &&
             rank ==
                 (first_victim() + 1 + static_cast<int>(draw(seed, 2, static_cast<std::uint64_t>(ranks - 1)))) % ranks);
   }
@@ -120,6 +122,37 @@ void work_until_loss(const script& what, weft::runtime& runtime, const board& sh
   if (what.scenario != "stop") work->check_marks();
 }
 
+/// Divides communicators again and again, and uses what comes of that, until somebody is lost. By every rank.
+void divide_until_loss(const script& what, weft::communicator& world, board_line& line, bool strikes) {
+  try {
+    world.barrier();
+    if (strikes) strike_later(what, line);
+    for (line.round = 0;; ++line.round) {
+      const auto round = static_cast<std::uint64_t>(line.round.load());
+      const auto draw_of_all = [&](std::uint64_t which, std::uint64_t bound) {
+        return draw(mix(what.seed) ^ mix(round), which, bound);
+      };
+      const auto rank = static_cast<std::uint64_t>(world.rank());
+      auto part =
+          world.split(static_cast<int>(draw_of_all(10 + rank, 3)), static_cast<int>(draw_of_all(100 + rank, 5)));
+      std::vector<std::int64_t> ones(draw_of_all(1, 4000) + 1, 1), sums(ones.size());
+      part->allreduce(ones, sums, weft::sum);
+      if (sums.front() != part->size() || sums.back() != sums.front()) throw wrong_result("a sum of a part");
+      auto same = part->dup();
+      const int next = (same.rank() + 1) % same.size(), before = (same.rank() + same.size() - 1) % same.size();
+      same.sendrecv(ones, next, 1, sums, before, 1);
+      same.bcast(sums, static_cast<int>(draw_of_all(2, static_cast<std::uint64_t>(same.size()))));
+      if (draw_of_all(3, 3) == 0) world.barrier();
+    }
+  } catch (const weft::peer_lost& e) {
+    line.noticed_at = common_clock();
+    line.lost_rank = e.rank();
+    line.say(verdict::lost, e.what());
+  } catch (const std::exception& e) {
+    line.say(verdict::wrong, e.what());
+  }
+}
+
 void live(const script& what, board_line& line, const board& shared, int argc, char** argv) {
   std::optional<weft::runtime> runtime;
   try {
@@ -131,6 +164,15 @@ void live(const script& what, board_line& line, const board& shared, int argc, c
     line.say(verdict::lost, e.what());
     return;
   }
+  if (what.divides()) {
+    const int process = std::atoi(std::getenv("WEFT_PROCESS"));
+    return runtime->run([&](weft::communicator& world) {
+      const int mine = world.rank();
+      const bool strikes = mine == process * what.ranks_each && what.dies(process);
+      divide_until_loss(what, world, shared[mine], strikes);
+      shared[mine].ended_at = common_clock();
+    });
+  }
   work_until_loss(what, *runtime, shared);
   if (what.scenario == "leave" && what.dies(runtime->world().rank())) strike_later(what, line);
 }
@@ -138,10 +180,11 @@ void live(const script& what, board_line& line, const board& shared, int argc, c
 }  // namespace
 
 int survive(int argc, char** argv) {
-  script what{argv[2], std::strtoull(argv[3], nullptr, 10), std::atoi(std::getenv("WEFT_RANKS"))};
+  script what{argv[2], std::strtoull(argv[3], nullptr, 10), std::atoi(std::getenv("WEFT_RANKS_PER_PROCESS"))};
+  what.ranks = std::atoi(std::getenv("WEFT_RANKS")) / what.ranks_each;
   static const board& shared = *new board(argv[4]);  // stays: a strike may come when main has ended
   const int rank = std::atoi(std::getenv("WEFT_PROCESS"));
-  board_line& line = shared[rank];
+  board_line& line = shared[rank * what.ranks_each];
   if (what.scenario == "start" && what.dies(rank)) strike_later(what, line);
   try {
     live(what, line, shared, argc, argv);

@@ -32,7 +32,8 @@ struct trial {
   std::string scenario;
   std::uint64_t seed;
   std::string provider;
-  int ranks;
+  int ranks;       // processes
+  int ranks_each;  // of a process
   board shared;
   launcher running;
 
@@ -41,12 +42,15 @@ struct trial {
         seed(number),
         provider(by),
         ranks(4 + static_cast<int>(draw(number, 5, 5))),
+        ranks_each(name.starts_with("divide") ? 1 + static_cast<int>(draw(number, 8, 2)) : 1),
         running(command()) {}
 
   std::vector<std::string> command() const {
     std::vector<std::string> words{"run",
                                    "-n",
-                                   std::to_string(ranks),
+                                   std::to_string(ranks * ranks_each),
+                                   "--ranks-per-process",
+                                   std::to_string(ranks_each),
                                    "--oversubscribe",
                                    "--on-failure",
                                    "continue",
@@ -95,25 +99,30 @@ void judge(trial& one, figures& seen) {
   const outcome ended = one.running.wait();
   std::int64_t struck_at = 0;
   std::string states;
-  for (int rank = 0; rank < one.ranks; ++rank) {
+  const int ranks = one.ranks * one.ranks_each;
+  const auto first_of = [&](int rank) -> const board_line& {  // of its process
+    return one.shared[std::max(0, rank) / one.ranks_each * one.ranks_each];
+  };
+  for (int rank = 0; rank < ranks; ++rank) {
     struck_at = std::max(struck_at, one.shared[rank].struck_at.load());
     states += state_of(one, rank);
   }
-  INFO("scenario " << one.scenario << ", seed " << one.seed << ", " << one.ranks << " ranks over " << one.provider
-                   << ", status " << ended.status << ", " << ended.time.count() << " ms" << states << "\n"
+  INFO("scenario " << one.scenario << ", seed " << one.seed << ", " << one.ranks << " processes of " << one.ranks_each
+                   << " over " << one.provider << ", status " << ended.status << ", " << ended.time.count() << " ms"
+                   << states << "\n"
                    << ended.error);
   if (one.scenario == "leave" && ended.status == 0) return;  // it had left before
   CHECK(ended.status == expected_status(one.scenario));
   REQUIRE(struck_at != 0);
-  for (int rank = 0; rank < one.ranks; ++rank) {
+  for (int rank = 0; rank < ranks; ++rank) {
     const board_line& line = one.shared[rank];
-    if (line.struck_at != 0 && one.scenario != "stop") continue;
+    if (first_of(rank).struck_at != 0 && one.scenario != "stop") continue;
     CAPTURE(rank);
     if (one.scenario == "leave") {
       CHECK((line.what == verdict::done || line.what == verdict::lost));
     } else {
       CHECK(line.what == verdict::lost);
-      CHECK(one.shared[std::max(0, line.lost_rank.load())].struck_at != 0);
+      CHECK(first_of(line.lost_rank).struck_at != 0);
       if (one.scenario == "start" && line.round == 0 && line.kind == 0)
         CHECK_THAT(line.text.data(), ContainsSubstring("process " + std::to_string(line.lost_rank.load())));
       // Stopped ranks are noticed by their silence; those that start may not have come far when one dies.
@@ -151,6 +160,8 @@ void try_all(const std::string& scenario, int count) {
 
 TEST_CASE("a rank killed under load is lost to every other one within a second", "[kill]") { try_all("kill", kills()); }
 TEST_CASE("two ranks killed at once", "[two]") { try_all("two", kills() / 4); }
+TEST_CASE("a process killed while others divide communicators", "[divide]") { try_all("divide", kills() / 2); }
+TEST_CASE("two of them", "[divide-two]") { try_all("divide-two", kills() / 4); }
 TEST_CASE("a rank that exits in the middle is lost", "[exit]") { try_all("exit", kills() / 8); }
 TEST_CASE("a rank that throws out of main is lost", "[throw]") { try_all("throw", kills() / 8); }
 TEST_CASE("a rank killed while the job starts is lost", "[start]") { try_all("start", kills() / 4); }

@@ -336,6 +336,7 @@ class communicator {
   detail::begun_operation begin(detail::request call);
   plan make_plan(const detail::request& call);
   std::optional<communicator> divide(const char* operation, detail::part mine);
+  std::optional<communicator> divide_as(const char* operation, const detail::part& mine);
 
   std::shared_ptr<detail::communicator_state> state_;
 };

@@ -134,7 +134,7 @@ class meeting final : public fabric::failure_listener {
     early,   ///< others have yet to arrive
     last,    ///< at its worker: does the part of all its ranks, and then calls `release`
     over,    ///< that has been done
-    failed,  ///< the communicator has, and nobody uses this rank's buffers
+    failed,  ///< the communicator has, or a rank has left it, and nobody uses this rank's buffers
   };
   /// Does not block.
   arrival arrive(std::size_t index);
@@ -142,6 +142,10 @@ class meeting final : public fabric::failure_listener {
   arrival await_end(std::size_t index);
   /// By the last rank of a worker: its ranks' call is over.
   void release(std::size_t index) noexcept;
+  /// The rank there makes no further call: who waits for it here has waited in vain. Any thread.
+  void leave(std::size_t index) noexcept;
+  /// Why the member's call has failed, where that is so: the communicator has, or does now since a rank here has left.
+  std::exception_ptr failure_of(const fabric::participant& member);
 
   /// Breaks the communicator because the ranks at two seats call different things; of an all-to-all with counts where
   /// what a rank sends another is not what that expects: then false.
@@ -154,7 +158,9 @@ class meeting final : public fabric::failure_listener {
   std::byte* scratch(std::size_t bytes);
 
  private:
-  static constexpr std::uint32_t broken = std::uint32_t{1} << 31;
+  // Of worker::arrived:
+  static constexpr std::uint32_t broken = std::uint32_t{1} << 31;  // the communicator has failed
+  static constexpr std::uint32_t left = std::uint32_t{1} << 30;    // a rank has left
 
   void seat_by_worker();
   void refuse(const std::string& why);
@@ -184,6 +190,7 @@ class meeting final : public fabric::failure_listener {
   std::vector<std::size_t> firsts_, everyone_;
   std::size_t most_on_a_worker_ = 0;
   std::optional<worker_rounds> rounds_;
+  std::atomic<int> left_{-1};  // one of the ranks here that have
 };
 
 }  // namespace weft::detail

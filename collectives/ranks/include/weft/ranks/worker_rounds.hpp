@@ -37,7 +37,8 @@ class worker_rounds {
   enum class found {
     here,     ///< it has published in this round, or in a later one
     differs,  ///< in this round, of another call
-    failed,   ///< the communicator has failed, and the round after which nobody leaves is not held
+    failed,   ///< the worker has left, or the communicator has failed, and the round after which nobody leaves is not
+              ///< held
   };
 
   worker_rounds(std::size_t workers, progress& by) : by_(by), boards_(workers) {}
@@ -58,6 +59,9 @@ class worker_rounds {
   }
 
   class round;
+
+  /// The worker takes part in no further round: who waits for it there has waited in vain. Any thread.
+  void leave(std::size_t worker) noexcept;
 
   /// The communicator has failed: who waits is told, unless he must not leave. Any thread; perhaps several times.
   void fail() noexcept;
@@ -88,6 +92,7 @@ class worker_rounds {
   struct board {
     std::array<line, depth> lines;
     alignas(alignment) std::atomic<std::uint32_t> asleep{0};  ///< 1: `bell` is to be set by who makes it 0
+    std::atomic<bool> left{false};
     event bell;
     std::unique_ptr<std::array<slot, depth>> slots;  ///< once it has had a value that needs one
     alignas(alignment) std::uint64_t rounds = 0;     // from here on the worker's alone
@@ -110,7 +115,7 @@ class worker_rounds {
 
   /// `value` is read next: it comes to this core together with its stamp, not behind it. False where who has published
   /// in round `stays` leaves.
-  bool await(board& mine, const std::atomic<std::uint64_t>& stamp, std::uint64_t number, std::uint64_t stays,
+  bool await(board& mine, const board& its, std::uint64_t number, std::uint64_t stays,
              std::span<const std::byte> value);
   void wake(const board* but) noexcept {
     // seq_cst: between what was shown before and the looks; see awaited_round::pause().
@@ -169,13 +174,14 @@ class worker_rounds::round {
   /// value, which is read next. `stays`: the round after which nobody leaves, once it is held; 0: none.
   found await(std::size_t worker, std::size_t bytes = 0, std::uint64_t stays = 0) {
     if (!has_published_) publish();
-    line& its = all_.boards_[worker].lines[place()];
+    board& of = all_.boards_[worker];
+    line& its = of.lines[place()];
     const std::size_t in_line = bytes <= line_bytes ? bytes : 0;
     const std::span<const std::byte> value{its.begin(in_line), in_line};
     ask_for(value);
     // acquire: pairs with publish(). The same behind the wait.
     if (its.stamp.load(std::memory_order_acquire) == stamp_) return found::here;
-    if (!all_.await(mine_, its.stamp, number_, stays, value)) return found::failed;
+    if (!all_.await(mine_, of, number_, stays, value)) return found::failed;
     const std::uint64_t stamp = its.stamp.load(std::memory_order_acquire);
     return stamp == stamp_ || stamp >> 32 != stamp_ >> 32 ? found::here : found::differs;
   }

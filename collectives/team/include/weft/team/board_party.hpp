@@ -83,7 +83,10 @@ class board_party {
       return finish_special();
     return {};
   }
-  /// It has not: from now on nobody uses this process's memory, once this returns. Blocks until then.
+  /// It has not since a process has left the communicator, or for another reason: in the first case that fails now.
+  /// Blocks for a while, until it is known whether a loss is behind it.
+  void explain(const fabric::participant& member);
+  /// And from now on nobody uses this process's memory, once this returns. Blocks until then.
   void withdraw();
 
   /// The communicator has failed: whoever waits here is to end. Any thread.

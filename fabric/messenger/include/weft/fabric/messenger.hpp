@@ -94,8 +94,21 @@ class messenger final : public pollable {
   void lose(int process, const std::string& why);
   /// Ends every operation of a communicator, on all processes, with `code` and `text`.
   void break_communicator(std::uint64_t communicator, errc code, const std::string& text);
-  /// The same with operation_failed, as soon as somebody polls: this process cannot go on with it. Where the token is
-  /// held.
+  /// The same since a collective has failed on the rank: with peer_lost or mismatched_call where it failed with that,
+  /// else with operation_failed.
+  void break_communicator(const participant& member, const std::exception_ptr& why);
+  /// The same since `member` waits in a collective, elsewhere than here, for `rank`, which has left the communicator:
+  /// with peer_lost where some process is known to be lost, else with mismatched_call.
+  void miss(const participant& member, int rank);
+  /// Whether some process is known to be lost.
+  bool knows_loss();
+  /// A rank of this process, of that number in the world, did not get the communicator of which it had offered to be
+  /// the leader by this counter (group::offered): others that have got it fail where they wait for it.
+  void refuse(int rank, std::uint32_t offered);
+  /// The ranks of this process take part in nothing any more: whoever still waits for one of them is told.
+  void retire();
+  /// As break_communicator with operation_failed, as soon as somebody polls: this process cannot go on with it. Where
+  /// the token is held.
   void break_held(const participant& member, const std::exception_ptr& why) noexcept;
   /// A process has ended, most likely: `lose`, unless something else tells of it soon. Where the token is held.
   void suspect_held(int process, const std::string& why) noexcept;

@@ -73,6 +73,13 @@ class participant {
   room* here = nullptr;        ///< what waits for it
   std::exception_ptr failure;  ///< once set, every operation ends with it
   bool failed_alone = false;   ///< and the other ranks do not hear of it by themselves
+  /// What it has last probed for in vain.
+  struct {
+    bool waits = false;
+    int source = -1;
+    std::uint8_t inquiries = 0;  ///< as of an operation
+    std::exception_ptr failure;  ///< what the next probe throws
+  } probed;
   /// The collectives that it began last, by sequence: what it must agree on with the others.
   struct begun_collective {
     std::uint32_t sequence = 0;

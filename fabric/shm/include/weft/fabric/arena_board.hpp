@@ -52,6 +52,9 @@ struct arena_board {
   std::atomic<std::uint32_t> withdrawn{0};
   /// How often it has been given to a communicator, twice, and one more when the latest of them has gone.
   alignas(arena_alignment) std::atomic<std::uint64_t> use{0};
+  /// Whether that has gone: its owner publishes nothing any more. acquire: pairs with the release in
+  /// arena_boards::retire(), behind all that it has published.
+  bool is_left() const noexcept { return use.load(std::memory_order_acquire) % 2 != 0; }
   alignas(arena_alignment) std::array<std::byte, arena_slots_bytes> slots;
 };
 

@@ -22,6 +22,10 @@ class arena_boards {
   /// Gives back one that nobody has used, and nobody is going to.
   void give_back(board_ticket unused);
 
+  /// One that others have been told of, and may wait for, while this process does not get the communicator: it has left
+  /// that. The board is lost.
+  void abandon(board_ticket unused);
+
   /// At least so many bytes of this process's heap that go with a board: for the others of its communicator to read. It
   /// has them from the first call of this on, and whoever has the board next again. Null where there is no memory.
   std::byte* long_slots(board_ticket of, std::size_t bytes);

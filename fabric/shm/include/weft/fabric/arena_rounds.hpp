@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,14 +23,14 @@ namespace weft::fabric {
 /// Every process publishes in every round, whether or not it has anything to say. `begin` waits until nobody reads any
 /// more what is written now (round_order.hpp).
 ///
-/// For one thread at a time. What blocks spins, yields, and sleeps, polls meanwhile, and ends where `failed` is set; a
-/// coroutine is left (weft/runtime/coroutine.hpp).
+/// For one thread at a time. What blocks spins, yields, and sleeps, polls meanwhile, and ends where `failed` is set, or
+/// where who is awaited has left; a coroutine is left (weft/runtime/coroutine.hpp).
 class arena_rounds {
  public:
   enum class found {
     here,     ///< it has published, and all its calls were the same
     differs,  ///< not all were: see `difference_to`
-    failed,   ///< the communicator has
+    failed,   ///< the communicator has, or the process has left it: see `missed`
   };
 
   /// `boards` are of the communicator's processes, in its order, all of them made; that of this one is at `self`. They
@@ -90,7 +91,7 @@ class arena_rounds {
     ask_for(value);
     // acquire: pairs with publish().
     if (its.load(std::memory_order_acquire) == stamp_) return found::here;
-    return wait_for_stamp(its, value);
+    return wait_for_stamp(member, value);
   }
 
   /// Ends a round in which all others were awaited, and one in which not all were.
@@ -125,6 +126,9 @@ class arena_rounds {
   /// Whether `member` may be using memory that it was told of in the round of `telling`. Once withdrawn.
   bool is_using(std::size_t member, std::uint32_t telling) const noexcept;
 
+  /// Who was awaited, and has left the communicator without publishing.
+  std::optional<std::size_t> missed() const noexcept { return missed_; }
+
   /// The first calls known in which `member` differs, and this process's instead. Once it has been found to differ.
   struct difference {
     std::uint64_t mine = 0, theirs = 0;  ///< fingerprints
@@ -140,7 +144,7 @@ class arena_rounds {
   static constexpr std::size_t most_asked_for = 512;
 
   static std::uint32_t round_of(std::uint64_t stamp) noexcept { return static_cast<std::uint32_t>(stamp >> 32); }
-  found wait_for_stamp(const std::atomic<std::uint64_t>& its, std::span<const std::byte> value);
+  found wait_for_stamp(std::size_t member, std::span<const std::byte> value);
   /// Where this round's slots lie, and the round that all others must be in before they are written.
   std::uint32_t take_slot(std::size_t bytes) noexcept {
     if (bytes == 0) return order_.settled();
@@ -195,7 +199,8 @@ class arena_rounds {
   std::uint64_t stamp_ = 0;
   int spins_;
   unsigned vain_waits_ = 0;  // with the fewest spins
-  bool woken_ = false;       // whoever slept until the latest round was published
+  std::optional<std::size_t> missed_;
+  bool woken_ = false;  // whoever slept until the latest round was published
 };
 
 }  // namespace weft::fabric

@@ -1,0 +1,176 @@
+// Whoever waits long for a rank asks whether that will ever come.
+//
+// The rank that is asked may call another collective (engine_agreement.cpp); or it has left the communicator, or never
+// got it, or its process is about to end: then it says so, behind all that it has sent, and what still waits for it has
+// waited in vain. So nobody who leaves has to tell anybody, and who leaves once its part is done disturbs nobody.
+//
+//   who waits   --inquiry-->           room:  of another call -> the communicator fails
+//               <--left (messages)--          none any more
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+#include <weft/runtime/error.hpp>
+
+#include "engine.hpp"
+
+namespace weft::fabric {
+namespace {
+
+// An operation found waiting in 2, 4, 8, ... looks so far apart is asked about: sooner once a process is lost, since
+// others leave in the middle of something then.
+constexpr std::chrono::milliseconds between_looks{500};
+constexpr std::chrono::milliseconds between_looks_after_loss{10};
+
+constexpr std::uint8_t most_looks = 128;
+
+/// Whether it is to be asked about, once it has been found waiting once more.
+bool is_due(std::uint8_t& looks) noexcept {
+  if (++looks > most_looks) looks = most_looks / 2 + 1;
+  return looks > 1 && (looks & (looks - 1)) == 0;
+}
+
+std::uint32_t offered_by(const group& members, int rank) noexcept {
+  return members.offered.empty() ? 0 : members.offered[static_cast<std::size_t>(rank)];
+}
+
+}  // namespace
+
+std::optional<probed_message> engine::probe(participant& member, int source, std::uint64_t tag) {
+  if (member.failure != nullptr) std::rethrow_exception(member.failure);
+  auto& latest = member.probed;
+  if (const unexpected_message* const found = member.here->messages.find_unexpected(source, tag)) {
+    latest = {};
+    return probed_message{found->source, found->tag, found->bytes};
+  }
+  if (latest.failure != nullptr) std::rethrow_exception(std::exchange(latest, {}).failure);
+  if (!std::exchange(latest.waits, true) || std::exchange(latest.source, source) != source) latest.inquiries = 0;
+  any_probes_ = true;
+  return std::nullopt;
+}
+
+void engine::inquire_now_and_then() {
+  const auto now = steady_clock_source().now();
+  if (now - last_inquiry_ < (first_lost_ < 0 ? between_looks : between_looks_after_loss)) return;
+  last_inquiry_ = now;
+  any_probes_ = false;
+  std::vector<operation*> waiting;
+  std::vector<participant*> probing;
+  rooms_.for_each_member([&](participant& member) {
+    for (operation& each : member.active)
+      if (is_unanswered(each) && is_due(each.inquiries)) waiting.push_back(&each);
+    if (member.probed.waits && is_due(member.probed.inquiries)) probing.push_back(&member);
+  });
+  // An answer may break a communicator, which ends its operations; they stay where they are until finish_ended.
+  for (operation* each : waiting)
+    if (each->now != operation::stage::ended) inquire_about(*each);
+  for (participant* each : probing)
+    if (each->failure == nullptr) inquire(*each, each->probed.source, nullptr);
+}
+
+/// Whether nothing has come yet for it of the rank that it waits for.
+bool engine::is_unanswered(const operation& each) noexcept {
+  switch (each.now) {
+    case operation::stage::posted:
+    case operation::stage::waiting_at_home:
+      return true;
+    case operation::stage::landing: {
+      const auto& arriving = *static_cast<const landing*>(each.transfer_state);
+      return !arriving.active && !arriving.withdrawing;
+    }
+    case operation::stage::waiting_for_grant:
+      return each.transfer_state == nullptr || static_cast<const departure*>(each.transfer_state)->remote_id == 0;
+    default:
+      return false;
+  }
+}
+
+void engine::inquire_about(operation& waiting) { inquire(*waiting.at, waiting.peer, &waiting); }
+
+/// `about`: of what; null: a probe.
+void engine::inquire(participant& member, int rank, operation* about) {
+  if (rank != any_peer) return inquire_of(member, rank, about);
+  if (first_lost_ < 0) return;  // any of the others may still send
+  for (int each = 0; each < member.members->size() && member.failure == nullptr; ++each)
+    if (each != member.rank && (about == nullptr || is_unanswered(*about))) inquire_of(member, each, about);
+}
+
+void engine::inquire_of(participant& member, int rank, operation* about) {
+  const group& members = *member.members;
+  const bool collective = about != nullptr && about->collective;
+  const int process = members.process[static_cast<std::size_t>(rank)];
+  const room_key key = key_of(members, rank);
+  const inquiry_body body{key_of(members, member.rank).rank, offered_by(members, rank)};
+  if (process == settings_.process) {
+    if (rooms_.has_left(key, body.offered)) return miss(member, rank);
+    if (collective) disagrees(*rooms_.find(key), about->tag, about->fingerprint, member.rank);
+    return;
+  }
+  header h;
+  h.kind = message_kind::inquiry;
+  h.matching = collective ? space::collective : space::message;
+  h.communicator = members.communicator;
+  h.source = member.rank;
+  h.destination = key.rank;
+  if (collective) {
+    h.tag = about->tag;
+    h.detail = about->fingerprint;
+  }
+  flow_.send_control(flow_.to(process), h, reinterpret_cast<const std::byte*>(&body), sizeof body);
+}
+
+void engine::take_inquiry(peer& from, const header& h, std::span<const std::byte> body) {
+  if (body.size() < sizeof(inquiry_body)) return troubles_.suspect(from, "it sent an inquiry that is cut short");
+  const auto asked = read_part<inquiry_body>(body, 0);
+  const room_key key{h.communicator, h.destination};
+  if (!rooms_.has_left(key, asked.offered)) {
+    if (h.matching == space::collective) disagrees(*rooms_.find(key), h.tag, h.detail, h.source);
+    return;
+  }
+  header answer;
+  answer.kind = message_kind::left;
+  answer.communicator = h.communicator;
+  answer.source = h.destination;
+  answer.destination = asked.asker;
+  answer.length = static_cast<std::uint64_t>(first_lost_ + 1);
+  flow_.send_queued(from, answer, {});
+}
+
+void engine::take_left(const header& h) {
+  note_lost(static_cast<std::int64_t>(h.length) - 1);
+  room* const here = rooms_.find({h.communicator, h.destination});
+  if (here == nullptr || here->owner == nullptr || here->owner->failure != nullptr) return;
+  const auto& world = here->owner->members->world;
+  const auto its = std::ranges::find(world, h.source);
+  if (its != world.end()) miss(*here->owner, static_cast<int>(its - world.begin()));
+}
+
+/// What the rank still waits for from `rank`, which has left, ends.
+void engine::miss(participant& member, int rank) {
+  const std::exception_ptr why = left_error(member, rank);
+  const auto is_of_it = [&](int waits_for) { return waits_for == rank || waits_for == any_peer; };
+  const auto waits_in_vain = [&](const operation& each) { return is_of_it(each.peer) && is_unanswered(each); };
+  // One at a time: to end one may end others.
+  for (auto each = member.active.begin(); member.failure == nullptr;) {
+    each = std::find_if(member.active.begin(), member.active.end(), waits_in_vain);
+    if (each == member.active.end()) break;
+    cancel(*each, why);
+  }
+  if (member.probed.waits && is_of_it(member.probed.source)) member.probed.failure = why;
+}
+
+void engine::note_lost(std::int64_t rank) noexcept {
+  if (first_lost_ < 0 && rank >= 0 && rank <= INT32_MAX) first_lost_ = static_cast<std::int32_t>(rank);
+}
+
+std::exception_ptr engine::left_error(const participant& member, int rank) const {
+  const std::string left = "rank " + std::to_string(rank) + " has left communicator " +
+                           std::to_string(member.members->communicator) + ", where rank " +
+                           std::to_string(member.rank) + " waits for it";
+  if (first_lost_ < 0) return std::make_exception_ptr(error(errc::mismatched_call, left));
+  return std::make_exception_ptr(
+      peer_lost(first_lost_, left + ", after rank " + std::to_string(first_lost_) + " of the world was lost"));
+}
+
+}  // namespace weft::fabric

@@ -1,0 +1,175 @@
+// Ranks that leave a communicator, or never get it, while others wait for them.
+#include "catch.hpp"
+#include "fabric/messenger_job.hpp"
+
+using namespace weft_test;
+using weft::errc;
+
+namespace {
+
+/// Everything that a rank can wait for another with, each in a communicator of its own of two ranks.
+class waiting_operations {
+ public:
+  static constexpr std::uint64_t most = 16;
+
+  /// By rank 0 of the world for rank 1.
+  waiting_operations(messenger_job& job, std::uint64_t first_id) : job_(job) {
+    const bytes longer = pattern(50'000, 1);
+    const auto new_communicator = [&] { return members_.emplace_back(job.communicator(first_id++, {0, 1})); };
+    const auto receive = [&](std::size_t length, bool collective) {
+      job[0].post(job.receives.emplace_back(*new_communicator()[0], 1, 1, length, collective, 1));
+    };
+    const auto send = [&](const bytes& message, bool collective) {
+      job[0].post(job.sends.emplace_back(*new_communicator()[0], 1, 1, message, collective, 1));
+    };
+    for (const bool collective : {true, false})
+      for (const std::size_t length : {std::size_t{8}, longer.size()}) receive(length, collective);
+    if (job.process_of(1) != 0) send(longer, true);  // one within a process ends when its receiver leaves
+    job.settle();
+  }
+
+  /// All that rank 1 joined.
+  void leave_all() {
+    for (const auto& both : members_) job_.of_rank(1).leave(*both[1]);
+  }
+
+  /// Waits until all have ended, and says how: the same way.
+  std::vector<described_failure> outcomes() {
+    std::vector<described_failure> all;
+    const auto take = [&](const auto& each) {
+      job_.poll_until([&] { return each.done.load(); }, "an operation that waits in vain");
+      REQUIRE(each.failure != nullptr);
+      all.push_back(describe(each.failure));
+    };
+    for (const auto& each : job_.receives) take(each);
+    for (const auto& each : job_.sends) take(each);
+    return all;
+  }
+
+ private:
+  messenger_job& job_;
+  std::vector<std::vector<fabric::participant*>> members_;
+};
+
+}  // namespace
+
+TEST_CASE("who waits for a rank that has left is told", "[messenger][departures]") {
+  const int ranks_each = GENERATE(1, 2);
+  CAPTURE(ranks_each);
+  messenger_job job(small_shape(2, ranks_each));
+  waiting_operations all(job, 100);
+  all.leave_all();
+  for (const described_failure& each : all.outcomes()) {
+    CHECK(each.code == errc::mismatched_call);
+    CHECK_THAT(each.text, ContainsSubstring("rank 1 has left communicator 1"));
+  }
+}
+
+TEST_CASE("who waits for a rank that has left after a loss is told of that", "[messenger][departures]") {
+  const int knows = GENERATE(0, 1);  // who waits, or who leaves
+  CAPTURE(knows);
+  messenger_job job(small_shape(3));
+  waiting_operations all(job, 100);
+  job.kill(2);
+  job[knows].lose(2, "it was killed");
+  job.settle();
+  all.leave_all();
+  for (const described_failure& each : all.outcomes()) {
+    CHECK(each.code == errc::peer_lost);
+    CHECK_THAT(each.text, ContainsSubstring("rank 2 of the world was lost"));
+  }
+}
+
+TEST_CASE("who waits for anybody waits until a loss is known", "[messenger][departures]") {
+  messenger_job job(small_shape(3));
+  const auto both = job.communicator(100, {0, 1});
+  test_receive receive(*both[0], fabric::any_peer, 1, 8);
+  job[0].post(receive);
+  job.of_rank(1).leave(*both[1]);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1200);
+  while (std::chrono::steady_clock::now() < end) job.poll();
+  CHECK_FALSE(receive.done);
+  job[0].lose(2, "it was killed");
+  job.poll_until([&] { return receive.done.load(); }, "a receive in vain");
+  CHECK(describe(receive.failure).code == errc::peer_lost);
+}
+
+TEST_CASE("who probes for a rank that has left is told once", "[messenger][departures]") {
+  messenger_job job(small_shape(2));
+  const auto both = job.communicator(100, {0, 1});
+  job.of_rank(1).leave(*both[1]);
+  const auto probe = [&] { return job[0].probe(*both[0], 1, 1).has_value(); };
+  std::string text;
+  job.poll_until(
+      [&] {
+        try {
+          probe();
+        } catch (const weft::error& e) {
+          text = e.what();
+        }
+        return !text.empty();
+      },
+      "a probe in vain");
+  CHECK_THAT(text, ContainsSubstring("rank 1 has left communicator 100"));
+  CHECK_FALSE(probe());
+}
+
+TEST_CASE("what a rank sent before it left arrives, whoever inquires meanwhile", "[messenger][departures]") {
+  auto shape = small_shape(3);
+  shape.settings.credit = 2048;  // so that most of it waits at its sender
+  messenger_job job(shape);
+  const auto both = job.communicator(100, {0, 1});
+  job.kill(2);
+  for (const int process : {0, 1}) job[process].lose(2, "it was killed");
+  job.settle();
+  constexpr std::uint64_t many = 64;
+  for (std::uint64_t i = 0; i < many; ++i) job[1].post(job.sends.emplace_back(*both[1], 0, i, pattern(200, i)));
+  test_receive last(*both[0], 1, many - 1, 200);
+  job[0].post(last);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+  while (std::chrono::steady_clock::now() < end) job[0].poll();  // it inquires
+  while (!std::ranges::all_of(job.sends, [](const auto& each) { return each.done.load(); })) job.poll();
+  job.of_rank(1).leave(*both[1]);
+  job.poll_until([&] { return last.done.load(); }, "the last message");
+  CHECK(last.failure == nullptr);
+  CHECK(last.message == pattern(200, many - 1));
+}
+
+TEST_CASE("who did not get a communicator is missed by those who did", "[messenger][departures]") {
+  const bool at_home = GENERATE(false, true);
+  const bool refuses_first = GENERATE(false, true);
+  CAPTURE(at_home, refuses_first);
+  messenger_job job(small_shape(2, 2));
+  const int other = at_home ? 1 : 2;
+  auto members = std::make_shared<fabric::group>();
+  *members = {7, {0, other}, {0, job.process_of(other)}, {}, {7, 9}};
+  fabric::participant mine(members, 0);
+  if (refuses_first) job.of_rank(other).refuse(other, 9);
+  job[0].join(mine);
+  test_receive receive(mine, 1, 1, 50'000, true, 1);
+  test_receive message(mine, 1, 1, 8);
+  job[0].post(receive);
+  job[0].post(message);
+  job.settle();
+  job.of_rank(other).refuse(other, 8);  // another one
+  if (!refuses_first) job.of_rank(other).refuse(other, 9);
+  job.poll_until([&] { return receive.done && message.done; }, "receives in vain");
+  for (const test_receive* each : {&receive, &message}) CHECK(describe(each->failure).code == errc::mismatched_call);
+  job[0].leave(mine);
+}
+
+TEST_CASE("a process that is about to end is missed in every communicator", "[messenger][departures]") {
+  messenger_job job(small_shape(2));
+  waiting_operations all(job, 100);
+  all.leave_all();
+  auto members = std::make_shared<fabric::group>();
+  *members = {200, {0, 1}, {0, 1}};
+  fabric::participant mine(members, 0);  // which process 1 never heard of
+  job[0].join(mine);
+  test_receive receive(mine, 1, 1, 8, true, 1);
+  job[0].post(receive);
+  job[1].retire();
+  job.poll_until([&] { return receive.done.load(); }, "a receive in vain");
+  CHECK(describe(receive.failure).code == errc::mismatched_call);
+  job[0].leave(mine);
+}
