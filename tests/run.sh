@@ -6,6 +6,7 @@
 #   bash tests/run.sh --sanitize=REGEX  the same, but under the sanitizers only those whose names match, and only what
 #                                       they need is built there; --asan=REGEX, --tsan=REGEX: under that one alone
 #   bash tests/run.sh --aarch64       then the kernels' tests for aarch64 (build-aarch64/), on emulated processors
+#   bash tests/run.sh --fuzz          then a minute of random bytes for each parser (build-fuzz/; tests/fuzz/run.sh)
 #   bash tests/run.sh --only REGEX    those whose names match; `meson test -C build --list` lists them
 #
 # The last line says `N passed, N failed`, with `, N skipped` where some were: cases, over all builds. The exit status
@@ -21,7 +22,7 @@ give_up() {
   exit 1
 }
 
-asan=false tsan=false only= asan_only= tsan_only= aarch64=false
+asan=false tsan=false only= asan_only= tsan_only= aarch64=false fuzz=false
 while (($#)); do
   case $1 in
     --sanitize) asan=true tsan=true ;;
@@ -29,6 +30,7 @@ while (($#)); do
     --asan=*) asan=true asan_only=${1#*=} ;;
     --tsan=*) tsan=true tsan_only=${1#*=} ;;
     --aarch64) aarch64=true ;;
+    --fuzz) fuzz=true ;;
     --only)
       (($# > 1)) || give_up "run.sh: --only needs a regular expression"
       only=$2
@@ -38,7 +40,7 @@ while (($#)); do
       usage
       exit 0
       ;;
-    *) give_up "run.sh: $1 is no option; there are --sanitize[=REGEX], --asan=REGEX, --tsan=REGEX, --aarch64, --only REGEX and --help" ;;
+    *) give_up "run.sh: $1 is no option; there are --sanitize[=REGEX], --asan=REGEX, --tsan=REGEX, --aarch64, --fuzz, --only REGEX and --help" ;;
   esac
   shift
 done
@@ -48,6 +50,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../tools/setup.sh"
 cd "$weft_source" || give_up "run.sh: no folder $weft_source"
 [[ ${CI:-} == true ]] && weft_packages+=("${launcher_packages[@]}")
 $aarch64 && weft_packages+=("${aarch64_packages[@]}")
+$fuzz && weft_packages+=("${fuzz_packages[@]}")
 install_packages || give_up "run.sh: weft cannot be built here"
 
 # run_tests BUILD_DIR [OPTION...]: configures with these Meson options, builds and tests: where only some tests are to
@@ -88,5 +91,10 @@ if $aarch64; then
   rm -f build-aarch64/meson-logs/testlog.json
   aarch64_sysroot build-aarch64/sysroot && run_tests build-aarch64 -Donly_kernels=true --cross-file \
     "$PWD/build-aarch64/sysroot/cross.ini"
+fi
+if $fuzz; then
+  only='^fuzz '
+  builds+=(build-fuzz)
+  CC=clang CXX=clang++ run_tests build-fuzz "${fuzz_options[@]}"
 fi
 exec python3 tests/count.py "${builds[@]}"
