@@ -116,6 +116,9 @@ class engine final : private receiver {
   void done(transfer& ended, std::size_t bytes, std::error_code error) override;
   void dropped() override { flow_.note_dropped(); }
   bool is_ours(const header& h) const noexcept;
+  /// Whether `process` hosts that rank of the communicator.
+  bool speaks_for(int process, const room& there, int rank) const noexcept;
+  void suspect_of_lie(int process, int rank);
   void take(peer& from, const header& h, std::span<const std::byte> body);
   void take_eager(peer& from, const header& h, std::span<const std::byte> body);
   void take_envelope(peer& from, const header& h, std::span<const std::byte> body);

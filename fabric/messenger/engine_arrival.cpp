@@ -10,6 +10,18 @@ bool engine::is_ours(const header& h) const noexcept {
          h.incarnation == settings_.incarnations[h.process];
 }
 
+/// Of a communicator that nobody here has joined yet nothing is known: `join` looks again.
+bool engine::speaks_for(int process, const room& there, int rank) const noexcept {
+  if (there.owner == nullptr) return true;
+  const auto& processes = there.owner->members->process;
+  const auto index = static_cast<std::size_t>(rank);
+  return index < processes.size() && processes[index] == process;
+}
+
+void engine::suspect_of_lie(int process, int rank) {
+  troubles_.suspect(flow_.to(process), "it spoke for rank " + std::to_string(rank) + ", which is not there");
+}
+
 void engine::arrived(std::span<const std::byte> frame) {
   if (frame.size() < sizeof(header)) return;
   const auto h = read_part<header>(frame, 0);
@@ -65,6 +77,7 @@ void engine::take(peer& from, const header& h, std::span<const std::byte> body) 
 void engine::take_eager(peer& from, const header& h, std::span<const std::byte> body) {
   room* const there = rooms_.find({h.communicator, h.destination});
   if (there == nullptr) return;
+  if (!speaks_for(from.process, *there, h.source)) return suspect_of_lie(from.process, h.source);
   from.note_short_message();
   const bool collective = h.matching == space::collective;
   if (collective && disagrees(*there, h.tag, h.detail, h.source)) return;
@@ -99,6 +112,7 @@ void engine::take_envelope(peer& from, const header& h, std::span<const std::byt
   message->sender_name = read_part<envelope_body>(body, 0).sender_name;
   room* const there = rooms_.find({h.communicator, h.destination});
   if (there == nullptr) return answer_dropped(from.process, message->sender_name);
+  if (!speaks_for(from.process, *there, h.source)) return suspect_of_lie(from.process, h.source);
   if (message->collective && disagrees(*there, h.tag, h.detail, h.source))
     return answer_dropped(from.process, message->sender_name);
   if (receive_operation* receive = there->messages.take_posted(h.source, h.tag, message->collective))

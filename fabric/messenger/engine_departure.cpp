@@ -85,6 +85,8 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
     if (leaving->granted.is_linked()) return troubles_.suspect(from, "it granted one message by two names");
   } else {
     room* const here = rooms_.find({h.communicator, h.source});
+    if (here != nullptr && !speaks_for(from.process, *here, h.destination))
+      return suspect_of_lie(from.process, h.destination);
     if (here == nullptr || (here->owner != nullptr && here->owner->failure != nullptr))
       return answer_withdrawn(from, grant.id, 0, rooms_.why_stopped({h.communicator, h.source}));
     if (disagrees(*here, h.tag, h.detail, h.destination))
@@ -110,7 +112,10 @@ void engine::take_grant(peer& from, const header& h, std::span<const std::byte> 
 
 void engine::begin_collective_departure(send_operation& send, room& from) {
   const match_key key{send.peer, send.tag};
-  if (departure* granted = from.early_grants.front(key)) return attach(*granted, send);
+  if (departure* granted = from.early_grants.front(key)) {
+    if (speaks_for(granted->process, from, send.peer)) return attach(*granted, send);
+    suspect_of_lie(granted->process, send.peer);  // it came before this rank had joined
+  }
   from.waiting_sends.push(key, send);
   send.now = operation::stage::waiting_for_grant;
 }

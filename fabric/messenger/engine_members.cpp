@@ -8,6 +8,14 @@ namespace weft::fabric {
 
 void engine::join(participant& member) {
   rooms_.join(member);
+  const auto lies = [&](const unexpected_message& kept) {
+    return !speaks_for(kept.process, *member.here, kept.source);
+  };
+  while (auto message = member.here->messages.take_unexpected_if(lies)) {
+    suspect_of_lie(message->process, message->source);
+    flow_.note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
+    messages_.keep(std::move(message));
+  }
   if (std::ranges::any_of(flow_.peers(), [](const auto& each) { return each->lost; })) {
     for (const std::int32_t process : member.members->process)
       if (member.failure == nullptr && flow_.to(process).lost) member.failure = lost_error(process);

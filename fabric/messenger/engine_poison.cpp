@@ -52,7 +52,9 @@ void engine::take_poisoned(peer& from, const header& h, std::span<const std::byt
   if (body.size() < sizeof(poison_body) || (h.length > settings_.eager_limit && settings_.prepost))
     return troubles_.suspect(from, "it sent a message without contents that is cut short, or too long for one");
   room* const there = rooms_.find({h.communicator, h.destination});
-  if (there == nullptr || disagrees(*there, h.tag, h.detail, h.source)) return;
+  if (there == nullptr) return;
+  if (!speaks_for(from.process, *there, h.source)) return suspect_of_lie(from.process, h.source);
+  if (disagrees(*there, h.tag, h.detail, h.source)) return;
   auto message = messages_.take(0);
   message->source = h.source;
   message->tag = h.tag;

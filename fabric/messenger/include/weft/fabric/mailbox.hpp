@@ -72,6 +72,14 @@ class mailbox {
   std::unique_ptr<unexpected_message> remove_unexpected(unexpected_message& message) noexcept;
   /// A message of collective `sequence` whose sender does not agree on `fingerprint`, or null.
   const unexpected_message* find_disagreeing(std::uint32_t sequence, std::uint64_t fingerprint) const noexcept;
+  /// Takes out a message of which this holds. Null: none.
+  template <class Predicate>
+  std::unique_ptr<unexpected_message> take_unexpected_if(Predicate holds) noexcept {
+    for (everything* const all : {&in_order_, &collective_in_order_})
+      for (unexpected_message& each : *all)
+        if (holds(each)) return remove_unexpected(each);
+    return nullptr;
+  }
   /// Any message of those that wait, or null: for clearing.
   std::unique_ptr<unexpected_message> take_any_unexpected() noexcept;
 
