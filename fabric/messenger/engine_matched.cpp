@@ -101,11 +101,10 @@ void engine::match(receive_operation& receive, unexpected_message* message) {
 }
 
 bool engine::fits(receive_operation& receive, int source, std::size_t bytes) {
-  const bool right = receive.collective ? bytes == receive.bytes : bytes <= receive.bytes;
-  if (right) return true;
-  // Granted as a long message, sent as a short one: ends as every receive of a communicator that fails.
+  // Granted as a long message, sent or announced all the same: ends as every receive of a communicator that fails.
   if (receive.now == operation::stage::landing)
     return report_mismatch(*receive.at, receive.fingerprint, source, receive.fingerprint), false;
+  if (receive.collective ? bytes == receive.bytes : bytes <= receive.bytes) return true;
   fail(receive, std::make_exception_ptr(error(
                     errc::truncated,
                     "receive on rank " + std::to_string(receive.at->rank) + " from rank " + std::to_string(source) +

@@ -91,3 +91,28 @@ TEST_CASE("who grants a collective's message for a rank that it does not host is
   job.settle();
   CHECK(receive.done == joined);  // what goes from rank to rank of a process asks no grant
 }
+
+TEST_CASE("a message of a collective that has been granted comes no other way", "[messenger]") {
+  auto shape = small_shape(2);
+  shape.network.inject = 8192;
+  messenger_job job(shape);
+  const auto world = job.world();
+  liar other(job, 0);
+  auto& receive = job.receives.emplace_back(*world[1], 0, 1, 5000, true, 9);
+  job[1].post(receive);
+  job.settle();
+  const bool announced = GENERATE(true, false);
+  auto h = other.head(announced ? message_kind::envelope : message_kind::eager);
+  h.matching = weft::fabric::space::collective;
+  h.tag = 1;
+  h.detail = 9;
+  h.length = 5000;
+  if (announced)
+    other.say(h, weft::fabric::envelope_body{7});
+  else
+    other.say(h, std::array<std::byte, 5000>{});
+  job.settle();
+  REQUIRE(receive.done);
+  CHECK(receive.endings == 1);
+  CHECK(describe(receive.failure).code == errc::mismatched_call);
+}
