@@ -69,6 +69,7 @@ bool engine::add_grant(departure& leaving, const grant_body& grant) noexcept {
 void engine::take_grant(peer& from, const header& h, std::span<const std::byte> body) {
   if (body.size() < sizeof(grant_body)) return troubles_.suspect(from, "it sent a grant that is cut short");
   const auto grant = read_part<grant_body>(body, 0);
+  if (grant.id == 0) return troubles_.suspect(from, "it granted a message without a name for it");
   if (departure* const known = granted(from, grant.id)) {
     if (!add_grant(*known, grant)) return troubles_.suspect(from, "it sent a grant that grants nothing, or too much");
     if (known->early_in == nullptr) pump(*known);  // else its send has not begun

@@ -116,3 +116,18 @@ TEST_CASE("a message of a collective that has been granted comes no other way", 
   CHECK(receive.endings == 1);
   CHECK(describe(receive.failure).code == errc::mismatched_call);
 }
+
+TEST_CASE("a grant names its message", "[messenger]") {
+  messenger_job job(small_shape(2));
+  const auto world = job.world();
+  liar other(job, 1);
+  auto& send = job.sends.emplace_back(*world[0], 1, 1, pattern(20000, 1));
+  job[0].post(send);
+  job.settle();
+  auto h = other.head(message_kind::grant);
+  h.source = 0;
+  h.destination = 1;
+  other.say(h, weft::fabric::grant_body{1000, 1, 0, 1000});
+  REQUIRE(send.done);
+  CHECK(describe(send.failure).code == errc::peer_lost);
+}
