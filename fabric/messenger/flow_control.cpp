@@ -29,6 +29,9 @@ constexpr std::size_t ring_budget = 16 << 20;
 /// long to say it.
 constexpr std::chrono::milliseconds time_to_explain{100};
 
+/// Units that any ring has room for.
+constexpr std::uint64_t most_credit = std::uint64_t{1} << 40;
+
 constexpr int free_checks = 8;
 constexpr std::chrono::milliseconds between_checks{10};
 
@@ -104,6 +107,8 @@ void flow_control::take_hello(peer& from, const header& h) {
     from.their_end = h.detail;
     return;
   }
+  if (from.connected || h.length > most_credit)
+    return troubles_.suspect(from, "it opened its connection twice, or gave more credit than anyone has");
   from.connected = true;
   from.credit += static_cast<std::int64_t>(h.length);
   if (h.source == 0) return;

@@ -131,3 +131,15 @@ TEST_CASE("a grant names its message", "[messenger]") {
   REQUIRE(send.done);
   CHECK(describe(send.failure).code == errc::peer_lost);
 }
+
+TEST_CASE("who opens its connection twice is lost", "[messenger]") {
+  messenger_job job(small_shape(2));
+  const auto world = job.world();
+  liar other(job, 0);
+  auto& receive = job.receives.emplace_back(*world[1], 0, 1, 10);
+  job[1].post(receive);
+  auto h = other.head(message_kind::hello);
+  h.length = ~std::uint64_t{0} >> 1;
+  other.say(h);
+  check_lost(receive);
+}
