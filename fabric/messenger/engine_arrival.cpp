@@ -7,6 +7,7 @@
 namespace weft::fabric {
 bool engine::is_ours(const header& h) const noexcept {
   return h.version == wire_version && h.job == settings_.job && h.process < flow_.peers().size() &&
+         h.process != static_cast<std::uint32_t>(settings_.process) &&
          h.incarnation == settings_.incarnations[h.process];
 }
 

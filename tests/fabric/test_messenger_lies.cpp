@@ -143,3 +143,16 @@ TEST_CASE("who opens its connection twice is lost", "[messenger]") {
   other.say(h);
   check_lost(receive);
 }
+
+TEST_CASE("no frame comes from the process that it comes to", "[messenger]") {
+  messenger_job job(small_shape(2));
+  const auto world = job.world();
+  liar other(job, 0);
+  auto& receive = job.receives.emplace_back(*world[1], 0, 1, 10);
+  job[1].post(receive);
+  auto h = other.head(message_kind::credit);
+  h.process = 1;
+  h.incarnation = 2;
+  other.say(h);
+  CHECK_FALSE(receive.done);
+}
