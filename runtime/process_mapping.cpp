@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <limits>
 #include <string>
 #include <weft/runtime/error.hpp>
 
@@ -29,7 +30,7 @@ bool take_number(std::string_view& text, int least, int& number) {
 bool take_block(std::string_view& text, block& read) {
   return skip(text, ",(") && take_number(text, 0, read.first_node) && skip(text, ",") &&
          take_number(text, 1, read.nodes) && skip(text, ",") && take_number(text, 1, read.processes_each) &&
-         skip(text, ")");
+         skip(text, ")") && read.first_node <= std::numeric_limits<int>::max() - read.nodes;
 }
 
 /// The blocks; none for what is not a whole mapping.

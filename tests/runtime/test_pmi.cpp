@@ -153,7 +153,8 @@ TEST_CASE("a launcher that knows which processes share a node is asked, not they
                                                                  "1 of 4 on node 0 of 2", "1 of 3 on node 1 of 2",
                                                                  "2 of 4 on node 0 of 2", "2 of 3 on node 1 of 2",
                                                                  "3 of 4 on node 0 of 2"});
-  for (const char* cut : {"(vector,(0,1,2)", "(vector,(0,1", "(vector", "(vector)", "(vector,(0,1,0))"})
+  for (const char* cut :
+       {"(vector,(0,1,2)", "(vector,(0,1", "(vector", "(vector)", "(vector,(0,1,0))", "(vector,(2147483647,2,3))"})
     CHECK_THAT(complaint(maps(cut), weft::errc::protocol), ContainsSubstring(cut) && ContainsSubstring("was cut"));
 }
 
