@@ -68,6 +68,11 @@ TEST_CASE("a list of hosts") {
   CHECK_THAT(refusal([] { parse_hosts("fd00::1"); }), ContainsSubstring("in brackets"));
 }
 
+TEST_CASE("a host that is named again and again has no more ranks than a host may have") {
+  CHECK(shown(parse_hosts("a:999999,a")) == "a:1000000");
+  CHECK_THAT(refusal([] { parse_hosts("b,a:999999,a:2"); }), ContainsSubstring("host a has more than 1000000 ranks"));
+}
+
 TEST_CASE("a file of hosts, and where it is wrong") {
   const hostfile file("# the cluster\n\na slots=4 # fast\n  b:2\nc\n");
   CHECK(shown(read_hostfile(file.path)) == "a:4 b:2 c:?");

@@ -46,15 +46,15 @@ named_host read_host(const std::string& text, const std::string& where) {
   return result;
 }
 
-void add(std::vector<named_host>& hosts, const named_host& next) {
+void add(std::vector<named_host>& hosts, const named_host& next, const std::string& where) {
   const auto same = [&](const named_host& other) {
     return other.name == next.name || (is_this_host(other.name) && is_this_host(next.name));
   };
   const auto found = std::find_if(hosts.begin(), hosts.end(), same);
-  if (found == hosts.end())
-    hosts.push_back(next);
-  else
-    found->ranks = found->ranks.value_or(1) + next.ranks.value_or(1);
+  if (found == hosts.end()) return hosts.push_back(next);
+  found->ranks = found->ranks.value_or(1) + next.ranks.value_or(1);
+  if (*found->ranks > most_ranks)
+    refuse(where, "host " + next.name + " has more than " + std::to_string(most_ranks) + " ranks in all");
 }
 
 void add_line(std::vector<named_host>& hosts, const std::string& line, const std::string& where) {
@@ -67,7 +67,7 @@ void add_line(std::vector<named_host>& hosts, const std::string& line, const std
       refuse(where, "\"" + word + "\" is not expected there: a line is HOST, HOST:RANKS or HOST slots=RANKS");
     next.ranks = read_count(word.substr(6), where);
   }
-  add(hosts, next);
+  add(hosts, next, where);
 }
 
 /// The ranks that each host takes, in the order of hosts, of `total` at most.
@@ -90,8 +90,9 @@ std::vector<int> fill(const std::vector<named_host>& hosts, const host_choice& c
 
 std::vector<named_host> parse_hosts(const std::string& list) {
   std::vector<named_host> hosts;
+  const std::string where = "--hosts " + list;
   std::istringstream stream(list + ",");
-  for (std::string text; std::getline(stream, text, ',');) add(hosts, read_host(text, "--hosts " + list));
+  for (std::string text; std::getline(stream, text, ',');) add(hosts, read_host(text, where), where);
   return hosts;
 }
 
