@@ -98,6 +98,14 @@ TEST_CASE("what launcher and agents say survives the way, whatever bytes it has"
   CHECK_THROWS_AS(from_body<failure>(to_body(sent).substr(0, 20)), weft::error);
 }
 
+TEST_CASE("a body that nests without end takes no stack") {
+  for (const char level : {'\x91', '\x81'})
+    CHECK_THROWS_AS(from_body<int>(std::string(longest_body, level)), weft::error);
+  std::string pairs;
+  while (pairs.size() < longest_body) pairs += std::string("\x81\xa0", 2);
+  CHECK_THROWS_AS(from_body<int>(pairs), weft::error);
+}
+
 TEST_CASE("a length from outside is bounded before anything is allocated") {
   CHECK(read_length(length_prefix(longest_body)) == longest_body);
   CHECK_THROWS_AS(read_length(length_prefix(longest_body + 1)), weft::error);

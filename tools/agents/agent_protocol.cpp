@@ -50,6 +50,36 @@ namespace {
 
 constexpr std::string_view greeting_begin = "weft agent ";
 
+/// No body nests deeper. Reading one takes stack for each level, which a few bytes make.
+constexpr int deepest = 8;
+
+/// Looks how deep a body nests, and keeps nothing of it.
+class depth_check final : public nlohmann::json_sax<json> {
+ public:
+  bool too_deep() const noexcept { return too_deep_; }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool start_object(std::size_t) override { return begin(); }
+  bool end_object() override { return end(); }
+  bool start_array(std::size_t) override { return begin(); }
+  bool end_array() override { return end(); }
+  bool parse_error(std::size_t, const std::string&, const json::exception&) override { return false; }
+
+ private:
+  bool begin() noexcept { return !(too_deep_ = ++depth_ > deepest); }
+  bool end() noexcept { return --depth_, true; }
+
+  int depth_ = 0;
+  bool too_deep_ = false;
+};
+
 }  // namespace
 
 std::string agent_greeting() {
@@ -67,6 +97,10 @@ std::string to_body(const T& content) {
 
 template <class T>
 T from_body(std::string_view body) try {
+  depth_check depth;
+  json::sax_parse(body, &depth, json::input_format_t::msgpack);
+  if (depth.too_deep())
+    throw error(errc::protocol, "launcher and agents: a message of more than " + std::to_string(deepest) + " levels");
   return json::from_msgpack(body).get<T>();
 } catch (const json::exception& failure) {
   throw error(errc::protocol, std::string("launcher and agents: a message that cannot be read: ") + failure.what());
