@@ -6,6 +6,9 @@
 namespace weft::topology {
 namespace {
 
+/// Of a host, as of DNS. A short list stands for many names: their lengths bound what it takes.
+constexpr std::size_t longest_name = 255;
+
 [[noreturn]] void bad(std::string_view part, const std::string& why) {
   throw error(errc::invalid_argument, "host list \"" + std::string(part) + "\": " + why);
 }
@@ -59,7 +62,10 @@ std::vector<std::string> expand_part(std::string_view part) {
   std::vector<std::string> names{""};
   for (std::size_t at = 0; at < part.size();) {
     const std::size_t open = part.find_first_of("[]", at);
-    for (std::string& name : names) name += part.substr(at, open - at);
+    const std::string_view text = part.substr(at, open - at);
+    if (names.front().size() + text.size() > longest_name)
+      bad(part.substr(0, longest_name), "a name has more than " + std::to_string(longest_name) + " characters");
+    for (std::string& name : names) name += text;
     if (open == std::string_view::npos) break;
     if (part[open] == ']') bad(part, "a bracket is closed that was not opened");
     const std::size_t close = part.find_first_of("[]", open + 1);

@@ -69,6 +69,15 @@ TEST_CASE("bad host lists are refused") {
   CHECK_THAT(list_refusal("n[99999999999999999999]"), ContainsSubstring("18 digits"));
 }
 
+TEST_CASE("a short list does not stand for long names in great number") {
+  const std::string longest(254, 'a');
+  CHECK(expand_host_list(longest + "[1-2]") == names{longest + "1", longest + "2"});
+  CHECK_THAT(list_refusal("b," + longest + "aa[1-1000000]"), ContainsSubstring("more than 255 characters"));
+  std::string brackets = "n";
+  for (int i = 0; i < 300; ++i) brackets += "[1]";
+  CHECK_THAT(list_refusal(brackets), ContainsSubstring("more than 255 characters"));
+}
+
 TEST_CASE("a network is read") {
   const network read = parse_network(
       "# two leaves\n"
