@@ -23,7 +23,11 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
     : host(hosting),
       self(std::move(own)),
       here(self->meets_at->find_or_make(members->communicator,
-                                        [&] { return std::make_shared<meeting>(hosting, members); })),
+                                        [&] {
+                                          auto made = std::make_shared<meeting>(hosting, members);
+                                          made->miss_who_left();
+                                          return made;
+                                        })),
       seat(here->seat_of(rank)),
       joined_(std::make_unique<fabric::participant>(here->members(), rank)),
       member(*joined_),

@@ -62,6 +62,10 @@ void leaders::agree_on_boards(fabric::participant& member) {
   host_.agree_on(heard && told.are_known ? std::optional(told.costs) : std::nullopt);
 }
 
+void leaders::close() noexcept {
+  if (const fabric::board_ticket mine = board()) host_.boards()->abandon(mine);
+}
+
 void leaders::fail() noexcept {
   if (team_ != nullptr) team_->fail();
   if (nodes_ != nullptr) nodes_->fail();

@@ -72,6 +72,9 @@ void meeting::seat_by_worker() {
 }
 
 meeting::~meeting() {
+  // relaxed: all who have used it are behind.
+  if (closed_.load(std::memory_order_relaxed) && followed_ == nullptr)
+    host_.messages().forget_closed(members_->communicator);
   if (followed_ != nullptr) host_.messages().while_held([this] { std::erase(followed_->followers_, this); });
 }
 
@@ -124,6 +127,7 @@ meeting::arrival meeting::await_end(std::size_t index) {
 
 void meeting::release(std::size_t index) noexcept {
   worker& of = workers_[worker_of(index)];
+  if (!alone()) count_call(of);
   if (of.seats.size() == 1) return;
   for (const std::size_t i : of.seats) {
     if (i == index) continue;
@@ -138,8 +142,27 @@ void meeting::release(std::size_t index) noexcept {
   if ((before & (broken | left)) != 0) wake_all(of);
 }
 
+void meeting::miss_who_left() {
+  if (!joins_) return;
+  for (std::size_t i = 0; i < seats_.size(); ++i)
+    if (host_.messages().has_left(members_->communicator, members_->world[static_cast<std::size_t>(ranks_[i])]))
+      leave(i);
+}
+
+void meeting::count_call(const worker& of) noexcept {
+  for (const std::size_t i : of.seats) ++seats_[i].calls;
+  if (&of != workers_.data()) return;
+  // seq_cst, and the look behind it: pairs with those in leave(). One of the two sees the other.
+  calls_.store(seats_[of.seats[0]].calls, std::memory_order_seq_cst);
+  close_if_over();
+}
+
 void meeting::leave(std::size_t index) noexcept {
   if (!joins_) return;
+  if (!alone()) {
+    last_call_.store(seats_[index].calls, std::memory_order_seq_cst);
+    close_if_over();
+  }
   left_.store(rank_at(index), std::memory_order_relaxed);  // relaxed: what follows is behind it, and tells of it
   rounds_->leave(worker_of(index));
   worker& at = workers_[worker_of(index)];
@@ -148,6 +171,18 @@ void meeting::leave(std::size_t index) noexcept {
   // next is left to release().
   const std::uint32_t before = at.arrived.fetch_or(left, std::memory_order_acq_rel) & ~(broken | left);
   if (before < at.seats.size()) wake_all(at);
+}
+
+void meeting::close_if_over() noexcept {
+  // seq_cst, both: see release() and leave().
+  if (calls_.load(std::memory_order_seq_cst) < last_call_.load(std::memory_order_seq_cst)) return;
+  if (closed_.exchange(true, std::memory_order_relaxed)) return;  // relaxed: the counts have ordered all
+  between_->close();
+  if (followed_ != nullptr) return;  // others go on in the communicator
+  try {
+    host_.messages().close(members_->communicator);
+  } catch (const std::bad_alloc&) {  // then who waits here is told when the others leave, too
+  }
 }
 
 std::exception_ptr meeting::failure_of(const fabric::participant& member) {

@@ -73,8 +73,7 @@ class engine final : private receiver {
   /// Why that rank of the member's communicator, which has left it, is waited for in vain.
   std::exception_ptr left_error(const participant& member, int rank) const;
   bool knows_loss() const noexcept { return first_lost_ >= 0; }
-  /// From now on whoever inquires is told that every rank of this process has left.
-  void retire() noexcept { rooms_.retire(); }
+  rooms& members() noexcept { return rooms_; }
   /// A rank of this process did not get the communicator that it would have led by this counter.
   void refuse(std::int32_t rank, std::uint32_t offered);
 
@@ -177,8 +176,8 @@ class engine final : private receiver {
   void inquire(participant& member, int rank, operation* about);
   void inquire_of(participant& member, int rank, operation* about);
   void take_inquiry(peer& from, const header& h, std::span<const std::byte> body);
-  void take_left(const header& h);
-  void miss(participant& member, int rank);
+  void take_left(peer& from, const header& h);
+  void miss(participant& member, int rank, space where);
   void note_lost(std::int64_t rank) noexcept;
 
   // engine_failure.cpp
@@ -226,7 +225,7 @@ class engine final : private receiver {
   submissions submissions_;
   std::uint32_t polls_ = 0;
   clock::time_point last_inquiry_{};
-  bool any_probes_ = false;       // whether some rank has probed in vain since the last look
+  bool any_probes_ = false;        // whether some rank has probed in vain since the last look
   std::int32_t first_lost_ = -1;   // rank of the world: of the first process that was lost, as far as is known here
   std::atomic<bool> busy_{false};  // whether polling can do anything for the ranks of this process
   std::atomic<bool> needs_polls_{false};

@@ -63,7 +63,7 @@ void engine::take(peer& from, const header& h, std::span<const std::byte> body) 
     case message_kind::inquiry:
       return take_inquiry(from, h, body);
     case message_kind::left:
-      return take_left(h);
+      return take_left(from, h);
     case message_kind::poisoned:
       return take_poisoned(from, h, body);
     case message_kind::dropped:

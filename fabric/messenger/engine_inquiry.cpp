@@ -103,7 +103,8 @@ void engine::inquire_of(participant& member, int rank, operation* about) {
   const room_key key = key_of(members, rank);
   const inquiry_body body{key_of(members, member.rank).rank, offered_by(members, rank)};
   if (process == settings_.process) {
-    if (rooms_.has_left(key, body.offered)) return miss(member, rank);
+    if (rooms_.is_missed(key, body.offered, collective))
+      return miss(member, rank, collective ? space::collective : space::message);
     if (collective) disagrees(*rooms_.find(key), about->tag, about->fingerprint, member.rank);
     return;
   }
@@ -124,12 +125,14 @@ void engine::take_inquiry(peer& from, const header& h, std::span<const std::byte
   if (body.size() < sizeof(inquiry_body)) return troubles_.suspect(from, "it sent an inquiry that is cut short");
   const auto asked = read_part<inquiry_body>(body, 0);
   const room_key key{h.communicator, h.destination};
-  if (!rooms_.has_left(key, asked.offered)) {
-    if (h.matching == space::collective) disagrees(*rooms_.find(key), h.tag, h.detail, h.source);
+  const bool collective = h.matching == space::collective;
+  if (!rooms_.is_missed(key, asked.offered, collective)) {
+    if (collective) disagrees(*rooms_.find(key), h.tag, h.detail, h.source);
     return;
   }
   header answer;
   answer.kind = message_kind::left;
+  answer.matching = h.matching;
   answer.communicator = h.communicator;
   answer.source = h.destination;
   answer.destination = asked.asker;
@@ -137,27 +140,31 @@ void engine::take_inquiry(peer& from, const header& h, std::span<const std::byte
   flow_.send_queued(from, answer, {});
 }
 
-void engine::take_left(const header& h) {
+void engine::take_left(peer& from, const header& h) {
   note_lost(static_cast<std::int64_t>(h.length) - 1);
   room* const here = rooms_.find({h.communicator, h.destination});
   if (here == nullptr || here->owner == nullptr || here->owner->failure != nullptr) return;
   const auto& world = here->owner->members->world;
   const auto its = std::ranges::find(world, h.source);
-  if (its != world.end()) miss(*here->owner, static_cast<int>(its - world.begin()));
+  const auto rank = static_cast<int>(its - world.begin());
+  if (!speaks_for(from.process, *here, rank)) return suspect_of_lie(from.process, rank);
+  miss(*here->owner, rank, h.matching);
 }
 
-/// What the rank still waits for from `rank`, which has left, ends.
-void engine::miss(participant& member, int rank) {
+/// What the rank still waits for there from `rank`, which has left, ends.
+void engine::miss(participant& member, int rank, space where) {
   const std::exception_ptr why = left_error(member, rank);
   const auto is_of_it = [&](int waits_for) { return waits_for == rank || waits_for == any_peer; };
-  const auto waits_in_vain = [&](const operation& each) { return is_of_it(each.peer) && is_unanswered(each); };
+  const auto waits_in_vain = [&](const operation& each) {
+    return each.collective == (where == space::collective) && is_of_it(each.peer) && is_unanswered(each);
+  };
   // One at a time: to end one may end others.
   for (auto each = member.active.begin(); member.failure == nullptr;) {
     each = std::find_if(member.active.begin(), member.active.end(), waits_in_vain);
     if (each == member.active.end()) break;
     cancel(*each, why);
   }
-  if (member.probed.waits && is_of_it(member.probed.source)) member.probed.failure = why;
+  if (where == space::message && member.probed.waits && is_of_it(member.probed.source)) member.probed.failure = why;
 }
 
 void engine::note_lost(std::int64_t rank) noexcept {

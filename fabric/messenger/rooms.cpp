@@ -49,7 +49,13 @@ stopped rooms::why_stopped(const room_key& key) const {
   return found->second->owner != nullptr && found->second->owner->failed_alone ? stopped::alone : stopped::told;
 }
 
-bool rooms::has_left(const room_key& key, std::uint32_t offered) const {
+bool rooms::has_left(const room_key& key) const {
+  const auto found = rooms_.find(key);
+  return (found == rooms_.end() || found->second->owner == nullptr) && history_.has_passed(key);
+}
+
+bool rooms::is_missed(const room_key& key, std::uint32_t offered, bool collective) const {
+  if (collective && closed_.contains(key.communicator)) return true;
   const auto found = rooms_.find(key);
   if (found != rooms_.end() && found->second->owner != nullptr) return false;
   return retired_ || history_.has_passed(key) || (offered != 0 && has_refused(key.rank, offered));

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <weft/fabric/participant.hpp>
 
 #include "communicator_history.hpp"
@@ -31,8 +32,13 @@ class rooms {
   bool has_failed(std::uint64_t communicator) const { return history_.failure_of(communicator) != nullptr; }
   /// Why that rank takes part in nothing any more.
   stopped why_stopped(const room_key& key) const;
-  /// Whether nothing of that rank comes any more; `offered` as in group.
-  bool has_left(const room_key& key, std::uint32_t offered) const;
+  /// Whether nothing of that rank comes any more, or no message of a collective; `offered` as in group.
+  bool is_missed(const room_key& key, std::uint32_t offered, bool collective) const;
+  /// Whether that rank was in the communicator, and is no more.
+  bool has_left(const room_key& key) const;
+  /// Ranks here take part in no collective of the communicator. Throws std::bad_alloc.
+  void close(std::uint64_t communicator) { closed_.insert(communicator); }
+  void forget_closed(std::uint64_t communicator) noexcept { closed_.erase(communicator); }
   /// The rank did not get the communicator that it would have led by this counter. Throws std::bad_alloc.
   void refuse(std::int32_t rank, std::uint32_t offered) { history_.refuse(offered_key(rank, offered)); }
   bool has_refused(std::int32_t rank, std::uint32_t offered) const {
@@ -58,6 +64,7 @@ class rooms {
   room_key last_key_;
   room* last_room_ = nullptr;  // of last_key_
   communicator_history history_;
+  std::unordered_set<std::uint64_t> closed_;  // communicators
   bool retired_ = false;
 };
 

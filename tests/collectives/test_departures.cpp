@@ -1,6 +1,7 @@
 // Ranks that leave a communicator while others wait for them there, or once their part is done.
 #include <deque>
 #include <functional>
+#include <thread>
 
 #include "joined_job.hpp"
 
@@ -82,6 +83,63 @@ TEST_CASE("a rank that leaves ends the waits for it", "[departures]") {
       waiting.clear();
       expect_missed(world, [&] { for_barrier.barrier(); });
       expect_missed(world, [&] { for_probe.probe(world.size() - 1); });
+    }
+    world.barrier();
+  });
+}
+
+TEST_CASE("a rank that leaves is missed though the others of its process are busy elsewhere", "[departures]") {
+  const bool by_memory = GENERATE(true, false);
+  const int workers = GENERATE(1, 2);
+  const int leaver = GENERATE(2, 3);
+  CAPTURE(by_memory, workers, leaver);
+  job what = joined_job(2, 2, workers);
+  if (!by_memory) what.nodes = {"a", "b"};
+  run_ranks(what, [&](weft::communicator& world) {
+    std::vector<double> in(100, 1.0), out(100);
+    auto apart = world.dup(), shared = world.dup();
+    for (int i = 0; i < 3; ++i) shared.allreduce(in, out, weft::sum);
+    if (world.rank() < 2) {
+      const auto text = expect_error(weft::errc::mismatched_call, [&] {
+        for (;;) shared.allreduce(in, out, weft::sum);
+      });
+      expect_text(text, "has left communicator");
+      if (world.rank() == 0) apart.send(in, 5 - leaver);
+    } else if (world.rank() != leaver) {
+      apart.recv(out, 0);  // which comes once the others have missed the leaver
+    } else {
+      const auto gone = std::move(shared);
+    }
+    world.barrier();
+  });
+}
+
+TEST_CASE("a rank that leaves once its part is done disturbs nobody", "[departures]") {
+  const int kind = GENERATE(range(0, kinds_of_job));
+  CAPTURE(kind);
+  run_ranks(job_of(kind), [](weft::communicator& world) {
+    const int last = world.size() - 1;
+    auto others = world.split(world.rank() == last ? -1 : 0);
+    auto all = world.dup();
+    std::vector<double> data(3000, world.rank() == last ? 1.0 : 0.0), small(1, 1.0), sum(1);
+    if (world.rank() == last) {
+      all.bcast(data, last);
+      all.send(std::vector<double>(10, 2.0), 0);
+      const auto gone = std::move(all);
+    } else {
+      // Longer than it takes to inquire.
+      if (world.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+      others->allreduce(small, sum, weft::sum);
+      all.bcast(data, last);
+      expect(data.front() == 1 && data.back() == 1, "what the last rank sent");
+      std::vector<double> message(10);
+      if (world.rank() == 0) {
+        all.recv(message, last);
+        expect(message.back() == 2, "its message");
+      }
+      // Messages among those that stay.
+      if (world.rank() == 1) all.send(data, 0);
+      if (world.rank() == 0) all.recv(data, 1);
     }
     world.barrier();
   });

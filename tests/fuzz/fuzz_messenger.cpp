@@ -165,7 +165,7 @@ void job::send_frame(input& from) {
   const std::uint8_t way = from.take();
   fabric::header head = head_of(1 + way % 2);
   const std::uint8_t kind = from.take();
-  head.kind = static_cast<fabric::message_kind>(kind < 240 ? 1 + kind % 12 : kind);
+  head.kind = static_cast<fabric::message_kind>(kind < 240 ? 1 + kind % 13 : kind);
   const bool collective = (way & 2) != 0;
   head.matching = collective ? fabric::space::collective : fabric::space::message;
   head.communicator = communicator(from);
@@ -194,6 +194,7 @@ void job::send_frame(input& from) {
     fabric::write_part(body.data(), 0, part);
   };
   if (head.kind == fabric::message_kind::envelope) put(fabric::envelope_body{name(from)});
+  if (head.kind == fabric::message_kind::inquiry) put(fabric::inquiry_body{from.take(), from.take()});
   if (head.kind == fabric::message_kind::grant) {
     fabric::grant_body grant;
     grant.granted = length(from);

@@ -38,6 +38,8 @@ class leaders {
   /// Those of several nodes, where costs were measured, agree on what the memory of a node costs. By all processes, as
   /// `member`, before any call. Blocks.
   void agree_on_boards(fabric::participant& member);
+  /// This process takes part in no call any more: the others may wait for it in vain. Behind all of its calls.
+  void close() noexcept;
   /// The communicator has failed: whoever waits there is to end. Any thread.
   void fail() noexcept;
 

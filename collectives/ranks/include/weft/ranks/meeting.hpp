@@ -65,6 +65,7 @@ class meeting final : public fabric::failure_listener {
     std::exception_ptr failure;           ///< what its call ends with
     bool over = false;
     event called;
+    std::uint64_t calls = 0;  ///< that are over, where there are other processes
 
     /// The call in the bits that a stamp has for it, by the rank. Fibonacci hashing (Knuth, volume 3, 6.4): the upper
     /// half of the product depends on every bit.
@@ -144,6 +145,8 @@ class meeting final : public fabric::failure_listener {
   void release(std::size_t index) noexcept;
   /// The rank there makes no further call: who waits for it here has waited in vain. Any thread.
   void leave(std::size_t index) noexcept;
+  /// The same for all that were in the communicator before this was made. By who makes it.
+  void miss_who_left();
   /// Why the member's call has failed, where that is so: the communicator has, or does now since a rank here has left.
   std::exception_ptr failure_of(const fabric::participant& member);
 
@@ -167,6 +170,8 @@ class meeting final : public fabric::failure_listener {
   void follow(const fabric::participant& member);
   void failed() noexcept override;
   void wake_all(const worker& of) noexcept;
+  void count_call(const worker& of) noexcept;
+  void close_if_over() noexcept;
 
   process& host_;
   const std::shared_ptr<const fabric::group> members_;
@@ -191,6 +196,11 @@ class meeting final : public fabric::failure_listener {
   std::size_t most_on_a_worker_ = 0;
   std::optional<worker_rounds> rounds_;
   std::atomic<int> left_{-1};  // one of the ranks here that have
+  // Where there are other processes: once a rank has left, and the first worker has been in as many calls, this process
+  // is in no call any more.
+  std::atomic<std::uint64_t> calls_{0};  // of the first worker
+  std::atomic<std::uint64_t> last_call_{~std::uint64_t{0}};
+  std::atomic<bool> closed_{false};
 };
 
 }  // namespace weft::detail

@@ -105,6 +105,12 @@ class messenger final : public pollable {
   /// A rank of this process, of that number in the world, did not get the communicator of which it had offered to be
   /// the leader by this counter (group::offered): others that have got it fail where they wait for it.
   void refuse(int rank, std::uint32_t offered);
+  /// The ranks of this process take part in no collective of the communicator any more, though some are still in it:
+  /// whoever waits for one of them in one is told. Until `forget_closed`.
+  void close(std::uint64_t communicator);
+  void forget_closed(std::uint64_t communicator) noexcept;
+  /// Whether that rank, of that number in the world and of this process, was in the communicator, and has left it.
+  bool has_left(std::uint64_t communicator, std::int32_t rank);
   /// The ranks of this process take part in nothing any more: whoever still waits for one of them is told.
   void retire();
   /// As break_communicator with operation_failed, as soon as somebody polls: this process cannot go on with it. Where

@@ -22,8 +22,8 @@ class arena_boards {
   /// Gives back one that nobody has used, and nobody is going to.
   void give_back(board_ticket unused);
 
-  /// One that others have been told of, and may wait for, while this process does not get the communicator: it has left
-  /// that. The board is lost.
+  /// Says of one that others may wait for that it publishes nothing any more. It stays this communicator's: until it is
+  /// retired, or for ever where the process did not get that.
   void abandon(board_ticket unused);
 
   /// At least so many bytes of this process's heap that go with a board: for the others of its communicator to read. It
