@@ -7,7 +7,9 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
+#include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <weft/runtime/error.hpp>
@@ -17,12 +19,23 @@ namespace {
 
 constexpr const char* what = "a socket between the processes of this node";
 
-sockaddr_un address_of(const std::string& path) {
+/// The names that the kernel gives (unix(7)): a null byte and five hexadecimal digits.
+constexpr std::size_t digits = 5;
+constexpr socklen_t name_length = offsetof(sockaddr_un, sun_path) + 1 + digits;
+
+sockaddr_un address_of(int number) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) throw_system_error(ENAMETOOLONG, "bind", path);
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  std::snprintf(address.sun_path + 1, digits + 1, "%05x", static_cast<unsigned>(number));
   return address;
+}
+
+int number_of(const sockaddr_un& address, socklen_t length) {
+  int number = -1;
+  const char* const first = address.sun_path + 1;
+  if (length != name_length || std::from_chars(first, first + digits, number, 16).ptr != first + digits)
+    throw_system_error(EINVAL, "getsockname", what);
+  return number;
 }
 
 file_descriptor open_socket() {
@@ -31,31 +44,14 @@ file_descriptor open_socket() {
   return result;
 }
 
-bool is_of_own_user(const file_descriptor& connection) {
+/// Who is at the other end; of one that listened, since it did.
+ucred other_end(const file_descriptor& connection) {
   ucred other{};
   socklen_t length = sizeof other;
-  return ::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &other, &length) == 0 && other.uid == ::geteuid();
+  if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &other, &length) != 0)
+    throw_system_error(errno, "getsockopt", what);
+  return other;
 }
-
-/// A directory that only this user can enter, with what is made in it, until it goes.
-class short_lived_directory {
- public:
-  short_lived_directory() {
-    const char* const where = std::getenv("TMPDIR");
-    path_ = std::string(where != nullptr && *where == '/' ? where : "/tmp") + "/weft-XXXXXX";
-    if (::mkdtemp(path_.data()) == nullptr) throw_system_error(errno, "mkdtemp", path_);
-  }
-  short_lived_directory(const short_lived_directory&) = delete;
-  short_lived_directory& operator=(const short_lived_directory&) = delete;
-  ~short_lived_directory() {
-    ::unlink(inside().c_str());
-    ::rmdir(path_.c_str());
-  }
-  std::string inside() const { return path_ + "/s"; }
-
- private:
-  std::string path_;
-};
 
 /// Room for one descriptor beside a message.
 union control_room {
@@ -67,32 +63,39 @@ union control_room {
 
 nameless_listener nameless_listener::open() {
   nameless_listener result;
-  const short_lived_directory directory;
-  const sockaddr_un address = address_of(directory.inside());
   result.socket_ = open_socket();
   const int bound = result.socket_.get();
-  if (::bind(bound, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // Of a family alone: the kernel finds a free name.
+  if (::bind(bound, reinterpret_cast<const sockaddr*>(&address), sizeof address.sun_family) != 0)
     throw_system_error(errno, "bind", what);
+  socklen_t length = sizeof address;
+  if (::getsockname(bound, reinterpret_cast<sockaddr*>(&address), &length) != 0)
+    throw_system_error(errno, "getsockname", what);
+  result.number_ = number_of(address, length);
   if (::listen(bound, SOMAXCONN) != 0) throw_system_error(errno, "listen", what);
   if (::fcntl(bound, F_SETFL, O_NONBLOCK) != 0) throw_system_error(errno, "fcntl", what);
-  result.place_.reset(::open(address.sun_path, O_PATH | O_CLOEXEC));
-  if (!result.place_) throw_system_error(errno, "open", what);
   return result;
 }
 
 file_descriptor connect_to_listener(std::int64_t pid, int number) {
-  const sockaddr_un address = address_of("/proc/" + std::to_string(pid) + "/fd/" + std::to_string(number));
+  const sockaddr_un address = address_of(number);
   file_descriptor result = open_socket();
-  while (::connect(result.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+  while (::connect(result.get(), reinterpret_cast<const sockaddr*>(&address), name_length) != 0)
     if (errno != EINTR) throw_system_error(errno, "connect", what);
-  if (!is_of_own_user(result)) throw error(errc::protocol, std::string(what) + " is another user's");
+  const ucred listens = other_end(result);
+  if (listens.uid != ::geteuid()) throw error(errc::protocol, std::string(what) + " is another user's");
+  if (listens.pid != pid)
+    throw error(errc::protocol, std::string(what) + " is that of process number " + std::to_string(listens.pid) +
+                                    ", not of " + std::to_string(pid));
   return result;
 }
 
 file_descriptor accept_own_user(const nameless_listener& listener) {
   file_descriptor result(::accept4(listener.socket().get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (result) {
-    if (!is_of_own_user(result)) result.reset();
+    if (other_end(result).uid != ::geteuid()) result.reset();
     return result;
   }
   if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return result;

@@ -9,27 +9,27 @@
 
 namespace weft::fabric {
 
-/// A listening socket whose name in the file system is gone as soon as it is open, so that nothing is left behind
-/// however this process ends. Others reach it through this process's descriptors in /proc, where the kernel lets
-/// nobody but its own user (and root).
+/// A listening socket with a name outside of the file system, which is gone with the socket: nothing is left behind
+/// wherever this process is killed. The name is known in its network namespace alone, as a node's is (node_identity).
+/// Everybody there may connect: `accept_own_user` turns others away.
 class nameless_listener {
  public:
   nameless_listener() noexcept = default;
-  /// In a directory of its own under $TMPDIR or /tmp. Throws a system error.
+  /// Throws a system error.
   static nameless_listener open();
 
-  /// What others give to `connect_to_listener`.
-  int number() const noexcept { return place_.get(); }
+  /// What others give to `connect_to_listener`; -1 where it is not open.
+  int number() const noexcept { return number_; }
   const file_descriptor& socket() const noexcept { return socket_; }
   explicit operator bool() const noexcept { return static_cast<bool>(socket_); }
 
  private:
   file_descriptor socket_;
-  file_descriptor place_;  // of the socket's inode
+  int number_ = -1;
 };
 
-/// Connects to the listener that process `pid` knows as `number`. Messages keep their boundaries. Throws a system
-/// error, errc::protocol where a process of another user listens.
+/// Connects to the listener of that number. Messages keep their boundaries. Throws a system error, errc::protocol where
+/// somebody else than this user's process `pid` listens.
 file_descriptor connect_to_listener(std::int64_t pid, int number);
 
 /// The next one who connects, if he is of this process's user; empty where there is none now. Throws a system error.

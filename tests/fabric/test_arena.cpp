@@ -2,10 +2,12 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
@@ -16,6 +18,7 @@
 #include <weft/runtime/error.hpp>
 
 #include "catch.hpp"
+#include "fabric/die_in_call.hpp"
 #include "fabric/failure_of.hpp"
 #include "fabric/file_limit.hpp"
 #include "fabric/node_of_threads.hpp"
@@ -179,23 +182,36 @@ TEST_CASE("shared memory keeps its size, and another's is checked for it", "[are
   CHECK(static_cast<std::size_t>(reserved.st_blocks) * 512 == size / 2);
 }
 
-TEST_CASE("a listener leaves no name behind, from its beginning on", "[arena]") {
+TEST_CASE("a socket with the right number that another process listens at is refused", "[arena]") {
+  const auto listener = nameless_listener::open();
+  CHECK_THAT(failure_of([&] { connect_to_listener(::getppid(), listener.number()); }),
+             ContainsSubstring("is that of process number " + std::to_string(::getpid())));
+}
+
+TEST_CASE("a process that is killed while it opens its socket leaves nothing in the file system", "[arena]") {
   const auto place = std::filesystem::temp_directory_path() / ("weft-test-" + std::to_string(::getpid()));
-  std::filesystem::create_directory(place);
-  const char* const before = ::getenv("TMPDIR");
-  const std::string kept = before != nullptr ? before : "";
-  ::setenv("TMPDIR", place.c_str(), 1);
-  {
-    const auto listener = nameless_listener::open();
-    CHECK(std::filesystem::is_empty(place));
-    const auto connection = connect_to_listener(::getpid(), listener.number());
-    CHECK(accept_own_user(listener));
+  for (const int last_call : {SYS_bind, SYS_listen, SYS_fcntl}) {
+    std::filesystem::create_directory(place);
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      ::setenv("TMPDIR", place.c_str(), 1);
+      if (!weft_test::die_in_call(last_call)) ::_exit(77);
+      const auto listener = nameless_listener::open();
+      ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    const bool empty = std::filesystem::is_empty(place);
+    std::filesystem::remove_all(place);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+      WARN("skipped: the system has no seccomp filters");
+      return;
+    }
+    CAPTURE(last_call);
+    CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS));
+    CHECK(empty);
   }
-  if (before != nullptr)
-    ::setenv("TMPDIR", kept.c_str(), 1);
-  else
-    ::unsetenv("TMPDIR");
-  std::filesystem::remove(place);
 }
 
 TEST_CASE("another process's memory is read, and a wrong address is an error", "[arena]") {

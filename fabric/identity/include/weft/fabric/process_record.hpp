@@ -41,7 +41,7 @@ struct process_record {
   std::uint64_t started = 0;      ///< when the process started, in clock ticks after the boot: pids are used again
   std::uint32_t incarnation = 0;  ///< never 0; drawn anew whenever a process joins a job
   int ranks = 1;                  ///< ranks that the process hosts, at least 1
-  int door = -1;                  ///< which of its descriptors the others of its node connect to (arena.hpp); -1: none
+  int door = -1;                  ///< the socket that the others of its node connect to (arena.hpp); -1: none
 
   bool operator==(const process_record&) const = default;
 };
