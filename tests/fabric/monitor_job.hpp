@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -90,6 +91,8 @@ inline std::span<const std::byte> bytes_of(const std::string& text) { return std
 /// Monitors 0 .. processes - 1, started unless told otherwise.
 class monitor_job {
  public:
+  static constexpr std::uint64_t number = 7;
+
   explicit monitor_job(int processes, weft::fabric::monitor_options options = {}, bool started = true) {
     for (int i = 0; i < processes; ++i) {
       witnesses.push_back(std::make_unique<witness>());
@@ -106,7 +109,7 @@ class monitor_job {
   }
 
   void start(int process, const std::string& secret = secret_of_the_job) {
-    at(process).start(process, records, 7, bytes_of(secret), seen_by(process).events());
+    at(process).start(process, records, number, bytes_of(secret), seen_by(process).events());
   }
 
   int size() const { return static_cast<int>(monitors.size()); }

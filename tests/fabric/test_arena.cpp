@@ -22,6 +22,7 @@
 #include "fabric/failure_of.hpp"
 #include "fabric/file_limit.hpp"
 #include "fabric/node_of_threads.hpp"
+#include "fabric/shm/arena_note.hpp"
 #include "fabric/shm/descriptor_passing.hpp"
 #include "fabric/shm/shared_memory.hpp"
 
@@ -180,6 +181,35 @@ TEST_CASE("shared memory keeps its size, and another's is checked for it", "[are
   reserve_shared_memory(memory, size / 2, size / 2);
   REQUIRE(::fstat(memory.get(), &reserved) == 0);
   CHECK(static_cast<std::size_t>(reserved.st_blocks) * 512 == size / 2);
+}
+
+TEST_CASE("who claims to be a process of the node, but of another start of it, gets nothing", "[arena]") {
+  const std::vector<int> numbers{0, 1};
+  std::vector<arena_door> doors(2);
+  std::vector<process_record> records(2, local_record());
+  for (std::size_t i = 0; i < 2; ++i) {
+    records[i].door = doors[i].number();
+    records[i].incarnation = static_cast<std::uint32_t>(100 + i);
+  }
+  arena_note said{job, 1, records[1].incarnation, records[0].incarnation};
+  const auto wrong = GENERATE(0, 1, 2);
+  if (wrong == 0) said.incarnation ^= 1;
+  if (wrong == 1) said.addressee ^= 1;
+  if (wrong == 2) said.job ^= 1;
+  CAPTURE(wrong);
+  const file_descriptor impostor = connect_to_listener(::getpid(), doors[0].number());
+  REQUIRE(send_note(impostor, said));  // before the right one comes
+  std::vector<arena::joined> shared(2);
+  const auto join = [&](int self) {
+    const auto i = static_cast<std::size_t>(self);
+    shared[i] = arena::join(numbers, self, records, job, doors[i], std::chrono::steady_clock::now() + 10s, [] {});
+  };
+  std::thread other(join, 1);
+  join(0);
+  other.join();
+  CHECK(shared[0].memory != nullptr);
+  CHECK(shared[1].memory != nullptr);
+  CHECK_THAT(failure_of([&] { receive_note(impostor); }), ContainsSubstring("has been closed"));
 }
 
 TEST_CASE("a socket with the right number that another process listens at is refused", "[arena]") {
