@@ -9,6 +9,7 @@
 #include "pair_of_ranks.hpp"
 #include "random_run.hpp"
 #include "seed.hpp"
+#include "shapes.hpp"
 
 using namespace weft::schedules;
 using namespace weft_test::pair;
@@ -223,4 +224,36 @@ TEST_CASE("layouts that do not fit the purpose are found") {
   all[1].cut.segments = 2;
   REQUIRE_THAT(fault_in({collective::reduce, 0}, all), ContainsSubstring("another way"));
   REQUIRE(fault_in({collective::barrier}, {}) != "");
+}
+
+TEST_CASE("blocks beyond a rank's input and output of an all-to-all are found as such") {
+  algorithm_arguments shape;
+  shape.ranks = 3;
+  const auto all = schedules_of(*find_algorithm(collective::alltoall, "pairwise"), shape);
+  REQUIRE(fault_in({collective::alltoall}, all) == "");
+  std::size_t changed = 0;
+  const auto fault_with = [&](std::size_t rank, const std::vector<said_step>& steps) {
+    auto mutant = all;
+    mutant[rank] = built(all[rank].cut, steps);
+    ++changed;
+    return fault_in({collective::alltoall}, mutant);
+  };
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const auto right = said(all[rank]);
+    for (step_index at = 0; at < right.size(); ++at) {
+      auto steps = right;
+      for (segment& source : steps[at].sources) {
+        if (source.in != buffer::input) continue;
+        source.elements.first = (source.elements.first + 3) % 9;  // another rank's
+        REQUIRE_THAT(fault_with(rank, steps), ContainsSubstring("the input does not hold"));
+      }
+      steps = right;
+      for (segment& target : steps[at].targets) {
+        if (target.in != buffer::output) continue;
+        target.elements.first = (target.elements.first + 1) % 9;
+        REQUIRE_THAT(fault_with(rank, steps), ContainsSubstring("the output does not hold"));
+      }
+    }
+  }
+  REQUIRE(changed >= 18);
 }
