@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "node_cases.hpp"
+#include "open_process.hpp"
 
 using namespace weft_test;
 
@@ -168,4 +170,39 @@ TEST_CASE("an all-to-all of counts that others do not expect is refused, and its
     expect_text(text, "rank 2 sends rank ");
     expect(std::all_of(out.end() - 8, out.end(), [](double x) { return x == -7; }), "what lies beside to be untouched");
   });
+}
+
+TEST_CASE("a block that would reach beyond what its rank says to send is refused", "[node]") {
+  // No call says so: its counts are checked. Rank 1's block for rank 0 has as many elements as that expects.
+  constexpr std::size_t count = 16;
+  const auto sent_by_1 = GENERATE(count + 3, count - 1);
+  CAPTURE(sent_by_1);
+  std::string of_first;
+  const auto ended = run_members(small_job(2), [&](int process, weft::detail::membership member) {
+    open_process here(std::move(member));
+    std::vector<double> buffer(4 * count, 1), other(4 * count, -7);
+    weft::detail::request terms;
+    terms.what = weft::schedules::collective::alltoall;
+    terms.element_bytes = sizeof(double);
+    terms.uneven = true;
+    weft::detail::leader_call call;
+    call.what = terms.what;
+    call.of = &terms;
+    call.count = 2 * count;
+    call.fingerprint = 4711;
+    call.sequence = 1;
+    // In place, so that what rank 1 sends itself is not copied.
+    call.in = reinterpret_cast<const std::byte*>(buffer.data());
+    call.out = reinterpret_cast<std::byte*>(process == 0 ? other.data() : buffer.data());
+    call.counts = {count, count, count, count};
+    if (process == 1) call.counts[1] = call.counts[3] = sent_by_1 - count;
+    weft::detail::communicator_state& state = *here.state;
+    const auto result = state.here->between().team()->run(call, state.member);
+    if (process == 0) of_first = text_of(result.failure);
+  });
+  for (const auto& each : ended) CHECK(text_of(each) == "no error");
+  if (sent_by_1 >= count)
+    CHECK(of_first == "no error");
+  else
+    CHECK_THAT(of_first, ContainsSubstring("rank 1 sends rank 0"));
 }

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 #include "counted_calls.hpp"
 #include "run_ranks.hpp"
@@ -11,6 +12,27 @@
 using namespace weft_test;
 
 namespace {
+
+/// What rank 0 allocates in 20 calls of two shapes by turns, once each has been called, where plans may take so many
+/// bytes.
+long allocations_in_calls(job what, std::size_t limit) {
+  what.settings.plan_cache = limit;
+  long found = 0;
+  run_ranks(what, [&](weft::communicator& world) {
+    std::vector<double> shorter(10), longer(20);
+    const auto call_both = [&] {
+      world.allreduce(shorter, shorter, weft::sum);
+      world.allreduce(longer, longer, weft::sum);
+    };
+    for (int i = 0; i < 3; ++i) call_both();
+    allocations.of_starters = 0;
+    starting = world.rank() == 0;
+    for (int i = 0; i < 10; ++i) call_both();
+    if (std::exchange(starting, false)) found = allocations.of_starters;
+  });
+  for (counted_calls* each : {&allocations, &locks, &futexes}) each->all = each->of_starters = 0;
+  return found;
+}
 
 /// Starts `planned` on this rank, counting if `counted`.
 void start(weft::plan& planned, bool counted) {
@@ -86,4 +108,14 @@ TEST_CASE("starting a plan allocates nothing and takes no lock") {
     }
   }
   for (counted_calls* each : {&allocations, &locks, &futexes}) each->all = each->of_starters = 0;
+}
+
+TEST_CASE("a call whose plan has had to make room for another's is planned again") {
+  job what = small_job(2);
+  SECTION("by messages") { what.settings.node = false; }
+  SECTION("between nodes") {
+    what = small_job(4);
+    what.nodes = {"a", "a", "b", "b"};
+  }
+  CHECK(allocations_in_calls(what, 1) >= allocations_in_calls(what, 1 << 20) + 20);
 }

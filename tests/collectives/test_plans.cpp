@@ -120,6 +120,32 @@ TEST_CASE("a plan whose operator threw can be started again", "[plans]") {
   });
 }
 
+TEST_CASE("a plan's receives are posted before it starts", "[plans]") {
+  // Of one message, longer than what is sent at once: who sends it is done only once its receive has been posted.
+  constexpr std::size_t count = 128;
+  auto what = of(2);
+  what.settings.node = false;
+  REQUIRE(count * sizeof(double) > what.settings.eager_limit);
+  run_ranks(what, [](weft::communicator& world) {
+    std::vector<double> in(count), out(count);
+    std::vector<int> token(1);
+    weft::plan sum = world.plan_reduce(in, out, weft::sum, 1);
+    for (int i = 0; i < 5; ++i) {
+      std::fill(in.begin(), in.end(), world.rank() + i);
+      if (world.rank() == 1) world.recv(token, 0);  // before it starts
+      sum.start();
+      if (world.rank() == 0) {
+        const bool over = sum.wait_until(std::chrono::steady_clock::now() + std::chrono::seconds(20));
+        expect(over, "run ", i, " to be over on rank 0 before it has started on rank 1");
+        world.send(token, 1);
+      } else {
+        sum.wait();
+        expect_all(out, 1 + 2 * i, "the sum");
+      }
+    }
+  });
+}
+
 TEST_CASE("what a plan posted ahead is taken back with it", "[plans]") {
   const auto what = GENERATE(of(4), of(2, 2));
   run_ranks(what, [](weft::communicator& world) {
