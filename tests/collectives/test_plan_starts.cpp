@@ -117,5 +117,6 @@ TEST_CASE("a call whose plan has had to make room for another's is planned again
     what = small_job(4);
     what.nodes = {"a", "a", "b", "b"};
   }
-  CHECK(allocations_in_calls(what, 1) >= allocations_in_calls(what, 1 << 20) + 20);
+  // A plan of either takes more than a hundred allocations; what messages take of them differs from run to run.
+  CHECK(allocations_in_calls(what, 1) >= allocations_in_calls(what, 1 << 20) + 20 * 50);
 }

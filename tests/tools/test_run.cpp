@@ -92,6 +92,18 @@ TEST_CASE("the exit status is that of the rank that failed first in time") {
   CHECK(sorted_lines(both.error).size() == 3);
 }
 
+TEST_CASE("the exit status stays that of the first failure, whatever ends the job afterwards") {
+  // Rank 0 says so once it has been told of rank 1's failure.
+  launcher stopped({"run", "--oversubscribe", "-n", "2", "--on-failure", "continue", "sh", "-c",
+                    "p=\"$WEFT_TEST_PROGRAM\"; if [ $WEFT_PROCESS = 1 ]; then exec \"$p\" join exit 5; "
+                    "else exec \"$p\" join lost 1 sleep 60000; fi"});
+  REQUIRE(stopped.said("process 1 is lost", 1));
+  stopped.signal(SIGTERM);
+  const outcome ended = stopped.wait();
+  CHECK(ended.status == 5);
+  CHECK_THAT(ended.error, ContainsSubstring("received SIGTERM; ending the job"));
+}
+
 TEST_CASE("when a rank fails the others are ended within a second") {
   for (const bool stubborn : {false, true}) {
     const outcome ended = run({"run", "--oversubscribe", "-n", "3", "sh", "-c",
