@@ -4,9 +4,9 @@
 #include <chrono>
 #include <future>
 #include <optional>
-#include <thread>
 #include <type_traits>
 #include <utility>
+#include <weft/runtime/thread.hpp>
 
 namespace weft {
 
@@ -17,12 +17,12 @@ auto call_before(std::chrono::steady_clock::time_point deadline, Call call)
     -> std::optional<std::invoke_result_t<Call&>> {
   std::packaged_task<std::invoke_result_t<Call&>()> task(std::move(call));
   auto result = task.get_future();
-  std::thread thread(std::move(task));
+  thread calling("weft-call", std::move(task));
   if (result.wait_until(deadline) != std::future_status::ready) {
-    thread.detach();
+    calling.detach();
     return std::nullopt;
   }
-  thread.join();
+  calling.join();
   return result.get();
 }
 

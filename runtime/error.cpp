@@ -1,5 +1,6 @@
 #include <cstring>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/limits.hpp>
 
 namespace weft {
 namespace {
@@ -56,8 +57,9 @@ std::string message_of(const std::exception_ptr& failure) {
 }
 
 void throw_system_error(int number, const char* call, const std::string& what) {
-  throw error(std::error_code(number, std::system_category()),
-              what + ": " + call + ": " + std::strerror(number) + " (errno " + std::to_string(number) + ")");
+  throw error(std::error_code(number, std::system_category()), what + ": " + call + ": " + std::strerror(number) +
+                                                                   " (errno " + std::to_string(number) + ")" +
+                                                                   limit_behind(number, call));
 }
 
 }  // namespace weft

@@ -35,8 +35,7 @@ class without_signals {
 void progress::start(std::function<bool()> on_start) {
   if (thread_.joinable()) return;
   const without_signals masked;
-  thread_ = std::thread([this, on_start = std::move(on_start)] {
-    pthread_setname_np(pthread_self(), thread_name);
+  thread_ = thread(thread_name, [this, on_start = std::move(on_start)] {
     own_core_.store(on_start && on_start(), std::memory_order_relaxed);  // read as a hint only
     poll_until_stopped();
     own_core_.store(false, std::memory_order_relaxed);

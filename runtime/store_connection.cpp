@@ -30,7 +30,7 @@ void store_connection::close_at_once() {
 }
 
 void store_connection::receive() {
-  std::array<std::byte, 64 << 10> buffer;
+  std::array<std::byte, 16 << 10> buffer;
   const std::ptrdiff_t received = receive_now(socket, buffer);
   if (received < 0) throw error(errc::protocol, "connection closed");
   append(input, std::span<const std::byte>(buffer).first(static_cast<std::size_t>(received)));

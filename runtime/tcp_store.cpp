@@ -196,7 +196,7 @@ std::optional<store::bytes> tcp_store::read_reply(clock::time_point deadline) {
 
 /// The first `length` bytes that were received and not consumed.
 std::span<const std::byte> tcp_store::receive(std::size_t length, clock::time_point deadline) {
-  std::array<std::byte, 64 << 10> buffer;
+  std::array<std::byte, 16 << 10> buffer;
   while (input_.size() < length) {
     const std::size_t received = receive_some(socket_, buffer, deadline, "store at " + address_);
     if (received == 0) {

@@ -1,10 +1,14 @@
 // The `weft` command: each subcommand is in a folder of its own.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <new>
 #include <utility>
 #include <weft/command_line/subcommands.hpp>
+#include <weft/runtime/limits.hpp>
 
 int main(int argc, char** argv) {
   CLI::App app("weft: fibers over a fabric, for programs of many ranks", "weft");
@@ -26,6 +30,10 @@ int main(int argc, char** argv) {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& failure) {
     return app.exit(failure) == 0 ? 0 : 2;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "weft: the memory does not suffice: operator new: %s (errno %d)%s\n", std::strerror(ENOMEM),
+                 ENOMEM, weft::limit_behind(ENOMEM, "operator new").c_str());
+    return 1;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "weft: %s\n", failure.what());
     return 1;

@@ -1,5 +1,7 @@
+#include <cerrno>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -44,6 +46,16 @@ std::shared_ptr<node_memory> memory_of(runtime& of) noexcept { return of.state_-
 
 namespace {
 
+/// What `start` makes. Where memory is short, throws an error that says which limit it has met.
+template <class Start>
+auto starting(Start&& start) {
+  try {
+    return start();
+  } catch (const std::bad_alloc&) {
+    throw_system_error(ENOMEM, "operator new", "starting the runtime");
+  }
+}
+
 /// A rank's program threw: every rank that waits for it is told.
 void break_communicators_of(process& host, rank_identity& self, const std::string& why) {
   std::vector<std::uint64_t> ids;
@@ -57,8 +69,10 @@ void break_communicators_of(process& host, rank_identity& self, const std::strin
 }  // namespace
 }  // namespace detail
 
-runtime::runtime(int& argc, char** argv) : runtime(detail::join_by_environment(argc, argv)) {}
-runtime::runtime(detail::membership member) : state_(std::make_unique<detail::runtime_state>(std::move(member))) {}
+runtime::runtime(int& argc, char** argv)
+    : runtime(detail::starting([&] { return detail::join_by_environment(argc, argv); })) {}
+runtime::runtime(detail::membership member)
+    : state_(detail::starting([&] { return std::make_unique<detail::runtime_state>(std::move(member)); })) {}
 
 runtime::~runtime() {
   if (std::uncaught_exceptions() > state_->exceptions)

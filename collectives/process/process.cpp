@@ -153,7 +153,11 @@ void process::take_note(int origin, note_kind kind, std::span<const std::byte> c
 }
 
 void process::answer_others() {
-  if (settings_.progress == progress_mode::caller) progress_->start();
+  try {
+    if (settings_.progress == progress_mode::caller) progress_->start();
+  } catch (const error& failed) {
+    std::fprintf(stderr, "weft: warning: the others are answered only while this process calls: %s\n", failed.what());
+  }
   progress_->notify();
   progress_->ring();
 }

@@ -3,13 +3,13 @@
 #include <exception>
 #include <future>
 #include <memory>
-#include <thread>
 #include <vector>
 #include <weft/process/process.hpp>
 #include <weft/process/workers.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/rest.hpp>
 #include <weft/runtime/scheduler.hpp>
+#include <weft/runtime/thread.hpp>
 #include <weft/topology/affinity.hpp>
 
 namespace weft::detail {
@@ -84,11 +84,11 @@ void run_on_workers(process& host, const std::function<void(int)>& rank) {
   for (int i = 0; i < ranks; ++i)
     workers[static_cast<std::size_t>(worker_of(host, i))]->fibers().spawn([&rank, i] { rank(i); });
   std::promise<bool> all_are_there;
-  std::vector<std::jthread> threads;
+  std::vector<thread> threads;
   try {
     const std::shared_future<bool> start(all_are_there.get_future());
     for (int w = 1; w < count; ++w)
-      threads.emplace_back([start, &mine = *workers[static_cast<std::size_t>(w)]] {
+      threads.emplace_back("weft-worker", [start, &mine = *workers[static_cast<std::size_t>(w)]] {
         if (start.get()) mine.run();
       });
   } catch (...) {

@@ -22,14 +22,13 @@ constexpr std::chrono::seconds leave_time{1};
 constexpr std::size_t most_unsent = std::size_t{16} << 20;
 
 /// A thread that leaves all signals to the program's own.
-std::thread start_quietly(auto function) {
+thread start_quietly(auto function) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    std::thread result(std::move(function));
+    thread result("weft-monitor", std::move(function));
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    pthread_setname_np(result.native_handle(), "weft-monitor");
     return result;
   } catch (...) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);

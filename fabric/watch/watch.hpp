@@ -10,10 +10,10 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 #include <weft/fabric/monitor_events.hpp>
 #include <weft/fabric/process_record.hpp>
+#include <weft/runtime/thread.hpp>
 
 #include "bell.hpp"
 #include "control_link.hpp"
@@ -143,7 +143,7 @@ class watch {
   bool given_up_ = false;  // by the others
   bool stale_ = true;      // targets_ has to be made anew
 
-  std::thread thread_;
+  thread thread_;
 };
 
 }  // namespace weft::fabric

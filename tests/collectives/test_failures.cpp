@@ -1,6 +1,9 @@
 // Programs that throw, communicators that are aborted, processes that disappear.
 #include <latch>
+#include <memory>
+#include <new>
 #include <thread>
+#include <utility>
 
 #include "run_ranks.hpp"
 
@@ -126,6 +129,18 @@ TEST_CASE("a process that disappears is named within a second", "[failures]") {
     });
     for (std::size_t p = 0; p + 1 < failures.size(); ++p) CHECK(text_of(failures[p]) == "no error");
   }
+}
+
+TEST_CASE("a process that has no memory to start says so", "[failures]") {
+  const auto failures = run_members(small_job(1), [](int, weft::detail::membership member) {
+    member.network.reset();
+    member.open_network = [](const weft::options&) -> std::unique_ptr<weft::fabric::transport> {
+      throw std::bad_alloc();
+    };
+    weft::runtime runtime(std::move(member));
+  });
+  CHECK_THAT(text_of(failures[0]),
+             ContainsSubstring("starting the runtime: operator new: Cannot allocate memory (errno 12)"));
 }
 
 TEST_CASE("early leavers wait, and leaving in order is no loss", "[failures]") {

@@ -13,6 +13,7 @@
 
 #include "catch.hpp"
 #include "launcher_under_test.hpp"
+#include "sanitized.hpp"
 #include "variable.hpp"
 
 using namespace std::chrono_literals;
@@ -148,6 +149,22 @@ TEST_CASE("a process that ends without joining is not waited for") {
   CHECK(told.status == 134);
   CHECK(told.time < 10s);
   CHECK_THAT(told.error, ContainsSubstring("process 1 of the job ended before it came"));
+}
+
+TEST_CASE("limits of a user's shell are kept within, or named") {
+  // What a shell with that limit runs, on one rank of a job.
+  const auto under = [](const std::string& limit, const std::string& arguments) {
+    return run({"run", "-n", "1", "sh", "-c", "ulimit " + limit + "; exec \"$WEFT_TEST_COMMAND\" " + arguments});
+  };
+  const std::string two_ranks = "run --oversubscribe -n 2 \"$WEFT_TEST_COMMAND\" bench allreduce -b 8 -e 8 --budget 1";
+  const outcome on_short_stacks = under(weft_test::sanitized ? "-s 512" : "-s 64", two_ranks);
+  CHECK(on_short_stacks.status == 0);
+  CHECK_THAT(on_short_stacks.output, ContainsSubstring("bytes"));
+  if (weft_test::sanitized) return;  // it takes more addresses than there are
+  const outcome much = under("-v 200000", "plan allreduce --ranks 1000000 --algorithm ring");
+  CHECK(much.status == 1);
+  CHECK_THAT(much.error,
+             ContainsSubstring("Cannot allocate memory (errno 12); RLIMIT_AS lets this process have 200000 KiB"));
 }
 
 TEST_CASE("output comes in whole lines") {

@@ -75,7 +75,7 @@ void agent_link::flush() {
 }
 
 void agent_link::receive() try {
-  std::array<char, 64 << 10> buffer;
+  std::array<char, 16 << 10> buffer;
   const auto received = receive_now(socket_, std::as_writable_bytes(std::span(buffer)));
   if (received < 0) return end("the connection to it ended");
   incoming_.append(buffer.data(), static_cast<std::size_t>(received));

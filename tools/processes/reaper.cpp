@@ -109,14 +109,14 @@ reaper::reaper() {
   if (first == 0) {  // its child becomes an orphan, so that the launcher's children are the job's processes alone
     const pid_t second = ::fork();
     if (second == 0) reap_when_left(let_go(line.get()));
-    [[maybe_unused]] const auto written = ::write(back.get(), &second, sizeof second);
+    const pid_t found = second < 0 ? -errno : second;
+    [[maybe_unused]] const auto written = ::write(back.get(), &found, sizeof found);
     ::_exit(0);
   }
   while (::waitpid(first, nullptr, 0) < 0 && errno == EINTR) continue;
-  pid_t pid = -1;
+  pid_t pid = -EAGAIN;
   if (::read(number.get(), &pid, sizeof pid) != sizeof pid || pid < 0)
-    throw error(std::make_error_code(std::errc::resource_unavailable_try_again),
-                "starting the reaper: no process for it");
+    throw_system_error(-pid, "fork", "starting the reaper");
   handle_ = open_process(pid);
 }
 

@@ -77,7 +77,7 @@ void line_forwarder::watch() {
 
 /// Reads once; false when there was nothing.
 bool line_forwarder::read() {
-  std::array<char, 64 << 10> buffer;
+  std::array<char, 16 << 10> buffer;
   const ssize_t count = ::read(from_.get(), buffer.data(), buffer.size());
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
   if (count > 0) {

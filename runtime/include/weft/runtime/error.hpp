@@ -59,7 +59,8 @@ class peer_lost : public error {
 /// What an exception says: "not a std::exception" where it is none. `failure` is not null.
 std::string message_of(const std::exception_ptr& failure);
 
-/// Throws an `error` for a failed system call: "WHAT: CALL: text of errno (errno N)". `number` is errno.
+/// Throws an `error` for a failed system call: "WHAT: CALL: text of errno (errno N)", and which
+/// limit of this process it has met, if it may be one. `number` is errno.
 [[noreturn]] void throw_system_error(int number, const char* call, const std::string& what);
 
 }  // namespace weft

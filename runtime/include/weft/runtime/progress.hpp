@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <weft/runtime/clock.hpp>
+#include <weft/runtime/thread.hpp>
 #include <weft/runtime/waiter.hpp>
 
 namespace weft {
@@ -117,7 +117,7 @@ class progress {
   std::atomic<bool> threaded_{false};
   std::atomic<bool> own_core_{false};  // the thread's
   std::atomic<bool> stop_{false};
-  std::thread thread_;
+  thread thread_;
 };
 
 }  // namespace weft

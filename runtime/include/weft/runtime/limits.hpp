@@ -1,0 +1,12 @@
+// Limits of this process (getrlimit(2)), for errors that follow from them.
+#pragma once
+
+#include <string>
+
+namespace weft {
+
+/// What limit a system call that failed so has met, how large that is, and how it is raised, to stand behind the
+/// error: "; ...". Empty where none is known. `number` is errno, of pthread functions what they return.
+std::string limit_behind(int number, const char* call);
+
+}  // namespace weft

@@ -1,0 +1,78 @@
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <weft/runtime/limits.hpp>
+
+namespace weft {
+namespace {
+
+std::optional<rlim_t> limit_of(__rlimit_resource which) {
+  rlimit limit{};
+  if (::getrlimit(which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return limit.rlim_cur;
+}
+
+std::string kibibytes(rlim_t bytes) { return std::to_string(bytes / 1024) + " KiB"; }
+
+rlim_t addresses_in_use() {
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// Empty where there is no limit.
+std::string of_addresses() {
+  const auto most = limit_of(RLIMIT_AS);
+  if (!most) return "";
+  return "; RLIMIT_AS lets this process have " + kibibytes(*most) + " of addresses, of which it has " +
+         kibibytes(addresses_in_use()) + ": raise it (ulimit -v)";
+}
+
+/// Whether there are no addresses for one more thread's stack, which fails as what there are no processes for.
+bool has_no_room_for_stack() {
+  const auto most = limit_of(RLIMIT_AS);
+  if (!most) return false;
+  pthread_attr_t by_default;
+  std::size_t size = 0;
+  ::pthread_attr_init(&by_default);
+  ::pthread_attr_getstacksize(&by_default, &size);
+  ::pthread_attr_destroy(&by_default);
+  return addresses_in_use() + size > *most;
+}
+
+std::string of_processes() {
+  const auto most = limit_of(RLIMIT_NPROC);
+  if (!most) return "; the system, or the control group by pids.max, has no more processes and threads";
+  return "; RLIMIT_NPROC lets this user have " + std::to_string(*most) +
+         " processes and threads at a time: raise it (ulimit -u)";
+}
+
+std::string of_files() {
+  const auto most = limit_of(RLIMIT_NOFILE);
+  if (!most) return "";
+  return "; RLIMIT_NOFILE lets this process have " + std::to_string(*most) + " open files: raise it (ulimit -n)";
+}
+
+}  // namespace
+
+std::string limit_behind(int number, const char* call) {
+  const std::string_view failed(call);
+  switch (number) {
+    case ENOMEM:
+      return of_addresses();
+    case EMFILE:
+      return of_files();
+    case EAGAIN:
+      if (failed == "pthread_create" && has_no_room_for_stack()) return of_addresses();
+      return failed == "fork" || failed == "pthread_create" ? of_processes() : "";
+    default:
+      return "";
+  }
+}
+
+}  // namespace weft
