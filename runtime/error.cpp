@@ -1,4 +1,5 @@
 #include <cstring>
+#include <utility>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/limits.hpp>
 
@@ -44,6 +45,12 @@ class weft_category final : public std::error_category {
 const std::error_category& category() noexcept {
   static const weft_category instance;
   return instance;
+}
+
+peer_lost::peer_lost(int rank, const std::string& message, std::vector<int> all)
+    : error(errc::peer_lost, message), rank_(rank) {
+  if (all.empty() && rank >= 0) all.push_back(rank);
+  all_ = std::make_shared<const std::vector<int>>(std::move(all));
 }
 
 std::string message_of(const std::exception_ptr& failure) {

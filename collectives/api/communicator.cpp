@@ -155,11 +155,20 @@ status communicator::probe(int from, int tag) {
     if (const auto found = iprobe(from, tag)) return *found;
 }
 
+std::vector<int> communicator::failed() {
+  state_->host.moved_by().help();
+  return detail::lost_ranks(state_->host, *state_->member.members);
+}
+
+void communicator::revoke() {
+  state_->host.messages().break_communicator(
+      state_->id(), errc::revoked,
+      "rank " + std::to_string(rank()) + " revoked communicator " + std::to_string(state_->id()));
+}
+
 void communicator::abort() {
   fabric::messenger& messages = state_->host.messages();
-  messages.break_communicator(
-      state_->id(), errc::revoked,
-      "rank " + std::to_string(rank()) + " aborted communicator " + std::to_string(state_->id()));
+  revoke();
   for (patience until_it_ends(state_->host.moved_by());; until_it_ends.wait()) {
     bool quiet = false;
     messages.while_held([&] { quiet = state_->member.active.empty(); });

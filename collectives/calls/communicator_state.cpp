@@ -53,6 +53,7 @@ communicator_state::communicator_state(communicator_state& of, std::shared_ptr<m
 communicator_state::~communicator_state() {
   here->leave(seat);
   if (joined_ == nullptr) return;
+  if (here->has_several()) member.next_collective = sequence_ & last_sequence;
   host.messages().leave(member);
   host.messages().while_held([this] { std::erase(self->communicators, id()); });
 }
@@ -72,12 +73,24 @@ void sole_call::making::refuse(const communicator_state& state, const char* oper
                                           other + "; a rank makes one such call at a time");
 }
 
+std::vector<int> lost_ranks(process& host, const fabric::group& of) {
+  const std::vector<int> processes = host.messages().lost();
+  std::vector<int> ranks;
+  for (int r = 0; r < of.size() && !processes.empty(); ++r)
+    if (std::ranges::binary_search(processes, of.process[static_cast<std::size_t>(r)])) ranks.push_back(r);
+  return ranks;
+}
+
 void rethrow(const communicator_state& state, const char* operation, const std::exception_ptr& failure) {
   const std::string prefix = where(state, operation) + ": ";
   try {
     std::rethrow_exception(failure);
   } catch (const peer_lost& e) {
-    throw peer_lost(e.rank(), prefix + e.what());
+    std::vector<int> all = lost_ranks(state.host, *state.host.world());
+    std::string also;
+    for (const int each : all)
+      if (each != e.rank()) also += (also.empty() ? "; lost too: rank " : ", ") + std::to_string(each);
+    throw peer_lost(e.rank(), prefix + e.what() + also, std::move(all));
   } catch (const error& e) {
     throw error(e.code(), prefix + e.what());
   }

@@ -40,11 +40,19 @@ void dataflow_execution::start_held() noexcept {
   for (schedules::step_index i = 0; i < steps.size(); ++i) waiting_for_[i] = steps[i].after.count;
   for (schedules::step_index i = 0; i < steps.size(); ++i)
     if (steps[i].after.count == 0 && (early_ == nullptr || early_[i] == early::no)) take_up(i);
-  if (early_ != nullptr) {
-    for (schedules::step_index i = 0; i < steps.size(); ++i)
-      if (std::exchange(early_[i], early::no) == early::ended) transfer_is_over(i, receive_of(i).failure);
-  }
+  if (early_ != nullptr) take_early();
   run_ready();
+}
+
+void dataflow_execution::take_early() noexcept {
+  for (schedules::step_index i = 0; i < plan().steps.size(); ++i) {
+    if (early_[i] == early::no) continue;
+    fabric::receive_operation& receive = receive_of(i);
+    receive.ahead = false;
+    if (std::exchange(early_[i], early::no) != early::ended) continue;
+    if (receive.failure != nullptr && receive.poisoned == nullptr) messages_.break_held(*receive.at, receive.failure);
+    transfer_is_over(i, receive.failure);
+  }
 }
 
 void dataflow_execution::post_ahead(const run_arguments& arguments) {
@@ -65,7 +73,9 @@ void dataflow_execution::post_early() noexcept {
     if (!can_be_early(steps[i])) continue;
     early_[i] = early::posted;
     ++posted_early_;
-    messages_.post_held(transfer(i));
+    fabric::operation& receive = transfer(i);
+    receive.ahead = true;
+    messages_.post_held(receive);
   }
 }
 

@@ -171,6 +171,7 @@ void process::come(int who) {
 }
 
 void process::await_all() {
+  messages_->retire(processes_->communicator);
   collective_call barrier;
   barrier.how = schedules::find_algorithm(collective::barrier, "dissemination");
   const place here{rendezvous_->processes(), rendezvous_->process()};
@@ -181,10 +182,7 @@ void process::await_all() {
     if (somebody_left_.load() || still_missing_.load() <= 0) return true;
     if (!together.finished().ready()) return false;
     if (together.failure() == nullptr) return true;
-    if (!std::exchange(told, true)) {
-      messages_->retire();
-      monitor_->flood(note_of(note_kind::ready, {}));
-    }
+    if (!std::exchange(told, true)) monitor_->flood(note_of(note_kind::ready, {}));
     return false;
   });
   if (!together.finished().ready()) messages_->break_here(*among_processes_);

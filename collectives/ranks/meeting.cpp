@@ -72,9 +72,6 @@ void meeting::seat_by_worker() {
 }
 
 meeting::~meeting() {
-  // relaxed: all who have used it are behind.
-  if (closed_.load(std::memory_order_relaxed) && followed_ == nullptr)
-    host_.messages().forget_closed(members_->communicator);
   if (followed_ != nullptr) host_.messages().while_held([this] { std::erase(followed_->followers_, this); });
 }
 
@@ -178,11 +175,6 @@ void meeting::close_if_over() noexcept {
   if (calls_.load(std::memory_order_seq_cst) < last_call_.load(std::memory_order_seq_cst)) return;
   if (closed_.exchange(true, std::memory_order_relaxed)) return;  // relaxed: the counts have ordered all
   between_->close();
-  if (followed_ != nullptr) return;  // others go on in the communicator
-  try {
-    host_.messages().close(members_->communicator);
-  } catch (const std::bad_alloc&) {  // then who waits here is told when the others leave, too
-  }
 }
 
 std::exception_ptr meeting::failure_of(const fabric::participant& member) {

@@ -51,7 +51,11 @@ leader_result node_team::run_in_rounds(const leader_call& call, fabric::particip
 }
 
 leader_result node_team::give_up(fabric::participant& member) {
-  party_.explain(member);
+  try {
+    party_.explain(member);
+  } catch (const std::bad_alloc&) {
+    host_.break_communicator(member);
+  }
   party_.withdraw();
   return {host_.failure_of(member), nullptr};
 }

@@ -24,6 +24,13 @@ void communicator_history::leave_failed(const room_key& key) noexcept {
   }
 }
 
+void communicator_history::miss_from(std::uint64_t communicator, std::uint32_t number) noexcept {
+  try {
+    missing_.add(communicator, number);
+  } catch (const std::bad_alloc&) {  // then who waits is told when the others leave, too
+  }
+}
+
 bool communicator_history::has_passed(const room_key& key) const {
   const auto latest = latest_.find(leader_and_rank(key));
   return latest != latest_.end() && static_cast<std::uint32_t>(key.communicator) <= latest->second;

@@ -80,6 +80,12 @@ class communicator_history {
   void leave_failed(const room_key& key) noexcept;
   bool has_left_failed(const room_key& key) const { return left_failed_.find(key) != nullptr; }
 
+  /// Collectives of the communicator from that number on are missing a rank of this process; the first call counts.
+  /// Without memory that is not remembered.
+  void miss_from(std::uint64_t communicator, std::uint32_t number) noexcept;
+  /// Null where no rank of this process has left it, or long ago.
+  const std::uint32_t* missing_since(std::uint64_t communicator) const { return missing_.find(communicator); }
+
   /// The rank did not get the communicator that others may have: the latest of those. Throws std::bad_alloc.
   void refuse(const room_key& key) { refused_.add(key, {}); }
   bool has_refused(const room_key& key) const { return refused_.find(key) != nullptr; }
@@ -91,6 +97,7 @@ class communicator_history {
   latest_entries<std::uint64_t, std::exception_ptr> failed_{failures_kept};
   latest_entries<room_key, nothing, room_hash> left_failed_{failures_kept};
   latest_entries<room_key, nothing, room_hash> refused_{failures_kept};
+  latest_entries<std::uint64_t, std::uint32_t> missing_{failures_kept};
 };
 
 }  // namespace weft::fabric

@@ -106,7 +106,7 @@ void engine::fail(operation& failed, std::exception_ptr failure) noexcept {
   failed.failure = std::move(failure);
   operations_.end(failed);
   participant& member = *failed.at;
-  if (!failed.collective || member.failure != nullptr) return;
+  if (!failed.collective || failed.ahead || member.failure != nullptr) return;
   // Without its part the others' parts of a collective would wait for ever.
   try {
     break_communicator(member, failed.failure);

@@ -177,7 +177,7 @@ class engine final : private receiver {
   void inquire_of(participant& member, int rank, operation* about);
   void take_inquiry(peer& from, const header& h, std::span<const std::byte> body);
   void take_left(peer& from, const header& h);
-  void miss(participant& member, int rank, space where);
+  void miss(participant& member, int rank, const absence& gone);
   void note_lost(std::int64_t rank) noexcept;
 
   // engine_failure.cpp

@@ -18,12 +18,13 @@
 namespace weft::fabric {
 namespace {
 
-// An operation found waiting in 2, 4, 8, ... looks so far apart is asked about: sooner once a process is lost, since
-// others leave in the middle of something then.
+// An operation found waiting in 2, 4, 8, 16, 24, ... looks so far apart is asked about: sooner once a process is lost,
+// since others leave in the middle of something then.
 constexpr std::chrono::milliseconds between_looks{500};
 constexpr std::chrono::milliseconds between_looks_after_loss{10};
 
-constexpr std::uint8_t most_looks = 128;
+/// From there on it is asked about after half as many.
+constexpr std::uint8_t most_looks = 16;
 
 /// Whether it is to be asked about, once it has been found waiting once more.
 bool is_due(std::uint8_t& looks) noexcept {
@@ -44,9 +45,10 @@ std::optional<probed_message> engine::probe(participant& member, int source, std
     latest = {};
     return probed_message{found->source, found->tag, found->bytes};
   }
-  if (latest.failure != nullptr) std::rethrow_exception(std::exchange(latest, {}).failure);
-  if (!std::exchange(latest.waits, true) || std::exchange(latest.source, source) != source) latest.inquiries = 0;
-  any_probes_ = true;
+  const bool is_gone = latest.failure != nullptr && (source == latest.gone || (source == any_peer && knows_loss()));
+  if (is_gone) std::rethrow_exception(std::exchange(latest, {}).failure);
+  latest.source = source;
+  latest.waits = any_probes_ = true;
   return std::nullopt;
 }
 
@@ -60,7 +62,7 @@ void engine::inquire_now_and_then() {
   rooms_.for_each_member([&](participant& member) {
     for (operation& each : member.active)
       if (is_unanswered(each) && is_due(each.inquiries)) waiting.push_back(&each);
-    if (member.probed.waits && is_due(member.probed.inquiries)) probing.push_back(&member);
+    if (std::exchange(member.probed.waits, false) && is_due(member.probed.inquiries)) probing.push_back(&member);
   });
   // An answer may break a communicator, which ends its operations; they stay where they are until finish_ended.
   for (operation* each : waiting)
@@ -71,6 +73,7 @@ void engine::inquire_now_and_then() {
 
 /// Whether nothing has come yet for it of the rank that it waits for.
 bool engine::is_unanswered(const operation& each) noexcept {
+  if (each.ahead) return false;
   switch (each.now) {
     case operation::stage::posted:
     case operation::stage::waiting_at_home:
@@ -102,15 +105,16 @@ void engine::inquire_of(participant& member, int rank, operation* about) {
   const int process = members.process[static_cast<std::size_t>(rank)];
   const room_key key = key_of(members, rank);
   const inquiry_body body{key_of(members, member.rank).rank, offered_by(members, rank)};
+  const space where = collective ? space::collective : space::message;
   if (process == settings_.process) {
-    if (rooms_.is_missed(key, body.offered, collective))
-      return miss(member, rank, collective ? space::collective : space::message);
+    const auto gone = rooms_.absence_of(key, body.offered);
+    if (gone && gone->includes(where, about != nullptr ? about->tag : 0)) return miss(member, rank, *gone);
     if (collective) disagrees(*rooms_.find(key), about->tag, about->fingerprint, member.rank);
     return;
   }
   header h;
   h.kind = message_kind::inquiry;
-  h.matching = collective ? space::collective : space::message;
+  h.matching = where;
   h.communicator = members.communicator;
   h.source = member.rank;
   h.destination = key.rank;
@@ -125,14 +129,15 @@ void engine::take_inquiry(peer& from, const header& h, std::span<const std::byte
   if (body.size() < sizeof(inquiry_body)) return troubles_.suspect(from, "it sent an inquiry that is cut short");
   const auto asked = read_part<inquiry_body>(body, 0);
   const room_key key{h.communicator, h.destination};
-  const bool collective = h.matching == space::collective;
-  if (!rooms_.is_missed(key, asked.offered, collective)) {
-    if (collective) disagrees(*rooms_.find(key), h.tag, h.detail, h.source);
+  const auto gone = rooms_.absence_of(key, asked.offered);
+  if (!gone || !gone->includes(h.matching, h.tag)) {
+    if (h.matching == space::collective) disagrees(*rooms_.find(key), h.tag, h.detail, h.source);
     return;
   }
   header answer;
   answer.kind = message_kind::left;
-  answer.matching = h.matching;
+  answer.matching = gone->since ? space::collective : space::message;
+  answer.tag = gone->since.value_or(0);
   answer.communicator = h.communicator;
   answer.source = h.destination;
   answer.destination = asked.asker;
@@ -148,15 +153,19 @@ void engine::take_left(peer& from, const header& h) {
   const auto its = std::ranges::find(world, h.source);
   const auto rank = static_cast<int>(its - world.begin());
   if (!speaks_for(from.process, *here, rank)) return suspect_of_lie(from.process, rank);
-  miss(*here->owner, rank, h.matching);
+  absence gone;
+  if (h.matching == space::collective) gone.since = static_cast<std::uint32_t>(h.tag);
+  miss(*here->owner, rank, gone);
 }
 
-/// What the rank still waits for there from `rank`, which has left, ends.
-void engine::miss(participant& member, int rank, space where) {
+/// What the rank still waits for of that from `rank` ends.
+void engine::miss(participant& member, int rank, const absence& gone) {
   const std::exception_ptr why = left_error(member, rank);
-  const auto is_of_it = [&](int waits_for) { return waits_for == rank || waits_for == any_peer; };
   const auto waits_in_vain = [&](const operation& each) {
-    return each.collective == (where == space::collective) && is_of_it(each.peer) && is_unanswered(each);
+    // Who waits for anybody: the others may still send. After a loss nobody knows whether they will.
+    const bool is_of_it = each.peer == rank || (each.peer == any_peer && knows_loss());
+    const space where = each.collective ? space::collective : space::message;
+    return is_of_it && is_unanswered(each) && gone.includes(where, each.tag);
   };
   // One at a time: to end one may end others.
   for (auto each = member.active.begin(); member.failure == nullptr;) {
@@ -164,11 +173,18 @@ void engine::miss(participant& member, int rank, space where) {
     if (each == member.active.end()) break;
     cancel(*each, why);
   }
-  if (where == space::message && member.probed.waits && is_of_it(member.probed.source)) member.probed.failure = why;
+  if (gone.since) return;
+  member.probed.failure = why;
+  member.probed.gone = rank;
 }
 
 void engine::note_lost(std::int64_t rank) noexcept {
-  if (first_lost_ < 0 && rank >= 0 && rank <= INT32_MAX) first_lost_ = static_cast<std::int32_t>(rank);
+  if (first_lost_ >= 0 || rank < 0 || rank > INT32_MAX) return;
+  first_lost_ = static_cast<std::int32_t>(rank);
+  rooms_.for_each_member([](participant& member) {  // all are soon asked about
+    member.probed.inquiries = 0;
+    for (operation& each : member.active) each.inquiries = 0;
+  });
 }
 
 std::exception_ptr engine::left_error(const participant& member, int rank) const {

@@ -229,7 +229,7 @@ void flow_control::send_envelope(peer& to, const departure& announced, header h)
 }
 
 void flow_control::send_queued(peer& to, const header& h, std::span<const std::byte> body) {
-  const bool first = to.messages.empty();
+  const bool first = to.messages.empty() && to.control.empty();
   to.messages.push(h, body.data(), body.size());
   if (!first || !transmit_first(to)) want_flush(to);
 }

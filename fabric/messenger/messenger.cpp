@@ -116,21 +116,22 @@ bool messenger::knows_loss() {
   const engine_holder holder(*engine_);
   return engine_->knows_loss();
 }
+std::vector<int> messenger::lost() {
+  const engine_holder holder(*engine_);
+  std::vector<int> all;
+  for (const auto& each : engine_->flow().peers())
+    if (each->lost) all.push_back(each->process);
+  return all;
+}
 void messenger::refuse(int rank, std::uint32_t offered) {
   while_held([&] { engine_->refuse(rank, offered); });
-}
-void messenger::close(std::uint64_t communicator) {
-  while_held([&] { engine_->members().close(communicator); });
-}
-void messenger::forget_closed(std::uint64_t communicator) noexcept {
-  while_held([&] { engine_->members().forget_closed(communicator); });
 }
 bool messenger::has_left(std::uint64_t communicator, std::int32_t rank) {
   const engine_holder holder(*engine_);
   return engine_->members().has_left({communicator, rank});
 }
-void messenger::retire() {
-  while_held([&] { engine_->members().retire(); });
+void messenger::retire(std::uint64_t but) {
+  while_held([&] { engine_->members().retire(but); });
 }
 void messenger::break_held(const participant& member, const std::exception_ptr& why) noexcept {
   engine_->found().owe_break(member.members->communicator, why);

@@ -37,6 +37,7 @@ void rooms::join(participant& member) {
 void rooms::leave(participant& member, bool alone) noexcept {
   const room_key key = key_of(*member.members, member.rank);
   if (!alone) history_.leave_failed(key);
+  if (member.next_collective) history_.miss_from(key.communicator, *member.next_collective);
   rooms_.erase(key);
   last_room_ = nullptr;
   member.here = nullptr;
@@ -54,11 +55,13 @@ bool rooms::has_left(const room_key& key) const {
   return (found == rooms_.end() || found->second->owner == nullptr) && history_.has_passed(key);
 }
 
-bool rooms::is_missed(const room_key& key, std::uint32_t offered, bool collective) const {
-  if (collective && closed_.contains(key.communicator)) return true;
+std::optional<absence> rooms::absence_of(const room_key& key, std::uint32_t offered) const {
+  if (retired_but_ && *retired_but_ != key.communicator) return absence{};
   const auto found = rooms_.find(key);
-  if (found != rooms_.end() && found->second->owner != nullptr) return false;
-  return retired_ || history_.has_passed(key) || (offered != 0 && has_refused(key.rank, offered));
+  const bool is_here = found != rooms_.end() && found->second->owner != nullptr;
+  if (!is_here && (history_.has_passed(key) || (offered != 0 && has_refused(key.rank, offered)))) return absence{};
+  if (const std::uint32_t* const since = history_.missing_since(key.communicator)) return absence{*since};
+  return std::nullopt;
 }
 
 }  // namespace weft::fabric

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <weft/fabric/participant.hpp>
 
 #include "communicator_history.hpp"
@@ -11,6 +11,22 @@
 #include "wire.hpp"
 
 namespace weft::fabric {
+
+/// What of a rank never comes any more: nothing, or nothing in collectives from a number on.
+struct absence {
+  std::optional<std::uint32_t> since;
+
+  /// Whether a message of this space and tag is among that. Numbers run over.
+  bool includes(space where, std::uint64_t tag) const noexcept {
+    if (!since) return true;
+    const auto sequence = static_cast<std::uint32_t>(tag >> 32);
+    // Those of plans are in no order with others.
+    return where == space::collective && sequence < 2 * (last_number + 1) &&
+           ((sequence - *since) & last_number) <= last_number / 2;
+  }
+  /// Of collectives: above it a bit says that ranks compare what they are about to call, and that it is a plan's.
+  static constexpr std::uint32_t last_number = 0x3fff'ffff;
+};
 
 class rooms {
  public:
@@ -32,20 +48,17 @@ class rooms {
   bool has_failed(std::uint64_t communicator) const { return history_.failure_of(communicator) != nullptr; }
   /// Why that rank takes part in nothing any more.
   stopped why_stopped(const room_key& key) const;
-  /// Whether nothing of that rank comes any more, or no message of a collective; `offered` as in group.
-  bool is_missed(const room_key& key, std::uint32_t offered, bool collective) const;
+  /// What of that rank never comes any more; `offered` as in group.
+  std::optional<absence> absence_of(const room_key& key, std::uint32_t offered) const;
   /// Whether that rank was in the communicator, and is no more.
   bool has_left(const room_key& key) const;
-  /// Ranks here take part in no collective of the communicator. Throws std::bad_alloc.
-  void close(std::uint64_t communicator) { closed_.insert(communicator); }
-  void forget_closed(std::uint64_t communicator) noexcept { closed_.erase(communicator); }
   /// The rank did not get the communicator that it would have led by this counter. Throws std::bad_alloc.
   void refuse(std::int32_t rank, std::uint32_t offered) { history_.refuse(offered_key(rank, offered)); }
   bool has_refused(std::int32_t rank, std::uint32_t offered) const {
     return history_.has_refused(offered_key(rank, offered));
   }
-  /// All have left.
-  void retire() noexcept { retired_ = true; }
+  /// All have left but that communicator.
+  void retire(std::uint64_t but) noexcept { retired_but_ = but; }
 
   /// Calls it for each rank that has joined and not failed.
   template <class Function>
@@ -64,8 +77,7 @@ class rooms {
   room_key last_key_;
   room* last_room_ = nullptr;  // of last_key_
   communicator_history history_;
-  std::unordered_set<std::uint64_t> closed_;  // communicators
-  bool retired_ = false;
+  std::optional<std::uint64_t> retired_but_;
 };
 
 }  // namespace weft::fabric

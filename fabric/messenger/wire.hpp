@@ -14,13 +14,13 @@
 //   poisoned  header | poison_body | text   a short message of header.length bytes without contents
 //   inquiry   header | inquiry_body  a rank waits long for header.destination: of a collective its tag and fingerprint,
 //   for the other side to compare
-//   left      header                 behind all messages, to who inquired: that rank is in the communicator no more;
-//   header.length: 0, or one more than a rank of the world that it knows to be lost
-//   dropped   header                 nobody will ever receive the message that its sender calls header.detail
-//   credit    header                 gives credit back; source 1: send envelopes only, 0: send eagerly again;
-//   destination 1: it costs credit itself
-//   hello     header                 opens a connection and gives header.length units of credit; source 1: asks for an
-//   answer; source 2: the connection stands, and header.detail names the sender's end of it (transport::cut)
+//   left      header                 behind all messages, to who inquired: that rank is in the communicator no more,
+//   or, in matching 1, no collective of it from number header.tag on will be whole; header.length: 0, or one more than
+//   a rank of the world that it knows to be lost dropped   header                 nobody will ever receive the message
+//   that its sender calls header.detail credit    header                 gives credit back; source 1: send envelopes
+//   only, 0: send eagerly again; destination 1: it costs credit itself hello     header                 opens a
+//   connection and gives header.length units of credit; source 1: asks for an answer; source 2: the connection stands,
+//   and header.detail names the sender's end of it (transport::cut)
 #pragma once
 
 #include <cstddef>

@@ -80,6 +80,8 @@ void arena_boards::abandon(board_ticket unused) {
 void arena_boards::retire(board_ticket used, std::vector<seat> others) {
   const std::lock_guard lock(giving_);
   record& its = records_[used.board];
+  // A rank that got the communicator when all others of its process had left it has the same board again.
+  if (its.use != used.use || its.now != state::given) return;
   its.others = std::move(others);
   its.now = state::retired;
   // release: see is_done().

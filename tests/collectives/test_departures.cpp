@@ -144,3 +144,52 @@ TEST_CASE("a rank that leaves once its part is done disturbs nobody", "[departur
     world.barrier();
   });
 }
+
+TEST_CASE("a rank that leaves early disturbs no collective that others of its process have yet to do", "[departures]") {
+  job what = joined_job(2, 2, 2);
+  if (GENERATE(true, false)) what.nodes = {"a", "b"};
+  run_ranks(what, [](weft::communicator& world) {
+    const int mine = world.rank();
+    const int places[]{0, 2, 1, 3};  // the processes' ranks are not in rows, so each rank goes by messages
+    auto mixed = world.split(0, places[mine]);
+    const std::vector<double> block(10, mine);
+    std::vector<double> all(40);
+    if (mine == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1300));
+    mixed->gather(block, all, 0);
+    if (mine == 3) mixed.reset();
+    if (mine == 0) expect(all[10] == 2 && all[39] == 3, "the blocks of all");
+    world.barrier();
+  });
+}
+
+TEST_CASE("a plan that is not run again misses nobody", "[departures]") {
+  for (const std::size_t count : {1, 5000}) {
+    job what = small_job(3);
+    what.nodes = {"a", "b", "c"};
+    run_ranks(what, [&](weft::communicator& world) {
+      auto inner = world.dup();
+      std::vector<double> in(count, 1.0), out(count), message(10);
+      {
+        auto sum = inner.plan_allreduce(in, out, weft::sum);
+        for (int i = 0; i < 3; ++i) {
+          sum.start();
+          sum.wait();
+        }
+        if (inner.rank() != 2) {
+          const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1300);
+          for (bool goes_on = true; goes_on;) {
+            goes_on = std::chrono::steady_clock::now() < end;
+            const bool last = !goes_on;
+            if (inner.rank() == 0) inner.send(std::vector<double>(10, last ? 1.0 : 0.0), 1);
+            if (inner.rank() == 1) {
+              inner.recv(message, 0);
+              goes_on = message[0] == 0;
+            }
+          }
+        }
+      }
+      { const auto gone = std::move(inner); }
+      world.barrier();
+    });
+  }
+}

@@ -1,4 +1,5 @@
 // Programs that throw, communicators that are aborted, processes that disappear.
+#include <algorithm>
 #include <latch>
 #include <memory>
 #include <new>
@@ -88,7 +89,7 @@ TEST_CASE("abort revokes pending and later calls everywhere", "[failures]") {
         data.reset();  // nobody touches it any more
         expect_error(weft::errc::revoked, [&] { waiting.wait(); });
       } else {
-        expect_text(expect_error(weft::errc::revoked, [&] { call(inner); }), "aborted communicator");
+        expect_text(expect_error(weft::errc::revoked, [&] { call(inner); }), "revoked communicator");
       }
       for (int i = 0; i < 2; ++i) expect_error(weft::errc::revoked, [&] { inner.barrier(); });
       std::vector<int> one(3000, 1);
@@ -96,6 +97,59 @@ TEST_CASE("abort revokes pending and later calls everywhere", "[failures]") {
       expect(one[2999] == 3, "other communicators to go on");
     });
   }
+}
+
+TEST_CASE("revoke ends all ranks' calls, blocks nobody, and leaves other communicators alone", "[failures]") {
+  const auto what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(2, 2);
+  for (const pending_call call : pending_calls) {
+    run_ranks(what, [&](weft::communicator& world) {
+      auto inner = world.dup();
+      if (inner.rank() == inner.size() - 1) {
+        std::vector<double> data(5000);
+        auto waiting = inner.irecv(data, 0, 77);
+        inner.revoke();
+        expect_error(weft::errc::revoked, [&] { waiting.wait(); });
+      } else {
+        expect_text(expect_error(weft::errc::revoked, [&] { call(inner); }), "revoked communicator");
+      }
+      inner.revoke();  // again
+      expect_error(weft::errc::revoked, [&] { inner.barrier(); });
+      expect_error(weft::errc::revoked, [&] { inner.dup(); });
+      expect(inner.failed().empty(), "nobody to be lost");
+      world.barrier();
+    });
+  }
+}
+
+TEST_CASE("a loss that follows a loss is told of together with that", "[failures]") {
+  const auto what = small_job(4);
+  std::latch started(4), first_noticed(2);
+  const auto failures = run_processes(what, [&](int process, weft::runtime& runtime) {
+    started.arrive_and_wait();
+    if (process == 3) throw vanished{};
+    if (process == 2) {
+      first_noticed.wait();
+      throw vanished{};
+    }
+    runtime.run([&](weft::communicator& world) {
+      const auto loss = [&](const std::vector<int>& expected) {
+        try {
+          world.barrier();
+          expect(false, "the barrier to fail");
+        } catch (const weft::peer_lost& e) {
+          expect(e.rank() == 3, "the first loss, not ", e.rank());
+          expect(std::ranges::equal(e.ranks(), expected), "all that are known, in: ", e.what());
+          if (expected.size() == 2) expect_text(e.what(), "lost too: rank 2");
+        }
+        expect(world.failed() == expected, "the same by failed()");
+      };
+      loss({3});
+      first_noticed.count_down();
+      while (world.failed().size() < 2) std::this_thread::yield();
+      loss({2, 3});
+    });
+  });
+  for (std::size_t p = 0; p < 2; ++p) CHECK(text_of(failures[p]) == "no error");
 }
 
 TEST_CASE("a process that disappears is named within a second", "[failures]") {

@@ -166,10 +166,78 @@ TEST_CASE("a process that is about to end is missed in every communicator", "[me
   *members = {200, {0, 1}, {0, 1}};
   fabric::participant mine(members, 0);  // which process 1 never heard of
   job[0].join(mine);
-  test_receive receive(mine, 1, 1, 8, true, 1);
+  const auto kept = job.communicator(201, {0, 1}), world = job.communicator(999, {0, 1});
+  test_receive receive(mine, 1, 1, 8, true, 1), of_kept(*kept[0], 1, 1, 8), of_world(*world[0], 1, 1, 8);
   job[0].post(receive);
-  job[1].retire();
-  job.poll_until([&] { return receive.done.load(); }, "a receive in vain");
-  CHECK(describe(receive.failure).code == errc::mismatched_call);
+  job[0].post(of_kept);
+  job[0].post(of_world);
+  job[1].retire(999);
+  job.poll_until([&] { return receive.done && of_kept.done; }, "receives in vain");
+  for (const test_receive* each : {&receive, &of_kept}) CHECK(describe(each->failure).code == errc::mismatched_call);
+  CHECK_FALSE(of_world.done);
+  test_send send(*world[1], 0, 1, pattern(8, 1));
+  job[1].post(send);
+  job.poll_until([&] { return of_world.done.load(); }, "the message of the communicator that stays");
+  CHECK(of_world.failure == nullptr);
   job[0].leave(mine);
+}
+
+TEST_CASE("of several ranks of a process one that leaves is missed in later collectives alone",
+          "[messenger][departures]") {
+  messenger_job job(small_shape(2, 2));
+  const auto all = job.communicator(100, {0, 1, 2, 3});
+  const auto tag_of = [](std::uint64_t sequence) { return sequence << 32; };
+  constexpr std::uint64_t next = 0x3fff'ffff;  // numbers run over behind it
+  all[3]->next_collective = next;
+  job.of_rank(3).leave(*all[3]);
+  test_receive before(*all[0], 2, tag_of(next - 1), 8, true, 1), message(*all[0], 2, 1, 8);
+  test_receive of_plan(*all[0], 2, tag_of(0x8000'0000), 8, true, 1);
+  test_receive after(*all[1], 2, tag_of(0), 8, true, 1);
+  for (test_receive* each : {&before, &message, &of_plan}) job[0].post(*each);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1200);
+  while (std::chrono::steady_clock::now() < end) job.poll();
+  CHECK_FALSE((before.done || message.done || of_plan.done));
+  job[0].post(after);
+  job.poll_until([&] { return after.done.load(); }, "a receive in vain");
+  CHECK(describe(after.failure).code == errc::mismatched_call);
+  CHECK_THAT(describe(before.failure).text, ContainsSubstring("rank 2 has left"));  // the communicator has failed
+}
+
+TEST_CASE("what nobody waits for yet does not fail its communicator", "[messenger][departures]") {
+  const std::size_t length = GENERATE(8, 50'000);
+  CAPTURE(length);
+  messenger_job job(small_shape(2));
+  const auto both = job.communicator(100, {0, 1});
+  test_receive ahead(*both[0], 1, std::uint64_t{0x8000'0000} << 32, length, true, 1);
+  ahead.ahead = true;
+  job[0].post(ahead);
+  job.of_rank(1).leave(*both[1]);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1200);
+  while (std::chrono::steady_clock::now() < end) job.poll();
+  CHECK(both[0]->failure == nullptr);
+  job[0].while_held([&] { ahead.ahead = false; });
+  if (!ahead.done) {
+    job.poll_until([&] { return ahead.done.load(); }, "a receive in vain");
+    CHECK(both[0]->failure != nullptr);
+  }
+  CHECK(describe(ahead.failure).code == errc::mismatched_call);
+}
+
+TEST_CASE("probes for one rank after another are told of the one that has left", "[messenger][departures]") {
+  messenger_job job(small_shape(3));
+  const auto all = job.communicator(100, {0, 1, 2});
+  const auto probe = [&](int source) { return job[0].probe(*all[0], source, 1).has_value(); };
+  job.of_rank(2).leave(*all[2]);
+  std::string text;
+  for (int i = 0; text.empty(); ++i) {
+    job.poll();
+    try {
+      probe(1 + i / 1000 % 2);
+    } catch (const weft::error& e) {
+      text = e.what();
+      CHECK(i / 1000 % 2 == 1);
+    }
+  }
+  CHECK_THAT(text, ContainsSubstring("rank 2 has left communicator 100"));
+  CHECK_FALSE(probe(1));
 }

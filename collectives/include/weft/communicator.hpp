@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 #include <weft/handle.hpp>
 #include <weft/operators.hpp>
 #include <weft/plan.hpp>
@@ -314,8 +315,15 @@ class communicator {
   /// The same ranks with a matching space of their own.
   communicator dup();
 
-  /// Revokes the communicator on every rank: pending and later calls on it throw errc::revoked. Returns when neither
-  /// the network nor a peer touches this rank's buffers any more. Not collective; any rank may call it.
+  // When something has failed. Not collective: any rank may call these.
+
+  /// The ranks of this communicator that this process knows to be lost, in ascending order. Others may know of more, or
+  /// not yet of these. Does not block.
+  std::vector<int> failed();
+  /// Ends the communicator on every rank: pending and later calls on it throw errc::revoked, but for what has failed
+  /// before. Does not block: this rank's buffers may be used until the calls that were given them have thrown.
+  void revoke();
+  /// The same, and returns when neither the network nor a peer touches this rank's buffers any more.
   void abort();
 
  private:

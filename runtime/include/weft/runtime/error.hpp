@@ -3,9 +3,12 @@
 #pragma once
 
 #include <exception>
+#include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace weft {
 
@@ -49,11 +52,16 @@ class error : public std::runtime_error {
 /// A rank of the job is gone. `rank()` is its rank in the world (the first one, where a process hosted several).
 class peer_lost : public error {
  public:
-  peer_lost(int rank, const std::string& message) : error(errc::peer_lost, message), rank_(rank) {}
+  /// `all`: the ranks known to be lost, in ascending order; of one alone there need be none.
+  peer_lost(int rank, const std::string& message, std::vector<int> all = {});
   int rank() const noexcept { return rank_; }
+  /// All ranks of the world that this process knew to be lost when this was thrown, in ascending order. Of a loss
+  /// while the job starts the first alone.
+  std::span<const int> ranks() const noexcept { return *all_; }
 
  private:
   int rank_;
+  std::shared_ptr<const std::vector<int>> all_;  // copied without a throw
 };
 
 /// What an exception says: "not a std::exception" where it is none. `failure` is not null.

@@ -151,7 +151,10 @@ class sole_call::making {
   sole_call& of_;
 };
 
-/// Throws what an operation failed with, its message behind "OPERATION on rank R of communicator C: ".
+/// The ranks of a communicator that this process knows to be lost, in ascending order.
+std::vector<int> lost_ranks(process& host, const fabric::group& of);
+
+/// Throws what an operation failed with, where that is a loss with all that are known; its message behind "OPERATION on rank R of communicator C: ".
 [[noreturn]] void rethrow(const communicator_state& state, const char* operation, const std::exception_ptr& failure);
 
 }  // namespace weft::detail

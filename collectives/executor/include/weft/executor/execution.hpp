@@ -174,6 +174,7 @@ class dataflow_execution : public execution, private fabric::task {
   void hold(const std::function<void()>& function) override { function(); }
   void transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept override;
   void post_early() noexcept;
+  void take_early() noexcept;
   bool can_be_early(const bound_step& step) const noexcept;
   void transfer_is_over(schedules::step_index step, const std::exception_ptr& failure) noexcept;
   void step_done(schedules::step_index step) noexcept;

@@ -103,7 +103,8 @@ class meeting final : public fabric::failure_listener {
   bool joins() const noexcept { return joins_; }
   /// Whether the ranks of every process are consecutive.
   bool in_rows() const noexcept { return in_rows_; }
-  /// Whether all ranks are in this process.
+  /// Whether this process has more than one of the ranks, and whether it has all.
+  bool has_several() const noexcept { return ranks_.size() > 1; }
   bool alone() const noexcept { return ranks_.size() == static_cast<std::size_t>(members_->size()); }
   /// The processes among each other.
   leaders& between() noexcept { return *between_; }

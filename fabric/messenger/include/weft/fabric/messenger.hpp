@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 #include <weft/fabric/messenger_settings.hpp>
 #include <weft/fabric/operation.hpp>
 #include <weft/fabric/participant.hpp>
@@ -100,19 +101,17 @@ class messenger final : public pollable {
   /// The same since `member` waits in a collective, elsewhere than here, for `rank`, which has left the communicator:
   /// with peer_lost where some process is known to be lost, else with mismatched_call.
   void miss(const participant& member, int rank);
-  /// Whether some process is known to be lost.
+  /// Whether some process is known to be lost, and those that are, in ascending order.
   bool knows_loss();
+  std::vector<int> lost();
   /// A rank of this process, of that number in the world, did not get the communicator of which it had offered to be
   /// the leader by this counter (group::offered): others that have got it fail where they wait for it.
   void refuse(int rank, std::uint32_t offered);
-  /// The ranks of this process take part in no collective of the communicator any more, though some are still in it:
-  /// whoever waits for one of them in one is told. Until `forget_closed`.
-  void close(std::uint64_t communicator);
-  void forget_closed(std::uint64_t communicator) noexcept;
   /// Whether that rank, of that number in the world and of this process, was in the communicator, and has left it.
   bool has_left(std::uint64_t communicator, std::int32_t rank);
-  /// The ranks of this process take part in nothing any more: whoever still waits for one of them is told.
-  void retire();
+  /// The ranks of this process take part in nothing any more but in that communicator: whoever still waits for one of
+  /// them elsewhere is told.
+  void retire(std::uint64_t but);
   /// As break_communicator with operation_failed, as soon as somebody polls: this process cannot go on with it. Where
   /// the token is held.
   void break_held(const participant& member, const std::exception_ptr& why) noexcept;

@@ -53,8 +53,11 @@ struct operation : submission {
   std::uint64_t tag = 0;  ///< of the message, or any_message_tag in receives; in a collective sequence << 32 | ordinal
   bool collective = false;        ///< which matching space; a collective's receives name peer, tag and exact length
   std::uint64_t fingerprint = 0;  ///< collectives: what both sides must agree on
-  std::size_t bytes = 0;          ///< length of the message; capacity of a receive
-  std::exception_ptr failure;     ///< set before `finished` when the operation failed
+  /// Nobody waits for it yet: set and cleared by its owner, with the token held. If it fails then, its communicator
+  /// goes on.
+  bool ahead = false;
+  std::size_t bytes = 0;       ///< length of the message; capacity of a receive
+  std::exception_ptr failure;  ///< set before `finished` when the operation failed
   /// Collectives: of a send, set by its owner, that the message travels without contents. Set by the messenger in the
   /// receive that matches it, which fails, while the communicator goes on. Its owner's to reset.
   std::shared_ptr<const poison> poisoned;

@@ -67,6 +67,9 @@ class participant {
   const std::shared_ptr<const group> members;
   const int rank;
   failure_listener* told = nullptr;  ///< of `failure`; set before `messenger::join`
+  /// The number of the collective that it would have begun next; set before `messenger::leave`, by the rank. Those from
+  /// there on are missing a rank, though others of its process may still be there. None: not known.
+  std::optional<std::uint32_t> next_collective;
   silent_calls silent;
 
   // The messenger's, under its token.
@@ -75,10 +78,11 @@ class participant {
   bool failed_alone = false;   ///< and the other ranks do not hear of it by themselves
   /// What it has last probed for in vain.
   struct {
-    bool waits = false;
+    bool waits = false;  ///< since the latest look
     int source = -1;
     std::uint8_t inquiries = 0;  ///< as of an operation
-    std::exception_ptr failure;  ///< what the next probe throws
+    std::exception_ptr failure;  ///< what the next probe for
+    int gone = -1;               ///< that rank throws
   } probed;
   /// The collectives that it began last, by sequence: what it must agree on with the others.
   struct begun_collective {
