@@ -160,15 +160,23 @@ std::vector<int> communicator::failed() {
   return detail::lost_ranks(state_->host, *state_->member.members);
 }
 
-void communicator::revoke() {
-  state_->host.messages().break_communicator(
-      state_->id(), errc::revoked,
-      "rank " + std::to_string(rank()) + " revoked communicator " + std::to_string(state_->id()));
+namespace detail {
+namespace {
+
+void revoke(communicator_state& state, const char* how) {
+  state.host.messages().break_communicator(
+      state.id(), errc::revoked,
+      "rank " + std::to_string(state.member.rank) + how + "communicator " + std::to_string(state.id()));
 }
+
+}  // namespace
+}  // namespace detail
+
+void communicator::revoke() { detail::revoke(*state_, " revoked "); }
 
 void communicator::abort() {
   fabric::messenger& messages = state_->host.messages();
-  revoke();
+  detail::revoke(*state_, " aborted ");
   for (patience until_it_ends(state_->host.moved_by());; until_it_ends.wait()) {
     bool quiet = false;
     messages.while_held([&] { quiet = state_->member.active.empty(); });

@@ -89,7 +89,7 @@ TEST_CASE("abort revokes pending and later calls everywhere", "[failures]") {
         data.reset();  // nobody touches it any more
         expect_error(weft::errc::revoked, [&] { waiting.wait(); });
       } else {
-        expect_text(expect_error(weft::errc::revoked, [&] { call(inner); }), "revoked communicator");
+        expect_text(expect_error(weft::errc::revoked, [&] { call(inner); }), "aborted communicator");
       }
       for (int i = 0; i < 2; ++i) expect_error(weft::errc::revoked, [&] { inner.barrier(); });
       std::vector<int> one(3000, 1);
