@@ -154,7 +154,8 @@ class sole_call::making {
 /// The ranks of a communicator that this process knows to be lost, in ascending order.
 std::vector<int> lost_ranks(process& host, const fabric::group& of);
 
-/// Throws what an operation failed with, where that is a loss with all that are known; its message behind "OPERATION on rank R of communicator C: ".
+/// Throws what an operation failed with, where that is a loss with all that are known; its message behind "OPERATION on
+/// rank R of communicator C: ".
 [[noreturn]] void rethrow(const communicator_state& state, const char* operation, const std::exception_ptr& failure);
 
 }  // namespace weft::detail
