@@ -1,7 +1,6 @@
 #include "store_protocol.hpp"
 
 #include <span>
-#include <vector>
 
 #include "bytes.hpp"
 
@@ -15,6 +14,17 @@ proof prove(side whose, const std::string& secret, const handshake& h) {
   append(numbers, h.processes);
   return weft::prove(as_bytes(secret), whose == side::launcher ? "weft store, launcher" : "weft store, process",
                      {numbers, h.launcher, h.client});
+}
+
+std::vector<std::byte> hello_of(const handshake& h, const std::string& secret) {
+  std::vector<std::byte> hello;
+  append(hello, magic);
+  append(hello, version);
+  append(hello, h.process);
+  append(hello, h.processes);
+  append(hello, std::span<const std::byte>(h.client));
+  append(hello, std::span<const std::byte>(prove(side::process, secret, h)));
+  return hello;
 }
 
 }  // namespace weft::store_protocol

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 #include <weft/runtime/challenge.hpp>
 
 namespace weft::store_protocol {
@@ -48,5 +49,7 @@ struct handshake {
 enum class side { launcher, process };
 
 proof prove(side whose, const std::string& secret, const handshake& h);
+/// What a process that knows the secret says of itself.
+std::vector<std::byte> hello_of(const handshake& h, const std::string& secret);
 
 }  // namespace weft::store_protocol

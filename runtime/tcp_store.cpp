@@ -112,14 +112,7 @@ void tcp_store::greet(const store_job& job, clock::time_point deadline) {
   h.client = draw_challenge();
   consume(protocol::greeting_size);
 
-  std::vector<std::byte> hello;
-  append(hello, protocol::magic);
-  append(hello, protocol::version);
-  append(hello, h.process);
-  append(hello, h.processes);
-  append(hello, std::span<const std::byte>(h.client));
-  append(hello, std::span<const std::byte>(protocol::prove(protocol::side::process, job.secret, h)));
-  send_all(socket_, hello, deadline, "joining the job at " + address_);
+  send_all(socket_, protocol::hello_of(h, job.secret), deadline, "joining the job at " + address_);
   check_verdict(receive(protocol::verdict_size, deadline), protocol::prove(protocol::side::launcher, job.secret, h));
   consume(protocol::verdict_size);
 }

@@ -146,18 +146,18 @@ void meeting::miss_who_left() {
       leave(i);
 }
 
-void meeting::count_call(const worker& of) noexcept {
-  for (const std::size_t i : of.seats) ++seats_[i].calls;
-  if (&of != workers_.data()) return;
-  // seq_cst, and the look behind it: pairs with those in leave(). One of the two sees the other.
-  calls_.store(seats_[of.seats[0]].calls, std::memory_order_seq_cst);
-  close_if_over();
+void meeting::count_call(worker& of) noexcept {
+  // seq_cst, and the look behind it: pairs with those in leave(). One of the two sees the other. relaxed: the last rank
+  // of a worker alone counts, one behind another.
+  of.calls.store(of.calls.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+  if (&of == workers_.data()) close_if_over();
 }
 
 void meeting::leave(std::size_t index) noexcept {
   if (!joins_) return;
   if (!alone()) {
-    last_call_.store(seats_[index].calls, std::memory_order_seq_cst);
+    // relaxed: this rank has been told that its calls are over, behind their count.
+    last_call_.store(workers_[worker_of(index)].calls.load(std::memory_order_relaxed), std::memory_order_seq_cst);
     close_if_over();
   }
   left_.store(rank_at(index), std::memory_order_relaxed);  // relaxed: what follows is behind it, and tells of it
@@ -171,10 +171,9 @@ void meeting::leave(std::size_t index) noexcept {
 }
 
 void meeting::close_if_over() noexcept {
-  // seq_cst, both: see release() and leave().
-  if (calls_.load(std::memory_order_seq_cst) < last_call_.load(std::memory_order_seq_cst)) return;
-  if (closed_.exchange(true, std::memory_order_relaxed)) return;  // relaxed: the counts have ordered all
-  between_->close();
+  // seq_cst, both: see count_call() and leave().
+  const std::uint64_t over = workers_.front().calls.load(std::memory_order_seq_cst);
+  if (over >= last_call_.load(std::memory_order_seq_cst)) between_->close();
 }
 
 std::exception_ptr meeting::failure_of(const fabric::participant& member) {

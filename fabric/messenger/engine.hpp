@@ -172,7 +172,6 @@ class engine final : private receiver {
   // engine_inquiry.cpp: whether what ranks wait for will ever come
   void inquire_now_and_then();
   static bool is_unanswered(const operation& each) noexcept;
-  void inquire_about(operation& waiting);
   void inquire(participant& member, int rank, operation* about);
   void inquire_of(participant& member, int rank, operation* about);
   void take_inquiry(peer& from, const header& h, std::span<const std::byte> body);

@@ -66,7 +66,7 @@ void engine::inquire_now_and_then() {
   });
   // An answer may break a communicator, which ends its operations; they stay where they are until finish_ended.
   for (operation* each : waiting)
-    if (each->now != operation::stage::ended) inquire_about(*each);
+    if (each->now != operation::stage::ended) inquire(*each->at, each->peer, each);
   for (participant* each : probing)
     if (each->failure == nullptr) inquire(*each, each->probed.source, nullptr);
 }
@@ -88,8 +88,6 @@ bool engine::is_unanswered(const operation& each) noexcept {
       return false;
   }
 }
-
-void engine::inquire_about(operation& waiting) { inquire(*waiting.at, waiting.peer, &waiting); }
 
 /// `about`: of what; null: a probe.
 void engine::inquire(participant& member, int rank, operation* about) {

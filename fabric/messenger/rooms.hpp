@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <weft/fabric/collective_sequence.hpp>
 #include <weft/fabric/participant.hpp>
 
 #include "communicator_history.hpp"
@@ -12,20 +13,18 @@
 
 namespace weft::fabric {
 
-/// What of a rank never comes any more: nothing, or nothing in collectives from a number on.
+/// What of a rank never comes any more: everything, or what is of collectives from a number on.
 struct absence {
   std::optional<std::uint32_t> since;
 
-  /// Whether a message of this space and tag is among that. Numbers run over.
+  /// Whether a message of this space and tag is among that.
   bool includes(space where, std::uint64_t tag) const noexcept {
     if (!since) return true;
     const auto sequence = static_cast<std::uint32_t>(tag >> 32);
     // Those of plans are in no order with others.
-    return where == space::collective && sequence < 2 * (last_number + 1) &&
-           ((sequence - *since) & last_number) <= last_number / 2;
+    return where == space::collective && sequence < sequence_of_plan &&
+           ((sequence - *since) & last_sequence) <= last_sequence / 2;
   }
-  /// Of collectives: above it a bit says that ranks compare what they are about to call, and that it is a plan's.
-  static constexpr std::uint32_t last_number = 0x3fff'ffff;
 };
 
 class rooms {

@@ -45,14 +45,7 @@ class server {
   /// As a process that knows the secret.
   void hear_hello(store_connection& c, std::uint32_t process) {
     protocol::handshake h{job.number, process, processes, c.nonce, {}};
-    std::vector<std::byte> hello;
-    append(hello, protocol::magic);
-    append(hello, protocol::version);
-    append(hello, h.process);
-    append(hello, h.processes);
-    append(hello, std::span<const std::byte>(h.client));
-    append(hello, std::span<const std::byte>(protocol::prove(protocol::side::process, job.secret, h)));
-    hear(c, hello);
+    hear(c, protocol::hello_of(h, job.secret));
   }
 
  private:

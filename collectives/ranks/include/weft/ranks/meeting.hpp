@@ -65,7 +65,6 @@ class meeting final : public fabric::failure_listener {
     std::exception_ptr failure;           ///< what its call ends with
     bool over = false;
     event called;
-    std::uint64_t calls = 0;  ///< that are over, where there are other processes
 
     /// The call in the bits that a stamp has for it, by the rank. Fibonacci hashing (Knuth, volume 3, 6.4): the upper
     /// half of the product depends on every bit.
@@ -81,9 +80,10 @@ class meeting final : public fabric::failure_listener {
     // By the last, for its call:
     alignas(64) std::vector<std::byte*> inputs;  ///< of all ranks, by seat
     std::vector<std::byte*> outputs, targets, operands;
-    block_places places;        ///< where the blocks of all ranks lie, but for all-to-alls
-    std::exception_ptr thrown;  ///< by the last one's operator; once it has published that the others read it
-    std::size_t thrower = 0;    ///< its seat
+    block_places places;                  ///< where the blocks of all ranks lie, but for all-to-alls
+    std::exception_ptr thrown;            ///< by the last one's operator; once it has published that the others read it
+    std::size_t thrower = 0;              ///< its seat
+    std::atomic<std::uint64_t> calls{0};  ///< of its ranks that are over, where there are other processes
   };
 
   /// Of all ranks of `members`, some of which `host` hosts, and which outlives it.
@@ -171,7 +171,7 @@ class meeting final : public fabric::failure_listener {
   void follow(const fabric::participant& member);
   void failed() noexcept override;
   void wake_all(const worker& of) noexcept;
-  void count_call(const worker& of) noexcept;
+  void count_call(worker& of) noexcept;
   void close_if_over() noexcept;
 
   process& host_;
@@ -197,11 +197,9 @@ class meeting final : public fabric::failure_listener {
   std::size_t most_on_a_worker_ = 0;
   std::optional<worker_rounds> rounds_;
   std::atomic<int> left_{-1};  // one of the ranks here that have
-  // Where there are other processes: once a rank has left, and the first worker has been in as many calls, this process
-  // is in no call any more.
-  std::atomic<std::uint64_t> calls_{0};  // of the first worker
+  /// Where there are other processes: the calls of the rank that has left. Once the first worker has been in as many
+  /// this process is in none any more.
   std::atomic<std::uint64_t> last_call_{~std::uint64_t{0}};
-  std::atomic<bool> closed_{false};
 };
 
 }  // namespace weft::detail

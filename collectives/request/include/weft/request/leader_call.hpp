@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <vector>
+#include <weft/fabric/collective_sequence.hpp>
 #include <weft/kernels/combine.hpp>
 #include <weft/request.hpp>
 #include <weft/request/run_arguments.hpp>
@@ -13,12 +14,10 @@
 
 namespace weft::detail {
 
-/// Sequence numbers of collectives, which wrap; those of plans, of what is agreed on before a call, and of what is
-/// agreed on before all calls have marks.
-inline constexpr std::uint32_t last_sequence = 0x3fff'ffff;
-inline constexpr std::uint32_t sequence_of_agreement = 0x4000'0000;
-inline constexpr std::uint32_t sequence_of_plan = 0x8000'0000;
-inline constexpr std::uint32_t sequence_of_start = 0xc000'0000;
+using fabric::last_sequence;
+using fabric::sequence_of_agreement;
+using fabric::sequence_of_plan;
+using fabric::sequence_of_start;
 
 /// How a call goes in the memory of a node: what the team of its processes has found out (team/node_team.hpp). Elements
 /// are those of the operator; where nothing is combined, bytes.
