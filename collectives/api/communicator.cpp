@@ -4,7 +4,6 @@
 #include <weft/calls/argument_checks.hpp>
 #include <weft/calls/pending.hpp>
 #include <weft/communicator.hpp>
-#include <weft/process/started_call.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/patience.hpp>
 #include <weft/runtime/scheduler.hpp>
@@ -153,36 +152,6 @@ std::optional<status> communicator::iprobe(int from, int tag) {
 status communicator::probe(int from, int tag) {
   for (patience until_it_comes(state_->host.moved_by());; until_it_comes.wait())
     if (const auto found = iprobe(from, tag)) return *found;
-}
-
-std::vector<int> communicator::failed() {
-  state_->host.moved_by().help();
-  return detail::lost_ranks(state_->host, *state_->member.members);
-}
-
-namespace detail {
-namespace {
-
-void revoke(communicator_state& state, const char* how) {
-  state.host.messages().break_communicator(
-      state.id(), errc::revoked,
-      "rank " + std::to_string(state.member.rank) + how + "communicator " + std::to_string(state.id()));
-}
-
-}  // namespace
-}  // namespace detail
-
-void communicator::revoke() { detail::revoke(*state_, " revoked "); }
-
-void communicator::abort() {
-  fabric::messenger& messages = state_->host.messages();
-  detail::revoke(*state_, " aborted ");
-  for (patience until_it_ends(state_->host.moved_by());; until_it_ends.wait()) {
-    bool quiet = false;
-    messages.while_held([&] { quiet = state_->member.active.empty(); });
-    if (quiet) break;
-  }
-  state_->host.calls().end(state_->member, state_->host.moved_by());
 }
 
 }  // namespace weft

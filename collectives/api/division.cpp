@@ -1,6 +1,8 @@
 // Communicators made from communicators.
 #include <algorithm>
+#include <cstring>
 #include <utility>
+#include <weft/api/survivors.hpp>
 #include <weft/calls/argument_checks.hpp>
 #include <weft/calls/call_ways.hpp>
 #include <weft/communicator.hpp>
@@ -13,9 +15,10 @@ namespace detail {
 
 /// What each rank says of itself where a communicator is divided.
 struct part {
-  std::int64_t colour = 0;  ///< which of the new communicators it joins; negative: none
-  std::int64_t key = 0;     ///< where in it: by key, then by rank
-  std::uint64_t terms = 0;  ///< what all must have alike
+  static constexpr std::int64_t nobody = -1;
+  std::int64_t colour = nobody;  ///< which of the new communicators it joins; negative: none
+  std::int64_t key = 0;          ///< where in it: by key, then by rank
+  std::uint64_t terms = 0;       ///< what all must have alike
   /// Of a communicator that this rank would lead. Used or not: where this fails, others may have got that far.
   std::int64_t number = 0;
   /// Of this rank's process, in the arena: for a communicator in which it is the first of it.
@@ -77,6 +80,15 @@ class parts {
   std::shared_ptr<std::byte[]> memory_;
 };
 
+/// What the living say of themselves, by rank; the others join nothing.
+std::vector<part> parts_of_survivors(communicator_state& state, const part& mine) {
+  const auto given = gather_of_survivors(state, std::as_bytes(std::span(&mine, 1)));
+  std::vector<part> all(given.size());
+  for (std::size_t r = 0; r < given.size(); ++r)
+    if (given[r].size() == sizeof(part)) std::memcpy(&all[r], given[r].data(), sizeof(part));
+  return all;
+}
+
 /// The ranks that have this colour, by key, then by rank.
 std::vector<std::size_t> ranks_of(std::int64_t colour, std::span<const part> all) {
   std::vector<std::size_t> ranks;
@@ -121,13 +133,15 @@ std::shared_ptr<const fabric::group> group_of(communicator_state& state, std::si
 }  // namespace
 }  // namespace detail
 
-std::optional<communicator> communicator::divide(const char* operation, detail::part mine) {
+/// `gather` returns what all ranks say of themselves, with `mine` among it.
+template <class Gather>
+std::optional<communicator> communicator::divide_by(const char* operation, detail::part mine, const Gather& gather) {
   const detail::sole_call::making one(state_->self->dividing, *state_, operation);
   mine.number = state_->self->next_communicator++;
   fabric::arena_boards* const boards = state_->host.boards();
   if (boards != nullptr) mine.board = boards->claim();
   try {
-    return divide_as(operation, mine);
+    return join(mine, gather(mine));
   } catch (...) {  // others may have got it
     if (boards != nullptr) boards->abandon(mine.board);
     state_->host.messages().refuse(state_->self->world_rank, static_cast<std::uint32_t>(mine.number));
@@ -135,20 +149,9 @@ std::optional<communicator> communicator::divide(const char* operation, detail::
   }
 }
 
-std::optional<communicator> communicator::divide_as(const char* operation, const detail::part& mine) {
-  detail::parts gathered;
-  try {
-    run(gathered.gathering(*state_, mine));
-  } catch (const error&) {
-    detail::rethrow(*state_, operation, std::current_exception());
-  }
-  const std::span<const detail::part> all = gathered.all();
-  for (std::size_t r = 1; r < all.size(); ++r)
-    if (all[r].terms != all[0].terms)
-      throw error(errc::mismatched_call,
-                  detail::where(*state_, operation) + ": rank " + std::to_string(r) + " lists others than rank 0 does");
+std::optional<communicator> communicator::join(const detail::part& mine, std::span<const detail::part> all) {
   fabric::arena_boards* const boards = state_->host.boards();
-  if (mine.colour < 0) {
+  if (all[static_cast<std::size_t>(rank())].colour < 0) {
     if (boards != nullptr) boards->give_back(mine.board);
     return std::nullopt;
   }
@@ -157,6 +160,33 @@ std::optional<communicator> communicator::divide_as(const char* operation, const
   auto made = std::make_shared<detail::communicator_state>(state_->host, state_->self, std::move(members), here.place);
   if (boards != nullptr && !made->uses(mine.board)) boards->give_back(mine.board);
   return communicator(std::move(made));
+}
+
+std::optional<communicator> communicator::divide(const char* operation, const detail::part& as) {
+  detail::parts gathered;
+  return divide_by(operation, as, [&](const detail::part& mine) {
+    try {
+      run(gathered.gathering(*state_, mine));
+    } catch (const error&) {
+      detail::rethrow(*state_, operation, std::current_exception());
+    }
+    const std::span<const detail::part> all = gathered.all();
+    for (std::size_t r = 1; r < all.size(); ++r)
+      if (all[r].terms != all[0].terms)
+        throw error(errc::mismatched_call, detail::where(*state_, operation) + ": rank " + std::to_string(r) +
+                                               " lists others than rank 0 does");
+    return all;
+  });
+}
+
+communicator communicator::shrink() {
+  return *divide_by("shrink", {0, rank()}, [&](const detail::part& mine) {
+    auto all = detail::parts_of_survivors(*state_, mine);
+    if (all[static_cast<std::size_t>(rank())].colour < 0)
+      throw error(errc::operation_failed,
+                  detail::where(*state_, "shrink") + ": the others took this rank for one that " + "has left");
+    return all;
+  });
 }
 
 std::optional<communicator> communicator::split(int colour, int key) { return divide("split", {colour, key}); }

@@ -15,7 +15,8 @@ constexpr std::uint32_t polls_between_looks = 256;
 engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
     : network_(std::move(network)),
       settings_(std::move(settings)),
-      flow_(*network_, settings_, slots_, operations_, departures_, troubles_) {}
+      flow_(*network_, settings_, slots_, operations_, departures_, troubles_),
+      agreements_(settings_, flow_, rooms_, troubles_) {}
 
 engine::~engine() {
   blocked_departures_.clear();
@@ -37,7 +38,7 @@ bool engine::poll() {
     if (!blocked_departures_.empty() || !blocked_landings_.empty()) retry_payloads();
     if (any_orphans_) give_up_orphans();
     if (flow_.any_dropped()) flow_.check_sequences();
-    if ((operations_.in_flight() != 0 || any_probes_) &&
+    if ((operations_.in_flight() != 0 || any_probes_ || agreements_.any()) &&
         (++polls_ % polls_between_looks == 0 || look_soon_.load(std::memory_order_relaxed))) {
       look_soon_.store(false, std::memory_order_relaxed);  // relaxed: it hands nothing over
       inquire_now_and_then();
@@ -94,8 +95,8 @@ void engine::finish_ended() noexcept {
     if (!operations_.empty()) operations_.tell_first();
   }
   if (left_over) troubles_.keep();
-  const bool busy = operations_.in_flight() != 0 || flow_.buffered() != 0 || !slots_.flying().empty() ||
-                    !flow_.flushed() || left_over;
+  const bool busy = operations_.in_flight() != 0 || agreements_.any() || flow_.buffered() != 0 ||
+                    !slots_.flying().empty() || !flow_.flushed() || left_over;
   // relaxed: see quiet().
   if (busy != busy_.load(std::memory_order_relaxed)) busy_.store(busy, std::memory_order_relaxed);
   const bool polls = needs_polls();

@@ -11,6 +11,7 @@
 #include <weft/fabric/transport.hpp>
 #include <weft/runtime/error.hpp>
 
+#include "agreements.hpp"
 #include "ended_operations.hpp"
 #include "flow_control.hpp"
 #include "message_pool.hpp"
@@ -74,6 +75,7 @@ class engine final : private receiver {
   std::exception_ptr left_error(const participant& member, int rank) const;
   bool knows_loss() const noexcept { return first_lost_ >= 0; }
   rooms& members() noexcept { return rooms_; }
+  agreements& agreed() noexcept { return agreements_; }
   /// A rank of this process did not get the communicator that it would have led by this counter.
   void refuse(std::int32_t rank, std::uint32_t offered);
 
@@ -204,6 +206,7 @@ class engine final : private receiver {
   fifo_index<departure, &departure::granted> granted_;  // by their receivers' names for them
   slot_map<landing> landings_;
   rooms rooms_;
+  agreements agreements_;
   std::size_t early_pieces_ = 0;  // of all landings whose senders may not be ready
   boost::intrusive::list<
       departure, boost::intrusive::member_hook<departure, boost::intrusive::list_member_hook<>, &departure::blocked>,

@@ -64,6 +64,8 @@ void engine::take(peer& from, const header& h, std::span<const std::byte> body) 
       return take_inquiry(from, h, body);
     case message_kind::left:
       return take_left(from, h);
+    case message_kind::consensus:
+      return agreements_.take(from, h, body);
     case message_kind::poisoned:
       return take_poisoned(from, h, body);
     case message_kind::dropped:

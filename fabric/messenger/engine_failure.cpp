@@ -38,6 +38,7 @@ void engine::lose(int process, const std::string& why) {
   peer& gone = flow_.to(process);
   if (!gone.lost) lose(gone, why);
   if (process != settings_.process) return;
+  agreements_.give_up(lost_error(process));
   for (const auto& other : flow_.peers())
     if (!other->lost) lose(*other, "it has given this process up: " + why);
 }
@@ -55,6 +56,7 @@ void engine::lose(peer& gone, const std::string& why) {
   });
   orphan_payloads(process);
   flow_.forget(gone);
+  agreements_.lose(process);
 }
 
 bool engine::face_troubles() noexcept {

@@ -69,6 +69,7 @@ void engine::inquire_now_and_then() {
     if (each->now != operation::stage::ended) inquire(*each->at, each->peer, each);
   for (participant* each : probing)
     if (each->failure == nullptr) inquire(*each, each->probed.source, nullptr);
+  agreements_.remind(is_due);
 }
 
 /// Whether nothing has come yet for it of the rank that it waits for.

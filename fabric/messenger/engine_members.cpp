@@ -27,6 +27,7 @@ void engine::join(participant& member) {
 void engine::refuse(std::int32_t rank, std::uint32_t offered) {
   rooms_.refuse(rank, offered);
   rooms_.for_each_member([&](participant& member) { miss_who_refused(member); });
+  agreements_.look_again();
 }
 
 /// A rank of this process that did not get the communicator: the member's fails.
@@ -50,6 +51,7 @@ void engine::leave(participant& member) {
   const bool alone = member.failure == nullptr || member.failed_alone;
   drop_early_grants(here, member.failure == nullptr ? stopped::left : alone ? stopped::alone : stopped::told);
   rooms_.leave(member, alone);
+  agreements_.look_again(member.members->communicator);
 }
 
 planned_needs engine::needs_of(const participant& member, std::span<const planned_message> each_run) const noexcept {

@@ -131,7 +131,13 @@ bool messenger::has_left(std::uint64_t communicator, std::int32_t rank) {
   return engine_->members().has_left({communicator, rank});
 }
 void messenger::retire(std::uint64_t but) {
-  while_held([&] { engine_->members().retire(but); });
+  while_held([&] {
+    engine_->members().retire(but);
+    engine_->agreed().look_again();
+  });
+}
+void messenger::agree(agreement_call& begun) {
+  while_held([&] { engine_->agreed().begin(begun); });
 }
 void messenger::break_held(const participant& member, const std::exception_ptr& why) noexcept {
   engine_->found().owe_break(member.members->communicator, why);

@@ -1,26 +1,30 @@
 // What weft writes into frames.
 //
-//   eager     header | the message
-//   envelope  header | envelope_body a message of header.length bytes waits at its sender
-//   grant     header | grant_body    the receiver has posted memory for `granted` bytes of it; of 0: it will when it is
-//   told that the message is ready
-//   ready     header                 the message that the receiver calls header.detail, of which 0 bytes were granted
-//   refuse    header                 the message that its sender calls header.detail is longer than the receiver's
-//   buffer,
-//                                    which has header.length bytes
-//   withdraw  header                 the receiver gives up the message that it calls header.detail
-//   withdrawn header                 the sender has stopped after header.length bytes of what the receiver calls
-//   header.detail; source: why (`stopped`)
-//   poisoned  header | poison_body | text   a short message of header.length bytes without contents
-//   inquiry   header | inquiry_body  a rank waits long for header.destination: of a collective its tag and fingerprint,
-//   for the other side to compare
-//   left      header                 behind all messages, to who inquired: that rank is in the communicator no more,
-//   or, in matching 1, no collective of it from number header.tag on will be whole; header.length: 0, or one more than
-//   a rank of the world that it knows to be lost dropped   header                 nobody will ever receive the message
-//   that its sender calls header.detail credit    header                 gives credit back; source 1: send envelopes
-//   only, 0: send eagerly again; destination 1: it costs credit itself hello     header                 opens a
-//   connection and gives header.length units of credit; source 1: asks for an answer; source 2: the connection stands,
-//   and header.detail names the sender's end of it (transport::cut)
+//   eager      header | the message
+//   envelope   header | envelope_body       a message of header.length bytes waits at its sender
+//   grant      header | grant_body          the receiver has posted memory for `granted` bytes of it; of 0: it will
+//                                           when it is told that the message is ready
+//   ready      header                       the message that the receiver calls header.detail, of which 0 were granted
+//   refuse     header                       the message that its sender calls header.detail is longer than the
+//                                           receiver's buffer, which has header.length bytes
+//   withdraw   header                       the receiver gives up the message that it calls header.detail
+//   withdrawn  header                       the sender has stopped after header.length bytes of what the receiver calls
+//                                           header.detail; source: why (`stopped`)
+//   poisoned   header | poison_body | text  a short message of header.length bytes without contents
+//   inquiry    header | inquiry_body        a rank waits long for header.destination: of a collective its tag and
+//                                           fingerprint, for the other side to compare
+//   left       header                       behind all messages, to who inquired: that rank is in the communicator no
+//                                           more, or, in matching 1, no collective of it from number header.tag on will
+//                                           be whole; length: 0, or one more than a rank of the world known to be lost
+//   consensus  header | part                of a message of agreement number header.tag, which has header.length bytes:
+//                                           those from header.detail on; source: what rank header.destination had
+//                                           offered (group::offered)
+//   dropped    header                       nobody will ever receive the message that its sender calls header.detail
+//   credit     header                       gives credit back; source 1: send envelopes only, 0: send eagerly again;
+//                                           destination 1: it costs credit itself
+//   hello      header                       opens a connection and gives header.length units of credit; source 1: asks
+//                                           for an answer; source 2: the connection stands, and header.detail names the
+//                                           sender's end of it (transport::cut)
 #pragma once
 
 #include <cstddef>
@@ -46,7 +50,8 @@ enum class message_kind : std::uint8_t {
   inquiry,
   poisoned,
   ready,
-  left
+  left,
+  consensus
 };
 
 /// Of `withdrawn`, in header.source: why the sender has stopped.

@@ -38,6 +38,13 @@ struct begun final : Operation {
   std::unique_ptr<std::byte[]> memory;
   bool ended = false;
 };
+struct begun_agreement final : fabric::agreement_call {
+  void finished() noexcept override {
+    require(failure != nullptr || agreed != nullptr);
+    ended = true;
+  }
+  bool ended = false;
+};
 using begun_send = begun<fabric::send_operation>;
 using begun_receive = begun<fabric::receive_operation>;
 
@@ -98,6 +105,7 @@ class job {
   void post_receive(input& from);
   void end_transfer(input& from);
   void take_note(input& from);
+  void agree(std::size_t rank, std::size_t which);
   template <class Operation>
   bool begin(Operation& op, input& from);
 
@@ -110,9 +118,12 @@ class job {
   std::deque<fabric::participant> participants_;
   std::array<std::array<fabric::participant*, communicators>, 2> here_{};  // by rank and communicator; null: left
   std::array<std::array<std::uint32_t, communicators>, 2> counters_{};
+  std::array<std::array<std::uint32_t, communicators>, 2> agreements_{};  // that it has begun in the latest
+  std::array<std::array<begun_agreement*, communicators>, 2> agreeing_{};
   std::set<std::tuple<const fabric::participant*, bool, int, std::uint64_t>> collective_;  // begun: each of them once
   std::deque<begun_send> sends_;
   std::deque<begun_receive> receives_;
+  std::deque<begun_agreement> agreed_;
   std::unique_ptr<fabric::messenger> messenger_;
 };
 
@@ -126,12 +137,15 @@ void job::join(std::size_t rank, std::size_t which) {
     members->process.push_back(std::array{0, 0, 1, 2}[static_cast<std::size_t>(world)]);
   const int number = which == 0 ? static_cast<int>(rank) : (rank == 0 ? 1 : 3);
   here_[rank][which] = &participants_.emplace_back(std::move(members), number);
+  agreements_[rank][which] = 0;
+  agreeing_[rank][which] = nullptr;
   messenger_->join(*here_[rank][which]);
 }
 
 void job::leave(std::size_t rank, std::size_t which) {
   fabric::participant* const member = here_[rank][which];
   if (member == nullptr || !member->active.empty()) return;
+  if (agreeing_[rank][which] != nullptr && !agreeing_[rank][which]->ended) return;
   messenger_->leave(*member);
   here_[rank][which] = nullptr;
 }
@@ -165,7 +179,7 @@ void job::send_frame(input& from) {
   const std::uint8_t way = from.take();
   fabric::header head = head_of(1 + way % 2);
   const std::uint8_t kind = from.take();
-  head.kind = static_cast<fabric::message_kind>(kind < 240 ? 1 + kind % 13 : kind);
+  head.kind = static_cast<fabric::message_kind>(kind < 240 ? 1 + kind % 14 : kind);
   const bool collective = (way & 2) != 0;
   head.matching = collective ? fabric::space::collective : fabric::space::message;
   head.communicator = communicator(from);
@@ -206,6 +220,19 @@ void job::send_frame(input& from) {
   if (head.kind == fabric::message_kind::poisoned || head.kind == fabric::message_kind::withdrawn) {
     put(fabric::poison_body{from.take()});
     body.resize(body.size() + from.below(8), std::byte{'w'});
+  }
+  if (head.kind == fabric::message_kind::consensus) {
+    const std::uint8_t ballot = from.take();
+    put(static_cast<std::uint8_t>(from.take() % 9));
+    body.resize(5, ballot < 8 ? std::byte{0xff} : std::byte{0});
+    if (ballot >= 8) body[1] = static_cast<std::byte>(ballot % 4);
+    const auto value = from.take_bytes(from.below(40));
+    body.insert(body.end(), value.begin(), value.end());
+    head.tag = from.below(4);
+    if (way < 240) {
+      head.length = body.size();
+      head.detail = 0;
+    }
   }
   if (head.kind == fabric::message_kind::eager) body.resize(from.one_of({0, 1, 63, 64, 65, 128}), std::byte{'m'});
   if ((way & 4) != 0 && !body.empty()) body.resize(from.below(body.size()));  // cut short
@@ -273,6 +300,25 @@ void job::take_note(input& from) {
   messenger_->take_note(note);
 }
 
+/// One agreement of a rank at a time.
+void job::agree(std::size_t rank, std::size_t which) {
+  begun_agreement*& latest = agreeing_[rank][which];
+  if (here_[rank][which] == nullptr || (latest != nullptr && !latest->ended)) return;
+  latest = &agreed_.emplace_back();
+  latest->at = here_[rank][which];
+  latest->number = agreements_[rank][which]++;
+  latest->given.assign(rank + 1, std::byte{'g'});
+  latest->combine = [](const fabric::group& members, std::span<const fabric::contribution> all) {
+    std::vector<std::byte> value;
+    for (const fabric::contribution& each : all) {
+      require(each.rank >= 0 && each.rank < members.size());
+      value.insert(value.end(), each.given.begin(), each.given.end());
+    }
+    return value;
+  };
+  messenger_->agree(*latest);
+}
+
 void job::act(input& from) {
   const std::uint8_t action = from.take();
   const std::size_t rank = action % 2, which = action / 2 % 2;
@@ -312,8 +358,9 @@ void job::act(input& from) {
       const std::size_t what = from.below(16);
       if (what == 0) messenger_->lose(1 + static_cast<int>(rank), "it was silent");
       if (what == 1) messenger_->break_communicator(communicator(from), errc::revoked, "it was given up");
+      if (what == 3) agree(rank, which);
       if (what == 2 && here_[rank][which] != nullptr) messenger_->break_here(*here_[rank][which]);
-      if (what >= 3 && here_[rank][which] != nullptr && here_[rank][which]->failure == nullptr)
+      if (what >= 4 && here_[rank][which] != nullptr && here_[rank][which]->failure == nullptr)
         messenger_->probe(*here_[rank][which], static_cast<int>(from.below(4)), from.below(4));
     }
   }

@@ -1,5 +1,5 @@
 // survive SCENARIO SEED BOARD: ranks under load, some of which die. SCENARIO: kill, two, exit, throw, start, leave,
-// stop, divide, divide-two.
+// stop, divide, divide-two, shrink.
 #include <signal.h>
 
 #include <algorithm>
@@ -24,15 +24,18 @@ struct script {
   int ranks_each = 1;  // of a process
   int ranks = 0;       // that may die: the first of each process
 
-  bool divides() const { return scenario.starts_with("divide"); }
+  bool divides() const { return scenario.starts_with("divide") || scenario == "shrink"; }
   int first_victim() const { return static_cast<int>(draw(seed, 1, static_cast<std::uint64_t>(ranks))); }
   bool dies(int rank) const {
     return rank == first_victim() ||
-           ((scenario == "two" || scenario == "divide-two") &&
+           ((scenario == "two" || scenario == "divide-two" || scenario == "shrink") &&
             rank ==
                 (first_victim() + 1 + static_cast<int>(draw(seed, 2, static_cast<std::uint64_t>(ranks - 1)))) % ranks);
   }
   std::chrono::microseconds delay() const {
+    if (scenario == "shrink")  // one after another
+      return std::chrono::microseconds(
+          draw(seed, 20 + std::strtoull(std::getenv("WEFT_PROCESS"), nullptr, 10), 150'000));
     return std::chrono::microseconds(draw(seed, 3,
                                           scenario == "start"   ? 40'000
                                           : scenario == "leave" ? 6'000
@@ -153,6 +156,57 @@ void divide_until_loss(const script& what, weft::communicator& world, board_line
   }
 }
 
+/// A communicator that some of the lost were in names one of them.
+void refuse_lost(weft::communicator& world, board_line& line) {
+  try {
+    world.barrier();
+  } catch (const weft::peer_lost& e) {
+    line.lost_rank = e.rank();
+    return;
+  }
+  throw wrong_result("a barrier with the lost");
+}
+
+/// Sums over a communicator and agrees on whether that went well, and where not, goes on in one of those that live,
+/// until only those are in it that do not die. By every rank.
+void shrink_after_losses(const script& what, weft::communicator& world, board_line& line, bool strikes) {
+  int living = 0;
+  for (int rank = 0; rank < world.size(); ++rank) living += what.dies(rank / what.ranks_each) ? 0 : 1;
+  constexpr int well = 1, not_yet = 2;
+  line.lost_rank = -1;
+  try {
+    world.barrier();
+    if (strikes) strike_later(what, line);
+    std::optional<weft::communicator> smaller;
+    for (line.round = 0;; ++line.round) {
+      weft::communicator& all = smaller ? *smaller : world;
+      const auto round = static_cast<std::uint64_t>(line.round.load());
+      std::vector<std::int64_t> ones(draw(mix(what.seed) ^ mix(round), 1, 4000) + 1, 1), sums(ones.size());
+      int says = well | (round < 20 || all.size() > living ? not_yet : 0);
+      try {
+        all.allreduce(ones, sums, weft::sum);
+        if (sums.front() != all.size() || sums.back() != sums.front()) throw wrong_result("a sum of those that live");
+        if (all.size() == living && line.noticed_at == 0) line.noticed_at = common_clock();
+      } catch (const weft::peer_lost& e) {
+        line.lost_rank = e.rank();
+        says &= ~well;
+      }
+      const weft::agreed agreed = all.agree(says);
+      if (static_cast<int>(agreed.missing.size()) > all.size() - living)
+        throw wrong_result("one that lives is missing");
+      if ((agreed.flag & well) == 0 || !agreed.missing.empty())
+        smaller = all.shrink();
+      else if ((agreed.flag & not_yet) == 0)
+        break;
+    }
+    if (smaller->size() != living) throw wrong_result("a communicator of " + std::to_string(smaller->size()));
+    refuse_lost(world, line);
+    line.say(verdict::lost, ("went on with " + std::to_string(living)).c_str());
+  } catch (const std::exception& e) {
+    line.say(verdict::wrong, e.what());
+  }
+}
+
 void live(const script& what, board_line& line, const board& shared, int argc, char** argv) {
   std::optional<weft::runtime> runtime;
   try {
@@ -169,7 +223,10 @@ void live(const script& what, board_line& line, const board& shared, int argc, c
     return runtime->run([&](weft::communicator& world) {
       const int mine = world.rank();
       const bool strikes = mine == process * what.ranks_each && what.dies(process);
-      divide_until_loss(what, world, shared[mine], strikes);
+      if (what.scenario == "shrink")
+        shrink_after_losses(what, world, shared[mine], strikes);
+      else
+        divide_until_loss(what, world, shared[mine], strikes);
       shared[mine].ended_at = common_clock();
     });
   }

@@ -1,6 +1,6 @@
 // Ranks that die while the job is busy: every call of every other rank must throw peer_lost that names one of the dead,
-// within a second, and the others must end in order. WEFT_TEST_KILLS says how many of each kind, WEFT_TEST_SEED which
-// seed to try alone, WEFT_TEST_PROVIDERS (a comma between) over what.
+// within a second, and the others must end in order; where they go on, they must do so within a second. WEFT_TEST_KILLS
+// says how many of each kind, WEFT_TEST_SEED which seed to try alone, WEFT_TEST_PROVIDERS (a comma between) over what.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -42,7 +42,7 @@ struct trial {
         seed(number),
         provider(by),
         ranks(4 + static_cast<int>(draw(number, 5, 5))),
-        ranks_each(name.starts_with("divide") ? 1 + static_cast<int>(draw(number, 8, 2)) : 1),
+        ranks_each(name.starts_with("divide") || name == "shrink" ? 1 + static_cast<int>(draw(number, 8, 2)) : 1),
         running(command()) {}
 
   std::vector<std::string> command() const {
@@ -162,6 +162,9 @@ TEST_CASE("a rank killed under load is lost to every other one within a second",
 TEST_CASE("two ranks killed at once", "[two]") { try_all("two", kills() / 4); }
 TEST_CASE("a process killed while others divide communicators", "[divide]") { try_all("divide", kills() / 2); }
 TEST_CASE("two of them", "[divide-two]") { try_all("divide-two", kills() / 4); }
+TEST_CASE("two processes killed, and the others go on in smaller communicators", "[shrink]") {
+  try_all("shrink", kills() / 4);
+}
 TEST_CASE("a rank that exits in the middle is lost", "[exit]") { try_all("exit", kills() / 8); }
 TEST_CASE("a rank that throws out of main is lost", "[throw]") { try_all("throw", kills() / 8); }
 TEST_CASE("a rank killed while the job starts is lost", "[start]") { try_all("start", kills() / 4); }

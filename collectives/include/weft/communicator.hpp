@@ -38,6 +38,13 @@ struct part;
 struct request_shape;
 }  // namespace detail
 
+/// What `communicator::agree` returns.
+struct agreed {
+  int flag = 0;              ///< of all that took part, by bitwise and
+  std::vector<int> missing;  ///< the ranks that did not, being dead or having left, in ascending order
+  explicit operator bool() const noexcept { return flag != 0; }
+};
+
 /// An ordered set of ranks with its own matching space.
 class communicator {
  public:
@@ -326,6 +333,17 @@ class communicator {
   /// The same, and returns when neither the network nor a peer touches this rank's buffers any more.
   void abort();
 
+  // And then. Every rank that lives, and has not left, makes these calls in the same order, whatever has failed on the
+  // communicator: they go on where others die, or have died, and block until the others have called, too. They throw
+  // errc::mismatched_call on all ranks alike where some call another one of them, and peer_lost only on a rank that the
+  // others have given up.
+
+  /// The same answer on every rank that gets one, also on those that die thereafter (fabric/FAILURES.md).
+  agreed agree(int flag);
+  /// A communicator of those ranks, in this one's order: the same on all of them. Of those that die during the call it
+  /// may have some: its calls throw peer_lost then, and it can be shrunk in turn.
+  communicator shrink();
+
  private:
   friend struct detail::choices;
   friend struct detail::stamped;
@@ -343,8 +361,10 @@ class communicator {
   void finish_by_messages(detail::request& call, const detail::request_shape& shape);
   detail::begun_operation begin(detail::request call);
   plan make_plan(const detail::request& call);
-  std::optional<communicator> divide(const char* operation, detail::part mine);
-  std::optional<communicator> divide_as(const char* operation, const detail::part& mine);
+  std::optional<communicator> divide(const char* operation, const detail::part& as);
+  template <class Gather>
+  std::optional<communicator> divide_by(const char* operation, detail::part mine, const Gather& gather);
+  std::optional<communicator> join(const detail::part& mine, std::span<const detail::part> all);
 
   std::shared_ptr<detail::communicator_state> state_;
 };

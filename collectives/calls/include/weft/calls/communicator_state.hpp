@@ -120,6 +120,8 @@ struct communicator_state {
   call_turns turns{host.calls(), member, host.moved_by()};
   bool freed = false;    ///< the caller has no communicator for it any more
   sole_call collecting;  ///< a collective, or making a plan
+  sole_call agreeing;    ///< with the living
+  std::uint32_t next_agreement = 0;
 
  private:
   std::uint32_t sequence_ = 0;

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <vector>
+#include <weft/fabric/agreement_call.hpp>
 #include <weft/fabric/messenger_settings.hpp>
 #include <weft/fabric/operation.hpp>
 #include <weft/fabric/participant.hpp>
@@ -112,6 +113,11 @@ class messenger final : public pollable {
   /// The ranks of this process take part in nothing any more but in that communicator: whoever still waits for one of
   /// them elsewhere is told.
   void retire(std::uint64_t but);
+  /// Begins an agreement with the other ranks of the communicator that are there, whatever has failed. It ends with the
+  /// same answer on all of them (consensus.hpp), even where some die in it: what each gave, combined; who is dead or
+  /// has left when it is put together gives nothing. It fails, with peer_lost, only where the others have given this
+  /// process up. Each process answers for it as long as it polls.
+  void agree(agreement_call& begun);
   /// As break_communicator with operation_failed, as soon as somebody polls: this process cannot go on with it. Where
   /// the token is held.
   void break_held(const participant& member, const std::exception_ptr& why) noexcept;

@@ -1,0 +1,167 @@
+// Communicators on which something has failed: who is lost, how its calls are ended, what the living agree on.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <weft/api/survivors.hpp>
+#include <weft/communicator.hpp>
+#include <weft/fabric/wire_bytes.hpp>
+#include <weft/process/started_call.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/patience.hpp>
+
+namespace weft {
+namespace detail {
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+struct awaited_agreement final : fabric::agreement_call {
+  void finished() noexcept override { done.set(); }
+  event done;
+};
+
+// What a rank gives begins with the call that it makes; so does the answer, unless ranks make different calls.
+enum class survivors_call : unsigned char { different, agree, shrink };
+
+bytes begin_with(survivors_call call) { return {static_cast<std::byte>(call)}; }
+
+survivors_call call_of(std::span<const std::byte> given) {
+  return given.empty() ? survivors_call::different : static_cast<survivors_call>(given[0]);
+}
+
+const char* name_of(std::uint32_t call) {
+  return static_cast<survivors_call>(call) == survivors_call::agree ? "agree" : "shrink";
+}
+
+/// The first rank and that which makes another call, and the calls of both.
+bytes difference(const fabric::contribution& one, const fabric::contribution& other) {
+  bytes value = begin_with(survivors_call::different);
+  for (const fabric::contribution* each : {&one, &other}) {
+    fabric::put(value, static_cast<std::uint32_t>(each->rank));
+    fabric::put(value, static_cast<std::uint32_t>(call_of(each->given)));
+  }
+  return value;
+}
+
+/// The flags by and; and a bit of each rank, whether it takes part.
+bytes and_of(const fabric::group& members, std::span<const fabric::contribution> all) {
+  std::uint32_t flag = ~std::uint32_t{0};
+  bytes present((members.world.size() + 7) / 8);
+  for (const fabric::contribution& each : all) {
+    flag &= fabric::byte_reader(each.given.subspan(1)).number<std::uint32_t>();
+    const auto rank = static_cast<std::size_t>(each.rank);
+    present[rank / 8] |= static_cast<std::byte>(1u << rank % 8);
+  }
+  bytes value = begin_with(survivors_call::agree);
+  fabric::put(value, flag);
+  fabric::put(value, present);
+  return value;
+}
+
+/// Of each rank that takes part: the rank, the length of what it gives, and that.
+bytes list_of(std::span<const fabric::contribution> all) {
+  bytes value = begin_with(survivors_call::shrink);
+  for (const fabric::contribution& each : all) {
+    fabric::put(value, static_cast<std::uint32_t>(each.rank));
+    fabric::put(value, static_cast<std::uint32_t>(each.given.size() - 1));
+    fabric::put(value, each.given.subspan(1));
+  }
+  return value;
+}
+
+bytes combine(const fabric::group& members, std::span<const fabric::contribution> all) {
+  const auto call = [](const fabric::contribution& of) { return call_of(of.given); };
+  const auto other = std::ranges::find_if(all, [&](const auto& each) { return call(each) != call(all[0]); });
+  if (other != all.end()) return difference(all[0], *other);
+  return !all.empty() && call(all[0]) == survivors_call::agree ? and_of(members, all) : list_of(all);
+}
+
+/// The answer, behind its first byte.
+bytes agree_with_survivors(communicator_state& state, const char* operation, survivors_call call,
+                           std::span<const std::byte> given) {
+  const sole_call::making one(state.agreeing, state, operation);
+  awaited_agreement mine;
+  mine.at = &state.member;
+  mine.number = state.next_agreement++;
+  mine.given = begin_with(call);
+  fabric::put(mine.given, given);
+  mine.combine = combine;
+  state.host.messages().agree(mine);
+  if (state.host.moved_by().threaded()) state.host.moved_by().notify();
+  mine.done.wait(state.host.moved_by());
+  if (mine.failure != nullptr) rethrow(state, operation, mine.failure);
+  fabric::byte_reader answer(*mine.agreed);
+  if (answer.number<std::uint8_t>() == static_cast<std::uint8_t>(call)) {
+    const auto rest = answer.rest();
+    return {rest.begin(), rest.end()};
+  }
+  const auto called = [&] {
+    const auto rank = answer.number<std::uint32_t>();
+    return "rank " + std::to_string(rank) + " called " + name_of(answer.number<std::uint32_t>());
+  };
+  const std::string first = called();
+  throw error(errc::mismatched_call, where(state, operation) + ": " + first + " where " + called());
+}
+
+}  // namespace
+
+std::vector<bytes> gather_of_survivors(communicator_state& state, std::span<const std::byte> given) {
+  const bytes value = agree_with_survivors(state, "shrink", survivors_call::shrink, given);
+  std::vector<bytes> all(static_cast<std::size_t>(state.size()));
+  for (fabric::byte_reader from(value); from.good() && !from.rest().empty();) {
+    const auto rank = from.number<std::uint32_t>();
+    const auto its = from.bytes(from.number<std::uint32_t>());
+    if (from.good() && rank < all.size()) all[rank].assign(its.begin(), its.end());
+  }
+  return all;
+}
+
+}  // namespace detail
+
+agreed communicator::agree(int flag) {
+  std::vector<std::byte> given;
+  fabric::put(given, static_cast<std::uint32_t>(flag));
+  const auto value = detail::agree_with_survivors(*state_, "agree", detail::survivors_call::agree, given);
+  fabric::byte_reader answer(value);
+  agreed result;
+  result.flag = static_cast<int>(answer.number<std::uint32_t>());
+  const auto present = answer.bytes((static_cast<std::size_t>(size()) + 7) / 8);
+  for (int rank = 0; rank < size() && answer.good(); ++rank) {
+    const auto bits = present[static_cast<std::size_t>(rank) / 8];
+    if ((bits >> rank % 8 & std::byte{1}) == std::byte{0}) result.missing.push_back(rank);
+  }
+  return result;
+}
+
+std::vector<int> communicator::failed() {
+  state_->host.moved_by().help();
+  return detail::lost_ranks(state_->host, *state_->member.members);
+}
+
+namespace detail {
+namespace {
+
+void revoke(communicator_state& state, const char* how) {
+  state.host.messages().break_communicator(
+      state.id(), errc::revoked,
+      "rank " + std::to_string(state.member.rank) + how + "communicator " + std::to_string(state.id()));
+}
+
+}  // namespace
+}  // namespace detail
+
+void communicator::revoke() { detail::revoke(*state_, " revoked "); }
+
+void communicator::abort() {
+  fabric::messenger& messages = state_->host.messages();
+  detail::revoke(*state_, " aborted ");
+  for (patience until_it_ends(state_->host.moved_by());; until_it_ends.wait()) {
+    bool quiet = false;
+    messages.while_held([&] { quiet = state_->member.active.empty(); });
+    if (quiet) break;
+  }
+  state_->host.calls().end(state_->member, state_->host.moved_by());
+}
+
+}  // namespace weft
