@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 namespace cg {
@@ -30,14 +31,35 @@ CLI::Validator integer_between(std::int64_t least, std::int64_t most) {
       "");
 }
 
+/// "3@40"
+std::optional<std::pair<int, int>> parse_death(const std::string& text) {
+  std::pair<int, int> its;
+  const auto at = text.find('@');
+  const bool right = at != std::string::npos && CLI::detail::lexical_cast(text.substr(0, at), its.first) &&
+                     CLI::detail::lexical_cast(text.substr(at + 1), its.second) && its.first >= 0 && its.second >= 0;
+  return right ? std::optional(its) : std::nullopt;
+}
+
+CLI::Validator rank_at_iteration() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return parse_death(text) ? std::string() : "\"" + text + "\" is not a rank and an iteration, as in 3@40";
+      },
+      "");
+}
+
 }  // namespace
 
-arguments parse_arguments(int argc, char** argv) {
+arguments parse_arguments(int argc, char** argv, program of) {
   arguments given;
+  const bool resilient = of == program::resilient_cg;
+  const std::string name = resilient ? "resilient_cg" : "cg";
   CLI::App app{
-      "Solves a sparse symmetric positive definite system by conjugate gradients with the Jacobi preconditioner.\n"
-      "Start it on several ranks by: weft run -n 4 cg --stencil 32",
-      "cg"};
+      "Solves a sparse symmetric positive definite system by conjugate gradients with the Jacobi preconditioner.\n" +
+          std::string(resilient ? "It goes on where processes die. Start it on several ranks by: weft run -n 8 "
+                                  "--on-failure continue resilient_cg --stencil 32"
+                                : "Start it on several ranks by: weft run -n 4 cg --stencil 32"),
+      name};
   const auto file =
       app.add_option("MATRIX", given.matrix,
                      "Matrix Market coordinate file (real or integer, general or symmetric); every entry of "
@@ -54,6 +76,15 @@ arguments parse_arguments(int argc, char** argv) {
   app.add_option("--max-iterations", given.stop.max_iterations, "give up after so many [10000]")
       ->type_name("N")
       ->check(integer_between(1, 1'000'000'000));
+  std::vector<std::string> deaths;
+  if (resilient) {
+    app.add_option("--save-every", given.save_every, "give others copies of the vectors after so many iterations [50]")
+        ->type_name("N")
+        ->check(integer_between(1, 1'000'000'000));
+    app.add_option("--kill", deaths, "to see it: process of rank R of the world kills itself at iteration I")
+        ->type_name("R@I")
+        ->check(rank_at_iteration());
+  }
   app.add_flag("--check", given.check, "solve the system on rank 0 alone too, and compare");
   app.add_flag("--json", given.json, "print one JSON object instead of text");
   try {
@@ -62,10 +93,12 @@ arguments parse_arguments(int argc, char** argv) {
     given.help = app.help();
     return given;
   } catch (const CLI::ParseError& error) {
-    throw std::runtime_error(std::string(error.what()) + " (cg --help lists what there is)");
+    throw std::runtime_error(std::string(error.what()) + " (" + name + " --help lists what there is)");
   }
+  for (const std::string& each : deaths) given.deaths.push_back(parse_death(each).value());
   if (file->count() + stencil->count() != 1) {
-    throw std::runtime_error("give a Matrix Market file or --stencil N, one of the two (cg --help says more)");
+    throw std::runtime_error("give a Matrix Market file or --stencil N, one of the two (" + name +
+                             " --help says more)");
   }
   return given;
 }

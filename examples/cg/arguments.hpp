@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "serial_solver.hpp"
 
@@ -14,10 +16,15 @@ struct arguments {
   stopping_rule stop;
   bool check = false;
   bool json = false;
+  int save_every = 50;  ///< iterations; of resilient_cg, as the next
+  /// Iterations at which ranks of the world end themselves, as by SIGKILL.
+  std::vector<std::pair<int, int>> deaths;
   std::string help;  ///< not empty where only this is to be printed
 };
 
+enum class program { cg, resilient_cg };
+
 /// Throws std::runtime_error, saying what is wrong and what would be right.
-arguments parse_arguments(int argc, char** argv);
+arguments parse_arguments(int argc, char** argv, program of = program::cg);
 
 }  // namespace cg

@@ -24,49 +24,66 @@ void check_curvature(double curvature) {
                      std::to_string(curvature));
 }
 
+void precondition(const distributed_matrix& a, iterate& now) {
+  const std::span<const double> diagonal = a.diagonal();
+  now.z.resize(diagonal.size());
+  for (std::size_t i = 0; i < diagonal.size(); ++i) now.z[i] = now.r[i] / diagonal[i];
+}
+
 }  // namespace
+
+iterate first_iterate(weft::communicator& world, const distributed_matrix& a, std::span<const double> b,
+                      stopwatch& communication) {
+  const std::size_t n = a.rows();
+  iterate first;
+  first.x.resize(n);
+  first.r.assign(b.begin(), b.end());
+  precondition(a, first);
+  first.p = first.z;
+  const std::array<double, 2> mine{dot(first.r, first.z), dot(first.r, first.r)};
+  const auto [rz, rr] = communication.time([&] { return total(world, mine); });
+  first.rz = rz;
+  first.b_norm = std::sqrt(rr);  // r is b as long as x is 0
+  return first;
+}
+
+void step(weft::communicator& world, distributed_matrix& a, iterate& now, stopwatch& communication) {
+  const std::size_t n = a.rows();
+  now.q.resize(n);
+  a.multiply(world, now.p, now.q, communication);
+  const double pq = dot(now.p, now.q);
+  const auto [curvature] = communication.time([&] { return total<1>(world, {pq}); });
+  check_curvature(curvature);
+
+  const double alpha = now.rz / curvature;
+  for (std::size_t i = 0; i < n; ++i) now.x[i] += alpha * now.p[i];
+  for (std::size_t i = 0; i < n; ++i) now.r[i] -= alpha * now.q[i];
+  precondition(a, now);
+  const std::array<double, 2> mine{dot(now.r, now.z), dot(now.r, now.r)};
+  const auto [rz, rr] = communication.time([&] { return total(world, mine); });
+
+  const double beta = rz / now.rz;
+  for (std::size_t i = 0; i < n; ++i) now.p[i] = now.z[i] + beta * now.p[i];
+  now.rz = rz;
+  now.residual = std::sqrt(rr) / now.b_norm;
+  ++now.iterations;
+}
 
 solution solve(weft::communicator& world, distributed_matrix& a, std::span<const double> b, const stopping_rule& stop,
                const observer& observe) {
-  const std::size_t n = a.rows();
-  const std::span<const double> diagonal = a.diagonal();
-  std::vector<double> x(n), r(b.begin(), b.end()), z(n), p(n), q(n);
-  const auto precondition = [&] {
-    for (std::size_t i = 0; i < n; ++i) z[i] = r[i] / diagonal[i];
-  };
   stopwatch communication;
   stopwatch all;
-  int iterations = 0;
-  double residual = 1;
-
+  iterate now;
   all.time([&] {
-    precondition();
-    p = z;
-    auto [rz, rr] = communication.time([&] { return total<2>(world, {dot(r, z), dot(r, r)}); });
-    const double b_norm = std::sqrt(rr);  // r is b as long as x is 0
-    observe(iterations, residual);
-
-    while (residual > stop.tolerance && iterations < stop.max_iterations) {
-      a.multiply(world, p, q, communication);
-      const double pq = dot(p, q);
-      const auto [curvature] = communication.time([&] { return total<1>(world, {pq}); });
-      check_curvature(curvature);
-
-      const double alpha = rz / curvature;
-      for (std::size_t i = 0; i < n; ++i) x[i] += alpha * p[i];
-      for (std::size_t i = 0; i < n; ++i) r[i] -= alpha * q[i];
-      precondition();
-      const std::array<double, 2> mine{dot(r, z), dot(r, r)};
-      const auto [rz_next, rr_next] = communication.time([&] { return total(world, mine); });
-
-      const double beta = rz_next / rz;
-      for (std::size_t i = 0; i < n; ++i) p[i] = z[i] + beta * p[i];
-      rz = rz_next;
-      residual = std::sqrt(rr_next) / b_norm;
-      observe(++iterations, residual);
+    now = first_iterate(world, a, b, communication);
+    observe(now.iterations, now.residual);
+    while (!is_over(now, stop)) {
+      step(world, a, now, communication);
+      observe(now.iterations, now.residual);
     }
   });
-  return {std::move(x), iterations, residual <= stop.tolerance, residual, all.seconds(), communication.seconds()};
+  const bool converged = now.residual <= stop.tolerance;
+  return {std::move(now.x), now.iterations, converged, now.residual, all.seconds(), communication.seconds()};
 }
 
 double relative_residual(weft::communicator& world, distributed_matrix& a, std::span<const double> b,

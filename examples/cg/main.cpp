@@ -12,53 +12,17 @@
 #include "agreement.hpp"
 #include "arguments.hpp"
 #include "conjugate_gradient.hpp"
-#include "matrix_market.hpp"
+#include "linear_system.hpp"
 #include "report.hpp"
 #include "serial_check.hpp"
-#include "stencil.hpp"
 
 namespace {
-
-std::string problem_of(const cg::arguments& given) {
-  if (!given.matrix.empty()) return given.matrix;
-  const std::string edge = std::to_string(given.stencil);
-  return "27-point stencil on " + edge + " x " + edge + " x " + edge + " points";
-}
-
-cg::sparse_rows rows_of(const cg::arguments& given, int part, int parts) {
-  if (!given.matrix.empty()) return cg::read_matrix_market(given.matrix, part, parts);
-  return cg::stencil_rows(given.stencil, part, parts);
-}
-
-/// For a file all ones; for the stencil, as in HPCG, the row sums, so that the solution is all ones.
-std::vector<double> right_hand_side_of(const cg::arguments& given, const cg::sparse_rows& block) {
-  std::vector<double> b(block.rows.size(), 1.0);
-  if (!given.matrix.empty()) return b;
-  for (std::size_t row = 0; row < b.size(); ++row) {
-    b[row] = 0;
-    for (std::size_t k = block.starts[row]; k < block.starts[row + 1]; ++k) b[row] += block.values[k];
-  }
-  return b;
-}
-
-/// A rank's share of the system.
-struct linear_system {
-  cg::distributed_matrix matrix;
-  std::vector<double> b;
-  std::int64_t unknowns;
-};
-
-/// Sends nothing.
-linear_system make_system(const cg::arguments& given, int rank, int ranks) {
-  const cg::sparse_rows block = rows_of(given, rank, ranks);
-  return {cg::distributed_matrix(block, cg::balanced_blocks(block.unknowns, ranks)), right_hand_side_of(given, block),
-          block.unknowns};
-}
 
 /// What one rank does. Returns the exit status, the same on every rank.
 int run_rank(weft::communicator& world, int argc, char** argv) {
   cg::arguments given;
-  static std::mutex one_at_a_time;  // CLI11 takes what errno is after another thread's first use for an error of its own
+  static std::mutex
+      one_at_a_time;  // CLI11 takes what errno is after another thread's first use for an error of its own
   cg::together(world, [&] {
     const std::lock_guard lock(one_at_a_time);
     given = cg::parse_arguments(argc, argv);
@@ -69,13 +33,13 @@ int run_rank(weft::communicator& world, int argc, char** argv) {
     return EXIT_SUCCESS;
   }
 
-  std::unique_ptr<linear_system> system;
-  cg::together(world,
-               [&] { system = std::make_unique<linear_system>(make_system(given, world.rank(), world.size())); });
+  std::unique_ptr<cg::linear_system> system;
+  cg::together(
+      world, [&] { system = std::make_unique<cg::linear_system>(cg::make_system(given, world.rank(), world.size())); });
   std::array<std::int64_t, 1> nonzeros{static_cast<std::int64_t>(system->matrix.nonzeros())};
   world.allreduce(nonzeros, nonzeros, weft::sum);
   cg::outcome result;
-  result.problem = problem_of(given);
+  result.problem = cg::problem_of(given);
   result.ranks = world.size();
   result.unknowns = system->unknowns;
   result.nonzeros = nonzeros[0];
@@ -101,8 +65,8 @@ int run_rank(weft::communicator& world, int argc, char** argv) {
 
   if (given.check) {
     result.serial = cg::compare_with_serial(
-        world, solution, given.stop, [&] { return rows_of(given, 0, 1); },
-        [&](const cg::sparse_rows& all) { return right_hand_side_of(given, all); });
+        world, solution, given.stop, [&] { return cg::rows_of(given, 0, 1); },
+        [&](const cg::sparse_rows& all) { return cg::right_hand_side_of(given, all); });
   }
   if (speaks) {
     given.json ? cg::print_json(result) : cg::print_text(result);

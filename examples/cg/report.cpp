@@ -8,6 +8,7 @@ namespace cg {
 
 void convergence_log::operator()(int iterations, double residual) {
   if (residual > next_residual_ && iterations < next_iterations_) return;
+  if (next_iterations_ == 0) std::printf("\n iteration   relative residual\n");
   std::printf("%10d   %.3e\n", iterations, residual);
   std::fflush(stdout);
   next_residual_ = std::min(next_residual_, residual) / 10;
@@ -15,10 +16,9 @@ void convergence_log::operator()(int iterations, double residual) {
 }
 
 void print_heading(const outcome& problem) {
-  std::printf("%s: %lld unknowns, %lld nonzeros, on %d rank%s\n\n", problem.problem.c_str(),
+  std::printf("%s: %lld unknowns, %lld nonzeros, on %d rank%s\n", problem.problem.c_str(),
               static_cast<long long>(problem.unknowns), static_cast<long long>(problem.nonzeros), problem.ranks,
               problem.ranks == 1 ? "" : "s");
-  std::printf(" iteration   relative residual\n");
 }
 
 void print_text(const outcome& result) {

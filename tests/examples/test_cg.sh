@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Runs the solver as a job, from the command line to the exit status.
-#   test_cg.sh WEFT CG
+#   test_cg.sh WEFT CG RESILIENT_CG
 set -uo pipefail
 
 weft=$1
 cg=$2
+resilient=$3
 directory=$(mktemp -d)
 trap 'rm -r "$directory"' EXIT
 failures=0
@@ -78,6 +79,24 @@ for ranks in 1 3 "4 --ranks-per-process 2"; do
   job "$ranks" 1 --frobnicate
   complains "not expected: --frobnicate"
 done
+
+# Where processes die: one, three one after another, and all three that have some rows.
+cg=$resilient
+survivors="8 --on-failure continue"
+job "$survivors" 0 --stencil 12 --check
+prints "check: +passed"
+for deaths in "--kill 3@7" "--kill 0@5 --kill 1@11 --kill 6@11" "--kill 2@0 --kill 0@20"; do
+  # shellcheck disable=SC2086  # options, to be split
+  job "$survivors" 137 --stencil 12 --check --tolerance 1e-10 --save-every 5 $deaths
+  prints "^lost rank"
+  prints "check: +passed"
+  grep -q "from the beginning" "$directory/out" && fail "$name: rows were lost"
+done
+job "$survivors" 137 --stencil 12 --check --kill 4@10 --kill 5@10 --kill 6@10
+prints "from the beginning"
+prints "check: +passed"
+job 2 1 --stencil 12 --kill never
+complains "\"never\" is not a rank and an iteration"
 
 ((failures == 0)) && echo "all passed"
 exit $((failures != 0))

@@ -175,7 +175,6 @@ void shrink_after_losses(const script& what, weft::communicator& world, board_li
   constexpr int well = 1, not_yet = 2;
   line.lost_rank = -1;
   try {
-    world.barrier();
     if (strikes) strike_later(what, line);
     std::optional<weft::communicator> smaller;
     for (line.round = 0;; ++line.round) {

@@ -1,0 +1,139 @@
+#include "copies.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <weft/weft.hpp>
+
+namespace cg {
+namespace {
+
+constexpr std::size_t vectors = 3;
+
+/// The node of each rank, by the first rank there.
+std::vector<int> nodes_of(weft::communicator& world) {
+  weft::communicator node = world.split_by_node();
+  std::array<int, 1> first{world.rank()};
+  node.bcast(first, 0);
+  std::vector<int> nodes(static_cast<std::size_t>(world.size()));
+  world.allgather(first, nodes);
+  return nodes;
+}
+
+/// Who is given the rows of `rank`: the next rank on another node, and the next one but that.
+std::vector<int> keepers_of(int rank, std::span<const int> nodes) {
+  const int ranks = static_cast<int>(nodes.size());
+  std::vector<int> keepers;
+  const auto add = [&](bool elsewhere) {
+    for (int i = 1; i < ranks; ++i) {
+      const int other = (rank + i) % ranks;
+      const bool is_elsewhere = nodes[static_cast<std::size_t>(other)] != nodes[static_cast<std::size_t>(rank)];
+      if ((elsewhere && !is_elsewhere) || std::ranges::count(keepers, other) != 0) continue;
+      keepers.push_back(other);
+      return;
+    }
+  };
+  add(true);
+  while (static_cast<int>(keepers.size()) < std::min(2, ranks - 1)) add(false);
+  return keepers;
+}
+
+/// Of two stretches of rows that which both have.
+row_range common(const row_range& a, const row_range& b) {
+  const std::int64_t first = std::max(a.first, b.first);
+  return {first, std::max(first, std::min(a.last, b.last))};
+}
+
+}  // namespace
+
+void copies::save(weft::communicator& world, const iterate& now, std::int64_t unknowns) {
+  const balanced_blocks rows(unknowns, world.size());
+  state mine{saved_, world.size(), now.rz, now.b_norm, now.residual, now.iterations, {}};
+  block& own = mine.blocks.emplace_back(block{world.rank(), {}});
+  for (const auto* each : {&now.x, &now.r, &now.p}) own.values.insert(own.values.end(), each->begin(), each->end());
+  for (const int rank : kept_for_)
+    mine.blocks.push_back({rank, std::vector<double>(vectors * rows.block(rank).size())});
+  std::vector<weft::handle> under_way;
+  for (std::size_t i = 1; i < mine.blocks.size(); ++i)
+    under_way.push_back(world.irecv(mine.blocks[i].values, mine.blocks[i].rank, 1));
+  for (const int keeper : keepers_) under_way.push_back(world.isend(mine.blocks.front().values, keeper, 1));
+  weft::wait_all(under_way);
+  ++saved_;
+  std::ranges::sort(mine.blocks, {}, &block::rank);
+  kept_.push_back(std::move(mine));
+  if (kept_.size() > 2) kept_.pop_front();
+}
+
+/// Since a rank keeps two, and nobody is more than one ahead of another, all have it.
+const copies::state* copies::latest_of_all(weft::communicator& world) {
+  std::array<std::int64_t, 1> latest{kept_.empty() ? -1 : kept_.back().number};
+  world.allreduce(latest, latest, weft::min);
+  while (!kept_.empty() && kept_.back().number > latest[0]) kept_.pop_back();
+  saved_ = latest[0] + 1;
+  return kept_.empty() ? nullptr : &kept_.back();
+}
+
+void copies::choose_keepers(weft::communicator& world) {
+  const std::vector<int> nodes = nodes_of(world);
+  keepers_ = keepers_of(world.rank(), nodes);
+  kept_for_.clear();
+  for (int rank = 0; rank < world.size(); ++rank)
+    if (std::ranges::count(keepers_of(rank, nodes), world.rank()) != 0) kept_for_.push_back(rank);
+}
+
+std::optional<iterate> copies::restore(weft::communicator& world, std::int64_t unknowns) {
+  choose_keepers(world);
+  const state* const from = latest_of_all(world);
+  if (from == nullptr) return std::nullopt;
+  std::vector<int> holders(static_cast<std::size_t>(from->ranks), world.size());
+  for (const block& each : from->blocks) holders[static_cast<std::size_t>(each.rank)] = world.rank();
+  world.allreduce(holders, holders, weft::min);
+  if (std::ranges::count(holders, world.size()) == 0) return deal_out(world, *from, holders, unknowns);
+  kept_.clear();
+  saved_ = 0;
+  return std::nullopt;
+}
+
+iterate copies::deal_out(weft::communicator& world, const state& from, std::span<const int> holders,
+                         std::int64_t unknowns) {
+  const balanced_blocks before(unknowns, from.ranks), after(unknowns, world.size());
+  const auto ranks = static_cast<std::size_t>(world.size());
+  std::vector<double> sent;
+  std::vector<std::size_t> sent_counts(ranks), received_counts(ranks);
+  const row_range mine = after.block(world.rank());
+  for (int to = 0; to < world.size(); ++to)
+    for (const block& each : from.blocks) {
+      if (holders[static_cast<std::size_t>(each.rank)] != world.rank()) continue;
+      const row_range all = before.block(each.rank), part = common(all, after.block(to));
+      for (std::size_t v = 0; v < vectors; ++v) {
+        const auto begin = each.values.begin() + static_cast<std::ptrdiff_t>(v * all.size()) + (part.first - all.first);
+        sent.insert(sent.end(), begin, begin + static_cast<std::ptrdiff_t>(part.size()));
+      }
+      sent_counts[static_cast<std::size_t>(to)] += vectors * part.size();
+    }
+  for (int old = 0; old < from.ranks; ++old)
+    received_counts[static_cast<std::size_t>(holders[static_cast<std::size_t>(old)])] +=
+        vectors * common(before.block(old), mine).size();
+  std::vector<double> received(vectors * mine.size());
+  world.alltoall(sent, received, sent_counts, received_counts);
+
+  iterate now;
+  now.rz = from.rz;
+  now.b_norm = from.b_norm;
+  now.residual = from.residual;
+  now.iterations = from.iterations;
+  for (auto* each : {&now.x, &now.r, &now.p}) each->resize(mine.size());
+  auto next = received.cbegin();
+  for (int holder = 0; holder < world.size(); ++holder)
+    for (int old = 0; old < from.ranks; ++old) {
+      if (holders[static_cast<std::size_t>(old)] != holder) continue;
+      const row_range part = common(before.block(old), mine);
+      for (auto* each : {&now.x, &now.r, &now.p}) {
+        std::copy(next, next + static_cast<std::ptrdiff_t>(part.size()), each->begin() + (part.first - mine.first));
+        next += static_cast<std::ptrdiff_t>(part.size());
+      }
+    }
+  return now;
+}
+
+}  // namespace cg

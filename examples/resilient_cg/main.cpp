@@ -1,0 +1,151 @@
+// resilient_cg: conjugate gradients that go on where processes die. Beside what cg does, each rank gives copies of its
+// rows of the vectors to two others now and then (copies.hpp). When a process is lost the calls of the others throw;
+// they agree on that, make a communicator of those that live, and go on from the latest copies.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string>
+#include <weft/weft.hpp>
+
+#include "agreement.hpp"
+#include "arguments.hpp"
+#include "conjugate_gradient.hpp"
+#include "copies.hpp"
+#include "linear_system.hpp"
+#include "report.hpp"
+#include "serial_check.hpp"
+
+namespace {
+
+/// Ends this process where the command line says so.
+void die_if_told(const cg::arguments& given, int world_rank, int iterations) {
+  if (std::ranges::count(given.deaths, std::pair(world_rank, iterations)) != 0) ::kill(::getpid(), SIGKILL);
+}
+
+std::string listed(std::span<const int> ranks) {
+  std::string text;
+  for (const int each : ranks) text += (text.empty() ? "" : ", ") + std::to_string(each);
+  return text;
+}
+
+/// One rank's way to a solution.
+class survivor {
+ public:
+  survivor(weft::communicator& world, const cg::arguments& given) : world_(world), given_(given) {}
+
+  /// Returns the exit status, the same on every rank that lives.
+  int run() {
+    for (;;) {
+      bool well = true;
+      try {
+        try_to_solve(all());
+      } catch (const weft::peer_lost&) {
+        well = false;
+      }
+      const weft::agreed agreed = all().agree(well);
+      if (agreed && agreed.missing.empty()) break;
+      go_on_without();
+    }
+    if (all().rank() == 0) print();
+    return result_.good() ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
+
+ private:
+  weft::communicator& all() { return smaller_ ? *smaller_ : world_; }
+
+  void try_to_solve(weft::communicator& among) {
+    std::optional<cg::linear_system> system;
+    cg::together(among, [&] { system = cg::make_system(given_, among.rank(), among.size()); });
+    cg::iterate now;
+    whole_.time([&] {
+      auto saved = copies_.restore(among, system->unknowns);
+      if (!saved && losses_ != 0 && among.rank() == 0) std::puts("of some rows nobody has a copy: from the beginning");
+      now = saved ? std::move(*saved) : cg::first_iterate(among, system->matrix, system->b, communication_);
+      copies_.save(among, now, system->unknowns);
+      while (!cg::is_over(now, given_.stop)) {
+        die_if_told(given_, world_.rank(), now.iterations);
+        cg::step(among, system->matrix, now, communication_);
+        if (now.iterations % given_.save_every == 0) copies_.save(among, now, system->unknowns);
+      }
+    });
+    sum_up(among, *system, now);
+  }
+
+  void sum_up(weft::communicator& among, cg::linear_system& system, const cg::iterate& now) {
+    result_.problem = cg::problem_of(given_);
+    result_.ranks = among.size();
+    result_.unknowns = system.unknowns;
+    std::array<std::int64_t, 1> nonzeros{static_cast<std::int64_t>(system.matrix.nonzeros())};
+    among.allreduce(nonzeros, nonzeros, weft::sum);
+    result_.nonzeros = nonzeros[0];
+    result_.iterations = now.iterations;
+    result_.converged = now.residual <= given_.stop.tolerance;
+    result_.residual = now.residual;
+    result_.residual_check = cg::relative_residual(among, system.matrix, system.b, now.x);
+    result_.seconds = whole_.seconds();
+    std::array<double, 1> communication{communication_.seconds() / among.size()};
+    among.allreduce(communication, communication, weft::sum);
+    result_.communication_seconds = communication[0];
+    if (!given_.check) return;
+    cg::solution solution;
+    solution.x = now.x;
+    solution.iterations = now.iterations;
+    result_.serial = cg::compare_with_serial(
+        among, solution, given_.stop, [&] { return cg::rows_of(given_, 0, 1); },
+        [&](const cg::sparse_rows& rows) { return cg::right_hand_side_of(given_, rows); });
+  }
+
+  void go_on_without() {
+    const int before = all().size();
+    smaller_ = all().shrink();
+    ++losses_;
+    if (smaller_->rank() != 0 || given_.json) return;
+    const auto lost = world_.failed();
+    std::printf("lost rank%s %s: %d of %d ranks go on\n", lost.size() == 1 ? "" : "s", listed(lost).c_str(),
+                smaller_->size(), before);
+  }
+
+  void print() const {
+    given_.json ? cg::print_json(result_) : (cg::print_heading(result_), cg::print_text(result_));
+    std::fflush(stdout);
+  }
+
+  weft::communicator& world_;
+  const cg::arguments& given_;
+  std::optional<weft::communicator> smaller_;
+  cg::copies copies_;
+  cg::outcome result_;
+  cg::stopwatch whole_, communication_;  // of all attempts
+  int losses_ = 0;
+};
+
+int run_rank(weft::communicator& world, int argc, char** argv) {
+  cg::arguments given;
+  cg::together(world, [&] { given = cg::parse_arguments(argc, argv, cg::program::resilient_cg); });
+  if (given.help.empty()) return survivor(world, given).run();
+  if (world.rank() == 0) std::fputs(given.help.c_str(), stdout);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    weft::runtime runtime{argc, argv};
+    try {
+      return run_rank(runtime.world(), argc, argv);
+    } catch (const cg::agreed_error& error) {
+      if (runtime.world().rank() == 0) std::fprintf(stderr, "resilient_cg: %s\n", error.what());
+      return EXIT_FAILURE;
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "resilient_cg: %s\n", error.what());
+    return EXIT_FAILURE;
+  }
+}
