@@ -125,6 +125,7 @@ void process::connect(membership& member) {
   among_processes_ = std::make_unique<fabric::participant>(processes_, rendezvous_->process());
   messages_->join(*among_processes_);
   agree_on_costs(deadline);
+  if (monitor_ != nullptr) monitor_->all_joined();
 }
 
 void process::check_nobody_lost() const {

@@ -11,7 +11,7 @@ namespace weft::detail {
 void process::open_monitor() {
   const std::chrono::milliseconds heartbeat{1000};
   monitor_ = std::make_unique<fabric::monitor>(fabric::monitor_options{
-      settings_.address, settings_.peer_timeout, std::min(heartbeat, settings_.peer_timeout / 4)});
+      settings_.address, settings_.peer_timeout, std::min(heartbeat, settings_.peer_timeout / 4), true});
 }
 
 /// Until here the monitor listens where processes of its own node reach it. What is told first is the records, whose

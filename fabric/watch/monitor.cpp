@@ -62,6 +62,8 @@ const job_news& monitor::news_about(int process) const {
   return news;
 }
 
+void monitor::all_joined() noexcept { watch_->all_joined(); }
+
 bool monitor::lost(int process) const { return news_about(process).lost(process); }
 bool monitor::left(int process) const { return news_about(process).left(process); }
 std::string monitor::reason(int process) const { return news_about(process).reason(process); }

@@ -46,6 +46,7 @@ watch::watch(const monitor_options& options, file_descriptor listener, const bel
       bell_(own),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      joining_(options_.joining),
       next_link_(first_link_id),
       listen_again_(clock::now()),
       next_heartbeat_(clock::now() + options_.heartbeat) {

@@ -2,6 +2,7 @@
 // news.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +42,8 @@ class watch {
   void flood(std::span<const std::byte> note);
   bool has_ended(int process) const;
   void listen() const noexcept;
+  // relaxed: whoever sees it late waits less for goodbyes that cannot have been said yet.
+  void all_joined() noexcept { joining_.store(false, std::memory_order_relaxed); }
 
   enum class request { none, leave, stop };
   /// Asks the thread to end, and waits until it has.
@@ -85,6 +88,7 @@ class watch {
   void relink();
   void begin_watching(int process);
   void connect(int process, watched& target);
+  std::chrono::milliseconds time_for_goodbye() const noexcept;
   void attempt_failed(control_link& link, const std::string& why, std::chrono::milliseconds patience);
   void accept_all();
   std::uint64_t add_link(std::unique_ptr<control_link> link, unsigned events);
@@ -123,6 +127,8 @@ class watch {
   const bell& bell_;
   file_descriptor epoll_;
   file_descriptor wake_;
+
+  std::atomic<bool> joining_;
 
   std::mutex mutex_;  // guards the next two
   std::vector<std::vector<std::byte>> notes_;

@@ -13,8 +13,6 @@
 namespace weft::fabric {
 namespace {
 
-/// How long somebody who refuses connections may still turn out to have left: its goodbye may be on its way.
-constexpr std::chrono::milliseconds refusal_time{500};
 /// How long somebody who ends connections before they stand may do so: it drops a connector that was too slow.
 constexpr std::chrono::milliseconds greeting_time{3000};
 constexpr std::chrono::milliseconds longest_pause{100};
@@ -50,8 +48,14 @@ void watch::connect(int process, watched& target) {
         std::make_unique<control_link>(std::move(socket), stage::connecting, process, options_.peer_timeout), EPOLLOUT);
   } catch (const error& failure) {
     target.trouble = failure.what();
-    if (failure.code() == std::errc::connection_refused) target.give_up = std::min(target.give_up, now + refusal_time);
+    if (failure.code() == std::errc::connection_refused) target.give_up = std::min(target.give_up, now + time_for_goodbye());
   }
+}
+
+/// How long somebody who refuses connections, or has ended, may still turn out to have left; while the job starts, to
+/// have ended because another one had, which is then to be named.
+std::chrono::milliseconds watch::time_for_goodbye() const noexcept {
+  return std::chrono::milliseconds(joining_.load(std::memory_order_relaxed) ? 100 : 500);  // relaxed: see all_joined()
 }
 
 /// The attempt that `link` was came to nothing; others may follow for as long as `patience`.
@@ -125,7 +129,7 @@ void watch::finish_connecting(control_link& link) {
   if (const int number = link.connect_error(); number != 0) {
     const std::string& address = setup_.all[static_cast<std::size_t>(link.peer)].control;
     attempt_failed(link, "connecting to its control address " + address + ": " + std::strerror(number),
-                   number == ECONNREFUSED || number == ECONNRESET ? refusal_time : options_.peer_timeout);
+                   number == ECONNREFUSED || number == ECONNRESET ? time_for_goodbye() : options_.peer_timeout);
     return;
   }
   link.at = stage::greeting;

@@ -91,7 +91,7 @@ void watch::given_up() {
 void watch::process_ended(int process) {
   if (const auto found = targets_.find(process); found != targets_.end()) {
     found->second.process.reset();  // it stays readable
-    found->second.give_up = std::min(found->second.give_up, clock::now() + std::chrono::milliseconds(500));
+    found->second.give_up = std::min(found->second.give_up, clock::now() + time_for_goodbye());
   }
   for (const auto& [id, link] : links_) {
     if (link->peer != process || link->at != stage::standing) continue;

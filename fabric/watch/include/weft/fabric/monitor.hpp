@@ -52,6 +52,9 @@ class monitor {
   void start(int process, std::vector<process_record> all, std::uint64_t job, std::span<const std::byte> secret,
              monitor_events events);
 
+  /// From now on processes may leave in order; for one that has ended a goodbye may still be on its way.
+  void all_joined() noexcept;
+
   /// Whether `process` is known to be lost, and to have left. Never blocks; true from just before the event is
   /// reported.
   bool lost(int process) const;
