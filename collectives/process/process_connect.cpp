@@ -267,7 +267,7 @@ fabric::messenger_settings process::messenger_settings_for(const membership& mem
   how.window = settings_.window != 0 ? settings_.window : fabric::traits_of(member.provider).window;
   how.prepost = settings_.prepost;
   how.describe = describe_fingerprint;
-  how.refusal_limit = settings_.peer_timeout;
+  how.refusal_limit = std::max(how.refusal_limit, settings_.peer_timeout);  // a receiver may compute for long
   how.broadcast = [this](std::span<const std::byte> note) { tell_failed(note); };
   if (monitor_ != nullptr) {
     how.ring = [this](int asleep) { monitor_->ring(asleep); };

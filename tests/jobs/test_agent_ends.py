@@ -2,13 +2,14 @@
 """How jobs of `weft run` on several hosts end. Arguments: see on_hosts.py."""
 
 import os
+import re
 import shlex
 import signal
 import subprocess
 import time
 
 from job_under_test import children, parent, state, wait_until
-from on_hosts import OBEYS, WEFT, OnNamespaces, OnShells, run
+from on_hosts import JOBS, OBEYS, WEFT, OnNamespaces, OnShells, run
 
 
 class Shells(OnShells):
@@ -160,6 +161,20 @@ class Namespaces(OnNamespaces):
             self.assertLess(time.monotonic() - begin, 20)
             # The shell is a process of this machine, and ends when the agent has noticed, too.
             self.assertRegex(running.err, f"host {self.hosts[2]}: the agent there.* is gone: ")
+
+    def test_a_host_that_vanishes_while_the_others_go_on(self):
+        running = self.run_on(self.each(2), ["--on-failure", "continue"], JOBS, "notice", "-1")
+        wait_until(lambda: all(f"rank {i} is there" in running.out for i in range(6)))
+        self.up.unplug(self.hosts[2])
+        status = running.wait()
+        left = running.left_after(8)
+        self.up.plug_in(self.hosts[2])
+        self.assertEqual((status, left), (1, {}))
+        for i in range(4):
+            noticed = re.search(rf"rank {i} lost rank [45] after (\d+) ms", running.out)
+            self.assertTrue(noticed, running.out + running.err)
+            self.assertLess(int(noticed[1]), 10_000)  # 5 s by default
+        self.assertRegex(running.err, f"host {self.hosts[2]}: the agent there.* is gone: ")
 
 
 run(shells=Shells, namespaces=Namespaces)

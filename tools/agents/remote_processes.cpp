@@ -64,6 +64,7 @@ class remote_processes final : public job_processes {
     std::vector<int> pids;
     int running = 0;
     bool cleaned = false;
+    bool gone = false;  ///< out of reach
   };
 
   std::vector<std::string> reachable_addresses() const;
@@ -74,6 +75,7 @@ class remote_processes final : public job_processes {
   void take_output(host& from, message written, sink& to, std::string_view body);
   void process_ended(host& from, const process_end& end);
   void lose(host& lost, const failure& what);
+  void agent_failed(host& its, const failure& what);
   void link_ended(host& from, const std::string& why);
   void give_up_waiting();
   void give_up_deaf();
@@ -125,8 +127,10 @@ void remote_processes::start() {
   invitation invited = invite();
   const host_range mine = started_by(launcher_itself, static_cast<int>(hosts_.size()));
   for (invited.host = mine.begin; invited.host < mine.end; ++invited.host)
-    hosts_[static_cast<std::size_t>(invited.host)].start = std::make_unique<agent_start>(
-        loop_, reaper_, errors_, invited, [this](const failure& what) { events_.failed(what.status, what.why); });
+    hosts_[static_cast<std::size_t>(invited.host)].start =
+        std::make_unique<agent_start>(loop_, reaper_, errors_, invited,
+                                      [this, &its = hosts_[static_cast<std::size_t>(invited.host)]](
+                                          const failure& what) { agent_failed(its, what); });
 }
 
 /// Those of this machine that its agents may reach: which of them each does is for it to find out.
@@ -204,7 +208,8 @@ void remote_processes::hear(host& from, message kind, std::string_view body) {
       return;
     case message::host_failed: {
       const auto what = from_body<failure>(body);
-      return events_.failed(what.status, what.why);
+      if (starting_ || !settings_.continue_on_failure) return events_.failed(what.status, what.why);
+      return;  // the end of its own connection follows
     }
     case message::cleaned:
       from.cleaned = true;
@@ -239,9 +244,19 @@ void remote_processes::lose(host& lost, const failure& what) {
   events_.failed(what.status, "host " + lost.share.name + ": " + what.why);
 }
 
+/// The shell that has started it, or it itself, has ended.
+void remote_processes::agent_failed(host& its, const failure& what) {
+  if (starting_ || its.link == nullptr) return events_.failed(what.status, what.why);
+  if (std::exchange(its.gone, true)) return;
+  running_ -= std::exchange(its.running, 0);
+  its.link->close();
+  events_.host_lost(its.share.processes, what.why);
+}
+
 void remote_processes::link_ended(host& from, const std::string& why) {
   if (from.cleaned) return;
-  lose(from, {1, "the agent there, with " + ranks_of(from.share, settings_) + ", is gone: " + why});
+  agent_failed(from, {1, "host " + from.share.name + ": the agent there, with " + ranks_of(from.share, settings_) +
+                             ", is gone: " + why});
 }
 
 void remote_processes::give_up_waiting() {

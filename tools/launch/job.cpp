@@ -41,6 +41,7 @@ class job {
   std::string serve(const std::string& address);
   void start();
   void handle_end(int process, const ending& how);
+  void handle_lost_host(const process_range& its, const std::string& why);
   void handle_signals();
   void handle_signal(int number);
   void handle_timeout();
@@ -76,7 +77,8 @@ job::job(const job_settings& settings)
 
 std::unique_ptr<job_processes> job::make_processes() {
   job_events events{[this](int process, const ending& how) { handle_end(process, how); },
-                    [this](int status, const std::string& why) { end(status, why); }};
+                    [this](int status, const std::string& why) { end(status, why); },
+                    [this](const process_range& its, const std::string& why) { handle_lost_host(its, why); }};
   if (!settings_.hosts.empty())
     return make_remote_processes(loop_, reaper_, settings_, identity_, std::move(events), output_, errors_,
                                  [this](const std::string& address) { return serve(address); });
@@ -131,6 +133,14 @@ void job::handle_end(int process, const ending& how) {
   server_->lose(process, describe(how));
   if (processes_->running()) return say(what + "; the others go on");
   say(what);
+}
+
+void job::handle_lost_host(const process_range& its, const std::string& why) {
+  if (ending_) return;
+  if (!settings_.continue_on_failure) return end(1, why);
+  if (!status_) status_ = 1;
+  for (int process = its.first; process < its.first + its.count; ++process) server_->lose(process, why);
+  say(processes_->running() ? why + "; the others go on" : why);
 }
 
 void job::handle_signals() {

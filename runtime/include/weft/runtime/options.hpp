@@ -64,7 +64,7 @@ struct options {
   double compute_cost = 0;          ///< c of the greedy tree, in the same unit
 
   std::chrono::milliseconds join_timeout{60'000};  ///< how long starting a job may take
-  std::chrono::milliseconds peer_timeout{30'000};  ///< silence on a control connection that counts as a loss
+  std::chrono::milliseconds peer_timeout{5'000};   ///< silence on a control connection that counts as a loss
 
   /// Where each option that is not at its default came from: "WEFT_PROVIDER", "--weft-provider".
   std::map<std::string, std::string, std::less<>> origins;

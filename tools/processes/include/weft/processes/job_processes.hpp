@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <weft/processes/child.hpp>
+#include <weft/processes/job_settings.hpp>
 #include <weft/streams/event_loop.hpp>
 
 namespace weft::tools {
@@ -21,6 +22,8 @@ struct job_events {
   std::function<void(int process, const ending& how)> ended;
   /// The job can neither start nor go on: `why`, for which `status` would be the launcher's exit status.
   std::function<void(int status, const std::string& why)> failed;
+  /// A host, with these processes, cannot be reached any more since the job runs; it ends them when it can.
+  std::function<void(const process_range& its, const std::string& why)> host_lost{};
 };
 
 class job_processes {
