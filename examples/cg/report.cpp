@@ -29,6 +29,9 @@ void print_text(const outcome& result) {
               1e3 * result.seconds / std::max(result.iterations, 1));
   std::printf("communication: %.4f s, %.1f %% of the time (mean of the ranks)\n", result.communication_seconds,
               100 * result.communication_seconds / result.seconds);
+  if (result.copying_seconds)
+    std::printf("copies:        %.4f s, %.1f %% of the time (mean of the ranks)\n", *result.copying_seconds,
+                100 * *result.copying_seconds / result.seconds);
   if (!result.serial) return;
   std::printf("check:         %s: the serial solver takes %d iterations, its solution differs by %.1e\n",
               result.serial->passed ? "passed" : "FAILED", result.serial->serial_iterations, result.serial->difference);
@@ -42,6 +45,7 @@ void print_json(const outcome& result) {
       {"residual", result.residual},     {"residual_check", result.residual_check},
       {"seconds", result.seconds},       {"communication_seconds", result.communication_seconds},
   };
+  if (result.copying_seconds) object["copying_seconds"] = *result.copying_seconds;
   if (result.serial) {
     object["serial_iterations"] = result.serial->serial_iterations;
     object["serial_difference"] = result.serial->difference;

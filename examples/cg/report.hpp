@@ -16,10 +16,11 @@ struct outcome {
   std::int64_t nonzeros = 0;
   int iterations = 0;
   bool converged = false;
-  double residual = 0;               ///< relative, as the solver saw it
-  double residual_check = 0;         ///< relative, of the solution
-  double seconds = 0;                ///< of the solution alone, without reading and set-up; the slowest rank's
-  double communication_seconds = 0;  ///< of those, in communication; mean of the ranks
+  double residual = 0;                    ///< relative, as the solver saw it
+  double residual_check = 0;              ///< relative, of the solution
+  double seconds = 0;                     ///< of the solution alone, without reading and set-up; the slowest rank's
+  double communication_seconds = 0;       ///< of those, in communication; mean of the ranks
+  std::optional<double> copying_seconds;  ///< of the solution's, in copies for other ranks; mean of the ranks
   std::optional<comparison> serial;
 
   bool good() const { return converged && (!serial || serial->passed); }

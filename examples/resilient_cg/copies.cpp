@@ -48,20 +48,36 @@ row_range common(const row_range& a, const row_range& b) {
 
 void copies::save(weft::communicator& world, const iterate& now, std::int64_t unknowns) {
   const balanced_blocks rows(unknowns, world.size());
-  state mine{saved_, world.size(), now.rz, now.b_norm, now.residual, now.iterations, {}};
-  block& own = mine.blocks.emplace_back(block{world.rank(), {}});
-  for (const auto* each : {&now.x, &now.r, &now.p}) own.values.insert(own.values.end(), each->begin(), each->end());
-  for (const int rank : kept_for_)
-    mine.blocks.push_back({rank, std::vector<double>(vectors * rows.block(rank).size())});
+  state mine = std::exchange(spare_, {});
+  mine.number = saved_;
+  mine.ranks = world.size();
+  mine.rz = now.rz;
+  mine.b_norm = now.b_norm;
+  mine.residual = now.residual;
+  mine.iterations = now.iterations;
+  std::vector<int> ranks = kept_for_;
+  ranks.push_back(world.rank());
+  std::ranges::sort(ranks);
+  mine.blocks.resize(ranks.size());
   std::vector<weft::handle> under_way;
-  for (std::size_t i = 1; i < mine.blocks.size(); ++i)
-    under_way.push_back(world.irecv(mine.blocks[i].values, mine.blocks[i].rank, 1));
-  for (const int keeper : keepers_) under_way.push_back(world.isend(mine.blocks.front().values, keeper, 1));
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    block& one = mine.blocks[i];
+    one.rank = ranks[i];
+    one.values.resize(vectors * rows.block(one.rank).size());
+    if (one.rank != world.rank()) {
+      under_way.push_back(world.irecv(one.values, one.rank, 1));
+      continue;
+    }
+    auto next = one.values.begin();
+    for (const auto* each : {&now.x, &now.r, &now.p}) next = std::ranges::copy(*each, next).out;
+    for (const int keeper : keepers_) under_way.push_back(world.isend(one.values, keeper, 1));
+  }
   weft::wait_all(under_way);
   ++saved_;
-  std::ranges::sort(mine.blocks, {}, &block::rank);
   kept_.push_back(std::move(mine));
-  if (kept_.size() > 2) kept_.pop_front();
+  if (kept_.size() <= 2) return;
+  spare_ = std::move(kept_.front());
+  kept_.pop_front();
 }
 
 /// Since a rank keeps two, and nobody is more than one ahead of another, all have it.

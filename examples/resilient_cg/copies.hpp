@@ -25,16 +25,16 @@ class copies {
  private:
   /// Of one rank's rows.
   struct block {
-    int rank;                    ///< in the communicator that it was saved in
-    std::vector<double> values;  ///< x, then r, then p
+    int rank = -1;                 ///< in the communicator that it was saved in
+    std::vector<double> values{};  ///< x, then r, then p
   };
   /// What a rank has of one state of the solver.
   struct state {
-    std::int64_t number;  ///< of the calls of `save`
-    int ranks;            ///< of the communicator
-    double rz, b_norm, residual;
-    int iterations;
-    std::vector<block> blocks;  ///< by rank
+    std::int64_t number = -1;  ///< of the calls of `save`
+    int ranks = 0;             ///< of the communicator
+    double rz = 0, b_norm = 0, residual = 0;
+    int iterations = 0;
+    std::vector<block> blocks{};  ///< by rank
   };
 
   void choose_keepers(weft::communicator& world);
@@ -44,6 +44,7 @@ class copies {
   std::vector<int> keepers_;   ///< who gets this rank's rows
   std::vector<int> kept_for_;  ///< whose rows this one gets
   std::deque<state> kept_;     ///< two at most, the latest last
+  state spare_;                ///< memory for the next
   std::int64_t saved_ = 0;
 };
 

@@ -65,16 +65,20 @@ class survivor {
     cg::iterate now;
     whole_.time([&] {
       auto saved = copies_.restore(among, system->unknowns);
-      if (!saved && losses_ != 0 && among.rank() == 0) std::puts("of some rows nobody has a copy: from the beginning");
+      if (!saved && losses_ != 0 && among.rank() == 0) std::puts("there are no copies of all rows: from the beginning");
       now = saved ? std::move(*saved) : cg::first_iterate(among, system->matrix, system->b, communication_);
-      copies_.save(among, now, system->unknowns);
+      save(among, now, system->unknowns);
       while (!cg::is_over(now, given_.stop)) {
         die_if_told(given_, world_.rank(), now.iterations);
         cg::step(among, system->matrix, now, communication_);
-        if (now.iterations % given_.save_every == 0) copies_.save(among, now, system->unknowns);
+        if (now.iterations % given_.save_every == 0) save(among, now, system->unknowns);
       }
     });
     sum_up(among, *system, now);
+  }
+
+  void save(weft::communicator& among, const cg::iterate& now, std::int64_t unknowns) {
+    copying_.time([&] { copies_.save(among, now, unknowns); });
   }
 
   void sum_up(weft::communicator& among, cg::linear_system& system, const cg::iterate& now) {
@@ -89,9 +93,10 @@ class survivor {
     result_.residual = now.residual;
     result_.residual_check = cg::relative_residual(among, system.matrix, system.b, now.x);
     result_.seconds = whole_.seconds();
-    std::array<double, 1> communication{communication_.seconds() / among.size()};
-    among.allreduce(communication, communication, weft::sum);
-    result_.communication_seconds = communication[0];
+    std::array<double, 2> times{communication_.seconds() / among.size(), copying_.seconds() / among.size()};
+    among.allreduce(times, times, weft::sum);
+    result_.communication_seconds = times[0];
+    result_.copying_seconds = times[1];
     if (!given_.check) return;
     cg::solution solution;
     solution.x = now.x;
@@ -121,7 +126,7 @@ class survivor {
   std::optional<weft::communicator> smaller_;
   cg::copies copies_;
   cg::outcome result_;
-  cg::stopwatch whole_, communication_;  // of all attempts
+  cg::stopwatch whole_, communication_, copying_;  // of all attempts
   int losses_ = 0;
 };
 

@@ -85,7 +85,7 @@ cg=$resilient
 survivors="8 --on-failure continue"
 job "$survivors" 0 --stencil 12 --check
 prints "check: +passed"
-for deaths in "--kill 3@7" "--kill 0@5 --kill 1@11 --kill 6@11" "--kill 2@0 --kill 0@20"; do
+for deaths in "--kill 3@7" "--kill 0@5 --kill 1@11 --kill 6@11" "--kill 2@1 --kill 0@17"; do
   # shellcheck disable=SC2086  # options, to be split
   job "$survivors" 137 --stencil 12 --check --tolerance 1e-10 --save-every 5 $deaths
   prints "^lost rank"

@@ -25,6 +25,7 @@ json provider_json(const info_report& report) {
   result["chosen"] = report.provider;
   result["reason"] = report.provider_reason;
   result["warning"] = report.provider_warning;
+  result["proves_secret"] = false;  // control connections do
   for (const auto& one : report.candidates)
     if (one.rejected.empty()) {
       result["fabric"] = one.fabric;
