@@ -1,5 +1,5 @@
 // survive SCENARIO SEED BOARD: ranks under load, some of which die. SCENARIO: kill, two, exit, throw, start, leave,
-// stop, divide, divide-two, shrink.
+// stop, divide, divide-two, shrink, revoke (where nobody dies).
 #include <signal.h>
 
 #include <algorithm>
@@ -24,7 +24,8 @@ struct script {
   int ranks_each = 1;  // of a process
   int ranks = 0;       // that may die: the first of each process
 
-  bool divides() const { return scenario.starts_with("divide") || scenario == "shrink"; }
+  /// Whether every rank of a process takes part.
+  bool by_all() const { return scenario.starts_with("divide") || scenario == "shrink" || scenario == "revoke"; }
   int first_victim() const { return static_cast<int>(draw(seed, 1, static_cast<std::uint64_t>(ranks))); }
   bool dies(int rank) const {
     return rank == first_victim() ||
@@ -206,6 +207,30 @@ void shrink_after_losses(const script& what, weft::communicator& world, board_li
   }
 }
 
+/// Uses a communicator until a rank of it revokes that. By every rank.
+void work_until_revoked(const script& what, weft::communicator& world, board_line& line, bool revokes) {
+  weft::communicator shared = world.dup();
+  std::vector<std::int64_t> ones(draw(what.seed, 1, 4000) + 1, 1), sums(ones.size());
+  world.barrier();
+  const std::int64_t at = common_clock() + std::chrono::nanoseconds(what.delay()).count();
+  try {
+    for (line.round = 0;; ++line.round) {
+      if (revokes && common_clock() >= at) {
+        line.struck_at = common_clock();
+        shared.revoke();
+      }
+      shared.allreduce(ones, sums, weft::sum);
+    }
+  } catch (const weft::error& e) {
+    line.noticed_at = common_clock();
+    line.lost_rank = what.first_victim() * what.ranks_each;
+    line.say(e.code() == weft::errc::revoked ? verdict::lost : verdict::wrong, e.what());
+  }
+  auto again = shared.shrink();  // with whom that was
+  again.allreduce(ones, sums, weft::sum);
+  if (sums.back() != world.size()) line.say(verdict::wrong, "a sum of all");
+}
+
 void live(const script& what, board_line& line, const board& shared, int argc, char** argv) {
   std::optional<weft::runtime> runtime;
   try {
@@ -217,12 +242,14 @@ void live(const script& what, board_line& line, const board& shared, int argc, c
     line.say(verdict::lost, e.what());
     return;
   }
-  if (what.divides()) {
+  if (what.by_all()) {
     const int process = std::atoi(std::getenv("WEFT_PROCESS"));
     return runtime->run([&](weft::communicator& world) {
       const int mine = world.rank();
       const bool strikes = mine == process * what.ranks_each && what.dies(process);
-      if (what.scenario == "shrink")
+      if (what.scenario == "revoke")
+        work_until_revoked(what, world, shared[mine], strikes);
+      else if (what.scenario == "shrink")
         shrink_after_losses(what, world, shared[mine], strikes);
       else
         divide_until_loss(what, world, shared[mine], strikes);

@@ -41,8 +41,10 @@ struct trial {
       : scenario(name),
         seed(number),
         provider(by),
-        ranks(4 + static_cast<int>(draw(number, 5, 5))),
-        ranks_each(name.starts_with("divide") || name == "shrink" ? 1 + static_cast<int>(draw(number, 8, 2)) : 1),
+        ranks(name == "revoke" ? 16 : 4 + static_cast<int>(draw(number, 5, 5))),
+        ranks_each(name == "revoke"                                 ? 4
+                   : name.starts_with("divide") || name == "shrink" ? 1 + static_cast<int>(draw(number, 8, 2))
+                                                                    : 1),
         running(command()) {}
 
   std::vector<std::string> command() const {
@@ -83,7 +85,7 @@ struct figures {
 int expected_status(const std::string& scenario) {
   if (scenario == "exit") return 1;
   if (scenario == "throw") return 128 + SIGABRT;
-  return scenario == "stop" ? 0 : 128 + SIGKILL;
+  return scenario == "stop" || scenario == "revoke" ? 0 : 128 + SIGKILL;
 }
 
 std::string state_of(const trial& one, int rank) {
@@ -116,7 +118,7 @@ void judge(trial& one, figures& seen) {
   REQUIRE(struck_at != 0);
   for (int rank = 0; rank < ranks; ++rank) {
     const board_line& line = one.shared[rank];
-    if (first_of(rank).struck_at != 0 && one.scenario != "stop") continue;
+    if (first_of(rank).struck_at != 0 && one.scenario != "stop" && one.scenario != "revoke") continue;
     CAPTURE(rank);
     if (one.scenario == "leave") {
       CHECK((line.what == verdict::done || line.what == verdict::lost));
@@ -126,8 +128,11 @@ void judge(trial& one, figures& seen) {
       if (one.scenario == "start" && line.round == 0 && line.kind == 0)
         CHECK_THAT(line.text.data(), ContainsSubstring("process " + std::to_string(line.lost_rank.load())));
       // Stopped ranks are noticed by their silence; those that start may not have come far when one dies.
-      const std::int64_t seconds = one.scenario == "stop" ? 3 : one.scenario == "start" ? 10 : 1;
-      CHECK(line.noticed_at - struck_at < seconds * slowdown * second);
+      const std::int64_t most = one.scenario == "stop"     ? 3 * second
+                                : one.scenario == "start"  ? 10 * second
+                                : one.scenario == "revoke" ? second / 4
+                                                           : second;
+      CHECK(line.noticed_at - struck_at < most * slowdown);
       seen.noticed.push_back(static_cast<double>(line.noticed_at - struck_at) / 1e6);
       seen.refused.push_back(static_cast<double>(line.slowest_refusal) / 1e6);
     }
@@ -165,6 +170,7 @@ TEST_CASE("two of them", "[divide-two]") { try_all("divide-two", kills() / 4); }
 TEST_CASE("two processes killed, and the others go on in smaller communicators", "[shrink]") {
   try_all("shrink", kills() / 4);
 }
+TEST_CASE("a communicator of 64 ranks is revoked", "[revoke]") { try_all("revoke", kills() / 8); }
 TEST_CASE("a rank that exits in the middle is lost", "[exit]") { try_all("exit", kills() / 8); }
 TEST_CASE("a rank that throws out of main is lost", "[throw]") { try_all("throw", kills() / 8); }
 TEST_CASE("a rank killed while the job starts is lost", "[start]") { try_all("start", kills() / 4); }
