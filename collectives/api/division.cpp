@@ -184,7 +184,7 @@ communicator communicator::shrink() {
     auto all = detail::parts_of_survivors(*state_, mine);
     if (all[static_cast<std::size_t>(rank())].colour < 0)
       throw error(errc::operation_failed,
-                  detail::where(*state_, "shrink") + ": the others took this rank for one that " + "has left");
+                  detail::where(*state_, "shrink") + ": the others took this rank for one that has left");
     return all;
   });
 }

@@ -83,11 +83,12 @@ bytes agree_with_survivors(communicator_state& state, const char* operation, sur
   const sole_call::making one(state.agreeing, state, operation);
   awaited_agreement mine;
   mine.at = &state.member;
-  mine.number = state.next_agreement++;
+  mine.number = state.next_agreement;
   mine.given = begin_with(call);
   fabric::put(mine.given, given);
   mine.combine = combine;
   state.host.messages().agree(mine);
+  ++state.next_agreement;
   if (state.host.moved_by().threaded()) state.host.moved_by().notify();
   mine.done.wait(state.host.moved_by());
   if (mine.failure != nullptr) rethrow(state, operation, mine.failure);

@@ -21,8 +21,8 @@ namespace {
 /// What one rank does. Returns the exit status, the same on every rank.
 int run_rank(weft::communicator& world, int argc, char** argv) {
   cg::arguments given;
-  static std::mutex
-      one_at_a_time;  // CLI11 takes what errno is after another thread's first use for an error of its own
+  // CLI11 takes what errno is after another thread's first use for an error of its own.
+  static std::mutex one_at_a_time;
   cg::together(world, [&] {
     const std::lock_guard lock(one_at_a_time);
     given = cg::parse_arguments(argc, argv);

@@ -121,6 +121,7 @@ iterate copies::deal_out(weft::communicator& world, const state& from, std::span
     for (const block& each : from.blocks) {
       if (holders[static_cast<std::size_t>(each.rank)] != world.rank()) continue;
       const row_range all = before.block(each.rank), part = common(all, after.block(to));
+      if (part.size() == 0) continue;
       for (std::size_t v = 0; v < vectors; ++v) {
         const auto begin = each.values.begin() + static_cast<std::ptrdiff_t>(v * all.size()) + (part.first - all.first);
         sent.insert(sent.end(), begin, begin + static_cast<std::ptrdiff_t>(part.size()));
@@ -144,6 +145,7 @@ iterate copies::deal_out(weft::communicator& world, const state& from, std::span
     for (int old = 0; old < from.ranks; ++old) {
       if (holders[static_cast<std::size_t>(old)] != holder) continue;
       const row_range part = common(before.block(old), mine);
+      if (part.size() == 0) continue;
       for (auto* each : {&now.x, &now.r, &now.p}) {
         std::copy(next, next + static_cast<std::ptrdiff_t>(part.size()), each->begin() + (part.first - mine.first));
         next += static_cast<std::ptrdiff_t>(part.size());

@@ -47,6 +47,9 @@ class survivor {
         try_to_solve(all());
       } catch (const weft::peer_lost&) {
         well = false;
+      } catch (const cg::agreed_error& error) {
+        if (all().rank() == 0) std::fprintf(stderr, "resilient_cg: %s\n", error.what());
+        return EXIT_FAILURE;
       }
       const weft::agreed agreed = all().agree(well);
       if (agreed && agreed.missing.empty()) break;

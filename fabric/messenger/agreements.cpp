@@ -125,9 +125,12 @@ void agreements::start(communicator& of, std::uint32_t number, agreement& one, c
   };
   one.part.emplace(std::move(what));
   of.next = number + 1;
-  for (const auto& [process, message] : std::exchange(one.early, {}))
-    if (!flow_.to(process).lost && of.places[static_cast<std::size_t>(process)] >= 0)
-      one.part->take(of.places[static_cast<std::size_t>(process)], message);
+  for (const auto& [process, message] : std::exchange(one.early, {})) {
+    peer& from = flow_.to(process);
+    const int place = of.places[static_cast<std::size_t>(process)];
+    if (!from.lost && (place < 0 || !one.part->take(place, message)))
+      troubles_.suspect(from, "it sent what is no message of an agreement");
+  }
   finish(of, number);
 }
 
@@ -163,6 +166,7 @@ void agreements::take_whole(peer& from, const header& h, bytes message) {
   if (is_new) {
     of.asked = {h.communicator, h.destination};
     of.offered = static_cast<std::uint32_t>(h.source);
+    if (const auto members = rooms_.members_of(h.communicator)) know(of, members, settings_.first_rank.size());
   }
   const int place = of.members != nullptr ? of.places[static_cast<std::size_t>(from.process)] : 0;
   if (place < 0) return troubles_.suspect(from, "it sent of an agreement that it takes no part in");
@@ -268,11 +272,12 @@ void agreements::note_left(std::uint64_t id, communicator& of) noexcept {
 void agreements::remind(bool (*is_due)(std::uint8_t& looks)) noexcept {
   for (auto& [id, of] : communicators_) {
     settle(of, id);
-    for (auto& [number, one] : of.open) {
+    for (auto each = of.open.begin(); each != of.open.end();) {
+      auto& [number, one] = *each++;  // those before it may go
       if (!one.part || one.calls.empty() || !is_due(one.looks)) continue;
       try {
         one.part->remind();
-        if (one.part->decision()) return finish(of, number);
+        finish(of, number);
       } catch (const std::bad_alloc&) {  // once more
       }
     }

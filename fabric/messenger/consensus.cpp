@@ -47,8 +47,7 @@ bool consensus::take(int from, std::span<const std::byte> message) {
   switch (what) {
     case kind::accepted:
       if (ballot == nobody || (ballot == self_ && !proposal_)) return false;
-      if (ballot == self_) value = *proposal_;  // which comes back without its contents
-      [[fallthrough]];
+      [[fallthrough]];  // what this one has proposed comes back without its contents
     case kind::given:
       take_report(from, {what, ballot, std::move(value)});
       return true;
@@ -171,6 +170,8 @@ consensus::bytes consensus::choose() {
 void consensus::decide(bytes value) {
   if (decision_) return;
   decision_ = std::move(value);
+  for (auto& each : reports_)
+    if (each) each->value = {};  // nobody needs it any more
   for (int each = 0; each < members(); ++each)
     if (each != self_ && !is_gone(each) && of(each) && of(each)->state != kind::decided) answer(each);
 }

@@ -55,6 +55,12 @@ bool rooms::has_left(const room_key& key) const {
   return (found == rooms_.end() || found->second->owner == nullptr) && history_.has_passed(key);
 }
 
+std::shared_ptr<const group> rooms::members_of(std::uint64_t communicator) const {
+  for (const auto& [key, each] : rooms_)
+    if (key.communicator == communicator && each->owner != nullptr) return each->owner->members;
+  return nullptr;
+}
+
 std::optional<absence> rooms::absence_of(const room_key& key, std::uint32_t offered) const {
   if (retired_but_ && *retired_but_ != key.communicator) return absence{};
   const auto found = rooms_.find(key);

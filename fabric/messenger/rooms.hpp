@@ -51,6 +51,8 @@ class rooms {
   std::optional<absence> absence_of(const room_key& key, std::uint32_t offered) const;
   /// Whether that rank was in the communicator, and is no more.
   bool has_left(const room_key& key) const;
+  /// The members of a communicator that some rank of this process is in; null: none is, as yet or any more.
+  std::shared_ptr<const group> members_of(std::uint64_t communicator) const;
   /// The rank did not get the communicator that it would have led by this counter. Throws std::bad_alloc.
   void refuse(std::int32_t rank, std::uint32_t offered) { history_.refuse(offered_key(rank, offered)); }
   bool has_refused(std::int32_t rank, std::uint32_t offered) const {

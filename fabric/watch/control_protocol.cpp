@@ -45,7 +45,7 @@ proof prove_end(control_end end, std::span<const std::byte> secret, std::span<co
 
 std::vector<std::byte> encode(const control_message& message) {
   const bool about_process = message.kind != control_kind::alive;
-  const bool numbered = message.kind == control_kind::note || message.kind == control_kind::silent;
+  const bool numbered = message.kind == control_kind::note;
   std::vector<std::byte> result;
   put(result, static_cast<std::uint16_t>(1 + (about_process ? 4 : 0) + (numbered ? 8 : 0) + message.bytes.size()));
   put(result, static_cast<std::uint8_t>(message.kind));
@@ -66,14 +66,13 @@ std::optional<control_message> take_message(std::span<const std::byte>& from) {
   if (!reader.good()) return std::nullopt;
   control_message result;
   const auto kind = body.number<std::uint8_t>();
-  if (kind < 1 || kind > static_cast<std::uint8_t>(control_kind::silent))
+  if (kind < 1 || kind > static_cast<std::uint8_t>(control_kind::note))
     throw error(errc::protocol, "control message of the unknown kind " + std::to_string(kind));
   result.kind = static_cast<control_kind>(kind);
   if (result.kind != control_kind::alive) result.process = body.number<std::uint32_t>();
-  if (result.kind == control_kind::note || result.kind == control_kind::silent)
-    result.sequence = body.number<std::uint64_t>();
+  if (result.kind == control_kind::note) result.sequence = body.number<std::uint64_t>();
   result.bytes = body.rest();
-  const bool tail = result.kind != control_kind::alive && result.kind != control_kind::left;
+  const bool tail = result.kind == control_kind::lost || result.kind == control_kind::note;
   if (!body.good() || (!tail && !result.bytes.empty()))
     throw error(errc::protocol, "control message of kind " + std::to_string(kind) + " with " + std::to_string(length) +
                                     " bytes, which is not its length");

@@ -49,14 +49,13 @@ enum class control_kind : std::uint8_t {
   lost,       ///< `process` is lost; `bytes` say why
   left,       ///< `process` has left
   note,       ///< note number `sequence` of `process`, in `bytes`
-  silent,     ///< process `sequence` does not hear `process`, which may live; `bytes` say more
 };
 
 struct control_message {
   control_kind kind = control_kind::alive;
   std::uint32_t process = 0;
   std::uint64_t sequence = 0;
-  std::span<const std::byte> bytes{};  ///< of lost, silent and note: what is left of the message
+  std::span<const std::byte> bytes{};  ///< of lost and note: what is left of the message
 };
 
 std::vector<std::byte> encode(const control_message& message);

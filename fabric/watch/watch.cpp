@@ -115,7 +115,6 @@ bool watch::ended() const {
 watch::clock::time_point watch::next_deadline() const {
   auto result = next_heartbeat_;
   if (leaving_) result = std::min(result, leave_until_);
-  if (!suspicions_.empty()) result = std::min(result, verdict_at_);
   if (!listening_ && !given_up_ && strangers_ < most_strangers) result = std::min(result, listen_again_);
   for (const auto& [process, target] : targets_) {
     if (linked(process)) continue;
@@ -168,7 +167,6 @@ void watch::forgive_own_pause(clock::time_point planned) {
     link->since += late;
   }
   for (auto& [process, target] : targets_) target.give_up += late;
-  verdict_at_ += late;
 }
 
 void watch::serve_requests() {
@@ -210,15 +208,7 @@ void watch::check_deadlines() {
     else if (target.link == 0 && now >= target.next_attempt)
       connect(process, target);
   }
-  for (const int process : unreachable) {
-    const watched target = std::move(targets_.at(process));
-    targets_.erase(process);
-    if (target.ended)
-      declare_lost(process, target.trouble);
-    else
-      suspect(process, setup_.process, target.trouble, nullptr);
-  }
-  if (!suspicions_.empty() && now >= verdict_at_) judge(now);
+  for (const int process : unreachable) declare_lost(process, targets_.at(process).trouble);
   if (!listening_ && !given_up_ && strangers_ < most_strangers && now >= listen_again_) {
     poll_for(listener_.get(), listener_id, EPOLLIN);
     listening_ = true;
@@ -234,12 +224,10 @@ void watch::check_links(clock::time_point now) {
     if (link->at == stage::accepted || link->at == stage::challenging) {
       if (now >= link->since + stranger_time) link->at = stage::over;
     } else if (link->at == stage::standing) {
-      // The connection stays: by it the other side is told of the verdict, should it live.
-      if (now >= link->heard + silence())
-        suspect(link->peer, setup_.process, "silent for " + std::to_string(options_.peer_timeout.count()) + " ms",
-                nullptr);
+      if (now >= link->heard + options_.peer_timeout)
+        connection_ended(*link, "silent for " + std::to_string(options_.peer_timeout.count()) + " ms");
       else if (link->unsent() > most_unsent)
-        suspect(link->peer, setup_.process, "does not read its control connection", nullptr);
+        connection_ended(*link, "does not read its control connection");
     }
   }
 }

@@ -9,10 +9,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 #include <weft/fabric/monitor_events.hpp>
 #include <weft/fabric/process_record.hpp>
@@ -63,7 +61,6 @@ class watch {
     std::chrono::milliseconds pause{5};  // before the next attempt but one
     clock::time_point give_up;           // when it is lost if it cannot be connected to
     std::string trouble;                 // why it could not, so far
-    bool ended = false;                  // and it is known to have ended
   };
 
   static constexpr std::size_t most_strangers = 128;  // connections that prove themselves at the same time
@@ -91,8 +88,9 @@ class watch {
   void relink();
   void begin_watching(int process);
   void connect(int process, watched& target);
+  std::chrono::milliseconds time_to_answer() const noexcept;
   std::chrono::milliseconds time_for_goodbye() const noexcept;
-  void attempt_failed(control_link& link, const std::string& why, std::chrono::milliseconds patience, bool ended);
+  void attempt_failed(control_link& link, const std::string& why, std::chrono::milliseconds patience);
   void accept_all();
   std::uint64_t add_link(std::unique_ptr<control_link> link, unsigned events);
   void update_polling(std::uint64_t id, control_link& link);
@@ -108,7 +106,7 @@ class watch {
   bool fits(const control_hello& hello) const;
   void say_all(control_link& link);
   void stand(control_link& link);
-  void connection_ended(control_link& link, const std::string& why, bool by_peer);
+  void connection_ended(control_link& link, const std::string& why);
   bool linked(int process) const;
 
   // watch_news.cpp: what is learned, and passed on
@@ -122,14 +120,6 @@ class watch {
   void given_up();
   void process_ended(int process);
   std::string name_of(int process) const;
-
-  // watch_verdict.cpp: who goes on where processes do not hear each other, and may live
-  std::chrono::milliseconds silence() const noexcept { return options_.peer_timeout - options_.heartbeat; }
-  void suspect(int process, int by, const std::string& reason, const control_link* from);
-  void forget_suspicions(int process);
-  void judge(clock::time_point now);
-  bool goes_on(clock::time_point now, const std::set<int>& silent);
-  void give_itself_up(const std::set<int>& silent);
 
   const monitor_options options_;
   const watch_setup setup_;
@@ -157,11 +147,8 @@ class watch {
   clock::time_point leave_until_;
   bool leaving_ = false;
   bool stopping_ = false;
-  bool given_up_ = false;                                  // by the others
-  std::map<std::pair<int, int>, std::string> suspicions_;  // of a process by another, with the reason
-  clock::time_point verdict_at_;                           // where there are some
-  std::map<int, clock::time_point> cut_off_;               // since when processes are lost that may live
-  bool stale_ = true;                                      // targets_ has to be made anew
+  bool given_up_ = false;  // by the others
+  bool stale_ = true;      // targets_ has to be made anew
 
   thread thread_;
 };

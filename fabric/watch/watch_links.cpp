@@ -31,7 +31,7 @@ void watch::begin_watching(int process) {
   watched& target = targets_[process];
   const auto& all = setup_.all;
   target.next_attempt = clock::now();
-  target.give_up = target.next_attempt + silence();
+  target.give_up = target.next_attempt + time_to_answer();
   target.trouble = "it does not answer at its control address " + all[static_cast<std::size_t>(process)].control;
   target.process = open_process(all[static_cast<std::size_t>(process)], all[static_cast<std::size_t>(setup_.process)]);
   if (target.process) poll_for(target.process.get(), process_bit | static_cast<std::uint64_t>(process), EPOLLIN);
@@ -48,11 +48,16 @@ void watch::connect(int process, watched& target) {
         std::make_unique<control_link>(std::move(socket), stage::connecting, process, options_.peer_timeout), EPOLLOUT);
   } catch (const error& failure) {
     target.trouble = failure.what();
-    if (failure.code() == std::errc::connection_refused) {
-      target.ended = true;
+    if (failure.code() == std::errc::connection_refused)
       target.give_up = std::min(target.give_up, now + time_for_goodbye());
-    }
   }
+}
+
+/// How long somebody may take to answer at all: on a busy machine some processes start late.
+std::chrono::milliseconds watch::time_to_answer() const noexcept {
+  constexpr std::chrono::milliseconds late_start{30'000};
+  // relaxed: see all_joined()
+  return joining_.load(std::memory_order_relaxed) ? std::max(options_.peer_timeout, late_start) : options_.peer_timeout;
 }
 
 /// How long somebody who refuses connections, or has ended, may still turn out to have left; while the job starts, to
@@ -61,14 +66,12 @@ std::chrono::milliseconds watch::time_for_goodbye() const noexcept {
   return std::chrono::milliseconds(joining_.load(std::memory_order_relaxed) ? 100 : 500);  // relaxed: see all_joined()
 }
 
-/// The attempt that `link` was came to nothing; others may follow for as long as `patience`. `ended`: its process has,
-/// or it refuses this one.
-void watch::attempt_failed(control_link& link, const std::string& why, std::chrono::milliseconds patience, bool ended) {
+/// The attempt that `link` was came to nothing; others may follow for as long as `patience`.
+void watch::attempt_failed(control_link& link, const std::string& why, std::chrono::milliseconds patience) {
   link.at = stage::over;
   const auto target = targets_.find(link.peer);
   if (target == targets_.end()) return;
   target->second.trouble = why;
-  target->second.ended = ended;
   target->second.give_up = std::min(target->second.give_up, clock::now() + patience);
 }
 
@@ -125,8 +128,7 @@ void watch::serve_ends() {
   }
   for (const std::uint64_t id : ended_) {
     control_link& link = *links_.at(id);
-    const bool by_peer = link.failure().empty();
-    connection_ended(link, by_peer ? "its control connection ended" : link.failure(), by_peer);
+    connection_ended(link, link.failure().empty() ? "its control connection ended" : link.failure());
   }
   ended_.clear();
 }
@@ -134,9 +136,8 @@ void watch::serve_ends() {
 void watch::finish_connecting(control_link& link) {
   if (const int number = link.connect_error(); number != 0) {
     const std::string& address = setup_.all[static_cast<std::size_t>(link.peer)].control;
-    const bool ended = number == ECONNREFUSED || number == ECONNRESET;
     attempt_failed(link, "connecting to its control address " + address + ": " + std::strerror(number),
-                   ended ? time_for_goodbye() : silence(), ended);
+                   number == ECONNREFUSED || number == ECONNRESET ? time_for_goodbye() : options_.peer_timeout);
     return;
   }
   link.at = stage::greeting;
@@ -149,7 +150,7 @@ void watch::understand(control_link& link) {
     while (link.at != stage::over && understand_next(link)) {
     }
   } catch (const error& failure) {
-    connection_ended(link, failure.what(), true);
+    connection_ended(link, failure.what());
   }
 }
 
@@ -261,22 +262,21 @@ void watch::stand(control_link& link) {
   link.peer_hello.clear();
   if (const auto target = targets_.find(link.peer); target != targets_.end()) {
     target->second.pause = std::chrono::milliseconds(5);
-    target->second.give_up = clock::now() + silence();
+    target->second.give_up = clock::now() + options_.peer_timeout;
   }
   if (!link.outbound) say_all(link);
   if (leaving_) link.finish();
 }
 
-/// `by_peer`: by its process, or by the system where that has ended.
-void watch::connection_ended(control_link& link, const std::string& why, bool by_peer) {
+void watch::connection_ended(control_link& link, const std::string& why) {
   if (link.at == stage::over) return;
   const bool stood = link.at == stage::standing;
   const bool attempt = link.outbound && !stood;
-  link.at = stage::over;
   if (attempt)
-    attempt_failed(link, why, greeting_time, by_peer);
+    attempt_failed(link, why, greeting_time);
   else if (stood && !leaving_ && news_.alive(link.peer))
-    by_peer ? declare_lost(link.peer, why) : suspect(link.peer, setup_.process, why, nullptr);
+    declare_lost(link.peer, why);
+  link.at = stage::over;
 }
 
 bool watch::linked(int process) const {

@@ -24,14 +24,9 @@ void watch::learn(control_link& from, const control_message& message) {
                                     std::to_string(setup_.all.size()));
   const int process = static_cast<int>(message.process);
   const bool own = process == setup_.process;
-  const std::string reason(reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size());
   if (message.kind == control_kind::lost) {
+    const std::string reason(reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size());
     take_lost(process, reason, &from);
-  } else if (message.kind == control_kind::silent) {
-    if (message.sequence >= setup_.all.size())
-      throw error(errc::protocol, "control message by process " + std::to_string(message.sequence) + " of " +
-                                      std::to_string(setup_.all.size()));
-    suspect(process, static_cast<int>(message.sequence), reason, &from);
   } else if (own) {
     return;  // an echo
   } else if (message.kind == control_kind::left) {
@@ -55,7 +50,6 @@ void watch::take_lost(int process, const std::string& reason, const control_link
   if (process == setup_.process) given_up();
   pass_on(frame, from);
   forget(process);
-  forget_suspicions(process);
   if (setup_.events.lost) setup_.events.lost(process, reason);
 }
 
@@ -89,7 +83,6 @@ void watch::given_up() {
   given_up_ = true;
   for (const auto& [id, link] : links_) link->at = stage::over;
   targets_.clear();
-  suspicions_.clear();
   listener_.reset();
   listening_ = false;
 }
@@ -98,7 +91,6 @@ void watch::given_up() {
 void watch::process_ended(int process) {
   if (const auto found = targets_.find(process); found != targets_.end()) {
     found->second.process.reset();  // it stays readable
-    found->second.ended = true;
     found->second.give_up = std::min(found->second.give_up, clock::now() + time_for_goodbye());
   }
   for (const auto& [id, link] : links_) {

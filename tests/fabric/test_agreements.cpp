@@ -177,6 +177,18 @@ TEST_CASE("one of two ranks of a process leaves, and the other one takes part", 
   for (const auto* one : {&a, &c, &d}) check_present(*one, {0, 2, 3});
 }
 
+TEST_CASE("a rank is waited for though the first one of its process has left before", "[agreements]") {
+  messenger_job job(small_shape(2, 2));
+  agreeing world(job, job.world());
+  world.leave(0);
+  const auto &c = world.call(2), &d = world.call(3);
+  job.settle();  // the first process hears of it before its rank has called
+  CHECK(c.endings + d.endings == 0);
+  const auto& b = world.call(1);
+  job.settle();
+  for (const auto* one : {&b, &c, &d}) check_present(*one, {1, 2, 3});
+}
+
 TEST_CASE("agreements of a process that the others have given up fail", "[agreements]") {
   messenger_job job(small_shape(3));
   agreeing world(job, job.world());

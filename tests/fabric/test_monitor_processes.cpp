@@ -230,40 +230,6 @@ TEST_CASE("a stopped process is lost after the timeout, and learns that it was g
   CHECK_FALSE(job[2].next(50ms));
 }
 
-TEST_CASE("of a job that falls apart one side goes on") {
-  struct {
-    std::size_t processes;
-    std::set<std::size_t> stopped;
-    bool goes_on;  // the side that is not stopped
-  } const cases[] = {{5, {0, 1}, true}, {5, {0, 1, 2}, false}, {4, {2, 3}, true}, {4, {0, 3}, false}};
-  for (const auto& each : cases) {
-    CAPTURE(each.processes, each.stopped.size(), each.goes_on);
-    auto job = start_job(static_cast<int>(each.processes), {.peer_timeout = 1500ms});
-    for (const std::size_t i : each.stopped) ::kill(job[i].process(), SIGSTOP);
-    for (std::size_t i = 0; i < each.processes; ++i) {
-      if (each.stopped.contains(i)) continue;
-      std::set<std::size_t> lost;
-      const std::size_t most = each.goes_on ? each.stopped.size() : each.processes;
-      while (lost.size() < most && !lost.contains(i)) {
-        const auto one = job[i].next();
-        REQUIRE(one);
-        CHECK(one->kind == 'l');
-        lost.insert(static_cast<std::size_t>(one->process));
-        if (static_cast<std::size_t>(one->process) == i)
-          CHECK_THAT(std::string(one->text), weft_test::ContainsSubstring("cut off"));
-      }
-      CHECK(lost.contains(i) == !each.goes_on);
-      if (each.goes_on) CHECK(lost == each.stopped);
-    }
-    for (const std::size_t i : each.stopped) ::kill(job[i].process(), SIGCONT);
-    for (const std::size_t i : each.stopped) {  // given up by the others, or the others by themselves
-      std::set<std::size_t> lost;
-      while (const auto one = job[i].next(1000ms)) lost.insert(static_cast<std::size_t>(one->process));
-      CHECK(lost.contains(i) == each.goes_on);
-    }
-  }
-}
-
 TEST_CASE("processes that were all stopped for longer than the timeout lose nobody") {
   auto job = start_job(3, {.peer_timeout = 1000ms});
   for (const child& one : job) ::kill(one.process(), SIGSTOP);

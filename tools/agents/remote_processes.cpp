@@ -250,6 +250,7 @@ void remote_processes::agent_failed(host& its, const failure& what) {
   if (std::exchange(its.gone, true)) return;
   running_ -= std::exchange(its.running, 0);
   its.link->close();
+  if (its.start) its.start->kill();  // the shell, which may not notice for long
   events_.host_lost(its.share.processes, what.why);
 }
 
