@@ -40,8 +40,9 @@ json option(const json& info, const std::string& name) {
 TEST_CASE("info describes the build, the provider and the machine") {
   const outcome text = run({"info"});
   CHECK(text.status == 0);
-  for (const char* part : {"instruction set", "libfabric", "provider", "rejected", "interface", "NUMA node",
-                           "progress core", "no proof of the job's secret", "launcher         none", "WEFT_EAGER_LIMIT"})
+  for (const char* part :
+       {"instruction set", "libfabric", "provider", "rejected", "interface", "NUMA node", "progress core",
+        "no proof of the job's secret", "launcher         none", "WEFT_EAGER_LIMIT"})
     CHECK_THAT(text.output, ContainsSubstring(part));
   const json info = json::parse(run({"info", "--json"}).output);
   CHECK(!info.at("version").get<std::string>().empty());

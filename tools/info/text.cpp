@@ -32,8 +32,8 @@ void write_provider(std::ostream& out, const info_report& report) {
   }
   out << label("provider") << report.provider << " (" << report.provider_reason << ")\n";
   if (!report.provider_warning.empty()) out << label("") << "warning: " << report.provider_warning << '\n';
-  out << label("  strangers") << "no proof of the job's secret on data ports: who reaches one may end its rank; --interface "
-      << "keeps them on a network\n";
+  out << label("  strangers") << "no proof of the job's secret on data ports: who reaches one may end its rank;\n"
+      << label("") << "--interface keeps them on a network\n";
   for (const auto& one : report.candidates) {
     const std::string where = one.domain + (one.address.empty() ? "" : " " + one.address);
     if (one.rejected.empty())
