@@ -102,9 +102,9 @@ bool agreements::all_absent(const communicator& of) const {
 }
 
 /// Whether all ranks of this process that are there have called; some have.
-bool agreements::is_complete(const communicator& of, const agreement& one) const {
+bool agreements::is_complete(const communicator& of, agreement& one) const {
   if (one.part || one.given.empty()) return false;
-  for (int rank = 0; rank < of.members->size(); ++rank)
+  for (int& rank = one.awaited; rank < of.members->size(); ++rank)  // those before it have called, or are gone for good
     if (of.members->process[static_cast<std::size_t>(rank)] == settings_.process && !one.given.contains(rank) &&
         !is_absent(of, rank))
       return false;

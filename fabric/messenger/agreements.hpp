@@ -57,6 +57,7 @@ class agreements {
     std::map<int, bytes> early;          ///< what processes have sent before this one takes part: the last of each
     std::optional<consensus> part;
     std::shared_ptr<const bytes> agreed;
+    int awaited = 0;         ///< the first rank of this process that may have yet to call
     bool is_absent = false;  ///< this process has said that it takes no part
     std::uint8_t looks = 0;
   };
@@ -77,7 +78,7 @@ class agreements {
   static void know(communicator& of, const std::shared_ptr<const group>& members, std::size_t processes);
   bool is_absent(const communicator& of, int rank) const;
   bool all_absent(const communicator& of) const;
-  bool is_complete(const communicator& of, const agreement& one) const;
+  bool is_complete(const communicator& of, agreement& one) const;
   void start(communicator& of, std::uint32_t number, agreement& one, combination combine);
   void say_absent(std::uint64_t id, std::uint32_t number, agreement& one);
   void note_left(std::uint64_t id, communicator& of) noexcept;

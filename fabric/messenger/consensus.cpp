@@ -49,7 +49,7 @@ bool consensus::take(int from, std::span<const std::byte> message) {
       if (ballot == nobody || (ballot == self_ && !proposal_)) return false;
       [[fallthrough]];  // what this one has proposed comes back without its contents
     case kind::given:
-      take_report(from, {what, ballot, std::move(value)});
+      take_report(from, {what, what == kind::accepted ? ballot : nobody, std::move(value)});
       return true;
     case kind::decided:
       of(from) = report{what, nobody, {}};

@@ -229,6 +229,16 @@ TEST_CASE("an agreement takes four messages for each other member", "[consensus]
   }
 }
 
+TEST_CASE("only who has accepted a proposal counts as that", "[consensus]") {
+  std::size_t sent = 0;
+  consensus first({0, bytes{std::byte{1}}, std::vector<bool>(2), listed, [&](int, auto) { ++sent; }});
+  CHECK(first.take(1, bytes{std::byte{1}, {}, {}, {}, {}, std::byte{2}}));  // given, as if by ballot 0
+  CHECK(sent == 1);
+  CHECK_FALSE(first.decision());
+  CHECK(first.take(1, bytes{std::byte{2}, {}, {}, {}, {}}));  // accepted
+  CHECK(first.decision() == bytes{std::byte{1}, std::byte{2}});
+}
+
 TEST_CASE("what is no message of an agreement is refused", "[consensus]") {
   std::size_t sent = 0;
   consensus one({1, bytes{std::byte{1}}, std::vector<bool>(3), listed, [&](int, auto) { ++sent; }});

@@ -76,6 +76,8 @@ class remote_processes final : public job_processes {
   void process_ended(host& from, const process_end& end);
   void lose(host& lost, const failure& what);
   void agent_failed(host& its, const failure& what);
+  bool goes_on_without_hosts() const noexcept { return settings_.continue_on_failure && !starting_; }
+  void go_on_without(host& lost, const std::string& why);
   void link_ended(host& from, const std::string& why);
   void give_up_waiting();
   void give_up_deaf();
@@ -126,11 +128,11 @@ void remote_processes::start() {
   join_.set(clock_type::now() + settings_.join_timeout);
   invitation invited = invite();
   const host_range mine = started_by(launcher_itself, static_cast<int>(hosts_.size()));
-  for (invited.host = mine.begin; invited.host < mine.end; ++invited.host)
-    hosts_[static_cast<std::size_t>(invited.host)].start =
-        std::make_unique<agent_start>(loop_, reaper_, errors_, invited,
-                                      [this, &its = hosts_[static_cast<std::size_t>(invited.host)]](
-                                          const failure& what) { agent_failed(its, what); });
+  for (invited.host = mine.begin; invited.host < mine.end; ++invited.host) {
+    host& its = hosts_[static_cast<std::size_t>(invited.host)];
+    its.start = std::make_unique<agent_start>(loop_, reaper_, errors_, invited,
+                                              [this, &its](const failure& what) { agent_failed(its, what); });
+  }
 }
 
 /// Those of this machine that its agents may reach: which of them each does is for it to find out.
@@ -208,8 +210,8 @@ void remote_processes::hear(host& from, message kind, std::string_view body) {
       return;
     case message::host_failed: {
       const auto what = from_body<failure>(body);
-      if (starting_ || !settings_.continue_on_failure) return events_.failed(what.status, what.why);
-      return;  // the end of its own connection follows
+      if (goes_on_without_hosts()) return;  // the end of that host's own connection follows
+      return events_.failed(what.status, what.why);
     }
     case message::cleaned:
       from.cleaned = true;
@@ -244,20 +246,25 @@ void remote_processes::lose(host& lost, const failure& what) {
   events_.failed(what.status, "host " + lost.share.name + ": " + what.why);
 }
 
-/// The shell that has started it, or it itself, has ended.
+/// The shell that has started it has ended.
 void remote_processes::agent_failed(host& its, const failure& what) {
-  if (starting_ || its.link == nullptr) return events_.failed(what.status, what.why);
-  if (std::exchange(its.gone, true)) return;
-  running_ -= std::exchange(its.running, 0);
-  its.link->close();
-  if (its.start) its.start->kill();  // the shell, which may not notice for long
-  events_.host_lost(its.share.processes, what.why);
+  if (its.link == nullptr || !goes_on_without_hosts()) return events_.failed(what.status, what.why);
+  go_on_without(its, what.why);
 }
 
 void remote_processes::link_ended(host& from, const std::string& why) {
   if (from.cleaned) return;
-  agent_failed(from, {1, "host " + from.share.name + ": the agent there, with " + ranks_of(from.share, settings_) +
-                             ", is gone: " + why});
+  const std::string what = "the agent there, with " + ranks_of(from.share, settings_) + ", is gone: " + why;
+  if (!goes_on_without_hosts()) return lose(from, {1, what});
+  go_on_without(from, "host " + from.share.name + ": " + what);
+}
+
+void remote_processes::go_on_without(host& lost, const std::string& why) {
+  if (std::exchange(lost.gone, true)) return;
+  running_ -= std::exchange(lost.running, 0);
+  lost.link->close();
+  if (lost.start) lost.start->kill();  // the shell, which may not notice for long
+  events_.host_lost(lost.share.processes, why);
 }
 
 void remote_processes::give_up_waiting() {

@@ -137,7 +137,6 @@ void job::handle_end(int process, const ending& how) {
 
 void job::handle_lost_host(const process_range& its, const std::string& why) {
   if (ending_) return;
-  if (!settings_.continue_on_failure) return end(1, why);
   if (!status_) status_ = 1;
   for (int process = its.first; process < its.first + its.count; ++process) server_->lose(process, why);
   say(processes_->running() ? why + "; the others go on" : why);

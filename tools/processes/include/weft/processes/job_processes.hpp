@@ -22,7 +22,7 @@ struct job_events {
   std::function<void(int process, const ending& how)> ended;
   /// The job can neither start nor go on: `why`, for which `status` would be the launcher's exit status.
   std::function<void(int status, const std::string& why)> failed;
-  /// A host, with these processes, cannot be reached any more since the job runs; it ends them when it can.
+  /// In a job that goes on after failures a host, with these processes, is out of reach; it ends them when it can.
   std::function<void(const process_range& its, const std::string& why)> host_lost{};
 };
 
