@@ -154,6 +154,8 @@ const std::vector<entry>& table() {
                     &options::real_time),
       count_option("ranks-per-process", "ranks that each process hosts, each on a fiber", &options::ranks_per_process,
                    1),
+      count_option("spares", "ranks, the last of the job, that wait to take the ranks of lost ones", &options::spares,
+                   0),
       count_option("workers", "threads that run a process's ranks; 0: as many as it was given cores", &options::workers,
                    0),
       switch_option("node",

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <utility>
+#include <weft/api/spares.hpp>
 #include <weft/api/survivors.hpp>
 #include <weft/calls/argument_checks.hpp>
 #include <weft/calls/call_ways.hpp>
@@ -82,11 +83,70 @@ class parts {
 
 /// What the living say of themselves, by rank; the others join nothing.
 std::vector<part> parts_of_survivors(communicator_state& state, const part& mine) {
-  const auto given = gather_of_survivors(state, std::as_bytes(std::span(&mine, 1)));
+  const auto given = gather_of_survivors(state, survivors_call::shrink, std::as_bytes(std::span(&mine, 1)));
   std::vector<part> all(given.size());
   for (std::size_t r = 0; r < given.size(); ++r)
     if (given[r].size() == sizeof(part)) std::memcpy(&all[r], given[r].data(), sizeof(part));
   return all;
+}
+
+/// What a rank of the job says where a communicator grows.
+struct growing {
+  part mine;              ///< its key: the rank that it has there
+  std::uint64_t id = 0;   ///< of the communicator
+  std::int64_t size = 0;  ///< of the same; 0: this rank is a spare
+
+  bool grows() const noexcept { return size != 0; }
+};
+
+/// What those that live say, by rank of the job.
+std::vector<std::optional<growing>> all_growing(communicator_state& everyone, const growing& mine) {
+  const auto given = gather_of_survivors(everyone, survivors_call::grow, std::as_bytes(std::span(&mine, 1)));
+  std::vector<std::optional<growing>> all(given.size());
+  for (std::size_t r = 0; r < given.size(); ++r)
+    if (given[r].size() == sizeof(growing)) std::memcpy(&all[r].emplace(), given[r].data(), sizeof(growing));
+  return all;
+}
+
+/// The rank of the job that has each rank of the communicator which grows, spares in place of the lost; negative:
+/// nobody. Empty where there is none, or ranks grow several: those throw errc::mismatched_call.
+std::vector<int> holders_of_ranks(const communicator_state& everyone, std::span<const std::optional<growing>> all) {
+  const auto grows = [](const std::optional<growing>& each) { return each && each->grows(); };
+  const auto first = std::ranges::find_if(all, grows);
+  if (first == all.end()) return {};
+  std::vector<int> holders(static_cast<std::size_t>((*first)->size), -1), spares;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (!all[r]) continue;
+    if (!all[r]->grows()) {
+      spares.push_back(static_cast<int>(r));
+      continue;
+    }
+    if (all[r]->id != (*first)->id) {
+      if (!grows(all[static_cast<std::size_t>(everyone.member.rank)])) return {};
+      throw error(errc::mismatched_call, where(everyone, "grow") + ": rank " + std::to_string(first - all.begin()) +
+                                             " grows communicator " + std::to_string((*first)->id) + " where rank " +
+                                             std::to_string(r) + " grows communicator " + std::to_string(all[r]->id));
+    }
+    holders[static_cast<std::size_t>(all[r]->mine.key)] = static_cast<int>(r);
+  }
+  std::vector<int> nodes;
+  for (const int process : everyone.member.members->process)
+    nodes.push_back(everyone.host.nodes()[static_cast<std::size_t>(process)]);
+  return with_spares(std::move(holders), std::move(spares), nodes);
+}
+
+/// What all ranks of the job say of themselves where a communicator grows.
+std::vector<part> parts_of_growing(const communicator_state& everyone, std::span<const std::optional<growing>> all) {
+  std::vector<part> parts(all.size());
+  const auto holders = holders_of_ranks(everyone, all);
+  for (std::size_t rank = 0; rank < holders.size(); ++rank) {
+    if (holders[rank] < 0) continue;
+    part& its = parts[static_cast<std::size_t>(holders[rank])];
+    its = all[static_cast<std::size_t>(holders[rank])]->mine;
+    its.colour = 0;
+    its.key = static_cast<std::int64_t>(rank);
+  }
+  return parts;
 }
 
 /// The ranks that have this colour, by key, then by rank.
@@ -144,7 +204,7 @@ std::optional<communicator> communicator::divide_by(const char* operation, detai
     return join(mine, gather(mine));
   } catch (...) {  // others may have got it
     if (boards != nullptr) boards->abandon(mine.board);
-    state_->host.messages().refuse(state_->self->world_rank, static_cast<std::uint32_t>(mine.number));
+    state_->host.messages().refuse(state_->self->job_rank, static_cast<std::uint32_t>(mine.number));
     throw;
   }
 }
@@ -188,6 +248,36 @@ communicator communicator::shrink() {
     return all;
   });
 }
+
+communicator communicator::grow() {
+  if (state_->host.settings().spares == 0) return shrink();
+  communicator* const everyone = state_->self->everyone;
+  if (everyone == nullptr)
+    throw error(errc::invalid_argument, detail::where(*state_, "grow") + ": the program of this rank has ended");
+  detail::gather_of_survivors(*state_, detail::survivors_call::grow, {});  // none of them calls another of these
+  auto grown = everyone->divide_by("grow", {0, rank()}, [&](const detail::part& mine) {
+    detail::communicator_state& all = *everyone->state_;
+    return detail::parts_of_growing(all, detail::all_growing(all, {mine, state_->id(), size()}));
+  });
+  if (!grown)
+    throw error(errc::operation_failed,
+                detail::where(*state_, "grow") + ": the others took this rank for one that has left");
+  return std::move(*grown);
+}
+
+std::optional<communicator> communicator::await_rank() {
+  for (;;) {
+    bool grows = false;
+    auto got = divide_by("grow", {}, [&](const detail::part& mine) {
+      const auto all = detail::all_growing(*state_, {mine});
+      grows = std::ranges::any_of(all, [](const auto& each) { return each && each->grows(); });
+      return detail::parts_of_growing(*state_, all);
+    });
+    if (got || !grows) return got;
+  }
+}
+
+bool communicator::is_replacement() const noexcept { return state_->self->is_spare; }
 
 std::optional<communicator> communicator::split(int colour, int key) { return divide("split", {colour, key}); }
 

@@ -2,6 +2,7 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -17,28 +18,70 @@
 namespace weft {
 namespace detail {
 
-/// The runtime's own: the process, and the world as each rank here sees it.
+/// The runtime's own: the process, and of each rank here the communicators that it begins with.
 struct runtime_state {
   explicit runtime_state(membership member) : host(std::move(member)) {
     const auto met = std::make_shared<meetings>();
+    const bool has_spares = host.settings().spares > 0;
     for (int i = 0; i < host.local_ranks(); ++i) {
-      auto self = std::make_shared<rank_identity>(host.first_rank() + i, met);
-      const auto state = std::make_shared<communicator_state>(host, self, host.world(), self->world_rank);
+      const int rank = host.first_rank() + i;
+      auto self = std::make_shared<rank_identity>(rank, met, host.is_spare(rank));
+      const auto state = std::make_shared<communicator_state>(host, self, host.everyone(), rank);
       if (i == 0) measure(*state);
-      worlds.emplace_back(state);
+      (has_spares ? everyone : worlds).emplace_back(communicator(state));
       identities.push_back(std::move(self));
     }
+    if (has_spares) part_from_spares();
   }
 
-  void measure(communicator_state& world) {
-    leaders& between = world.here->between();
-    if (node_team* const team = between.team()) measure_boards(host, *team, world.member);
-    between.agree_on_boards(world.member);
+  void measure(communicator_state& all) {
+    leaders& between = all.here->between();
+    if (node_team* const team = between.team()) measure_boards(host, *team, all.member);
+    between.agree_on_boards(all.member);
+  }
+
+  void part_from_spares() {
+    worlds.resize(everyone.size());
+    for_each_rank(
+        [&](std::size_t rank) {
+          identities[rank]->everyone = &*everyone[rank];
+          worlds[rank] = everyone[rank]->split(identities[rank]->is_spare ? -1 : 0);
+        },
+        [](std::size_t, const std::exception_ptr&) {});
+  }
+
+  /// Calls `function(rank)` for each of this process, on its fiber; where that throws, `failed(rank, exception)`, too.
+  /// Throws the first of the exceptions in the end.
+  template <class Function, class Failed>
+  void for_each_rank(const Function& function, const Failed& failed) {
+    std::mutex failing;
+    std::exception_ptr first;
+    run_on_workers(host, [&](int i) {
+      const auto rank = static_cast<std::size_t>(i);
+      try {
+        function(rank);
+      } catch (...) {
+        const std::exception_ptr failure = std::current_exception();
+        {
+          const std::lock_guard lock(failing);
+          if (first == nullptr) first = failure;
+        }
+        failed(rank, failure);
+      }
+    });
+    if (first != nullptr) std::rethrow_exception(first);
+  }
+
+  /// The rank's program has ended: it replaces nobody, and nobody waits for it to grow a communicator.
+  void leave_everyone(std::size_t rank) {
+    identities[rank]->everyone = nullptr;
+    if (rank < everyone.size()) everyone[rank].reset();
   }
 
   process host;
   std::vector<std::shared_ptr<rank_identity>> identities;
-  std::vector<communicator> worlds;
+  std::vector<std::optional<communicator>> everyone;  ///< where there are spares: all ranks of the job
+  std::vector<std::optional<communicator>> worlds;    ///< those that are none
   const int exceptions = std::uncaught_exceptions();
 };
 
@@ -63,7 +106,7 @@ void break_communicators_of(process& host, rank_identity& self, const std::strin
   for (const std::uint64_t id : ids)
     host.messages().break_communicator(
         id, errc::operation_failed,
-        "the program of rank " + std::to_string(self.world_rank) + " ended with an error: " + why);
+        "the program of rank " + std::to_string(self.job_rank) + " ended with an error: " + why);
 }
 
 }  // namespace
@@ -75,37 +118,37 @@ runtime::runtime(detail::membership member)
     : state_(detail::starting([&] { return std::make_unique<detail::runtime_state>(std::move(member)); })) {}
 
 runtime::~runtime() {
-  if (std::uncaught_exceptions() > state_->exceptions)
+  if (std::uncaught_exceptions() > state_->exceptions) {
     state_->host.abandon();
-  else
+  } else {
+    for (std::size_t rank = 0; rank < state_->everyone.size(); ++rank) state_->leave_everyone(rank);
     state_->host.leave();
+  }
 }
 
 communicator& runtime::world() {
   if (state_->worlds.size() != 1)
     throw error(errc::invalid_argument, "world(): this process hosts " + std::to_string(state_->worlds.size()) +
                                             " ranks; use run([](weft::communicator& world) { ... })");
-  return state_->worlds[0];
+  if (!state_->worlds[0])
+    throw error(errc::invalid_argument,
+                "world(): this rank is a spare, and in no communicator before it replaces another; "
+                "use run([](weft::communicator& world) { ... })");
+  return *state_->worlds[0];
 }
 
 void runtime::run(const std::function<void(communicator& world)>& program) {
-  detail::process& host = state_->host;
-  std::mutex failing;
-  std::exception_ptr first;
-  detail::run_on_workers(host, [&](int i) {
-    const auto rank = static_cast<std::size_t>(i);
-    try {
-      program(state_->worlds[rank]);
-    } catch (...) {
-      const std::exception_ptr failure = std::current_exception();
-      {
-        const std::lock_guard lock(failing);
-        if (first == nullptr) first = failure;
-      }
-      detail::break_communicators_of(host, *state_->identities[rank], message_of(failure));
-    }
-  });
-  if (first != nullptr) std::rethrow_exception(first);
+  state_->for_each_rank(
+      [&](std::size_t rank) {
+        std::optional<communicator>& world = state_->worlds[rank];
+        if (!world && state_->everyone[rank]) world = state_->everyone[rank]->await_rank();
+        if (world) program(*world);
+        state_->leave_everyone(rank);
+      },
+      [&](std::size_t rank, const std::exception_ptr& failure) {
+        detail::break_communicators_of(state_->host, *state_->identities[rank], message_of(failure));
+        state_->leave_everyone(rank);
+      });
 }
 
 void runtime::spawn(std::function<void()> function) {

@@ -22,16 +22,14 @@ struct awaited_agreement final : fabric::agreement_call {
 };
 
 // What a rank gives begins with the call that it makes; so does the answer, unless ranks make different calls.
-enum class survivors_call : unsigned char { different, agree, shrink };
-
 bytes begin_with(survivors_call call) { return {static_cast<std::byte>(call)}; }
 
 survivors_call call_of(std::span<const std::byte> given) {
   return given.empty() ? survivors_call::different : static_cast<survivors_call>(given[0]);
 }
 
-const char* name_of(std::uint32_t call) {
-  return static_cast<survivors_call>(call) == survivors_call::agree ? "agree" : "shrink";
+const char* name_of(survivors_call call) {
+  return call == survivors_call::agree ? "agree" : call == survivors_call::grow ? "grow" : "shrink";
 }
 
 /// The first rank and that which makes another call, and the calls of both.
@@ -60,8 +58,8 @@ bytes and_of(const fabric::group& members, std::span<const fabric::contribution>
 }
 
 /// Of each rank that takes part: the rank, the length of what it gives, and that.
-bytes list_of(std::span<const fabric::contribution> all) {
-  bytes value = begin_with(survivors_call::shrink);
+bytes list_of(survivors_call call, std::span<const fabric::contribution> all) {
+  bytes value = begin_with(call);
   for (const fabric::contribution& each : all) {
     fabric::put(value, static_cast<std::uint32_t>(each.rank));
     fabric::put(value, static_cast<std::uint32_t>(each.given.size() - 1));
@@ -74,12 +72,13 @@ bytes combine(const fabric::group& members, std::span<const fabric::contribution
   const auto call = [](const fabric::contribution& of) { return call_of(of.given); };
   const auto other = std::ranges::find_if(all, [&](const auto& each) { return call(each) != call(all[0]); });
   if (other != all.end()) return difference(all[0], *other);
-  return !all.empty() && call(all[0]) == survivors_call::agree ? and_of(members, all) : list_of(all);
+  const auto one = all.empty() ? survivors_call::shrink : call(all[0]);
+  return one == survivors_call::agree ? and_of(members, all) : list_of(one, all);
 }
 
 /// The answer, behind its first byte.
-bytes agree_with_survivors(communicator_state& state, const char* operation, survivors_call call,
-                           std::span<const std::byte> given) {
+bytes agree_with_survivors(communicator_state& state, survivors_call call, std::span<const std::byte> given) {
+  const char* const operation = name_of(call);
   const sole_call::making one(state.agreeing, state, operation);
   awaited_agreement mine;
   mine.at = &state.member;
@@ -99,7 +98,8 @@ bytes agree_with_survivors(communicator_state& state, const char* operation, sur
   }
   const auto called = [&] {
     const auto rank = answer.number<std::uint32_t>();
-    return "rank " + std::to_string(rank) + " called " + name_of(answer.number<std::uint32_t>());
+    const auto its = static_cast<survivors_call>(answer.number<std::uint32_t>());
+    return "rank " + std::to_string(rank) + " called " + name_of(its);
   };
   const std::string first = called();
   throw error(errc::mismatched_call, where(state, operation) + ": " + first + " where " + called());
@@ -107,8 +107,9 @@ bytes agree_with_survivors(communicator_state& state, const char* operation, sur
 
 }  // namespace
 
-std::vector<bytes> gather_of_survivors(communicator_state& state, std::span<const std::byte> given) {
-  const bytes value = agree_with_survivors(state, "shrink", survivors_call::shrink, given);
+std::vector<bytes> gather_of_survivors(communicator_state& state, survivors_call call,
+                                       std::span<const std::byte> given) {
+  const bytes value = agree_with_survivors(state, call, given);
   std::vector<bytes> all(static_cast<std::size_t>(state.size()));
   for (fabric::byte_reader from(value); from.good() && !from.rest().empty();) {
     const auto rank = from.number<std::uint32_t>();
@@ -123,7 +124,7 @@ std::vector<bytes> gather_of_survivors(communicator_state& state, std::span<cons
 agreed communicator::agree(int flag) {
   std::vector<std::byte> given;
   fabric::put(given, static_cast<std::uint32_t>(flag));
-  const auto value = detail::agree_with_survivors(*state_, "agree", detail::survivors_call::agree, given);
+  const auto value = detail::agree_with_survivors(*state_, detail::survivors_call::agree, given);
   fabric::byte_reader answer(value);
   agreed result;
   result.flag = static_cast<int>(answer.number<std::uint32_t>());

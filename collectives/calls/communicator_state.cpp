@@ -86,7 +86,7 @@ void rethrow(const communicator_state& state, const char* operation, const std::
   try {
     std::rethrow_exception(failure);
   } catch (const peer_lost& e) {
-    std::vector<int> all = lost_ranks(state.host, *state.host.world());
+    std::vector<int> all = lost_ranks(state.host, *state.host.everyone());
     std::string also;
     for (const int each : all)
       if (each != e.rank()) also += (also.empty() ? "; lost too: rank " : ", ") + std::to_string(each);

@@ -27,7 +27,7 @@ constexpr std::string_view agreed_options[]{"barrier",        "bcast",         "
                                             "bruck-limit",    "degree",        "splits",         "group-ranks",
                                             "connections",    "max-transfers", "max-reducers",   "transfer-cost",
                                             "compute-cost",   "tune",          "tune-budget",    "check",
-                                            "node",           "topology"};
+                                            "node",           "topology",      "spares"};
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
@@ -130,7 +130,7 @@ void process::connect(membership& member) {
 
 void process::check_nobody_lost() const {
   if (const int gone = lost_.load(); gone >= 0)
-    throw peer_lost(world_->world[static_cast<std::size_t>(processes_->world[static_cast<std::size_t>(gone)])],
+    throw peer_lost(everyone_->world[static_cast<std::size_t>(processes_->world[static_cast<std::size_t>(gone)])],
                     "process " + std::to_string(gone) + " was lost while the job started: " + monitor_->reason(gone));
 }
 
@@ -181,13 +181,13 @@ void process::tell_who_shares(clock::time_point deadline) {
   const std::byte mine{arena_ == nullptr ? nothing : reads_on_node() ? arena_and_reading : arena};
   const auto shares = rendezvous_->gather("weft/arena", {&mine, 1}, deadline);
   const auto is = [&](std::size_t process, sharing what) { return shares[process] == store::bytes{std::byte{what}}; };
-  auto world = std::make_shared<fabric::group>(*world_);
-  for (int rank = 0; rank < world->size(); ++rank) {
-    const auto its = static_cast<std::size_t>(world->process[static_cast<std::size_t>(rank)]);
-    if (!is(its, arena) && !is(its, arena_and_reading)) world->board[static_cast<std::size_t>(rank)] = {};
+  auto all = std::make_shared<fabric::group>(*everyone_);
+  for (int rank = 0; rank < all->size(); ++rank) {
+    const auto its = static_cast<std::size_t>(all->process[static_cast<std::size_t>(rank)]);
+    if (!is(its, arena) && !is(its, arena_and_reading)) all->board[static_cast<std::size_t>(rank)] = {};
     reading_[its] = is(its, arena_and_reading);
   }
-  world_ = std::move(world);
+  everyone_ = std::move(all);
 }
 
 std::vector<fabric::process_record> process::exchange_records(const membership& member, int door,
@@ -229,25 +229,29 @@ void process::take_agreed_options(std::size_t longest_eager, clock::time_point d
 }
 
 void process::number_ranks(std::span<const fabric::process_record> records) {
-  auto world = std::make_shared<fabric::group>();
+  auto ranks = std::make_shared<fabric::group>();
   auto all = std::make_shared<fabric::group>();
   all->communicator = processes_communicator;
   for (int i = 0; i < static_cast<int>(records.size()); ++i) {
     const fabric::process_record& record = records[static_cast<std::size_t>(i)];
-    if (i == rendezvous_->process()) first_rank_ = world->size();
-    all->world.push_back(world->size());
+    if (i == rendezvous_->process()) first_rank_ = ranks->size();
+    all->world.push_back(ranks->size());
     all->process.push_back(i);
     for (int r = 0; r < record.ranks; ++r) {
-      world->world.push_back(world->size());
-      world->process.push_back(i);
-      world->board.push_back(fabric::ticket_of_world);
+      ranks->world.push_back(ranks->size());
+      ranks->process.push_back(i);
+      ranks->board.push_back(fabric::ticket_of_world);
     }
     const auto same = std::find_if(records.begin(), records.end(), [&](const fabric::process_record& other) {
       return other.host.node == record.host.node;
     });
     nodes_.push_back(static_cast<int>(same - records.begin()));
   }
-  world_ = world;
+  if (settings_.spares >= ranks->size())
+    throw error(errc::invalid_argument, "--spares=" + std::to_string(settings_.spares) + ": the job has " +
+                                            std::to_string(ranks->size()) +
+                                            " ranks, spares among them; one at least is to be none");
+  everyone_ = ranks;
   processes_ = all;
 }
 

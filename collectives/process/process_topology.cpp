@@ -35,7 +35,7 @@ std::vector<topology::network_place> places_by_switches(std::span<const fabric::
 std::string process::read_topology(std::span<const fabric::process_record> records) const try {
   const topology::network network = topology::load_network(settings_.topology);
   std::vector<std::string> hosts;
-  for (const int each : world_->process) hosts.push_back(records[static_cast<std::size_t>(each)].host.name);
+  for (const int each : everyone_->process) hosts.push_back(records[static_cast<std::size_t>(each)].host.name);
   const std::vector<int> machine_of_rank = topology::machines_of_ranks(network, hosts);
   std::vector<int> machines;
   for (const int first : processes_->world) machines.push_back(machine_of_rank[static_cast<std::size_t>(first)]);

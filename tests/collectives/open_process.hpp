@@ -19,7 +19,7 @@ class open_process {
   explicit open_process(weft::detail::membership member) : host(std::move(member)) {
     const auto self =
         std::make_shared<weft::detail::rank_identity>(host.first_rank(), std::make_shared<weft::detail::meetings>());
-    state = std::make_shared<weft::detail::communicator_state>(host, self, host.world(), self->world_rank);
+    state = std::make_shared<weft::detail::communicator_state>(host, self, host.everyone(), self->job_rank);
     world.emplace(state);
   }
   ~open_process() {

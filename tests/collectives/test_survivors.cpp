@@ -6,34 +6,9 @@
 #include <thread>
 #include <utility>
 
-#include "run_ranks.hpp"
+#include "surviving.hpp"
 
 using namespace weft_test;
-
-namespace {
-
-struct vanished {};
-
-/// Jobs in memory, over the network, and both; with one rank a process and several.
-job job_of(int kind, int processes) {
-  job what = kind < 2 ? small_job(processes) : small_job(processes, 2);
-  if (kind % 2 == 1)
-    for (int p = 0; p < processes; ++p) what.nodes.push_back(p % 2 == 0 ? "a" : "b");
-  return what;
-}
-constexpr int kinds_of_job = 4;
-
-/// Sums over `all` and checks it.
-void use(weft::communicator& all) {
-  for (const std::size_t count : {1, 3000}) {
-    std::vector<std::int64_t> in(count, all.rank() + 1), out(count);
-    all.allreduce(in, out, weft::sum);
-    const std::int64_t expected = std::int64_t{all.size()} * (all.size() + 1) / 2;
-    expect(out.front() == expected && out.back() == expected, "the sum of those that live");
-  }
-}
-
-}  // namespace
 
 TEST_CASE("all ranks agree on the and of what they say", "[survivors]") {
   const int kind = GENERATE(range(0, kinds_of_job));

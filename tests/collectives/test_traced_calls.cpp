@@ -345,7 +345,7 @@ std::vector<std::vector<trace>> trace_among_ranks(int ranks, int workers, divisi
     run_on_workers(host, [&](int rank) {
       try {
         weft::detail::communicator_state state(host, std::make_shared<weft::detail::rank_identity>(rank, met),
-                                               host.world(), rank);
+                                               host.everyone(), rank);
         std::vector<double> both(2 * most);
         const std::span<double> in(both.data(), most), out(both.data() + most, most);
         for (std::size_t c = 0; c < calls.size(); ++c) {

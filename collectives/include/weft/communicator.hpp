@@ -343,8 +343,16 @@ class communicator {
   /// A communicator of those ranks, in this one's order: the same on all of them. Of those that die during the call it
   /// may have some: its calls throw peer_lost then, and it can be shrunk in turn.
   communicator shrink();
+  /// The same with spares (the option `spares`, the last ranks of the job) in place of the dead, as far as there are
+  /// some: each gets the rank of one here, if there is one on the node of the next rank that lives then that. On a
+  /// spare `runtime::run` calls its program with this communicator. Without spares it is `shrink`. With them every rank
+  /// of the job that lives calls it, on the same ranks, but for those whose program has ended.
+  communicator grow();
+  /// Whether this rank is a spare that has got its rank by `grow`.
+  bool is_replacement() const noexcept;
 
  private:
+  friend class runtime;
   friend struct detail::choices;
   friend struct detail::stamped;
   using collective = detail::collective;
@@ -365,6 +373,8 @@ class communicator {
   template <class Gather>
   std::optional<communicator> divide_by(const char* operation, detail::part mine, const Gather& gather);
   std::optional<communicator> join(const detail::part& mine, std::span<const detail::part> all);
+  /// On a spare, of all ranks of the job: blocks until it has got a rank. Empty: the programs of all others have ended.
+  std::optional<communicator> await_rank();
 
   std::shared_ptr<detail::communicator_state> state_;
 };

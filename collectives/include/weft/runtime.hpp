@@ -31,13 +31,15 @@ class runtime {
   /// loss.
   ~runtime();
 
-  /// All ranks of the job. Throws errc::invalid_argument in a process that hosts several ranks: there, use `run`.
+  /// All ranks of the job but the spares. Throws errc::invalid_argument on a spare, and in a process that hosts several
+  /// ranks: there, use `run`.
   communicator& world();
 
   /// Calls `program` once for each rank of this process, each on a fiber of its own. Returns when all calls have, and
   /// then throws the first of their exceptions. The fibers run on as many threads as the option `workers` says, the
-  /// calling one among them; a rank stays on its thread, and the program guards what its ranks share. Blocking; call it
-  /// from a plain thread.
+  /// calling one among them; a rank stays on its thread, and the program guards what its ranks share. A spare (the
+  /// option `spares`) waits until it gets a rank (communicator::grow), and its program that communicator; where no rank
+  /// is left that could call that, it is not called. Blocking; call it from a plain thread.
   void run(const std::function<void(communicator& world)>& program);
 
   /// An array of `count` elements, value-initialised, in memory that the processes of the node share. Collectives with

@@ -25,6 +25,7 @@ struct options {
   progress_mode progress = progress_mode::caller;
   bool real_time = false;  ///< the progress thread takes a real-time class, where it has a core of its own
   int ranks_per_process = 1;
+  int spares = 0;                       ///< the last so many ranks of the job: they wait to replace lost ones
   int workers = 0;                      ///< threads that run a process's fibers; 0: the cores that it was given
   bool node = true;                     ///< ranks of a process, and processes of a node, meet in memory
   std::size_t fiber_stack = 256 << 10;  ///< bytes

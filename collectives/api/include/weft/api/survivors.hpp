@@ -8,8 +8,12 @@
 
 namespace weft::detail {
 
-/// What each rank gives to `communicator::shrink`; empty: it takes no part, being dead or having left. The same on all
-/// ranks that get it. Blocks. Throws as `communicator::agree`.
-std::vector<std::vector<std::byte>> gather_of_survivors(communicator_state& state, std::span<const std::byte> given);
+/// The calls that go on whatever has failed.
+enum class survivors_call : unsigned char { different, agree, shrink, grow };
+
+/// What each rank gives to that call; empty: it takes no part, being dead or having left. The same on all ranks that
+/// get it. Blocks. Throws as `communicator::agree`.
+std::vector<std::vector<std::byte>> gather_of_survivors(communicator_state& state, survivors_call call,
+                                                        std::span<const std::byte> given);
 
 }  // namespace weft::detail

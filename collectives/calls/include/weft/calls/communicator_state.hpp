@@ -14,6 +14,10 @@
 #include <weft/ranks/process_team.hpp>
 #include <weft/request/known_call.hpp>
 
+namespace weft {
+class communicator;
+}
+
 namespace weft::detail {
 
 class started_calls;
@@ -71,13 +75,16 @@ class call_turns {
 /// What all communicators of one rank of this process share. Used by that rank alone, but for `communicators`, which
 /// the messenger's token guards.
 struct rank_identity {
-  rank_identity(int rank, std::shared_ptr<meetings> met) noexcept : world_rank(rank), meets_at(std::move(met)) {}
+  rank_identity(int rank, std::shared_ptr<meetings> met, bool spare = false) noexcept
+      : job_rank(rank), is_spare(spare), meets_at(std::move(met)) {}
 
-  const int world_rank;
+  const int job_rank;  ///< of all ranks of the job
+  const bool is_spare;
   const std::shared_ptr<meetings> meets_at;  ///< of all ranks of the process, by communicator
   sole_call dividing;                        ///< a communicator
   std::uint32_t next_communicator = 1;       ///< for the id of the next communicator that this rank leads
   std::vector<std::uint64_t> communicators;  ///< ids of those that it is in
+  communicator* everyone = nullptr;          ///< where there are spares: all ranks of the job; null once it has ended
 };
 
 struct communicator_state {

@@ -57,8 +57,9 @@ class process {
   /// without its part the others' would wait for ever. What the collective ends with. Any thread.
   std::exception_ptr break_communicator(const fabric::participant& member) noexcept;
 
-  /// The ranks of the world, and those of them that live here.
-  const std::shared_ptr<const fabric::group>& world() const noexcept { return world_; }
+  /// All ranks of the job, the spare ones last, and those of them that live here.
+  const std::shared_ptr<const fabric::group>& everyone() const noexcept { return everyone_; }
+  bool is_spare(int rank) const noexcept { return rank >= everyone_->size() - settings_.spares; }
   int first_rank() const noexcept { return first_rank_; }
   int local_ranks() const noexcept { return local_ranks_; }
   /// The threads that these run on, and what each is bound to (empty: to nothing).
@@ -151,7 +152,7 @@ class process {
   options settings_;
   schedules::selection_parameters selection_;
   std::optional<tuning> measured_;
-  std::shared_ptr<const fabric::group> world_;
+  std::shared_ptr<const fabric::group> everyone_;
   int first_rank_ = 0;
   int local_ranks_ = 1;
   int workers_ = 1;
