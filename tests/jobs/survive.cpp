@@ -1,8 +1,9 @@
 // survive SCENARIO SEED BOARD: ranks under load, some of which die. SCENARIO: kill, two, exit, throw, start, leave,
-// stop, divide, divide-two, shrink, revoke (where nobody dies).
+// stop, divide, divide-two, shrink, grow, revoke (where nobody dies).
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
@@ -22,19 +23,21 @@ struct script {
   std::string_view scenario;
   std::uint64_t seed = 0;
   int ranks_each = 1;  // of a process
-  int ranks = 0;       // that may die: the first of each process
+  int ranks = 0;       // that may die: the first of each process that hosts no spares
 
+  /// Whether those that live go on.
+  bool goes_on() const { return scenario == "shrink" || scenario == "grow"; }
   /// Whether every rank of a process takes part.
-  bool by_all() const { return scenario.starts_with("divide") || scenario == "shrink" || scenario == "revoke"; }
+  bool by_all() const { return scenario.starts_with("divide") || goes_on() || scenario == "revoke"; }
   int first_victim() const { return static_cast<int>(draw(seed, 1, static_cast<std::uint64_t>(ranks))); }
   bool dies(int rank) const {
     return rank == first_victim() ||
-           ((scenario == "two" || scenario == "divide-two" || scenario == "shrink") &&
+           ((scenario == "two" || scenario == "divide-two" || goes_on()) &&
             rank ==
                 (first_victim() + 1 + static_cast<int>(draw(seed, 2, static_cast<std::uint64_t>(ranks - 1)))) % ranks);
   }
   std::chrono::microseconds delay() const {
-    if (scenario == "shrink")  // one after another
+    if (goes_on())  // one after another
       return std::chrono::microseconds(
           draw(seed, 20 + std::strtoull(std::getenv("WEFT_PROCESS"), nullptr, 10), 150'000));
     return std::chrono::microseconds(draw(seed, 3,
@@ -168,40 +171,46 @@ void refuse_lost(weft::communicator& world, board_line& line) {
   throw wrong_result("a barrier with the lost");
 }
 
-/// Sums over a communicator and agrees on whether that went well, and where not, goes on in one of those that live,
-/// until only those are in it that do not die. By every rank.
-void shrink_after_losses(const script& what, weft::communicator& world, board_line& line, bool strikes) {
-  int living = 0;
-  for (int rank = 0; rank < world.size(); ++rank) living += what.dies(rank / what.ranks_each) ? 0 : 1;
+/// Sums over a communicator and agrees on whether that went well, and where not, goes on in one of those that live, or
+/// of them and spares, until all have died that are to. By every rank; on a replacement `world` is what it begins with.
+void go_on_after_losses(const script& what, weft::communicator& world, board_line& line, bool strikes) {
+  const bool grows = what.scenario == "grow";
+  std::size_t deaths = 0;
+  for (int process = 0; process < what.ranks; ++process) deaths += what.dies(process) ? 1 : 0;
+  deaths *= static_cast<std::size_t>(what.ranks_each);
+  const int in_the_end = world.size() - (grows ? 0 : static_cast<int>(deaths));
   constexpr int well = 1, not_yet = 2;
   line.lost_rank = -1;
   try {
     if (strikes) strike_later(what, line);
-    std::optional<weft::communicator> smaller;
+    std::optional<weft::communicator> now;
+    const auto all_have_died = [&] { return world.is_replacement() || world.failed().size() == deaths; };
     for (line.round = 0;; ++line.round) {
-      weft::communicator& all = smaller ? *smaller : world;
+      weft::communicator& all = now ? *now : world;
       const auto round = static_cast<std::uint64_t>(line.round.load());
       std::vector<std::int64_t> ones(draw(mix(what.seed) ^ mix(round), 1, 4000) + 1, 1), sums(ones.size());
-      int says = well | (round < 20 || all.size() > living ? not_yet : 0);
+      int says = well | (world.is_replacement() || round < 20 || !all_have_died() ? not_yet : 0);
       try {
         all.allreduce(ones, sums, weft::sum);
         if (sums.front() != all.size() || sums.back() != sums.front()) throw wrong_result("a sum of those that live");
-        if (all.size() == living && line.noticed_at == 0) line.noticed_at = common_clock();
+        if (all_have_died() && line.noticed_at == 0) line.noticed_at = common_clock();
       } catch (const weft::peer_lost& e) {
         line.lost_rank = e.rank();
         says &= ~well;
       }
       const weft::agreed agreed = all.agree(says);
-      if (static_cast<int>(agreed.missing.size()) > all.size() - living)
-        throw wrong_result("one that lives is missing");
-      if ((agreed.flag & well) == 0 || !agreed.missing.empty())
-        smaller = all.shrink();
-      else if ((agreed.flag & not_yet) == 0)
+      if (agreed.missing.size() > deaths) throw wrong_result("one that lives is missing");
+      if ((agreed.flag & well) == 0 || !agreed.missing.empty()) {
+        now = grows ? all.grow() : all.shrink();
+        line.round = -1;  // as on replacements
+        if (now->size() < in_the_end) throw wrong_result("a communicator of " + std::to_string(now->size()));
+      } else if ((agreed.flag & not_yet) == 0) {
         break;
+      }
     }
-    if (smaller->size() != living) throw wrong_result("a communicator of " + std::to_string(smaller->size()));
-    refuse_lost(world, line);
-    line.say(verdict::lost, ("went on with " + std::to_string(living)).c_str());
+    if ((now ? *now : world).size() != in_the_end) throw wrong_result("not as many ranks in the end");
+    if (!world.is_replacement()) refuse_lost(world, line);
+    line.say(verdict::lost, ("went on with " + std::to_string(in_the_end)).c_str());
   } catch (const std::exception& e) {
     line.say(verdict::wrong, e.what());
   }
@@ -244,13 +253,14 @@ void live(const script& what, board_line& line, const board& shared, int argc, c
   }
   if (what.by_all()) {
     const int process = std::atoi(std::getenv("WEFT_PROCESS"));
+    std::atomic<int> replacements{0};
     return runtime->run([&](weft::communicator& world) {
-      const int mine = world.rank();
-      const bool strikes = mine == process * what.ranks_each && what.dies(process);
+      const int mine = world.is_replacement() ? process * what.ranks_each + replacements++ : world.rank();
+      const bool strikes = mine == process * what.ranks_each && process < what.ranks && what.dies(process);
       if (what.scenario == "revoke")
         work_until_revoked(what, world, shared[mine], strikes);
-      else if (what.scenario == "shrink")
-        shrink_after_losses(what, world, shared[mine], strikes);
+      else if (what.goes_on())
+        go_on_after_losses(what, world, shared[mine], strikes);
       else
         divide_until_loss(what, world, shared[mine], strikes);
       shared[mine].ended_at = common_clock();
@@ -264,7 +274,8 @@ void live(const script& what, board_line& line, const board& shared, int argc, c
 
 int survive(int argc, char** argv) {
   script what{argv[2], std::strtoull(argv[3], nullptr, 10), std::atoi(std::getenv("WEFT_RANKS_PER_PROCESS"))};
-  what.ranks = std::atoi(std::getenv("WEFT_RANKS")) / what.ranks_each;
+  const char* const spares = std::getenv("WEFT_SPARES");
+  what.ranks = (std::atoi(std::getenv("WEFT_RANKS")) - (spares != nullptr ? std::atoi(spares) : 0)) / what.ranks_each;
   static const board& shared = *new board(argv[4]);  // stays: a strike may come when main has ended
   const int rank = std::atoi(std::getenv("WEFT_PROCESS"));
   board_line& line = shared[rank * what.ranks_each];

@@ -25,6 +25,9 @@ constexpr std::int64_t second = 1'000'000'000;
 /// Jobs that run beside each other.
 constexpr int at_once = slowdown == 1 ? 3 : 1;
 
+/// As many as are killed.
+constexpr int spare_processes = 2;
+
 /// How many jobs are to lose a rank; under a sanitizer each takes several seconds.
 int kills() { return setting("KILLS", slowdown == 1 ? 40 : 24); }
 
@@ -42,9 +45,10 @@ struct trial {
         seed(number),
         provider(by),
         ranks(name == "revoke" ? 16 : 4 + static_cast<int>(draw(number, 5, 5))),
-        ranks_each(name == "revoke"                                 ? 4
-                   : name.starts_with("divide") || name == "shrink" ? 1 + static_cast<int>(draw(number, 8, 2))
-                                                                    : 1),
+        ranks_each(name == "revoke" ? 4
+                   : name.starts_with("divide") || name == "shrink" || name == "grow"
+                       ? 1 + static_cast<int>(draw(number, 8, 2))
+                       : 1),
         running(command()) {}
 
   std::vector<std::string> command() const {
@@ -61,6 +65,7 @@ struct trial {
                                    "--timeout",
                                    seconds_of_a_job};
     for (const std::string& word : road_options(provider)) words.push_back(word);
+    if (scenario == "grow") words.insert(words.end(), {"--spares", std::to_string(spare_processes * ranks_each)});
     if (scenario == "stop") words.insert(words.end(), {"-x", "WEFT_PEER_TIMEOUT=1000"});
     if (scenario == "start" && draw(seed, 7, 2) == 0)  // most of them die while costs are measured
       words.insert(words.end(), {"-x", "WEFT_TUNE=start", "-x", "WEFT_TUNE_BUDGET=100"});
@@ -102,10 +107,11 @@ void judge(trial& one, figures& seen) {
   std::int64_t struck_at = 0;
   std::string states;
   const int ranks = one.ranks * one.ranks_each;
+  const int with_spares = ranks + (one.scenario == "grow" ? spare_processes * one.ranks_each : 0);
   const auto first_of = [&](int rank) -> const board_line& {  // of its process
     return one.shared[std::max(0, rank) / one.ranks_each * one.ranks_each];
   };
-  for (int rank = 0; rank < ranks; ++rank) {
+  for (int rank = 0; rank < with_spares; ++rank) {
     struck_at = std::max(struck_at, one.shared[rank].struck_at.load());
     states += state_of(one, rank);
   }
@@ -138,6 +144,10 @@ void judge(trial& one, figures& seen) {
     }
     seen.ended.push_back(static_cast<double>(line.ended_at - struck_at) / 1e6);
   }
+  for (int spare = ranks; spare < with_spares; ++spare) {
+    CAPTURE(spare);
+    CHECK(one.shared[spare].what == verdict::lost);
+  }
 }
 
 void try_all(const std::string& scenario, int count) {
@@ -169,6 +179,9 @@ TEST_CASE("a process killed while others divide communicators", "[divide]") { tr
 TEST_CASE("two of them", "[divide-two]") { try_all("divide-two", kills() / 4); }
 TEST_CASE("two processes killed, and the others go on in smaller communicators", "[shrink]") {
   try_all("shrink", kills() / 4);
+}
+TEST_CASE("two processes killed, and the others go on with spares in their place", "[grow]") {
+  try_all("grow", kills() / 4);
 }
 TEST_CASE("a communicator of 64 ranks is revoked", "[revoke]") { try_all("revoke", kills() / 8); }
 TEST_CASE("a rank that exits in the middle is lost", "[exit]") { try_all("exit", kills() / 8); }

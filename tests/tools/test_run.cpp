@@ -54,12 +54,11 @@ std::ptrdiff_t regions_there(const std::string& output) {
 }  // namespace
 
 TEST_CASE("every rank's process is told who it is") {
-  const outcome all =
-      run(job({"-n", "5", "--ranks-per-process", "2", "--provider", "net", "--progress", "thread", "-x",
-               "WEFT_TEST_ONE=1", "-x", "WEFT_TEST_LIST=[a,b]"},
-              {"variable", "WEFT_RANKS", "variable", "WEFT_RANKS_PER_PROCESS", "variable", "WEFT_PROVIDER", "variable",
-               "WEFT_PROGRESS", "variable", "WEFT_PROCESSES", "variable",
-               "WEFT_TEST_ONE", "variable", "WEFT_TEST_LIST", "variable", "WEFT_PROCESS"}));
+  const outcome all = run(job({"-n", "5", "--ranks-per-process", "2", "--provider", "net", "--progress", "thread", "-x",
+                               "WEFT_TEST_ONE=1", "-x", "WEFT_TEST_LIST=[a,b]"},
+                              {"variable", "WEFT_RANKS", "variable", "WEFT_RANKS_PER_PROCESS", "variable",
+                               "WEFT_PROVIDER", "variable", "WEFT_PROGRESS", "variable", "WEFT_PROCESSES", "variable",
+                               "WEFT_TEST_ONE", "variable", "WEFT_TEST_LIST", "variable", "WEFT_PROCESS"}));
   CHECK(all.status == 0);
   CHECK(all.error.empty());
   const auto lines = sorted_lines(all.output);
@@ -141,6 +140,22 @@ TEST_CASE("with --on-failure continue the others go on and learn of the loss") {
                             "if [ $WEFT_PROCESS = 1 ]; then kill -9 $$; fi; exec \"$WEFT_TEST_PROGRAM\" join"});
   CHECK(told.status == 137);
   CHECK_THAT(told.error, ContainsSubstring("process 1 of the job ended"));
+}
+
+TEST_CASE("spares are ranks more, and the others go on without who fails") {
+  const outcome all = run(job({"-n", "3", "--spares", "1", "--ranks-per-process", "2"},
+                              {"variable", "WEFT_RANKS", "variable", "WEFT_SPARES", "variable", "WEFT_PROCESSES"}));
+  CHECK(all.status == 0);
+  CHECK(all.output == "WEFT_RANKS=4\nWEFT_SPARES=1\nWEFT_PROCESSES=2\nWEFT_RANKS=4\nWEFT_SPARES=1\nWEFT_PROCESSES=2\n");
+  const outcome survived = run({"run", "--oversubscribe", "-n", "2", "--spares", "1", "sh", "-c",
+                                "p=\"$WEFT_TEST_PROGRAM\"; if [ $WEFT_PROCESS = 1 ]; then exec \"$p\" join signal 9; "
+                                "else exec \"$p\" join lost 1; fi"});
+  CHECK(survived.output == "process 1 is lost\nprocess 1 is lost\n");
+  const outcome ended = run({"run", "--oversubscribe", "-n", "2", "--spares", "1", "--on-failure", "end", "sh", "-c",
+                             "if [ $WEFT_PROCESS = 1 ]; then exit 5; fi; sleep 60"});
+  CHECK(ended.status == 5);
+  CHECK(ended.time < 30s);
+  CHECK_THAT(run({"run", "-n", "2", "--spares", "some", "true"}).error, ContainsSubstring("--spares"));
 }
 
 TEST_CASE("a process that ends without joining is not waited for") {

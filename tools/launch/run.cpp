@@ -24,10 +24,11 @@ std::string check_export(const std::string& text) {
 
 struct command_line {
   job_settings settings;
-  std::string on_failure = "end";
+  std::string on_failure;  ///< empty: not said
   double timeout = 0;
   std::string hosts, hostfile;
   int ranks = 0;  ///< 0: not said
+  int spares = 0;
   int ranks_per_node = 0;
   std::string rsh = "ssh -o BatchMode=yes";
 };
@@ -38,12 +39,13 @@ void place(command_line& line) {
   if (line.hosts.empty() && line.hostfile.empty()) {
     if (line.ranks == 0) throw CLI::RequiredError("--ranks");
     if (line.ranks_per_node > 0) throw CLI::RequiresError("--ranks-per-node", "--hosts or --hostfile");
-    settings.ranks = line.ranks;
+    settings.ranks = line.ranks + line.spares;
     return;
   }
   try {
     const auto hosts = line.hosts.empty() ? read_hostfile(line.hostfile) : parse_hosts(line.hosts);
-    settings.hosts = allot(hosts, {line.ranks, line.ranks_per_node, settings.ranks_per_process});
+    settings.hosts =
+        allot(hosts, {line.ranks == 0 ? 0 : line.ranks + line.spares, line.ranks_per_node, settings.ranks_per_process});
   } catch (const error& failure) {
     throw CLI::ValidationError(failure.what());
   }
@@ -63,7 +65,8 @@ int run(command_line& line, const std::vector<std::string>& program) {
   if (settings.program.front().starts_with('-')) throw CLI::ExtrasError({settings.program.front()});
   place(line);
   if (line.timeout > 0) settings.timeout = std::chrono::milliseconds(std::llround(std::ceil(line.timeout * 1000)));
-  settings.continue_on_failure = line.on_failure == "continue";
+  settings.continue_on_failure = line.on_failure == "continue" || (line.spares > 0 && line.on_failure.empty());
+  if (line.spares > 0) settings.exports.push_back("WEFT_SPARES=" + std::to_string(line.spares));
   return run_job_or_say_why("weft run", settings);
 }
 
@@ -84,6 +87,10 @@ void add_run(CLI::App& weft, int& status) {
   job_settings& s = line->settings;
   app->add_option("-n,--ranks", line->ranks, "How many ranks; on hosts, as many as they have room for")
       ->check(whole_number(1, 1'000'000))
+      ->type_name("RANKS");
+  app->add_option("--spares", line->spares, "So many ranks more, which wait to take the ranks of lost ones")
+      ->check(whole_number(0, 1'000'000))
+      ->envname("WEFT_SPARES")
       ->type_name("RANKS");
   app->add_option("--ranks-per-process", s.ranks_per_process, "Ranks that each process hosts, each on a fiber")
       ->check(whole_number(1, 1'000'000))
@@ -111,7 +118,8 @@ void add_run(CLI::App& weft, int& status) {
   app->add_flag("--tag-output", s.tag_output, "Begin each line of output with its [rank]");
   app->add_option("--timeout", line->timeout, "End the job after so long")->check(check_seconds)->type_name("SECONDS");
   app->add_flag("--oversubscribe", s.oversubscribe, "More ranks than cores are meant so: say nothing");
-  choose(app->add_option("--on-failure", line->on_failure, "What happens to the others when a rank fails; end"),
+  choose(app->add_option("--on-failure", line->on_failure,
+                         "What happens to the others when a rank fails; end, and with spares continue"),
          {"end", "continue"});
   app->callback([app, line, &status] { status = run(*line, app->remaining()); });
 }
