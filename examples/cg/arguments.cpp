@@ -57,7 +57,7 @@ arguments parse_arguments(int argc, char** argv, program of) {
   CLI::App app{
       "Solves a sparse symmetric positive definite system by conjugate gradients with the Jacobi preconditioner.\n" +
           std::string(resilient ? "It goes on where processes die. Start it on several ranks by: weft run -n 8 "
-                                  "--on-failure continue resilient_cg --stencil 32"
+                                  "--spares 2 resilient_cg --stencil 32"
                                 : "Start it on several ranks by: weft run -n 4 cg --stencil 32"),
       name};
   const auto file =

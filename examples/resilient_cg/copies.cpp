@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 #include <weft/weft.hpp>
 
@@ -49,12 +50,7 @@ row_range common(const row_range& a, const row_range& b) {
 void copies::save(weft::communicator& world, const iterate& now, std::int64_t unknowns) {
   const balanced_blocks rows(unknowns, world.size());
   state mine = std::exchange(spare_, {});
-  mine.number = saved_;
-  mine.ranks = world.size();
-  mine.rz = now.rz;
-  mine.b_norm = now.b_norm;
-  mine.residual = now.residual;
-  mine.iterations = now.iterations;
+  mine.shared = {saved_, world.size(), now.iterations, now.rz, now.b_norm, now.residual};
   std::vector<int> ranks = kept_for_;
   ranks.push_back(world.rank());
   std::ranges::sort(ranks);
@@ -80,13 +76,24 @@ void copies::save(weft::communicator& world, const iterate& now, std::int64_t un
   kept_.pop_front();
 }
 
-/// Since a rank keeps two, and nobody is more than one ahead of another, all have it.
-const copies::state* copies::latest_of_all(weft::communicator& world) {
-  std::array<std::int64_t, 1> latest{kept_.empty() ? -1 : kept_.back().number};
+/// Since a rank keeps two, and nobody is more than one ahead of another, all have it but those that have nothing: they
+/// were spares.
+copies::summary copies::latest_of_all(weft::communicator& world) {
+  constexpr auto nothing = std::numeric_limits<std::int64_t>::max();
+  std::array<std::int64_t, 1> latest{kept_.empty() ? nothing : kept_.back().shared.number};
   world.allreduce(latest, latest, weft::min);
-  while (!kept_.empty() && kept_.back().number > latest[0]) kept_.pop_back();
-  saved_ = latest[0] + 1;
-  return kept_.empty() ? nullptr : &kept_.back();
+  while (!kept_.empty() && kept_.back().shared.number > latest[0]) kept_.pop_back();
+  if (latest[0] == nothing) return {};
+  std::array<int, 1> who{kept_.empty() ? world.size() : world.rank()};
+  world.allreduce(who, who, weft::min);
+  std::array<summary, 1> all{kept_.empty() ? summary{} : kept_.back().shared};
+  world.bcast(all, who[0]);
+  return all[0];
+}
+
+std::span<const copies::block> copies::blocks() const {
+  if (kept_.empty()) return {};
+  return kept_.back().blocks;
 }
 
 void copies::choose_keepers(weft::communicator& world) {
@@ -99,18 +106,19 @@ void copies::choose_keepers(weft::communicator& world) {
 
 std::optional<iterate> copies::restore(weft::communicator& world, std::int64_t unknowns) {
   choose_keepers(world);
-  const state* const from = latest_of_all(world);
-  if (from == nullptr) return std::nullopt;
-  std::vector<int> holders(static_cast<std::size_t>(from->ranks), world.size());
-  for (const block& each : from->blocks) holders[static_cast<std::size_t>(each.rank)] = world.rank();
+  const summary from = latest_of_all(world);
+  saved_ = from.number + 1;
+  if (from.ranks == 0) return std::nullopt;
+  std::vector<int> holders(static_cast<std::size_t>(from.ranks), world.size());
+  for (const block& each : blocks()) holders[static_cast<std::size_t>(each.rank)] = world.rank();
   world.allreduce(holders, holders, weft::min);
-  if (std::ranges::count(holders, world.size()) == 0) return deal_out(world, *from, holders, unknowns);
+  if (std::ranges::count(holders, world.size()) == 0) return deal_out(world, from, holders, unknowns);
   kept_.clear();
   saved_ = 0;
   return std::nullopt;
 }
 
-iterate copies::deal_out(weft::communicator& world, const state& from, std::span<const int> holders,
+iterate copies::deal_out(weft::communicator& world, const summary& from, std::span<const int> holders,
                          std::int64_t unknowns) {
   const balanced_blocks before(unknowns, from.ranks), after(unknowns, world.size());
   const auto ranks = static_cast<std::size_t>(world.size());
@@ -118,7 +126,7 @@ iterate copies::deal_out(weft::communicator& world, const state& from, std::span
   std::vector<std::size_t> sent_counts(ranks), received_counts(ranks);
   const row_range mine = after.block(world.rank());
   for (int to = 0; to < world.size(); ++to)
-    for (const block& each : from.blocks) {
+    for (const block& each : blocks()) {
       if (holders[static_cast<std::size_t>(each.rank)] != world.rank()) continue;
       const row_range all = before.block(each.rank), part = common(all, after.block(to));
       if (part.size() == 0) continue;

@@ -28,18 +28,23 @@ class copies {
     int rank = -1;                 ///< in the communicator that it was saved in
     std::vector<double> values{};  ///< x, then r, then p
   };
-  /// What a rank has of one state of the solver.
-  struct state {
+  /// What all ranks have alike of one state of the solver.
+  struct summary {
     std::int64_t number = -1;  ///< of the calls of `save`
     int ranks = 0;             ///< of the communicator
-    double rz = 0, b_norm = 0, residual = 0;
     int iterations = 0;
+    double rz = 0, b_norm = 0, residual = 0;
+  };
+  /// What a rank has of it.
+  struct state {
+    summary shared;
     std::vector<block> blocks{};  ///< by rank
   };
 
   void choose_keepers(weft::communicator& world);
-  const state* latest_of_all(weft::communicator& world);
-  iterate deal_out(weft::communicator& world, const state& from, std::span<const int> holders, std::int64_t unknowns);
+  summary latest_of_all(weft::communicator& world);
+  iterate deal_out(weft::communicator& world, const summary& from, std::span<const int> holders, std::int64_t unknowns);
+  std::span<const block> blocks() const;
 
   std::vector<int> keepers_;   ///< who gets this rank's rows
   std::vector<int> kept_for_;  ///< whose rows this one gets

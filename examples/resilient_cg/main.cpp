@@ -1,11 +1,13 @@
 // resilient_cg: conjugate gradients that go on where processes die. Beside what cg does, each rank gives copies of its
 // rows of the vectors to two others now and then (copies.hpp). When a process is lost the calls of the others throw;
-// they agree on that, make a communicator of those that live, and go on from the latest copies.
+// they agree on that, make a communicator of those that live, and of spares where the job has some, and go on from the
+// latest copies.
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -23,9 +25,10 @@
 
 namespace {
 
-/// Ends this process where the command line says so.
-void die_if_told(const cg::arguments& given, int world_rank, int iterations) {
-  if (std::ranges::count(given.deaths, std::pair(world_rank, iterations)) != 0) ::kill(::getpid(), SIGKILL);
+/// Ends this process where the command line says so of a rank that was there from the start.
+void die_if_told(const cg::arguments& given, const weft::communicator& world, int iterations) {
+  if (!world.is_replacement() && std::ranges::count(given.deaths, std::pair(world.rank(), iterations)) != 0)
+    ::kill(::getpid(), SIGKILL);
 }
 
 std::string listed(std::span<const int> ranks) {
@@ -37,7 +40,8 @@ std::string listed(std::span<const int> ranks) {
 /// One rank's way to a solution.
 class survivor {
  public:
-  survivor(weft::communicator& world, const cg::arguments& given) : world_(world), given_(given) {}
+  survivor(weft::communicator& world, const cg::arguments& given)
+      : world_(world), given_(given), losses_(world.is_replacement() ? 1 : 0) {}
 
   /// Returns the exit status, the same on every rank that lives.
   int run() {
@@ -53,14 +57,14 @@ class survivor {
       }
       const weft::agreed agreed = all().agree(well);
       if (agreed && agreed.missing.empty()) break;
-      go_on_without();
+      go_on(agreed.missing);
     }
     if (all().rank() == 0) print();
     return result_.good() ? EXIT_SUCCESS : EXIT_FAILURE;
   }
 
  private:
-  weft::communicator& all() { return smaller_ ? *smaller_ : world_; }
+  weft::communicator& all() { return now_ ? *now_ : world_; }
 
   void try_to_solve(weft::communicator& among) {
     std::optional<cg::linear_system> system;
@@ -72,7 +76,7 @@ class survivor {
       now = saved ? std::move(*saved) : cg::first_iterate(among, system->matrix, system->b, communication_);
       save(among, now, system->unknowns);
       while (!cg::is_over(now, given_.stop)) {
-        die_if_told(given_, world_.rank(), now.iterations);
+        die_if_told(given_, world_, now.iterations);
         cg::step(among, system->matrix, now, communication_);
         if (now.iterations % given_.save_every == 0) save(among, now, system->unknowns);
       }
@@ -109,14 +113,16 @@ class survivor {
         [&](const cg::sparse_rows& rows) { return cg::right_hand_side_of(given_, rows); });
   }
 
-  void go_on_without() {
-    const int before = all().size();
-    smaller_ = all().shrink();
+  void go_on(std::span<const int> lost) {
+    const int before = all().size(), rank = all().rank();
+    now_ = all().grow();
     ++losses_;
-    if (smaller_->rank() != 0 || given_.json) return;
-    const auto lost = world_.failed();
+    int first = 0;  // of those that have not been lost
+    while (std::ranges::count(lost, first) != 0) ++first;
+    if (rank != first || given_.json) return;
     std::printf("lost rank%s %s: %d of %d ranks go on\n", lost.size() == 1 ? "" : "s", listed(lost).c_str(),
-                smaller_->size(), before);
+                now_->size(), before);
+    std::fflush(stdout);
   }
 
   void print() const {
@@ -126,16 +132,20 @@ class survivor {
 
   weft::communicator& world_;
   const cg::arguments& given_;
-  std::optional<weft::communicator> smaller_;
+  std::optional<weft::communicator> now_;  ///< after losses
   cg::copies copies_;
   cg::outcome result_;
   cg::stopwatch whole_, communication_, copying_;  // of all attempts
-  int losses_ = 0;
+  int losses_;
 };
 
 int run_rank(weft::communicator& world, int argc, char** argv) {
   cg::arguments given;
-  cg::together(world, [&] { given = cg::parse_arguments(argc, argv, cg::program::resilient_cg); });
+  const auto parse = [&] { given = cg::parse_arguments(argc, argv, cg::program::resilient_cg); };
+  if (world.is_replacement())
+    parse();  // as the others did
+  else
+    cg::together(world, parse);
   if (given.help.empty()) return survivor(world, given).run();
   if (world.rank() == 0) std::fputs(given.help.c_str(), stdout);
   return EXIT_SUCCESS;
@@ -146,12 +156,16 @@ int run_rank(weft::communicator& world, int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     weft::runtime runtime{argc, argv};
-    try {
-      return run_rank(runtime.world(), argc, argv);
-    } catch (const cg::agreed_error& error) {
-      if (runtime.world().rank() == 0) std::fprintf(stderr, "resilient_cg: %s\n", error.what());
-      return EXIT_FAILURE;
-    }
+    std::atomic<int> status{EXIT_SUCCESS};  // a spare that nobody needs has done well
+    runtime.run([&](weft::communicator& world) {
+      try {
+        if (const int its = run_rank(world, argc, argv); its != EXIT_SUCCESS) status = its;
+      } catch (const cg::agreed_error& error) {
+        if (world.rank() == 0) std::fprintf(stderr, "resilient_cg: %s\n", error.what());
+        status = EXIT_FAILURE;
+      }
+    });
+    return status;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "resilient_cg: %s\n", error.what());
     return EXIT_FAILURE;

@@ -95,6 +95,23 @@ done
 job "$survivors" 137 --stencil 12 --check --kill 4@10 --kill 5@10 --kill 6@10
 prints "from the beginning"
 prints "check: +passed"
+# The same with spares: as many ranks as there were, on one node and on two, until there are none left.
+for deaths in "--kill 3@7" "--kill 0@5 --kill 6@11"; do
+  for spares in "--spares 2" "--spares 4 --ranks-per-process 2"; do
+    # shellcheck disable=SC2086  # options, to be split
+    job "8 $spares" 137 --stencil 12 --check --tolerance 1e-10 --save-every 5 $deaths
+    prints "^lost rank"
+    prints ": 8 of 8 ranks go on"
+    prints "check: +passed"
+    grep -q "from the beginning" "$directory/out" && fail "$name: rows were lost"
+  done
+done
+job "4 --spares 1" 137 --stencil 12 --check --tolerance 1e-10 --save-every 5 --kill 0@5 --kill 3@13
+prints ": 4 of 4 ranks go on"
+prints ": 3 of 4 ranks go on"
+prints "check: +passed"
+job "4 --spares 2" 0 --stencil 12 --check
+prints "check: +passed"
 job 2 1 --stencil 12 --kill never
 complains "\"never\" is not a rank and an iteration"
 
