@@ -1,6 +1,7 @@
 // What the environment says about how much is to be tested.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,9 @@ inline constexpr int slowdown = sanitized ? 10 : 1;
 
 /// For `weft run --timeout`: by then a job hangs.
 inline const std::string seconds_of_a_job = slowdown == 1 ? "60" : "240";
+
+/// There is time then to see what it is doing.
+inline constexpr std::chrono::seconds before_a_job_hangs{slowdown == 1 ? 30 : 180};
 
 /// The number in WEFT_TEST_NAME.
 inline int setting(const char* name, int otherwise) {

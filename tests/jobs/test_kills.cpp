@@ -13,6 +13,7 @@
 #include "catch.hpp"
 #include "draw.hpp"
 #include "setting.hpp"
+#include "stacks.hpp"
 #include "tools/launcher_under_test.hpp"
 
 using namespace std::chrono_literals;
@@ -102,7 +103,13 @@ std::string state_of(const trial& one, int rank) {
   return text.str();
 }
 
+/// Empty where the job ends in time.
+std::string stacks_where_hanging(const launcher& job) {
+  return job.ends_within(before_a_job_hangs) ? std::string() : "it hangs:" + stacks_below(job.pid());
+}
+
 void judge(trial& one, figures& seen) {
+  const std::string stacks = stacks_where_hanging(one.running);
   const outcome ended = one.running.wait();
   std::int64_t struck_at = 0;
   std::string states;
@@ -118,7 +125,7 @@ void judge(trial& one, figures& seen) {
   INFO("scenario " << one.scenario << ", seed " << one.seed << ", " << one.ranks << " processes of " << one.ranks_each
                    << " over " << one.provider << ", status " << ended.status << ", " << ended.time.count() << " ms"
                    << states << "\n"
-                   << ended.error);
+                   << ended.error << stacks);
   if (one.scenario == "leave" && ended.status == 0) return;  // it had left before
   CHECK(ended.status == expected_status(one.scenario));
   REQUIRE(struck_at != 0);

@@ -30,11 +30,6 @@ std::string required(const char* variable) {
   return value;
 }
 
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 bool is_alive(const std::filesystem::path& process) {
   const std::string stat = contents(process / "stat");
   const auto name_end = stat.rfind(')');
@@ -53,6 +48,11 @@ std::vector<pid_t> marked() {
 }
 
 }  // namespace
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 launcher::launcher(std::vector<std::string> arguments, const std::string& input) : begin_(clock_type::now()) {
   const std::string program = required("WEFT_TEST_PROGRAM");
@@ -114,6 +114,14 @@ outcome launcher::wait() {
   pid_ = -1;
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(output_), read(error_),
           std::chrono::duration_cast<std::chrono::milliseconds>(clock_type::now() - begin_)};
+}
+
+bool launcher::ends_within(std::chrono::milliseconds time) const {
+  for (siginfo_t ended{};; std::this_thread::sleep_for(5ms)) {
+    if (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0)
+      return true;
+    if (clock_type::now() > begin_ + time) return false;
+  }
 }
 
 bool launcher::said(const std::string& text, int times) const {

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ class launcher {
   pid_t pid() const noexcept { return pid_; }
   void signal(int number) const;
   outcome wait();
+  /// Whether the job has ended by itself so long after its start, or does until then. Blocks.
+  bool ends_within(std::chrono::milliseconds time) const;
 
   /// Waits until the job has written the line `text` to standard output so many times.
   bool said(const std::string& text, int times) const;
@@ -40,6 +43,9 @@ class launcher {
   int output_ = -1, error_ = -1;
   std::chrono::steady_clock::time_point begin_;
 };
+
+/// What is in a file; nothing where it cannot be read.
+std::string contents(const std::filesystem::path& path);
 
 outcome run(std::vector<std::string> arguments, const std::string& input = "");
 
