@@ -10,6 +10,7 @@ namespace weft_test {
 using words = std::vector<std::string>;
 
 int survive(int argc, char** argv);
+int beset(int argc, char** argv);
 int exchange(int argc, char** argv);
 int calls(int argc, char** argv);
 int compute(int argc, char** argv);

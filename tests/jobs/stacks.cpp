@@ -46,11 +46,15 @@ std::string waits_of(pid_t process) {
 
 }  // namespace
 
-std::string stacks_below(pid_t launcher) {
+std::vector<pid_t> processes_below(pid_t launcher) {
   std::vector<pid_t> processes;
   add_below(launcher, processes);
+  return processes;
+}
+
+std::string stacks_below(pid_t launcher) {
   std::string text;
-  for (const pid_t each : processes) {
+  for (const pid_t each : processes_below(launcher)) {
     std::string command = contents(folder_of(each) / "cmdline");
     for (char& c : command) c = c == '\0' ? ' ' : c;
     const std::string stacks = output_of("timeout 30 gdb -nx -batch -p " + std::to_string(each) +
