@@ -81,53 +81,33 @@ class parts {
   std::shared_ptr<std::byte[]> memory_;
 };
 
-/// What the living say of themselves, by rank; the others join nothing.
-std::vector<part> parts_of_survivors(communicator_state& state, const part& mine) {
-  const auto given = gather_of_survivors(state, survivors_call::shrink, std::as_bytes(std::span(&mine, 1)));
-  std::vector<part> all(given.size());
-  for (std::size_t r = 0; r < given.size(); ++r)
-    if (given[r].size() == sizeof(part)) std::memcpy(&all[r], given[r].data(), sizeof(part));
-  return all;
-}
-
 /// What a rank of the job says where a communicator grows.
 struct growing {
-  part mine;              ///< its key: the rank that it has there
-  std::uint64_t id = 0;   ///< of the communicator
-  std::int64_t size = 0;  ///< of the same; 0: this rank is a spare
+  static constexpr std::int64_t nobody = -1, spare = 0;
+  part mine;                   ///< its key: the rank that it has there
+  std::uint64_t id = 0;        ///< of the communicator
+  std::int64_t size = nobody;  ///< of the same, or one of these
 
-  bool grows() const noexcept { return size != 0; }
+  bool grows() const noexcept { return size > 0; }
 };
-
-/// What those that live say, by rank of the job.
-std::vector<std::optional<growing>> all_growing(communicator_state& everyone, const growing& mine) {
-  const auto given = gather_of_survivors(everyone, survivors_call::grow, std::as_bytes(std::span(&mine, 1)));
-  std::vector<std::optional<growing>> all(given.size());
-  for (std::size_t r = 0; r < given.size(); ++r)
-    if (given[r].size() == sizeof(growing)) std::memcpy(&all[r].emplace(), given[r].data(), sizeof(growing));
-  return all;
-}
 
 /// The rank of the job that has each rank of the communicator which grows, spares in place of the lost; negative:
 /// nobody. Empty where there is none, or ranks grow several: those throw errc::mismatched_call.
-std::vector<int> holders_of_ranks(const communicator_state& everyone, std::span<const std::optional<growing>> all) {
-  const auto grows = [](const std::optional<growing>& each) { return each && each->grows(); };
-  const auto first = std::ranges::find_if(all, grows);
+std::vector<int> holders_of_ranks(const communicator_state& everyone, std::span<const growing> all) {
+  const auto first = std::ranges::find_if(all, &growing::grows);
   if (first == all.end()) return {};
-  std::vector<int> holders(static_cast<std::size_t>((*first)->size), -1), spares;
+  const std::size_t size = std::min(static_cast<std::size_t>(first->size), all.size());
+  std::vector<int> holders(size, -1), spares;
   for (std::size_t r = 0; r < all.size(); ++r) {
-    if (!all[r]) continue;
-    if (!all[r]->grows()) {
-      spares.push_back(static_cast<int>(r));
-      continue;
-    }
-    if (all[r]->id != (*first)->id) {
-      if (!grows(all[static_cast<std::size_t>(everyone.member.rank)])) return {};
+    if (all[r].size == growing::spare) spares.push_back(static_cast<int>(r));
+    if (!all[r].grows()) continue;
+    if (all[r].id != first->id) {
+      if (!all[static_cast<std::size_t>(everyone.member.rank)].grows()) return {};
       throw error(errc::mismatched_call, where(everyone, "grow") + ": rank " + std::to_string(first - all.begin()) +
-                                             " grows communicator " + std::to_string((*first)->id) + " where rank " +
-                                             std::to_string(r) + " grows communicator " + std::to_string(all[r]->id));
+                                             " grows communicator " + std::to_string(first->id) + " where rank " +
+                                             std::to_string(r) + " grows communicator " + std::to_string(all[r].id));
     }
-    holders[static_cast<std::size_t>(all[r]->mine.key)] = static_cast<int>(r);
+    if (const auto rank = static_cast<std::size_t>(all[r].mine.key); rank < size) holders[rank] = static_cast<int>(r);
   }
   std::vector<int> nodes;
   for (const int process : everyone.member.members->process)
@@ -136,13 +116,13 @@ std::vector<int> holders_of_ranks(const communicator_state& everyone, std::span<
 }
 
 /// What all ranks of the job say of themselves where a communicator grows.
-std::vector<part> parts_of_growing(const communicator_state& everyone, std::span<const std::optional<growing>> all) {
+std::vector<part> parts_of_growing(const communicator_state& everyone, std::span<const growing> all) {
   std::vector<part> parts(all.size());
   const auto holders = holders_of_ranks(everyone, all);
   for (std::size_t rank = 0; rank < holders.size(); ++rank) {
     if (holders[rank] < 0) continue;
     part& its = parts[static_cast<std::size_t>(holders[rank])];
-    its = all[static_cast<std::size_t>(holders[rank])]->mine;
+    its = all[static_cast<std::size_t>(holders[rank])].mine;
     its.colour = 0;
     its.key = static_cast<std::int64_t>(rank);
   }
@@ -241,11 +221,11 @@ std::optional<communicator> communicator::divide(const char* operation, const de
 
 communicator communicator::shrink() {
   return *divide_by("shrink", {0, rank()}, [&](const detail::part& mine) {
-    auto all = detail::parts_of_survivors(*state_, mine);
-    if (all[static_cast<std::size_t>(rank())].colour < 0)
+    auto given = detail::gather_of_survivors<detail::survivors_call::shrink>(*state_, mine);
+    if (given.all()[static_cast<std::size_t>(rank())].colour < 0)
       throw error(errc::operation_failed,
                   detail::where(*state_, "shrink") + ": the others took this rank for one that has left");
-    return all;
+    return given;
   });
 }
 
@@ -254,10 +234,12 @@ communicator communicator::grow() {
   communicator* const everyone = state_->self->everyone;
   if (everyone == nullptr)
     throw error(errc::invalid_argument, detail::where(*state_, "grow") + ": the program of this rank has ended");
-  detail::gather_of_survivors(*state_, detail::survivors_call::grow, {});  // none of them calls another of these
+  // None of them calls another of these.
+  detail::gather_of_survivors<detail::survivors_call::grow>(*state_, std::byte{});
   auto grown = everyone->divide_by("grow", {0, rank()}, [&](const detail::part& mine) {
     detail::communicator_state& all = *everyone->state_;
-    return detail::parts_of_growing(all, detail::all_growing(all, {mine, state_->id(), size()}));
+    const detail::growing says{mine, state_->id(), size()};
+    return detail::parts_of_growing(all, detail::gather_of_survivors<detail::survivors_call::grow>(all, says).all());
   });
   if (!grown)
     throw error(errc::operation_failed,
@@ -269,9 +251,10 @@ std::optional<communicator> communicator::await_rank() {
   for (;;) {
     bool grows = false;
     auto got = divide_by("grow", {}, [&](const detail::part& mine) {
-      const auto all = detail::all_growing(*state_, {mine});
-      grows = std::ranges::any_of(all, [](const auto& each) { return each && each->grows(); });
-      return detail::parts_of_growing(*state_, all);
+      const detail::growing says{mine, 0, detail::growing::spare};
+      const auto given = detail::gather_of_survivors<detail::survivors_call::grow>(*state_, says);
+      grows = std::ranges::any_of(given.all(), &detail::growing::grows);
+      return detail::parts_of_growing(*state_, given.all());
     });
     if (got || !grows) return got;
   }

@@ -21,69 +21,58 @@ struct awaited_agreement final : fabric::agreement_call {
   event done;
 };
 
-// What a rank gives begins with the call that it makes; so does the answer, unless ranks make different calls.
-bytes begin_with(survivors_call call) { return {static_cast<std::byte>(call)}; }
-
-survivors_call call_of(std::span<const std::byte> given) {
-  return given.empty() ? survivors_call::different : static_cast<survivors_call>(given[0]);
+survivors_call call_of(const fabric::contribution& of) {
+  return of.given.empty() ? survivors_call::different : static_cast<survivors_call>(of.given[0]);
 }
 
 const char* name_of(survivors_call call) {
   return call == survivors_call::agree ? "agree" : call == survivors_call::grow ? "grow" : "shrink";
 }
 
-/// The first rank and that which makes another call, and the calls of both.
-bytes difference(const fabric::contribution& one, const fabric::contribution& other) {
-  bytes value = begin_with(survivors_call::different);
-  for (const fabric::contribution* each : {&one, &other}) {
-    fabric::put(value, static_cast<std::uint32_t>(each->rank));
-    fabric::put(value, static_cast<std::uint32_t>(call_of(each->given)));
-  }
-  return value;
-}
-
 /// The flags by and; and a bit of each rank, whether it takes part.
 bytes and_of(const fabric::group& members, std::span<const fabric::contribution> all) {
+  bytes answer = begin_answer(survivors_call::agree, all);
+  if (answer[0] != static_cast<std::byte>(survivors_call::agree)) return answer;
   std::uint32_t flag = ~std::uint32_t{0};
   bytes present((members.world.size() + 7) / 8);
   for (const fabric::contribution& each : all) {
-    flag &= fabric::byte_reader(each.given.subspan(1)).number<std::uint32_t>();
+    flag &= fabric::byte_reader(given_by(each)).number<std::uint32_t>();
     const auto rank = static_cast<std::size_t>(each.rank);
     present[rank / 8] |= static_cast<std::byte>(1u << rank % 8);
   }
-  bytes value = begin_with(survivors_call::agree);
-  fabric::put(value, flag);
-  fabric::put(value, present);
-  return value;
+  fabric::put(answer, flag);
+  fabric::put(answer, present);
+  return answer;
 }
 
-/// Of each rank that takes part: the rank, the length of what it gives, and that.
-bytes list_of(survivors_call call, std::span<const fabric::contribution> all) {
-  bytes value = begin_with(call);
-  for (const fabric::contribution& each : all) {
-    fabric::put(value, static_cast<std::uint32_t>(each.rank));
-    fabric::put(value, static_cast<std::uint32_t>(each.given.size() - 1));
-    fabric::put(value, each.given.subspan(1));
+fabric::byte_reader content_of(const survivors_answer& answer) {
+  return fabric::byte_reader(std::span(*answer).subspan(answer_begin));
+}
+
+}  // namespace
+
+/// Of different calls: the first rank and that which makes another one, and the calls of both.
+bytes begin_answer(survivors_call call, std::span<const fabric::contribution> all) {
+  bytes answer(answer_begin);
+  answer[0] = static_cast<std::byte>(call);
+  const auto other = std::ranges::find_if(all, [&](const auto& each) { return call_of(each) != call_of(all[0]); });
+  if (other == all.end()) return answer;
+  answer[0] = static_cast<std::byte>(survivors_call::different);
+  for (const fabric::contribution& each : {all[0], *other}) {
+    fabric::put(answer, static_cast<std::uint32_t>(each.rank));
+    fabric::put(answer, static_cast<std::uint32_t>(call_of(each)));
   }
-  return value;
+  return answer;
 }
 
-bytes combine(const fabric::group& members, std::span<const fabric::contribution> all) {
-  const auto call = [](const fabric::contribution& of) { return call_of(of.given); };
-  const auto other = std::ranges::find_if(all, [&](const auto& each) { return call(each) != call(all[0]); });
-  if (other != all.end()) return difference(all[0], *other);
-  const auto one = all.empty() ? survivors_call::shrink : call(all[0]);
-  return one == survivors_call::agree ? and_of(members, all) : list_of(one, all);
-}
-
-/// The answer, behind its first byte.
-bytes agree_with_survivors(communicator_state& state, survivors_call call, std::span<const std::byte> given) {
+survivors_answer agree_with_survivors(communicator_state& state, survivors_call call, std::span<const std::byte> given,
+                                      fabric::combination combine) {
   const char* const operation = name_of(call);
   const sole_call::making one(state.agreeing, state, operation);
   awaited_agreement mine;
   mine.at = &state.member;
   mine.number = state.next_agreement;
-  mine.given = begin_with(call);
+  mine.given = {static_cast<std::byte>(call)};
   fabric::put(mine.given, given);
   mine.combine = combine;
   state.host.messages().agree(mine);
@@ -91,11 +80,8 @@ bytes agree_with_survivors(communicator_state& state, survivors_call call, std::
   if (state.host.moved_by().threaded()) state.host.moved_by().notify();
   mine.done.wait(state.host.moved_by());
   if (mine.failure != nullptr) rethrow(state, operation, mine.failure);
-  fabric::byte_reader answer(*mine.agreed);
-  if (answer.number<std::uint8_t>() == static_cast<std::uint8_t>(call)) {
-    const auto rest = answer.rest();
-    return {rest.begin(), rest.end()};
-  }
+  if ((*mine.agreed)[0] == static_cast<std::byte>(call)) return mine.agreed;
+  fabric::byte_reader answer = content_of(mine.agreed);
   const auto called = [&] {
     const auto rank = answer.number<std::uint32_t>();
     const auto its = static_cast<survivors_call>(answer.number<std::uint32_t>());
@@ -105,27 +91,13 @@ bytes agree_with_survivors(communicator_state& state, survivors_call call, std::
   throw error(errc::mismatched_call, where(state, operation) + ": " + first + " where " + called());
 }
 
-}  // namespace
-
-std::vector<bytes> gather_of_survivors(communicator_state& state, survivors_call call,
-                                       std::span<const std::byte> given) {
-  const bytes value = agree_with_survivors(state, call, given);
-  std::vector<bytes> all(static_cast<std::size_t>(state.size()));
-  for (fabric::byte_reader from(value); from.good() && !from.rest().empty();) {
-    const auto rank = from.number<std::uint32_t>();
-    const auto its = from.bytes(from.number<std::uint32_t>());
-    if (from.good() && rank < all.size()) all[rank].assign(its.begin(), its.end());
-  }
-  return all;
-}
-
 }  // namespace detail
 
 agreed communicator::agree(int flag) {
   std::vector<std::byte> given;
   fabric::put(given, static_cast<std::uint32_t>(flag));
-  const auto value = detail::agree_with_survivors(*state_, detail::survivors_call::agree, given);
-  fabric::byte_reader answer(value);
+  const auto all = detail::agree_with_survivors(*state_, detail::survivors_call::agree, given, detail::and_of);
+  fabric::byte_reader answer = detail::content_of(all);
   agreed result;
   result.flag = static_cast<int>(answer.number<std::uint32_t>());
   const auto present = answer.bytes((static_cast<std::size_t>(size()) + 7) / 8);

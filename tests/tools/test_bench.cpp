@@ -1,5 +1,6 @@
 // `weft bench`, from outside and in its parts. What it measures is not tested: only that it measures, and finds errors.
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <weft/fabric/provider.hpp>
@@ -49,7 +50,8 @@ std::vector<nlohmann::json> results(words arguments) {
 words timed_collectives() {
   words all = bench_collectives();
   std::erase_if(all, [](const std::string& each) {
-    return each == "latency" || each == "idle" || each == "overlap" || each == "consistency" || each == "kernels";
+    return each == "latency" || each == "idle" || each == "overlap" || each == "consistency" || each == "agree" ||
+           each == "kernels";
   });
   return all;
 }
@@ -177,6 +179,15 @@ TEST_CASE("every type, operator and algorithm gives exact results") {
     REQUIRE(sizes.size() == (algorithm[0] == "barrier" ? 1 : 2));
     const bool is_taken = algorithm[1] != "auto" && algorithm[1] != "staged";  // which is of several nodes
     if (is_taken) CHECK(sizes[0].at("algorithm") == algorithm[1]);
+  }
+}
+
+TEST_CASE("agreements are timed beside a barrier") {
+  const auto lines = results({"agree", "-n", "3", "--ranks-per-process", "2"});
+  REQUIRE(lines.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(lines[i].at("algorithm") == std::array{"barrier", "agree", "shrink"}[i]);
+    CHECK(lines[i].at("ranks") == 3);
   }
 }
 
@@ -311,7 +322,7 @@ TEST_CASE("bad options of a bench are named, with what is right") {
   CHECK_THAT(refusal({}), ContainsSubstring("COLLECTIVE is required"));
   CHECK_THAT(refusal({"gossip"}),
              ContainsSubstring("{reduce,bcast,allreduce,reduce-scatter,allgather,barrier,gather,"
-                               "scatter,alltoall,scan,exscan,latency,idle,overlap,consistency,kernels}"));
+                               "scatter,alltoall,scan,exscan,latency,idle,overlap,consistency,agree,kernels}"));
   CHECK_THAT(refusal({"reduce", "--type", "half"}), ContainsSubstring("{int8,int16,int32,int64,uint8,"));
   CHECK_THAT(refusal({"reduce", "--op", "xor"}), ContainsSubstring("{sum,product,min,max,bit_and,"));
   CHECK_THAT(refusal({"reduce", "--op", "min", "--type", "complex_float"}),

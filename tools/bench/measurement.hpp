@@ -66,4 +66,12 @@ inline constexpr std::size_t stream_bytes = 64 << 20;
 /// as many of them as `budget` has room for. Collective; at least two ranks. What it returns holds on rank 0.
 latencies measure_latency(communicator& world, std::chrono::milliseconds budget);
 
+/// Of calls on a communicator on which nothing has failed.
+struct agreement_times {
+  measurement barrier, agree, shrink;
+};
+
+/// Each of them as often as `budget` has room for. Collective; what it returns is the same on every rank.
+agreement_times measure_agreement(communicator& world, std::chrono::milliseconds budget);
+
 }  // namespace weft::tools

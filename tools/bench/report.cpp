@@ -76,6 +76,16 @@ void bench_report::add_latency(const measurement& idle, const measurement& loade
               stream_bytes >> 20, median_ratio, p99_ratio);
 }
 
+void bench_report::add_agreement(const agreement_times& measured) const {
+  const auto add_as = [&](const char* call, measurement its) {
+    its.algorithm = call;
+    add(its);
+  };
+  add_as("barrier", measured.barrier);
+  add_as("agree", measured.agree);
+  add_as("shrink", measured.shrink);
+}
+
 std::string bench_report::json(const idleness& measured, const char* what) const {
   return std::string(", \"") + what + fixed("_share\": %.6f", measured.share) + ", \"" + what +
          fixed("_wake_ups_per_s\": %.1f", measured.wake_ups);

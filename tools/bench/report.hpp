@@ -28,6 +28,9 @@ class bench_report {
   /// Prints the two lines of `weft bench latency`: the second is what was measured behind a stream of so many bytes.
   void add_latency(const measurement& idle, const measurement& loaded, std::size_t stream_bytes) const;
 
+  /// Prints the three lines of `weft bench agree`: the column of the algorithm has the call.
+  void add_agreement(const agreement_times& measured) const;
+
   /// Prints what `weft bench idle` found, with progress by "caller" or "thread".
   void add_idle(const idle_costs& costs, const std::string& progress) const;
 

@@ -15,6 +15,7 @@ std::vector<std::string> bench_collectives() {
   names.emplace_back("idle");
   names.emplace_back("overlap");
   names.emplace_back("consistency");
+  names.emplace_back("agree");
   names.emplace_back("kernels");
   return names;
 }

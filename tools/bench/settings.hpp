@@ -31,7 +31,7 @@ struct bench_settings {
   bool explain = false;                            ///< every algorithm, its prediction beside
 };
 
-/// The collectives as options call them, "latency", "idle", "overlap", "consistency" and "kernels".
+/// The collectives as options call them, "latency", "idle", "overlap", "consistency", "agree" and "kernels".
 std::vector<std::string> bench_collectives();
 
 /// The values of --algorithm that `collective` has.

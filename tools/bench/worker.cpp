@@ -72,6 +72,7 @@ struct rank_program {
   std::int64_t operator()(communicator& world) const {
     if (settings.collective == "latency") return latency(world);
     if (settings.collective == "idle") return idle(world);
+    if (settings.collective == "agree") return agree(world);
     if (about_progress) return about_progress->run(world);
     std::optional<bench_report> report;
     if (world.rank() == 0) report.emplace(settings, provider, world);
@@ -97,6 +98,12 @@ struct rank_program {
     if (world.rank() == 0)
       bench_report(settings, provider, world).add_latency(measured.idle, measured.loaded, stream_bytes);
     return measured.idle.wrong + measured.loaded.wrong;
+  }
+
+  std::int64_t agree(communicator& world) const {
+    const agreement_times measured = measure_agreement(world, settings.budget);
+    if (world.rank() == 0) bench_report(settings, provider, world).add_agreement(measured);
+    return measured.barrier.wrong + measured.agree.wrong + measured.shrink.wrong;
   }
 
   std::int64_t idle(communicator& world) const {
