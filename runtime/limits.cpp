@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -73,6 +74,13 @@ std::string limit_behind(int number, const char* call) {
     default:
       return "";
   }
+}
+
+std::string file_limit_met() {
+  const int one_more = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (one_more < 0) return errno == EMFILE ? of_files() : "";
+  ::close(one_more);
+  return "";
 }
 
 }  // namespace weft

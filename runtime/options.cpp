@@ -139,6 +139,8 @@ entry switch_option(const char* name, const char* help, bool options::*member) {
 const std::vector<entry>& table() {
   static const std::vector<entry> entries{
       text_option("provider", "libfabric provider; empty: the default of this machine", &options::provider),
+      switch_option("unsafe-provider", "a provider that can do harm is taken where it is named, as `weft info` says",
+                    &options::unsafe_provider),
       text_option("address", "the address that endpoints and control connections bind to; empty: the interface's",
                   &options::address),
       text_option("interface",
@@ -168,7 +170,7 @@ const std::vector<entry>& table() {
       bytes_option("unexpected-limit", "bytes of unmatched messages kept for one peer", &options::unexpected_limit, 0),
       bytes_option("send-buffer-limit", "bytes of short messages kept for peers that do not take them yet",
                    &options::send_buffer_limit, 0),
-      bytes_option("plan-cache", "bytes of plans that each rank keeps for each communicator", &options::plan_cache, 0),
+      bytes_option("plan-cache", "bytes of plans that a process keeps for each communicator", &options::plan_cache, 0),
       bytes_option("piece", "longest payload transfer", &options::piece, 4 << 10, 1 << 30),
       bytes_option("window", "payload bytes on the way from a peer while short messages pass; 0: by the provider",
                    &options::window, 0, 1 << 30),

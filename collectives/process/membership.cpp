@@ -103,9 +103,15 @@ std::string switches_here() {
   return switches.size() <= fabric::longest_record_text ? switches : std::string();
 }
 
+/// The provider that these options ask for.
+fabric::provider_choice choose_provider(const options& settings) {
+  return fabric::choose_provider(settings.provider, settings.address,
+                                 fabric::unsafe_providers{settings.unsafe_provider});
+}
+
 /// An endpoint of the provider that these options ask for; process 0 warns of it.
 std::unique_ptr<fabric::transport> open_network(const options& settings, int process) {
-  const auto chosen = fabric::choose_provider(settings.provider, settings.address);
+  const auto chosen = choose_provider(settings);
   if (!chosen.warning.empty() && process == 0) std::fprintf(stderr, "weft: warning: %s\n", chosen.warning.c_str());
   fabric::libfabric_options how;
   how.frame = settings.eager_limit + fabric::messenger::frame_overhead;
@@ -135,7 +141,7 @@ void choose_network(membership& member) {
     member.provider = member.network->limits().provider;
     return;
   }
-  if (!asked.empty()) member.provider = fabric::choose_provider(asked, settings.address).provider;
+  if (!asked.empty()) member.provider = choose_provider(settings).provider;
   member.open_network = [process](const options& agreed) { return open_network(agreed, process); };
 }
 

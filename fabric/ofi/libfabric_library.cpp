@@ -1,6 +1,7 @@
 #include "libfabric_library.hpp"
 
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/limits.hpp>
 #include <weft/runtime/loaded_library.hpp>
 
 #include "signal_handlers_kept.hpp"
@@ -30,8 +31,10 @@ const libfabric_library& libfabric() {
 
 void throw_fabric_error(const std::string& provider, const char* call, long result) {
   const int number = static_cast<int>(result < 0 ? -result : result);
+  std::string limit = limit_behind(number, call);
+  if (limit.empty()) limit = file_limit_met();
   throw error(errc::provider_failed, "libfabric provider " + provider + ": " + call + ": " +
-                                         libfabric().strerror(number) + " (" + std::to_string(number) + ")");
+                                         libfabric().strerror(number) + " (" + std::to_string(number) + ")" + limit);
 }
 
 }  // namespace weft::fabric

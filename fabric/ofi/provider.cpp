@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <set>
 #include <utility>
@@ -25,7 +26,7 @@ constexpr provider_traits tried[] = {
      .window = 32 << 10,
      .one_host = true,
      .late_option = true,
-     .warning = "shm can hang the survivors when a process dies: for experiments only"},
+     .harm = "can hang the survivors when a process dies"},
     {.name = "udp;ofi_rxd",
      .warning = "udp;ofi_rxd ends the process on stray packets and truncates in silence: for experiments only"},
     {.name = "sockets", .warning = "sockets is slow and has left libfabric 2: for experiments only"},
@@ -43,7 +44,7 @@ std::string joined(const std::vector<std::string>& words) {
 std::vector<std::string> local_addresses() {
   std::vector<std::string> found;
   ifaddrs* first = nullptr;
-  if (getifaddrs(&first) != 0) return found;
+  if (getifaddrs(&first) != 0) throw_system_error(errno, "getifaddrs", "listing the interfaces of this host");
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(first, &freeifaddrs);
   for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr) continue;
@@ -59,6 +60,16 @@ std::vector<std::string> local_addresses() {
     }
   }
   return found;
+}
+
+bool is_refused(std::string_view provider, unsafe_providers unsafe) {
+  return *traits_of(provider).harm != '\0' && unsafe == unsafe_providers::refused;
+}
+
+/// "can hang ...; WEFT_UNSAFE_PROVIDER=1 takes it all the same"
+std::string harm_of(std::string_view provider) {
+  return std::string(traits_of(provider).harm) +
+         "; --weft-unsafe-provider=on, or WEFT_UNSAFE_PROVIDER=1, takes it all the same";
 }
 
 provider_info get_info(const char* node, const fi_info* hints) {
@@ -127,9 +138,10 @@ provider_info find(const std::string& name, const std::string& address) {
 }
 
 std::string why_not(const fi_info& entry, const std::string& provider, const std::string& wanted,
-                    const std::string& address) {
+                    const std::string& address, unsafe_providers unsafe) {
   const std::vector<std::string>& known = known_providers();
   if (std::find(known.begin(), known.end(), provider) == known.end()) return "not one that weft has been tried with";
+  if (is_refused(provider, unsafe)) return harm_of(provider);
   if (provider != wanted) return "not asked for";
   if (entry.ep_attr->type != FI_EP_RDM) return "no reliable datagram endpoint";
   if (!traits_of(provider).one_host && address_text(entry) != address)
@@ -141,7 +153,7 @@ std::string why_not(const fi_info& entry, const std::string& provider, const std
 
 /// Everything that libfabric offers here. The entry of `chosen` comes first.
 std::vector<provider_candidate> list_candidates(const fi_info* chosen, const std::string& wanted,
-                                                const std::string& address) {
+                                                const std::string& address, unsafe_providers unsafe) {
   const auto identity = [](const fi_info& entry) {
     return provider_candidate{or_empty(entry.fabric_attr->prov_name), or_empty(entry.fabric_attr->name),
                               or_empty(entry.domain_attr->name), address_text(entry), ""};
@@ -159,19 +171,19 @@ std::vector<provider_candidate> list_candidates(const fi_info* chosen, const std
   for (const fi_info* entry = all.get(); entry != nullptr; entry = entry->next) {
     provider_candidate candidate = identity(*entry);
     if (!seen.insert(key(candidate, entry->ep_attr->type)).second) continue;
-    candidate.rejected = why_not(*entry, candidate.provider, wanted, address);
+    candidate.rejected = why_not(*entry, candidate.provider, wanted, address, unsafe);
     candidates.push_back(std::move(candidate));
   }
   return candidates;
 }
 
-[[noreturn]] void throw_no_provider(const std::string& wanted, const std::string& address) {
+[[noreturn]] void throw_no_provider(const std::string& wanted, const std::string& address, unsafe_providers unsafe) {
   std::vector<std::string> valid;
   for (const std::string& name : known_providers()) {
-    if (name != wanted && find(name, address) != nullptr) valid.push_back(name);
+    if (name != wanted && !is_refused(name, unsafe) && find(name, address) != nullptr) valid.push_back(name);
   }
   std::string message = "provider \"" + wanted + "\" is not to be had here";
-  for (const provider_candidate& one : list_candidates(nullptr, wanted, address)) {
+  for (const provider_candidate& one : list_candidates(nullptr, wanted, address, unsafe)) {
     if (one.provider == wanted) {
       message += " (" + one.domain + ": " + one.rejected + ")";
       break;
@@ -219,20 +231,23 @@ std::string libfabric_version() {
 
 std::string default_provider() { return FI_VERSION_LT(libfabric().version(), FI_VERSION(1, 18)) ? "net" : "tcp"; }
 
-provider_choice choose_provider(const std::string& requested, const std::string& bind_address) {
+provider_choice choose_provider(const std::string& requested, const std::string& bind_address,
+                                unsafe_providers unsafe) {
   const signal_handlers_kept kept;
   const std::string address = check_address(bind_address.empty() ? "127.0.0.1" : bind_address);
   provider_choice choice;
   choice.provider = requested.empty() ? default_provider() : requested;
   choice.reason =
       requested.empty() ? "the default with this libfabric, opened where processes share no memory" : "asked for";
+  if (is_refused(choice.provider, unsafe))
+    throw error(errc::no_provider, "provider \"" + choice.provider + "\" " + harm_of(choice.provider));
   const std::vector<std::string>& known = known_providers();
   if (std::find(known.begin(), known.end(), choice.provider) != known.end()) {
     choice.info = find(choice.provider, address);
   }
-  if (choice.info == nullptr) throw_no_provider(choice.provider, address);
+  if (choice.info == nullptr) throw_no_provider(choice.provider, address, unsafe);
   choice.warning = traits_of(choice.provider).warning;
-  choice.candidates = list_candidates(choice.info.get(), choice.provider, address);
+  choice.candidates = list_candidates(choice.info.get(), choice.provider, address, unsafe);
   return choice;
 }
 

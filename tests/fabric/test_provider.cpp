@@ -21,7 +21,7 @@ namespace {
 
 std::error_code code_of_failure(const std::string& provider, const std::string& address) {
   try {
-    choose_provider(provider, address);
+    choose_provider(provider, address, unsafe_providers::taken);
   } catch (const weft::error& failure) {
     return failure.code();
   }
@@ -54,7 +54,7 @@ TEST_CASE("every candidate but the chosen one has a reason", "[provider]") {
   for (const std::string& name : known_providers()) {
     if (!is_here(name)) continue;
     CAPTURE(name);
-    const provider_choice choice = choose_provider(name, "127.0.0.1");
+    const provider_choice choice = choose_provider(name, "127.0.0.1", unsafe_providers::taken);
     CHECK(choice.provider == name);
     CHECK(std::count_if(choice.candidates.begin(), choice.candidates.end(),
                         [](const provider_candidate& one) { return one.rejected.empty(); }) == 1);
@@ -64,9 +64,17 @@ TEST_CASE("every candidate but the chosen one has a reason", "[provider]") {
 }
 
 TEST_CASE("providers for experiments carry a warning", "[provider]") {
-  for (const std::string name : {"udp;ofi_rxd", "sockets", "shm"}) {
+  for (const std::string name : {"udp;ofi_rxd", "sockets"}) {
     if (is_here(name)) CHECK_FALSE(choose_provider(name, "").warning.empty());
   }
+}
+
+TEST_CASE("a provider that can do harm is refused unless it is wanted all the same", "[provider]") {
+  CHECK_THROWS_WITH(choose_provider("shm", ""),
+                    ContainsSubstring("\"shm\" can hang the survivors") && ContainsSubstring("WEFT_UNSAFE_PROVIDER=1"));
+  for (const provider_candidate& one : choose_provider("", "").candidates)
+    if (one.provider == "shm") CHECK_THAT(one.rejected, ContainsSubstring("can hang the survivors"));
+  if (is_here("shm")) CHECK(choose_provider("shm", "", unsafe_providers::taken).provider == "shm");
 }
 
 TEST_CASE("a provider that is not here is an error that names those that are", "[provider]") {
@@ -74,7 +82,8 @@ TEST_CASE("a provider that is not here is an error that names those that are", "
     CAPTURE(name);
     CHECK(code_of_failure(name, "") == weft::errc::no_provider);
     CHECK_THROWS_WITH(choose_provider(name, ""), ContainsSubstring("\"" + name + "\"") &&
-                                                     ContainsSubstring(default_provider()) && ContainsSubstring("shm"));
+                                                     ContainsSubstring(default_provider()) &&
+                                                     !ContainsSubstring("shm"));
   }
 }
 
@@ -124,7 +133,7 @@ TEST_CASE("opening and closing endpoints leaves the signal handlers alone", "[pr
   for (int index = 0; index < 4; ++index) sigaction(numbers[index], nullptr, &before[index]);
   for (const std::string& name : known_providers()) {
     if (!is_here(name)) continue;
-    const provider_choice choice = choose_provider(name, "");
+    const provider_choice choice = choose_provider(name, "", unsafe_providers::taken);
     for (const bool closed : {false, true}) {
       std::unique_ptr<transport> link = open_libfabric_transport(choice);
       const address own[] = {link->local_address()};

@@ -35,7 +35,7 @@ inline const std::vector<medium>& media() {
     for (const std::string& name : fabric::known_providers()) {
       if (name == "sockets") continue;  // stalls now and then when its receiver polls late
       try {
-        fabric::choose_provider(name, "");
+        fabric::choose_provider(name, "", fabric::unsafe_providers::taken);
         found.push_back({name});
       } catch (const weft::error& missing) {
         WARN("skipped: " << missing.what());
@@ -57,7 +57,7 @@ inline std::vector<std::unique_ptr<fabric::transport>> open(const medium& over, 
     fabric::loopback_network network(count, options);
     for (int index = 0; index < count; ++index) links.push_back(network.endpoint(index));
   } else {
-    const fabric::provider_choice chosen = fabric::choose_provider(over.provider, "");
+    const fabric::provider_choice chosen = fabric::choose_provider(over.provider, "", fabric::unsafe_providers::taken);
     fabric::libfabric_options options;
     options.force_local_registration = over.registered;
     for (int index = 0; index < count; ++index) links.push_back(fabric::open_libfabric_transport(chosen, options));

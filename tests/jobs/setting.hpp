@@ -46,7 +46,7 @@ inline std::vector<std::uint64_t> seeds(int count) {
 /// Options of `weft run` that send all messages over this provider; "node": through the memory of the node.
 inline std::vector<std::string> road_options(const std::string& provider) {
   if (provider == "node") return {};
-  return {"--provider", provider, "-x", "WEFT_NODE=off"};
+  return {"--provider", provider, "-x", "WEFT_UNSAFE_PROVIDER=1", "-x", "WEFT_NODE=off"};
 }
 
 /// WEFT_TEST_PROVIDERS, names with a comma between, or `otherwise`; "node" as above.

@@ -217,7 +217,7 @@ class Interfaces(Jobs):
         self.refuses("this host has lo 127.0.0.1/8, eth0 10.77.0.", WEFT_INTERFACE="10.78.0.0/16")
         self.refuses("host wfn0 has no address by which", WEFT_INTERFACE="docker0")
         self.refuses("host wfn0 has no address by which", WEFT_ADDRESS="127.0.0.1")
-        self.refuses("shm", WEFT_PROVIDER="shm")
+        self.refuses("shm", WEFT_PROVIDER="shm", WEFT_UNSAFE_PROVIDER="1")
 
 
 if WHY := hosts.missing() or STARTER.missing():

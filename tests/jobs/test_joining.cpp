@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <weft/fabric/process_record.hpp>
+#include <weft/fabric/provider.hpp>
 #include <weft/runtime/socket.hpp>
 
 #include "catch.hpp"
@@ -47,6 +49,27 @@ words other_launcher(const std::string& address) {
 }
 
 }  // namespace
+
+TEST_CASE("a job whose processes may not open enough files says so and ends", "[files]") {
+  const std::string provider = GENERATE(std::string("node"), weft::fabric::default_provider());
+  bool failed = false;
+  // From what no process starts with to what is enough.
+  for (int files = 6; files < 40; files += files < 22 ? 1 : 6) {
+    std::vector<std::string> command{
+        "run", "-n", "2", "--oversubscribe", "--timeout", seconds_of_a_job, "-x", "WEFT_JOIN_TIMEOUT=3000"};
+    for (const std::string& option : road_options(provider)) command.push_back(option);
+    command.insert(command.end(), {"sh", "-c", "ulimit -n " + std::to_string(files) + "; exec \"$0\" compute 3",
+                                   std::getenv("WEFT_TEST_PROGRAM")});
+    const outcome ended = run(command);
+    INFO(files << " files over " << provider << "\n" << ended.output << ended.error);
+    CHECK(ended.time < std::chrono::seconds(20 * slowdown));
+    if (ended.status == 0) continue;
+    failed = true;
+    CHECK_THAT(ended.error, ContainsSubstring("RLIMIT_NOFILE lets this process have " + std::to_string(files)));
+  }
+  CHECK(failed);
+  CHECK(left_behind().empty());
+}
 
 TEST_CASE("incompatible builds refuse each other by name", "[joining]") {
   for (const std::string stranger : {"0", "2"}) {

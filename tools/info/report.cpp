@@ -25,7 +25,8 @@ std::string compiler() {
 void find_provider(info_report& report, const options& parsed) {
   try {
     report.libfabric = fabric::libfabric_version();
-    auto choice = fabric::choose_provider(parsed.provider, parsed.address);
+    auto choice =
+        fabric::choose_provider(parsed.provider, parsed.address, fabric::unsafe_providers{parsed.unsafe_provider});
     report.provider = choice.provider;
     report.provider_reason = choice.reason;
     report.provider_warning = choice.warning;

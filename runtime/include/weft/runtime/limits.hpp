@@ -9,4 +9,7 @@ namespace weft {
 /// error: "; ...". Empty where none is known. `number` is errno, of pthread functions what they return.
 std::string limit_behind(int number, const char* call);
 
+/// The same where this process can open no file just now: for what failed in libraries that do not say why. Any thread.
+std::string file_limit_met();
+
 }  // namespace weft

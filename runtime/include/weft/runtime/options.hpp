@@ -15,8 +15,9 @@ namespace weft {
 enum class progress_mode { caller, thread };
 
 struct options {
-  std::string provider;  ///< libfabric provider; empty: the default of this machine
-  std::string address;   ///< numeric: what endpoints and control connections bind to; empty: the interface's
+  std::string provider;          ///< libfabric provider; empty: the default of this machine
+  bool unsafe_provider = false;  ///< one that can do harm is taken where `provider` names it
+  std::string address;           ///< numeric: what endpoints and control connections bind to; empty: the interface's
   /// A file that describes the network's switches, as Slurm's topology.conf; empty: what Slurm tells its tasks of
   /// them, if it started them; `no_topology`: nothing is known of them.
   std::string topology;
@@ -35,7 +36,7 @@ struct options {
   std::size_t unexpected_limit =
       4 << 20;  ///< bytes of unmatched messages kept for one peer before it sends envelopes only
   std::size_t send_buffer_limit = 64 << 20;  ///< bytes of short messages kept for peers that do not take them yet
-  std::size_t plan_cache = 64 << 20;         ///< bytes of plans that each rank keeps for each communicator
+  std::size_t plan_cache = 64 << 20;         ///< bytes of plans that a process keeps for each communicator
   std::size_t piece = 512 << 10;             ///< longest payload transfer, bytes
   /// Payload bytes on the way from a peer while short messages pass between the same processes; 0: by the provider.
   std::size_t window = 0;

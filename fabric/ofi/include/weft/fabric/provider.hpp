@@ -45,6 +45,7 @@ struct provider_traits {
   bool one_host = false;     ///< reaches no other, and has no interface
   bool late_option = false;  ///< before libfabric 2.1 its least room for a frame can be set only when it is enabled
   const char* warning = "";  ///< to its user
+  const char* harm = "";     ///< what it can do, for which it is not taken unless that is wanted all the same
 };
 /// Of one that weft has not been tried with: the usual.
 const provider_traits& traits_of(std::string_view provider);
@@ -63,11 +64,16 @@ std::string default_provider();
 /// with those that some have.
 std::string check_address(const std::string& address);
 
+/// Whether providers that can do harm are taken.
+enum class unsafe_providers : bool { refused, taken };
+
 /// Finds provider `requested` (empty: the default) on the interface that has `bind_address`, a numeric IPv4 or IPv6
 /// address (empty: 127.0.0.1; shm has none and ignores it); an outside interface is taken only when its address is
-/// given. Throws weft::error: errc::no_provider for a name that is unknown or not to be had here, with those that are;
+/// given. Throws weft::error: errc::no_provider for a name that is unknown, not to be had here or refused, with those
+/// that are;
 /// errc::invalid_argument for an address that no interface of this machine has, with those that some have.
 /// Blocks for a tenth of a second or more, the first time in a process, while libfabric and its providers are loaded.
-provider_choice choose_provider(const std::string& requested, const std::string& bind_address);
+provider_choice choose_provider(const std::string& requested, const std::string& bind_address,
+                                unsafe_providers unsafe = unsafe_providers::refused);
 
 }  // namespace weft::fabric
