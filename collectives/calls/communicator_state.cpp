@@ -31,7 +31,7 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
       seat(here->seat_of(rank)),
       joined_(std::make_unique<fabric::participant>(here->members(), rank)),
       member(*joined_),
-      plans(hosting.settings().plan_cache),
+      plans(hosting.plan_bytes()),
       selection(hosting.selection()) {
   if (here->joins()) among_ranks.emplace(*here, seat, selection);
   if (here->joins() || here->between().board()) member.told = here.get();
@@ -45,7 +45,7 @@ communicator_state::communicator_state(communicator_state& of, std::shared_ptr<m
       here(std::move(elsewhere)),
       seat(of.seat),
       member(of.member),
-      plans(host.settings().plan_cache),
+      plans(host.plan_bytes()),
       selection(of.selection) {
   if (here->joins()) among_ranks.emplace(*here, seat, selection);
 }

@@ -1,5 +1,3 @@
-#include <cstdlib>
-#include <new>
 #include <utility>
 #include <weft/executor/execution.hpp>
 #include <weft/runtime/error.hpp>
@@ -24,13 +22,8 @@ execution::execution(fabric::messenger& messages, fabric::participant& member, c
       member_(member),
       others_(shared),
       plan_(std::move(plan)),
-      scratch_(nullptr, [](std::byte* memory) { std::free(memory); }),
+      scratch_(plan_->scratch_bytes),
       mine_hold_(member.members->communicator) {
-  if (plan_->scratch_bytes != 0) {
-    const std::size_t pages = (plan_->scratch_bytes + 4095) / 4096 * 4096;
-    scratch_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, pages)));
-    if (scratch_ == nullptr) throw std::bad_alloc();
-  }
   const auto& steps = plan_->steps;
   index_ = std::make_unique<std::uint32_t[]>(steps.size());
   std::uint32_t sends = 0;

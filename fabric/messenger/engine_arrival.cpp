@@ -104,10 +104,11 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
 void engine::take_envelope(peer& from, const header& h, std::span<const std::byte> body) {
   if (body.size() < sizeof(envelope_body) || h.length == 0)
     return troubles_.suspect(from, "it sent an envelope that is cut short or empty");
-  auto message = messages_.take(room_for(h.length));  // as is reserved for it, should it come whole
+  const bool collective = h.matching == space::collective;
+  auto message = messages_.take(collective ? room_for(h.length) : 0);  // as is reserved for it, should it come whole
   message->source = h.source;
   message->tag = h.tag;
-  message->collective = h.matching == space::collective;
+  message->collective = collective;
   message->fingerprint = h.detail;
   message->bytes = h.length;
   message->process = from.process;

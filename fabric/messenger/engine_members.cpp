@@ -66,7 +66,7 @@ planned_needs engine::needs_of(const participant& member, std::span<const planne
     if (member.members->process[static_cast<std::size_t>(each.peer)] == settings_.process) continue;
     const bool is_short = each.bytes <= settings_.eager_limit;
     if (each.is_send) frames(1, is_short ? each.bytes : sizeof(envelope_body));
-    if (each.bytes <= smaller_than_an_envelope) continue;
+    if (each.bytes == 0) continue;
     // Short ones may have to be announced, too.
     all.slots[transfer_slots::length_class(0)] += pieces_ahead;
     if (each.is_send) {

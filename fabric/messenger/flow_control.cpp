@@ -33,6 +33,18 @@ constexpr std::chrono::milliseconds time_to_explain{100};
 constexpr std::uint64_t most_credit = std::uint64_t{1} << 40;
 
 constexpr int free_checks = 8;
+
+/// Whether a receiver that keeps too much has to ask for it. Nobody could ask for an empty message.
+bool goes_as_envelope(const peer& to, std::size_t bytes) noexcept { return to.envelopes_only && bytes != 0; }
+
+/// A message whose send has ended, behind its announcement.
+std::unique_ptr<std::byte[]> kept_body(outgoing& of) {
+  if (of.longer != nullptr) return std::move(of.longer);
+  auto copy = std::make_unique_for_overwrite<std::byte[]>(of.bytes);
+  std::memcpy(copy.get(), of.copy.data(), of.bytes);
+  return copy;
+}
+
 constexpr std::chrono::milliseconds between_checks{10};
 
 }  // namespace
@@ -208,12 +220,13 @@ void flow_control::send_control(peer& to, header& h, const std::byte* body, std:
 void flow_control::send_eager(peer& to, send_operation& send) {
   to.note_short_message();
   header h = head_for(message_kind::eager, send);
-  const bool as_envelope = to.envelopes_only && send.bytes > smaller_than_an_envelope;
-  if (!as_envelope && to.messages.empty() && try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8))
+  if (!goes_as_envelope(to, send.bytes) && to.messages.empty() &&
+      try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8))
     return operations_.end(send);
-  if (!send.collective && buffered_ + send.bytes <= settings_.send_buffer_limit) {
+  const std::size_t cost = cost_of_buffered(send.bytes);
+  if (!send.collective && buffered_ + cost <= settings_.send_buffer_limit) {
     to.messages.push(h, send.data, send.bytes);
-    buffered_ += send.bytes;
+    buffered_ += cost;
     operations_.end(send);
   } else {  // a collective needs no copy to go on
     to.messages.push(h, send);
@@ -237,10 +250,11 @@ void flow_control::send_queued(peer& to, const header& h, std::span<const std::b
 bool flow_control::transmit_first(peer& to) {
   outgoing& first = to.messages.front();
   const bool eager = first.head.kind == message_kind::eager;
-  if (eager && to.envelopes_only && first.bytes > smaller_than_an_envelope) {
+  if (eager && goes_as_envelope(to, first.bytes)) {
+    auto kept = first.operation == nullptr ? kept_body(first) : nullptr;
     departure& leaving = depart(departures_, to.process, first.bytes);
-    leaving.data = first.body();
-    leaving.kept = std::move(first.longer);
+    leaving.data = kept != nullptr ? kept.get() : first.body();
+    leaving.kept = std::move(kept);
     leaving.operation = std::exchange(first.operation, nullptr);
     if (leaving.operation != nullptr) {
       leaving.operation->now = operation::stage::waiting_for_grant;
@@ -259,7 +273,7 @@ bool flow_control::transmit_first(peer& to) {
 
 void flow_control::remove_first_message(peer& to) noexcept {
   const outgoing& first = to.messages.front();
-  if (first.operation == nullptr && first.head.kind == message_kind::eager) buffered_ -= first.bytes;
+  if (first.operation == nullptr && first.head.kind == message_kind::eager) note_left(first.bytes);
   to.messages.pop();
 }
 

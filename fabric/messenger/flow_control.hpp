@@ -1,6 +1,7 @@
 // The other processes: what waits to be sent to each, and credit.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -84,15 +85,20 @@ class flow_control {
 
   std::size_t frame_limit() const noexcept { return frame_limit_; }
   std::size_t inject_limit() const noexcept { return inject_limit_; }
-  /// Bytes of messages whose send has ended and that have not left.
+  /// Bytes that messages take whose send has ended and that have not left.
   std::size_t buffered() const noexcept { return buffered_; }
-  void note_left(std::size_t buffered_bytes) noexcept { buffered_ -= buffered_bytes; }
+  /// One of so many bytes has left.
+  void note_left(std::size_t bytes) noexcept { buffered_ -= cost_of_buffered(bytes); }
   object_pool<outgoing>& frames() noexcept { return frames_; }
   doorbell& bell() noexcept { return bell_; }
   const doorbell& bell() const noexcept { return bell_; }
 
  private:
   void keep_within(const transport_limits& limits);
+  /// With what is remembered of it, in the queue or when it has been announced.
+  static constexpr std::size_t cost_of_buffered(std::size_t bytes) noexcept {
+    return bytes + std::max(sizeof(outgoing), sizeof(departure));
+  }
   bool gives_for_nothing(const peer& to) const noexcept;
   bool try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve);
   bool transmit_first(peer& to);

@@ -1,6 +1,7 @@
 #include <weft/fabric/messenger.hpp>
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/limits.hpp>
 
 #include "engine.hpp"
 
@@ -39,8 +40,8 @@ void messenger::connect(std::span<const address> endpoints, clock::time_point de
     while_held([&] { done = engine_->flow().connected(); });
     if (interrupted) interrupted();
     if (!done && steady_clock_source().now() > deadline)
-      throw error(errc::timed_out,
-                  "no connection over " + limits().provider + " to the processes " + engine_->flow().missing());
+      throw error(errc::timed_out, "no connection over " + limits().provider + " to the processes " +
+                                       engine_->flow().missing() + file_limit_met());
   }
   while_held([&] { engine_->flow().name_connections(); });
 }

@@ -9,8 +9,8 @@
 
 namespace weft::fabric {
 
-/// What comes back is kept for the next use, so that a steady state allocates nothing; and objects can be reserved
-/// beforehand. One thread at a time.
+/// What comes back is kept for the next use, so that a steady state of so many allocates nothing; and more objects can
+/// be reserved beforehand. One thread at a time.
 template <class T>
 class object_pool {
  public:
@@ -23,20 +23,28 @@ class object_pool {
     spare_.pop_back();
     return taken;
   }
-  void keep(std::unique_ptr<T> used) noexcept { spare_.push_back(std::move(used)); }
+  void keep(std::unique_ptr<T> used) noexcept {
+    if (made_ > std::max(reserved_, most_kept))
+      --made_;
+    else
+      spare_.push_back(std::move(used));
+  }
 
   /// So many can be in use at a time from now on without an allocation. Throws std::bad_alloc.
   template <class... Arguments>
   void reserve(std::size_t all, const Arguments&... arguments) {
     while (made_ < all) add(arguments...);
+    reserved_ = std::max(reserved_, all);
   }
   /// No more than so many need be kept, beside a few.
   void trim(std::size_t all) noexcept {
+    reserved_ = all;
     for (all = std::max(all, most_spare); made_ > all && !spare_.empty(); --made_) spare_.pop_back();
   }
 
  private:
-  static constexpr std::size_t most_spare = 64;
+  static constexpr std::size_t most_spare = 64;  // when a reservation has ended
+  static constexpr std::size_t most_kept = 512;
 
   template <class... Arguments>
   void add(const Arguments&... arguments) {
@@ -48,6 +56,7 @@ class object_pool {
 
   std::vector<std::unique_ptr<T>> spare_;  // has room for all that were made
   std::size_t made_ = 0;                   // and not deleted
+  std::size_t reserved_ = 0;
 };
 
 }  // namespace weft::fabric

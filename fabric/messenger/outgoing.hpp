@@ -13,15 +13,15 @@
 
 namespace weft::fabric {
 
-/// Messages of so few bytes cost the receiver no more than an envelope, so they are always sent eagerly.
-inline constexpr std::size_t smaller_than_an_envelope = 64;
+/// Bodies of so few bytes are kept without memory of their own.
+inline constexpr std::size_t short_body = 64;
 
 struct outgoing {
   header head;
-  std::size_t bytes = 0;                ///< of the body
-  send_operation* operation = nullptr;  ///< whose message the body is: it ends when this has left. Else
-  std::array<std::byte, smaller_than_an_envelope> copy;  ///< the body, where there is room for it here,
-  std::unique_ptr<std::byte[]> longer;                   ///< or there
+  std::size_t bytes = 0;                   ///< of the body
+  send_operation* operation = nullptr;     ///< whose message the body is: it ends when this has left. Else
+  std::array<std::byte, short_body> copy;  ///< the body, where there is room for it here,
+  std::unique_ptr<std::byte[]> longer;     ///< or there
   boost::intrusive::list_member_hook<> queued;
 
   const std::byte* body() const noexcept {
@@ -44,7 +44,7 @@ class outgoing_queue {
   /// With a body that is copied. Allocates memory only for a long one. Throws std::bad_alloc.
   void push(const header& head, const std::byte* body, std::size_t bytes) {
     std::unique_ptr<std::byte[]> longer;
-    if (bytes > smaller_than_an_envelope) longer = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    if (bytes > short_body) longer = std::make_unique_for_overwrite<std::byte[]>(bytes);
     outgoing& last = add(head, bytes);
     last.longer = std::move(longer);
     if (bytes != 0) std::memcpy(last.longer != nullptr ? last.longer.get() : last.copy.data(), body, bytes);

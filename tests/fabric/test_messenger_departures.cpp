@@ -117,6 +117,7 @@ TEST_CASE("who probes for a rank that has left is told once", "[messenger][depar
 TEST_CASE("what a rank sent before it left arrives, whoever inquires meanwhile", "[messenger][departures]") {
   auto shape = small_shape(3);
   shape.settings.credit = 2048;  // so that most of it waits at its sender
+  shape.settings.send_buffer_limit = 64 << 10;  // and all of it
   messenger_job job(shape);
   const auto both = job.communicator(100, {0, 1});
   job.kill(2);

@@ -11,6 +11,7 @@ using words = std::vector<std::string>;
 
 int survive(int argc, char** argv);
 int beset(int argc, char** argv);
+int abuse(int argc, char** argv);
 int exchange(int argc, char** argv);
 int calls(int argc, char** argv);
 int compute(int argc, char** argv);
@@ -24,6 +25,7 @@ int near(int argc, char** argv);
 int line(int argc, char** argv);
 int notice(int argc, char** argv);
 int whole_api(int argc, char** argv);
+int soak(int argc, char** argv);
 int unread(int argc, char** argv);
 
 }  // namespace weft_test

@@ -9,6 +9,7 @@
 #include <memory>
 #include <weft/executor/bound_schedule.hpp>
 #include <weft/executor/offered_memory.hpp>
+#include <weft/executor/scratch_memory.hpp>
 #include <weft/fabric/messenger.hpp>
 #include <weft/request/run_arguments.hpp>
 #include <weft/runtime/event.hpp>
@@ -97,7 +98,7 @@ class execution {
   fabric::participant& member_;
   offered_memory others_;
   std::shared_ptr<const bound_schedule> plan_;
-  std::unique_ptr<std::byte[], void (*)(std::byte*)> scratch_;
+  scratch_memory scratch_;
   std::unique_ptr<std::uint32_t[]> index_;  // of each step in sends_ or receives_
   std::unique_ptr<send[]> sends_;
   std::unique_ptr<receive[]> receives_;

@@ -1,6 +1,7 @@
 // A process of a job: its connections to the others, and the ranks that it hosts.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -62,6 +63,13 @@ class process {
   bool is_spare(int rank) const noexcept { return rank >= everyone_->size() - settings_.spares; }
   int first_rank() const noexcept { return first_rank_; }
   int local_ranks() const noexcept { return local_ranks_; }
+  /// Bytes of plans that each of those keeps for each communicator: its part of what the process may, or enough for a
+  /// few short ones.
+  std::size_t plan_bytes() const noexcept {
+    constexpr std::size_t few_plans = 1 << 20;
+    const auto ranks = static_cast<std::size_t>(local_ranks_);
+    return std::max(settings_.plan_cache / ranks, std::min(settings_.plan_cache, few_plans));
+  }
   /// The threads that these run on, and what each is bound to (empty: to nothing).
   int workers() const noexcept { return workers_; }
   const std::vector<topology::cpu_set>& worker_cpus() const noexcept { return worker_cpus_; }

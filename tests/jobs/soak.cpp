@@ -1,0 +1,201 @@
+// soak SECONDS SEED LAP: mixed traffic for so long, the same again after each LAP rounds (0: never). Every element is
+// compared. Each process prints what it holds every so often, and in the end how that grew in the last half.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+#include <weft/weft.hpp>
+
+#include "collectives/call_table.hpp"
+#include "draw.hpp"
+#include "holding.hpp"
+#include "jobs.hpp"
+#include "parts.hpp"
+
+namespace weft_test {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+constexpr int samples = 60;
+
+struct sample {
+  double seconds = 0;
+  holding held;
+};
+
+/// Growth a minute from the first third of the last half to its last third: between the least of each, since what is
+/// held comes and goes.
+double growth_a_minute(const std::vector<sample>& all, std::size_t what) {
+  const std::size_t half = all.size() / 2, third = (all.size() - half) / 3, last = all.size() - third;
+  const auto least = [&](std::size_t first) {
+    double value = all[first].held.of[what];
+    for (std::size_t i = first; i < first + third; ++i) value = std::min(value, all[i].held.of[what]);
+    return value;
+  };
+  return (least(last) - least(half)) / (all[last].seconds - all[half].seconds) * 60;
+}
+
+holding growth_of(const std::vector<sample>& all) {
+  holding growth;
+  for (std::size_t i = 0; i < growth.of.size(); ++i) growth.of[i] = growth_a_minute(all, i);
+  return growth;
+}
+
+class soaked {
+ public:
+  soaked(weft::runtime& runtime, weft::communicator& world, std::uint64_t seed)
+      : runtime_(runtime), world_(world), seed_(seed) {}
+
+  /// The same on every rank.
+  void round(std::uint64_t number) {
+    const std::uint64_t seed = mix(seed_ ^ mix(number));
+    switch (draw(seed, 0, 8)) {
+      case 0:
+      case 1:
+        return check_rows(runtime_, world_, drawn_rows(11, seed), seed);
+      case 2:
+        return overlap_rows(runtime_, world_, drawn_rows(11, seed), seed);
+      case 3:
+        return messages(world_, seed);
+      case 4:
+        return exchange_messages(world_, draw(seed, 1, 2) == 0 ? draw(seed, 2, 200) : draw(seed, 2, 30'000), 50);
+      case 5:
+        return divisions(seed);
+      case 6:
+        return check_plans(world_, draw(seed, 1, 400), 3);
+      default:
+        return survivors(seed);
+    }
+  }
+
+  /// A communicator whose calls end with an error, and messages there that nobody takes.
+  weft::communicator revoked(std::uint64_t seed) {
+    weft::communicator part = world_.dup();
+    const std::array<int, 4> unwanted{};
+    if (part.rank() == static_cast<int>(draw(seed, 1, static_cast<std::uint64_t>(part.size())))) part.revoke();
+    try {
+      part.send(unwanted, (part.rank() + 1) % part.size(), 5);
+      for (;;) part.barrier();
+    } catch (const weft::error& ended) {
+      if (ended.code() != weft::errc::revoked) throw;
+    }
+    return part;
+  }
+
+ private:
+  static std::byte mark(int from, std::size_t message, std::size_t at) {
+    return static_cast<std::byte>(static_cast<std::size_t>(from) * 31 + message * 7 + at * 13);
+  }
+
+  /// Everybody to everybody, of all lengths, all at once.
+  static void messages(weft::communicator& on, std::uint64_t seed) {
+    const int n = on.size(), me = on.rank();
+    struct each {
+      int other;
+      std::size_t number;
+      std::vector<std::byte> bytes;
+    };
+    std::vector<each> sent, got;
+    for (int other = 0; other < n; ++other)
+      for (std::size_t number = 0; number < 3; ++number) {
+        const std::size_t most = draw(seed, number, 3) == 0 ? 300'000 : 9'000;
+        const std::size_t bytes = draw(seed, 10 + number, most);
+        got.push_back({other, number, std::vector<std::byte>(bytes)});
+        sent.push_back({other, number, std::vector<std::byte>(bytes)});
+        for (std::size_t at = 0; at < bytes; ++at) sent.back().bytes[at] = mark(me, number, at);
+      }
+    std::vector<weft::handle> all;
+    for (each& one : sent) all.push_back(on.isend(one.bytes, one.other, static_cast<int>(one.number)));
+    for (each& one : got) all.push_back(on.irecv(one.bytes, one.other, static_cast<int>(one.number)));
+    weft::wait_all(all);
+    for (const each& one : got)
+      for (std::size_t at = 0; at < one.bytes.size(); ++at)
+        if (one.bytes[at] != mark(one.other, one.number, at)) throw std::logic_error("a message's contents");
+  }
+
+  /// Communicators that are made, used and freed in some order.
+  void divisions(std::uint64_t seed) {
+    std::vector<weft::communicator> made;
+    made.push_back(world_.dup());
+    made.push_back(*world_.split(world_.rank() % 2, -world_.rank()));
+    made.push_back(made.back().dup());
+    made.push_back(world_.split_by_node());
+    std::size_t number = 0;
+    for (weft::communicator& each : made) {
+      const std::uint64_t own = mix(seed + ++number);
+      check_rows(runtime_, each, drawn_rows(4, own), own);
+      messages(each, own);
+    }
+    while (!made.empty()) made.erase(made.begin() + static_cast<std::ptrdiff_t>(draw(seed, made.size(), made.size())));
+  }
+
+  /// What survives of a communicator whose calls have ended with an error.
+  void survivors(std::uint64_t seed) {
+    weft::communicator rest = revoked(seed).shrink();
+    if (rest.size() != world_.size()) throw std::logic_error("a rank is missing that lives");
+    check_rows(runtime_, rest, drawn_rows(2, seed), seed);
+  }
+
+  weft::runtime& runtime_;
+  weft::communicator& world_;
+  std::uint64_t seed_;
+};
+
+struct soaking {
+  std::chrono::duration<double> time;
+  std::uint64_t seed, lap;
+};
+
+/// Whether rank 0's time is over, told to all.
+bool is_over(weft::communicator& world, steady::time_point end) {
+  std::array<int, 1> over{world.rank() == 0 && steady::now() >= end};
+  world.bcast(over, 0);
+  return over[0] != 0;
+}
+
+void soak_rank(weft::runtime& runtime, weft::communicator& world, const soaking& how) {
+  const char* const ranks = std::getenv("WEFT_RANKS_PER_PROCESS");
+  const int each = ranks == nullptr ? 1 : std::atoi(ranks), process = world.rank() / each;
+  const bool looks = world.rank() % each == 0;
+  soaked traffic(runtime, world, how.seed);
+  // The last thousand failures are remembered: from here on no more of them.
+  for (std::uint64_t i = 0; i < 1'100; ++i) traffic.revoked(i).shrink();
+  std::vector<sample> all;
+  all.reserve(samples);
+  const auto begin = steady::now();
+  std::uint64_t round = 0;
+  for (int number = 1; number <= samples; ++number) {
+    const auto until = begin + std::chrono::duration_cast<steady::duration>(how.time / samples * number);
+    do traffic.round(how.lap == 0 ? round : round % how.lap);
+    while (++round % std::max<std::uint64_t>(how.lap, 1) != 0 || !is_over(world, until));
+    world.barrier();
+    if (looks) {
+      all.push_back({std::chrono::duration<double>(steady::now() - begin).count(), held_now()});
+      print_holding("process " + std::to_string(process) + " after " + std::to_string(all.back().seconds) + " s",
+                    all.back().held);
+    }
+    world.barrier();
+  }
+  if (looks) print_holding("growth of process " + std::to_string(process) + " a minute", growth_of(all));
+  if (world.rank() == 0) std::printf("%llu rounds\n", static_cast<unsigned long long>(round));
+}
+
+}  // namespace
+
+int soak(int argc, char** argv) try {
+  weft::runtime runtime(argc, argv);
+  const soaking how{std::chrono::duration<double>(std::atof(argv[2])), std::strtoull(argv[3], nullptr, 10),
+                    std::strtoull(argv[4], nullptr, 10)};
+  runtime.run([&](weft::communicator& world) { soak_rank(runtime, world, how); });
+  return 0;
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "soak: %s\n", e.what());
+  return 3;
+}
+
+}  // namespace weft_test

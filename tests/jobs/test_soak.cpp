@@ -1,0 +1,68 @@
+// What a job holds does not grow with its traffic. WEFT_TEST_SOAK=MINUTES goes on for so long over each road, with
+// traffic that does not repeat; WEFT_TEST_SEED is the seed.
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <vector>
+#include <weft/fabric/provider.hpp>
+
+#include "catch.hpp"
+#include "seed.hpp"
+#include "setting.hpp"
+#include "tools/launcher_under_test.hpp"
+
+using namespace weft_test;
+using words = std::vector<std::string>;
+
+namespace {
+
+/// KiB a minute that may be noise: what comes and goes is not at its least in every look, and of what libfabric's rxm
+/// has taken for buffers at its start pages become resident one after another.
+struct tolerance {
+  double heap, anon, shared;
+};
+
+/// The number behind `name` in a line of a job.
+double number_in(const std::string& line, const std::string& name) {
+  return std::stod(line.substr(line.find(" " + name + " ") + name.size() + 2));
+}
+
+void soak_over(const std::string& provider, words shape) {
+  const int minutes = setting("SOAK", 0);
+  const std::string seconds = std::to_string(minutes == 0 ? 8 * slowdown : 60 * minutes);
+  const tolerance most = minutes == 0 ? tolerance{1024, 16384, 4096} : tolerance{64, 256, 256};
+  const std::string seed = std::to_string(test_seed());
+  words command{"run", "--oversubscribe", "--timeout", std::to_string(120 * minutes + 240)};
+  for (const words& some : {road_options(provider), std::move(shape)})
+    command.insert(command.end(), some.begin(), some.end());
+  command.insert(command.end(), {"PROGRAM", "soak", seconds, seed, minutes == 0 ? "40" : "0"});
+  const outcome ended = run(command);
+  if (ended.status != 0 && ended.error.find("is not to be had here") != std::string::npos)
+    skip("no provider " + provider);
+  INFO("seed " << seed << " over " << provider << "\n" << ended.output << ended.error);
+  REQUIRE(ended.status == 0);
+  std::istringstream lines(ended.output);
+  int processes = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("growth of process ")) continue;
+    ++processes;
+    std::printf("%s, seed %s: %s\n", provider.c_str(), seed.c_str(), line.c_str());
+    CHECK(number_in(line, "heap") < most.heap);
+    CHECK(number_in(line, "anon") < most.anon);
+    CHECK(number_in(line, "shared") < most.shared);
+    CHECK(number_in(line, "descriptors") == 0);
+  }
+  CHECK(processes >= 2);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+TEST_CASE("a job over net, or tcp as it is called later, does not grow with its traffic", "[soak-net]") {
+  soak_over(weft::fabric::default_provider(), {"-n", "4", "--ranks-per-process", "2"});
+}
+TEST_CASE("a job over rxm does not grow with its traffic", "[soak-rxm]") { soak_over("tcp;ofi_rxm", {"-n", "3"}); }
+TEST_CASE("a job in the node's memory does not grow with its traffic", "[soak-node]") {
+  soak_over("node", {"-n", "4", "--ranks-per-process", "2"});
+}
