@@ -56,6 +56,10 @@ control_link::control_link(file_descriptor socket, stage begin, int peer_process
       since(clock::now()),
       heard(since),
       socket_(std::move(socket)) {
+  keep_for(timeout);
+}
+
+void control_link::keep_for(std::chrono::milliseconds timeout) noexcept {
   const auto milliseconds = static_cast<unsigned>(timeout.count());
   ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }

@@ -37,6 +37,9 @@ class control_link {
   /// `peer` is -1 while it is not known. What is sent unacknowledged for `timeout` ends the connection.
   control_link(file_descriptor socket, stage begin, int peer, std::chrono::milliseconds timeout);
 
+  /// From now on what is sent unacknowledged ends the connection after `timeout`.
+  void keep_for(std::chrono::milliseconds timeout) noexcept;
+
   int descriptor() const noexcept { return socket_.get(); }
 
   /// The errno of a connection attempt that is decided; 0 is success.

@@ -8,7 +8,10 @@
 namespace weft::fabric {
 namespace {
 
-constexpr std::size_t longest_message = 1 + 4 + 8 + longest_note;
+constexpr std::size_t longest_message =
+    1 + 4 + 8 + longest_note;  // but for votes, which have as many bits as processes
+
+bool numbered(control_kind kind) { return kind == control_kind::note || kind == control_kind::vote; }
 
 }  // namespace
 
@@ -45,12 +48,12 @@ proof prove_end(control_end end, std::span<const std::byte> secret, std::span<co
 
 std::vector<std::byte> encode(const control_message& message) {
   const bool about_process = message.kind != control_kind::alive;
-  const bool numbered = message.kind == control_kind::note;
   std::vector<std::byte> result;
-  put(result, static_cast<std::uint16_t>(1 + (about_process ? 4 : 0) + (numbered ? 8 : 0) + message.bytes.size()));
+  put(result, static_cast<std::uint16_t>(1 + (about_process ? 4 : 0) + (numbered(message.kind) ? 8 : 0) +
+                                         message.bytes.size()));
   put(result, static_cast<std::uint8_t>(message.kind));
   if (about_process) put(result, message.process);
-  if (numbered) put(result, message.sequence);
+  if (numbered(message.kind)) put(result, message.sequence);
   put(result, message.bytes);
   return result;
 }
@@ -58,21 +61,23 @@ std::vector<std::byte> encode(const control_message& message) {
 std::optional<control_message> take_message(std::span<const std::byte>& from) {
   byte_reader reader(from);
   const auto length = reader.number<std::uint16_t>();
-  if (!reader.good()) return std::nullopt;
-  if (length < 1 || length > longest_message)
+  byte_reader front = reader;
+  const auto kind = front.number<std::uint8_t>();
+  if (!reader.good() || (length > 0 && !front.good())) return std::nullopt;
+  if (length < 1 || (length > longest_message && kind != static_cast<std::uint8_t>(control_kind::vote)))
     throw error(errc::protocol, "control message of " + std::to_string(length) + " bytes; 1 to " +
                                     std::to_string(longest_message) + " are possible");
   byte_reader body(reader.bytes(length));
   if (!reader.good()) return std::nullopt;
   control_message result;
-  const auto kind = body.number<std::uint8_t>();
-  if (kind < 1 || kind > static_cast<std::uint8_t>(control_kind::note))
+  body.number<std::uint8_t>();
+  if (kind < 1 || kind > static_cast<std::uint8_t>(control_kind::vote))
     throw error(errc::protocol, "control message of the unknown kind " + std::to_string(kind));
   result.kind = static_cast<control_kind>(kind);
   if (result.kind != control_kind::alive) result.process = body.number<std::uint32_t>();
-  if (result.kind == control_kind::note) result.sequence = body.number<std::uint64_t>();
+  if (numbered(result.kind)) result.sequence = body.number<std::uint64_t>();
   result.bytes = body.rest();
-  const bool tail = result.kind == control_kind::lost || result.kind == control_kind::note;
+  const bool tail = result.kind == control_kind::lost || numbered(result.kind);
   if (!body.good() || (!tail && !result.bytes.empty()))
     throw error(errc::protocol, "control message of kind " + std::to_string(kind) + " with " + std::to_string(length) +
                                     " bytes, which is not its length");

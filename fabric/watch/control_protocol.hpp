@@ -49,13 +49,14 @@ enum class control_kind : std::uint8_t {
   lost,       ///< `process` is lost; `bytes` say why
   left,       ///< `process` has left
   note,       ///< note number `sequence` of `process`, in `bytes`
+  vote,       ///< what `process` says in a vote (vote.hpp), in `bytes`; greater `sequence`s are later
 };
 
 struct control_message {
   control_kind kind = control_kind::alive;
   std::uint32_t process = 0;
   std::uint64_t sequence = 0;
-  std::span<const std::byte> bytes{};  ///< of lost and note: what is left of the message
+  std::span<const std::byte> bytes{};  ///< of lost, note and vote: what is left of the message
 };
 
 std::vector<std::byte> encode(const control_message& message);

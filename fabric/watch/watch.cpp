@@ -49,7 +49,14 @@ watch::watch(const monitor_options& options, file_descriptor listener, const bel
       joining_(options_.joining),
       next_link_(first_link_id),
       listen_again_(clock::now()),
-      next_heartbeat_(clock::now() + options_.heartbeat) {
+      next_heartbeat_(clock::now() + options_.heartbeat),
+      verdict_(
+          {.self = setup_.process,
+           .processes = news_.processes(),
+           .timeout = options_.peer_timeout,
+           .heartbeat = options_.heartbeat,
+           .seed = setup_.all[static_cast<std::size_t>(setup_.process)].incarnation,
+           .flood = [this](std::uint64_t sequence, std::span<const std::byte> said) { flood_vote(sequence, said); }}) {
   if (!epoll_) throw_system_error(errno, "epoll_create1", "starting the monitor");
   if (!wake_) throw_system_error(errno, "eventfd", "starting the monitor");
   poll_for(wake_.get(), wake_id, EPOLLIN);
@@ -107,14 +114,16 @@ void watch::run() {
 bool watch::ended() const {
   if (stopping_) return true;
   // Whoever is about to connect would learn of the leave elsewhere; whoever proves itself already is waited for.
-  return leaving_ && (clock::now() >= leave_until_ || std::ranges::all_of(links_, [](const auto& link) {
-                        return link.second->at == stage::over || link.second->at == stage::accepted;
+  return leaving_ && (clock::now() >= leave_until_ || std::ranges::all_of(links_, [this](const auto& link) {
+                        return link.second->at == stage::over || link.second->at == stage::accepted ||
+                               (link.second->peer >= 0 && news_.lost(link.second->peer));
                       }));
 }
 
 watch::clock::time_point watch::next_deadline() const {
   auto result = next_heartbeat_;
   if (leaving_) result = std::min(result, leave_until_);
+  if (!given_up_) result = std::min(result, verdict_.next_look());
   if (!listening_ && !given_up_ && strangers_ < most_strangers) result = std::min(result, listen_again_);
   for (const auto& [process, target] : targets_) {
     if (linked(process)) continue;
@@ -167,6 +176,7 @@ void watch::forgive_own_pause(clock::time_point planned) {
     link->since += late;
   }
   for (auto& [process, target] : targets_) target.give_up += late;
+  verdict_.postpone(late);
 }
 
 void watch::serve_requests() {
@@ -208,7 +218,13 @@ void watch::check_deadlines() {
     else if (target.link == 0 && now >= target.next_attempt)
       connect(process, target);
   }
-  for (const int process : unreachable) declare_lost(process, targets_.at(process).trouble);
+  for (const int process : unreachable) {
+    const auto target = targets_.find(process);
+    if (target == targets_.end()) continue;  // excluded since
+    const std::string trouble = target->second.trouble;
+    target->second.ended ? declare_lost(process, trouble) : fell_silent(process, trouble);
+  }
+  report_hearing(now);
   if (!listening_ && !given_up_ && strangers_ < most_strangers && now >= listen_again_) {
     poll_for(listener_.get(), listener_id, EPOLLIN);
     listening_ = true;
@@ -224,10 +240,10 @@ void watch::check_links(clock::time_point now) {
     if (link->at == stage::accepted || link->at == stage::challenging) {
       if (now >= link->since + stranger_time) link->at = stage::over;
     } else if (link->at == stage::standing) {
-      if (now >= link->heard + options_.peer_timeout)
-        connection_ended(*link, "silent for " + std::to_string(options_.peer_timeout.count()) + " ms");
-      else if (link->unsent() > most_unsent)
-        connection_ended(*link, "does not read its control connection");
+      const bool silent = now >= link->heard + options_.peer_timeout;
+      if (silent) fell_silent(link->peer, "silent for " + std::to_string(options_.peer_timeout.count()) + " ms");
+      if (silent && !news_.alive(link->peer) && !may_learn_verdict(*link, now)) link->at = stage::over;
+      if (link->unsent() > most_unsent) connection_ended(*link, "does not read its control connection", !silent);
     }
   }
 }

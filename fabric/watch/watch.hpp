@@ -20,6 +20,7 @@
 #include "control_link.hpp"
 #include "control_protocol.hpp"
 #include "job_news.hpp"
+#include "verdict.hpp"
 
 namespace weft::fabric {
 
@@ -61,8 +62,13 @@ class watch {
     std::chrono::milliseconds pause{5};  // before the next attempt but one
     clock::time_point give_up;           // when it is lost if it cannot be connected to
     std::string trouble;                 // why it could not, so far
+    bool ended = false;                  // as far as that tells
+    bool expected = true;                // to answer: begun while there was no vote
+    bool sought = false;                 // for the vote alone: no loss if there is no connection
   };
 
+  /// A silent connection is kept for so many timeouts: by it both sides learn the verdict, should they hear each other.
+  static constexpr int kept_silent = 4;
   static constexpr std::size_t most_strangers = 128;  // connections that prove themselves at the same time
   static constexpr std::uint64_t listener_id = 1;     // what epoll reports: one of these, a link's number,
   static constexpr std::uint64_t wake_id = 2;
@@ -86,11 +92,11 @@ class watch {
 
   // watch_links.cpp: connections and their handshakes
   void relink();
-  void begin_watching(int process);
+  watched& begin_watching(int process);
   void connect(int process, watched& target);
   std::chrono::milliseconds time_to_answer() const noexcept;
   std::chrono::milliseconds time_for_goodbye() const noexcept;
-  void attempt_failed(control_link& link, const std::string& why, std::chrono::milliseconds patience);
+  void attempt_failed(control_link& link, const std::string& why, std::chrono::milliseconds patience, bool ended);
   void accept_all();
   std::uint64_t add_link(std::unique_ptr<control_link> link, unsigned events);
   void update_polling(std::uint64_t id, control_link& link);
@@ -106,7 +112,7 @@ class watch {
   bool fits(const control_hello& hello) const;
   void say_all(control_link& link);
   void stand(control_link& link);
-  void connection_ended(control_link& link, const std::string& why);
+  void connection_ended(control_link& link, const std::string& why, bool by_peer);
   bool linked(int process) const;
 
   // watch_news.cpp: what is learned, and passed on
@@ -120,6 +126,21 @@ class watch {
   void given_up();
   void process_ended(int process);
   std::string name_of(int process) const;
+
+  // watch_votes.cpp: processes that are silent and may live, and what is decided about them
+  bool on_this_host(int process) const;
+  bool hears(int process, clock::time_point now) const;
+  void fell_silent(int process, const std::string& why);
+  hearing listen_around(clock::time_point now) const;
+  void report_hearing(clock::time_point now);
+  void seek();
+  void stop_seeking();
+  void take_vote(control_link& from, const control_message& message);
+  void flood_vote(std::uint64_t sequence, std::span<const std::byte> said);
+  void repeat_votes(control_link& link) const;
+  void obey_verdict();
+  void exclude(int process);
+  bool may_learn_verdict(const control_link& link, clock::time_point now) const;
 
   const monitor_options options_;
   const watch_setup setup_;
@@ -147,8 +168,11 @@ class watch {
   clock::time_point leave_until_;
   bool leaving_ = false;
   bool stopping_ = false;
-  bool given_up_ = false;  // by the others
-  bool stale_ = true;      // targets_ has to be made anew
+  bool given_up_ = false;              // by the others, or by itself
+  std::map<int, std::string> silent_;  // processes of other hosts, and how that was noticed
+  verdict verdict_;
+  std::uint32_t obeyed_ = 0;  // so many verdicts
+  bool stale_ = true;         // targets_ has to be made anew
 
   thread thread_;
 };

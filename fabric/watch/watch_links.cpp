@@ -24,18 +24,23 @@ void watch::relink() {
   stale_ = false;
   const auto alive = [this](int process) { return news_.alive(process); };
   for (const int process : watch_targets(setup_.process, news_.processes(), alive))
-    if (!targets_.contains(process)) begin_watching(process);
+    if (const auto known = targets_.find(process); known != targets_.end())
+      known->second.sought = false;
+    else
+      begin_watching(process);
 }
 
-void watch::begin_watching(int process) {
+watch::watched& watch::begin_watching(int process) {
   watched& target = targets_[process];
   const auto& all = setup_.all;
   target.next_attempt = clock::now();
+  target.expected = !verdict_.open();
   target.give_up = target.next_attempt + time_to_answer();
   target.trouble = "it does not answer at its control address " + all[static_cast<std::size_t>(process)].control;
   target.process = open_process(all[static_cast<std::size_t>(process)], all[static_cast<std::size_t>(setup_.process)]);
   if (target.process) poll_for(target.process.get(), process_bit | static_cast<std::uint64_t>(process), EPOLLIN);
   if (!linked(process)) connect(process, target);
+  return target;
 }
 
 void watch::connect(int process, watched& target) {
@@ -48,8 +53,8 @@ void watch::connect(int process, watched& target) {
         std::make_unique<control_link>(std::move(socket), stage::connecting, process, options_.peer_timeout), EPOLLOUT);
   } catch (const error& failure) {
     target.trouble = failure.what();
-    if (failure.code() == std::errc::connection_refused)
-      target.give_up = std::min(target.give_up, now + time_for_goodbye());
+    target.ended = failure.code() == std::errc::connection_refused;
+    if (target.ended) target.give_up = std::min(target.give_up, now + time_for_goodbye());
   }
 }
 
@@ -66,12 +71,14 @@ std::chrono::milliseconds watch::time_for_goodbye() const noexcept {
   return std::chrono::milliseconds(joining_.load(std::memory_order_relaxed) ? 100 : 500);  // relaxed: see all_joined()
 }
 
-/// The attempt that `link` was came to nothing; others may follow for as long as `patience`.
-void watch::attempt_failed(control_link& link, const std::string& why, std::chrono::milliseconds patience) {
+/// The attempt that `link` was came to nothing; others may follow for as long as `patience`. `ended`: its process has,
+/// by what its host says.
+void watch::attempt_failed(control_link& link, const std::string& why, std::chrono::milliseconds patience, bool ended) {
   link.at = stage::over;
   const auto target = targets_.find(link.peer);
   if (target == targets_.end()) return;
   target->second.trouble = why;
+  target->second.ended = ended;
   target->second.give_up = std::min(target->second.give_up, clock::now() + patience);
 }
 
@@ -128,7 +135,8 @@ void watch::serve_ends() {
   }
   for (const std::uint64_t id : ended_) {
     control_link& link = *links_.at(id);
-    connection_ended(link, link.failure().empty() ? "its control connection ended" : link.failure());
+    const bool by_peer = link.failure().empty();
+    connection_ended(link, by_peer ? "its control connection ended" : link.failure(), by_peer);
   }
   ended_.clear();
 }
@@ -136,8 +144,9 @@ void watch::serve_ends() {
 void watch::finish_connecting(control_link& link) {
   if (const int number = link.connect_error(); number != 0) {
     const std::string& address = setup_.all[static_cast<std::size_t>(link.peer)].control;
+    const bool ended = number == ECONNREFUSED || number == ECONNRESET;
     attempt_failed(link, "connecting to its control address " + address + ": " + std::strerror(number),
-                   number == ECONNREFUSED || number == ECONNRESET ? time_for_goodbye() : options_.peer_timeout);
+                   ended ? time_for_goodbye() : options_.peer_timeout, ended);
     return;
   }
   link.at = stage::greeting;
@@ -150,7 +159,7 @@ void watch::understand(control_link& link) {
     while (link.at != stage::over && understand_next(link)) {
     }
   } catch (const error& failure) {
-    connection_ended(link, failure.what());
+    connection_ended(link, failure.what(), true);
   }
 }
 
@@ -249,9 +258,10 @@ bool watch::fits(const control_hello& hello) const {
          !news_.lost(static_cast<int>(hello.from));
 }
 
-/// To one that has proven itself: all that is known here.
+/// To one that has proven itself: all that is known here, votes first: no verdict is to look like a death.
 void watch::say_all(control_link& link) {
   link.send(encode(control_message{}));
+  repeat_votes(link);
   link.send(news_.everything());
 }
 
@@ -260,6 +270,7 @@ void watch::stand(control_link& link) {
   link.at = stage::standing;
   link.own_hello.clear();
   link.peer_hello.clear();
+  link.keep_for(options_.peer_timeout * kept_silent);
   if (const auto target = targets_.find(link.peer); target != targets_.end()) {
     target->second.pause = std::chrono::milliseconds(5);
     target->second.give_up = clock::now() + options_.peer_timeout;
@@ -268,15 +279,16 @@ void watch::stand(control_link& link) {
   if (leaving_) link.finish();
 }
 
-void watch::connection_ended(control_link& link, const std::string& why) {
+/// `by_peer`: by its process, or by its system where that has ended, not by the network.
+void watch::connection_ended(control_link& link, const std::string& why, bool by_peer) {
   if (link.at == stage::over) return;
   const bool stood = link.at == stage::standing;
   const bool attempt = link.outbound && !stood;
-  if (attempt)
-    attempt_failed(link, why, greeting_time);
-  else if (stood && !leaving_ && news_.alive(link.peer))
-    declare_lost(link.peer, why);
+  const bool matters = stood && !leaving_ && news_.alive(link.peer);
+  if (attempt) attempt_failed(link, why, greeting_time, false);
+  if (matters && by_peer) declare_lost(link.peer, why);
   link.at = stage::over;
+  if (matters && !by_peer) fell_silent(link.peer, why);
 }
 
 bool watch::linked(int process) const {

@@ -18,7 +18,7 @@ bool watch::take_news(control_link& link) {
 }
 
 void watch::learn(control_link& from, const control_message& message) {
-  if (message.kind == control_kind::alive) return;
+  if (message.kind == control_kind::alive || news_.lost(from.peer)) return;
   if (message.process >= setup_.all.size())
     throw error(errc::protocol, "control message about process " + std::to_string(message.process) + " of " +
                                     std::to_string(setup_.all.size()));
@@ -31,6 +31,8 @@ void watch::learn(control_link& from, const control_message& message) {
     return;  // an echo
   } else if (message.kind == control_kind::left) {
     take_left(process, &from);
+  } else if (message.kind == control_kind::vote) {
+    take_vote(from, message);
   } else if (const auto frame = news_.learn_note(process, message.sequence, message.bytes); !frame.empty()) {
     pass_on(frame, &from);
     if (setup_.events.note) setup_.events.note(process, message.bytes);
@@ -51,6 +53,9 @@ void watch::take_lost(int process, const std::string& reason, const control_link
   pass_on(frame, from);
   forget(process);
   if (setup_.events.lost) setup_.events.lost(process, reason);
+  if (process == setup_.process) return;
+  verdict_.lose(process, clock::now());
+  obey_verdict();
 }
 
 void watch::take_left(int process, const control_link* from) {
@@ -59,7 +64,10 @@ void watch::take_left(int process, const control_link* from) {
   pass_on(frame, from);
   targets_.erase(process);  // its connection ends when it has seen that we heard it
   stale_ = true;
+  silent_.erase(process);
   if (setup_.events.left) setup_.events.left(process);
+  verdict_.lose(process, clock::now());
+  obey_verdict();
 }
 
 void watch::pass_on(const job_news::frame& frame, const control_link* from) {
@@ -75,6 +83,7 @@ void watch::forget(int process) {
   for (const auto& [id, link] : links_)
     if (link->peer == process) link->at = stage::over;
   targets_.erase(process);
+  silent_.erase(process);
   stale_ = true;
 }
 
@@ -83,6 +92,7 @@ void watch::given_up() {
   given_up_ = true;
   for (const auto& [id, link] : links_) link->at = stage::over;
   targets_.clear();
+  silent_.clear();
   listener_.reset();
   listening_ = false;
 }
@@ -91,6 +101,7 @@ void watch::given_up() {
 void watch::process_ended(int process) {
   if (const auto found = targets_.find(process); found != targets_.end()) {
     found->second.process.reset();  // it stays readable
+    found->second.ended = true;
     found->second.give_up = std::min(found->second.give_up, clock::now() + time_for_goodbye());
   }
   for (const auto& [id, link] : links_) {

@@ -1,10 +1,12 @@
 // Control connections between monitors: messages one behind the other, as they come in pieces, and what is made of
 // them. With 0 in front: a hello.
+#include <chrono>
 #include <vector>
 #include <weft/runtime/error.hpp>
 
 #include "fabric/watch/control_protocol.hpp"
 #include "fabric/watch/job_news.hpp"
+#include "fabric/watch/verdict.hpp"
 #include "input.hpp"
 
 using namespace weft::fabric;
@@ -23,12 +25,30 @@ void read_hello(std::span<const std::byte> bytes) {
                      again->prefix.host == hello->prefix.host && again->prefix.build == hello->prefix.build);
 }
 
-void learn(job_news& news, const control_message& heard) {
+/// One process's knowledge.
+struct listener {
+  job_news news{static_cast<int>(processes)};
+  verdict part{{.self = 0,
+                .processes = static_cast<int>(processes),
+                .timeout = std::chrono::seconds(1),
+                .heartbeat = std::chrono::milliseconds(250),
+                .flood = [](std::uint64_t, std::span<const std::byte> said) {
+                  weft_fuzz::require(encode(decode_vote(said, static_cast<int>(processes))).size() == said.size());
+                }}};
+  verdict::time_point now{};
+};
+
+void learn(listener& one, const control_message& heard) {
+  job_news& news = one.news;
   if (heard.kind == control_kind::alive || heard.process >= processes) return;
   const int process = static_cast<int>(heard.process);
   if (heard.kind == control_kind::lost) news.learn_lost(process, std::string(weft_fuzz::text_of(heard.bytes)));
   if (heard.kind == control_kind::left) news.learn_left(process);
   if (heard.kind == control_kind::note) news.learn_note(process, heard.sequence, heard.bytes);
+  if (heard.kind == control_kind::vote) one.part.take(process, heard.sequence, heard.bytes, one.now);
+  if (heard.kind == control_kind::left && process != 0) one.part.lose(process, one.now);
+  one.now += std::chrono::milliseconds(heard.sequence % 1024);
+  one.part.look(one.now);
 }
 
 /// What one monitor knows, another one understands.
@@ -39,7 +59,7 @@ void check(const job_news& news) {
 }
 
 void read_messages(weft_fuzz::input from) try {
-  job_news news(static_cast<int>(processes));
+  listener one;
   std::vector<std::byte> incoming;
   while (!from.empty()) {
     const auto piece = from.take_bytes(1 + std::size_t{from.take()});
@@ -47,11 +67,11 @@ void read_messages(weft_fuzz::input from) try {
     std::span<const std::byte> rest = incoming;
     while (const auto heard = take_message(rest)) {
       weft_fuzz::require(!encode(*heard).empty());
-      learn(news, *heard);
+      learn(one, *heard);
     }
     incoming.erase(incoming.begin(), incoming.end() - static_cast<std::ptrdiff_t>(rest.size()));
   }
-  check(news);
+  check(one.news);
 } catch (const weft::error& failure) {
   weft_fuzz::require(failure.code() == weft::errc::protocol);
 }
