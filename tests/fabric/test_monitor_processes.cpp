@@ -33,17 +33,19 @@ struct report {
   char text[2000];
 };
 
+enum class hosts { one, many };
+
 /// A process of a job, forked from the test: says its record, takes everyone's, and reports what its monitor reports.
 class child {
  public:
-  child(int number, int processes, weft::fabric::monitor_options options) {
+  child(int number, int processes, weft::fabric::monitor_options options, hosts on) {
     int ends[2];
     REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
     process_ = ::fork();
     REQUIRE(process_ >= 0);
     channel_ = file_descriptor(ends[process_ == 0 ? 1 : 0]);
     ::close(ends[process_ == 0 ? 0 : 1]);
-    if (process_ == 0) live(number, processes, options);
+    if (process_ == 0) live(number, processes, options, on);
   }
   child(child&& other) noexcept : process_(std::exchange(other.process_, 0)), channel_(std::move(other.channel_)) {}
   ~child() {
@@ -74,10 +76,11 @@ class child {
     ::send(channel_.get(), &one, sizeof one, MSG_NOSIGNAL);
   }
 
-  [[noreturn]] void live(int number, int processes, const weft::fabric::monitor_options& options) const {
+  [[noreturn]] void live(int number, int processes, const weft::fabric::monitor_options& options, hosts on) const {
     monitor watch(options);
     process_record own = weft::fabric::local_record();
     own.control = watch.control_address();
+    if (on == hosts::many) own.host.node = "node " + std::to_string(number);
     tell(number, number, 'r', encode(own));
     std::vector<process_record> all;
     std::vector<std::byte> buffer(4096);
@@ -111,10 +114,10 @@ class child {
 };
 
 /// Children that know each other and are all connected.
-std::vector<child> start_job(int processes, const weft::fabric::monitor_options& options = {}) {
+std::vector<child> start_job(int processes, const weft::fabric::monitor_options& options = {}, hosts on = hosts::one) {
   std::vector<child> job;
   job.reserve(static_cast<std::size_t>(processes));
-  for (int i = 0; i < processes; ++i) job.emplace_back(i, processes, options);
+  for (int i = 0; i < processes; ++i) job.emplace_back(i, processes, options, on);
   std::vector<std::vector<std::byte>> records;
   for (const child& one : job) {
     const auto hello = one.next();
@@ -228,6 +231,59 @@ TEST_CASE("a stopped process is lost after the timeout, and learns that it was g
   INFO(own->text);
   CHECK(own->process == 2);
   CHECK_FALSE(job[2].next(50ms));
+}
+
+TEST_CASE("of two processes of one host that which is not stopped goes on") {
+  const std::size_t stopped = GENERATE(0, 1);
+  auto job = start_job(2, {.peer_timeout = 1000ms});
+  ::kill(job[stopped].process(), SIGSTOP);
+  const auto lost = job[1 - stopped].next();
+  REQUIRE(lost);
+  CHECK(lost->process == static_cast<int>(stopped));
+  ::kill(job[stopped].process(), SIGCONT);
+  const auto own = job[stopped].next();
+  REQUIRE(own);
+  CHECK(own->process == static_cast<int>(stopped));
+}
+
+TEST_CASE("a process of another host that is stopped is lost by a verdict, and learns that it was given up") {
+  const std::size_t stopped = GENERATE(0, 2);
+  auto job = start_job(3, {.peer_timeout = 1500ms}, hosts::many);
+  ::kill(job[stopped].process(), SIGSTOP);
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (i == stopped) continue;
+    const auto lost = job[i].next();
+    REQUIRE(lost);
+    INFO(lost->text);
+    CHECK(lost->process == static_cast<int>(stopped));
+    CHECK(std::string(lost->text).find("have agreed on that") != std::string::npos);
+  }
+  ::kill(job[stopped].process(), SIGCONT);
+  const auto own = job[stopped].next();
+  REQUIRE(own);
+  INFO(own->text);
+  CHECK(own->process == static_cast<int>(stopped));
+  for (const child& one : job) CHECK_FALSE(one.next(50ms));
+}
+
+TEST_CASE("a process of another host that is stopped for less than the timeout is not lost") {
+  auto job = start_job(3, {.peer_timeout = 2000ms}, hosts::many);
+  ::kill(job[1].process(), SIGSTOP);
+  std::this_thread::sleep_for(1000ms);
+  ::kill(job[1].process(), SIGCONT);
+  for (const child& one : job) CHECK_FALSE(one.next(1000ms));
+}
+
+TEST_CASE("a process killed on another host is known at once") {
+  auto job = start_job(3, {}, hosts::many);
+  const auto begin = clock_type::now();
+  ::kill(job[0].process(), SIGKILL);
+  for (const std::size_t i : {1, 2}) {
+    const auto lost = job[i].next();
+    REQUIRE(lost);
+    CHECK(lost->process == 0);
+    CHECK(milliseconds(lost->when - begin) < 500);
+  }
 }
 
 TEST_CASE("processes that were all stopped for longer than the timeout lose nobody") {

@@ -227,3 +227,31 @@ TEST_CASE("never do two sides go on, whatever the network does and whoever dies"
   std::printf("%d of %d jobs went on, %d by a verdict\n", survivors, rounds, divided);
   CHECK(divided > rounds / 20);
 }
+
+TEST_CASE("votes travel, and what is none is refused", "[verdict]") {
+  using namespace weft::fabric;
+  constexpr int processes = 11;
+  vote said{.view = 3,
+            .members = std::vector<bool>(processes, true),
+            .promised = {5, 2},
+            .accepted = {4, 10},
+            .chosen = std::vector<bool>(processes, true),
+            .around = {{0, 1, 7}, {2, 10}}};
+  said.members[6] = said.chosen[10] = false;
+  auto bytes = encode(said);
+  CHECK(decode_vote(bytes, processes) == said);
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    CHECK_THROWS_AS(decode_vote(std::span(bytes).first(size), processes), weft::error);
+  bytes.push_back({});
+  CHECK_THROWS_AS(decode_vote(bytes, processes), weft::error);
+
+  const auto refused = [&](auto change) {
+    vote wrong = said;
+    change(wrong);
+    CHECK_THROWS_AS(decode_vote(encode(wrong), processes), weft::error);
+  };
+  refused([](vote& wrong) { wrong.around.silent = {2, 11}; });
+  refused([](vote& wrong) { wrong.around.hears = {1, 1}; });
+  refused([](vote& wrong) { wrong.promised.proposer = 11; });
+  refused([](vote& wrong) { wrong.accepted = {6, 0}; });  // it has not promised so much
+}
