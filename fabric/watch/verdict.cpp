@@ -38,8 +38,6 @@ void verdict::lose(int process, time_point now) {
   advance(now);
 }
 
-void verdict::look(time_point now) { advance(now); }
-
 void verdict::postpone(clock::duration time) {
   if (!open_) return;
   opened_ += time;

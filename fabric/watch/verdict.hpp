@@ -11,8 +11,8 @@
 //
 // Who promises has heard the proposer and was heard by it, by whatever way: only those who can talk in both directions
 // go on together. Of two among them whose own connection is dead, one goes too: the one of more such connections, else
-// the higher. A process that knows of no half any more gives itself up; so does one that has waited for a verdict for
-// as long as for a silent process.
+// the higher. A process gives itself up where all that are heard have spoken and are too few, and where there is no
+// verdict after as long as a silent process is waited for.
 //
 // A verdict is a Paxos instance (Lamport 1998) for each view, as in Disk Paxos (Gafni and Lamport 2003): each process
 // has a block, its vote, which goes to everybody as a whole. So messages may be repeated, and overtake each other.
@@ -55,14 +55,12 @@ class verdict {
 
   explicit verdict(setup what);
 
-  /// What this process's own connections say.
+  /// What this process's own connections say; to be called again at `next_look()`.
   void hear(hearing around, time_point now);
   /// What `from` has said; true if that is new, and to be passed on. Throws errc::protocol for what is no vote.
   bool take(int from, std::uint64_t sequence, std::span<const std::byte> said, time_point now);
   /// `process` has ended for certain, or left.
   void lose(int process, time_point now);
-  /// To be called at `next_look()`.
-  void look(time_point now);
   /// This process was stopped for so long, and could not have heard anybody.
   void postpone(clock::duration time);
 

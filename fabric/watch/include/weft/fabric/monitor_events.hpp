@@ -14,7 +14,7 @@ inline constexpr std::size_t longest_note = 1024;
 
 struct monitor_options {
   std::string address = "127.0.0.1";              ///< the local IP address, numeric, that the other processes can reach
-  std::chrono::milliseconds peer_timeout{5'000};  ///< silence of a peer that counts as its loss
+  std::chrono::milliseconds peer_timeout{5'000};  ///< silence of a peer that counts as its loss, or is voted on
   std::chrono::milliseconds heartbeat{1'000};     ///< how often to say that one lives; at most a quarter of the above
   bool joining = false;  ///< nobody leaves in order before `monitor::all_joined`: an end is soon a loss
 };
@@ -25,7 +25,8 @@ struct monitor_options {
 struct monitor_events {
   /// `process` died or cannot be reached; `reason` says how that was noticed, and by whom. At most once a process,
   /// never after `left` for the same one. `process` may be this one: then the others have given it up (it was stopped
-  /// or cut off for longer than their timeout), and nothing more is reported.
+  /// or cut off for longer than their timeout), or it has given itself up, since it is cut off from half of the
+  /// processes or more, which may go on; and nothing more is reported.
   std::function<void(int process, const std::string& reason)> lost;
   /// `process` has left in order. At most once a process, never after `lost` for the same one.
   std::function<void(int process)> left;
