@@ -2,10 +2,9 @@
 // every process holds control connections to O(log P) others and passes on what it learns:
 //
 //   process p watches p+1, p+2, p+4, ... (mod P)     a process is watched by as many as it watches
-//   a connection that ends, or a process (pidfd); silence on this host  -> lost, flooded over every control connection
-//   silence of a process on another host                               -> a vote of all: the network may have fallen
-//   apart a watched process that is lost or has left                         -> watch the next living one after it
-//   instead
+//   a connection ends, or a process (pidfd), or is silent on this host   -> lost, flooded over every control connection
+//   a process on another host is silent: the network may have fallen apart        -> a vote of all
+//   a watched process is lost or has left                       -> watch the next living one after it instead
 //
 // A new connection first repeats all that its process knows, so what one survivor knows every survivor will know,
 // however many processes die at once. In a vote more than half of the members go on, of two halves that with the lowest
