@@ -21,7 +21,7 @@
 namespace weft::fabric {
 namespace {
 
-/// Some 5 ns, for a resolution of one to ten milliseconds.
+/// Of the machine's clock: some 5 ns, for a resolution of one to ten milliseconds.
 std::int64_t coarse_milliseconds() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -30,8 +30,14 @@ std::int64_t coarse_milliseconds() noexcept {
 
 }  // namespace
 
+std::int64_t doorbell::milliseconds() const noexcept {
+  if (by_machine_) [[likely]]
+    return coarse_milliseconds();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(settings_.time->now().time_since_epoch()).count();
+}
+
 void doorbell::ring_after_silence(peer& to) noexcept {
-  const std::int64_t now = coarse_milliseconds();
+  const std::int64_t now = milliseconds();
   const std::int64_t before = std::exchange(to.sent_at, now);
   if (now - before < settings_.ring_after.count()) [[likely]]
     return;

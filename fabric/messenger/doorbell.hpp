@@ -10,7 +10,8 @@ namespace weft::fabric {
 class doorbell {
  public:
   /// `settings` outlive this.
-  explicit doorbell(const messenger_settings& settings) noexcept : settings_(settings) {}
+  explicit doorbell(const messenger_settings& settings) noexcept
+      : settings_(settings), by_machine_(settings.time == &steady_clock_source()) {}
 
   /// Whether this process can ring for others, and hears their rings.
   bool works() const noexcept { return settings_.ring != nullptr && settings_.listen != nullptr; }
@@ -24,8 +25,10 @@ class doorbell {
 
  private:
   void ring_after_silence(peer& to) noexcept;
+  std::int64_t milliseconds() const noexcept;
 
   const messenger_settings& settings_;
+  const bool by_machine_;  // the time is the machine's, of which a coarse look is cheap
 };
 
 }  // namespace weft::fabric

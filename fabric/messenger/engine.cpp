@@ -15,6 +15,7 @@ constexpr std::uint32_t polls_between_looks = 256;
 engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
     : network_(std::move(network)),
       settings_(std::move(settings)),
+      troubles_(*settings_.time),
       flow_(*network_, settings_, slots_, operations_, departures_, troubles_),
       agreements_(settings_, flow_, rooms_, troubles_) {}
 

@@ -48,7 +48,7 @@ void engine::lose(peer& gone, const std::string& why) {
   gone.why = why;
   const std::exception_ptr failure = lost_error(process);
   gone.lost = true;  // nothing throws from here on
-  gone.lost_at = steady_clock_source().now();
+  gone.lost_at = settings_.time->now();
   note_lost(settings_.first_rank[static_cast<std::size_t>(process)]);
   rooms_.for_each_member([&](participant& member) {
     const auto& processes = member.members->process;
@@ -69,7 +69,7 @@ bool engine::lose_suspects() noexcept {
   for (const auto& each : flow_.peers()) {
     if (!each->suspected || each->lost) continue;
     try {
-      if (steady_clock_source().now() >= each->lose_at) {
+      if (settings_.time->now() >= each->lose_at) {
         if (settings_.suspected) settings_.suspected(each->process, each->suspicion);
         lose(each->process, each->suspicion);
       }

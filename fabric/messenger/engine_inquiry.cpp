@@ -53,7 +53,7 @@ std::optional<probed_message> engine::probe(participant& member, int source, std
 }
 
 void engine::inquire_now_and_then() {
-  const auto now = steady_clock_source().now();
+  const auto now = settings_.time->now();
   if (now - last_inquiry_ < (first_lost_ < 0 ? between_looks : between_looks_after_loss)) return;
   last_inquiry_ = now;
   any_probes_ = false;

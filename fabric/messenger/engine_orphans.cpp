@@ -72,7 +72,7 @@ void engine::orphan_payloads(int process) {
 }
 
 void engine::give_up_orphans() {
-  const auto now = steady_clock_source().now();
+  const auto now = settings_.time->now();
   if (now < next_orphan_look_) return;
   next_orphan_look_ = now + between_orphan_looks;
   any_orphans_ = false;

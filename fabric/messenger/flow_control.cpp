@@ -197,7 +197,7 @@ bool flow_control::taken(peer& by, bool accepted) {
     bell_.sent(by);
     return true;
   }
-  const auto now = steady_clock_source().now();
+  const auto now = settings_.time->now();
   if (by.refused_since == clock::time_point{})
     by.refused_since = now;
   else if (now - by.refused_since > settings_.refusal_limit)
@@ -351,7 +351,7 @@ bool flow_control::send_credit(peer& to) {
 /// Whoever misses it sees that by the frame after it:
 /// so each peer gets one.
 void flow_control::check_sequences() {
-  const auto now = steady_clock_source().now();
+  const auto now = settings_.time->now();
   if (now < next_check_) return;
   next_check_ = now + between_checks;
   frames_dropped_ = false;

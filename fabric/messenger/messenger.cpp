@@ -39,7 +39,7 @@ void messenger::connect(std::span<const address> endpoints, clock::time_point de
       pause.pause();
     while_held([&] { done = engine_->flow().connected(); });
     if (interrupted) interrupted();
-    if (!done && steady_clock_source().now() > deadline)
+    if (!done && engine_->settings().time->now() > deadline)
       throw error(errc::timed_out, "no connection over " + limits().provider + " to the processes " +
                                        engine_->flow().missing() + file_limit_met());
   }
@@ -159,7 +159,7 @@ void messenger::take_note(std::span<const std::byte> note) {
 
 void messenger::drain(clock::time_point deadline) {
   backoff pause;
-  for (bool done = false; !done && steady_clock_source().now() < deadline;) {
+  for (bool done = false; !done && engine_->settings().time->now() < deadline;) {
     if (poll())
       pause.reset();
     else

@@ -1,14 +1,13 @@
 #include "troubles.hpp"
 
 #include <new>
-#include <weft/runtime/clock.hpp>
 
 namespace weft::fabric {
 
 void troubles::suspect(peer& who, std::string_view why, std::chrono::milliseconds patience) noexcept {
   if (who.lost || who.suspected) return;
   who.suspected = any_ = true;
-  who.lose_at = steady_clock_source().now() + patience;
+  who.lose_at = time_.now() + patience;
   try {
     who.suspicion = why;
   } catch (const std::bad_alloc&) {  // then without a reason

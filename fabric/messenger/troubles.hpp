@@ -6,6 +6,7 @@
 #include <exception>
 #include <string_view>
 #include <vector>
+#include <weft/runtime/clock.hpp>
 
 #include "peer.hpp"
 
@@ -21,7 +22,8 @@ class troubles {
     std::exception_ptr why;
   };
 
-  troubles() { owed_.reserve(most_owed); }
+  /// `time` outlives this.
+  explicit troubles(const clock& time) : time_(time) { owed_.reserve(most_owed); }
 
   /// A process that is lost as soon as `patience` is over, unless something else explains it before.
   void suspect(peer& who, std::string_view why, std::chrono::milliseconds patience = {}) noexcept;
@@ -42,6 +44,7 @@ class troubles {
   /// So many communicators can be owed a failure at a time.
   static constexpr std::size_t most_owed = 64;
 
+  const clock& time_;
   bool any_ = false;
   std::vector<owed_break> owed_;  // never grows beyond what is reserved: it is used when there is no memory
   std::exception_ptr general_;

@@ -8,11 +8,13 @@
 #include <span>
 #include <string>
 #include <vector>
+#include <weft/runtime/clock.hpp>
 
 namespace weft::fabric {
 
 /// What a messenger needs to know of its job. Sizes are in bytes, as in weft::options.
 struct messenger_settings {
+  const clock* time = &steady_clock_source();  ///< what it waits by; outlives the messenger
   std::uint32_t job = 0;
   int process = 0;
   std::vector<std::int32_t> first_rank;     ///< of each process, in the world; one entry a process
