@@ -185,7 +185,7 @@ class engine final : private receiver {
   void lose(peer& gone, const std::string& why);
   void break_everything(const std::exception_ptr& failure) noexcept;
   void cancel(operation& cancelled, const std::exception_ptr& failure) noexcept;
-  void frame_failed(peer& from, const header& h) noexcept;
+  void frame_failed(peer& from, const header& h, std::span<const std::byte> body) noexcept;
   bool face_troubles() noexcept;
   bool lose_suspects() noexcept;
   bool break_what_is_owed() noexcept;

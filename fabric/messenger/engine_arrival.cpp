@@ -35,10 +35,11 @@ void engine::arrived(std::span<const std::byte> frame) {
   ++from.taken_frames;
   flow_.take_credit(from, h);
   if (flow_.costs_credit(h)) flow_.owe_credit(from, frame.size());
+  const auto body = frame.subspan(sizeof(header));
   try {
-    take(from, h, frame.subspan(sizeof(header)));
+    take(from, h, body);
   } catch (...) {
-    frame_failed(from, h);
+    frame_failed(from, h, body);
   }
 }
 

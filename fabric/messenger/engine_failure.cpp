@@ -96,9 +96,12 @@ bool engine::break_what_is_owed() noexcept {
   return true;
 }
 
-/// A frame that could not be taken in, for want of memory, is lost; so what it belongs to must fail.
-void engine::frame_failed(peer& from, const header& h) noexcept {
+/// A frame that could not be taken in, for want of memory, is lost; so what it belongs to must fail. Who has announced
+/// a message keeps it until that is answered.
+void engine::frame_failed(peer& from, const header& h, std::span<const std::byte> body) noexcept {
   const std::exception_ptr why = std::current_exception();
+  if (h.kind == message_kind::envelope && body.size() >= sizeof(envelope_body))
+    answer_dropped(from.process, read_part<envelope_body>(body, 0).sender_name);
   if (h.kind == message_kind::eager || h.kind == message_kind::envelope)
     return troubles_.owe_break(h.communicator, why);
   try {

@@ -106,6 +106,37 @@ TEST_CASE("whenever memory runs out for a while, everything ends", "[messenger][
   }
 }
 
+TEST_CASE("a message is not kept whose announcement was lost for want of memory", "[messenger][memory]") {
+  bool failed = true;
+  for (std::int64_t fail_at = 0; failed; ++fail_at) {
+    CAPTURE(fail_at);
+    auto shape = small_shape(2);
+    shape.settings.unexpected_limit = 0;
+    messenger_job job(shape);
+    const auto world = job.world();
+    job[0].post(job.sends.emplace_back(*world[0], 1, 1, pattern(100, 1)));
+    job.settle();
+    job[0].post(job.sends.emplace_back(*world[0], 1, 2, pattern(200, 2)));  // is announced, and kept
+    CHECK(job.sends.back().done);
+    allocation_faults& faults = allocation_faults::here();
+    faults = {fail_at, 1, 0, 1};
+    for (int round = 0; round < 50; ++round) {
+      job.deliver_notes();
+      job[0].poll();
+      const allocations_that_may_fail harmed;
+      job[1].poll();
+    }
+    failed = faults.count > fail_at;
+    faults = {};
+    for (const auto& each : std::exchange(job.suspicions, {}))
+      for (int process = 0; process < 2; ++process) job[process].lose(each.process, each.why);
+    for (int rank = 0; rank < 2; ++rank) job[rank].leave(*world[static_cast<std::size_t>(rank)]);
+    job.settle();
+    CHECK(job[0].quiet());
+    CHECK(job[1].quiet());
+  }
+}
+
 TEST_CASE("what has been reserved for a plan is posted, sent and received without an allocation",
           "[messenger][memory]") {
   job_shape shape = small_shape(2);

@@ -253,6 +253,8 @@ void simulated_job::notice_deaths() {
 void simulated_job::declare(int process) {
   if (declared_[index(process)] || (is_dead(process) && noticed_[index(process)])) return;
   declared_[index(process)] = true;
+  for (simulated_link* const each : links_)
+    each->may_suspect = true;  // who still sends to it may see the connection cut
   if (traced_) say("process " + std::to_string(process) + " is taken for lost");
   cut_notes(process);
   for (int to = 0; to < plan_.processes; ++to)

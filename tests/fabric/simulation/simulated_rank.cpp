@@ -119,7 +119,7 @@ void simulated_rank::take_failure(int slot, membership& its) {
   const std::size_t way = random_.below(std::size_t{8});
   if (way < 2) return unwind();
   if (way < 4) return abandon(slot, true);
-  if (its.self->failure != nullptr) return;
+  if (its.self->failure != nullptr && !its.self->failed_alone) return;
   job_.of(its.members->communicator).revoked = true;
   if (job_.traced()) job_.say("rank " + std::to_string(rank_) + " revokes " + std::to_string(slot));
   messages().break_communicator(its.members->communicator, weft::errc::revoked, "a rank has seen a failure");
@@ -142,10 +142,10 @@ void simulated_rank::abandon(int slot, bool at_once) {
   if (its.self->failure == nullptr) events.broken_on.insert(rank_);
   if (job_.traced()) job_.say("rank " + std::to_string(rank_) + " abandons " + std::to_string(slot));
   messages().break_here(*its.self);
-  std::erase_if(actions_, [&](const action& each) { return each.on == slot && each.what != action::agreed; });
-  const bool agrees =
-      std::ranges::any_of(actions_, [&](const action& each) { return each.on == slot; });  // it has to wait for that
-  if (at_once && !agrees) {
+  const bool called = call_ != nullptr && call_->at == its.self.get();
+  std::erase_if(actions_,
+                [&](const action& each) { return each.on == slot && !(called && each.what == action::agreed); });
+  if (at_once && !called) {  // else it has to wait for the answer
     actions_.push_front({action::leave, slot});
     actions_.push_front({action::wait, slot});
   } else {
