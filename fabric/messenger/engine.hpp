@@ -139,7 +139,7 @@ class engine final : private receiver {
   std::size_t next_piece(const peer& from) const noexcept;
   std::size_t window(const peer& from) const noexcept;
   static void raise(landing& arriving, std::size_t piece) noexcept;
-  void send_grant(const landing& arriving, std::uint32_t piece);
+  void send_grant(landing& arriving, std::uint32_t piece);
   void remove(landing& gone) noexcept;
   void piece_landed(landing& arriving, std::size_t bytes, bool whole);
   void piece_departed(departure& leaving, bool failed);
@@ -147,6 +147,7 @@ class engine final : private receiver {
   void take_withdrawal(peer& from, const header& h);
   void take_withdrawn(peer& from, const header& h, std::span<const std::byte> body);
   void settle(departure& stopped);
+  void end_refused(send_operation& send);
   void withdraw(landing& arriving);
   void send_withdrawal(const landing& arriving);
   void stop(landing& stopped) noexcept;

@@ -150,11 +150,28 @@ void engine::piece_departed(departure& leaving, bool failed) {
 
 void engine::settle(departure& stopped) {
   if (stopped.in_flight != 0) return;
-  if (stopped.operation != nullptr && stopped.operation->at->failure != nullptr) {
-    fail(*stopped.operation, stopped.operation->at->failure);
-    stopped.operation = nullptr;
+  if (send_operation* const send = stopped.operation) {
+    const std::exception_ptr why = send->at->failure != nullptr ? send->at->failure : send->failure;
+    if (why != nullptr) {
+      fail(*send, why);
+      stopped.operation = nullptr;
+    } else if (stopped.refused) {
+      end_refused(*send);
+      stopped.operation = nullptr;
+    }
   }
-  if (stopped.withdrawn && stopped.operation == nullptr) remove(stopped);
+  // Who has been sent all of it does not ask.
+  const bool is_over = stopped.withdrawn || stopped.sent == stopped.bytes;
+  if (is_over && stopped.operation == nullptr) remove(stopped);
+}
+
+/// Its receiver takes part no more, or had no memory: a message ends as a short one to that rank would have.
+void engine::end_refused(send_operation& send) {
+  if (!send.collective) return operations_.end(send);
+  fail(send,
+       std::make_exception_ptr(error(errc::operation_failed, "rank " + std::to_string(send.peer) + " of communicator " +
+                                                                 std::to_string(send.at->members->communicator) +
+                                                                 " gave up the message that it was receiving")));
 }
 
 void engine::take_refusal(const header& h) {
@@ -194,6 +211,7 @@ void engine::take_withdrawal(peer& from, const header& h) {
     return answer_withdrawn(from, id, ~std::uint64_t{0}, stopped::told);  // all of it has been sent
   answer_withdrawn(from, id, leaving->sent, stopped::told);
   leaving->stopped = leaving->withdrawn = true;
+  leaving->refused = h.source == static_cast<std::int32_t>(stopped::alone);
   settle(*leaving);
 }
 

@@ -208,7 +208,9 @@ void engine::cancel(operation& cancelled, const std::exception_ptr& failure) noe
       break;
     case operation::stage::departing:
       leaving->stopped = true;
-      if (cancelled.at->failed_alone && !leaving->withdrawn) {  // else the receiver, which fails too, asks
+      if (cancelled.at->failure == nullptr) cancelled.failure = failure;
+      if ((cancelled.at->failure == nullptr || cancelled.at->failed_alone) && !leaving->withdrawn) {
+        // else the receiver, which fails too, asks
         leaving->withdrawn = true;
         answer_withdrawn(flow_.to(leaving->process), leaving->remote_id, leaving->sent, stopped::alone);
       }

@@ -30,6 +30,7 @@ void engine::begin_landing(receive_operation& receive, int process, std::size_t 
   arriving.active = !early;
   arriving.asked = early && !may_land_early();
   arriving.early_pieces = 0;
+  arriving.granted = false;
   arriving.withdrawing = arriving.last_known = false;
   arriving.told_why = true;
   arriving.orphaned = false;
@@ -122,7 +123,8 @@ void engine::post_pieces(landing& arriving) {
   if (piece != 0) send_grant(arriving, piece);
 }
 
-void engine::send_grant(const landing& arriving, std::uint32_t piece) {
+void engine::send_grant(landing& arriving, std::uint32_t piece) {
+  arriving.granted = true;
   const receive_operation& receive = *arriving.operation;
   header h = flow_.head_for(message_kind::grant, receive);
   h.destination = receive.at->rank;  // source and destination are the message's, not the grant's
@@ -184,8 +186,8 @@ void engine::withdraw(landing& arriving) {
     if (arriving.orphaned) return settle(arriving);
     arriving.orphaned = arriving.last_known = any_orphans_ = true;
     cancel_pieces(arriving);
-  } else if (arriving.posted == 0 && !arriving.asked) {
-    arriving.last_known = true;  // the sender has no grant, so nothing comes
+  } else if (!arriving.granted) {
+    arriving.last_known = true;  // so nothing comes
     if (first && arriving.sender_name != 0) answer_dropped(arriving.process, arriving.sender_name);
     cancel_pieces(arriving);
   } else if (first) {
@@ -212,7 +214,10 @@ void engine::take_back(receive_operation& posted) noexcept {
 }
 
 void engine::send_withdrawal(const landing& arriving) {
+  const participant& member = *arriving.operation->at;
   header h = flow_.head_for(message_kind::withdraw, *arriving.operation);
+  h.source =
+      static_cast<std::int32_t>(member.failure == nullptr || member.failed_alone ? stopped::alone : stopped::told);
   h.detail = arriving.id;
   flow_.send_control(flow_.to(arriving.process), h);
 }

@@ -50,6 +50,7 @@ struct departure {
   bool stopped = false;    ///< nothing more is sent
   bool withdrawn = false;  ///< and the receiver knows, or is lost
   bool orphaned = false;   ///< its receiver is lost
+  bool refused = false;    ///< its receiver has given it up, and nothing else says so here
 
   room* early_in = nullptr;  ///< where a grant waits for its send, under this key
   match_key early_key;
@@ -70,7 +71,7 @@ inline departure& depart(slot_map<departure>& among, int process, std::size_t by
   leaving.grant_count = 0;
   leaving.sent = 0;
   leaving.in_flight = 0;
-  leaving.stopped = leaving.withdrawn = leaving.orphaned = false;
+  leaving.stopped = leaving.withdrawn = leaving.orphaned = leaving.refused = false;
   leaving.early_in = nullptr;
   return leaving;
 }
@@ -93,6 +94,7 @@ struct landing {
   std::size_t target = 0;        ///< what may be posted by now
   int in_flight = 0;             ///< pieces posted
   bool active = false;           ///< its sender is sending: counts against the peer's window
+  bool granted = false;          ///< its sender has a grant, or will have one
   bool asked = false;            ///< its sender is to say when it is ready: 0 bytes were granted at first
   std::size_t early_pieces = 0;  ///< those that are granted before its sender may be ready
   bool withdrawing = false;

@@ -7,7 +7,8 @@
 //   ready      header                       the message that the receiver calls header.detail, of which 0 were granted
 //   refuse     header                       the message that its sender calls header.detail is longer than the
 //                                           receiver's buffer, which has header.length bytes
-//   withdraw   header                       the receiver gives up the message that it calls header.detail
+//   withdraw   header                       the receiver gives up the message that it calls header.detail; source: why
+//                                           (`stopped`)
 //   withdrawn  header                       the sender has stopped after header.length bytes of what the receiver calls
 //                                           header.detail; source: why (`stopped`)
 //   poisoned   header | poison_body | text  a short message of header.length bytes without contents
@@ -54,9 +55,9 @@ enum class message_kind : std::uint8_t {
   consensus
 };
 
-/// Of `withdrawn`, in header.source: why the sender has stopped.
+/// Of `withdrawn`, in header.source: why the sender has stopped; of `withdraw`, why the receiver has: told or alone.
 enum class stopped : std::int32_t {
-  told = 0,  ///< the receiver hears of it otherwise
+  told = 0,  ///< the other side hears of it otherwise
   alone,     ///< it does not
   poisoned,  ///< the message has no contents: poison_body | text follow
   left,      ///< the sender's rank is in the communicator no more; header.tag as the length of `left`

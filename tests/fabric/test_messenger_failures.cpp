@@ -246,3 +246,27 @@ TEST_CASE("the reason for a failure is not masked by its consequences", "[messen
   CHECK(describe(receive.failure).code == errc::peer_lost);
   CHECK_THAT(describe(receive.failure).text, ContainsSubstring("rank 2"));
 }
+
+TEST_CASE("a long send ends whose receiver gives it up alone", "[messenger][failures]") {
+  const bool collective = GENERATE(false, true);
+  CAPTURE(collective);
+  messenger_job job(small_shape(2));
+  const auto world = job.world();
+  test_receive receive(*world[1], 0, 1, 50000, collective, 1);
+  test_send send(*world[0], 1, 1, pattern(50000, 1), collective, 1);
+  job[1].post(receive);
+  job[0].post(send);
+  job.poll_until([&] { return send.now == weft::fabric::operation::stage::departing; }, "the grant");
+  job.poll();
+  CHECK_FALSE(send.done);
+  job[1].break_here(*world[1]);
+  job.settle();
+  CHECK(receive.done);
+  REQUIRE(send.done);
+  CHECK((send.failure != nullptr) == collective);
+  if (collective) {
+    CHECK(describe(send.failure).code == errc::operation_failed);
+    CHECK_THAT(describe(send.failure).text, ContainsSubstring("rank 1") && ContainsSubstring("was receiving"));
+  }
+  for (int process = 0; process < 2; ++process) CHECK(job[process].quiet());
+}

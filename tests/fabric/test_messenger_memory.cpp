@@ -137,6 +137,63 @@ TEST_CASE("a message is not kept whose announcement was lost for want of memory"
   }
 }
 
+TEST_CASE("a granted send that there is no memory for fails, and its receive too", "[messenger][memory]") {
+  bool failed = true;
+  for (std::int64_t fail_at = 0; failed; ++fail_at) {
+    CAPTURE(fail_at);
+    messenger_job job(small_shape(2));
+    const auto world = job.world();
+    test_receive receive(*world[1], 0, 1, 5000, true, 1);
+    test_send send(*world[0], 1, 1, pattern(5000, 1), true, 1);
+    job[1].post(receive);
+    job.settle();  // the grant has come
+    allocation_faults& faults = allocation_faults::here();
+    faults = {fail_at, 1, 0, 1};
+    {
+      const allocations_that_may_fail harmed;
+      job[0].post(send);
+    }
+    failed = faults.count > fail_at;
+    faults = {};
+    job.settle();
+    CHECK(send.done);
+    CHECK(receive.done);
+    CHECK((send.failure != nullptr) == failed);
+    CHECK((receive.failure != nullptr) == failed);
+    for (int process = 0; process < 2; ++process) CHECK(job[process].quiet());
+  }
+}
+
+TEST_CASE("a receive that there is no memory for fails, and its send too", "[messenger][memory]") {
+  const bool collective = GENERATE(true, false);
+  CAPTURE(collective);
+  bool failed = true;
+  for (std::int64_t fail_at = 0; failed; ++fail_at) {
+    CAPTURE(fail_at);
+    messenger_job job(small_shape(2));
+    const auto world = job.world();
+    test_receive receive(*world[1], 0, 1, 5000, collective, 1);
+    test_send send(*world[0], 1, 1, pattern(5000, 1), collective, 1);
+    if (!collective) job[0].post(send);
+    job.settle();
+    allocation_faults& faults = allocation_faults::here();
+    faults = {fail_at, 1, 0, 1};
+    {
+      const allocations_that_may_fail harmed;
+      job[1].post(receive);
+    }
+    failed = faults.count > fail_at;
+    faults = {};
+    job.settle();
+    if (collective) job[0].post(send);
+    job.settle();
+    CHECK(send.done);
+    CHECK(receive.done);
+    CHECK((receive.failure != nullptr) == failed);
+    for (int process = 0; process < 2; ++process) CHECK(job[process].quiet());
+  }
+}
+
 TEST_CASE("what has been reserved for a plan is posted, sent and received without an allocation",
           "[messenger][memory]") {
   job_shape shape = small_shape(2);

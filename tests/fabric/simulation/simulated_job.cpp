@@ -32,6 +32,7 @@ simulated_job::simulated_job(std::uint64_t seed, bool traced)
       plan_(seed),
       network_(plan_.processes, plan_.network),
       declared_(index(plan_.processes)),
+      outcast_(declared_.size()),
       noticed_(declared_.size()),
       stopped_until_(declared_.size()),
       reluctance_(declared_.size(), 1) {
@@ -320,7 +321,10 @@ void simulated_job::suspected(int by, int process, const std::string& why) {
   if (traced_) say("process " + std::to_string(by) + " suspects " + std::to_string(process) + ": " + why);
   if (!can_suspect(by, process))
     return wrong("process " + std::to_string(by) + " suspects " + std::to_string(process) + ", which lives: " + why);
-  if (!is_lost(by)) declare(process);
+  if (is_lost(by))
+    outcast_[index(by)] = true;
+  else
+    declare(process);
 }
 
 // What the ranks ask.
@@ -429,6 +433,8 @@ void simulated_job::check_answer(const simulated_rank& rank, const simulated_agr
   const fabric::group& in = *call.at->members;
   ++counts.agreements;
   events& its = events_[in.communicator];
+  // Who is lost and takes others for lost, of which nobody hears, is alone.
+  if (outcast_[index(plan_.process_of(rank.world_rank()))]) return;
   const auto [first, is_new] = its.answers.try_emplace(call.number, *call.agreed);
   const bool survivor_among = std::ranges::any_of(in.process, [&](int process) { return !is_lost(process); });
   const auto text = [&] {
@@ -471,8 +477,9 @@ void simulated_job::drain() {
       if (!is_dead(process)) moved = messengers_[index(process)]->poll() || moved;
     still = moved ? 0 : still + 1;
   }
+  // Who did not get a communicator keeps what others had sent to it there, and does not know of it.
   for (int process = 0; process < plan_.processes; ++process)
-    if (!is_dead(process) && !messengers_[index(process)]->quiet())
+    if (!is_dead(process) && !messengers_[index(process)]->quiet() && counts.refused == 0)
       wrong("process " + std::to_string(process) + " has something in flight after all");
 }
 

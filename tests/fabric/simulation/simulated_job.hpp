@@ -155,6 +155,7 @@ class simulated_job {
   std::vector<std::unique_ptr<weft::fabric::messenger>> messengers_;
 
   std::vector<bool> declared_;  ///< lost, though they may live
+  std::vector<bool> outcast_;   ///< lost, and takes others for lost
   std::vector<bool> noticed_;   ///< dead, and the others are being told
   std::vector<std::int64_t> stopped_until_;
   std::vector<std::size_t> reluctance_;
