@@ -67,8 +67,14 @@ void agreements::know(communicator& of, const std::shared_ptr<const group>& memb
 void agreements::begin(agreement_call& call) {
   const participant& member = *call.at;
   const std::uint64_t id = member.members->communicator;
-  communicator& of = communicators_[id];
-  know(of, member.members, settings_.first_rank.size());
+  const auto [known, is_new] = communicators_.try_emplace(id);
+  communicator& of = known->second;
+  try {
+    know(of, member.members, settings_.first_rank.size());
+  } catch (...) {
+    if (is_new) communicators_.erase(known);  // else it says of nobody that it is absent
+    throw;
+  }
   agreement& one = of.open[call.number];
   call.failure = given_up_;
   if (call.failure == nullptr && (one.is_absent || call.number != of.next))

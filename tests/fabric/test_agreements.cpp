@@ -2,6 +2,7 @@
 #include <array>
 #include <deque>
 #include <random>
+#include <weft/runtime/clock.hpp>
 
 #include "catch.hpp"
 #include "fabric/failing_allocation.hpp"
@@ -256,6 +257,43 @@ TEST_CASE("agreements without memory end", "[agreements]") {
       CHECK(fail_at > 10);
       break;
     }
+  }
+}
+
+TEST_CASE("who had no memory to begin an agreement is not taken for absent", "[agreements]") {
+  bool failed = true;
+  for (std::int64_t fail_at = 0; failed; ++fail_at) {
+    CAPTURE(fail_at);
+    weft::manual_clock time;
+    auto shape = small_shape(2);
+    shape.settings.time = &time;
+    messenger_job job(shape);
+    const auto members = job.world();
+    agreeing world(job, members);
+    test_agreement own(*members[0], 0, pattern(3, 0));
+    auto& faults = allocation_faults::here();
+    faults.fail_at = fail_at;
+    faults.count = 0;
+    bool begun = true;
+    try {
+      const allocations_that_may_fail harmed;
+      job[0].agree(own);
+    } catch (const std::bad_alloc&) {
+      begun = false;
+    }
+    failed = faults.count > fail_at;
+    faults.fail_at = -1;
+    const auto& other = world.call(1);
+    job.settle();
+    if (!begun) job[0].agree(own);
+    for (int look = 0; look < 4; ++look) {  // who waits reminds the other
+      job.settle();
+      time.advance(std::chrono::seconds(1));
+      for (int i = 0; i < 2; ++i) job[i].listen();
+    }
+    if (!job.suspicions.empty()) continue;
+    check_present(own, {0, 1});
+    check_present(other, {0, 1});
   }
 }
 
