@@ -1,10 +1,26 @@
 // What comes from the transport.
 #include <cstring>
+#include <new>
+#include <string>
 #include <weft/runtime/error.hpp>
 
 #include "engine.hpp"
 
 namespace weft::fabric {
+namespace {
+
+/// What `make` returns; nothing where there is no memory for it.
+template <class Make>
+std::string text_of(Make make) noexcept {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
+
+}  // namespace
+
 bool engine::is_ours(const header& h) const noexcept {
   return h.version == wire_version && h.job == settings_.job && h.process < flow_.peers().size() &&
          h.process != static_cast<std::uint32_t>(settings_.process) &&
@@ -30,8 +46,10 @@ void engine::arrived(std::span<const std::byte> frame) {
   peer& from = *flow_.peers()[h.process];
   if (from.lost || from.suspected) return;
   if (h.sequence != from.taken_frames)
-    return troubles_.suspect(from, "frame " + std::to_string(from.taken_frames) +
-                                       " of its connection is missing (frame " + std::to_string(h.sequence) + " came)");
+    return troubles_.suspect(from, text_of([&] {
+                               return "frame " + std::to_string(from.taken_frames) +
+                                      " of its connection is missing (frame " + std::to_string(h.sequence) + " came)";
+                             }));
   ++from.taken_frames;
   flow_.take_credit(from, h);
   if (flow_.costs_credit(h)) flow_.owe_credit(from, frame.size());
@@ -135,14 +153,17 @@ void engine::done(transfer& ended, std::size_t bytes, std::error_code error) {
   const std::size_t expected = slot.bytes;
   slots_.give_back(slot);
   try {
-    if (error && !cancelled) flow_.suspect_connection(process, "its connection failed: " + error.message());
+    if (error && !cancelled)
+      flow_.suspect_connection(process, text_of([&] { return "its connection failed: " + error.message(); }));
     if (owner == nullptr) return;
     if (use == transfer_slot::purpose::departure)
       return piece_departed(*static_cast<departure*>(owner), static_cast<bool>(error));
     const bool whole = !error && bytes == expected;
     if (!error && !whole)
-      troubles_.suspect(flow_.to(process), "a payload of " + std::to_string(bytes) + " bytes came where " +
-                                               std::to_string(expected) + " were granted");
+      troubles_.suspect(flow_.to(process), text_of([&] {
+                          return "a payload of " + std::to_string(bytes) + " bytes came where " +
+                                 std::to_string(expected) + " were granted";
+                        }));
     piece_landed(*static_cast<landing*>(owner), whole ? bytes : 0, whole);
   } catch (const std::exception& failed) {
     troubles_.suspect(flow_.to(process), failed.what());

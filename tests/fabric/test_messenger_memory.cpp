@@ -194,6 +194,32 @@ TEST_CASE("a receive that there is no memory for fails, and its send too", "[mes
   }
 }
 
+TEST_CASE("a receive whose connection was cut ends without memory, too", "[messenger][memory]") {
+  bool failed = true;
+  for (std::int64_t fail_at = 0; failed; ++fail_at) {
+    CAPTURE(fail_at);
+    messenger_job job(small_shape(2));
+    const auto world = job.world();
+    job.link(0).holding = true;
+    auto& receive = job.receives.emplace_back(*world[0], 1, 1, 5000, true, 1);
+    job[0].post(receive);
+    job.settle();
+    job.kill(1);
+    job[0].lose(1, "it was silent");
+    allocation_faults& faults = allocation_faults::here();
+    faults = {fail_at, 1, 0, 1};
+    for (int round = 0; round < 10; ++round) {
+      const allocations_that_may_fail harmed;
+      job[0].poll();
+    }
+    failed = faults.count > fail_at;
+    faults = {};
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);  // orphans are looked for now and then
+    while (!receive.done && std::chrono::steady_clock::now() < end) job[0].poll();
+    CHECK(receive.done);
+  }
+}
+
 TEST_CASE("what has been reserved for a plan is posted, sent and received without an allocation",
           "[messenger][memory]") {
   job_shape shape = small_shape(2);

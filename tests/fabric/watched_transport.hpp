@@ -106,6 +106,7 @@ class watched_transport final : public weft::fabric::transport {
     const allocations_that_succeed unharmed;
     if (std::exchange(dropped_, false)) to.dropped();
     std::erase_if(held_, [&](const held_receive& each) {
+      const allocations_that_may_fail harmed;
       if (each.ended) to.done(*each.context, 0, std::make_error_code(std::errc::connection_aborted));
       return each.ended;
     });

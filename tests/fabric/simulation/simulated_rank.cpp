@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <weft/runtime/error.hpp>
 
 #include "fabric/simulation/simulated_job.hpp"
 
@@ -411,7 +412,9 @@ bool simulated_rank::agree(membership& its) {
   });
   if (!began) return call_.reset(), false;
   ++its.agreements;
-  if (job_.traced()) job_.say("rank " + std::to_string(rank_) + " agrees");
+  if (job_.traced())
+    job_.say("rank " + std::to_string(rank_) + " agrees in communicator " + std::to_string(its.members->communicator) +
+             ", number " + std::to_string(call_->number));
   job_.agreement_begins();
   return true;
 }
@@ -421,7 +424,8 @@ bool simulated_rank::take_answer(int slot) {
   const plan_step& step = job_.plan().steps[step_];
   simulated_agreement& call = *calls_.emplace_back(std::move(call_));
   if (call.failure != nullptr) {
-    if (!job_.is_lost(job_.plan().process_of(rank_))) job_.wrong("an agreement fails on a process that is not lost");
+    if (!job_.is_lost(job_.plan().process_of(rank_)))
+      job_.wrong("an agreement fails on a process that is not lost: " + weft::message_of(call.failure));
     return unwind(), true;
   }
   job_.check_answer(*this, call);
