@@ -167,9 +167,8 @@ void agreements::take(peer& from, const header& h, std::span<const std::byte> bo
 
 void agreements::take_whole(peer& from, const header& h, bytes message) {
   const auto number = static_cast<std::uint32_t>(h.tag);
-  const auto [known, is_new] = communicators_.try_emplace(h.communicator);
-  communicator& of = known->second;
-  if (is_new) {
+  communicator& of = communicators_[h.communicator];
+  if (of.members == nullptr) {
     of.asked = {h.communicator, h.destination};
     of.offered = static_cast<std::uint32_t>(h.source);
     if (const auto members = rooms_.members_of(h.communicator)) know(of, members, settings_.first_rank.size());
@@ -251,10 +250,16 @@ void agreements::give_up(const std::exception_ptr& why) noexcept {
   communicators_.clear();
 }
 
-void agreements::look_again(std::uint64_t id) noexcept {
+void agreements::look_again(const std::shared_ptr<const group>& members) noexcept {
+  const std::uint64_t id = members->communicator;
   const auto known = communicators_.find(id);
   if (known == communicators_.end()) return;
   communicator& of = known->second;
+  try {
+    know(of, members, settings_.first_rank.size());  // who has left is perhaps not all of them
+  } catch (const std::bad_alloc&) {                  // others ask once more
+    return;
+  }
   settle(of, id);
   if (all_absent(of)) note_left(id, of);
 }

@@ -41,7 +41,7 @@ class agreements {
   void lose(int process) noexcept;
   void give_up(const std::exception_ptr& why) noexcept;
   /// Ranks of this process have left that communicator, or did not get it, or are about to end: of all.
-  void look_again(std::uint64_t communicator) noexcept;
+  void look_again(const std::shared_ptr<const group>& communicator) noexcept;
   void look_again() noexcept;
   /// Whether any rank of this process waits for an agreement.
   bool any() const noexcept { return waiting_ != 0; }

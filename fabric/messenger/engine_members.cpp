@@ -51,7 +51,7 @@ void engine::leave(participant& member) {
   const bool alone = member.failure == nullptr || member.failed_alone;
   drop_early_grants(here, member.failure == nullptr ? stopped::left : alone ? stopped::alone : stopped::told);
   rooms_.leave(member, alone);
-  agreements_.look_again(member.members->communicator);
+  agreements_.look_again(member.members);
 }
 
 planned_needs engine::needs_of(const participant& member, std::span<const planned_message> each_run) const noexcept {

@@ -260,6 +260,30 @@ TEST_CASE("agreements without memory end", "[agreements]") {
   }
 }
 
+TEST_CASE("a process takes part while any of its ranks may, whoever of them has left before", "[agreements]") {
+  messenger_job job(small_shape(2, 2));
+  auto members = std::make_shared<fabric::group>();
+  members->communicator = 5;
+  members->world = {0, 1, 2};
+  members->process = {0, 0, 1};
+  fabric::participant first(members, 0), second(members, 1), other(members, 2);
+  job[1].join(other);
+  test_agreement its(other, 0, pattern(3, 2)), own(second, 0, pattern(3, 1));
+  job[1].agree(its);
+  job.settle();  // it has come before the ranks here have joined
+  const bool joins_before = GENERATE(true, false);
+  CAPTURE(joins_before);
+  job[0].join(first);
+  if (joins_before) job[0].join(second);
+  job[0].leave(first);
+  job.settle();
+  if (!joins_before) job[0].join(second);
+  job[0].agree(own);
+  job.settle();
+  check_present(own, {1, 2});
+  check_present(its, {1, 2});
+}
+
 TEST_CASE("who had no memory to begin an agreement is not taken for absent", "[agreements]") {
   bool failed = true;
   for (std::int64_t fail_at = 0; failed; ++fail_at) {
