@@ -38,6 +38,7 @@ simulated_job::simulated_job(std::uint64_t seed, bool traced)
       reluctance_(declared_.size(), 1) {
   messages_.emplace_back();  // none is number 0, so that a message without contents is not taken for one
   delay_ = random_.of(std::vector<std::int64_t>{millisecond / 10, 5 * millisecond, 100 * millisecond});
+  pace_ = random_.of(std::vector<std::int64_t>{4'000, 4'000, 400'000, 4 * millisecond});
   time_.advance(std::chrono::hours(1));
   make_messengers();
   for (int rank = 0; rank < plan_.ranks(); ++rank) ranks_.emplace_back(*this, rank, seed);
@@ -127,7 +128,9 @@ bool simulated_job::is_finished() const {
       ranks_, [&](const simulated_rank& each) { return each.ended() || is_dead(plan_.process_of(each.world_rank())); });
 }
 
-void simulated_job::pass_time() { time_.advance(std::chrono::nanoseconds(random_.below(std::size_t{4000}))); }
+void simulated_job::pass_time() {
+  time_.advance(std::chrono::nanoseconds(random_.below(static_cast<std::size_t>(pace_))));
+}
 
 int simulated_job::pick() {
   if (random_.one_in(300))
@@ -143,6 +146,7 @@ int simulated_job::pick() {
 
 bool simulated_job::go_on(int process) {
   if (is_dead(process) || now() < stopped_until_[index(process)]) return false;
+  if (random_.one_in(8)) messengers_[index(process)]->listen();  // it looks at the clock
   return random_.one_in(2) ? poll(process) : act(process);
 }
 

@@ -84,6 +84,7 @@ class simulated_job {
   struct events {
     bool revoked = false;
     bool abandoned = false;                         ///< somebody has left it, or did not get it, or waits in vain
+    std::set<int> refused_in;                       ///< processes of which a rank did not get it
     std::set<int> broken_on;                        ///< ranks of the world that have failed there alone
     std::map<std::uint32_t, std::set<int>> called;  ///< by number of the agreement, the ranks
     std::map<std::uint32_t, std::vector<std::byte>> answers;
@@ -162,6 +163,7 @@ class simulated_job {
   std::deque<note> notes_;
   std::multimap<std::int64_t, event> to_come_;
   std::map<std::pair<int, int>, std::int64_t> last_note_;  ///< when the latest is told, by origin and receiver
+  std::int64_t pace_ = 1;                                  ///< time between two steps, at most, nanoseconds
   std::int64_t delay_ = 1;                                 ///< scale of what is told, nanoseconds
   std::size_t next_death_ = 0, next_false_loss_ = 0;
   std::size_t posted_ = 0;

@@ -130,8 +130,11 @@ void simulated_rank::refuse_what_was_to_come() {
   if (job_.traced())
     job_.say("rank " + std::to_string(rank_) + " does not get what step " + std::to_string(step_) + " makes");
   ++job_.counts.refused;
-  for (std::uint64_t leader = 0; leader < static_cast<std::uint64_t>(job_.plan().ranks()); ++leader)
-    job_.of(leader << 32 | offered_in(step_)).abandoned = true;
+  for (std::uint64_t leader = 0; leader < static_cast<std::uint64_t>(job_.plan().ranks()); ++leader) {
+    auto& events = job_.of(leader << 32 | offered_in(step_));
+    events.abandoned = true;
+    events.refused_in.insert(job_.plan().process_of(rank_));
+  }
   messages().refuse(rank_, offered_in(step_));
 }
 
@@ -185,6 +188,7 @@ void simulated_rank::end() {
 
 void simulated_rank::begin_step() {
   step_ = next_step_++;
+  if (job_.plan().ranks_throw && random_.one_in(40)) return unwind();
   const plan_step& step = job_.plan().steps[step_];
   membership* const its = in(step.on);
   if (its == nullptr) return;
@@ -424,7 +428,9 @@ bool simulated_rank::take_answer(int slot) {
   const plan_step& step = job_.plan().steps[step_];
   simulated_agreement& call = *calls_.emplace_back(std::move(call_));
   if (call.failure != nullptr) {
-    if (!job_.is_lost(job_.plan().process_of(rank_)))
+    const int process = job_.plan().process_of(rank_);
+    // Of a process that has been asked before any of its ranks had joined, one that did not get it speaks for all.
+    if (!job_.is_lost(process) && !job_.of(its.members->communicator).refused_in.contains(process))
       job_.wrong("an agreement fails on a process that is not lost: " + weft::message_of(call.failure));
     return unwind(), true;
   }
@@ -445,6 +451,7 @@ bool simulated_rank::take_answer(int slot) {
 
 void simulated_rank::leave(membership& its) {
   its.left = true;
+  if (its.self->failure != nullptr || its.failed) job_.of(its.members->communicator).abandoned = true;
   if (job_.plan().ranks_each > 1) its.self->next_collective = its.collectives;
   messages().leave(*its.self);
 }

@@ -44,7 +44,7 @@ void simulation_plan::draw_sizes(draws& random) {
 }
 
 void simulation_plan::draw_steps(draws& random) {
-  const int count = ranks() > 20 ? 2 + random.below(4) : 3 + random.below(14);
+  const int count = ranks() > 20 ? 2 + random.below(4) : 4 + random.below(24);
   const bool revokes = random.one_in(6), waits_in_vain = random.one_in(5);
   std::vector<int> usable{0};
   for (int i = 0; i < count; ++i) {
@@ -98,6 +98,7 @@ void simulation_plan::draw_faults(draws& random) {
   const std::size_t kind = random.below(std::size_t{10});
   if (kind < 5) some(deaths, 1 + random.below(std::min(processes - 1, kind < 3 ? 1 : 4)));
   if (kind == 5 || kind == 4) some(false_losses, 1 + random.below(std::min(processes - 1, 2)));
+  ranks_throw = random.one_in(5);
   dies_in_agreements = kind < 3 && random.one_in(2);
   if (kind == 6 || random.one_in(30)) {
     memory_fails_at = static_cast<std::int64_t>(random.below(std::size_t{400}));

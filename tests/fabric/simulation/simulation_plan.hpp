@@ -54,6 +54,7 @@ struct simulation_plan {
   std::vector<std::size_t> deaths;        ///< after so many posts of all ranks a process dies
   std::vector<std::size_t> false_losses;  ///< or is taken for lost
   bool dies_in_agreements = false;
+  bool ranks_throw = false;           ///< now and then one leaves everything in the middle
   std::int64_t memory_fails_at = -1;  ///< which allocation of process `short_process`
   std::int64_t memory_failures = 0;
   int short_process = 0;
