@@ -152,6 +152,7 @@ class engine final : private receiver {
   void send_withdrawal(const landing& arriving);
   void stop(landing& stopped) noexcept;
   void settle(landing& withdrawn);
+  void remove_withdrawn(landing& gone) noexcept;
   void cancel_pieces(landing& withdrawn);
   void answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent, stopped why);
   void answer_dropped(int process, std::uint64_t sender_name);

@@ -227,15 +227,27 @@ void engine::cancel_pieces(landing& withdrawn) {
     if (slot.owner == &withdrawn) network_->cancel(slot);
 }
 
+/// What it had of the window is for others.
+void engine::remove_withdrawn(landing& gone) noexcept {
+  peer& from = flow_.to(gone.process);
+  remove(gone);
+  if (from.lost) return;
+  try {
+    share_window(from);
+  } catch (const std::exception& failed) {
+    troubles_.suspect(from, failed.what());
+  }
+}
+
 void engine::settle(landing& withdrawn) {
   if (!withdrawn.withdrawing || !withdrawn.last_known || withdrawn.in_flight != 0) return;
   receive_operation& receive = *withdrawn.operation;
   if (withdrawn.poisoned != nullptr && receive.at->failure == nullptr) {
     end_poisoned(receive, std::move(withdrawn.poisoned));
-    return remove(withdrawn);
+    return remove_withdrawn(withdrawn);
   }
   if (withdrawn.taken_back && receive.at->failure == nullptr) {
-    remove(withdrawn);
+    remove_withdrawn(withdrawn);
     receive.received = 0;
     return operations_.end(receive);
   }
@@ -246,7 +258,7 @@ void engine::settle(landing& withdrawn) {
                                                                     " of communicator " +
                                                                     std::to_string(receive.at->members->communicator) +
                                                                     " gave up the message that it was sending"));
-  remove(withdrawn);
+  remove_withdrawn(withdrawn);
   fail(receive, std::move(why));
 }
 

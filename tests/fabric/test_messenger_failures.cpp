@@ -270,3 +270,23 @@ TEST_CASE("a long send ends whose receiver gives it up alone", "[messenger][fail
   }
   for (int process = 0; process < 2; ++process) CHECK(job[process].quiet());
 }
+
+TEST_CASE("a long message gets the share of the window that those of a communicator that failed had",
+          "[messenger][failures]") {
+  messenger_job job(small_shape(2));  // a window of four pieces, of each message two
+  const auto failing = job.world(1), other = job.world(2);
+  std::vector<test_receive*> receives;
+  for (const auto& [on, tag] : {std::pair{&failing, 1}, {&failing, 2}, {&other, 1}}) {
+    job[0].post(job.sends.emplace_back(*(*on)[0], 1, tag, pattern(5000, 1)));
+    receives.push_back(&job.receives.emplace_back(*(*on)[1], 0, tag, 5000));
+  }
+  job.settle();
+  for (test_receive* const each : receives) job[1].post(*each);
+  job[1].break_communicator(1, errc::revoked, "by the test");
+  job.settle();
+  for (const test_receive* const each : receives) REQUIRE(each->done);
+  CHECK(receives[0]->failure != nullptr);
+  CHECK(receives[1]->failure != nullptr);
+  CHECK(receives[2]->failure == nullptr);
+  CHECK(receives[2]->message == pattern(5000, 1));
+}
