@@ -277,8 +277,21 @@ void flow_control::remove_first_message(peer& to) noexcept {
   to.messages.pop();
 }
 
+/// Nobody hears of the message; where its send has ended it is kept for nothing.
+void flow_control::drop_announced(const outgoing& envelope) noexcept {
+  envelope_body body;
+  std::memcpy(&body, envelope.body(), sizeof body);
+  departure* const leaving = departures_.find(body.sender_name);
+  if (leaving == nullptr || leaving->kept == nullptr) return;
+  note_left(leaving->bytes);
+  leaving->kept.reset();
+  departures_.remove(*leaving);
+}
+
 void flow_control::drop_first_message(peer& to) noexcept {
-  troubles_.owe_break(to.messages.front().head.communicator, std::current_exception());
+  const outgoing& first = to.messages.front();
+  troubles_.owe_break(first.head.communicator, std::current_exception());
+  if (first.head.kind == message_kind::envelope) drop_announced(first);
   remove_first_message(to);
 }
 

@@ -103,6 +103,7 @@ class flow_control {
   bool try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve);
   bool transmit_first(peer& to);
   void remove_first_message(peer& to) noexcept;
+  void drop_announced(const outgoing& envelope) noexcept;
   void drop_first_message(peer& to) noexcept;
   bool flush(peer& to);
   bool send_credit(peer& to);
