@@ -179,7 +179,8 @@ bool simulated_job::jump() {
   } else {
     const std::int64_t longest = jumps_in_a_row_ < 4 ? 20 * millisecond : 600 * millisecond;
     time_.advance(std::chrono::nanoseconds(random_.below(static_cast<std::size_t>(longest))));
-    if (++jumps_in_a_row_ == most_jumps) {
+    if (++jumps_in_a_row_ == 8) allocation_faults::here().failures = 0;  // there is memory again
+    if (jumps_in_a_row_ == most_jumps) {
       if (!give_up_any_source()) return false;
       jumps_in_a_row_ = 0;
     }

@@ -84,7 +84,7 @@ class simulated_job {
   struct events {
     bool revoked = false;
     bool abandoned = false;                         ///< somebody has left it, or did not get it, or waits in vain
-    std::set<int> refused_in;                       ///< processes of which a rank did not get it
+    std::set<int> left_in;                          ///< processes of which a rank has left it, or did not get it
     std::set<int> broken_on;                        ///< ranks of the world that have failed there alone
     std::map<std::uint32_t, std::set<int>> called;  ///< by number of the agreement, the ranks
     std::map<std::uint32_t, std::vector<std::byte>> answers;

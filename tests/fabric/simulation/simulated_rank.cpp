@@ -133,7 +133,7 @@ void simulated_rank::refuse_what_was_to_come() {
   for (std::uint64_t leader = 0; leader < static_cast<std::uint64_t>(job_.plan().ranks()); ++leader) {
     auto& events = job_.of(leader << 32 | offered_in(step_));
     events.abandoned = true;
-    events.refused_in.insert(job_.plan().process_of(rank_));
+    events.left_in.insert(job_.plan().process_of(rank_));
   }
   messages().refuse(rank_, offered_in(step_));
 }
@@ -429,8 +429,8 @@ bool simulated_rank::take_answer(int slot) {
   simulated_agreement& call = *calls_.emplace_back(std::move(call_));
   if (call.failure != nullptr) {
     const int process = job_.plan().process_of(rank_);
-    // Of a process that has been asked before any of its ranks had joined, one that did not get it speaks for all.
-    if (!job_.is_lost(process) && !job_.of(its.members->communicator).refused_in.contains(process))
+    // A process that is asked while no rank of it is there is absent if the first has left, or did not get it.
+    if (!job_.is_lost(process) && !job_.of(its.members->communicator).left_in.contains(process))
       job_.wrong("an agreement fails on a process that is not lost: " + weft::message_of(call.failure));
     return unwind(), true;
   }
@@ -451,6 +451,7 @@ bool simulated_rank::take_answer(int slot) {
 
 void simulated_rank::leave(membership& its) {
   its.left = true;
+  job_.of(its.members->communicator).left_in.insert(job_.plan().process_of(rank_));
   if (its.self->failure != nullptr || its.failed) job_.of(its.members->communicator).abandoned = true;
   if (job_.plan().ranks_each > 1) its.self->next_collective = its.collectives;
   messages().leave(*its.self);
