@@ -64,6 +64,9 @@ void engine::inquire_now_and_then() {
       if (is_unanswered(each) && is_due(each.inquiries)) waiting.push_back(&each);
     if (std::exchange(member.probed.waits, false) && is_due(member.probed.inquiries)) probing.push_back(&member);
   });
+  // What a process has not taken yet goes first: else inquiries could keep all messages from it, where they are due
+  // faster than it takes them.
+  for (const auto& each : flow_.peers()) each->may_be_asked = each->control.empty() && each->messages.empty();
   // An answer may break a communicator, which ends its operations; they stay where they are until finish_ended.
   for (operation* each : waiting)
     if (each->now != operation::stage::ended) inquire(*each->at, each->peer, each);
@@ -111,6 +114,8 @@ void engine::inquire_of(participant& member, int rank, operation* about) {
     if (collective) disagrees(*rooms_.find(key), about->tag, about->fingerprint, member.rank);
     return;
   }
+  peer& to = flow_.to(process);
+  if (!to.may_be_asked) return;
   header h;
   h.kind = message_kind::inquiry;
   h.matching = where;
@@ -121,7 +126,7 @@ void engine::inquire_of(participant& member, int rank, operation* about) {
     h.tag = about->tag;
     h.detail = about->fingerprint;
   }
-  flow_.send_control(flow_.to(process), h, reinterpret_cast<const std::byte*>(&body), sizeof body);
+  flow_.send_control(to, h, reinterpret_cast<const std::byte*>(&body), sizeof body);
 }
 
 void engine::take_inquiry(peer& from, const header& h, std::span<const std::byte> body) {

@@ -45,6 +45,7 @@ struct peer {
       landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::waiting>,
       boost::intrusive::constant_time_size<false>>
       waiting;
+  bool may_be_asked = false;  ///< in the latest look: nothing that was to be sent to it waited
   bool connected = false;
   std::uint64_t their_end = 0;  ///< of the connection, where it opened that: for transport::cut
   bool suspected = false;       ///< to be lost soon:

@@ -242,3 +242,30 @@ TEST_CASE("probes for one rank after another are told of the one that has left",
   CHECK_THAT(text, ContainsSubstring("rank 2 has left communicator 100"));
   CHECK_FALSE(probe(1));
 }
+
+TEST_CASE("inquiries do not pile up for a process that takes nothing", "[messenger][failures]") {
+  weft::manual_clock time;
+  auto shape = small_shape(3);
+  shape.settings.time = &time;
+  messenger_job job(shape);
+  const auto pair = job.communicator(1, {0, 1});
+  auto& receive = job.receives.emplace_back(*pair[0], 1, 1, 10);
+  job[0].post(receive);
+  job.kill(2);
+  job[0].lose(2, "by the test");
+  job.settle();
+  job.link(0).refusing = true;
+  const auto look = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      time.advance(std::chrono::milliseconds(10));
+      job[0].listen();
+      job[0].poll();
+    }
+  };
+  look(1000);
+  job.link(0).refusing = false;
+  job.settle();
+  CHECK(job.counts(0).of(message_kind::inquiry) == 1);
+  look(20);
+  CHECK(job.counts(0).of(message_kind::inquiry) > 1);
+}
