@@ -19,8 +19,8 @@ namespace {
 constexpr std::int64_t millisecond = 1'000'000;
 
 /// So many looks at the clock of half a second each, with nothing ended between: far above the messenger's own periods
-/// (engine_inquiry.cpp asks within 16).
-constexpr std::size_t most_jumps = 200;
+/// (engine_inquiry.cpp asks within 16); for each process, since an agreement asks one after another.
+constexpr std::size_t most_jumps = 100;
 constexpr std::size_t most_steps = 3'000'000;
 
 }  // namespace
@@ -39,6 +39,7 @@ simulated_job::simulated_job(std::uint64_t seed, bool traced)
   messages_.emplace_back();  // none is number 0, so that a message without contents is not taken for one
   delay_ = random_.of(std::vector<std::int64_t>{millisecond / 10, 5 * millisecond, 100 * millisecond});
   pace_ = random_.of(std::vector<std::int64_t>{4'000, 4'000, 400'000, 4 * millisecond});
+  pace_ = std::max<std::int64_t>(pace_ / plan_.processes, 1'000);  // they go on side by side
   time_.advance(std::chrono::hours(1));
   make_messengers();
   for (int rank = 0; rank < plan_.ranks(); ++rank) ranks_.emplace_back(*this, rank, seed);
@@ -180,7 +181,7 @@ bool simulated_job::jump() {
     const std::int64_t longest = jumps_in_a_row_ < 4 ? 20 * millisecond : 600 * millisecond;
     time_.advance(std::chrono::nanoseconds(random_.below(static_cast<std::size_t>(longest))));
     if (++jumps_in_a_row_ == 8) allocation_faults::here().failures = 0;  // there is memory again
-    if (jumps_in_a_row_ == most_jumps) {
+    if (jumps_in_a_row_ == most_jumps * index(plan_.processes)) {
       if (!give_up_any_source()) return false;
       jumps_in_a_row_ = 0;
     }
