@@ -44,7 +44,7 @@ class job_news {
 
  private:
   enum class fate : std::uint8_t { alive, lost, left };
-  static constexpr std::size_t kept_notes = std::size_t{128} << 10;  // bytes: a thousand of failures
+  static constexpr std::size_t kept_notes = std::size_t{1} << 20;  // bytes
 
   fate fate_of(int process) const noexcept { return fates_[static_cast<std::size_t>(process)]; }
 

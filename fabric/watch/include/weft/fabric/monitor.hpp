@@ -70,7 +70,7 @@ class monitor {
 
   /// Sends `note`, at most `maximum_note` bytes, to every other process that lives, to each exactly once, notes of one
   /// origin in their order. Does not block. If this process dies meanwhile, all survivors get the note or none. (A
-  /// process that lost all its connections at once gets up to the last 128 KiB of notes repeated.) Throws
+  /// process that lost all its connections at once gets up to the last 1 MiB of notes repeated.) Throws
   /// errc::invalid_argument for a longer note; after `leave` or `stop` it does nothing.
   void flood(std::span<const std::byte> note);
 
