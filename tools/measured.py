@@ -121,10 +121,15 @@ def lines_of(command):
 def flags_of(road):
     """The options of `weft bench` by which it takes that road: the "memory" of a process, where its ranks are all in
     one, that of the "node", or a provider of libfabric, to which processes of one node have to be told to keep.
-    It is the one that was asked for, whatever harm it can do."""
+    """
     if road == "memory":
         return []
-    return ["--weft-node=on"] if road == "node" else ["--provider", road, "--weft-unsafe-provider=on", "--weft-node=off"]
+    return ["--weft-node=on"] if road == "node" else ["--provider", road, *unsafe(road), "--weft-node=off"]
+
+
+def unsafe(provider):
+    """The option without which weft refuses it."""
+    return ["--weft-unsafe-provider=on"] if provider == "shm" else []
 
 
 def bench(weft, *arguments, road, has_to_say=True, launcher=()):

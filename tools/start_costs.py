@@ -111,7 +111,7 @@ def seconds_of_job(options, job, tune):
 
 def one_start(options, ranks, provider, folder):
     """All that it measured and what follows, by name: seconds, and ratios."""
-    over = [] if provider == "node" else ["--provider", provider, "--weft-unsafe-provider=on", "--weft-node=off"]
+    over = [] if provider == "node" else ["--provider", provider, *measured.unsafe(provider), "--weft-node=off"]
     job = ["-n", str(ranks), *over]
     text = output(options.weft, "tune", *job, "--budget", str(options.tune_budget))
     file = folder / "costs"

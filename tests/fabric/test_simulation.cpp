@@ -3,7 +3,6 @@
 // from which seed on, WEFT_TEST_SEED which one to try alone, with a trace.
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 #include <string>
 
 #include "catch.hpp"
@@ -25,7 +24,7 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
 
 TEST_CASE("whatever befalls a job, all that its ranks wait for ends, and rightly", "[simulation]") {
   const bool one = std::getenv("WEFT_TEST_SEED") != nullptr;
-  const std::uint64_t first = one ? test_seed() : setting("FIRST_SEED", std::random_device()());
+  const std::uint64_t first = one ? test_seed() : setting("FIRST_SEED", 1);
   const std::uint64_t count = one ? 1 : setting("SIMULATIONS", 10'000);
   simulation_counts sum;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {

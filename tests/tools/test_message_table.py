@@ -76,7 +76,8 @@ class MessageTable(unittest.TestCase):
         calls = [line for line in (self.folder / "calls").read_text().splitlines() if " -n 2 " in line]
         self.assertEqual([line.split()[0] for line in calls], ["weft", "weft", "mpirun.openmpi", "mpiexec.mpich"] * 2)
         sizes = "weft bench latency -n 2 -b 512 -e 32768 -f 8 --budget 9"
-        self.assertEqual(calls[:2], [f"{sizes} --weft-node=on --json", f"{sizes} --provider shm --weft-unsafe-provider=on --weft-node=off --json"])
+        self.assertEqual(calls[:2], [f"{sizes} --weft-node=on --json",
+                                     f"{sizes} --provider shm --weft-unsafe-provider=on --weft-node=off --json"])
         self.assertTrue(calls[2].endswith("openmpi 512 32768 8 9"))
 
     def test_writes_between_the_markers_of_messages(self):

@@ -120,6 +120,11 @@ void simulated_rank::take_failure(int slot, membership& its) {
   const std::size_t way = random_.below(std::size_t{8});
   if (way < 2) return unwind();
   if (way < 4) return abandon(slot, true);
+  tell_failure(slot, its);
+}
+
+/// Unless the others hear of it by themselves.
+void simulated_rank::tell_failure(int slot, membership& its) {
   if (its.self->failure != nullptr && !its.self->failed_alone) return;
   job_.of(its.members->communicator).revoked = true;
   if (job_.traced()) job_.say("rank " + std::to_string(rank_) + " revokes " + std::to_string(slot));
@@ -145,8 +150,9 @@ void simulated_rank::abandon(int slot, bool at_once) {
   events.abandoned = true;
   if (its.self->failure == nullptr) events.broken_on.insert(rank_);
   if (job_.traced()) job_.say("rank " + std::to_string(rank_) + " abandons " + std::to_string(slot));
-  messages().break_here(*its.self);
   const bool called = call_ != nullptr && call_->at == its.self.get();
+  if (called) tell_failure(slot, its);  // the others could wait for it before they agree, and it for them
+  messages().break_here(*its.self);
   std::erase_if(actions_,
                 [&](const action& each) { return each.on == slot && !(called && each.what == action::agreed); });
   if (at_once && !called) {  // else it has to wait for the answer

@@ -61,6 +61,7 @@ class simulated_rank {
   void join(int slot, std::shared_ptr<const weft::fabric::group> members);
   bool learn();
   void take_failure(int slot, membership& its);
+  void tell_failure(int slot, membership& its);
   void abandon(int slot, bool at_once);
   void unwind();
   void end();
