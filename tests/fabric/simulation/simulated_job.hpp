@@ -19,17 +19,12 @@
 #include "fabric/simulation/simulated_link.hpp"
 #include "fabric/simulation/simulated_operations.hpp"
 #include "fabric/simulation/simulated_rank.hpp"
+#include "fabric/simulation/simulated_world.hpp"
 #include "fabric/simulation/simulation_plan.hpp"
 
 namespace weft_test {
 
-/// What came to pass in some simulations.
-struct simulation_counts {
-  std::size_t jobs = 0, messages = 0, failures = 0, deaths = 0, false_losses = 0, agreements = 0, revokes = 0;
-  std::size_t jumps = 0, divided = 0, given_up = 0, memory_failures = 0, steps = 0, refused = 0, left_errors = 0;
-};
-
-class simulated_job {
+class simulated_job final : public simulated_world {
  public:
   /// `traced`: prints what happens.
   simulated_job(std::uint64_t seed, bool traced);
@@ -40,57 +35,25 @@ class simulated_job {
   const std::string& fault() const { return fault_; }
   void add_to(simulation_counts& sum) const;
 
-  // For its ranks.
-  const simulation_plan& plan() const { return plan_; }
-  const std::vector<planned_transfer>& transfers(std::size_t step, const weft::fabric::group& among);
-  weft::fabric::messenger& of_rank(int rank) { return *messengers_[index(plan_.process_of(rank))]; }
-  bool is_dead(int process) const { return links_[index(process)]->dead(); }
-  bool is_lost(int process) const { return is_dead(process) || declared_[index(process)]; }
-  std::int64_t now() const { return time_.now().time_since_epoch().count(); }
-  std::uint64_t seed() const { return seed_; }
-  void wrong(const std::string& what);
-  void say(const std::string& what);
-  bool traced() const { return traced_; }
-  /// Runs it as the code under test of the rank's process.
-  template <class Function>
-  void in_process_of(int rank, Function function) {
-    if (plan_.process_of(rank) != plan_.short_process) return function();
-    const allocations_that_may_fail harmed;
-    function();
-  }
-
-  /// A message that is sent now.
-  struct message {
-    std::uint64_t communicator = 0;
-    std::size_t step = 0, which = 0;
-    int from = 0, to = 0;
-    std::uint64_t tag = 0;
-    std::size_t bytes = 0;
-    bool collective = false;
-    std::size_t posted = 0;          ///< its place among all posts; 0: not yet
-    std::size_t receive = SIZE_MAX;  ///< which has got it
-  };
-  std::size_t message_number(const weft::fabric::group& among, std::size_t step, std::size_t which);
-  std::vector<std::byte> contents(std::size_t number) const;
-  simulated_send& new_send(simulated_rank& of, int slot, std::size_t message);
-  simulated_receive& new_receive(simulated_rank& of, int slot, std::size_t capacity);
-  void check_received(simulated_receive& got);
-  void check_failure(const simulated_rank& rank, const weft::fabric::group& in, const std::exception_ptr& failure);
-  void check_answer(const simulated_rank& rank, const simulated_agreement& call);
-  void note_call(const simulated_rank& rank, const weft::fabric::group& in, std::uint32_t number);
-  void agreement_begins();
-
-  /// What has happened in a communicator that explains failures.
-  struct events {
-    bool revoked = false;
-    bool abandoned = false;                         ///< somebody has left it, or did not get it, or waits in vain
-    std::set<int> left_in;                          ///< processes of which a rank has left it, or did not get it
-    std::set<int> broken_on;                        ///< ranks of the world that have failed there alone
-    std::map<std::uint32_t, std::set<int>> called;  ///< by number of the agreement, the ranks
-    std::map<std::uint32_t, std::vector<std::byte>> answers;
-  };
-  events& of(std::uint64_t communicator) { return events_[communicator]; }
-  simulation_counts counts;
+  const simulation_plan& plan() const override { return plan_; }
+  const std::vector<planned_transfer>& transfers(std::size_t step, const weft::fabric::group& among) override;
+  weft::fabric::messenger& of_rank(int rank) override { return *messengers_[index(plan_.process_of(rank))]; }
+  bool is_dead(int process) const override { return links_[index(process)]->dead(); }
+  bool is_lost(int process) const override { return is_dead(process) || declared_[index(process)]; }
+  std::int64_t now() const override { return time_.now().time_since_epoch().count(); }
+  void wrong(const std::string& what) override;
+  void say(const std::string& what) override;
+  bool traced() const override { return traced_; }
+  std::size_t message_number(const weft::fabric::group& among, std::size_t step, std::size_t which) override;
+  std::vector<std::byte> contents(std::size_t number) const override;
+  simulated_send& new_send(simulated_rank& of, int slot, std::size_t message) override;
+  simulated_receive& new_receive(simulated_rank& of, int slot, std::size_t capacity) override;
+  void check_received(simulated_receive& got) override;
+  void check_failure(const simulated_rank& rank, const weft::fabric::group& in,
+                     const std::exception_ptr& failure) override;
+  void check_answer(const simulated_rank& rank, const simulated_agreement& call) override;
+  void note_call(const simulated_rank& rank, const weft::fabric::group& in, std::uint32_t number) override;
+  void agreement_begins() override;
 
  private:
   static std::size_t index(int number) { return static_cast<std::size_t>(number); }
@@ -148,7 +111,6 @@ class simulated_job {
   std::vector<message> messages_;
   std::map<std::pair<std::uint64_t, std::size_t>, std::size_t> first_message_;  ///< by communicator and step
   std::map<std::pair<std::uint64_t, std::size_t>, std::vector<planned_transfer>> transfers_;
-  std::map<std::uint64_t, events> events_;
 
   weft::fabric::loopback_network network_;
   std::vector<simulated_link*> links_;

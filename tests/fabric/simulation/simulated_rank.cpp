@@ -4,7 +4,7 @@
 #include <utility>
 #include <weft/runtime/error.hpp>
 
-#include "fabric/simulation/simulated_job.hpp"
+#include "fabric/simulation/simulated_world.hpp"
 
 namespace weft_test {
 
@@ -51,7 +51,7 @@ void simulated_send::finished() noexcept { owner.ended_with(*this); }
 void simulated_receive::finished() noexcept { owner.ended_with(*this); }
 void simulated_agreement::finished() noexcept { done = true; }
 
-simulated_rank::simulated_rank(simulated_job& job, int world_rank, std::uint64_t seed)
+simulated_rank::simulated_rank(simulated_world& job, int world_rank, std::uint64_t seed)
     : job_(job), rank_(world_rank), random_(seed, static_cast<std::uint64_t>(world_rank)) {
   starts_at_ = random_.one_in(4) ? static_cast<std::int64_t>(random_.below(std::size_t{20'000'000})) : 0;
   memberships_.resize(job.plan().communicators());

@@ -13,11 +13,11 @@
 
 namespace weft_test {
 
-class simulated_job;
+class simulated_world;
 
 class simulated_rank {
  public:
-  simulated_rank(simulated_job& job, int world_rank, std::uint64_t seed);
+  simulated_rank(simulated_world& job, int world_rank, std::uint64_t seed);
   ~simulated_rank();
 
   /// Does the next thing. False: it waits.
@@ -84,7 +84,7 @@ class simulated_rank {
   void post(weft::fabric::operation& begun, membership& its);
   void note_end(weft::fabric::operation& ended, int slot) noexcept;
 
-  simulated_job& job_;
+  simulated_world& job_;
   const int rank_;
   draws random_;
   std::int64_t starts_at_;  ///< nanoseconds
