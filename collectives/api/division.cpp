@@ -247,6 +247,18 @@ communicator communicator::grow() {
   return std::move(*grown);
 }
 
+/// By an agreement, so that a death meanwhile is one of the world's, not of those that start.
+std::optional<communicator> communicator::without_spares() {
+  const auto ranks = static_cast<std::size_t>(size() - state_->host.settings().spares);
+  return divide_by("start", {state_->self->is_spare ? detail::part::nobody : 0, rank()}, [&](const detail::part& mine) {
+    const auto given = detail::gather_of_survivors<detail::survivors_call::start>(*state_, mine);
+    std::vector<detail::part> all(given.all().begin(), given.all().end());
+    for (std::size_t r = 0; r < ranks; ++r)  // the dead, too, have their ranks
+      if (all[r].colour < 0) all[r] = {0, static_cast<std::int64_t>(r), 0, mine.number};
+    return all;
+  });
+}
+
 std::optional<communicator> communicator::await_rank() {
   for (;;) {
     bool grows = false;

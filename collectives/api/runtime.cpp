@@ -45,7 +45,7 @@ struct runtime_state {
     for_each_rank(
         [&](std::size_t rank) {
           identities[rank]->everyone = &*everyone[rank];
-          worlds[rank] = everyone[rank]->split(identities[rank]->is_spare ? -1 : 0);
+          worlds[rank] = everyone[rank]->without_spares();
         },
         [](std::size_t, const std::exception_ptr&) {});
   }

@@ -26,7 +26,16 @@ survivors_call call_of(const fabric::contribution& of) {
 }
 
 const char* name_of(survivors_call call) {
-  return call == survivors_call::agree ? "agree" : call == survivors_call::grow ? "grow" : "shrink";
+  switch (call) {
+    case survivors_call::agree:
+      return "agree";
+    case survivors_call::grow:
+      return "grow";
+    case survivors_call::start:
+      return "start";
+    default:
+      return "shrink";
+  }
 }
 
 /// The flags by and; and a bit of each rank, whether it takes part.

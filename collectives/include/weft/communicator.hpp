@@ -32,6 +32,7 @@ namespace weft {
 
 namespace detail {
 struct choices;
+struct runtime_state;
 struct stamped;
 struct communicator_state;
 struct part;
@@ -354,6 +355,7 @@ class communicator {
  private:
   friend class runtime;
   friend struct detail::choices;
+  friend struct detail::runtime_state;
   friend struct detail::stamped;
   using collective = detail::collective;
 
@@ -373,6 +375,8 @@ class communicator {
   template <class Gather>
   std::optional<communicator> divide_by(const char* operation, detail::part mine, const Gather& gather);
   std::optional<communicator> join(const detail::part& mine, std::span<const detail::part> all);
+  /// Of all ranks of the job those that are no spares. Collective, blocking.
+  std::optional<communicator> without_spares();
   /// On a spare, of all ranks of the job: blocks until it has got a rank. Empty: the programs of all others have ended.
   std::optional<communicator> await_rank();
 

@@ -15,7 +15,7 @@
 namespace weft::detail {
 
 /// The calls that go on whatever has failed.
-enum class survivors_call : unsigned char { different, agree, shrink, grow };
+enum class survivors_call : unsigned char { different, agree, shrink, grow, start };
 
 /// What all ranks get: the call in its first byte, and from `answer_begin` on what was made of what they gave.
 using survivors_answer = std::shared_ptr<const std::vector<std::byte>>;
