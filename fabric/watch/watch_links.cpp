@@ -254,8 +254,7 @@ control_hello watch::own_hello(std::uint32_t to) const {
 
 bool watch::fits(const control_hello& hello) const {
   return hello.job == setup_.job && hello.to == static_cast<std::uint32_t>(setup_.process) && hello.from != hello.to &&
-         hello.from < setup_.all.size() && hello.incarnation == setup_.all[hello.from].incarnation &&
-         !news_.lost(static_cast<int>(hello.from));
+         hello.from < setup_.all.size() && hello.incarnation == setup_.all[hello.from].incarnation;
 }
 
 /// To one that has proven itself: all that is known here, votes first: no verdict is to look like a death.
@@ -276,7 +275,7 @@ void watch::stand(control_link& link) {
     target->second.give_up = clock::now() + options_.peer_timeout;
   }
   if (!link.outbound) say_all(link);
-  if (leaving_) link.finish();
+  if (leaving_ || news_.lost(link.peer)) link.finish();  // who was given up has been told so
 }
 
 /// `by_peer`: by its process, or by its system where that has ended, not by the network.

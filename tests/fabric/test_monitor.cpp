@@ -131,6 +131,15 @@ TEST_CASE("a process that leaves before another has started is not lost to it") 
   REQUIRE(job.seen_by(1).lost().empty());
 }
 
+TEST_CASE("a process that comes after it was given up is told so, and takes nobody for lost") {
+  monitor_job job(2, {.peer_timeout = 500ms}, false);
+  job.start(0);
+  REQUIRE(job.seen_by(0).wait_until([&] { return job.at(0).lost(1); }));
+  job.start(1);
+  REQUIRE(job.seen_by(1).wait_until([&] { return !job.seen_by(1).lost().empty(); }));
+  CHECK(job.seen_by(1).lost_processes() == std::set{1});
+}
+
 TEST_CASE("notes reach every other process once, in the order of their origin") {
   for (const int processes : {1, 2, 5, 16, 33}) {
     CAPTURE(processes);
