@@ -66,7 +66,8 @@ void engine::inquire_now_and_then() {
   });
   // What a process has not taken yet goes first: else inquiries could keep all messages from it, where they are due
   // faster than it takes them.
-  for (const auto& each : flow_.peers()) each->may_be_asked = each->control.empty() && each->messages.empty();
+  if (!waiting.empty() || !probing.empty())
+    for (const auto& each : flow_.peers()) each->may_be_asked = each->control.empty() && each->messages.empty();
   // An answer may break a communicator, which ends its operations; they stay where they are until finish_ended.
   for (operation* each : waiting)
     if (each->now != operation::stage::ended) inquire(*each->at, each->peer, each);

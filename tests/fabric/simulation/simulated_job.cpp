@@ -21,7 +21,14 @@ constexpr std::int64_t millisecond = 1'000'000;
 /// So many looks at the clock of half a second each, with nothing ended between: far above the messenger's own periods
 /// (engine_inquiry.cpp asks within 16); for each process, since an agreement asks one after another.
 constexpr std::size_t most_jumps = 100;
-constexpr std::size_t most_steps = 3'000'000;
+
+/// Without a step by anybody: then time jumps.
+std::size_t most_idle(int processes) { return static_cast<std::size_t>(6 * processes + 20); }
+
+/// Enough for a long job, and for all jumps twice.
+std::size_t most_steps(int processes) {
+  return 3'000'000 + 2 * most_jumps * static_cast<std::size_t>(processes) * most_idle(processes);
+}
 
 }  // namespace
 
@@ -106,13 +113,13 @@ void simulated_job::run() {
   allocation_faults& faults = allocation_faults::here();
   faults = {plan_.memory_fails_at, plan_.memory_failures, 0, 1};
   while (fault_.empty() && !is_finished()) {
-    if (++counts.steps == most_steps) return wrong("it does not come to rest:\n" + pending());
+    if (++counts.steps == most_steps(plan_.processes)) return wrong("it does not come to rest:\n" + pending());
     pass_time();
     trigger_faults();
     const bool told = tell();
     const bool moved = go_on(pick());
     idle_ = told || moved ? 0 : idle_ + 1;
-    if (idle_ < 6 * index(plan_.processes) + 20) continue;
+    if (idle_ < most_idle(plan_.processes)) continue;
     idle_ = 0;
     if (!jump()) return wrong("nothing moves any more:\n" + pending());
   }

@@ -1,10 +1,10 @@
 // What the living ranks of a communicator tell each other, whatever has failed on it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -24,7 +24,9 @@ inline constexpr std::size_t answer_begin = 16;
 /// The beginning of an answer. Where ranks make different calls, a whole one.
 std::vector<std::byte> begin_answer(survivors_call call, std::span<const fabric::contribution> all);
 /// Behind the call that it makes.
-inline std::span<const std::byte> given_by(const fabric::contribution& rank) { return rank.given.subspan(1); }
+inline std::span<const std::byte> given_by(const fabric::contribution& rank) {
+  return rank.given.subspan(std::min<std::size_t>(rank.given.size(), 1));
+}
 
 /// One copy for the ranks of a process. Blocks. Throws as `communicator::agree`. `combine` begins with `begin_answer`.
 survivors_answer agree_with_survivors(communicator_state& state, survivors_call call, std::span<const std::byte> given,
