@@ -282,6 +282,8 @@ TEST_CASE("a process takes part while any of its ranks may, whoever of them has 
   job.settle();
   check_present(own, {1, 2});
   check_present(its, {1, 2});
+  job[0].leave(second);
+  job[1].leave(other);
 }
 
 TEST_CASE("who had no memory to begin an agreement is not taken for absent", "[agreements]") {
