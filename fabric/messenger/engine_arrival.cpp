@@ -98,7 +98,7 @@ void engine::take(peer& from, const header& h, std::span<const std::byte> body) 
 
 void engine::take_eager(peer& from, const header& h, std::span<const std::byte> body) {
   room* const there = rooms_.find({h.communicator, h.destination});
-  if (there == nullptr) return;
+  if (there == nullptr || troubles_.owes_break(h.communicator)) return;
   if (!speaks_for(from.process, *there, h.source)) return suspect_of_lie(from.process, h.source);
   from.note_short_message();
   const bool collective = h.matching == space::collective;
@@ -134,7 +134,8 @@ void engine::take_envelope(peer& from, const header& h, std::span<const std::byt
   message->announced = true;
   message->sender_name = read_part<envelope_body>(body, 0).sender_name;
   room* const there = rooms_.find({h.communicator, h.destination});
-  if (there == nullptr) return answer_dropped(from.process, message->sender_name);
+  if (there == nullptr || troubles_.owes_break(h.communicator))
+    return answer_dropped(from.process, message->sender_name);
   if (!speaks_for(from.process, *there, h.source)) return suspect_of_lie(from.process, h.source);
   if (message->collective && disagrees(*there, h.tag, h.detail, h.source))
     return answer_dropped(from.process, message->sender_name);

@@ -39,12 +39,11 @@ void engine::pump(departure& leaving) {
   while (!leaving.stopped && leaving.grant_count != 0) {
     const granted_range& granted = leaving.grants[0];
     const std::size_t bytes = std::min<std::size_t>(granted.piece, granted.end - leaving.sent);
-    transfer_slot& slot = slots_.take(transfer_slot::purpose::departure, &leaving, leaving.process);
-    const auto post = [&] {
+    const auto send = [&](transfer_slot& slot) {
       return network_->send_payload(leaving.process, leaving.remote_id, {leaving.data + leaving.sent, bytes}, slot);
     };
-    if (!flow_.taken(flow_.to(leaving.process), flow_.post_to_provider(leaving.process, post))) {
-      slots_.give_back(slot);
+    if (!flow_.taken(flow_.to(leaving.process),
+                     flow_.post_transfer(transfer_slot::purpose::departure, &leaving, leaving.process, 0, send))) {
       if (!leaving.blocked.is_linked()) blocked_departures_.push_back(leaving);
       return;
     }

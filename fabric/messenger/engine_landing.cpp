@@ -101,14 +101,12 @@ void engine::post_pieces(landing& arriving) {
   std::uint32_t piece = 0;  // of those posted and not granted yet
   while (arriving.next_count != 0) {
     const std::uint32_t bytes = arriving.next_pieces[0];
-    transfer_slot& slot = slots_.take(transfer_slot::purpose::landing, &arriving, arriving.process);
-    slot.bytes = bytes;
-    const auto post = [&] {
+    const auto receive = [&](transfer_slot& slot) {
+      slot.bytes = bytes;
       return network_->receive_payload(arriving.process, arriving.id,
                                        {arriving.operation->data + arriving.posted, bytes}, slot);
     };
-    if (!flow_.post_to_provider(arriving.process, post)) {
-      slots_.give_back(slot);
+    if (!flow_.post_transfer(transfer_slot::purpose::landing, &arriving, arriving.process, 0, receive)) {
       if (!arriving.blocked.is_linked()) blocked_landings_.push_back(arriving);
       break;
     }

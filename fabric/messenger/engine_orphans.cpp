@@ -34,21 +34,13 @@ void engine::retry_payloads() {
   while (!departures.empty()) {
     departure& first = departures.front();
     departures.pop_front();
-    try {
-      pump(first);
-    } catch (const std::exception& failed) {
-      troubles_.suspect(flow_.to(first.process), failed.what());
-    }
+    pump(first);
   }
   auto arriving = std::move(blocked_landings_);
   while (!arriving.empty()) {
     landing& first = arriving.front();
     arriving.pop_front();
-    try {
-      post_pieces(first);
-    } catch (const std::exception& failed) {
-      troubles_.suspect(flow_.to(first.process), failed.what());
-    }
+    post_pieces(first);
   }
 }
 

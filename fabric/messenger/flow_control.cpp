@@ -37,14 +37,6 @@ constexpr int free_checks = 8;
 /// Whether a receiver that keeps too much has to ask for it. Nobody could ask for an empty message.
 bool goes_as_envelope(const peer& to, std::size_t bytes) noexcept { return to.envelopes_only && bytes != 0; }
 
-/// A message whose send has ended, behind its announcement.
-std::unique_ptr<std::byte[]> kept_body(outgoing& of) {
-  if (of.longer != nullptr) return std::move(of.longer);
-  auto copy = std::make_unique_for_overwrite<std::byte[]>(of.bytes);
-  std::memcpy(copy.get(), of.copy.data(), of.bytes);
-  return copy;
-}
-
 constexpr std::chrono::milliseconds between_checks{10};
 
 }  // namespace
@@ -179,11 +171,12 @@ bool flow_control::try_transmit(peer& to, header& h, const std::byte* body, std:
     if (!taken(to, post_to_provider(to.process, [&] { return network_.inject(to.process, {frame.data(), size}); })))
       return false;
   } else {
-    transfer_slot& slot = slots_.take(transfer_slot::purpose::frame, nullptr, to.process, size);
-    write_part(slot.frame.get(), 0, h);
-    if (bytes != 0) std::memcpy(slot.frame.get() + sizeof h, body, bytes);
-    const auto post = [&] { return network_.send(to.process, {slot.frame.get(), size}, slot); };
-    if (!taken(to, post_to_provider(to.process, post))) return slots_.give_back(slot), false;
+    const auto send = [&](transfer_slot& slot) {
+      write_part(slot.frame.get(), 0, h);
+      if (bytes != 0) std::memcpy(slot.frame.get() + sizeof h, body, bytes);
+      return network_.send(to.process, {slot.frame.get(), size}, slot);
+    };
+    if (!taken(to, post_transfer(transfer_slot::purpose::frame, nullptr, to.process, size, send))) return false;
   }
   ++to.sent_frames;
   to.owed = 0;
@@ -202,7 +195,7 @@ bool flow_control::taken(peer& by, bool accepted) {
     by.refused_since = now;
   else if (now - by.refused_since > settings_.refusal_limit)
     troubles_.suspect(by, "for " + std::to_string(settings_.refusal_limit.count()) + " ms " +
-                              network_.limits().provider + " has taken nothing for it");
+                              network_.limits().provider + " has taken nothing for it, or there was no memory");
   return false;
 }
 
@@ -247,24 +240,32 @@ void flow_control::send_queued(peer& to, const header& h, std::span<const std::b
   if (!first || !transmit_first(to)) want_flush(to);
 }
 
+/// A short message of the queue is announced. False: there is no memory for that now, and it stays what it was.
+bool flow_control::announce(peer& to, outgoing& message) noexcept try {
+  if (message.operation == nullptr && message.longer == nullptr) {
+    message.longer = std::make_unique_for_overwrite<std::byte[]>(message.bytes);
+    std::memcpy(message.longer.get(), message.copy.data(), message.bytes);
+  }
+  departure& leaving = depart(departures_, to.process, message.bytes);
+  leaving.data = message.body();
+  leaving.kept = std::move(message.longer);
+  leaving.operation = std::exchange(message.operation, nullptr);
+  if (leaving.operation != nullptr) {
+    leaving.operation->now = operation::stage::waiting_for_grant;
+    leaving.operation->transfer_state = &leaving;
+  }
+  message.head.kind = message_kind::envelope;
+  message.bytes = sizeof(envelope_body);
+  write_part(message.copy.data(), 0, envelope_body{leaving.id});
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 bool flow_control::transmit_first(peer& to) {
   outgoing& first = to.messages.front();
   const bool eager = first.head.kind == message_kind::eager;
-  if (eager && goes_as_envelope(to, first.bytes)) {
-    auto kept = first.operation == nullptr ? kept_body(first) : nullptr;
-    departure& leaving = depart(departures_, to.process, first.bytes);
-    leaving.data = kept != nullptr ? kept.get() : first.body();
-    leaving.kept = std::move(kept);
-    leaving.operation = std::exchange(first.operation, nullptr);
-    if (leaving.operation != nullptr) {
-      leaving.operation->now = operation::stage::waiting_for_grant;
-      leaving.operation->transfer_state = &leaving;
-    }
-    first.head.kind = message_kind::envelope;
-    first.bytes = sizeof(envelope_body);
-    write_part(first.copy.data(), 0, envelope_body{leaving.id});
-    return transmit_first(to);
-  }
+  if (eager && goes_as_envelope(to, first.bytes) && !announce(to, first)) return taken(to, false);
   if (!try_transmit(to, first.head, first.body(), first.bytes, credit_of_each_ / 8)) return false;
   if (first.operation != nullptr) operations_.end(*first.operation);
   remove_first_message(to);
@@ -275,24 +276,6 @@ void flow_control::remove_first_message(peer& to) noexcept {
   const outgoing& first = to.messages.front();
   if (first.operation == nullptr && first.head.kind == message_kind::eager) note_left(first.bytes);
   to.messages.pop();
-}
-
-/// Nobody hears of the message; where its send has ended it is kept for nothing.
-void flow_control::drop_announced(const outgoing& envelope) noexcept {
-  envelope_body body;
-  std::memcpy(&body, envelope.body(), sizeof body);
-  departure* const leaving = departures_.find(body.sender_name);
-  if (leaving == nullptr || leaving->kept == nullptr) return;
-  note_left(leaving->bytes);
-  leaving->kept.reset();
-  departures_.remove(*leaving);
-}
-
-void flow_control::drop_first_message(peer& to) noexcept {
-  const outgoing& first = to.messages.front();
-  troubles_.owe_break(first.head.communicator, std::current_exception());
-  if (first.head.kind == message_kind::envelope) drop_announced(first);
-  remove_first_message(to);
 }
 
 void flow_control::forget(peer& lost) noexcept {
@@ -316,16 +299,7 @@ void flow_control::flush() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < unflushed_.size(); ++i) {
     peer& to = *unflushed_[i];
-    bool flushed = false;
-    try {
-      flushed = to.lost || flush(to);
-    } catch (const std::exception& failed) {
-      if (to.control.empty() && !to.messages.empty())
-        drop_first_message(to);
-      else
-        troubles_.suspect(to, failed.what());
-    }
-    if (flushed)
+    if (to.lost || flush(to))
       to.flush_wanted = false;
     else
       unflushed_[kept++] = &to;

@@ -80,6 +80,16 @@ class flow_control {
   }
   /// Whether the provider has accepted a post; one that refuses for too long costs us the peer.
   bool taken(peer& by, bool accepted);
+  /// Has `post` post a transfer of that slot. False: again later, since the provider takes none now, or there is no
+  /// memory.
+  template <class Post>
+  bool post_transfer(transfer_slot::purpose use, void* owner, int process, std::size_t frame_bytes, Post post) {
+    transfer_slot* const slot = slots_.try_take(use, owner, process, frame_bytes);
+    if (slot == nullptr) return false;
+    if (post_to_provider(process, [&] { return post(*slot); })) return true;
+    slots_.give_back(*slot);
+    return false;
+  }
   /// A process that is lost unless something else explains it soon.
   void suspect_connection(int process, std::string_view why) noexcept;
 
@@ -101,10 +111,9 @@ class flow_control {
   }
   bool gives_for_nothing(const peer& to) const noexcept;
   bool try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve);
+  bool announce(peer& to, outgoing& message) noexcept;
   bool transmit_first(peer& to);
   void remove_first_message(peer& to) noexcept;
-  void drop_announced(const outgoing& envelope) noexcept;
-  void drop_first_message(peer& to) noexcept;
   bool flush(peer& to);
   bool send_credit(peer& to);
 

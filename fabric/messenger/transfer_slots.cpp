@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <new>
 
 namespace weft::fabric {
 namespace {
@@ -20,7 +21,8 @@ std::size_t transfer_slots::length_class(std::size_t frame_bytes) noexcept {
 
 transfer_slots::~transfer_slots() { flying_.clear_and_dispose(std::default_delete<transfer_slot>()); }
 
-transfer_slot& transfer_slots::take(transfer_slot::purpose use, void* owner, int process, std::size_t frame_bytes) {
+transfer_slot* transfer_slots::try_take(transfer_slot::purpose use, void* owner, int process,
+                                        std::size_t frame_bytes) noexcept try {
   const std::size_t at = length_class(frame_bytes);
   transfer_slot& slot = *spare_[at].take(room_of(at)).release();
   slot.use = use;
@@ -29,7 +31,9 @@ transfer_slot& transfer_slots::take(transfer_slot::purpose use, void* owner, int
   slot.bytes = frame_bytes;
   flying_.push_back(slot);
   if (use != transfer_slot::purpose::landing) ++sends_;
-  return slot;
+  return &slot;
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 void transfer_slots::give_back(transfer_slot& slot) noexcept {

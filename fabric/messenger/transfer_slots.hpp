@@ -41,8 +41,8 @@ class transfer_slots {
   transfer_slots() = default;
   ~transfer_slots();
 
-  /// One with memory for a frame of so many bytes. Throws std::bad_alloc.
-  transfer_slot& take(transfer_slot::purpose use, void* owner, int process, std::size_t frame_bytes = 0);
+  /// One with memory for a frame of so many bytes; null: there is none now.
+  transfer_slot* try_take(transfer_slot::purpose use, void* owner, int process, std::size_t frame_bytes) noexcept;
   void give_back(transfer_slot& slot) noexcept;
   /// Whatever comes of the owner's transfers, nobody is told.
   void disown(const void* owner) noexcept;

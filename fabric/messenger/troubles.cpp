@@ -1,5 +1,6 @@
 #include "troubles.hpp"
 
+#include <algorithm>
 #include <new>
 
 namespace weft::fabric {
@@ -14,9 +15,12 @@ void troubles::suspect(peer& who, std::string_view why, std::chrono::millisecond
   }
 }
 
+bool troubles::owes_break(std::uint64_t communicator) const noexcept {
+  return general_ != nullptr || std::ranges::find(owed_, communicator, &owed_break::communicator) != owed_.end();
+}
+
 void troubles::owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept {
-  for (const owed_break& each : owed_)
-    if (each.communicator == communicator) return;
+  if (owes_break(communicator)) return;
   any_ = true;
   if (has_room())
     owed_.push_back({communicator, why});

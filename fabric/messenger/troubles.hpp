@@ -30,6 +30,8 @@ class troubles {
   /// The communicator is to be broken as soon as there is memory for that. With too many of them all are.
   void owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept;
 
+  bool owes_break(std::uint64_t communicator) const noexcept;
+
   bool any() const noexcept { return any_; }
   /// Whether there are some; from now on these are not counted.
   bool take() noexcept { return std::exchange(any_, false); }
