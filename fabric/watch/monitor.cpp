@@ -13,10 +13,10 @@ void refuse(const std::string& what) { throw error(errc::invalid_argument, "moni
 
 monitor_options checked(monitor_options options) {
   using namespace std::chrono_literals;
-  if (options.peer_timeout < 4ms || options.heartbeat < 1ms)
+  if (options.peer_timeout < 10ms || options.heartbeat < 1ms)
     refuse("a peer timeout of " + std::to_string(options.peer_timeout.count()) + " ms and a heartbeat of " +
-           std::to_string(options.heartbeat.count()) + " ms; at least 4 and 1 are needed");
-  options.heartbeat = std::min(options.heartbeat, options.peer_timeout / 4);
+           std::to_string(options.heartbeat.count()) + " ms; at least 10 and 1 are needed");
+  options.heartbeat = std::min(options.heartbeat, options.peer_timeout / 10);
   return options;
 }
 

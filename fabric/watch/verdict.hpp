@@ -41,7 +41,7 @@ class verdict {
   struct setup {
     int self = 0;
     int processes = 1;
-    std::chrono::milliseconds timeout{};    ///< silence of a process after which it is reported
+    std::chrono::milliseconds timeout{};    ///< silence of a process after which it is given up
     std::chrono::milliseconds heartbeat{};  ///< within how much all reports of one silence come
     std::uint64_t seed = 0;                 ///< of the choice of whom to seek
     /// Sends a vote of this process to everybody; does not call back. Later ones have greater numbers.
@@ -52,6 +52,12 @@ class verdict {
     std::uint64_t sequence;
     std::vector<std::byte> said;
   };
+
+  /// So long before a process is to be given up its silence is to be reported: others report it up to a heartbeat
+  /// later, and there are the votes' ways.
+  static constexpr std::chrono::milliseconds time_for(std::chrono::milliseconds heartbeat) noexcept {
+    return heartbeat * 2;
+  }
 
   explicit verdict(setup what);
 

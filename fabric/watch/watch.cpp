@@ -130,10 +130,12 @@ watch::clock::time_point watch::next_deadline() const {
     result = std::min(result, target.give_up);
     if (target.link == 0) result = std::min(result, target.next_attempt);
   }
-  if (strangers_ > 0)
-    for (const auto& [id, link] : links_)
-      if (link->at == stage::accepted || link->at == stage::challenging)
-        result = std::min(result, link->since + stranger_time);
+  for (const auto& [id, link] : links_) {
+    if (link->at == stage::accepted || link->at == stage::challenging)
+      result = std::min(result, link->since + stranger_time);
+    else if (link->at == stage::standing && silent_at(*link) > checked_)
+      result = std::min(result, silent_at(*link));
+  }
   return result;
 }
 
@@ -208,7 +210,7 @@ void watch::begin_leaving() {
 }
 
 void watch::check_deadlines() {
-  const auto now = clock::now();
+  const auto now = checked_ = clock::now();
   check_links(now);
   std::vector<int> unreachable;
   for (auto& [process, target] : targets_) {
@@ -240,7 +242,7 @@ void watch::check_links(clock::time_point now) {
     if (link->at == stage::accepted || link->at == stage::challenging) {
       if (now >= link->since + stranger_time) link->at = stage::over;
     } else if (link->at == stage::standing) {
-      const bool silent = now >= link->heard + options_.peer_timeout;
+      const bool silent = now >= silent_at(*link);
       if (silent) fell_silent(link->peer, "silent for " + std::to_string(options_.peer_timeout.count()) + " ms");
       if (silent && !news_.alive(link->peer) && !may_learn_verdict(*link, now)) link->at = stage::over;
       if (link->unsent() > most_unsent) connection_ended(*link, "does not read its control connection", !silent);

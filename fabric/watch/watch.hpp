@@ -94,7 +94,7 @@ class watch {
   void relink();
   watched& begin_watching(int process);
   void connect(int process, watched& target);
-  std::chrono::milliseconds time_to_answer() const noexcept;
+  std::chrono::milliseconds time_to_answer(int process) const;
   std::chrono::milliseconds time_for_goodbye() const noexcept;
   void attempt_failed(control_link& link, const std::string& why, std::chrono::milliseconds patience, bool ended);
   void accept_all();
@@ -129,6 +129,8 @@ class watch {
 
   // watch_votes.cpp: processes that are silent and may live, and what is decided about them
   bool on_this_host(int process) const;
+  std::chrono::milliseconds patience_with(int process) const;
+  clock::time_point silent_at(const control_link& link) const;
   bool hears(int process, clock::time_point now) const;
   void fell_silent(int process, const std::string& why);
   hearing listen_around(clock::time_point now) const;
@@ -165,6 +167,7 @@ class watch {
   bool listening_ = false;     // the listener is polled
   clock::time_point listen_again_;
   clock::time_point next_heartbeat_;
+  clock::time_point checked_;  // deadlines, last
   clock::time_point leave_until_;
   bool leaving_ = false;
   bool stopping_ = false;

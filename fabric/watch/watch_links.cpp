@@ -35,7 +35,7 @@ watch::watched& watch::begin_watching(int process) {
   const auto& all = setup_.all;
   target.next_attempt = clock::now();
   target.expected = !verdict_.open();
-  target.give_up = target.next_attempt + time_to_answer();
+  target.give_up = target.next_attempt + time_to_answer(process);
   target.trouble = "it does not answer at its control address " + all[static_cast<std::size_t>(process)].control;
   target.process = open_process(all[static_cast<std::size_t>(process)], all[static_cast<std::size_t>(setup_.process)]);
   if (target.process) poll_for(target.process.get(), process_bit | static_cast<std::uint64_t>(process), EPOLLIN);
@@ -59,10 +59,11 @@ void watch::connect(int process, watched& target) {
 }
 
 /// How long somebody may take to answer at all: on a busy machine some processes start late.
-std::chrono::milliseconds watch::time_to_answer() const noexcept {
+std::chrono::milliseconds watch::time_to_answer(int process) const {
   constexpr std::chrono::milliseconds late_start{30'000};
-  // relaxed: see all_joined()
-  return joining_.load(std::memory_order_relaxed) ? std::max(options_.peer_timeout, late_start) : options_.peer_timeout;
+  const auto patience = patience_with(process);
+  return joining_.load(std::memory_order_relaxed) ? std::max(patience, late_start)
+                                                  : patience;  // relaxed: see all_joined()
 }
 
 /// How long somebody who refuses connections, or has ended, may still turn out to have left; while the job starts, to
@@ -272,7 +273,7 @@ void watch::stand(control_link& link) {
   link.keep_for(options_.peer_timeout * kept_silent);
   if (const auto target = targets_.find(link.peer); target != targets_.end()) {
     target->second.pause = std::chrono::milliseconds(5);
-    target->second.give_up = clock::now() + options_.peer_timeout;
+    target->second.give_up = clock::now() + patience_with(link.peer);
   }
   if (!link.outbound) say_all(link);
   if (leaving_ || news_.lost(link.peer)) link.finish();  // who was given up has been told so

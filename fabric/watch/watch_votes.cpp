@@ -14,11 +14,23 @@ bool watch::on_this_host(int process) const {
   return !its.node.empty() && its.node == setup_.all[static_cast<std::size_t>(setup_.process)].host.node;
 }
 
-/// Heard on any of its connections within the timeout.
+/// How long `process` may be silent until it is lost or, where that is voted on, reported: the vote ends with the
+/// timeout.
+std::chrono::milliseconds watch::patience_with(int process) const {
+  const bool joining = joining_.load(std::memory_order_relaxed);  // relaxed: see all_joined()
+  if (on_this_host(process) || joining) return options_.peer_timeout;
+  return options_.peer_timeout - verdict::time_for(options_.heartbeat);
+}
+
+/// A standing connection.
+watch::clock::time_point watch::silent_at(const control_link& link) const {
+  return link.heard + patience_with(link.peer);
+}
+
+/// On any of its connections.
 bool watch::hears(int process, clock::time_point now) const {
   return std::ranges::any_of(links_, [&](const auto& link) {
-    return link.second->peer == process && link.second->at == stage::standing &&
-           now < link.second->heard + options_.peer_timeout;
+    return link.second->peer == process && link.second->at == stage::standing && now < silent_at(*link.second);
   });
 }
 
@@ -37,8 +49,7 @@ void watch::fell_silent(int process, const std::string& why) {
 hearing watch::listen_around(clock::time_point now) const {
   std::vector<bool> heard(setup_.all.size());
   for (const auto& [id, link] : links_)
-    if (link->at == stage::standing && now < link->heard + options_.peer_timeout)
-      heard[static_cast<std::size_t>(link->peer)] = true;
+    if (link->at == stage::standing && now < silent_at(*link)) heard[static_cast<std::size_t>(link->peer)] = true;
   for (const auto& [process, target] : targets_)
     if (target.expected && !linked(process)) heard[static_cast<std::size_t>(process)] = true;
   hearing result;
@@ -67,10 +78,14 @@ void watch::seek() {
     if (news_.alive(process) && !targets_.contains(process) && !linked(process)) begin_watching(process).sought = true;
 }
 
+/// But for a connection on which this process has proven itself: it may stand at the other end already, where its end
+/// would look like a death.
 void watch::stop_seeking() {
   std::erase_if(targets_, [this](const auto& target) {
     if (!target.second.sought || linked(target.first)) return false;
-    if (const auto link = links_.find(target.second.link); link != links_.end()) link->second->at = stage::over;
+    const auto link = links_.find(target.second.link);
+    if (link != links_.end() && link->second->at == stage::confirming) return false;
+    if (link != links_.end()) link->second->at = stage::over;
     return true;
   });
 }
@@ -127,7 +142,7 @@ void watch::exclude(int process) {
     if (link->peer != process) continue;
     if (link->at == stage::standing)
       link->finish();
-    else
+    else if (link->at != stage::confirming)
       link->at = stage::over;
     update_polling(id, *link);
   }

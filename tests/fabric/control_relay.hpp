@@ -1,5 +1,5 @@
-// A network between monitors that can be cut: every control connection leads through this process, which holds the
-// bytes of a direction back for as long as that is cut. So TCP does, until it gives up.
+// A network between monitors that can be cut, or slow: every control connection leads through this process, which holds
+// the bytes of a direction back for as long as that is cut. So TCP does, until it gives up.
 #pragma once
 
 #include <poll.h>
@@ -7,10 +7,13 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <set>
 #include <span>
 #include <string>
@@ -59,6 +62,12 @@ class control_relay {
         cut(another, one);
       }
   }
+  /// From now on whatever is sent takes so long at most. Once.
+  void slow_down(std::chrono::milliseconds at_most, std::uint64_t seed) {
+    random_.seed(seed);
+    slowest_ = static_cast<int>(at_most.count());
+    ::eventfd_write(wake_.get(), 1);
+  }
   void heal() {
     {
       const std::lock_guard lock(mutex_);
@@ -77,8 +86,9 @@ class control_relay {
   struct direction {
     int from, to;
     std::vector<std::byte> held{};
-    bool over = false;  // the sender has ended it
-    bool told = false;  // and the receiver knows
+    std::chrono::steady_clock::time_point due{};  // for these to be delivered
+    bool over = false;                            // the sender has ended it
+    bool told = false;                            // and the receiver knows
   };
   struct connection {
     weft::file_descriptor connector, acceptor;
@@ -88,12 +98,12 @@ class control_relay {
   void run() {
     while (!stop_) {
       const auto ready = wait();
-      const bool healed = ready.contains(wake_.get());
+      const bool all = ready.contains(wake_.get()) || slowest_ != 0;
       eventfd_t count;
-      if (healed) ::eventfd_read(wake_.get(), &count);
+      ::eventfd_read(wake_.get(), &count);
       for (const auto& each : connections_) {
-        if (healed || ready.contains(each->connector.get())) carry(each->connector, each->acceptor, each->forth);
-        if (healed || ready.contains(each->acceptor.get())) carry(each->acceptor, each->connector, each->back);
+        if (all || ready.contains(each->connector.get())) carry(each->connector, each->acceptor, each->forth);
+        if (all || ready.contains(each->acceptor.get())) carry(each->acceptor, each->connector, each->back);
       }
       std::erase_if(connections_, [](const auto& each) { return each->forth.told && each->back.told; });
       for (const door& each : doors_)
@@ -109,7 +119,7 @@ class control_relay {
       if (!each->forth.over) all.push_back({each->connector.get(), POLLIN, 0});
       if (!each->back.over) all.push_back({each->acceptor.get(), POLLIN, 0});
     }
-    ::poll(all.data(), all.size(), -1);
+    ::poll(all.data(), all.size(), slowest_ != 0 ? 2 : -1);
     std::set<int> ready;
     for (const pollfd& each : all)
       if (each.revents != 0) ready.insert(each.fd);
@@ -129,6 +139,9 @@ class control_relay {
   }
 
   void carry(const weft::file_descriptor& from, const weft::file_descriptor& to, direction& way) {
+    const auto now = std::chrono::steady_clock::now();
+    if (way.held.empty() && slowest_ != 0)
+      way.due = now + std::chrono::milliseconds(std::uniform_int_distribution<int>(0, slowest_)(random_));
     std::byte buffer[4096];
     while (!way.over) {
       const auto received = weft::receive_now(from, buffer);
@@ -138,7 +151,7 @@ class control_relay {
     }
     {
       const std::lock_guard lock(mutex_);
-      if (cut_.contains({way.from, way.to})) return;
+      if (cut_.contains({way.from, way.to}) || now < way.due) return;
     }
     if (!way.held.empty()) weft::send_now(to, way.held);  // little: the kernel takes all
     way.held.clear();
@@ -151,6 +164,8 @@ class control_relay {
   std::mutex mutex_;  // guards the next one
   std::set<std::pair<int, int>> cut_;
   std::list<std::unique_ptr<connection>> connections_;
+  std::mt19937_64 random_;
+  std::atomic<int> slowest_ = 0;  // milliseconds
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

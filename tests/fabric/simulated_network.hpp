@@ -27,7 +27,8 @@ class simulated_network {
   using time_point = weft::fabric::verdict::time_point;
 
   static constexpr milliseconds timeout{1000};
-  static constexpr milliseconds heartbeat{250};
+  static constexpr milliseconds heartbeat{100};
+  static constexpr milliseconds silence = timeout - weft::fabric::verdict::time_for(heartbeat);
   static constexpr milliseconds step{20};
 
   /// Something that happens at a time.
@@ -132,7 +133,7 @@ class simulated_network {
                     [this](std::uint64_t sequence, std::span<const std::byte> said) {
                       pass_on({message::vote, self, sequence, {said.begin(), said.end()}}, -1);
                     }}),
-          next_heartbeat(its.now_ + milliseconds(its.draw(250))) {}
+          next_heartbeat(its.now_ + milliseconds(its.draw(heartbeat.count()))) {}
 
     void live() {
       const auto now = network.now_;
@@ -265,7 +266,7 @@ class simulated_network {
         const bool tries = trying[size(other)].has_value();
         if (!up[size(other)] && !tries) continue;
         const auto since = up[size(other)] ? heard[size(other)] : *trying[size(other)];
-        if (network.now_ >= since + timeout)
+        if (network.now_ >= since + silence)
           result.silent.push_back(other);
         else if (up[size(other)] || expected[size(other)])
           result.hears.push_back(other);

@@ -269,7 +269,7 @@ TEST_CASE("a process of another host that is stopped is lost by a verdict, and l
 TEST_CASE("a process of another host that is stopped for less than the timeout is not lost") {
   auto job = start_job(3, {.peer_timeout = 2000ms}, hosts::many);
   ::kill(job[1].process(), SIGSTOP);
-  std::this_thread::sleep_for(1000ms);
+  std::this_thread::sleep_for(1500ms);
   ::kill(job[1].process(), SIGCONT);
   for (const child& one : job) CHECK_FALSE(one.next(1000ms));
 }

@@ -21,7 +21,7 @@ using weft_test::monitor_job;
 
 namespace {
 
-constexpr auto timeout = 1600ms;  // and a heartbeat of 400 ms
+constexpr auto timeout = 1600ms;  // and a heartbeat of 160 ms
 
 std::set<int> range(int begin, int end) {
   std::set<int> result;
@@ -73,7 +73,9 @@ struct divided_job {
     for (int i = 0; i < monitors.size(); ++i) {
       if (!monitors.running(i)) continue;
       const auto lost = monitors.seen_by(i).lost();
-      CAPTURE(i, lost);
+      std::string text;
+      for (const auto& [process, reason] : lost) text += "\n  " + std::to_string(process) + ": " + reason;
+      INFO("process " << i << " knows that these are lost:" << text);
       CHECK(lost.size() == monitors.seen_by(i).lost_processes().size());
       if (living.contains(i)) {
         CHECK(monitors.seen_by(i).lost_processes() == others);
@@ -121,6 +123,15 @@ TEST_CASE("16 processes fall apart", "[split]") {
     job.network->cut_between(side, others);
   const bool side_goes_on = side.size() != others.size() ? side.size() > others.size() : side.contains(0);
   job.expect_survivors(side_goes_on ? side : others);
+}
+
+TEST_CASE("on a slow network, too, nobody is lost but who is cut off", "[split]") {
+  const std::uint64_t seed = weft_test::test_seed();
+  CAPTURE(seed);
+  divided_job job(16);
+  job.network->slow_down(timeout / 8, seed);
+  job.network->cut_between({7}, all_but({7}, 16));
+  job.expect_survivors(all_but({7}, 16));
 }
 
 TEST_CASE("of two hosts that do not hear each other the first goes on", "[split]") {

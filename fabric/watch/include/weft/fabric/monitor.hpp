@@ -27,7 +27,7 @@ class bell;
 class job_news;
 class watch;
 
-/// One process's part in the watch. Has one thread, which sleeps but for what happens and a heartbeat a second. Once
+/// One process's part in the watch. Has one thread, which sleeps but for what happens and two heartbeats a second. Once
 /// `start` has returned, members may be called from any thread, `leave`, `stop` and the destructor by one at a time.
 class monitor {
  public:

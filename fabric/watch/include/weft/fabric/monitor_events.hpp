@@ -14,8 +14,8 @@ inline constexpr std::size_t longest_note = 1024;
 
 struct monitor_options {
   std::string address = "127.0.0.1";              ///< the local IP address, numeric, that the other processes can reach
-  std::chrono::milliseconds peer_timeout{5'000};  ///< silence of a peer that counts as its loss, or is voted on
-  std::chrono::milliseconds heartbeat{1'000};     ///< how often to say that one lives; at most a quarter of the above
+  std::chrono::milliseconds peer_timeout{5'000};  ///< silence of a peer that counts as its loss
+  std::chrono::milliseconds heartbeat{500};       ///< how often to say that one lives; at most a tenth of the above
   bool joining = false;  ///< nobody leaves in order before `monitor::all_joined`: an end is soon a loss
 };
 
