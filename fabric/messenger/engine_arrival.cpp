@@ -121,8 +121,7 @@ void engine::take_eager(peer& from, const header& h, std::span<const std::byte> 
 }
 
 void engine::take_envelope(peer& from, const header& h, std::span<const std::byte> body) {
-  if (body.size() < sizeof(envelope_body) || h.length == 0)
-    return troubles_.suspect(from, "it sent an envelope that is cut short or empty");
+  if (body.size() < sizeof(envelope_body)) return troubles_.suspect(from, "it sent an envelope that is cut short");
   const bool collective = h.matching == space::collective;
   auto message = messages_.take(collective ? room_for(h.length) : 0);  // as is reserved for it, should it come whole
   message->source = h.source;

@@ -86,6 +86,10 @@ void engine::match(receive_operation& receive, unexpected_message* message) {
     deliver(receive, message->source, message->tag, message->at_home->data, message->bytes);
     return operations_.end(*message->at_home);
   }
+  if (message->announced && message->bytes == 0) {  // there is nothing to ask for
+    deliver(receive, message->source, message->tag, nullptr, 0);
+    return answer_dropped(message->process, message->sender_name);
+  }
   receive.source = message->source;
   receive.received_tag = message->tag;
   if (message->announced) {

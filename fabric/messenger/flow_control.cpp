@@ -34,9 +34,6 @@ constexpr std::uint64_t most_credit = std::uint64_t{1} << 40;
 
 constexpr int free_checks = 8;
 
-/// Whether a receiver that keeps too much has to ask for it. Nobody could ask for an empty message.
-bool goes_as_envelope(const peer& to, std::size_t bytes) noexcept { return to.envelopes_only && bytes != 0; }
-
 constexpr std::chrono::milliseconds between_checks{10};
 
 }  // namespace
@@ -213,8 +210,7 @@ void flow_control::send_control(peer& to, header& h, const std::byte* body, std:
 void flow_control::send_eager(peer& to, send_operation& send) {
   to.note_short_message();
   header h = head_for(message_kind::eager, send);
-  if (!goes_as_envelope(to, send.bytes) && to.messages.empty() &&
-      try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8))
+  if (!to.envelopes_only && to.messages.empty() && try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8))
     return operations_.end(send);
   const std::size_t cost = cost_of_buffered(send.bytes);
   if (!send.collective && buffered_ + cost <= settings_.send_buffer_limit) {
@@ -265,7 +261,7 @@ bool flow_control::announce(peer& to, outgoing& message) noexcept try {
 bool flow_control::transmit_first(peer& to) {
   outgoing& first = to.messages.front();
   const bool eager = first.head.kind == message_kind::eager;
-  if (eager && goes_as_envelope(to, first.bytes) && !announce(to, first)) return taken(to, false);
+  if (eager && to.envelopes_only && !announce(to, first)) return taken(to, false);
   if (!try_transmit(to, first.head, first.body(), first.bytes, credit_of_each_ / 8)) return false;
   if (first.operation != nullptr) operations_.end(*first.operation);
   remove_first_message(to);

@@ -20,7 +20,8 @@
 //   consensus  header | part                of a message of agreement number header.tag, which has header.length bytes:
 //                                           those from header.detail on; source: what rank header.destination had
 //                                           offered (group::offered)
-//   dropped    header                       nobody will ever receive the message that its sender calls header.detail
+//   dropped    header                       nothing of the message that its sender calls header.detail will be granted:
+//                                           nobody will ever receive it, or it was empty and has been received
 //   credit     header                       gives credit back; source 1: send envelopes only, 0: send eagerly again;
 //                                           destination 1: it costs credit itself
 //   hello      header                       opens a connection and gives header.length units of credit; source 1: asks

@@ -137,6 +137,34 @@ TEST_CASE("a message is not kept whose announcement was lost for want of memory"
   }
 }
 
+TEST_CASE("empty messages that nobody receives have a bound, and come in their order", "[messenger][memory]") {
+  auto shape = small_shape(2);
+  shape.settings.unexpected_limit = 1000;
+  shape.settings.send_buffer_limit = 10'000;
+  messenger_job job(shape);
+  const auto world = job.world();
+  constexpr int count = 1000;
+  const auto size_of = [](int number) { return static_cast<std::size_t>(number % 7 == 0 ? number % 50 : 0); };
+  for (int i = 0; i < count; ++i) {
+    job[0].post(job.sends.emplace_back(*world[0], 1, 1, pattern(size_of(i), 1)));
+    job.settle();
+  }
+  const auto ended = [&] {
+    return std::ranges::count_if(job.sends, [](const auto& each) { return each.done.load(); });
+  };
+  CHECK(ended() < 100);
+  for (int i = 0; i < count; ++i) {
+    auto& receive = job.receives.emplace_back(*world[1], 0, 1, 50);
+    job[1].post(receive);
+    job.settle();
+    REQUIRE(receive.done);
+    REQUIRE(receive.failure == nullptr);
+    REQUIRE(receive.received == size_of(i));
+  }
+  CHECK(ended() == count);
+  for (int process = 0; process < 2; ++process) CHECK(job[process].quiet());
+}
+
 TEST_CASE("a granted send waits until there is memory for it", "[messenger][memory]") {
   bool failed = true;
   for (std::int64_t fail_at = 0; failed; ++fail_at) {
