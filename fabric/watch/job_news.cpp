@@ -1,11 +1,19 @@
 #include "job_news.hpp"
 
+#include <array>
+#include <weft/fabric/wire_bytes.hpp>
+
 #include "control_protocol.hpp"
 
 namespace weft::fabric {
 namespace {
 
 constexpr std::size_t longest_reason = 512;
+
+std::size_t size_of_first(const boost::circular_buffer<std::byte>& messages) {
+  const std::array length{messages[0], messages[1]};
+  return length.size() + byte_reader(length).number<std::uint16_t>();
+}
 
 }  // namespace
 
@@ -36,15 +44,17 @@ job_news::frame job_news::learn_left(int process) {
 job_news::frame job_news::learn_note(int origin, std::uint64_t sequence, std::span<const std::byte> note) {
   std::uint64_t& newest = sequences_[static_cast<std::size_t>(origin)];
   if (sequence <= newest) return {};
+  frame learned = encode(control_message{
+      .kind = control_kind::note, .process = static_cast<std::uint32_t>(origin), .sequence = sequence, .bytes = note});
+  keep(learned);
   newest = sequence;
-  notes_.push_back(encode(control_message{
-      .kind = control_kind::note, .process = static_cast<std::uint32_t>(origin), .sequence = sequence, .bytes = note}));
-  note_bytes_ += notes_.back().size();
-  while (note_bytes_ > kept_notes) {
-    note_bytes_ -= notes_.front().size();
-    notes_.pop_front();
-  }
-  return notes_.back();
+  return learned;
+}
+
+void job_news::keep(const frame& note) {
+  if (notes_.capacity() == 0) notes_.set_capacity(kept_notes);
+  while (notes_.reserve() < note.size()) notes_.erase_begin(size_of_first(notes_));
+  notes_.insert(notes_.end(), note.begin(), note.end());
 }
 
 job_news::frame job_news::add_note(int self, std::span<const std::byte> note) {
@@ -52,8 +62,7 @@ job_news::frame job_news::add_note(int self, std::span<const std::byte> note) {
 }
 
 job_news::frame job_news::everything() const {
-  frame result;
-  for (const frame& note : notes_) result.insert(result.end(), note.begin(), note.end());
+  frame result(notes_.begin(), notes_.end());
   for (const frame& end : ends_) result.insert(result.end(), end.begin(), end.end());
   return result;
 }

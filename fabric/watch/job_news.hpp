@@ -3,9 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <boost/circular_buffer.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <span>
 #include <string>
@@ -17,6 +17,7 @@ namespace weft::fabric {
 class job_news {
  public:
   using frame = std::vector<std::byte>;  ///< an encoded control message; empty: this is no news
+  static constexpr std::size_t kept_notes = std::size_t{1} << 20;
 
   explicit job_news(int processes)
       : fates_(static_cast<std::size_t>(processes)),
@@ -34,6 +35,7 @@ class job_news {
   frame learn_left(int process);
 
   /// Notes of one process are learned in their order: every connection keeps it, and a new one repeats from the start.
+  /// The latest that fit in `kept_notes` bytes are kept. Throws std::bad_alloc, and then has learned nothing.
   frame learn_note(int origin, std::uint64_t sequence, std::span<const std::byte> note);
 
   /// A new note of this process.
@@ -44,17 +46,16 @@ class job_news {
 
  private:
   enum class fate : std::uint8_t { alive, lost, left };
-  static constexpr std::size_t kept_notes = std::size_t{1} << 20;  // bytes
 
   fate fate_of(int process) const noexcept { return fates_[static_cast<std::size_t>(process)]; }
+  void keep(const frame& note);
 
   std::vector<std::atomic<fate>> fates_;
   mutable std::mutex mutex_;          // guards reasons_
   std::vector<std::string> reasons_;  // set before the fate
   std::vector<std::uint64_t> sequences_;
-  std::vector<frame> ends_;  // of processes, lost or left
-  std::deque<frame> notes_;
-  std::size_t note_bytes_ = 0;
+  std::vector<frame> ends_;                  // of processes, lost or left
+  boost::circular_buffer<std::byte> notes_;  // in a row, so that many short ones take no more than few long ones
 };
 
 }  // namespace weft::fabric
