@@ -1,5 +1,6 @@
-// soak SECONDS SEED LAP: mixed traffic for so long, the same again after each LAP rounds (0: never). Every element is
-// compared. Each process prints what it holds every so often, and in the end how that grew in the last half.
+// soak SECONDS SEED LAP FAILURES: after so many communicators that failed mixed traffic for so long, the same again
+// after each LAP rounds (0: never). Every element is compared. Each process prints what it holds every so often, and in
+// the end how that grew in the last half.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -148,7 +149,7 @@ class soaked {
 
 struct soaking {
   std::chrono::duration<double> time;
-  std::uint64_t seed, lap;
+  std::uint64_t seed, lap, failures;
 };
 
 /// Whether rank 0's time is over, told to all.
@@ -163,8 +164,8 @@ void soak_rank(weft::runtime& runtime, weft::communicator& world, const soaking&
   const int each = ranks == nullptr ? 1 : std::atoi(ranks), process = world.rank() / each;
   const bool looks = world.rank() % each == 0;
   soaked traffic(runtime, world, how.seed);
-  // The last thousand failures are remembered: from here on no more of them.
-  for (std::uint64_t i = 0; i < 1'100; ++i) traffic.revoked(i).shrink();
+  // So much is remembered of failures, and of the notes of them: with enough of them no more from here on.
+  for (std::uint64_t i = 0; i < how.failures; ++i) traffic.revoked(i).shrink();
   std::vector<sample> all;
   all.reserve(samples);
   const auto begin = steady::now();
@@ -189,8 +190,8 @@ void soak_rank(weft::runtime& runtime, weft::communicator& world, const soaking&
 
 int soak(int argc, char** argv) try {
   weft::runtime runtime(argc, argv);
-  const soaking how{std::chrono::duration<double>(std::atof(argv[2])), std::strtoull(argv[3], nullptr, 10),
-                    std::strtoull(argv[4], nullptr, 10)};
+  const auto number = [&](int at) { return std::strtoull(argv[at], nullptr, 10); };
+  const soaking how{std::chrono::duration<double>(std::atof(argv[2])), number(3), number(4), number(5)};
   runtime.run([&](weft::communicator& world) { soak_rank(runtime, world, how); });
   return 0;
 } catch (const std::exception& e) {
