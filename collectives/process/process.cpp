@@ -155,7 +155,7 @@ void process::take_note(int origin, note_kind kind, std::span<const std::byte> c
 void process::answer_others() {
   try {
     if (settings_.progress == progress_mode::caller) progress_->start();
-  } catch (const error& failed) {
+  } catch (const std::exception& failed) {  // weft::error, std::bad_alloc
     std::fprintf(stderr, "weft: warning: the others are answered only while this process calls: %s\n", failed.what());
   }
   progress_->notify();
@@ -172,6 +172,7 @@ void process::come(int who) {
 
 void process::await_all() {
   messages_->retire(processes_->communicator);
+  if (boards_ != nullptr) boards_->abandon_all();
   collective_call barrier;
   barrier.how = schedules::find_algorithm(collective::barrier, "dissemination");
   const place here{rendezvous_->processes(), rendezvous_->process()};

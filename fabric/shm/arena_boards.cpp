@@ -77,6 +77,13 @@ void arena_boards::abandon(board_ticket unused) {
   if (records_[unused.board].use == unused.use) board(unused.board).use.store(over(unused), std::memory_order_release);
 }
 
+void arena_boards::abandon_all() {
+  const std::lock_guard lock(giving_);
+  for (std::size_t i = 0; i < records_.size(); ++i)
+    if (records_[i].now == state::given)  // release: as in retire()
+      board(i).use.store(over({records_[i].use, static_cast<std::uint32_t>(i)}), std::memory_order_release);
+}
+
 void arena_boards::retire(board_ticket used, std::vector<seat> others) {
   const std::lock_guard lock(giving_);
   record& its = records_[used.board];

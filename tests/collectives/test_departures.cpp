@@ -88,6 +88,15 @@ TEST_CASE("a rank that leaves ends the waits for it", "[departures]") {
   });
 }
 
+TEST_CASE("a process that ends is missed in the calls that it has not made", "[departures]") {
+  const int kind = GENERATE(0, 1, 2);  // one rank a process
+  CAPTURE(kind);
+  const job what = job_of(kind);
+  run_ranks(what, [](weft::communicator& world) {
+    if (world.rank() < world.size() - 1) expect_missed(world, [&] { world.barrier(); });
+  });
+}
+
 TEST_CASE("a rank that leaves is missed though the others of its process are busy elsewhere", "[departures]") {
   const bool by_memory = GENERATE(true, false);
   const int workers = GENERATE(1, 2);

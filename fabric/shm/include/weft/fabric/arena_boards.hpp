@@ -25,6 +25,8 @@ class arena_boards {
   /// Says of one that others may wait for that it publishes nothing any more. It stays this communicator's: until it is
   /// retired, or for ever where the process did not get that.
   void abandon(board_ticket unused);
+  /// The same of all that are given: this process is about to end.
+  void abandon_all();
 
   /// At least so many bytes of this process's heap that go with a board: for the others of its communicator to read. It
   /// has them from the first call of this on, and whoever has the board next again. Null where there is no memory.
