@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <new>
+#include <thread>
 #include <weft/runtime/error.hpp>
 
 #include "process_handle.hpp"
@@ -97,18 +99,45 @@ void watch::end(request how) noexcept {
 }
 
 void watch::run() {
-  while (!ended()) {
-    if (stale_ && !leaving_ && !given_up_) relink();
-    sweep();
-    const auto planned = next_deadline();
-    wait_until(planned);
-    forgive_own_pause(planned);
-    serve_requests();
-    check_deadlines();
-  }
+  while (!ended()) try {
+      look_around();
+    } catch (const std::bad_alloc&) {
+      give_up_without_memory();
+    }
   links_.clear();
   targets_.clear();
   listener_.reset();
+}
+
+void watch::look_around() {
+  if (stale_ && !leaving_ && !given_up_) relink();
+  sweep();
+  const auto planned = next_deadline();
+  wait_until(planned);
+  forgive_own_pause(planned);
+  serve_requests();
+  check_deadlines();
+}
+
+/// What it was about to note or to pass on is lost: so the others are to see this process lost, and it says so here as
+/// soon as there is memory for that.
+void watch::give_up_without_memory() noexcept {
+  given_up();
+  links_.clear();
+  ended_.clear();
+  while (!is_asked_to_end()) try {
+      const std::string reason = name_of(setup_.process) + ": it has no memory to watch the others";
+      news_.learn_lost(setup_.process, reason);
+      if (setup_.events.lost) setup_.events.lost(setup_.process, reason);
+      return;
+    } catch (const std::bad_alloc&) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+bool watch::is_asked_to_end() {
+  const std::lock_guard lock(mutex_);
+  return request_ != request::none;
 }
 
 bool watch::ended() const {

@@ -78,6 +78,9 @@ class watch {
 
   // watch.cpp: the thread, its waits and its end
   void run();
+  void look_around();
+  void give_up_without_memory() noexcept;
+  bool is_asked_to_end();
   bool ended() const;
   clock::time_point next_deadline() const;
   void wait_until(clock::time_point deadline);
