@@ -1,5 +1,6 @@
 #include <cerrno>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -50,25 +51,30 @@ struct runtime_state {
         [](std::size_t, const std::exception_ptr&) {});
   }
 
-  /// Calls `function(rank)` for each of this process, on its fiber; where that throws, `failed(rank, exception)`, too.
-  /// Throws the first of the exceptions in the end.
+  /// Calls `function(rank)` for each of this process, on its fiber; where that throws, `failed(rank, exception)`, too,
+  /// and for all where they could not be called. Throws the first of the exceptions in the end.
   template <class Function, class Failed>
   void for_each_rank(const Function& function, const Failed& failed) {
     std::mutex failing;
     std::exception_ptr first;
-    run_on_workers(host, [&](int i) {
-      const auto rank = static_cast<std::size_t>(i);
-      try {
-        function(rank);
-      } catch (...) {
-        const std::exception_ptr failure = std::current_exception();
-        {
-          const std::lock_guard lock(failing);
-          if (first == nullptr) first = failure;
+    try {
+      run_on_workers(host, [&](int i) {
+        const auto rank = static_cast<std::size_t>(i);
+        try {
+          function(rank);
+        } catch (...) {
+          const std::exception_ptr failure = std::current_exception();
+          {
+            const std::lock_guard lock(failing);
+            if (first == nullptr) first = failure;
+          }
+          failed(rank, failure);
         }
-        failed(rank, failure);
-      }
-    });
+      });
+    } catch (...) {  // no memory for the fibers, or what left one that a rank has made
+      for (std::size_t rank = 0; rank < identities.size(); ++rank) failed(rank, std::current_exception());
+      throw;
+    }
     if (first != nullptr) std::rethrow_exception(first);
   }
 
@@ -99,14 +105,21 @@ auto starting(Start&& start) {
   }
 }
 
-/// A rank's program threw: every rank that waits for it is told.
-void break_communicators_of(process& host, rank_identity& self, const std::string& why) {
-  std::vector<std::uint64_t> ids;
-  host.messages().while_held([&] { ids = self.communicators; });
-  for (const std::uint64_t id : ids)
-    host.messages().break_communicator(
-        id, errc::operation_failed,
-        "the program of rank " + std::to_string(self.job_rank) + " ended with an error: " + why);
+/// A rank's program threw: every rank that waits for it is told, without memory as soon as there is some.
+void break_communicators_of(process& host, const rank_identity& self, const std::exception_ptr& failure) noexcept {
+  fabric::messenger& messages = host.messages();
+  try {
+    const std::string why =
+        "the program of rank " + std::to_string(self.job_rank) + " ended with an error: " + message_of(failure);
+    std::vector<std::uint64_t> ids;
+    messages.while_held([&] { ids = self.communicators; });
+    for (const std::uint64_t id : ids) messages.break_communicator(id, errc::operation_failed, why);
+  } catch (const std::bad_alloc&) {
+    const auto owe = [&] {
+      for (const std::uint64_t id : self.communicators) messages.break_held(id, failure);
+    };
+    messages.while_held(std::cref(owe));
+  }
 }
 
 }  // namespace
@@ -146,7 +159,7 @@ void runtime::run(const std::function<void(communicator& world)>& program) {
         state_->leave_everyone(rank);
       },
       [&](std::size_t rank, const std::exception_ptr& failure) {
-        detail::break_communicators_of(state_->host, *state_->identities[rank], message_of(failure));
+        detail::break_communicators_of(state_->host, *state_->identities[rank], failure);
         state_->leave_everyone(rank);
       });
 }
@@ -160,8 +173,8 @@ void runtime::spawn(std::function<void()> function) {
     try {
       function();
     } catch (...) {
-      const std::string why = message_of(std::current_exception());
-      for (const auto& self : state_->identities) detail::break_communicators_of(state_->host, *self, why);
+      for (const auto& self : state_->identities)
+        detail::break_communicators_of(state_->host, *self, std::current_exception());
       throw;
     }
   });

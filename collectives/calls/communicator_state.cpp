@@ -35,8 +35,13 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
       selection(hosting.selection()) {
   if (here->joins()) among_ranks.emplace(*here, seat, selection);
   if (here->joins() || here->between().board()) member.told = here.get();
-  host.messages().join(member);
   host.messages().while_held([this] { self->communicators.push_back(id()); });
+  try {
+    host.messages().join(member);
+  } catch (...) {
+    forget();
+    throw;
+  }
 }
 
 communicator_state::communicator_state(communicator_state& of, std::shared_ptr<meeting> elsewhere)
@@ -55,6 +60,10 @@ communicator_state::~communicator_state() {
   if (joined_ == nullptr) return;
   if (here->has_several()) member.next_collective = sequence_ & last_sequence;
   host.messages().leave(member);
+  forget();
+}
+
+void communicator_state::forget() {
   host.messages().while_held([this] { std::erase(self->communicators, id()); });
 }
 

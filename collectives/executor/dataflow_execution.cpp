@@ -50,7 +50,8 @@ void dataflow_execution::take_early() noexcept {
     fabric::receive_operation& receive = receive_of(i);
     receive.ahead = false;
     if (std::exchange(early_[i], early::no) != early::ended) continue;
-    if (receive.failure != nullptr && receive.poisoned == nullptr) messages_.break_held(*receive.at, receive.failure);
+    if (receive.failure != nullptr && receive.poisoned == nullptr)
+      messages_.break_held(receive.at->members->communicator, receive.failure);
     transfer_is_over(i, receive.failure);
   }
 }

@@ -165,7 +165,7 @@ bool execution::settle_refusal() noexcept {
   if (failure_ == nullptr) failure_ = member_.failure;
   if (failure_ == nullptr && std::chrono::steady_clock::now() >= refusal_holds_from_) {
     failure_ = refused_;
-    messages_.break_held(member_, refused_);
+    messages_.break_held(member_.members->communicator, refused_);
   }
   if (failure_ == nullptr) return false;
   refused_ = nullptr;

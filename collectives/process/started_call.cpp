@@ -18,9 +18,10 @@ bool started_calls::poll_calls() {
 
 std::unique_ptr<coroutine> started_calls::enter(started_call& call) {
   const std::lock_guard lock(lock_);
+  at_rest_.reserve(most_at_rest);  // what leaves needs no memory
+  if (at_rest_.empty()) at_rest_.push_back(std::make_unique<coroutine>(stack_size_));
   calls_.push_back(&call);
   entered_.store(calls_.size(), std::memory_order_relaxed);
-  if (at_rest_.empty()) return std::make_unique<coroutine>(stack_size_);
   auto taken = std::move(at_rest_.back());
   at_rest_.pop_back();
   return taken;

@@ -51,9 +51,9 @@ board_party::board_party(process& host, std::uint64_t communicator, std::vector<
 }
 
 board_party::~board_party() {
-  auto others = seats_;
-  others.erase(others.begin() + static_cast<std::ptrdiff_t>(self()));
-  host_.boards()->retire(board(), std::move(others));
+  const fabric::board_ticket mine = board();
+  seats_.erase(seats_.begin() + static_cast<std::ptrdiff_t>(self()));
+  host_.boards()->retire(mine, std::move(seats_));
 }
 
 void board_party::learn(const leader_call& call) {

@@ -91,6 +91,7 @@ class engine final : private receiver {
  private:
   // engine_members.cpp
   planned_needs needs_of(const participant& member, std::span<const planned_message> each_run) const noexcept;
+  void settle_in(participant& member);
   void miss_who_refused(participant& member);
   /// Room for contents in what stands for a message of so many bytes before its receive.
   std::size_t room_for(std::size_t bytes) const noexcept { return bytes <= settings_.eager_limit ? bytes : 0; }

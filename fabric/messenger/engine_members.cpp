@@ -8,6 +8,16 @@ namespace weft::fabric {
 
 void engine::join(participant& member) {
   rooms_.join(member);
+  try {
+    settle_in(member);
+  } catch (...) {
+    rooms_.leave(member, true);
+    throw;
+  }
+}
+
+/// The member has just joined: what is here for it, and what is known of the others.
+void engine::settle_in(participant& member) {
   const auto lies = [&](const unexpected_message& kept) {
     return !speaks_for(kept.process, *member.here, kept.source);
   };

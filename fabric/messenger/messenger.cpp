@@ -57,7 +57,8 @@ void messenger::reserve(participant& member, std::span<const planned_message> ea
   while_held([&] { engine_->reserve(member, each_run); });
 }
 void messenger::release(participant& member, std::span<const planned_message> each_run) {
-  while_held([&] { engine_->release(member, each_run); });
+  const engine_holder holder(*engine_);  // a std::function of that would take memory
+  engine_->release(member, each_run);
 }
 
 void messenger::post(operation& begun) {
@@ -140,8 +141,8 @@ void messenger::retire(std::uint64_t but) {
 void messenger::agree(agreement_call& begun) {
   while_held([&] { engine_->agreed().begin(begun); });
 }
-void messenger::break_held(const participant& member, const std::exception_ptr& why) noexcept {
-  engine_->found().owe_break(member.members->communicator, why);
+void messenger::break_held(std::uint64_t communicator, const std::exception_ptr& why) noexcept {
+  engine_->found().owe_break(communicator, why);
 }
 void messenger::suspect_held(int process, const std::string& why) noexcept {
   engine_->flow().suspect_connection(process, why);

@@ -131,6 +131,8 @@ struct communicator_state {
   std::uint32_t next_agreement = 0;
 
  private:
+  void forget();
+
   std::uint32_t sequence_ = 0;
 
  public:

@@ -326,7 +326,7 @@ class board_party {
   process& host_;
   const std::uint64_t communicator_;
   const std::vector<int>& leaders_;
-  const std::vector<fabric::arena_boards::seat> seats_;
+  std::vector<fabric::arena_boards::seat> seats_;
   std::atomic<bool> failed_{false};
   fabric::arena_rounds rounds_;
   const bool reads_memory_;

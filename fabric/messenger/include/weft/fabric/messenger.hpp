@@ -120,7 +120,7 @@ class messenger final : public pollable {
   void agree(agreement_call& begun);
   /// As break_communicator with operation_failed, as soon as somebody polls: this process cannot go on with it. Where
   /// the token is held.
-  void break_held(const participant& member, const std::exception_ptr& why) noexcept;
+  void break_held(std::uint64_t communicator, const std::exception_ptr& why) noexcept;
   /// A process has ended, most likely: `lose`, unless something else tells of it soon. Where the token is held.
   void suspect_held(int process, const std::string& why) noexcept;
   /// Ends every operation of `member` with errc::revoked, here alone.
