@@ -26,6 +26,16 @@ struct allocation_faults {
   }
 };
 
+/// While it lives, the same of all threads of weft's own together, which are called "weft-...". One at a time.
+class allocation_faults_in_threads {
+ public:
+  allocation_faults_in_threads(std::int64_t fail_at, std::int64_t failures) noexcept;
+  ~allocation_faults_in_threads();
+  allocation_faults_in_threads(const allocation_faults_in_threads&) = delete;
+  allocation_faults_in_threads& operator=(const allocation_faults_in_threads&) = delete;
+  std::int64_t count() const noexcept;
+};
+
 /// While it lives, allocations are the test's own.
 class allocations_that_succeed {
  public:
