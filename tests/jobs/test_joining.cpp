@@ -1,9 +1,12 @@
 // How jobs come together, and when they must not.
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <weft/fabric/process_record.hpp>
 #include <weft/fabric/provider.hpp>
 #include <weft/runtime/socket.hpp>
@@ -68,6 +71,50 @@ TEST_CASE("a job whose processes may not open enough files says so and ends", "[
     CHECK_THAT(ended.error, ContainsSubstring("RLIMIT_NOFILE lets this process have " + std::to_string(files)));
   }
   CHECK(failed);
+  CHECK(left_behind().empty());
+}
+
+TEST_CASE("a launcher that may not open enough files says so and ends", "[files]") {
+  bool failed = false;
+  // From what the command starts with to what is enough.
+  for (int files = 6; files < 24; ++files) {
+    const outcome ended = run({"run", "-n", "1", "--timeout", seconds_of_a_job, "sh", "-c",
+                               "ulimit -n " + std::to_string(files) +
+                                   "; exec \"$0\" run -n 2 --oversubscribe -x WEFT_JOIN_TIMEOUT=3000 \"$1\" compute 3",
+                               std::getenv("WEFT_TEST_COMMAND"), std::getenv("WEFT_TEST_PROGRAM")});
+    INFO(files << " files\n" << ended.output << ended.error);
+    CHECK(ended.time < std::chrono::seconds(20 * slowdown));
+    if (ended.status == 0) continue;
+    failed = true;
+    CHECK_THAT(ended.error, ContainsSubstring("RLIMIT_NOFILE lets this process have " + std::to_string(files)));
+  }
+  CHECK(failed);
+  CHECK(left_behind().empty());
+}
+
+TEST_CASE("a job takes no room of /dev/shm and of the temporary directory", "[room]") {
+  // Of this program and what it starts alone.
+  if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    skip("this user may not mount anything");
+  // From no room at all to what is enough for a provider that takes some.
+  for (const std::string kilobytes : {"4", "4096", "16384", "65536"}) {
+    const std::string how = "size=" + kilobytes + "k";
+    REQUIRE(::mount("none", "/dev/shm", "tmpfs", 0, how.c_str()) == 0);
+    for (const std::string provider : {std::string("node"), weft::fabric::default_provider(), std::string("shm")}) {
+      words options{"-x", "WEFT_JOIN_TIMEOUT=3000"};
+      for (const std::string& option : road_options(provider)) options.push_back(option);
+      const outcome ended = run(job(2, options, {"compute", "3"}));
+      INFO(kilobytes << " KiB, " << provider << "\n" << ended.error);
+      CHECK(ended.time < std::chrono::seconds(20 * slowdown));
+      CHECK((ended.status == 0 || provider == "shm"));
+      if (ended.status != 0) CHECK_THAT(ended.error, ContainsSubstring("provider \"shm\" is not to be had here"));
+      CHECK(std::filesystem::is_empty("/dev/shm"));
+    }
+    ::umount("/dev/shm");
+  }
+  REQUIRE(::mount("none", "/mnt", "tmpfs", MS_RDONLY, nullptr) == 0);
+  CHECK(run(job(2, {"-x", "TMPDIR=/mnt"}, {"compute", "3"})).status == 0);
+  ::umount("/mnt");
   CHECK(left_behind().empty());
 }
 

@@ -12,6 +12,7 @@
 #include <weft/processes/child.hpp>
 #include <weft/processes/program.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/limits.hpp>
 
 namespace weft::tools {
 namespace {
@@ -98,7 +99,8 @@ child start(const child_settings& settings) {
   while ((received = ::read(failure.read.get(), &number, sizeof number)) < 0 && errno == EINTR) continue;
   if (received > 0) {
     reap(result);
-    throw launch_failure(126, "\"" + settings.path + "\" cannot be executed: " + std::strerror(number));
+    throw launch_failure(
+        126, "\"" + settings.path + "\" cannot be executed: " + std::strerror(number) + limit_behind(number, "execve"));
   }
   result.handle.reset(static_cast<int>(::syscall(SYS_pidfd_open, result.pid, 0)));
   if (!result.handle) {
