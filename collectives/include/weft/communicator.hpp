@@ -9,7 +9,8 @@
 //
 // Blocking calls park the fiber that makes them, or poll on a plain thread. Every call throws weft::error on bad
 // arguments (before anything is sent), peer_lost once a member of the communicator is lost, and errc::revoked after
-// `revoke` or `abort`.
+// `revoke` or `abort`. Without memory it throws std::bad_alloc, and perhaps takes no part in what the others wait for:
+// who goes on all the same calls `abort`.
 //
 // A communicator is used by its rank alone. Any fiber or thread of the rank may send and receive, at any time. But the
 // collectives of a communicator have an order, the same on every rank. Two of its calls at a time, from two fibers or

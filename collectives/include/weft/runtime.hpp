@@ -21,7 +21,8 @@ class runtime {
  public:
   /// Joins the job that the launcher started this process for; a job of one where there is no launcher. `--weft-*`
   /// arguments are taken out of argc and argv. Blocks until every process of the job has joined. Throws weft::error:
-  /// invalid options, a launcher that does not answer, no usable provider, an incompatible build among the others.
+  /// invalid options, a launcher that does not answer, no usable provider, an incompatible build among the others, no
+  /// memory (ENOMEM, and which limit that may be; std::bad_alloc where there is none for the message).
   runtime(int& argc, char** argv);
   /// Joins a job by what `member` brings along (see membership.hpp): for tests and launchers.
   explicit runtime(detail::membership member);
