@@ -7,6 +7,7 @@
 #include <exception>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "fabric/failing_allocation.hpp"
+#include "fabric/watched_transport.hpp"
 #include "jobs/setting.hpp"
 #include "joined_job.hpp"
 #include "runtime/served_store.hpp"
@@ -85,6 +87,8 @@ course live(weft::detail::membership member, served& server, const shortage* har
   const int process = member.rendezvous->process();
   const bool several = member.ranks > 1;
   member.rendezvous = server.join(process);
+  traffic_counts counted;  // in front of the test's network, which has memory
+  member.network = std::make_unique<watched_transport>(std::move(member.network), counted, member.settings.eager_limit);
   if (harming != nullptr) allocation_faults::here() = {harming->fail_at, harming->failures};
   {
     std::optional<allocations_that_may_fail> harmed;
@@ -159,13 +163,13 @@ void run_short_everywhere(const job& what, bool in_threads, int step) {
 }  // namespace
 
 TEST_CASE("a process runs out of memory", "[caller]") {
-  SECTION("in the memory of a node") { run_short_everywhere(small_job(2), false, 23); }
+  SECTION("in the memory of a node") { run_short_everywhere(small_job(2), false, 31); }
   SECTION("over the network") {
     job what = small_job(2);
     what.nodes = {"a", "b"};
-    run_short_everywhere(what, false, 23);
+    run_short_everywhere(what, false, 31);
   }
-  SECTION("with several ranks") { run_short_everywhere(joined_job(2, 2, 1), false, 41); }
+  SECTION("with several ranks") { run_short_everywhere(joined_job(2, 2, 1), false, 61); }
 }
 
 TEST_CASE("a thread of weft's runs out of memory", "[threads]") {
