@@ -1,7 +1,9 @@
 #include <dlfcn.h>
 
+#include <cerrno>
 #include <utility>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/limits.hpp>
 #include <weft/runtime/loaded_library.hpp>
 
 namespace weft {
@@ -20,7 +22,11 @@ void* loaded_library::address_of(const char* name) const {
 
 void loaded_library::throw_missing() const {
   const char* const reason = ::dlerror();
-  throw error(code_, file_ + " cannot be used: " + (reason != nullptr ? reason : "?") + "; " + remedy_);
+  const std::string why = reason != nullptr ? reason : "?";
+  // The loader gives no errno.
+  const bool found_no_room = why.find("failed to map segment") != std::string::npos;
+  const std::string limit = found_no_room ? limit_behind(ENOMEM, "mmap") : "";
+  throw error(code_, file_ + " cannot be used: " + why + (limit.empty() ? "; " + remedy_ : limit));
 }
 
 }  // namespace weft

@@ -11,9 +11,11 @@
 #include <utility>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/limits.hpp>
+#include <weft/runtime/loaded_library.hpp>
 #include <weft/runtime/thread.hpp>
 
 #include "catch.hpp"
+#include "peak_memory.hpp"
 
 using weft_test::ContainsSubstring;
 
@@ -104,6 +106,20 @@ TEST_CASE("where no more threads are allowed it is said which could not be start
     CHECK_THAT(text, ContainsSubstring("(errno 11); RLIMIT_NPROC lets this user have 1 "));
     CHECK_THAT(text, ContainsSubstring("(ulimit -u)"));
   }
+}
+
+TEST_CASE("a library that there are no addresses for is not said to be missing") {
+  const std::string text = in_child([]() -> std::string {
+    limit(RLIMIT_AS, weft_test::memory_of_status("VmSize") + (256 << 10));
+    try {
+      const weft::loaded_library library("libfabric.so.1", std::make_error_code(std::errc::io_error), "install it");
+      return "no error";
+    } catch (const weft::error& failed) {
+      return failed.what();
+    }
+  });
+  CHECK_THAT(text, ContainsSubstring("libfabric.so.1 cannot be used: "));
+  CHECK_THAT(text, ContainsSubstring("raise it (ulimit -v)"));
 }
 
 TEST_CASE("errors of the system say how large the limit is that they have met") {
