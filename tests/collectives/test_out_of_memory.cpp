@@ -163,13 +163,13 @@ void run_short_everywhere(const job& what, bool in_threads, int step) {
 }  // namespace
 
 TEST_CASE("a process runs out of memory", "[caller]") {
-  SECTION("in the memory of a node") { run_short_everywhere(small_job(2), false, 31); }
+  SECTION("in the memory of a node") { run_short_everywhere(small_job(2), false, 61); }
   SECTION("over the network") {
     job what = small_job(2);
     what.nodes = {"a", "b"};
-    run_short_everywhere(what, false, 31);
+    run_short_everywhere(what, false, 61);
   }
-  SECTION("with several ranks") { run_short_everywhere(joined_job(2, 2, 1), false, 61); }
+  SECTION("with several ranks") { run_short_everywhere(joined_job(2, 2, 1), false, 97); }
 }
 
 TEST_CASE("a thread of weft's runs out of memory", "[threads]") {
@@ -178,5 +178,5 @@ TEST_CASE("a thread of weft's runs out of memory", "[threads]") {
   SECTION("over the network") { what.nodes = {"a", "b"}; }
   SECTION("that makes progress") { what.settings.progress = weft::progress_mode::thread; }
   SECTION("that runs ranks") { what = joined_job(2, 2, 2); }
-  run_short_everywhere(what, true, 23);
+  run_short_everywhere(what, true, 41);
 }
