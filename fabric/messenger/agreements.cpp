@@ -107,6 +107,12 @@ bool agreements::all_absent(const communicator& of) const {
   return true;
 }
 
+/// Of the latest agreement, and so of all after it: even if a rank of this process has come since.
+bool agreements::has_said_absent(const communicator& of) {
+  const auto latest = of.open.find(of.next);
+  return latest != of.open.end() && latest->second.is_absent;
+}
+
 /// Whether all ranks of this process that are there have called; some have.
 bool agreements::is_complete(const communicator& of, agreement& one) const {
   if (one.part || one.given.empty()) return false;
@@ -182,10 +188,11 @@ void agreements::take_whole(peer& from, const header& h, bytes message) {
     return finish(of, number);
   }
   if (number < of.next) return;  // all have its answer
-  if (all_absent(of)) {
+  const bool left = all_absent(of);
+  if (left || has_said_absent(of)) {
     send(h.communicator, number, from.process, 0, 0, consensus::absence());
     if (number == of.next) of.open[number].is_absent = true;
-    return note_left(h.communicator, of);
+    return left ? note_left(h.communicator, of) : void();
   }
   if (number != of.next) return troubles_.suspect(from, "it sent of an agreement that cannot have begun");
   of.open[number].early[from.process] = std::move(message);

@@ -78,6 +78,7 @@ class agreements {
   static void know(communicator& of, const std::shared_ptr<const group>& members, std::size_t processes);
   bool is_absent(const communicator& of, int rank) const;
   bool all_absent(const communicator& of) const;
+  static bool has_said_absent(const communicator& of);
   bool is_complete(const communicator& of, agreement& one) const;
   void start(communicator& of, std::uint32_t number, agreement& one, combination combine);
   void say_absent(std::uint64_t id, std::uint32_t number, agreement& one);

@@ -286,6 +286,31 @@ TEST_CASE("a process takes part while any of its ranks may, whoever of them has 
   job[1].leave(other);
 }
 
+TEST_CASE("a process that has said that it takes no part takes none in later agreements", "[agreements]") {
+  messenger_job job(small_shape(2, 2));
+  auto members = std::make_shared<fabric::group>();
+  *members = {5, {0, 1, 2}, {0, 0, 1}, {}, {7, 8, 9}};
+  fabric::participant late(members, 1), other(members, 2);
+  job[1].join(other);
+  job[0].refuse(0, 7);  // and nobody else of its process has come yet
+  for (const std::uint32_t number : {0, 1, 2}) {
+    CAPTURE(number);
+    test_agreement its(other, number, pattern(3, 2));
+    job[1].agree(its);
+    job.settle();
+    check_present(its, {2});
+    if (number != 0) continue;
+    job[0].join(late);
+    test_agreement own(late, 0, pattern(3, 1));
+    job[0].agree(own);
+    job.settle();
+    CHECK(describe(own.failure).code == errc::operation_failed);
+  }
+  CHECK(job.suspicions.empty());
+  job[0].leave(late);
+  job[1].leave(other);
+}
+
 TEST_CASE("who had no memory to begin an agreement is not taken for absent", "[agreements]") {
   bool failed = true;
   for (std::int64_t fail_at = 0; failed; ++fail_at) {
