@@ -100,7 +100,7 @@ TEST_CASE("a job takes no room of /dev/shm and of the temporary directory", "[ro
   for (const std::string kilobytes : {"4", "4096", "16384", "65536"}) {
     const std::string how = "size=" + kilobytes + "k";
     REQUIRE(::mount("none", "/dev/shm", "tmpfs", 0, how.c_str()) == 0);
-    for (const std::string provider : {std::string("node"), weft::fabric::default_provider(), std::string("shm")}) {
+    for (const std::string& provider : {std::string("node"), weft::fabric::default_provider(), std::string("shm")}) {
       words options{"-x", "WEFT_JOIN_TIMEOUT=3000"};
       for (const std::string& option : road_options(provider)) options.push_back(option);
       const outcome ended = run(job(2, options, {"compute", "3"}));
