@@ -1,6 +1,7 @@
 #include "stacks.hpp"
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -54,13 +55,16 @@ std::vector<pid_t> processes_below(pid_t launcher) {
 
 std::string stacks_below(pid_t launcher) {
   std::string text;
-  for (const pid_t each : processes_below(launcher)) {
+  const std::vector<pid_t> processes = processes_below(launcher);
+  for (const pid_t each : processes) ::kill(each, SIGSTOP);
+  for (const pid_t each : processes) {
     std::string command = contents(folder_of(each) / "cmdline");
     for (char& c : command) c = c == '\0' ? ' ' : c;
     const std::string stacks = output_of("timeout 30 gdb -nx -batch -p " + std::to_string(each) +
                                          " -ex 'thread apply all backtrace 40' 2>/dev/null");
     text += "\nprocess " + std::to_string(each) + ": " + command + "\n" + (stacks.empty() ? waits_of(each) : stacks);
   }
+  for (const pid_t each : processes) ::kill(each, SIGCONT);
   return text;
 }
 
