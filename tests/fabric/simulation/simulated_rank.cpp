@@ -151,7 +151,8 @@ void simulated_rank::abandon(int slot, bool at_once) {
   if (its.self->failure == nullptr) events.broken_on.insert(rank_);
   if (job_.traced()) job_.say("rank " + std::to_string(rank_) + " abandons " + std::to_string(slot));
   const bool called = call_ != nullptr && call_->at == its.self.get();
-  if (called) tell_failure(slot, its);  // the others could wait for it before they agree, and it for them
+  // The others could wait for it before they agree, and it for them.
+  if (called || (call_ != nullptr && !at_once)) tell_failure(slot, its);
   messages().break_here(*its.self);
   std::erase_if(actions_,
                 [&](const action& each) { return each.on == slot && !(called && each.what == action::agreed); });
