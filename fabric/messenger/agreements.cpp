@@ -40,8 +40,8 @@ std::vector<std::byte> combined(const group& members, std::span<const int> proce
   for (std::size_t i = 0; i < given.size(); ++i)
     if (given[i]) read_joined(*given[i], members, processes[i], all);
   std::ranges::sort(all, {}, &contribution::rank);
-  const auto again = std::ranges::unique(all, {}, &contribution::rank);
-  all.erase(again.begin(), again.end());
+  const auto of_one = [](const contribution& a, const contribution& b) { return a.rank == b.rank; };
+  all.erase(std::unique(all.begin(), all.end(), of_one), all.end());
   return how(members, all);
 }
 
