@@ -106,6 +106,7 @@ class job {
   void end_transfer(input& from);
   void take_note(input& from);
   void agree(std::size_t rank, std::size_t which);
+  void probe(std::size_t rank, std::size_t which, input& from);
   template <class Operation>
   bool begin(Operation& op, input& from);
 
@@ -319,6 +320,13 @@ void job::agree(std::size_t rank, std::size_t which) {
   messenger_->agree(*latest);
 }
 
+/// Throws where who would have to send has left.
+void job::probe(std::size_t rank, std::size_t which, input& from) try {
+  messenger_->probe(*here_[rank][which], static_cast<int>(from.below(4)), from.below(4));
+} catch (const weft::error& gone) {
+  if (gone.code() != errc::mismatched_call && gone.code() != errc::peer_lost) throw;
+}
+
 void job::act(input& from) {
   const std::uint8_t action = from.take();
   const std::size_t rank = action % 2, which = action / 2 % 2;
@@ -361,7 +369,7 @@ void job::act(input& from) {
       if (what == 3) agree(rank, which);
       if (what == 2 && here_[rank][which] != nullptr) messenger_->break_here(*here_[rank][which]);
       if (what >= 4 && here_[rank][which] != nullptr && here_[rank][which]->failure == nullptr)
-        messenger_->probe(*here_[rank][which], static_cast<int>(from.below(4)), from.below(4));
+        probe(rank, which, from);
     }
   }
   messenger_->poll();
