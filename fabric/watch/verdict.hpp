@@ -53,9 +53,9 @@ class verdict {
     std::vector<std::byte> said;
   };
 
-  /// So long before a process is to be given up its silence is to be reported: others report it up to a heartbeat
-  /// later, and there are the votes' ways.
-  static constexpr std::chrono::milliseconds time_for(std::chrono::milliseconds heartbeat) noexcept {
+  /// From the first report of a silence to the verdict, at most, where no message is lost or slow: others report it up
+  /// to a heartbeat later.
+  static constexpr std::chrono::milliseconds time_to_decide(std::chrono::milliseconds heartbeat) noexcept {
     return heartbeat * 2;
   }
 

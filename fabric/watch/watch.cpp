@@ -99,17 +99,13 @@ void watch::end(request how) noexcept {
 }
 
 void watch::run() {
-  while (!ended()) try {
-      look_around();
-    } catch (const std::bad_alloc&) {
-      give_up_without_memory();
-    }
+  while (!ended()) look_around();
   links_.clear();
   targets_.clear();
   listener_.reset();
 }
 
-void watch::look_around() {
+void watch::look_around() try {
   if (stale_ && !leaving_ && !given_up_) relink();
   sweep();
   const auto planned = next_deadline();
@@ -117,6 +113,8 @@ void watch::look_around() {
   forgive_own_pause(planned);
   serve_requests();
   check_deadlines();
+} catch (const std::bad_alloc&) {
+  give_up_without_memory();
 }
 
 /// What it was about to note or to pass on is lost: so the others are to see this process lost, and it says so here as
@@ -162,7 +160,7 @@ watch::clock::time_point watch::next_deadline() const {
   for (const auto& [id, link] : links_) {
     if (link->at == stage::accepted || link->at == stage::challenging)
       result = std::min(result, link->since + stranger_time);
-    else if (link->at == stage::standing && silent_at(*link) > checked_)
+    else if (link->at == stage::standing && silent_at(*link) > last_check_)
       result = std::min(result, silent_at(*link));
   }
   return result;
@@ -239,7 +237,7 @@ void watch::begin_leaving() {
 }
 
 void watch::check_deadlines() {
-  const auto now = checked_ = clock::now();
+  const auto now = last_check_ = clock::now();
   check_links(now);
   std::vector<int> unreachable;
   for (auto& [process, target] : targets_) {

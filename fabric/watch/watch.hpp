@@ -170,7 +170,7 @@ class watch {
   bool listening_ = false;     // the listener is polled
   clock::time_point listen_again_;
   clock::time_point next_heartbeat_;
-  clock::time_point checked_;  // deadlines, last
+  clock::time_point last_check_;  // of deadlines
   clock::time_point leave_until_;
   bool leaving_ = false;
   bool stopping_ = false;

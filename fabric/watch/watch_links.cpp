@@ -61,9 +61,8 @@ void watch::connect(int process, watched& target) {
 /// How long somebody may take to answer at all: on a busy machine some processes start late.
 std::chrono::milliseconds watch::time_to_answer(int process) const {
   constexpr std::chrono::milliseconds late_start{30'000};
-  const auto patience = patience_with(process);
-  return joining_.load(std::memory_order_relaxed) ? std::max(patience, late_start)
-                                                  : patience;  // relaxed: see all_joined()
+  const bool joining = joining_.load(std::memory_order_relaxed);  // relaxed: see all_joined()
+  return joining ? std::max(options_.peer_timeout, late_start) : patience_with(process);
 }
 
 /// How long somebody who refuses connections, or has ended, may still turn out to have left; while the job starts, to

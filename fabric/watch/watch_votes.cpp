@@ -19,7 +19,7 @@ bool watch::on_this_host(int process) const {
 std::chrono::milliseconds watch::patience_with(int process) const {
   const bool joining = joining_.load(std::memory_order_relaxed);  // relaxed: see all_joined()
   if (on_this_host(process) || joining) return options_.peer_timeout;
-  return options_.peer_timeout - verdict::time_for(options_.heartbeat);
+  return options_.peer_timeout - verdict::time_to_decide(options_.heartbeat);
 }
 
 /// A standing connection.

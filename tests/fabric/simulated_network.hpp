@@ -28,7 +28,7 @@ class simulated_network {
 
   static constexpr milliseconds timeout{1000};
   static constexpr milliseconds heartbeat{100};
-  static constexpr milliseconds silence = timeout - weft::fabric::verdict::time_for(heartbeat);
+  static constexpr milliseconds silence = timeout - weft::fabric::verdict::time_to_decide(heartbeat);
   static constexpr milliseconds step{20};
 
   /// Something that happens at a time.

@@ -242,7 +242,7 @@ TEST_CASE("messages that are to be sent wait until there is memory for them, in 
     messenger_job job(shape);
     const auto world = job.world();
     job[0].post(job.sends.emplace_back(*world[0], 1, 9, pattern(100, 9)));
-    job.settle();  // where all are announced, that has been asked for now
+    job.settle();  // with this one announcements are asked for
     job.link(0).refusing = true;
     for (const std::uint64_t size : {20, 200, 30})
       job[0].post(job.sends.emplace_back(*world[0], 1, 1, pattern(size, size)));

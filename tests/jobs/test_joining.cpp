@@ -51,6 +51,14 @@ words other_launcher(const std::string& address) {
           "WEFT_JOIN_TIMEOUT=1500"};
 }
 
+/// Whether a job that was allowed so many open files failed; it has to end soon, and to say why.
+bool fails_by_limit(const outcome& ended, int files) {
+  CHECK(ended.time < std::chrono::seconds(20 * slowdown));
+  if (ended.status != 0)
+    CHECK_THAT(ended.error, ContainsSubstring("RLIMIT_NOFILE lets this process have " + std::to_string(files)));
+  return ended.status != 0;
+}
+
 }  // namespace
 
 TEST_CASE("a job whose processes may not open enough files says so and ends", "[files]") {
@@ -65,10 +73,7 @@ TEST_CASE("a job whose processes may not open enough files says so and ends", "[
                                    std::getenv("WEFT_TEST_PROGRAM")});
     const outcome ended = run(command);
     INFO(files << " files over " << provider << "\n" << ended.output << ended.error);
-    CHECK(ended.time < std::chrono::seconds(20 * slowdown));
-    if (ended.status == 0) continue;
-    failed = true;
-    CHECK_THAT(ended.error, ContainsSubstring("RLIMIT_NOFILE lets this process have " + std::to_string(files)));
+    failed |= fails_by_limit(ended, files);
   }
   CHECK(failed);
   CHECK(left_behind().empty());
@@ -83,10 +88,7 @@ TEST_CASE("a launcher that may not open enough files says so and ends", "[files]
                                    "; exec \"$0\" run -n 2 --oversubscribe -x WEFT_JOIN_TIMEOUT=3000 \"$1\" compute 3",
                                std::getenv("WEFT_TEST_COMMAND"), std::getenv("WEFT_TEST_PROGRAM")});
     INFO(files << " files\n" << ended.output << ended.error);
-    CHECK(ended.time < std::chrono::seconds(20 * slowdown));
-    if (ended.status == 0) continue;
-    failed = true;
-    CHECK_THAT(ended.error, ContainsSubstring("RLIMIT_NOFILE lets this process have " + std::to_string(files)));
+    failed |= fails_by_limit(ended, files);
   }
   CHECK(failed);
   CHECK(left_behind().empty());

@@ -6,8 +6,8 @@
 namespace weft::detail {
 
 /// Begins on a page. Long ones are the system's own pages, not malloc's: they live long, among the program's own
-/// vectors, which come and go, and holes between them would be too short for those. A program was
-/// seen to take 95 MB so, and 68 without.
+/// vectors, which come and go, and holes between them would be too short for those. A program was seen to take 95 MB
+/// so, and 68 without.
 class scratch_memory {
  public:
   /// Throws std::bad_alloc.
