@@ -81,6 +81,10 @@ arguments parse_arguments(int argc, char** argv, program of) {
     app.add_option("--save-every", given.save_every, "give others copies of the vectors after so many iterations [50]")
         ->type_name("N")
         ->check(integer_between(1, 1'000'000'000));
+    app.add_option("--disk", given.directory,
+                   "keep the latest copies in files there, too, and begin with what is there; all ranks see it")
+        ->type_name("DIR")
+        ->check(CLI::ExistingDirectory);
     app.add_option("--kill", deaths, "to see it: process of rank R of the world kills itself at iteration I")
         ->type_name("R@I")
         ->check(rank_at_iteration());

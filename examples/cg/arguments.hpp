@@ -16,7 +16,8 @@ struct arguments {
   stopping_rule stop;
   bool check = false;
   bool json = false;
-  int save_every = 50;  ///< iterations; of resilient_cg, as the next
+  int save_every = 50;    ///< iterations; of resilient_cg, as the next two
+  std::string directory;  ///< where copies are kept on the disk, too, or empty
   /// Iterations at which ranks of the world end themselves, as by SIGKILL.
   std::vector<std::pair<int, int>> deaths;
   std::string help;  ///< not empty where only this is to be printed

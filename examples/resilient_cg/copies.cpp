@@ -6,10 +6,10 @@
 #include <utility>
 #include <weft/weft.hpp>
 
+#include "agreement.hpp"
+
 namespace cg {
 namespace {
-
-constexpr std::size_t vectors = 3;
 
 /// The node of each rank, by the first rank there.
 std::vector<int> nodes_of(weft::communicator& world) {
@@ -49,7 +49,7 @@ row_range common(const row_range& a, const row_range& b) {
 
 void copies::save(weft::communicator& world, const iterate& now, std::int64_t unknowns) {
   const balanced_blocks rows(unknowns, world.size());
-  state mine = std::exchange(spare_, {});
+  saved_state mine = std::exchange(spare_, {});
   mine.shared = {saved_, world.size(), now.iterations, now.rz, now.b_norm, now.residual};
   std::vector<int> ranks = kept_for_;
   ranks.push_back(world.rank());
@@ -71,6 +71,14 @@ void copies::save(weft::communicator& world, const iterate& now, std::int64_t un
   weft::wait_all(under_way);
   ++saved_;
   kept_.push_back(std::move(mine));
+  if (files_) {
+    const saved_state& latest = kept_.back();
+    const auto own = std::ranges::find(latest.blocks, world.rank(), &block::rank);
+    together(world, [&] {
+      if (world.rank() == 0) files_->remove_before_latest();
+      files_->write(latest.shared, unknowns, *own);
+    });
+  }
   if (kept_.size() <= 2) return;
   spare_ = std::move(kept_.front());
   kept_.pop_front();
@@ -78,7 +86,7 @@ void copies::save(weft::communicator& world, const iterate& now, std::int64_t un
 
 /// Since a rank keeps two, and nobody is more than one ahead of another, all have it but those that have nothing: they
 /// were spares.
-copies::summary copies::latest_of_all(weft::communicator& world) {
+summary copies::latest_of_all(weft::communicator& world) {
   constexpr auto nothing = std::numeric_limits<std::int64_t>::max();
   std::array<std::int64_t, 1> latest{kept_.empty() ? nothing : kept_.back().shared.number};
   world.allreduce(latest, latest, weft::min);
@@ -91,7 +99,7 @@ copies::summary copies::latest_of_all(weft::communicator& world) {
   return all[0];
 }
 
-std::span<const copies::block> copies::blocks() const {
+std::span<const block> copies::blocks() const {
   if (kept_.empty()) return {};
   return kept_.back().blocks;
 }
@@ -104,18 +112,55 @@ void copies::choose_keepers(weft::communicator& world) {
     if (std::ranges::count(keepers_of(rank, nodes), world.rank()) != 0) kept_for_.push_back(rank);
 }
 
-std::optional<iterate> copies::restore(weft::communicator& world, std::int64_t unknowns) {
-  choose_keepers(world);
-  const summary from = latest_of_all(world);
-  saved_ = from.number + 1;
-  if (from.ranks == 0) return std::nullopt;
+/// The lowest rank that has the rows of each; the number of ranks where nobody has.
+std::vector<int> copies::holders_of(weft::communicator& world, const summary& from) {
   std::vector<int> holders(static_cast<std::size_t>(from.ranks), world.size());
   for (const block& each : blocks()) holders[static_cast<std::size_t>(each.rank)] = world.rank();
   world.allreduce(holders, holders, weft::min);
-  if (std::ranges::count(holders, world.size()) == 0) return deal_out(world, from, holders, unknowns);
+  return holders;
+}
+
+/// Each rank reads the rows of some.
+void copies::read_files(weft::communicator& world, std::int64_t unknowns) {
   kept_.clear();
-  saved_ = 0;
-  return std::nullopt;
+  if (!files_) return;
+  std::array<saved_files::name, 1> latest;
+  together(world, [&] {
+    if (world.rank() == 0) latest[0] = files_->latest();
+  });
+  world.bcast(latest, 0);
+  if (latest[0].ranks == 0) return;
+  saved_state read;
+  together(world, [&] {
+    for (int rank = world.rank(); rank < latest[0].ranks; rank += world.size())
+      read.shared = files_->read(latest[0], unknowns, read.blocks.emplace_back(block{rank}));
+  });
+  if (!read.blocks.empty()) kept_.push_back(std::move(read));
+}
+
+std::optional<iterate> copies::restore(weft::communicator& world, std::int64_t unknowns) {
+  choose_keepers(world);
+  summary from = latest_of_all(world);
+  std::vector<int> holders = holders_of(world, from);
+  if (from.ranks == 0 || std::ranges::count(holders, world.size()) != 0) {
+    read_files(world, unknowns);
+    from = latest_of_all(world);
+    holders = holders_of(world, from);
+  }
+  saved_ = from.number + 1;
+  if (files_)
+    together(world, [&] {  // what some have written behind that is not to be mixed with what comes now
+      if (world.rank() == 0) files_->remove_behind(from.number);
+    });
+  if (from.ranks == 0) return std::nullopt;
+  return deal_out(world, from, holders, unknowns);
+}
+
+void copies::forget_files(weft::communicator& world) {
+  if (files_)
+    together(world, [&] {
+      if (world.rank() == 0) files_->remove_behind(-1);
+    });
 }
 
 iterate copies::deal_out(weft::communicator& world, const summary& from, std::span<const int> holders,

@@ -1,7 +1,8 @@
 // resilient_cg: conjugate gradients that go on where processes die. Beside what cg does, each rank gives copies of its
-// rows of the vectors to two others now and then (copies.hpp). When a process is lost the calls of the others throw;
-// they agree on that, make a communicator of those that live, and of spares where the job has some, and go on from the
-// latest copies.
+// rows of the vectors to two others now and then (copies.hpp), and with --disk writes them into a file. When a process
+// is lost the calls of the others throw; they agree on that, make a communicator of those that live, and of spares
+// where the job has some, and go on from the latest copies. A job that follows one which has died goes on from the
+// files.
 #include <signal.h>
 #include <unistd.h>
 
@@ -31,6 +32,11 @@ void die_if_told(const cg::arguments& given, const weft::communicator& world, in
     ::kill(::getpid(), SIGKILL);
 }
 
+std::optional<cg::saved_files> files_of(const cg::arguments& given) {
+  if (given.directory.empty()) return std::nullopt;
+  return cg::saved_files(given.directory, cg::problem_of(given));
+}
+
 std::string listed(std::span<const int> ranks) {
   std::string text;
   for (const int each : ranks) text += (text.empty() ? "" : ", ") + std::to_string(each);
@@ -41,7 +47,7 @@ std::string listed(std::span<const int> ranks) {
 class survivor {
  public:
   survivor(weft::communicator& world, const cg::arguments& given)
-      : world_(world), given_(given), losses_(world.is_replacement() ? 1 : 0) {}
+      : world_(world), given_(given), copies_(files_of(given)), losses_(world.is_replacement() ? 1 : 0) {}
 
   /// Returns the exit status, the same on every rank that lives.
   int run() {
@@ -72,7 +78,7 @@ class survivor {
     cg::iterate now;
     whole_.time([&] {
       auto saved = copies_.restore(among, system->unknowns);
-      if (!saved && losses_ != 0 && among.rank() == 0) std::puts("there are no copies of all rows: from the beginning");
+      if (among.rank() == 0 && !given_.json) say_from_where(saved);
       now = saved ? std::move(*saved) : cg::first_iterate(among, system->matrix, system->b, communication_);
       save(among, now, system->unknowns);
       while (!cg::is_over(now, given_.stop)) {
@@ -82,6 +88,14 @@ class survivor {
       }
     });
     sum_up(among, *system, now);
+    if (result_.good()) copies_.forget_files(among);
+  }
+
+  void say_from_where(const std::optional<cg::iterate>& saved) const {
+    if (!saved && losses_ != 0) std::puts("there are no copies of all rows: from the beginning");
+    if (saved && losses_ == 0)
+      std::printf("from iteration %d, by the files in %s\n", saved->iterations, given_.directory.c_str());
+    std::fflush(stdout);
   }
 
   void save(weft::communicator& among, const cg::iterate& now, std::int64_t unknowns) {

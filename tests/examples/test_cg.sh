@@ -112,6 +112,36 @@ prints ": 3 of 4 ranks go on"
 prints "check: +passed"
 job "4 --spares 2" 0 --stencil 12 --check
 prints "check: +passed"
+# With files: where all die the next job goes on, on as many ranks as it has; what is wrong with them is said.
+mkdir "$directory/saved"
+disk="--disk $directory/saved --save-every 5 --tolerance 1e-10"
+all_die="--kill 0@12 --kill 1@12 --kill 2@12 --kill 3@12"
+for ranks in 4 3 "5 --ranks-per-process 5"; do
+  # shellcheck disable=SC2086  # options, to be split
+  job 4 137 --stencil 12 $disk $all_die
+  touch "$directory/saved/state-3-0-of-4.new"
+  # shellcheck disable=SC2086
+  job "$ranks" 0 --stencil 12 --check $disk
+  prints "^from iteration 10, by the files"
+  prints "check: +passed"
+  [[ -z $(ls "$directory/saved") ]] || fail "$name: leaves files of a system that is solved"
+done
+# shellcheck disable=SC2086
+job "$survivors" 137 --stencil 12 --check $disk --kill 4@12 --kill 5@12 --kill 6@12
+prints "check: +passed"
+grep -q "from the beginning" "$directory/out" && fail "$name: the files were not used"
+# shellcheck disable=SC2086
+job 4 137 --stencil 12 $disk $all_die
+# shellcheck disable=SC2086
+job 2 1 --stencil 13 $disk
+complains "1728 unknowns, not of"
+truncate -s -8 "$directory/saved/state-2-1-of-4"
+# shellcheck disable=SC2086
+job 2 1 --stencil 12 $disk
+complains "state-2-1-of-4: this file has another length than its rows"
+job 2 1 --stencil 12 --disk "$directory/none"
+complains "$directory/none"
+
 job 2 1 --stencil 12 --kill never
 complains "\"never\" is not a rank and an iteration"
 
