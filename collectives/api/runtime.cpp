@@ -7,12 +7,14 @@
 #include <thread>
 #include <utility>
 #include <vector>
+#include <weft/api/moved_by.hpp>
 #include <weft/calls/communicator_state.hpp>
 #include <weft/hierarchy/leaders.hpp>
 #include <weft/process/process.hpp>
 #include <weft/process/workers.hpp>
 #include <weft/runtime.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/helper_threads.hpp>
 #include <weft/runtime/scheduler.hpp>
 #include <weft/team/node_measurement.hpp>
 
@@ -89,9 +91,15 @@ struct runtime_state {
   std::vector<std::optional<communicator>> everyone;  ///< where there are spares: all ranks of the job
   std::vector<std::optional<communicator>> worlds;    ///< those that are none
   const int exceptions = std::uncaught_exceptions();
+  helper_threads helpers;
 };
 
 std::shared_ptr<node_memory> memory_of(runtime& of) noexcept { return of.state_->host.memory(); }
+progress& moved_by(runtime& of) noexcept { return of.state_->host.moved_by(); }
+
+void await_set(const event& soon) noexcept {
+  while (!soon.ready()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
 
 namespace {
 
@@ -195,5 +203,19 @@ void runtime::sleep(std::chrono::nanoseconds time) {
 }
 
 void runtime::wait(event& awaited) { awaited.wait(state_->host.moved_by()); }
+
+void runtime::run_elsewhere(const std::function<void()>& function) {
+  event done;
+  state_->helpers.run([&] {
+    function();
+    done.set();
+  });
+  try {
+    wait(done);
+  } catch (...) {  // by polling
+    detail::await_set(done);
+    throw;
+  }
+}
 
 }  // namespace weft

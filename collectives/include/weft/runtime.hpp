@@ -2,9 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <type_traits>
 #include <weft/communicator.hpp>
+#include <weft/mutex.hpp>
 #include <weft/node_memory.hpp>
 #include <weft/runtime/event.hpp>
 
@@ -13,6 +17,7 @@ namespace weft {
 namespace detail {
 struct membership;
 struct runtime_state;
+progress& moved_by(runtime& of) noexcept;
 }  // namespace detail
 
 /// Joins the job when it is made and leaves it when it is destroyed, together with the others. Not a global: several
@@ -55,7 +60,8 @@ class runtime {
   }
 
   // For work of the program's own while its ranks wait. An event (runtime/event.hpp) tells a waiting fiber or thread
-  // that it is done. Any fiber or thread, unless they say otherwise.
+  // that it is done; mutex.hpp has locks. What blocks otherwise, as std::mutex, std::thread::join and read do, stops
+  // all ranks of its thread: for ever where it waits for one of them. Any fiber or thread, unless they say otherwise.
 
   /// Makes a fiber that calls `function`, on the thread of the fiber that calls this; both take turns where one waits
   /// or yields. `run` returns when it has ended, too. Where an exception leaves it, `run` throws that in the end, and
@@ -69,9 +75,33 @@ class runtime {
   void sleep(std::chrono::nanoseconds time);
   /// Blocks until `awaited` is set.
   void wait(event& awaited);
+  /// Calls `function()` on a thread of its own and blocks until it has returned; returns or throws what that does. For
+  /// what blocks otherwise than by weft: meanwhile the other ranks of this thread go on. `function` makes no calls of
+  /// weft's. Throws a system error where there is no thread to be had.
+  template <class Function>
+  std::invoke_result_t<Function&> blocking(Function&& function) {
+    using result = std::invoke_result_t<Function&>;
+    static_assert(!std::is_reference_v<result>, "weft: blocking(f): f returns a value, or nothing");
+    std::exception_ptr failure;
+    std::conditional_t<std::is_void_v<result>, std::optional<bool>, std::optional<result>> value;
+    run_elsewhere([&] {
+      try {
+        if constexpr (std::is_void_v<result>)
+          function();
+        else
+          value.emplace(function());
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    });
+    if (failure != nullptr) std::rethrow_exception(failure);
+    if constexpr (!std::is_void_v<result>) return std::move(*value);
+  }
 
  private:
   friend std::shared_ptr<detail::node_memory> detail::memory_of(runtime& of) noexcept;
+  friend progress& detail::moved_by(runtime& of) noexcept;
+  void run_elsewhere(const std::function<void()>& function);
   std::unique_ptr<detail::runtime_state> state_;
 };
 
