@@ -54,7 +54,7 @@ TEST_CASE("a mutex may be held over calls that block", "[fibers]") {
     if (world.rank() == 0) {
       const std::lock_guard lock(*guard);
       world.barrier();
-      world.recv(data, 2);  // which rank 1 is to wake before it waits here
+      world.recv(data, 2);  // once rank 1 has asked for it
     } else {
       world.barrier();
     }
