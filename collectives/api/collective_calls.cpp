@@ -1,6 +1,7 @@
 // What communicators do with a collective call: run what is prepared for it.
 #include <cstring>
 #include <utility>
+#include <vector>
 #include <weft/calls/accumulators.hpp>
 #include <weft/calls/agreement.hpp>
 #include <weft/calls/call_in_steps.hpp>
@@ -9,8 +10,10 @@
 #include <weft/calls/make_plan.hpp>
 #include <weft/calls/memory_way.hpp>
 #include <weft/calls/prepared_calls.hpp>
+#include <weft/calls/time_out.hpp>
 #include <weft/communicator.hpp>
 #include <weft/process/started_call.hpp>
+#include <weft/runtime/time_limit.hpp>
 
 namespace weft {
 namespace detail {
@@ -206,6 +209,7 @@ void keep_input(request& call) {
 }  // namespace detail
 
 handle communicator::start(detail::request call) {
+  call.keep_operator();
   const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
   return handle(begin(std::move(call)));
 }
@@ -225,6 +229,8 @@ handle communicator::start(detail::request call) {
 }
 
 void communicator::run(detail::request call) {
+  if (const time_limit* const limit = time_limit::current(); limit != nullptr) [[unlikely]]
+    return run_until(*limit, std::move(call));
   const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
   if (!call.reproducible) return finish(call);
   const detail::request_shape shape =
@@ -256,7 +262,20 @@ void communicator::finish_by_messages(detail::request& call, const detail::reque
   if (failure != nullptr) detail::rethrow(*state_, schedules::call_name(call.what), failure);
 }
 
-plan communicator::make_plan(const detail::request& call) { return plan(detail::make_plan(state_, call)); }
+plan communicator::make_plan(detail::request call) {
+  call.keep_operator();
+  return plan(detail::make_plan(state_, call));
+}
+
+/// As a call that is started, so that it can be left in flight.
+void communicator::run_until(const time_limit& limit, detail::request call) {
+  const char* const operation = schedules::call_name(call.what);
+  std::vector<handle> begun;
+  begun.push_back(start(std::move(call)));
+  if (!begun[0].wait_until(limit.when()))
+    detail::throw_timed_out(detail::where(*state_, operation), detail::awaited_ranks(*state_), std::move(begun));
+  begun[0].wait();
+}
 
 detail::begun_operation communicator::begin(detail::request call) {
   const detail::known_call& known =

@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <type_traits>
 #include <utility>
+#include <vector>
 #include <weft/calls/argument_checks.hpp>
 #include <weft/calls/pending.hpp>
+#include <weft/calls/time_out.hpp>
 #include <weft/communicator.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/patience.hpp>
 #include <weft/runtime/scheduler.hpp>
+#include <weft/runtime/time_limit.hpp>
 
 namespace weft {
 namespace detail {
@@ -19,9 +22,13 @@ struct awaited : Operation {
   event done;
 };
 
+/// Nobody where it is anybody.
+std::vector<int> named(int peer) { return peer < 0 ? std::vector<int>() : std::vector<int>{peer}; }
+
 class pending_send final : public pending {
  public:
   using pending::pending;
+  std::vector<int> missing() const override { return {operation.peer}; }
   event& done() noexcept override { return operation.done; }
   const std::exception_ptr& failure() const noexcept override { return operation.failure; }
   awaited<fabric::send_operation> operation;
@@ -34,6 +41,7 @@ status status_of(const fabric::receive_operation& ended) {
 class pending_receive final : public pending {
  public:
   using pending::pending;
+  std::vector<int> missing() const override { return named(operation.peer); }
   event& done() noexcept override { return operation.done; }
   const std::exception_ptr& failure() const noexcept override { return operation.failure; }
   status result() const noexcept override { return status_of(operation); }
@@ -63,6 +71,17 @@ void post(communicator_state& state, fabric::operation& operation) {
   if (state.host.moved_by().threaded()) state.host.moved_by().notify();
 }
 
+/// Waits for calls that have been started in place of one that blocks: what came of the first. Those that are not done
+/// in time are the error's.
+status finish_until(const time_limit& limit, communicator_state& state, const char* name, std::vector<handle> begun,
+                    std::vector<int> peers) {
+  for (handle& each : begun)
+    if (!each.wait_until(limit.when())) throw_timed_out(where(state, name), std::move(peers), std::move(begun));
+  const status first = begun[0].wait();
+  for (handle& each : std::span(begun).subspan(1)) each.wait();
+  return first;
+}
+
 /// Waits for an operation on this stack, and throws what it failed with.
 template <class Operation>
 void finish(communicator_state& state, const char* name, awaited<Operation>& operation) {
@@ -89,6 +108,12 @@ int communicator::rank() const noexcept { return state_->member.rank; }
 int communicator::size() const noexcept { return state_->size(); }
 
 void communicator::send_bytes(std::span<const std::byte> data, int to, int tag) {
+  if (const time_limit* const limit = time_limit::current(); limit != nullptr) [[unlikely]] {
+    std::vector<handle> begun;
+    begun.push_back(start_send(data, to, tag, "send"));
+    detail::finish_until(*limit, *state_, "send", std::move(begun), {to});
+    return;
+  }
   detail::awaited<fabric::send_operation> send;
   detail::prepare_message(send, *state_, "send", data, to, tag);
   detail::post(*state_, send);
@@ -96,6 +121,11 @@ void communicator::send_bytes(std::span<const std::byte> data, int to, int tag) 
 }
 
 status communicator::receive_bytes(std::span<std::byte> data, int from, int tag) {
+  if (const time_limit* const limit = time_limit::current(); limit != nullptr) [[unlikely]] {
+    std::vector<handle> begun;
+    begun.push_back(start_receive(data, from, tag, "recv"));
+    return detail::finish_until(*limit, *state_, "recv", std::move(begun), detail::named(from));
+  }
   detail::awaited<fabric::receive_operation> receive;
   detail::prepare_message(receive, *state_, "recv", data, from, tag);
   detail::post(*state_, receive);
@@ -105,6 +135,12 @@ status communicator::receive_bytes(std::span<std::byte> data, int from, int tag)
 
 status communicator::exchange_bytes(std::span<const std::byte> data, int to, int send_tag, std::span<std::byte> into,
                                     int from, int receive_tag) {
+  if (const time_limit* const limit = time_limit::current(); limit != nullptr) [[unlikely]] {
+    std::vector<handle> begun;
+    begun.push_back(start_receive(into, from, receive_tag, "sendrecv"));
+    begun.push_back(start_send(data, to, send_tag, "sendrecv"));
+    return detail::finish_until(*limit, *state_, "sendrecv", std::move(begun), detail::named(from));
+  }
   detail::awaited<fabric::receive_operation> receive;
   detail::awaited<fabric::send_operation> send;
   detail::prepare_message(receive, *state_, "sendrecv", into, from, receive_tag);
@@ -118,16 +154,16 @@ status communicator::exchange_bytes(std::span<const std::byte> data, int to, int
   return detail::status_of(receive);
 }
 
-handle communicator::start_send(std::span<const std::byte> data, int to, int tag) {
-  auto begun = std::make_unique<detail::pending_send>(state_, "isend");
-  detail::prepare_message(begun->operation, *state_, "isend", data, to, tag);
+handle communicator::start_send(std::span<const std::byte> data, int to, int tag, const char* name) {
+  auto begun = std::make_unique<detail::pending_send>(state_, name);
+  detail::prepare_message(begun->operation, *state_, name, data, to, tag);
   detail::post(*state_, begun->operation);
   return handle(std::move(begun));
 }
 
-handle communicator::start_receive(std::span<std::byte> data, int from, int tag) {
-  auto begun = std::make_unique<detail::pending_receive>(state_, "irecv");
-  detail::prepare_message(begun->operation, *state_, "irecv", data, from, tag);
+handle communicator::start_receive(std::span<std::byte> data, int from, int tag, const char* name) {
+  auto begun = std::make_unique<detail::pending_receive>(state_, name);
+  detail::prepare_message(begun->operation, *state_, name, data, from, tag);
   detail::post(*state_, begun->operation);
   return handle(std::move(begun));
 }
@@ -150,8 +186,12 @@ std::optional<status> communicator::iprobe(int from, int tag) {
 }
 
 status communicator::probe(int from, int tag) {
-  for (patience until_it_comes(state_->host.moved_by());; until_it_comes.wait())
+  const time_limit* const limit = time_limit::current();
+  for (patience until_it_comes(state_->host.moved_by());; until_it_comes.wait()) {
     if (const auto found = iprobe(from, tag)) return *found;
+    if (limit != nullptr && state_->host.moved_by().time().now() >= limit->when())
+      detail::throw_timed_out(detail::where(*state_, "probe"), detail::named(from));
+  }
 }
 
 }  // namespace weft

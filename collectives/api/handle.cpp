@@ -36,7 +36,7 @@ status handle::wait() {
   if (operation_ == nullptr)
     throw error(errc::invalid_argument,
                 "wait for a handle that holds no operation: it was waited for already, or never began");
-  operation_->await();
+  operation_->await_in_time();
   const auto ended = std::move(operation_);
   return ended->finish();
 }

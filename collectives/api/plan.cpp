@@ -57,7 +57,7 @@ bool plan::test() {
 
 void plan::wait() {
   detail::planned_collective& of = detail::in_flight(planned_, "wait");
-  of.await();
+  of.await_in_time();
   of.end();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 #include <weft/api/moved_by.hpp>
 #include <weft/calls/communicator_state.hpp>
+#include <weft/calls/time_out.hpp>
 #include <weft/hierarchy/leaders.hpp>
 #include <weft/process/process.hpp>
 #include <weft/process/workers.hpp>
@@ -202,7 +203,12 @@ void runtime::sleep(std::chrono::nanoseconds time) {
   never.wait_until(by, by.time().now() + time);
 }
 
-void runtime::wait(event& awaited) { awaited.wait(state_->host.moved_by()); }
+void runtime::wait(event& awaited) {
+  progress& by = state_->host.moved_by();
+  const time_limit* const limit = time_limit::current();
+  if (limit == nullptr) return awaited.wait(by);
+  if (!awaited.wait_until(by, limit->when())) detail::throw_timed_out("wait for an event", {});
+}
 
 void runtime::run_elsewhere(const std::function<void()>& function) {
   event done;
@@ -211,7 +217,7 @@ void runtime::run_elsewhere(const std::function<void()>& function) {
     done.set();
   });
   try {
-    wait(done);
+    done.wait(state_->host.moved_by());
   } catch (...) {  // by polling
     detail::await_set(done);
     throw;

@@ -1,7 +1,11 @@
+#include <algorithm>
 #include <vector>
 #include <weft/calls/pending.hpp>
+#include <weft/calls/time_out.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/patience.hpp>
 #include <weft/runtime/scheduler.hpp>
+#include <weft/runtime/time_limit.hpp>
 
 namespace weft::detail {
 
@@ -16,6 +20,15 @@ bool pending::ready() {
   scheduler::yield();  // it may be another fiber's turn to do its part
   return advance();
 }
+
+void pending::await_in_time() {
+  const time_limit* const limit = time_limit::current();
+  if (limit == nullptr) return await();
+  if (!done().wait_until(state_->host.moved_by(), limit->when()))
+    throw_timed_out(where(*state_, operation_), missing());
+}
+
+std::vector<int> pending::missing() const { return awaited_ranks(*state_); }
 
 void pending::break_communicator() {
   state_->host.messages().break_communicator(
@@ -43,7 +56,18 @@ std::size_t wait_any(std::span<pending* const> all) {
     indices.push_back(i);
   }
   if (events.empty()) return all.size();
-  return indices[event::wait_any(events, host->moved_by())];
+  const time_limit* const limit = time_limit::current();
+  if (limit == nullptr) return indices[event::wait_any(events, host->moved_by())];
+  std::size_t done = 0;
+  const bool in_time = look_for(
+      host->moved_by(),
+      [&] {
+        done = static_cast<std::size_t>(std::ranges::find_if(events, &event::ready) - events.begin());
+        return done < events.size();
+      },
+      [&] { return host->moved_by().time().now() >= limit->when(); });
+  if (!in_time) throw_timed_out("wait_any", {});
+  return indices[done];
 }
 
 }  // namespace weft::detail

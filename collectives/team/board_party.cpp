@@ -102,6 +102,12 @@ void board_party::explain(const fabric::participant& member) {
   host_.messages().miss(member, leaders_[*gone]);
 }
 
+std::vector<int> board_party::behind() const {
+  std::vector<int> ranks;
+  for (const std::size_t process : rounds_.behind()) ranks.push_back(leaders_[process]);
+  return ranks;
+}
+
 void board_party::withdraw() {
   thrown_ = nullptr;
   rounds_.withdraw();

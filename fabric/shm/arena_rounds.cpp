@@ -231,6 +231,22 @@ arena_rounds::difference arena_rounds::difference_to(std::size_t member) const n
   return found;
 }
 
+std::vector<std::size_t> arena_rounds::behind() const {
+  const auto latest = [](const arena_board& board) {
+    std::uint32_t round = 0;
+    for (const arena_line& each : board.lines) {
+      const std::uint32_t its = round_of(each.stamp.load(std::memory_order_relaxed));  // relaxed: nothing else is read
+      if (static_cast<std::int32_t>(its - round) > 0) round = its;
+    }
+    return round;
+  };
+  std::vector<std::size_t> found;
+  const std::uint32_t mine = latest(mine_);
+  for (std::size_t i = 0; i < size_; ++i)
+    if (static_cast<std::int32_t>(latest(*boards_[i]) - mine) < 0) found.push_back(i);
+  return found;
+}
+
 void arena_rounds::wake_all() noexcept { wake_all_on(round_word(mine_.lines[place_].stamp)); }
 
 }  // namespace weft::fabric

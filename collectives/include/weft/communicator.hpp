@@ -7,10 +7,10 @@
 // Buffers are contiguous ranges (std::span, std::vector, std::array) of trivially copyable elements. Reductions take
 // the elements that their operator combines. Counts are elements, std::size_t. In place is the same span twice.
 //
-// Blocking calls park the fiber that makes them, or poll on a plain thread. Every call throws weft::error on bad
-// arguments (before anything is sent), peer_lost once a member of the communicator is lost, and errc::revoked after
-// `revoke` or `abort`. Without memory it throws std::bad_alloc, and perhaps takes no part in what the others wait for:
-// who goes on all the same calls `abort`.
+// Blocking calls park the fiber that makes them, or poll on a plain thread. A weft::deadline limits how long they do.
+// Every call throws weft::error on bad arguments (before anything is sent), peer_lost once a member of the communicator
+// is lost, and errc::revoked after `revoke` or `abort`. Without memory it throws std::bad_alloc, and perhaps takes no
+// part in what the others wait for: who goes on all the same calls `abort`.
 //
 // A communicator is used by its rank alone. Any fiber or thread of the rank may send and receive, at any time. But the
 // collectives of a communicator have an order, the same on every rank. Two of its calls at a time, from two fibers or
@@ -30,6 +30,8 @@
 #include <weft/request.hpp>
 
 namespace weft {
+
+class time_limit;
 
 namespace detail {
 struct choices;
@@ -126,11 +128,11 @@ class communicator {
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] handle ireduce(const R& in, S&& out, const Operator& op, int root) {
-    return start(detail::keeping(op, detail::combining(collective::reduce, in, out, op, root)));
+    return start(detail::combining(collective::reduce, in, out, op, root));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] plan plan_reduce(const R& in, S&& out, const Operator& op, int root) {
-    return make_plan(detail::keeping(op, detail::combining(collective::reduce, in, out, op, root)));
+    return make_plan(detail::combining(collective::reduce, in, out, op, root));
   }
 
   /// Everybody's `in`, combined element by element, into everybody's `out`; the same bits on every rank.
@@ -140,11 +142,11 @@ class communicator {
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] handle iallreduce(const R& in, S&& out, const Operator& op) {
-    return start(detail::keeping(op, detail::combining(collective::allreduce, in, out, op)));
+    return start(detail::combining(collective::allreduce, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] plan plan_allreduce(const R& in, S&& out, const Operator& op) {
-    return make_plan(detail::keeping(op, detail::combining(collective::allreduce, in, out, op)));
+    return make_plan(detail::combining(collective::allreduce, in, out, op));
   }
 
   /// Everybody's `in`, of a block for each rank, combined element by element: rank r gets block r in `out`.
@@ -154,11 +156,11 @@ class communicator {
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] handle ireduce_scatter(const R& in, S&& out, const Operator& op) {
-    return start(detail::keeping(op, detail::combining(collective::reduce_scatter, in, out, op)));
+    return start(detail::combining(collective::reduce_scatter, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] plan plan_reduce_scatter(const R& in, S&& out, const Operator& op) {
-    return make_plan(detail::keeping(op, detail::combining(collective::reduce_scatter, in, out, op)));
+    return make_plan(detail::combining(collective::reduce_scatter, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   void reduce_scatter(const R& in, S&& out, const Operator& op, block_counts counts) {
@@ -166,13 +168,11 @@ class communicator {
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] handle ireduce_scatter(const R& in, S&& out, const Operator& op, block_counts counts) {
-    return start(
-        detail::keeping(op, detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts)));
+    return start(detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] plan plan_reduce_scatter(const R& in, S&& out, const Operator& op, block_counts counts) {
-    return make_plan(
-        detail::keeping(op, detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts)));
+    return make_plan(detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts));
   }
 
   /// Everybody's `in`, one block after another, into everybody's `out`.
@@ -288,11 +288,11 @@ class communicator {
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] handle iscan(const R& in, S&& out, const Operator& op) {
-    return start(detail::keeping(op, detail::combining(collective::scan, in, out, op)));
+    return start(detail::combining(collective::scan, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] plan plan_scan(const R& in, S&& out, const Operator& op) {
-    return make_plan(detail::keeping(op, detail::combining(collective::scan, in, out, op)));
+    return make_plan(detail::combining(collective::scan, in, out, op));
   }
 
   /// The `in` of the ranks before this one, likewise. Rank 0 may give an empty `out`, and its `out` stays as it is.
@@ -302,11 +302,11 @@ class communicator {
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] handle iexscan(const R& in, S&& out, const Operator& op) {
-    return start(detail::keeping(op, detail::combining(collective::exscan, in, out, op)));
+    return start(detail::combining(collective::exscan, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
   [[nodiscard]] plan plan_exscan(const R& in, S&& out, const Operator& op) {
-    return make_plan(detail::keeping(op, detail::combining(collective::exscan, in, out, op)));
+    return make_plan(detail::combining(collective::exscan, in, out, op));
   }
 
   // Communicators. Collective over this communicator, blocking.
@@ -364,14 +364,15 @@ class communicator {
   status receive_bytes(std::span<std::byte> data, int from, int tag);
   status exchange_bytes(std::span<const std::byte> data, int to, int send_tag, std::span<std::byte> into, int from,
                         int receive_tag);
-  handle start_send(std::span<const std::byte> data, int to, int tag);
-  handle start_receive(std::span<std::byte> data, int from, int tag);
+  handle start_send(std::span<const std::byte> data, int to, int tag, const char* name = "isend");
+  handle start_receive(std::span<std::byte> data, int from, int tag, const char* name = "irecv");
   void run(detail::request call);
+  void run_until(const time_limit& limit, detail::request call);
   handle start(detail::request call);
   void finish(detail::request& call);
   void finish_by_messages(detail::request& call, const detail::request_shape& shape);
   detail::begun_operation begin(detail::request call);
-  plan make_plan(const detail::request& call);
+  plan make_plan(detail::request call);
   std::optional<communicator> divide(const char* operation, const detail::part& as);
   template <class Gather>
   std::optional<communicator> divide_by(const char* operation, detail::part mine, const Gather& gather);

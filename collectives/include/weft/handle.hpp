@@ -11,6 +11,7 @@ namespace weft {
 
 namespace detail {
 class pending;
+struct timed_out_calls;
 
 struct retires {
   retires() noexcept = default;
@@ -43,8 +44,10 @@ class handle {
   status wait();
   /// Blocks until the operation is done (true) or the deadline has passed (false: still in flight, the handle valid).
   bool wait_until(std::chrono::steady_clock::time_point deadline);
+  bool wait_for(std::chrono::nanoseconds longest) { return wait_until(std::chrono::steady_clock::now() + longest); }
 
  private:
+  friend struct detail::timed_out_calls;
   friend std::size_t wait_any(std::span<handle> handles);
 
   detail::begun_operation operation_;

@@ -105,7 +105,19 @@ struct user_function {
   void (*apply)(const void* function, const void* in, void* inout, std::size_t count) = nullptr;
   const void* function = nullptr;
   commutativity order = commutes;
+  /// A copy, for calls that outlive the caller's own; throws what copying it does. Null where it cannot be copied.
+  std::shared_ptr<const void> (*copy)(const void* function) = nullptr;
 };
+
+template <class F>
+constexpr auto copy_of() noexcept {
+  if constexpr (std::copy_constructible<F>)
+    return +[](const void* function) -> std::shared_ptr<const void> {
+      return std::make_shared<const F>(*static_cast<const F*>(function));
+    };
+  else
+    return nullptr;
+}
 
 /// Of `by`, whose function stays where it is.
 template <class T, class F>
@@ -113,7 +125,7 @@ user_function erased(const user_operator<T, F>& by) noexcept {
   return {[](const void* function, const void* in, void* inout, std::size_t count) {
             (*static_cast<const F*>(function))(static_cast<const T*>(in), static_cast<T*>(inout), count);
           },
-          &by.function, by.order};
+          &by.function, by.order, copy_of<F>()};
 }
 
 }  // namespace detail

@@ -54,6 +54,7 @@ class plan {
   void wait();
   /// As `wait`, but for no longer than to the deadline: false when that has passed, and it is in flight still.
   bool wait_until(std::chrono::steady_clock::time_point deadline);
+  bool wait_for(std::chrono::nanoseconds longest) { return wait_until(std::chrono::steady_clock::now() + longest); }
 
  private:
   friend std::size_t wait_any(std::span<plan> plans);

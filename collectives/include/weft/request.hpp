@@ -11,6 +11,7 @@
 #include <span>
 #include <type_traits>
 #include <weft/operators.hpp>
+#include <weft/runtime/error.hpp>
 #include <weft/schedules/collective.hpp>
 
 namespace weft {
@@ -82,6 +83,17 @@ struct request : request_arguments {
     by = function.order == commutes ? custom_operator::commutes : custom_operator::keeps_order;
   }
 
+  /// For an operation that outlives the call: goes by a copy of the caller's operator.
+  void keep_operator() {
+    if (custom.apply == nullptr || keeps != nullptr) return;
+    if (custom.copy == nullptr)
+      throw error(
+          errc::invalid_argument,
+          "an operator that cannot be copied: calls that are started or planned, or have a deadline, keep a copy");
+    keeps = custom.copy(custom.function);
+    custom.function = keeps.get();
+  }
+
   user_function custom;                                    ///< in place of `op` and `type`
   bool reproducible = false;                               ///< float or double, by reproducible_sum
   std::shared_ptr<const void> keeps;                       ///< what lives as long as the operation
@@ -140,19 +152,6 @@ template <class R, class S, class T, class F>
 request combining(collective what, const R& in, S& out, const user_operator<T, F>& op, int root = 0) {
   request call = moving(what, in, out, root);
   call.combine_by(erased(op));
-  return call;
-}
-
-/// With a copy of the caller's operator, for operations that outlive the call.
-template <class Operator>
-request keeping(const Operator&, request call) {
-  return call;
-}
-template <class T, class F>
-request keeping(const user_operator<T, F>& op, request call) {
-  const auto copy = std::make_shared<const user_operator<T, F>>(op);
-  call.combine_by(erased(*copy));
-  call.keeps = copy;
   return call;
 }
 

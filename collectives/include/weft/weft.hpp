@@ -2,5 +2,6 @@
 #pragma once
 
 #include <weft/communicator.hpp>
+#include <weft/deadline.hpp>
 #include <weft/runtime.hpp>
 #include <weft/runtime/error.hpp>

@@ -10,6 +10,7 @@
 namespace weft {
 
 class scheduler;
+class time_limit;
 
 /// A function that runs on a stack of its own, made by scheduler::spawn. It stays on its scheduler's thread. Lives, at
 /// the top of its own stack, until its function has returned.
@@ -23,6 +24,7 @@ class fiber final : public waiter {
  private:
   friend class scheduler;
   friend class fiber_queue;
+  friend class time_limit;
 
   enum class task { run_and_destroy, destroy };
   using function = void (*)(void* callable, task what);
@@ -48,6 +50,7 @@ class fiber final : public waiter {
   fiber* next_remote_ = nullptr;  // in the remote queue
   bool parked_ = false;           // and in no ready queue
   bool woken_ = false;            // a wake that no park has taken yet
+  time_limit* limit_ = nullptr;   // in force here
 
   // In the scheduler's list of deadlines.
   fiber* earlier_ = nullptr;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 #include <weft/calls/communicator_state.hpp>
 #include <weft/runtime/event.hpp>
 #include <weft/status.hpp>
@@ -33,6 +34,10 @@ class pending {
   const char* operation() const noexcept { return operation_; }
   /// Whether it is done. Goes on with it as far as it can without waiting, and lets other fibers run, if it is not.
   bool ready();
+  /// Blocks until it is done, as long as deadlines permit (weft/deadline.hpp): else throws timed_out.
+  void await_in_time();
+  /// The ranks that it waits for, as far as this process knows.
+  virtual std::vector<int> missing() const;
   /// Blocks until it is done.
   virtual void await() { done().wait(state_->host.moved_by()); }
   /// Waits for it; where an exception is unwinding, aborts the communicator first so that the wait ends.

@@ -89,6 +89,9 @@ class board_party {
   /// And from now on nobody uses this process's memory, once this returns. Blocks until then.
   void withdraw();
 
+  /// The first ranks of the processes that have not come as far as this one. Any thread.
+  std::vector<int> behind() const;
+
   /// The communicator has failed: whoever waits here is to end. Any thread.
   void fail() noexcept {
     failed_.store(true, std::memory_order_relaxed);  // relaxed: what it failed with is read under the messenger's token

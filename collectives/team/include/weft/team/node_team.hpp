@@ -93,6 +93,9 @@ class node_team {
     conditions_ += 2;
   }
 
+  /// The first ranks of the processes that have not come as far as this one. Any thread.
+  std::vector<int> behind() const { return party_.behind(); }
+
   /// The communicator has failed: whoever waits here is to end. Any thread.
   void fail() noexcept { party_.fail(); }
 

@@ -129,6 +129,9 @@ class arena_rounds {
   /// Who was awaited, and has left the communicator without publishing.
   std::optional<std::size_t> missed() const noexcept { return missed_; }
 
+  /// Those that have not published in as late a round as this process. Any thread.
+  std::vector<std::size_t> behind() const;
+
   /// The first calls known in which `member` differs, and this process's instead. Once it has been found to differ.
   struct difference {
     std::uint64_t mine = 0, theirs = 0;  ///< fingerprints
