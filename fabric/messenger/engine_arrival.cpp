@@ -44,7 +44,7 @@ void engine::arrived(std::span<const std::byte> frame) {
   const auto h = read_part<header>(frame, 0);
   if (!is_ours(h)) return;
   peer& from = *flow_.peers()[h.process];
-  if (from.lost || from.suspected) return;
+  if (from.lost || from.suspected || flow_.gives_up()) return;
   if (h.sequence != from.taken_frames)
     return troubles_.suspect(from, text_of([&] {
                                return "frame " + std::to_string(from.taken_frames) +
@@ -165,8 +165,8 @@ void engine::done(transfer& ended, std::size_t bytes, std::error_code error) {
                                  std::to_string(expected) + " were granted";
                         }));
     piece_landed(*static_cast<landing*>(owner), whole ? bytes : 0, whole);
-  } catch (const std::exception& failed) {
-    troubles_.suspect(flow_.to(process), failed.what());
+  } catch (...) {
+    flow_.blame(flow_.to(process));
   }
 }
 

@@ -67,15 +67,16 @@ bool engine::face_troubles() noexcept {
 bool engine::lose_suspects() noexcept {
   bool all = true;
   for (const auto& each : flow_.peers()) {
-    if (!each->suspected || each->lost) continue;
+    if (!each->suspected) continue;
     try {
-      if (settings_.time->now() >= each->lose_at) {
-        if (settings_.suspected) settings_.suspected(each->process, each->suspicion);
+      if (each->lost || settings_.time->now() >= each->lose_at) {
+        if (!each->lost && settings_.suspected) settings_.suspected(each->process, each->suspicion);
         lose(each->process, each->suspicion);
+        each->suspected = false;
       }
     } catch (...) {  // no memory: again when it is polled next
     }
-    all = all && each->lost;
+    all = all && !each->suspected;
   }
   return all;
 }
@@ -96,21 +97,15 @@ bool engine::break_what_is_owed() noexcept {
   return true;
 }
 
-/// A frame that could not be taken in, for want of memory, is lost; so what it belongs to must fail. Who has announced
-/// a message keeps it until that is answered.
+/// A frame that could not be taken in, for want of memory, is lost; so what it belongs to must fail: its communicator,
+/// or this process. Who has announced a message keeps it until that is answered.
 void engine::frame_failed(peer& from, const header& h, std::span<const std::byte> body) noexcept {
   const std::exception_ptr why = std::current_exception();
   if (h.kind == message_kind::envelope && body.size() >= sizeof(envelope_body))
     answer_dropped(from.process, read_part<envelope_body>(body, 0).sender_name);
   if (h.kind == message_kind::eager || h.kind == message_kind::envelope)
     return troubles_.owe_break(h.communicator, why);
-  try {
-    std::rethrow_exception(why);
-  } catch (const std::exception& e) {
-    troubles_.suspect(from, e.what());
-  } catch (...) {
-    troubles_.suspect(from, "unknown error");
-  }
+  flow_.blame(from);
 }
 
 void engine::drop_early_grants(room& of, stopped why) {

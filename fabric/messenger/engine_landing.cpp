@@ -206,8 +206,8 @@ void engine::take_back(receive_operation& posted) noexcept {
   arriving.taken_back = true;
   try {
     withdraw(arriving);
-  } catch (const std::exception& failed) {
-    troubles_.suspect(flow_.to(arriving.process), failed.what());
+  } catch (...) {
+    flow_.blame(flow_.to(arriving.process));
   }
 }
 
@@ -232,8 +232,8 @@ void engine::remove_withdrawn(landing& gone) noexcept {
   if (from.lost) return;
   try {
     share_window(from);
-  } catch (const std::exception& failed) {
-    troubles_.suspect(from, failed.what());
+  } catch (...) {
+    flow_.blame(from);
   }
 }
 

@@ -123,6 +123,19 @@ void flow_control::suspect_connection(int process, std::string_view why) noexcep
   troubles_.suspect(to(process), why, time_to_explain);
 }
 
+void flow_control::blame(peer& other) noexcept {
+  if (other.lost) return;
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    troubles_.suspect(to(settings_.process), "it has no memory for what it and the others have to say");
+  } catch (const std::exception& failed) {
+    troubles_.suspect(other, failed.what());
+  } catch (...) {
+    troubles_.suspect(other, "unknown error");
+  }
+}
+
 bool flow_control::drained() const noexcept {
   return unflushed_.empty() && std::ranges::none_of(slots_.flying(), [](const transfer_slot& slot) {
            return slot.use == transfer_slot::purpose::frame;
@@ -197,13 +210,13 @@ bool flow_control::taken(peer& by, bool accepted) {
 }
 
 void flow_control::send_control(peer& to, header& h, const std::byte* body, std::size_t bytes) noexcept {
-  if (to.lost || to.suspected) return;
+  if (to.lost || to.suspected || gives_up()) return;
   try {
     if (to.control.empty() && try_transmit(to, h, body, bytes, 0)) return;
     to.control.push(h, body, bytes);
     want_flush(to);
-  } catch (const std::exception& failed) {
-    troubles_.suspect(to, failed.what());  // it would wait for this for ever
+  } catch (...) {
+    blame(to);  // it would wait for this for ever
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -68,11 +69,15 @@ class flow_control {
   bool any_dropped() const noexcept { return frames_dropped_; }
   void check_sequences();
 
-  /// A post that the provider refuses with an error costs us the peer, once nothing is in the middle of something.
+  /// A post that the provider refuses with an error costs us the peer, once nothing is in the middle of something; one
+  /// for which there is no memory, this process.
   template <class Post>
   bool post_to_provider(int process, Post post) {
     try {
       return post();
+    } catch (const std::bad_alloc&) {
+      blame(to(process));
+      return false;
     } catch (const std::exception& failed) {
       suspect_connection(process, failed.what());
       return false;
@@ -92,6 +97,12 @@ class flow_control {
   }
   /// A process that is lost unless something else explains it soon.
   void suspect_connection(int process, std::string_view why) noexcept;
+  /// The exception that is handled has made a part of what passes between this process and `other` vanish, so one of
+  /// the two must go. For want of memory it is this one: an agreement that it decided without the other one, before all
+  /// hear of that, would be wrong.
+  void blame(peer& other) noexcept;
+  /// Whether this process is lost, or about to be by its own doing. Then nothing that comes is taken any more.
+  bool gives_up() const noexcept { return to(settings_.process).suspected || to(settings_.process).lost; }
 
   std::size_t frame_limit() const noexcept { return frame_limit_; }
   std::size_t inject_limit() const noexcept { return inject_limit_; }

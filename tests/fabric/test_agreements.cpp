@@ -260,6 +260,35 @@ TEST_CASE("agreements without memory end", "[agreements]") {
   }
 }
 
+TEST_CASE("who has no memory for a part of an agreement decides nothing without the others", "[agreements]") {
+  bool failed = true;
+  for (std::int64_t fail_at = 0; failed; ++fail_at) {
+    CAPTURE(fail_at);
+    messenger_job job(small_shape(3));
+    agreeing world(job, job.world());
+    std::vector<const test_agreement*> calls;
+    for (int rank = 0; rank < 3; ++rank) calls.push_back(&world.call(rank));
+    auto& faults = allocation_faults::here();
+    faults.fail_at = fail_at;
+    faults.count = 0;
+    for (int i = 0; i < 1000; ++i) {
+      {
+        const allocations_that_may_fail harmed;
+        job[0].poll();
+      }
+      job[1].poll();
+      job[2].poll();
+    }
+    failed = faults.count > fail_at;
+    faults.fail_at = -1;
+    for (const auto& each : job.suspicions) CHECK(each.process == 0);
+    lose(job, 0);  // the others have given it up meanwhile, and heard nothing that it says of them
+    const bool among = calls[1]->agreed != nullptr && (*calls[1]->agreed)[0] != std::byte{};
+    for (const int rank : {1, 2})
+      check_present(*calls[static_cast<std::size_t>(rank)], among ? std::vector{0, 1, 2} : std::vector{1, 2});
+  }
+}
+
 TEST_CASE("a process takes part while any of its ranks may, whoever of them has left before", "[agreements]") {
   messenger_job job(small_shape(2, 2));
   auto members = std::make_shared<fabric::group>();

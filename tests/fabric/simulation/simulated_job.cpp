@@ -326,15 +326,14 @@ bool simulated_job::tell() {
 }
 
 bool simulated_job::can_suspect(int by, int process) const {
-  return is_lost(by) || is_lost(process) ||
-         (plan_.memory_fails_at >= 0 && (by == plan_.short_process || process == plan_.short_process));
+  return is_lost(by) || is_lost(process) || (plan_.memory_fails_at >= 0 && by == plan_.short_process && process == by);
 }
 
 void simulated_job::suspected(int by, int process, const std::string& why) {
   if (traced_) say("process " + std::to_string(by) + " suspects " + std::to_string(process) + ": " + why);
   if (!can_suspect(by, process))
     return wrong("process " + std::to_string(by) + " suspects " + std::to_string(process) + ", which lives: " + why);
-  if (is_lost(by))
+  if (is_lost(by) && process != by)
     outcast_[index(by)] = true;
   else
     declare(process);
