@@ -29,6 +29,10 @@ constexpr std::size_t ring_budget = 16 << 20;
 /// long to say it.
 constexpr std::chrono::milliseconds time_to_explain{100};
 
+/// Between two refusals of the provider, for them to be one: while this process polls it tries far more often. While it
+/// does not, or has nothing to send to that peer, nothing is known of the provider.
+constexpr std::chrono::milliseconds longest_pause{1'000};
+
 /// Units that any ring has room for.
 constexpr std::uint64_t most_credit = std::uint64_t{1} << 40;
 
@@ -196,14 +200,14 @@ bool flow_control::try_transmit(peer& to, header& h, const std::byte* body, std:
 
 bool flow_control::taken(peer& by, bool accepted) {
   if (accepted) [[likely]] {
-    by.refused_since = {};
+    by.refused_last = {};
     bell_.sent(by);
     return true;
   }
   const auto now = settings_.time->now();
-  if (by.refused_since == clock::time_point{})
-    by.refused_since = now;
-  else if (now - by.refused_since > settings_.refusal_limit)
+  if (now - by.refused_last > longest_pause) by.refused_since = now;
+  by.refused_last = now;
+  if (now - by.refused_since > settings_.refusal_limit)
     troubles_.suspect(by, "for " + std::to_string(settings_.refusal_limit.count()) + " ms " +
                               network_.limits().provider + " has taken nothing for it, or there was no memory");
   return false;

@@ -32,7 +32,8 @@ struct peer {
   bool envelopes_only = false;           ///< it has asked us to
   bool asked_for_envelopes = false;
   std::size_t stored = 0;             ///< bytes of its messages that nothing matches yet
-  clock::time_point refused_since{};  ///< when the provider began to refuse frames to it; none: it takes them
+  clock::time_point refused_since{};  ///< when the provider began to refuse frames to it
+  clock::time_point refused_last{};   ///< none: it takes them
   outgoing_queue control;             ///< grants and the like go before messages
   outgoing_queue messages;
   bool credit_due = false;      ///< it is to be told of its credit soon

@@ -1,4 +1,6 @@
 // What a process that is lost, or taken for lost, can still do, and what it costs the others.
+#include <weft/runtime/clock.hpp>
+
 #include "catch.hpp"
 #include "fabric/messenger_job.hpp"
 
@@ -77,6 +79,30 @@ TEST_CASE("a provider that takes nothing for a process costs that process alone"
   job[1].post(fine_too);
   job.poll_until([&] { return fine_too.done.load(); }, "the others' message");
   CHECK(fine_too.failure == nullptr);
+}
+
+TEST_CASE("that a provider refused something long ago says nothing of what it refuses now", "[messenger][failures]") {
+  weft::manual_clock time;
+  job_shape shape;
+  shape.settings.eager_limit = 256;
+  shape.settings.time = &time;
+  messenger_job job(shape);
+  const auto world = job.world();
+  const std::size_t size = GENERATE(10, 5000);
+  auto& send = job.sends.emplace_back(*world[0], 1, 1, pattern(size, 1));
+  auto& receive = job.receives.emplace_back(*world[1], 0, 1, size);
+  job[1].post(receive);
+  job.link(0).refusing = true;
+  time.advance(std::chrono::seconds(1));
+  job[0].post(send);
+  job.settle();
+  time.advance(2 * shape.settings.refusal_limit);  // it does not poll, as a process that computes
+  job.settle();
+  CHECK(job.suspicions.empty());
+  job.link(0).refusing = false;
+  job.settle();
+  CHECK(receive.done);
+  CHECK(receive.failure == nullptr);
 }
 
 TEST_CASE("an injected frame that is lost on the way to a living process becomes an error soon",

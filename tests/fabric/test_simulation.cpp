@@ -21,7 +21,7 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
 }
 
 /// Beyond those that are always run, the seeds that have found an error.
-constexpr std::uint64_t remembered[] = {747'121};
+constexpr std::uint64_t remembered[] = {747'121, 1'132'560, 1'155'852};
 
 void simulate(std::uint64_t seed, bool traced, bool is_first, simulation_counts& sum) {
   INFO("WEFT_TEST_SEED=" << seed);
