@@ -16,14 +16,14 @@ constexpr std::size_t most_scratch_kept = 1 << 20;
 }  // namespace
 
 std::shared_ptr<meeting> meetings::find(std::uint64_t number) {
-  const std::lock_guard lock(guard_);
+  const fabric::token_holder holder(guard_);
   const auto known = known_.find(number);
   return known != known_.end() ? known->second.lock() : nullptr;
 }
 
 std::shared_ptr<meeting> meetings::find_or_make(std::uint64_t number,
                                                 const std::function<std::shared_ptr<meeting>()>& make) {
-  const std::lock_guard lock(guard_);
+  const fabric::token_holder holder(guard_);
   if (std::shared_ptr<meeting> found = known_[number].lock()) return found;
   std::erase_if(known_, [](const auto& each) { return each.second.expired(); });
   std::shared_ptr<meeting> made = make();

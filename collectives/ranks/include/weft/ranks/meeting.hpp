@@ -15,6 +15,7 @@
 #include <vector>
 #include <weft/choice/rank_groups.hpp>
 #include <weft/fabric/participant.hpp>
+#include <weft/fabric/token.hpp>
 #include <weft/operators.hpp>
 #include <weft/ranks/worker_rounds.hpp>
 #include <weft/request/block_places.hpp>
@@ -36,7 +37,8 @@ class meetings {
   std::shared_ptr<meeting> find_or_make(std::uint64_t number, const std::function<std::shared_ptr<meeting>()>& make);
 
  private:
-  std::mutex guard_;  ///< of the next
+  /// Guards the next. Not a mutex: all ranks of the process ask at once, and sleeping takes far longer than waiting.
+  fabric::token guard_;
   std::unordered_map<std::uint64_t, std::weak_ptr<meeting>> known_;
 };
 
