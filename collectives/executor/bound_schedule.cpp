@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 #include <weft/executor/bound_schedule.hpp>
+#include <weft/executor/heap_bytes.hpp>
 #include <weft/fabric/process_memory.hpp>
 
 namespace weft::detail {
@@ -270,8 +271,8 @@ void bound_schedule::reserve_between() {
 }
 
 std::size_t bound_schedule::footprint() const noexcept {
-  return sizeof *this + steps.size() * sizeof(bound_step) + segments.size() * sizeof(bound_segment) +
-         (dependencies.size() + successors.size()) * sizeof(schedules::step_index);
+  return heap_bytes_shared<bound_schedule>() + heap_bytes(steps) + heap_bytes(segments) + heap_bytes(dependencies) +
+         heap_bytes(successors) + heap_bytes(offers);
 }
 
 }  // namespace weft::detail

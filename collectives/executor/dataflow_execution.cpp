@@ -1,5 +1,6 @@
 #include <utility>
 #include <weft/executor/execution.hpp>
+#include <weft/executor/heap_bytes.hpp>
 
 namespace weft::detail {
 
@@ -15,7 +16,11 @@ dataflow_execution::dataflow_execution(fabric::messenger& messages, fabric::part
                                        const fabric::arena* shared, std::shared_ptr<const bound_schedule> bound)
     : execution(messages, member, shared, std::move(bound)),
       waiting_for_(std::make_unique<std::uint32_t[]>(plan().steps.size())),
-      ready_(std::make_unique<schedules::step_index[]>(plan().steps.size())) {}
+      ready_(std::make_unique<schedules::step_index[]>(plan().steps.size())) {
+  const std::size_t steps = plan().steps.size();
+  footprint_ +=
+      heap_bytes(sizeof *this) + heap_bytes(steps * sizeof waiting_for_[0]) + heap_bytes(steps * sizeof ready_[0]);
+}
 
 void dataflow_execution::start(const run_arguments& arguments, progress& by) {
   announce(arguments);

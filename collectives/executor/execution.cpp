@@ -1,5 +1,6 @@
 #include <utility>
 #include <weft/executor/execution.hpp>
+#include <weft/executor/heap_bytes.hpp>
 #include <weft/runtime/error.hpp>
 
 namespace weft::detail {
@@ -50,6 +51,11 @@ execution::execution(fabric::messenger& messages, fabric::participant& member, c
     else
       prepare(receives_[index_[i]], i);
   }
+  constexpr std::size_t length = sizeof(std::size_t);  // before elements that are to be destroyed
+  footprint_ =
+      scratch_.footprint() + heap_bytes(steps.size() * sizeof index_[0]) + heap_bytes(length + sends * sizeof(send)) +
+      heap_bytes(length + receives * sizeof(receive)) + heap_bytes(steps.size() * sizeof poisoned_[0]) +
+      heap_bytes(plan_->offers_made * sizeof offers_made_[0]) + heap_bytes(plan_->offers.size() * sizeof offers_[0]);
 }
 
 execution::~execution() = default;

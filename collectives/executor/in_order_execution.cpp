@@ -1,4 +1,5 @@
 #include <weft/executor/execution.hpp>
+#include <weft/executor/heap_bytes.hpp>
 #include <weft/runtime/patience.hpp>
 
 namespace weft::detail {
@@ -8,7 +9,11 @@ in_order_execution::in_order_execution(fabric::messenger& messages, fabric::part
     : execution(messages, member, shared, std::move(bound)),
       done_(std::make_unique<event[]>(plan().steps.size())),
       failures_(std::make_unique<std::exception_ptr[]>(plan().steps.size())),
-      posted_(std::make_unique<bool[]>(plan().steps.size())) {}
+      posted_(std::make_unique<bool[]>(plan().steps.size())) {
+  const std::size_t steps = plan().steps.size();
+  footprint_ += heap_bytes(sizeof *this) + heap_bytes(steps * sizeof done_[0]) +
+                heap_bytes(sizeof(std::size_t) + steps * sizeof failures_[0]) + heap_bytes(steps * sizeof posted_[0]);
+}
 
 void in_order_execution::transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept {
   if (failure != nullptr) failures_[step] = failure;

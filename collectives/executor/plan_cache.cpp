@@ -1,4 +1,5 @@
 #include <utility>
+#include <weft/executor/heap_bytes.hpp>
 #include <weft/executor/plan_cache.hpp>
 
 namespace weft::detail {
@@ -16,13 +17,27 @@ std::shared_ptr<plan_cache::entry> plan_cache::add(const collective_call& call,
   auto made = std::make_shared<entry>();
   made->call = call;
   made->fingerprint = fingerprint(call);
-  made->bytes = plan->footprint();
+  made->bytes = own_bytes(call) + plan->footprint();
   made->plan = std::move(plan);
   recent_.push_front(made);
   entries_[call] = recent_.begin();
   used_ += made->bytes;
   shrink();
   return made;
+}
+
+std::size_t plan_cache::own_bytes(const collective_call& call) noexcept {
+  struct listed {
+    void* before;
+    void* behind;
+    std::shared_ptr<entry> value;
+  };
+  struct found {
+    void* next;
+    std::pair<collective_call, order::iterator> value;
+  };
+  const std::size_t counts = call.counts.empty() ? 0 : heap_bytes(call.counts.size() * sizeof call.counts[0]);
+  return heap_bytes_shared<entry>() + heap_bytes(sizeof(listed)) + heap_bytes(sizeof(found)) + 2 * counts;
 }
 
 void plan_cache::put_back_later(std::unique_ptr<ended_run> ended) noexcept {
@@ -63,8 +78,11 @@ void plan_cache::shrink() noexcept {
   // The plan itself stays: the next call is likely to be of its shape. What more than one call at a time needs does
   // not.
   entry& only = *recent_.front();
-  for (; used_ > limit_ && only.in_order.size() > 1; count(only, -only.bytes_of_each())) only.in_order.pop_back();
-  for (; used_ > limit_ && only.dataflow.size() > 1; count(only, -only.bytes_of_each())) only.dataflow.pop_back();
+  const auto keep_one = [&](auto& list) {
+    for (; used_ > limit_ && list.size() > 1; list.pop_back()) count(only, -bytes_of(*list.back()));
+  };
+  keep_one(only.in_order);
+  keep_one(only.dataflow);
 }
 
 }  // namespace weft::detail

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <weft/executor/heap_bytes.hpp>
 #include <weft/executor/scratch_memory.hpp>
 
 namespace weft::detail {
@@ -23,6 +24,10 @@ scratch_memory::scratch_memory(std::size_t bytes) : bytes_((bytes + page - 1) / 
   }
   if (begin == nullptr) throw std::bad_alloc();
   begin_ = static_cast<std::byte*>(begin);
+}
+
+std::size_t scratch_memory::footprint() const noexcept {
+  return bytes_ == 0 || bytes_ >= is_long ? bytes_ : heap_bytes(bytes_);
 }
 
 scratch_memory::~scratch_memory() {

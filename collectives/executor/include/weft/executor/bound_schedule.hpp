@@ -79,7 +79,7 @@ struct bound_schedule {
   }
   /// Sets memory of the plan's apart for an operator of the caller's, which `combine` is not: one element or more.
   void reserve_between();
-  /// What this costs in memory, bytes, roughly.
+  /// Bytes of the heap that it takes, owned by shared pointers.
   std::size_t footprint() const noexcept;
 };
 

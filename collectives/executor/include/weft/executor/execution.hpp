@@ -31,6 +31,8 @@ class execution {
   virtual ~execution();
 
   const bound_schedule& plan() const noexcept { return *plan_; }
+  /// Bytes of memory that it takes, without its plan.
+  std::size_t footprint() const noexcept { return footprint_; }
   /// What the last run failed with, or null: what the operator threw on this rank, else the first error, else what it
   /// threw on another.
   const std::exception_ptr& failure() const noexcept { return failure_; }
@@ -71,6 +73,7 @@ class execution {
   fabric::operation& transfer(schedules::step_index step) noexcept;
 
   fabric::messenger& messages_;
+  std::size_t footprint_ = 0;  // what those that are made of this take is added to it
   run_arguments arguments_;
   bases memory_;
   std::exception_ptr failure_;  ///< the first of those for which the communicator has failed

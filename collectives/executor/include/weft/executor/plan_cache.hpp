@@ -42,10 +42,6 @@ class plan_cache {
       else
         return dataflow;
     }
-    /// What one execution takes, roughly.
-    std::ptrdiff_t bytes_of_each() const noexcept {
-      return static_cast<std::ptrdiff_t>(plan->scratch_bytes + plan->steps.size() * sizeof(fabric::receive_operation));
-    }
   };
 
   /// A run that has ended, on its way back.
@@ -80,22 +76,23 @@ class plan_cache {
     if (list.empty()) return nullptr;
     auto taken = std::move(list.back());
     list.pop_back();
-    count(from, -from.bytes_of_each());
+    count(from, -bytes_of(*taken));
     return taken;
   }
   /// Gives an execution back for the next call of that shape. Frees it when its entry has been dropped.
   template <class Execution>
   void put_back(const std::shared_ptr<entry>& to, std::unique_ptr<Execution> ended) {
     if (to->dropped) return;
+    const std::ptrdiff_t bytes = bytes_of(*ended);
     to->at_rest<Execution>().push_back(std::move(ended));
-    count(*to, to->bytes_of_each());
+    count(*to, bytes);
     shrink();
   }
 
   /// The same from any thread, at any time: it is at rest from the next `take` on.
   void put_back_later(std::unique_ptr<ended_run> ended) noexcept;
 
-  /// Bytes of all plans and executions at rest.
+  /// Bytes of memory that all plans and executions at rest take, with what is remembered of them.
   std::size_t used() const noexcept { return used_; }
 
  private:
@@ -103,6 +100,12 @@ class plan_cache {
     of.bytes += static_cast<std::size_t>(bytes);
     used_ += static_cast<std::size_t>(bytes);
   }
+  /// Of one at rest, with its place in the list.
+  static std::ptrdiff_t bytes_of(const execution& at_rest) noexcept {
+    return static_cast<std::ptrdiff_t>(at_rest.footprint() + sizeof(void*));
+  }
+  /// What a plan of that call takes beside the plan.
+  static std::size_t own_bytes(const collective_call& call) noexcept;
   void shrink() noexcept;
   void collect_ended();
   static void delete_all(ended_run* first) noexcept;

@@ -18,6 +18,8 @@ class scratch_memory {
 
   /// Null where it has no bytes.
   std::byte* get() const noexcept { return begin_; }
+  /// Bytes that it takes, of the heap or of the system.
+  std::size_t footprint() const noexcept;
 
  private:
   std::size_t bytes_;
