@@ -10,7 +10,7 @@
 namespace weft::detail {
 namespace {
 
-/// Bytes that are kept for later calls.
+/// Bytes that are kept for later calls: more would stay for good of the longest vector that there ever was.
 constexpr std::size_t most_scratch_kept = 1 << 20;
 
 }  // namespace
@@ -246,6 +246,12 @@ std::byte* meeting::scratch(std::size_t bytes) {
   void* begin = scratch_.get();
   std::size_t room = scratch_bytes_;
   return static_cast<std::byte*>(std::align(alignment, bytes, begin, room));
+}
+
+void meeting::free_long_scratch() noexcept {
+  if (scratch_bytes_ <= most_scratch_kept) return;
+  scratch_bytes_ = 0;
+  scratch_.reset();
 }
 
 }  // namespace weft::detail

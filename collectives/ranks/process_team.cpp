@@ -141,8 +141,10 @@ bool process_team::run_in_place() {
     here_.target = bytes != 0 ? here_.scratch(bytes) : nullptr;
     if (call_->common_output != nullptr) here_.common = std::make_shared_for_overwrite<std::byte[]>(bytes_);
   }
-  return patterns::serve(
+  const bool over = patterns::serve(
       p_, [this] { p_.guarded([this] { work(); }); }, [this] { return then(); });
+  if (worker_ == 0 && over) here_.free_long_scratch();
+  return over;
 }
 
 void process_team::work() {

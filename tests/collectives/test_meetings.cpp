@@ -8,6 +8,7 @@
 #include <weft/runtime/scheduler.hpp>
 
 #include "collective_cases.hpp"
+#include "heap_in_use.hpp"
 #include "joined_job.hpp"
 #include "sanitized.hpp"
 
@@ -180,5 +181,27 @@ TEST_CASE("ranks of different workers that call different things are told what",
       expect_error(weft::errc::mismatched_call, [&] { inner.barrier(); });
       world.barrier();
     }
+  });
+}
+
+TEST_CASE("of a long vector no process keeps what it had no other place for", "[joined]") {
+  if (sanitized) return;  // whose malloc does not say what it has given out
+  const int workers = GENERATE(1, 2);
+  job what = joined_job(2, 2, workers);
+  what.settings.plan_cache = 0;
+  run_ranks(what, [](weft::communicator& world) {
+    std::vector<double> in(std::size_t{4} << 17, 1.0), out(in.size());  // 4 MiB
+    const auto held = [&] {
+      world.barrier();
+      const std::size_t bytes = heap_in_use();
+      world.barrier();
+      return bytes;
+    };
+    const std::size_t before = held();
+    for (int i = 0; i < 2; ++i) world.scan(in, out, weft::sum);
+    CHECK(out.back() == world.rank() + 1);
+    const std::size_t after = held();
+    INFO(before << " bytes before, " << after << " after");
+    CHECK(after < before + (2 << 20));
   });
 }

@@ -1,12 +1,11 @@
 // What a cache of plans keeps, and what it lets go.
-#include <malloc.h>
-
 #include <memory>
 #include <utility>
 #include <vector>
 #include <weft/executor/plan_cache.hpp>
 
 #include "execution_job.hpp"
+#include "heap_in_use.hpp"
 #include "sanitized.hpp"
 
 using namespace weft::schedules;
@@ -50,12 +49,6 @@ std::shared_ptr<const bound_schedule> plan_of(const algorithm& how, int ranks, s
   return std::make_shared<bound_schedule>(
       first, partition(count * static_cast<std::size_t>(ranks)), sizeof(number),
       weft::kernels::combine(weft::kernels::operation::sum, weft::kernels::type::int64));
-}
-
-/// What malloc has given out.
-std::size_t heap_in_use() {
-  const struct mallinfo2 all = ::mallinfo2();
-  return all.uordblks + all.hblkhd;
 }
 
 }  // namespace
