@@ -7,9 +7,10 @@
 namespace weft::fabric {
 namespace {
 
-/// So many messages of a length are kept beside those that are reserved.
+/// So many messages of a length are kept beside those that are reserved: few, so that what is kept is soon all that
+/// there ever will be.
 constexpr std::size_t most_spare(std::size_t room) noexcept {
-  return std::clamp<std::size_t>((256 << 10) / room, 8, 256);
+  return std::clamp<std::size_t>((64 << 10) / room, 8, 64);
 }
 
 std::unique_ptr<unexpected_message> with_room(std::size_t bytes) {

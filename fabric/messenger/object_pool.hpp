@@ -14,6 +14,9 @@ namespace weft::fabric {
 template <class T>
 class object_pool {
  public:
+  /// Of those that were not reserved so many are kept at most.
+  explicit object_pool(std::size_t most_kept = 512) noexcept : most_kept_(most_kept) {}
+
   /// One that came back, as it was left, or a new one made of `arguments`, which are the same each time. Throws
   /// std::bad_alloc.
   template <class... Arguments>
@@ -24,7 +27,7 @@ class object_pool {
     return taken;
   }
   void keep(std::unique_ptr<T> used) noexcept {
-    if (made_ > std::max(reserved_, most_kept))
+    if (made_ > std::max(reserved_, most_kept_))
       --made_;
     else
       spare_.push_back(std::move(used));
@@ -39,12 +42,12 @@ class object_pool {
   /// No more than so many need be kept, beside a few.
   void trim(std::size_t all) noexcept {
     reserved_ = all;
-    for (all = std::max(all, most_spare); made_ > all && !spare_.empty(); --made_) spare_.pop_back();
+    for (all = std::max(all, std::min(most_spare, most_kept_)); made_ > all && !spare_.empty(); --made_)
+      spare_.pop_back();
   }
 
  private:
   static constexpr std::size_t most_spare = 64;  // when a reservation has ended
-  static constexpr std::size_t most_kept = 512;
 
   template <class... Arguments>
   void add(const Arguments&... arguments) {
@@ -54,6 +57,7 @@ class object_pool {
     ++made_;
   }
 
+  std::size_t most_kept_;
   std::vector<std::unique_ptr<T>> spare_;  // has room for all that were made
   std::size_t made_ = 0;                   // and not deleted
   std::size_t reserved_ = 0;

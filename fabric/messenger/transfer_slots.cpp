@@ -12,7 +12,17 @@ constexpr std::size_t room_of(std::size_t length_class) noexcept {
   return length_class == 0 ? 0 : std::size_t{32} << length_class;
 }
 
+/// Of those that are not reserved so many are kept: what is kept is soon all that there ever will be, and no more
+/// than 64 KiB, or 8.
+constexpr std::size_t most_kept(std::size_t room) noexcept {
+  return room == 0 ? 64 : std::clamp<std::size_t>((64 << 10) / room, 8, 64);
+}
+
 }  // namespace
+
+transfer_slots::transfer_slots() {
+  for (std::size_t i = 0; i < std::tuple_size_v<counts>; ++i) spare_.emplace_back(most_kept(room_of(i)));
+}
 
 std::size_t transfer_slots::length_class(std::size_t frame_bytes) noexcept {
   if (frame_bytes == 0) return 0;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <tuple>
+#include <vector>
 #include <weft/fabric/transport.hpp>
 
 #include "object_pool.hpp"
@@ -38,7 +39,7 @@ class transfer_slots {
   using counts = std::array<std::size_t, 27>;
   static std::size_t length_class(std::size_t frame_bytes) noexcept;
 
-  transfer_slots() = default;
+  transfer_slots();
   ~transfer_slots();
 
   /// One with memory for a frame of so many bytes; null: there is none now.
@@ -58,7 +59,7 @@ class transfer_slots {
   void trim(const counts& all) noexcept;
 
  private:
-  std::array<object_pool<transfer_slot>, std::tuple_size_v<counts>> spare_;  // by length_class
+  std::vector<object_pool<transfer_slot>> spare_;  // by length_class
   list flying_;
   std::size_t sends_ = 0;
 };
