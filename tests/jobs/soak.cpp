@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 #include <weft/weft.hpp>
 
@@ -74,6 +75,29 @@ class soaked {
     }
   }
 
+  /// Takes at once what is kept for good once it has been taken, up to a limit, so that what goes beyond that shows: of
+  /// the heap that the node shares what each process keeps while nobody uses it, the boards of communicators with all
+  /// of their slots, and the rings between processes. `each`: ranks of a process.
+  void reach_limits(int each) {
+    for (int root = 0; root < world_.size(); root += each) {
+      if (world_.rank() == root) {
+        weft::node_array<std::byte> all = runtime_.allocate<std::byte>(kept_of_heap);
+        world_.bcast(all.span(), root);
+      } else {
+        std::vector<std::byte> all(kept_of_heap);
+        world_.bcast(all, root);
+      }
+    }
+    std::vector<weft::communicator> made;
+    for (int i = 0; i < boards; ++i) made.push_back(world_.dup());
+    for (const std::size_t count : {std::size_t{1'000}, std::size_t{100'000}}) {
+      std::vector<double> in(count, 1.0), out(count);
+      for (int again = 0; again < 8; ++again)
+        for (weft::communicator& one : made) one.allreduce(in, out, weft::sum);
+    }
+    for (int deaf = 0; deaf < world_.size(); deaf += each) send_to_deaf(deaf, each);
+  }
+
   /// A communicator whose calls end with an error, and messages there that nobody takes.
   weft::communicator revoked(std::uint64_t seed) {
     weft::communicator part = world_.dup();
@@ -89,6 +113,26 @@ class soaked {
   }
 
  private:
+  static constexpr std::size_t kept_of_heap = std::size_t{56} << 20;  ///< of 64 MiB, beside what lies there for good
+  static constexpr int boards = 16;                                   ///< of a process: arena.hpp
+
+  /// Short messages of all others, of which each may have so many on the way, to the process of rank `first`, which
+  /// looks at none for a while.
+  void send_to_deaf(int first, int each) {
+    constexpr int many = 100;
+    std::vector<std::byte> text(8'000);
+    const int me = world_.rank(), place = me % each;
+    world_.barrier();
+    if (me - place != first) {
+      std::vector<weft::handle> sent;
+      for (int i = 0; i < many; ++i) sent.push_back(world_.isend(text, first + place, 6));
+      return weft::wait_all(sent);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    for (int from = place; from < world_.size(); from += each)
+      for (int i = 0; from != me && i < many; ++i) world_.recv(text, from, 6);
+  }
+
   static std::byte mark(int from, std::size_t message, std::size_t at) {
     return static_cast<std::byte>(static_cast<std::size_t>(from) * 31 + message * 7 + at * 13);
   }
@@ -164,6 +208,7 @@ void soak_rank(weft::runtime& runtime, weft::communicator& world, const soaking&
   const int each = ranks == nullptr ? 1 : std::atoi(ranks), process = world.rank() / each;
   const bool looks = world.rank() % each == 0;
   soaked traffic(runtime, world, how.seed);
+  traffic.reach_limits(each);
   // So much is remembered of failures, and of the notes of them: with enough of them no more from here on.
   for (std::uint64_t i = 0; i < how.failures; ++i) traffic.revoked(i).shrink();
   std::vector<sample> all;
