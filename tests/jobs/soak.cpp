@@ -78,7 +78,8 @@ class soaked {
 
   /// Takes at once what is kept for good once it has been taken, up to a limit, so that what goes beyond that shows: of
   /// the heap that the node shares what each process keeps while nobody uses it, the boards of communicators with all
-  /// of their slots, and the rings between processes. `each`: ranks of a process.
+  /// of their slots, the rings between processes, and what stands for messages that come early. `each`: ranks of a
+  /// process.
   void reach_limits(int each) {
     for (int root = 0; root < world_.size(); root += each) {
       if (world_.rank() == root) {
@@ -96,7 +97,8 @@ class soaked {
       for (int again = 0; again < 8; ++again)
         for (weft::communicator& one : made) one.allreduce(in, out, weft::sum);
     }
-    for (int deaf = 0; deaf < world_.size(); deaf += each) send_to_deaf(deaf, each);
+    for (int deaf = 0; deaf < world_.size(); deaf += each)
+      for (std::size_t bytes = 64; bytes <= std::size_t{8} << 10; bytes *= 2) send_to_deaf(deaf, each, bytes);
   }
 
   /// Gives back what depends on the latest calls: scratch, which is not kept where it was long, and what this program
@@ -129,11 +131,11 @@ class soaked {
   static constexpr std::size_t kept_of_heap = std::size_t{56} << 20;  ///< of 64 MiB, beside what lies there for good
   static constexpr int boards = 16;                                   ///< of a process: arena.hpp
 
-  /// Short messages of all others, of which each may have so many on the way, to the process of rank `first`, which
-  /// looks at none for a while.
-  void send_to_deaf(int first, int each) {
+  /// More messages of each of the others than are kept for later ones, to the process of rank `first`, which looks at
+  /// none for a while.
+  void send_to_deaf(int first, int each, std::size_t bytes) {
     constexpr int many = 100;
-    std::vector<std::byte> text(8'000);
+    std::vector<std::byte> text(bytes);
     const int me = world_.rank(), place = me % each;
     world_.barrier();
     if (me - place != first) {
@@ -141,7 +143,7 @@ class soaked {
       for (int i = 0; i < many; ++i) sent.push_back(world_.isend(text, first + place, 6));
       return weft::wait_all(sent);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     for (int from = place; from < world_.size(); from += each)
       for (int i = 0; from != me && i < many; ++i) world_.recv(text, from, 6);
   }

@@ -33,6 +33,10 @@ double number_in(const std::string& line, const std::string& name) {
   return std::stod(line.substr(line.find(" " + name + " ") + name.size() + 2));
 }
 
+/// KiB that so many processes of a node share at most while no array is taken: of each what its heap keeps then beside
+/// the long slots of 16 boards, the boards, and a ring to each.
+double most_shared(int processes) { return processes * (64.0 + 16 * 0.5 + 1 + processes) * 1024; }
+
 void soak_over(const std::string& provider, words shape) {
   const int minutes = setting("SOAK", 0);
   const std::string seconds = std::to_string(minutes == 0 ? 8 * slowdown : 60 * minutes);
@@ -51,7 +55,9 @@ void soak_over(const std::string& provider, words shape) {
   REQUIRE(ended.status == 0);
   std::istringstream lines(ended.output);
   int processes = 0;
+  double shared = 0;
   for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("process ")) shared = std::max(shared, number_in(line, "shared"));
     if (!line.starts_with("growth of process ")) continue;
     ++processes;
     std::printf("%s, seed %s: %s\n", provider.c_str(), seed.c_str(), line.c_str());
@@ -61,6 +67,7 @@ void soak_over(const std::string& provider, words shape) {
     CHECK(number_in(line, "descriptors") == 0);
   }
   CHECK(processes >= 2);
+  CHECK(shared <= most_shared(processes));
   std::fflush(stdout);
 }
 
