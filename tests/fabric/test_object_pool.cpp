@@ -1,6 +1,8 @@
 #include "catch.hpp"
 #include "fabric/failing_allocation.hpp"
+#include "fabric/messenger/message_pool.hpp"
 #include "fabric/messenger/object_pool.hpp"
+#include "fabric/messenger/transfer_slots.hpp"
 
 using namespace weft_test;
 
@@ -54,6 +56,30 @@ TEST_CASE("reserved objects are there, and are deleted when they are no longer n
   CHECK(use(pool, 2001) == 0);  // one more is made, and not kept
   pool.trim(0);
   CHECK(bytes_in_use() - before < 200 * 1000);
+}
+
+TEST_CASE("of transfers and early messages of each length about 64 KiB are kept, or a few") {
+  using namespace weft::fabric;
+  const std::size_t length = GENERATE(0, 64, 1'000, 8'000, 60'000);
+  constexpr int many = 400;
+  // With what an object takes itself, and lengths rounded up.
+  const auto most = static_cast<std::int64_t>(std::max<std::size_t>(128 << 10, 9 * 2 * length));
+  transfer_slots slots;
+  message_pool messages;
+  const std::int64_t before = bytes_in_use();
+  {
+    std::vector<transfer_slot*> flying;
+    for (int i = 0; i < many; ++i) flying.push_back(slots.try_take(transfer_slot::purpose::frame, nullptr, 0, length));
+    for (transfer_slot* const each : flying) slots.give_back(*each);
+  }
+  const std::int64_t of_slots = bytes_in_use() - before;
+  CHECK(of_slots < most);
+  {
+    std::vector<std::unique_ptr<unexpected_message>> early;
+    for (int i = 0; i < many; ++i) early.push_back(messages.take(length));
+    for (auto& each : early) messages.keep(std::move(each));
+  }
+  CHECK(bytes_in_use() - before - of_slots < most);
 }
 
 TEST_CASE("no object of a pool comes into being without memory") {
