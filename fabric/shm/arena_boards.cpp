@@ -37,10 +37,12 @@ board_ticket arena_boards::claim(std::size_t spared) {
     each.now = state::given;
     each.others.clear();
     const board_ticket given{++each.use, static_cast<std::uint32_t>(i)};
-    // relaxed, all: whoever looks at it has been told of the ticket by a message, behind this.
+    // relaxed, both: whoever looks at it has been told of the ticket by a message, behind this.
     for (arena_line& line : board(i).lines) line.stamp.store(0, std::memory_order_relaxed);
     board(i).withdrawn.store(0, std::memory_order_relaxed);
-    board(i).use.store(in_use(given), std::memory_order_relaxed);
+    // release: another's is_done() may find this in place of what retire() has stored, and a store that follows a
+    // release continues no release sequence. It pairs as that does, behind all that this process read before.
+    board(i).use.store(in_use(given), std::memory_order_release);
     return given;
   }
   return {};

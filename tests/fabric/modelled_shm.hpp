@@ -1,5 +1,6 @@
-// arena_rounds and arena_ring as they are, on a machine of weak memory: in weft::modelled, where `std` has atomics of
-// that machine, and in place of the runtime is what lets a seed say how one waits. For one file of a program.
+// arena_rounds, arena_ring and arena_boards as they are, on a machine of weak memory: in weft::modelled, where `std`
+// has atomics of that machine, and in place of the runtime is what lets a seed say how one waits. For one file of a
+// program.
 #pragma once
 
 #include <linux/futex.h>
@@ -17,6 +18,8 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <source_location>
 #include <span>
@@ -198,10 +201,40 @@ inline long modelled_futex(long, const void* word, int what, std::uint32_t expec
   return 0;
 }
 
-// Their headers, too, which come before any other use of them.
+// Their headers, too, which come before any other use of them. Of the arena all that its boards need stands in for it.
 #define fabric modelled
 #define syscall modelled_futex
 #include <fabric/shm/arena_ring.cpp>
 #include <fabric/shm/arena_rounds.cpp>
+#define arena whole_arena
+#include <weft/fabric/arena.hpp>
+#undef arena
+
+namespace weft::modelled {
+
+class arena {
+ public:
+  static constexpr ::std::size_t boards = 3;  // few, so that they are soon given again
+
+  explicit arena(::std::size_t processes) : all_(processes) {
+    for (auto& each : all_) each = ::std::make_unique<::std::array<arena_board, boards>>();
+  }
+  arena_board& board(int process, ::std::size_t index) const noexcept {
+    return (*all_[static_cast<::std::size_t>(process)])[index];
+  }
+  ::std::size_t size() const noexcept { return all_.size(); }
+  arena_heap* heap() const noexcept { return nullptr; }
+
+ private:
+  ::std::vector<::std::unique_ptr<::std::array<arena_board, boards>>> all_;
+};
+
+// For where there is a heap.
+inline ::std::byte* arena_heap::take(::std::size_t) { return nullptr; }
+inline void arena_heap::give_back(::std::byte*, ::std::size_t) noexcept {}
+
+}  // namespace weft::modelled
+
+#include <fabric/shm/arena_boards.cpp>
 #undef syscall
 #undef fabric

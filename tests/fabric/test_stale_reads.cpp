@@ -29,6 +29,13 @@ namespace {
 
 using bodies = std::vector<std::function<void()>>;
 
+/// Watches a board of a process.
+void watch(weak_memory& on, const modelled::arena_board& its, std::size_t process) {
+  const std::string name = " of thread " + std::to_string(process);
+  on.watch(&its.lines, sizeof its.lines, 64, "lines" + name);
+  on.watch(&its.slots, sizeof its.slots, 512, "slots" + name);
+}
+
 /// Boards of the processes of a communicator.
 struct boards {
   boards(weak_memory& on, std::size_t size) : all(size), failed(size), by(size) {
@@ -36,9 +43,7 @@ struct boards {
       all[i] = std::make_unique<modelled::arena_board>();
       failed[i] = std::make_unique<modelled::std::atomic<bool>>();
       by[i] = std::make_unique<modelled::progress>();
-      const std::string name = " of thread " + std::to_string(i);
-      on.watch(&all[i]->lines, sizeof all[i]->lines, 64, "lines" + name);
-      on.watch(&all[i]->slots, sizeof all[i]->slots, 512, "slots" + name);
+      watch(on, *all[i], i);
     }
     std::vector<modelled::arena_board*> places;
     for (const auto& each : all) places.push_back(each.get());
@@ -71,11 +76,10 @@ class rounds_party {
   std::uint64_t value_of(std::size_t member, std::size_t at) const { return call_ * 100 + member * 10 + at % 7; }
   std::uint64_t result(std::size_t at) const { return output_[at]; }
   /// Those elements that are looked at.
-  static std::vector<std::size_t> ends_of(std::size_t count) {
-    if (count < 2) return std::vector<std::size_t>(count, 0);
-    return {0, count - 1};
+  std::span<const std::size_t> ends_of(std::size_t count) {
+    ends_ = {0, count - 1};
+    return std::span(ends_).first(std::min<std::size_t>(count, 2));
   }
-  bool has_failed() const { return failed_; }
 
   std::size_t size() const { return rounds_.size(); }
   std::size_t self() const { return rounds_.self(); }
@@ -87,10 +91,10 @@ class rounds_party {
     const std::size_t bytes = count * sizeof(std::uint64_t);
     in_line_ = bytes <= modelled::arena_line_bytes;
     const std::size_t in_slot = in_line_ ? 0 : bytes;
-    if (on_.random().one_in(2)) return !(failed_ = !rounds_.begin(call_, call_, in_slot));
+    if (on_.random().one_in(2)) return rounds_.begin(call_, call_, in_slot);
     if (rounds_.try_begin(call_, call_, in_slot)) return true;
     on_.give_way();
-    return !(failed_ = !rounds_.end_begin(call_, call_));
+    return rounds_.end_begin(call_, call_);
   }
   place shown(std::size_t member, std::size_t at) {
     return reinterpret_cast<place>(in_line_ ? rounds_.line(member) : rounds_.slot(member)) + at;
@@ -112,9 +116,7 @@ class rounds_party {
   void publish(patterns::shows, Reads) {
     rounds_.publish();
   }
-  bool await(std::size_t member) {
-    return !(failed_ = rounds_.await(member, 8) != modelled::arena_rounds::found::here);
-  }
+  bool await(std::size_t member) { return rounds_.await(member, 8) == modelled::arena_rounds::found::here; }
   bool await_others() {
     for (std::size_t i = 0; i < size(); ++i)
       if (i != self() && !await(i)) return false;
@@ -131,9 +133,9 @@ class rounds_party {
   modelled::arena_rounds& rounds_;
   std::vector<std::uint64_t> input_, output_;
   std::vector<place> operands_;
+  std::array<std::size_t, 2> ends_{};
   std::uint32_t call_ = 0;
   bool in_line_ = true;
-  bool failed_ = false;
 };
 
 /// Processes that call one collective after the other, and then leave.
@@ -153,8 +155,9 @@ class calls_in_rounds {
     }
     std::vector<int> ranks(of_.all.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<int>(i);
-    groups_ = {{ranks.begin(), ranks.begin() + 2}, {ranks.begin() + 2, ranks.end()}};
-    if (groups_.back().empty()) groups_.pop_back();
+    std::vector<std::vector<int>> groups{{ranks.begin(), ranks.begin() + 2}, {ranks.begin() + 2, ranks.end()}};
+    if (groups.back().empty()) groups.pop_back();
+    for (std::size_t i = 0; i < ranks.size(); ++i) levels_.push_back(patterns::two_levels::of(groups, i));
   }
 
   bodies threads() {
@@ -171,11 +174,10 @@ class calls_in_rounds {
 
   void run(std::size_t self) {
     rounds_party& p = parties_[self];
-    const auto in = patterns::two_levels::of(groups_, self);
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       const call& what = calls_[i];
       p.start(static_cast<std::uint32_t>(i + 1), what.count);
-      if (!take_part(p, what, in)) on_.fail("cannot end call " + std::to_string(i));
+      if (!take_part(p, what, levels_[self])) on_.fail("cannot end a call");
       check(p, what);
     }
     of_.leave(self);
@@ -199,7 +201,7 @@ class calls_in_rounds {
 
   void check(rounds_party& p, const call& what) {
     if (what.kind == call::barrier || (what.kind == call::reduce && p.self() != what.root)) return;
-    for (const std::size_t at : rounds_party::ends_of(what.count)) {
+    for (const std::size_t at : p.ends_of(what.count)) {
       std::uint64_t right = 0;
       for (std::size_t m = 0; m < p.size(); ++m)
         if (what.kind != call::bcast || m == what.root) right += p.value_of(m, at);
@@ -211,7 +213,85 @@ class calls_in_rounds {
   boards of_;
   std::vector<rounds_party> parties_;
   std::vector<call> calls_;
-  std::vector<std::vector<int>> groups_;
+  std::vector<patterns::two_levels> levels_;
+};
+
+/// Processes of one communicator after the other, some of two, whose boards are given again.
+class boards_given_again {
+ public:
+  explicit boards_given_again(weak_memory& on) : on_(on), memory_(3) {
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      for (std::size_t b = 0; b < modelled::arena::boards; ++b) watch(on, memory_.board(static_cast<int>(i), b), i);
+      processes_.push_back(std::make_unique<process>(memory_, i));
+    }
+    for (auto& each : members_) {
+      const std::size_t but = on.random().below(memory_.size() + 1);
+      for (std::size_t m = 0; m < memory_.size(); ++m)
+        if (m != but) each.push_back(m);
+    }
+    calls_ = 1 + static_cast<std::uint32_t>(on.random().below(3));
+  }
+
+  bodies threads() {
+    bodies all;
+    for (std::size_t i = 0; i < processes_.size(); ++i) all.push_back([this, i] { run(i); });
+    return all;
+  }
+
+ private:
+  static constexpr std::size_t communicators = 6;
+
+  struct process {
+    process(const modelled::arena& memory, std::size_t self) : boards(memory, static_cast<int>(self)) {}
+    modelled::arena_boards boards;
+    modelled::progress by;
+    modelled::std::atomic<bool> failed;
+    std::array<modelled::board_ticket, communicators> tickets;
+    modelled::std::atomic<std::uint32_t> told{0};  // of so many the others know the ticket
+    std::vector<modelled::arena_boards::seat> others;
+    std::vector<modelled::arena_board*> places;
+    std::unique_ptr<modelled::arena_rounds> rounds;
+    std::unique_ptr<rounds_party> party;
+  };
+
+  void run(std::size_t self) {
+    process& mine = *processes_[self];
+    for (std::uint32_t c = 0; c < communicators; ++c) {
+      const std::vector<std::size_t>& members = members_[c];
+      const auto found = std::ranges::find(members, self);
+      if (found == members.end()) continue;
+      while (!(mine.tickets[c] = mine.boards.claim())) on_.give_way();
+      // As by messages.
+      mine.told.store(c + 1, std::memory_order_release);
+      mine.others.clear();
+      mine.places.clear();
+      for (const std::size_t m : members) {
+        process& its = *processes_[m];
+        while (its.told.load(std::memory_order_acquire) <= c) on_.give_way();
+        const auto number = static_cast<int>(m);
+        mine.places.push_back(&memory_.board(number, its.tickets[c].board));
+        if (m != self) mine.others.push_back({number, its.tickets[c]});
+      }
+      mine.rounds = std::make_unique<modelled::arena_rounds>(
+          mine.places, static_cast<std::size_t>(found - members.begin()), mine.by, mine.failed);
+      mine.party = std::make_unique<rounds_party>(on_, *mine.rounds);
+      for (std::uint32_t i = 0; i < calls_; ++i) call(*mine.party, c + i + 1, (c + i) % members.size());
+      mine.boards.retire(mine.tickets[c], mine.others);
+    }
+  }
+
+  /// Nobody waits for those that read.
+  void call(rounds_party& p, std::uint32_t number, std::size_t root) {
+    p.start(number, 1);
+    if (!patterns::broadcast_at_once(p, root, {0, 1})) on_.fail("cannot end a call");
+    if (p.result(0) != p.value_of(root, 0)) on_.fail("has a wrong result");
+  }
+
+  weak_memory& on_;
+  modelled::arena memory_;
+  std::vector<std::unique_ptr<process>> processes_;
+  std::array<std::vector<std::size_t>, communicators> members_;
+  std::uint32_t calls_;
 };
 
 /// Processes that use each other's memory in place, until the communicator fails: then each withdraws, and its memory
@@ -222,7 +302,7 @@ class memory_in_place {
       : on_(on), of_(on, 2 + on.random().below(std::size_t{2})), memory_(of_.all.size()) {
     for (std::size_t i = 0; i < memory_.size(); ++i)
       on.watch(&memory_[i], sizeof memory_[i], 8, "memory of thread " + std::to_string(i));
-    calls_ = 1 + on.random().below(std::size_t{4});
+    calls_ = 1 + static_cast<std::uint32_t>(on.random().below(4));
     patience_ = on.random().below(std::size_t{150});
   }
 
@@ -416,9 +496,8 @@ struct scenario {
 };
 
 constexpr scenario scenarios[]{
-    {"calls in rounds", run<calls_in_rounds>, 6000},
-    {"memory in place", run<memory_in_place>, 20'000},
-    {"memory read", run<memory_read>, 5000},
+    {"calls in rounds", run<calls_in_rounds>, 6000},       {"boards given again", run<boards_given_again>, 5000},
+    {"memory in place", run<memory_in_place>, 20'000},     {"memory read", run<memory_read>, 5000},
     {"records in a ring", run<records_in_a_ring>, 20'000},
 };
 

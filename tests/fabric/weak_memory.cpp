@@ -76,9 +76,9 @@ void weak_memory::begin_thread(void* machine) {
   try {
     (*of.self().body)();
   } catch (const std::exception& thrown) {
-    of.wrong_ = thrown.what();
+    of.wrong_ = "a thread throws: " + std::string(thrown.what());
   }
-  if (!of.wrong_.empty()) of.fail("throws: " + of.wrong_);
+  if (!of.wrong_.empty()) of.leave();
   of.self().ended = true;
   if (std::ranges::all_of(of.threads_, [](const thread& each) { return each.ended; }))
     of.self().own->leave_for(*of.home_);
@@ -86,10 +86,12 @@ void weak_memory::begin_thread(void* machine) {
   std::terminate();
 }
 
-void weak_memory::fail(const std::string& why) {
+void weak_memory::fail(const char* why) {
   wrong_ = "thread " + std::to_string(current_) + " " + why;
-  self().own->leave_for(*home_);
+  leave();
 }
+
+void weak_memory::leave() noexcept { self().own->leave_for(*home_); }
 
 void weak_memory::go_on(bool with_self) {
   std::array<std::size_t, most_threads> can{};
@@ -198,9 +200,11 @@ void weak_memory::fence(std::memory_order order, const site& where) {
 }
 
 void weak_memory::check_order(const times& earlier, const void* at, const char* what) {
-  for (std::size_t i = 0; i < threads_.size(); ++i)
-    if (earlier[i] > self().now.happened[i])
-      fail(std::string(what) + " by thread " + std::to_string(i) + ": " + name_of(at));
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    if (earlier[i] <= self().now.happened[i]) continue;
+    wrong_ = "thread " + std::to_string(current_) + " " + what + " by thread " + std::to_string(i) + ": " + name_of(at);
+    leave();
+  }
 }
 
 template <class Each>

@@ -63,7 +63,7 @@ class weak_memory {
   /// Others may go on first: before an atomic operation, and where this thread looks again and again.
   void take_turn();
   void give_way();
-  [[noreturn]] void fail(const std::string& why);
+  [[noreturn]] void fail(const char* why);
 
   // `bits` is what the newest store has left there.
   std::uint64_t load(const void* at, std::uint64_t bits, std::memory_order order, const site& where);
@@ -131,6 +131,7 @@ class weak_memory {
   std::size_t earliest_found(const place& of, bool in_order) const;
   std::size_t draw_store(const place& of, std::size_t earliest);
   void note_look(place& of, std::size_t index, bool in_order);
+  [[noreturn]] void leave() noexcept;
   void check_order(const times& earlier, const void* at, const char* what);
   template <class Each>
   void for_watched(const void* begin, std::size_t bytes, Each&& each);
