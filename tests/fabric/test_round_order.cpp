@@ -11,6 +11,7 @@
 #include <vector>
 #include <weft/fabric/round_order.hpp>
 #include <weft/fabric/slot_ring.hpp>
+#include <weft/patterns/in_groups.hpp>
 #include <weft/patterns/prefix.hpp>
 #include <weft/patterns/reduce_scatter.hpp>
 
@@ -150,6 +151,11 @@ std::vector<call> calls_among(std::size_t size) {
       all.push_back([=](noting_party& p) { reduce_at_once(p, {0, count}, only(root)); });
       all.push_back([=](noting_party& p) { broadcast_at_once(p, root, {0, count}); });
     }
+    if (size > 2)
+      all.push_back([=](noting_party& p) {
+        const std::vector<std::vector<int>> groups{{0, 1}, {2}};
+        allreduce_in_groups(p, two_levels::of(groups, p.self()), {0, count});
+      });
     if (count == 0) continue;
     all.push_back([=](noting_party& p) { scan_at_once(p, false, count); });
     all.push_back([=](noting_party& p) { scan_in_pieces(p, true, count + room); });
