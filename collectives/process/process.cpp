@@ -123,6 +123,7 @@ void process::tell_failed(std::span<const std::byte> note) {
 
 void process::tell_lost(int gone, const std::string& why) {
   if (monitor_ == nullptr) return;
+  if (gone == messages_->process()) somebody_left_.store(true);  // by itself, and the others do not wait for it
   const std::string text = std::to_string(gone) + " " + why.substr(0, longest_reason);
   monitor_->flood(note_of(note_kind::lost, std::as_bytes(std::span(text))));
 }
@@ -178,16 +179,24 @@ void process::await_all() {
   const place here{rendezvous_->processes(), rendezvous_->process()};
   dataflow_execution together(*messages_, *among_processes_, nullptr, build_schedule(barrier, here, settings_));
   together.start({}, *progress_);
+  const auto end = [&] {
+    if (!together.finished().ready()) messages_->break_here(*among_processes_);
+    together.finished().wait(*progress_);
+  };
   bool told = false;
-  look_for(*progress_, [&] {
-    if (somebody_left_.load() || still_missing_.load() <= 0) return true;
-    if (!together.finished().ready()) return false;
-    if (together.failure() == nullptr) return true;
-    if (!std::exchange(told, true)) monitor_->flood(note_of(note_kind::ready, {}));
-    return false;
-  });
-  if (!together.finished().ready()) messages_->break_here(*among_processes_);
-  together.finished().wait(*progress_);
+  try {
+    look_for(*progress_, [&] {
+      if (somebody_left_.load() || still_missing_.load() <= 0) return true;
+      if (!together.finished().ready()) return false;
+      if (together.failure() == nullptr) return true;
+      if (!std::exchange(told, true)) monitor_->flood(note_of(note_kind::ready, {}));
+      return false;
+    });
+  } catch (...) {  // no memory
+    end();
+    throw;
+  }
+  end();
 }
 
 void process::leave() noexcept {

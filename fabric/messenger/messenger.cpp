@@ -147,11 +147,15 @@ void messenger::break_held(std::uint64_t communicator, const std::exception_ptr&
 void messenger::suspect_held(int process, const std::string& why) noexcept {
   engine_->flow().suspect_connection(process, why);
 }
-void messenger::break_here(participant& member) {
-  while_held([&] {
-    if (member.failure == nullptr)
-      engine_->break_participant(member, std::make_exception_ptr(error(errc::revoked, "the rank has left")), true);
-  });
+void messenger::break_here(participant& member) noexcept {
+  std::exception_ptr why;
+  try {
+    throw error(errc::revoked, "the rank has left");
+  } catch (...) {  // or that there is no memory for that
+    why = std::current_exception();
+  }
+  const engine_holder holder(*engine_);
+  if (member.failure == nullptr) engine_->break_participant(member, why, true);
 }
 void messenger::take_note(std::span<const std::byte> note) {
   engine_->left().call_later(

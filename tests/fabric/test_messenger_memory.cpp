@@ -322,6 +322,21 @@ TEST_CASE("a receive whose connection was cut ends without memory, too", "[messe
   }
 }
 
+TEST_CASE("a rank that leaves without memory ends what it has posted, too", "[messenger][memory]") {
+  messenger_job job({.processes = 2});
+  const auto world = job.world();
+  auto& receive = job.receives.emplace_back(*world[0], 1, 5, 100, false, 1);
+  job[0].post(receive);
+  allocation_faults::here() = {0, std::numeric_limits<std::int64_t>::max(), 0, 1};
+  {
+    const allocations_that_may_fail harmed;
+    job[0].break_here(*world[0]);
+  }
+  allocation_faults::here() = {};
+  CHECK(receive.done);
+  CHECK(receive.failure != nullptr);
+}
+
 TEST_CASE("what has been reserved for a plan is posted, sent and received without an allocation",
           "[messenger][memory]") {
   job_shape shape = small_shape(2);

@@ -123,8 +123,8 @@ class messenger final : public pollable {
   void break_held(std::uint64_t communicator, const std::exception_ptr& why) noexcept;
   /// A process has ended, most likely: `lose`, unless something else tells of it soon. Where the token is held.
   void suspect_held(int process, const std::string& why) noexcept;
-  /// Ends every operation of `member` with errc::revoked, here alone.
-  void break_here(participant& member);
+  /// Ends every operation of `member` with errc::revoked, or without memory with std::bad_alloc, here alone.
+  void break_here(participant& member) noexcept;
   /// What another process's `broadcast` said. Malformed notes are ignored.
   void take_note(std::span<const std::byte> note);
 
