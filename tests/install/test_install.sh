@@ -25,6 +25,8 @@ for header in $public; do
   g++ -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$root/include" -include "weft/$header" -x c++ /dev/null
 done
 
+cmp "$source/LICENSE" "$root/share/licenses/weft/LICENSE" || fail "the license is not installed"
+
 # The README's program, compiled by the README's command.
 export PKG_CONFIG_PATH=$root/$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 pkg-config() { command pkg-config --define-variable=prefix="$root" "$@"; }
