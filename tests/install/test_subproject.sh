@@ -29,6 +29,20 @@ for extra in build/subprojects/weft/{tools,tests,examples}; do
   [[ ! -e $extra ]] || fail "a project that uses weft builds $extra too"
 done
 
+# levels FOLDER [VARIABLE=VALUE]: how far weft is optimized in a project that is set up in that folder.
+levels() {
+  local words folder=$1
+  shift
+  [[ -e $folder/build.ninja ]] || env "$@" "$meson" setup "$folder" --force-fallback-for=weft >"$folder.log" ||
+    { cat "$folder.log"; exit 1; }
+  ninja -C "$folder" build.ninja >"$folder.log" || { cat "$folder.log"; exit 1; }
+  grep '"command".*subprojects/weft/' "$folder/compile_commands.json" | while read -ra words; do
+    printf '%s\n' "${words[@]}" | grep -E '^(-O|--optimize=)' | tail -n 1
+  done | sort -u | paste -sd ' '
+}
+[[ $(levels usual) == @(--optimize=3|-O3) ]] || fail "weft is not optimized in a project that says nothing of it"
+[[ $(levels debugged CXXFLAGS=-O0) == -O0 ]] || fail "weft is optimized in a project that says it should not"
+
 expected="rank 0 of 2: 2 ranks, whose numbers add up to 1
 rank 1 of 2: 2 ranks, whose numbers add up to 1"
 output=$("$weft" run -n 2 --oversubscribe build/hello | LC_ALL=C sort)
