@@ -27,7 +27,7 @@ done
 
 cmp "$source/LICENSE" "$root/share/licenses/weft/LICENSE" || fail "the license is not installed"
 
-# The README's program, compiled by the README's command.
+# The README's program, compiled by the README's commands.
 export PKG_CONFIG_PATH=$root/$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 pkg-config() { command pkg-config --define-variable=prefix="$root" "$@"; }
 readme_block() { awk -v begin="\`\`\`$1" '$0 == "```" { inside = 0 } inside; $0 == begin { inside = 1 }' "$source/README.md"; }
@@ -39,18 +39,27 @@ diff "$source/examples/hello.cpp" "$stage/hello.cpp" || fail "the README's progr
   cpp_block 2
   echo "}"
 } | g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I"$root/include" -x c++ - || fail "the README's arrays are none"
-compile=$(readme_block sh | grep pkg-config) || fail "the README does not say how to compile by pkg-config"
 cd "$stage"
-echo "$compile"
-eval "$compile"
-readelf -d hello | grep -q libpmix && fail "a program needs libpmix, which weft only loads under launchers with PMIx"
-
-export LD_LIBRARY_PATH=$root/$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+# linked_to NAMES: those of weft's libraries, and of those that weft uses, that the program needs.
+linked_to() { readelf -d hello | grep NEEDED | grep -oE "lib($1)" | LC_ALL=C sort | paste -sd ' '; }
 says() {
   echo "$*"
   "$@" | LC_ALL=C sort | tee output
   diff - output || fail "$* says something else"
 }
+mapfile -t compile < <(readme_block sh | grep 'hello.cpp.*pkg-config')
+[[ ${#compile[@]} == 2 && ${compile[1]} == *--static* ]] ||
+  fail "the README does not say how to compile by pkg-config, shared and static"
+
+echo "${compile[1]}"
+eval "${compile[1]}"
+[[ $(linked_to "weft|fabric|pmix") == "" ]] || fail "what is linked statically needs $(linked_to "weft|fabric|pmix")"
+says ./hello <<<"rank 0 of 1: 1 ranks, whose numbers add up to 0"
+
+echo "${compile[0]}"
+eval "${compile[0]}"
+[[ $(linked_to "weft|fabric|pmix|hwy|hwloc|nettle|boost") == libweft ]] || fail "what is linked needs more than libweft"
+export LD_LIBRARY_PATH=$root/$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 says ./hello <<<"rank 0 of 1: 1 ranks, whose numbers add up to 0"
 for ranks_per_process in 1 2; do
   says "$root/bin/weft" run -n 2 --oversubscribe --ranks-per-process $ranks_per_process ./hello <<'END'
