@@ -59,7 +59,7 @@ run_tests() {
   local build=$1 names=()
   shift
   rm -f "$build"/meson-logs/testlog.json "$build"/meson-logs/sanitizer.*
-  configure "$build" "$@" && build "$build" ${only:+build.ninja} || return
+  configure "$build" -Dtests=enabled "$@" && build "$build" ${only:+build.ninja} || return
   if [[ $only ]]; then
     mapfile -t names < <(meson test -C "$build" --no-rebuild --list | sed -n 's|^.* / ||p' | grep -E -- "$only")
     if ((${#names[@]} == 0)); then

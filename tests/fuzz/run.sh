@@ -51,7 +51,7 @@ install_packages || give_up "weft cannot be built here"
 for target in "${targets[@]}"; do
   [[ -e tests/fuzz/fuzz_$target.cpp ]] || give_up "there is no tests/fuzz/fuzz_$target.cpp"
 done
-CC=clang CXX=clang++ configure "$build" "${fuzz_options[@]}" || give_up "$build cannot be configured"
+CC=clang CXX=clang++ configure "$build" -Dtests=enabled "${fuzz_options[@]}" || give_up "$build cannot be configured"
 results=$build/tests/fuzz
 # That of PMIx is there where its headers are.
 ((${#targets[@]})) || mapfile -t targets < <(ls "$results/grown")

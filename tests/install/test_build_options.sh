@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# What is built, by the options: asked of build folders that are only set up.
+#   test_build_options.sh SOURCE MESON
+set -euo pipefail
+
+source=$1 meson=$2
+stage=$(mktemp -d)
+trap 'rm -r "$stage"' EXIT
+
+fail() {
+  echo "FAILED: $1"
+  exit 1
+}
+
+# builds NAME OPTION...: the commands that `ninja` or `meson install` would run after a set-up with these options.
+builds() {
+  "$meson" setup "$stage/$1" "$source" "${@:2}" >"$stage/$1.log" || { cat "$stage/$1.log"; exit 1; }
+  ninja -C "$stage/$1" -n >"$stage/$1.commands"
+}
+
+# What is installed, or goes into that; but there are targets for the examples.
+builds usual
+grep -E ' (tests|examples)/' "$stage/usual.commands" && fail "it builds what it does not install"
+ninja -C "$stage/usual" -n examples/hello examples/cg examples/resilient_cg >"$stage/log" || { cat "$stage/log"; exit 1; }
+sed -n 's/.*Linking target //p' "$stage/usual.commands" | LC_ALL=C sort >"$stage/linked"
+"$meson" introspect --targets "$stage/usual" | python3 -c '
+import json, os, sys
+for target in json.load(sys.stdin):
+    if target["installed"] and target["type"] != "static library":
+        print(os.path.relpath(target["filename"][0], sys.argv[1]))' "$stage/usual" | LC_ALL=C sort >"$stage/installed"
+diff "$stage/installed" "$stage/linked" || fail "it links what it does not install, or the other way around"
+
+# Each file is compiled once, for both forms of the library.
+sed -n 's/.*"file": //p' "$stage/usual/compile_commands.json" | LC_ALL=C sort | uniq -d >"$stage/twice"
+[[ ! -s $stage/twice ]] || { cat "$stage/twice"; fail "it compiles these twice"; }
+
+# The library alone needs nothing of what only the others need.
+builds library -Dtests=disabled -Dtools=disabled -Dexamples=disabled
+grep -E ' (tests|tools|examples)/' "$stage/library.commands" && fail "it builds more than the library"
+grep -iE '(catch2|cli11|nlohmann_json).* found' "$stage/library.log" && fail "it looks for what the library does not need"
+
+# Tests do without the tools and the examples, as far as they go.
+builds tests -Dtests=enabled -Dtools=disabled -Dexamples=disabled
+grep -E ' (tools|examples)/' "$stage/tests.commands" && fail "it builds more than the library and tests"
+grep -q ' tests/collectives/' "$stage/tests.commands" || fail "it builds no tests"
