@@ -18,10 +18,9 @@ builds() {
   ninja -C "$stage/$1" -n >"$stage/$1.commands"
 }
 
-# What is installed, or goes into that; but there are targets for the examples.
-builds usual
+# What is installed, or goes into that.
+builds usual -Dtests=disabled -Dexamples=disabled
 grep -E ' (tests|examples)/' "$stage/usual.commands" && fail "it builds what it does not install"
-ninja -C "$stage/usual" -n examples/hello examples/cg examples/resilient_cg >"$stage/log" || { cat "$stage/log"; exit 1; }
 sed -n 's/.*Linking target //p' "$stage/usual.commands" | LC_ALL=C sort >"$stage/linked"
 "$meson" introspect --targets "$stage/usual" | python3 -c '
 import json, os, sys
