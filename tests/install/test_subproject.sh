@@ -36,7 +36,7 @@ levels() {
   [[ -e $folder/build.ninja ]] || env "$@" "$meson" setup "$folder" --force-fallback-for=weft >"$folder.log" ||
     { cat "$folder.log"; exit 1; }
   ninja -C "$folder" build.ninja >"$folder.log" || { cat "$folder.log"; exit 1; }
-  grep '"command".*subprojects/weft/' "$folder/compile_commands.json" | while read -ra words; do
+  grep -e '-c \.\./subprojects/weft/' "$folder/compile_commands.json" | while read -ra words; do
     printf '%s\n' "${words[@]}" | grep -E '^(-O|--optimize=)' | tail -n 1
   done | sort -u | paste -sd ' '
 }
