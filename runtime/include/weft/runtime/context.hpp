@@ -9,7 +9,8 @@ namespace weft {
 /// schedulers only.
 ///
 /// A switch saves and restores the calling thread's exception state (what __cxa_get_globals returns), so a fiber may
-/// park in a catch block or in a destructor that unwinding called. AddressSanitizer and ThreadSanitizer are told of it.
+/// park in a catch block or in a destructor that unwinding called. AddressSanitizer and ThreadSanitizer are told of it,
+/// where they watch the program, whether or not weft was compiled for them.
 class context {
  public:
   /// The calling thread's own flow of control.
@@ -34,6 +35,8 @@ class context {
   };
   struct arrival;
   void prepare(context& target) noexcept;
+  void announce(context& target, void** fake_stack) noexcept;
+  [[gnu::noinline]] void switch_watched(context& target) noexcept;
 
   void* resume_ = nullptr;  // where to go on (fcontext_t), while suspended
   void (*entry_)(void*) = nullptr;
@@ -41,6 +44,7 @@ class context {
   context* target_ = nullptr;                     // of the last switch away
   exception_state* thread_exceptions_ = nullptr;  // the running thread's
   exception_state exceptions_;
+  const bool announces_;          // switches, to sanitizers
   const void* bottom_ = nullptr;  // of the stack, for AddressSanitizer
   std::size_t size_ = 0;
   void* sanitizer_fiber_ = nullptr;  // ThreadSanitizer's
