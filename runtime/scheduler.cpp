@@ -6,11 +6,13 @@
 #include <weft/runtime/scheduler.hpp>
 
 #include "futex.hpp"
+#include "stack_watch.hpp"
 
 namespace weft {
 
 namespace {
-constinit thread_local scheduler* current_scheduler = nullptr;
+/// A handler of signals reads it: on no thread may it have to be made first.
+[[gnu::tls_model("initial-exec")]] constinit thread_local scheduler* current_scheduler = nullptr;
 
 /// What a sleep is cut to while deadlines are pending: their clock may not be the machine's.
 constexpr std::chrono::nanoseconds deadline_granularity = std::chrono::milliseconds(1);
@@ -34,6 +36,7 @@ scheduler* scheduler::current() noexcept { return current_scheduler; }
 fiber& scheduler::add(stack&& memory, void* callable, fiber::function call) noexcept {
   void* place = memory.top() - fiber::room(0);
   fiber& added = *new (place) fiber(*this, std::move(memory), callable, call);
+  if (running_ != nullptr) added.rank_ = running_->rank_;
   ++live_;
   ready_.push(added);
   return added;
@@ -50,6 +53,7 @@ void scheduler::run() {
   if (current_scheduler != nullptr) {
     throw error(errc::invalid_argument, "scheduler::run: called within run; a thread runs one scheduler at a time");
   }
+  const stack_watch watched;
   context home;
   home_ = &home;
   current_scheduler = this;

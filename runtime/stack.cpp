@@ -2,12 +2,20 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/stack.hpp>
 
 #include "sanitizer.hpp"
+
+#ifdef WEFT_VALGRIND
+#include <valgrind/valgrind.h>
+#else
+#define VALGRIND_STACK_REGISTER(first, last) 0
+#define VALGRIND_STACK_DEREGISTER(number) static_cast<void>(number)
+#endif
 
 namespace weft {
 
@@ -34,21 +42,31 @@ stack::stack(std::size_t size) : size_((size + page_size() - 1) / page_size() * 
     errno = reason;
     throw_no_stack("mprotect", size_);
   }
+  valgrind_ = VALGRIND_STACK_REGISTER(bottom_, top() - 1);
 }
 
 stack::stack(stack&& other) noexcept
-    : bottom_(std::exchange(other.bottom_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : bottom_(std::exchange(other.bottom_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      valgrind_(std::exchange(other.valgrind_, 0)) {}
 
 stack& stack::operator=(stack&& other) noexcept {
   std::swap(bottom_, other.bottom_);
   std::swap(size_, other.size_);
+  std::swap(valgrind_, other.valgrind_);
   return *this;
 }
 
 stack::~stack() {
   if (bottom_ == nullptr) return;
+  VALGRIND_STACK_DEREGISTER(valgrind_);
   sanitizer::unpoison(bottom_, size_);  // the next mapping here must not inherit the marks of dead frames
   munmap(bottom_ - page_size(), size_ + page_size());
+}
+
+bool stack::guards(const void* address) const noexcept {
+  const auto below = reinterpret_cast<std::uintptr_t>(bottom_) - reinterpret_cast<std::uintptr_t>(address);
+  return bottom_ != nullptr && below > 0 && below <= page_size();
 }
 
 stack_pool::stack_pool(std::size_t size, std::size_t kept) : size_(size), kept_(kept) { free_.reserve(kept); }

@@ -82,7 +82,10 @@ void run_on_workers(process& host, const std::function<void(int)>& rank) {
   std::vector<std::unique_ptr<worker>> workers;
   for (int w = 0; w < count; ++w) workers.push_back(std::make_unique<worker>(host, w));
   for (int i = 0; i < ranks; ++i)
-    workers[static_cast<std::size_t>(worker_of(host, i))]->fibers().spawn([&rank, i] { rank(i); });
+    workers[static_cast<std::size_t>(worker_of(host, i))]
+        ->fibers()
+        .spawn([&rank, i] { rank(i); })
+        .set_rank(host.first_rank() + i);
   std::promise<bool> all_are_there;
   std::vector<thread> threads;
   try {

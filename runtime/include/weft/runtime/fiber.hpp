@@ -20,6 +20,11 @@ class fiber final : public waiter {
   static fiber* current() noexcept;
 
   scheduler& owner() const noexcept { return owner_; }
+  const stack& memory() const noexcept { return memory_; }
+
+  /// The rank that it runs, or works for; -1: none. A fiber works for the rank of the one that made it.
+  int rank() const noexcept { return rank_; }
+  void set_rank(int rank) noexcept { rank_ = rank; }
 
  private:
   friend class scheduler;
@@ -45,6 +50,7 @@ class fiber final : public waiter {
   stack memory_;
   void* callable_;
   function call_;
+  int rank_ = -1;
   context context_;
   fiber* next_ = nullptr;         // in the ready queue
   fiber* next_remote_ = nullptr;  // in the remote queue

@@ -26,10 +26,13 @@ class stack {
   /// One past the highest usable byte.
   std::byte* top() const noexcept { return bottom_ + size_; }
   std::size_t size() const noexcept { return size_; }
+  /// Whether the page below holds that address, which may be any.
+  bool guards(const void* address) const noexcept;
 
  private:
   std::byte* bottom_ = nullptr;
   std::size_t size_ = 0;
+  unsigned valgrind_ = 0;  // by which number that knows it
 };
 
 /// Stacks of one size for reuse: making one costs 5 us, taking one from here some nanoseconds. One thread's.
