@@ -3,7 +3,7 @@
 //   say TEXT, complain TEXT, part TEXT (no newline), flood COUNT LETTER
 //   sleep MILLISECONDS, exit STATUS, signal NUMBER, ignore NUMBER, fork (a child that sleeps), escape (one in a session
 //   of its own), echo (standard input), variable NAME, mask, region (a file as libfabric's shm makes it), join, lost
-//   PROCESS
+//   PROCESS, fill MEBIBYTES (of memory, so that a core takes long), await-dump (of a core, by a process of this job)
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -17,6 +17,7 @@
 #include <iostream>
 #include <string>
 #include <thread>
+#include <vector>
 #include <weft/runtime/launch.hpp>
 
 namespace {
@@ -56,6 +57,18 @@ void make_region() {
   std::fflush(stdout);
 }
 
+/// Whether a process with the same parent dumps core.
+bool sibling_dumps() {
+  const std::string parent = std::to_string(::getppid());
+  std::ifstream children("/proc/" + parent + "/task/" + parent + "/children");
+  for (std::string pid; children >> pid;) {
+    std::ifstream lines("/proc/" + pid + "/status");
+    for (std::string line; std::getline(lines, line);)
+      if (line == "CoreDumping:\t1") return true;
+  }
+  return false;
+}
+
 /// Carries out the command at argv[0] and returns how many arguments it took.
 int obey(char** argv) {
   const std::string command = argv[0];
@@ -65,6 +78,14 @@ int obey(char** argv) {
   if (command == "echo") return echo(), 1;
   if (command == "mask") return print_mask(), 1;
   if (command == "region") return make_region(), 1;
+  if (command == "fill") {
+    static std::vector<char> memory;
+    return memory.assign(static_cast<std::size_t>(number()) << 20, 'x'), 2;
+  }
+  if (command == "await-dump") {
+    while (!sibling_dumps()) std::this_thread::sleep_for(1ms);
+    return 1;
+  }
   if (command == "join") {
     job = weft::join_job(weft::store::clock::now() + 30s).rendezvous;
     job->fence(weft::store::clock::now() + 30s);

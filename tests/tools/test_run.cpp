@@ -128,6 +128,23 @@ TEST_CASE("a rank killed by a signal is named with it") {
   CHECK_THAT(several.error, ContainsSubstring("the process of ranks 2 to 3 (pid "));
 }
 
+TEST_CASE("a rank that still dumps core is named before those that have failed meanwhile") {
+  if (weft_test::sanitized || weft_test::contents("/proc/sys/kernel/core_pattern") != "core\n") {
+    WARN("cores do not go into the working directory here");
+    return;
+  }
+  const auto folder = std::filesystem::temp_directory_path() / ("weft-test-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const outcome dumped = run({"run", "--oversubscribe", "-n", "2", "sh", "-c",
+                              "cd \"$1\"; ulimit -c unlimited; if [ $WEFT_PROCESS = 0 ]; then exec \"$0\" fill 300 "
+                              "signal 6; else exec \"$0\" await-dump exit 3; fi",
+                              "PROGRAM", folder});
+  std::filesystem::remove_all(folder);
+  CHECK(dumped.status == 134);
+  CHECK_THAT(dumped.error, ContainsSubstring("was killed by signal 6, SIGABRT (Aborted), core dumped"));
+  CHECK(sorted_lines(dumped.error).size() == 1);
+}
+
 TEST_CASE("with --on-failure continue the others go on and learn of the loss") {
   const outcome survived = run({"run", "--oversubscribe", "-n", "3", "--on-failure", "continue", "sh", "-c",
                                 "p=\"$WEFT_TEST_PROGRAM\"; if [ $WEFT_PROCESS = 1 ]; then exec \"$p\" join signal 9; "

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <weft/processes/child.hpp>
 #include <weft/processes/program.hpp>
 #include <weft/runtime/error.hpp>
@@ -114,6 +115,13 @@ child start(const child_settings& settings) {
   make_nonblocking(result.output);
   make_nonblocking(result.error);
   return result;
+}
+
+bool dumps_core(const child& process) {
+  std::ifstream lines("/proc/" + std::to_string(process.pid) + "/status");
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("CoreDumping:")) return line.ends_with('1');
+  return false;
 }
 
 ending ending_of(const child& process) {

@@ -74,7 +74,21 @@ void local_processes::handle_end(int process) {
   const ending how = ending_of(m.process);
   if (how.failed())
     for (auto* stream : {&m.output, &m.error}) (*stream)->drain();
+  // The first failure that is told is the one that the job is said to have ended by.
+  if (how.failed() && !settings_.continue_on_failure && some_dump_core())
+    untold_.emplace_back(process, how);
+  else
+    tell_end(process, how);
+}
+
+void local_processes::tell_end(int process, const ending& how) {
   events_.ended(process, how);
+  if (untold_.empty() || some_dump_core()) return;
+  for (const auto& [other, its] : std::exchange(untold_, {})) events_.ended(other, its);
+}
+
+bool local_processes::some_dump_core() const {
+  return std::ranges::any_of(members_, [](const member& m) { return m.process.pid > 0 && dumps_core(m.process); });
 }
 
 /// Members have their own handles.

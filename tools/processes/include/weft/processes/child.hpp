@@ -46,6 +46,10 @@ struct child {
 /// it.
 child start(const child_settings& settings);
 
+/// Whether a signal has ended the process and the kernel still writes its memory to a file: until it has, the handle
+/// says nothing.
+bool dumps_core(const child& process);
+
 /// How a process ended, without forgetting it: until `reap`, nobody else gets its number, nor that of its group. Of a
 /// process that has ended.
 ending ending_of(const child& process);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 #include <weft/processes/child.hpp>
 #include <weft/processes/job_processes.hpp>
@@ -40,6 +41,9 @@ class local_processes final : public job_processes {
 
   void start_one(int process, const child_settings& settings);
   void handle_end(int process);
+  /// Tells of an end, and of those that waited for it.
+  void tell_end(int process, const ending& how);
+  bool some_dump_core() const;
   member& of(int process) { return members_[static_cast<std::size_t>(process - share_.processes.first)]; }
   void end_leftovers(std::vector<pid_t> groups, event_loop::clock::time_point kill_at);
 
@@ -53,6 +57,7 @@ class local_processes final : public job_processes {
   std::unique_ptr<process_input> input_;
   std::vector<member> members_;
   int running_ = 0;
+  std::vector<std::pair<int, ending>> untold_;  ///< failures that a process which still dumps core may have caused
 };
 
 }  // namespace weft::tools
