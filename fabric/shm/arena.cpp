@@ -51,11 +51,16 @@ std::size_t arena::all_bytes(std::size_t processes) noexcept {
   return processes * (area_bytes(processes) + processes * arena_ring_bytes);
 }
 
-arena::arena(std::vector<int> processes, int self, std::vector<std::int64_t> pids, mapping memory)
+arena::arena(std::vector<int> processes, int self, std::vector<std::int64_t> pids, const file_descriptor& memory)
     : processes_(std::move(processes)),
       self_(self),
       pids_(std::move(pids)),
-      memory_(std::make_unique<mapping>(std::move(memory))) {
+      areas_(std::make_unique<mapping>(memory, 0, size())) {
+  areas_->dump_only(static_cast<std::size_t>(area(self_) - areas_->data()), area_bytes(processes_.size()));
+  for (const int other : processes_) {
+    rings_to_.push_back(map_ring(memory, self_, other));
+    rings_from_.push_back(map_ring(memory, other, self_));
+  }
   std::uninitialized_default_construct_n(reinterpret_cast<arena_board*>(area(self_)), boards);
   write_cpus(*new (area(self_) + boards * sizeof(arena_board)) arena_cpus);
   std::uninitialized_default_construct_n(&ends(self_, processes_[0]), processes_.size());
@@ -70,7 +75,7 @@ std::size_t arena::index_of(int process) const noexcept {
 }
 
 std::byte* arena::area(int process) const noexcept {
-  return memory_->data() + index_of(process) * area_bytes(processes_.size());
+  return areas_->data() + index_of(process) * area_bytes(processes_.size());
 }
 
 arena_board& arena::board(int process, std::size_t index) const noexcept {
@@ -88,15 +93,21 @@ std::size_t arena::ring_offset(int from, int to) const noexcept {
   return all * area_bytes(all) + (index_of(from) * all + index_of(to)) * arena_ring_bytes;
 }
 
+std::unique_ptr<mapping> arena::map_ring(const file_descriptor& memory, int from, int to) const {
+  auto ring = std::make_unique<mapping>(memory, ring_offset(from, to), arena_ring_bytes);
+  ring->dump_only(0, 0);
+  return ring;
+}
+
 arena_ring_writer arena::ring_to(int process) const {
   const std::size_t begin = ring_offset(self_, process);
   return {
-      memory_->data() + begin, ends(self_, process).to, ends(process, self_).from,
+      rings_to_[index_of(process)]->data(), ends(self_, process).to, ends(process, self_).from,
       [this, begin](std::size_t offset, std::size_t bytes) { reserve_shared_memory(file_, begin + offset, bytes); }};
 }
 
 arena_ring_reader arena::ring_from(int process) const noexcept {
-  return {memory_->data() + ring_offset(process, self_), ends(process, self_).to, ends(self_, process).from};
+  return {rings_from_[index_of(process)]->data(), ends(process, self_).to, ends(self_, process).from};
 }
 
 arena_cpus& arena::told_cpus(int process) const noexcept {

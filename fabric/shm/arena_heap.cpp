@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::size_t chunk = heap_space::chunk;
 
-/// What pages are taken and given back in: not much where little is asked for, and few system calls where much is.
-constexpr std::size_t grain = std::size_t{128} << 10;
+constexpr std::size_t grain = heap_space::grain;
 static_assert(chunk % grain == 0);
 
 /// Pages that are kept while nobody uses them, so that what is taken and freed again and again is not cleared every
@@ -40,11 +39,8 @@ cut cut_of(std::size_t bytes) {
 arena_heap::arena_heap(heap_space space, std::size_t self)
     : space_(std::make_unique<heap_space>(std::move(space))),
       self_(self),
-      mine_(space_->region(self)),
       free_(std::make_unique<range_pool>(space_->region_bytes())),
-      filled_(space_->region_bytes() / grain) {
-  space_->keep_from_dumps_all_but(self);
-}
+      filled_(space_->region_bytes() / grain) {}
 
 arena_heap::~arena_heap() = default;
 
@@ -66,31 +62,26 @@ std::byte* arena_heap::take(std::size_t bytes) {
     throw error(errc::operation_failed,
                 std::to_string(bytes) + " bytes in a row are not free of the " + std::to_string(region_bytes()) +
                     " bytes of shared memory of this process, of which " + std::to_string(used_.taken) + " are taken");
+  const std::uint64_t end = *offset + wanted.bytes;
+  std::byte* mine = nullptr;
   try {
-    fill_with_pages(*offset, *offset + wanted.bytes);
+    fill_with_pages(*offset / grain, (end + grain - 1) / grain);
+    mine = space_->reach(self_, end);
   } catch (...) {
     free_->give_back({*offset, wanted.bytes});
     throw;
   }
   used_.taken += wanted.bytes;
-  return mine_ + *offset;
+  return mine + *offset;
 }
 
-void arena_heap::fill_with_pages(std::uint64_t begin, std::uint64_t end) {
-  const std::size_t last = (end + grain - 1) / grain;
-  for (std::size_t first = begin / grain; first < last;) {
-    if (filled_[first]) {
-      ++first;
-      continue;
-    }
-    std::size_t behind = first + 1;
-    while (behind < last && !filled_[behind]) ++behind;
-    space_->take_pages(mine_ + first * grain, (behind - first) * grain);
-    std::fill(filled_.begin() + static_cast<std::ptrdiff_t>(first),
-              filled_.begin() + static_cast<std::ptrdiff_t>(behind), true);
+void arena_heap::fill_with_pages(std::size_t begin, std::size_t end) {
+  for_each_run(filled_, begin, end, false, [&](std::size_t first, std::size_t behind) {
+    space_->take_pages(self_, first * grain, behind * grain);
+    mark_pieces(filled_, first, behind, true);
     used_.resident += (behind - first) * grain;
-    first = behind;
-  }
+  });
+  space_->show_to_dumps(self_, begin * grain, end * grain);
 }
 
 void arena_heap::give_back(std::byte* taken, std::size_t bytes) noexcept {
@@ -98,39 +89,29 @@ void arena_heap::give_back(std::byte* taken, std::size_t bytes) noexcept {
   const std::lock_guard lock(taking_);
   used_.taken -= was.bytes;
   try {
-    const auto free = free_->give_back({static_cast<std::uint64_t>(taken - mine_), was.bytes});
-    if (used_.resident - used_.taken > most_idle) spare(free.offset, free.end());
+    const auto free = free_->give_back({*offset_of(taken, 0), was.bytes});
+    if (used_.resident - used_.taken > most_idle) spare((free.offset + grain - 1) / grain, free.end() / grain);
   } catch (const std::bad_alloc&) {  // to remember it: it stays as if it were taken
   }
 }
 
-void arena_heap::spare(std::uint64_t begin, std::uint64_t end) noexcept {
-  const std::size_t last = end / grain;
-  for (std::size_t first = (begin + grain - 1) / grain; first < last;) {
-    if (!filled_[first]) {
-      ++first;
-      continue;
-    }
-    std::size_t behind = first;
-    for (; behind < last && filled_[behind]; ++behind) filled_[behind] = false;
-    space_->give_pages_back(mine_ + first * grain, (behind - first) * grain);
+void arena_heap::spare(std::size_t begin, std::size_t end) noexcept {
+  for_each_run(filled_, begin, end, true, [&](std::size_t first, std::size_t behind) {
+    if (!space_->give_pages_back(self_, first * grain, behind * grain)) return;
+    mark_pieces(filled_, first, behind, false);
     used_.resident -= (behind - first) * grain;
-    first = behind;
-  }
+  });
 }
 
 bool arena_heap::owns(const void* address) const noexcept { return offset_of(address, 0).has_value(); }
 
 std::optional<std::uint64_t> arena_heap::offset_of(const void* address, std::size_t bytes) const noexcept {
-  // As numbers: it may be any address.
-  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(mine_);
-  if (offset >= region_bytes() || bytes > region_bytes() - offset) return std::nullopt;
-  return offset;
+  return space_->find(self_, address, bytes);
 }
 
-std::byte* arena_heap::at(std::size_t region, std::uint64_t offset, std::size_t bytes) const noexcept {
+std::byte* arena_heap::at(std::size_t region, std::uint64_t offset, std::size_t bytes) const {
   if (offset >= region_bytes() || bytes > region_bytes() - offset) return nullptr;
-  return space_->region(region) + offset;
+  return space_->reach(region, offset + bytes) + offset;
 }
 
 }  // namespace weft::fabric

@@ -54,7 +54,7 @@ arena_trial try_arena() {
     const auto connection = connect_to_listener(::getpid(), listener.number());
     const auto memory = make_shared_memory(arena::all_bytes(2));
     reserve_shared_memory(memory, 0, 2 * arena::area_bytes(2));
-    const mapping all(memory, arena::all_bytes(2));
+    const mapping all(memory, 0, arena::all_bytes(2));
   } catch (const error& failed) {
     result.refusal = failed.what();
   }

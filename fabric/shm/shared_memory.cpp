@@ -53,8 +53,9 @@ void check_shared_memory(const file_descriptor& memory, std::size_t size) {
     throw error(errc::protocol, "what came as " + name_of(size) + " is something else");
 }
 
-mapping::mapping(const file_descriptor& memory, std::size_t size) : size_(size) {
-  void* const begin = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+mapping::mapping(const file_descriptor& memory, std::size_t offset, std::size_t size) : size_(size) {
+  void* const begin =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), static_cast<off_t>(offset));
   if (begin == MAP_FAILED) throw_system_error(errno, "mmap", name_of(size));
   begin_ = static_cast<std::byte*>(begin);
 }
@@ -66,6 +67,11 @@ mapping& mapping::operator=(mapping&& other) noexcept {
   std::swap(begin_, other.begin_);
   std::swap(size_, other.size_);
   return *this;
+}
+
+void mapping::dump_only(std::size_t offset, std::size_t size) const noexcept {
+  ::madvise(begin_, offset, MADV_DONTDUMP);
+  ::madvise(begin_ + offset + size, size_ - offset - size, MADV_DONTDUMP);
 }
 
 mapping::~mapping() {

@@ -23,11 +23,16 @@ void check_shared_memory(const file_descriptor& memory, std::size_t size);
 class mapping {
  public:
   mapping() noexcept = default;
-  /// All of `memory`, which may be closed afterwards. Throws a system error.
-  mapping(const file_descriptor& memory, std::size_t size);
+  /// `size` bytes of `memory`, which may be closed afterwards, from `offset` on, a multiple of the page. Throws a
+  /// system error.
+  mapping(const file_descriptor& memory, std::size_t offset, std::size_t size);
   mapping(mapping&& other) noexcept;
   mapping& operator=(mapping&& other) noexcept;
   ~mapping();
+
+  /// Leaves everything out of core dumps but `size` bytes from `offset` on, both multiples of the page: a dump would
+  /// make the pages that are not there.
+  void dump_only(std::size_t offset, std::size_t size) const noexcept;
 
   std::byte* data() const noexcept { return begin_; }
   std::size_t size() const noexcept { return size_; }

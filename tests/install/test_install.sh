@@ -67,3 +67,14 @@ rank 0 of 2: 2 ranks, whose numbers add up to 1
 rank 1 of 2: 2 ranks, whose numbers add up to 1
 END
 done
+
+# A sanitizer that watches the program and not weft has nothing to say of exceptions on fibers.
+with_errors() { "$@" 2>&1; }
+for sanitizer in address thread; do
+  # shellcheck disable=SC2046
+  g++ -std=c++20 -g -fsanitize=$sanitizer "$source/tests/jobs/mishap.cpp" $(pkg-config --cflags --libs weft) -o watched
+  says with_errors "$root/bin/weft" run -n 2 --oversubscribe --ranks-per-process 2 ./watched throw <<'END'
+rank 0 caught 100
+rank 1 caught 100
+END
+done

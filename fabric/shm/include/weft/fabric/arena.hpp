@@ -95,11 +95,12 @@ class arena {
  private:
   class joining;
   /// Makes this process's area, for which there are pages.
-  arena(std::vector<int> processes, int self, std::vector<std::int64_t> pids, mapping memory);
+  arena(std::vector<int> processes, int self, std::vector<std::int64_t> pids, const file_descriptor& memory);
 
   std::byte* area(int process) const noexcept;
   arena_ring_ends& ends(int process, int other) const noexcept;
   std::size_t ring_offset(int from, int to) const noexcept;
+  std::unique_ptr<mapping> map_ring(const file_descriptor& memory, int from, int to) const;
   arena_cpus& told_cpus(int process) const noexcept;
 
   std::vector<int> processes_;
@@ -107,7 +108,8 @@ class arena {
   std::vector<std::int64_t> pids_;  // of each
   std::string reading_refusal_;
   file_descriptor file_;
-  std::unique_ptr<mapping> memory_;
+  std::unique_ptr<mapping> areas_;
+  std::vector<std::unique_ptr<mapping>> rings_to_, rings_from_;  // this process's, to and from each
   std::shared_ptr<arena_heap> heap_;
   std::string heap_refusal_;
 };

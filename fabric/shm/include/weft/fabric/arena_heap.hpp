@@ -1,6 +1,7 @@
 // Memory of a process that the others of its node read and write in place.
 //
-//   region of process 0 | region of process 1 | ...      addresses, the same length each; pages where they are in use
+//   region of process 0 | region of process 1 | ...      the same length each; pages where they are in use, and
+//                                                        addresses as far as a process has used them
 //
 // Each process takes and frees memory in its own region alone, and keeps all that it knows of it to itself: what the
 // others are told is an offset and a length, which they check.
@@ -48,19 +49,20 @@ class arena_heap {
 
   /// Where memory lies in this process's region: nothing unless all `bytes` of it do.
   std::optional<std::uint64_t> offset_of(const void* address, std::size_t bytes) const noexcept;
-  /// Where that is for this process, of region number `region`: null where it is not in there.
-  std::byte* at(std::size_t region, std::uint64_t offset, std::size_t bytes) const noexcept;
+  /// Where that is for this process, of region number `region`: null where it is not in there. Throws a system error
+  /// where this process has no more addresses for it.
+  std::byte* at(std::size_t region, std::uint64_t offset, std::size_t bytes) const;
 
  private:
-  void fill_with_pages(std::uint64_t begin, std::uint64_t end);
-  void spare(std::uint64_t begin, std::uint64_t end) noexcept;
+  // Of grains.
+  void fill_with_pages(std::size_t begin, std::size_t end);
+  void spare(std::size_t begin, std::size_t end) noexcept;
 
   const std::unique_ptr<heap_space> space_;
   const std::size_t self_;
-  std::byte* const mine_;
   mutable std::mutex taking_;  // guards the next
   const std::unique_ptr<range_pool> free_;
-  std::vector<bool> filled_;  // chunks that have pages
+  std::vector<bool> filled_;  // grains that have pages
   usage used_;
 };
 
