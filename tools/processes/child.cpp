@@ -5,11 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <weft/processes/child.hpp>
 #include <weft/processes/program.hpp>
 #include <weft/runtime/error.hpp>
@@ -117,11 +119,18 @@ child start(const child_settings& settings) {
   return result;
 }
 
-bool dumps_core(const child& process) {
-  std::ifstream lines("/proc/" + std::to_string(process.pid) + "/status");
+bool is_at_its_end(const child& process) {
+  const std::string folder = "/proc/" + std::to_string(process.pid);
+  std::ifstream lines(folder + "/status");
   for (std::string line; std::getline(lines, line);)
-    if (line.starts_with("CoreDumping:")) return line.ends_with('1');
-  return false;
+    if (line == "CoreDumping:\t1") return true;
+  constexpr unsigned exiting = 4;  // the kernel's PF_EXITING
+  std::string text, skipped;
+  std::getline(std::ifstream(folder + "/stat"), text, '\0');
+  std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));  // behind the name
+  for (int i = 0; i < 6; ++i) fields >> skipped;
+  unsigned flags = 0;
+  return fields >> flags && (flags & exiting) != 0;
 }
 
 ending ending_of(const child& process) {

@@ -69,13 +69,14 @@ void local_processes::start_one(int process, const child_settings& settings) {
 void local_processes::handle_end(int process) {
   member& m = of(process);
   loop_.forget(m.process.handle.get());
+  m.ended = true;
   --running_;
   if (process == 0) input_->close();
   const ending how = ending_of(m.process);
   if (how.failed())
     for (auto* stream : {&m.output, &m.error}) (*stream)->drain();
   // The first failure that is told is the one that the job is said to have ended by.
-  if (how.failed() && !settings_.continue_on_failure && some_dump_core())
+  if (how.failed() && !settings_.continue_on_failure && some_are_at_their_ends())
     untold_.emplace_back(process, how);
   else
     tell_end(process, how);
@@ -83,12 +84,13 @@ void local_processes::handle_end(int process) {
 
 void local_processes::tell_end(int process, const ending& how) {
   events_.ended(process, how);
-  if (untold_.empty() || some_dump_core()) return;
+  if (untold_.empty() || some_are_at_their_ends()) return;
   for (const auto& [other, its] : std::exchange(untold_, {})) events_.ended(other, its);
 }
 
-bool local_processes::some_dump_core() const {
-  return std::ranges::any_of(members_, [](const member& m) { return m.process.pid > 0 && dumps_core(m.process); });
+bool local_processes::some_are_at_their_ends() const {
+  return std::ranges::any_of(members_,
+                             [](const member& m) { return m.process.pid > 0 && !m.ended && is_at_its_end(m.process); });
 }
 
 /// Members have their own handles.

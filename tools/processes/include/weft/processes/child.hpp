@@ -46,9 +46,9 @@ struct child {
 /// it.
 child start(const child_settings& settings);
 
-/// Whether a signal has ended the process and the kernel still writes its memory to a file: until it has, the handle
-/// says nothing.
-bool dumps_core(const child& process);
+/// Whether a process that has not been reaped has come to its end, which its handle may not say yet: the kernel closes
+/// its files before, and where a signal has ended it may write its memory to a file first.
+bool is_at_its_end(const child& process);
 
 /// How a process ended, without forgetting it: until `reap`, nobody else gets its number, nor that of its group. Of a
 /// process that has ended.
