@@ -75,15 +75,12 @@ void local_processes::handle_end(int process) {
   const ending how = ending_of(m.process);
   if (how.failed())
     for (auto* stream : {&m.output, &m.error}) (*stream)->drain();
-  // The first failure that is told is the one that the job is said to have ended by.
-  if (how.failed() && !settings_.continue_on_failure && some_are_at_their_ends())
+  // The first failure that is told is what the job is said to have ended by. Who exits may do so because it has noticed
+  // another's end, which a signal has brought about.
+  if (how.failed() && !how.by_signal && !settings_.continue_on_failure)
     untold_.emplace_back(process, how);
   else
-    tell_end(process, how);
-}
-
-void local_processes::tell_end(int process, const ending& how) {
-  events_.ended(process, how);
+    events_.ended(process, how);
   if (untold_.empty() || some_are_at_their_ends()) return;
   for (const auto& [other, its] : std::exchange(untold_, {})) events_.ended(other, its);
 }

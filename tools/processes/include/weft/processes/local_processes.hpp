@@ -42,8 +42,6 @@ class local_processes final : public job_processes {
 
   void start_one(int process, const child_settings& settings);
   void handle_end(int process);
-  /// Tells of an end, and of those that waited for it.
-  void tell_end(int process, const ending& how);
   bool some_are_at_their_ends() const;
   member& of(int process) { return members_[static_cast<std::size_t>(process - share_.processes.first)]; }
   void end_leftovers(std::vector<pid_t> groups, event_loop::clock::time_point kill_at);
@@ -58,7 +56,7 @@ class local_processes final : public job_processes {
   std::unique_ptr<process_input> input_;
   std::vector<member> members_;
   int running_ = 0;
-  std::vector<std::pair<int, ending>> untold_;  ///< failures that one which is at its end may have caused
+  std::vector<std::pair<int, ending>> untold_;  ///< exits that another's end may have caused
 };
 
 }  // namespace weft::tools
