@@ -81,7 +81,8 @@ void live(const std::string_view how, weft::runtime& runtime, weft::communicator
     std::this_thread::sleep_for(std::chrono::minutes(1));
   }
   if ((how == "overflow" || how == "handled") && world.rank() == 1) std::printf("%d\n", add_up(1000));
-  if (how == "fault" && world.rank() == 1) *reinterpret_cast<volatile char*>(16) = 1;
+  char* volatile nothing = nullptr;
+  if (how == "fault" && world.rank() == 1) *nothing = 1;
   world.barrier();
 }
 
