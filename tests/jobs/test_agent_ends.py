@@ -76,7 +76,7 @@ class Shells(OnShells):
 
     def test_an_agent_that_does_not_answer_keeps_nobody_waiting(self):
         for host in "b", "apart":
-            running = self.run_on(["a:1", f"{host}:1"], [], OBEYS, "say", "ready", "sleep", "60000")
+            running = self.run_on(["a:1", f"{host}:1"], ["--grace", "0.5"], OBEYS, "say", "ready", "sleep", "60000")
             self.assertTrue(running.said("ready", 2))
             deaf = running.agents()[-1]
             os.kill(deaf, signal.SIGSTOP)
@@ -121,6 +121,33 @@ class Shells(OnShells):
         wait_until(lambda: [state(pid) for pid in [running.process.pid, *ranks]] == ["T"] * 4)
         running.process.send_signal(signal.SIGCONT)
         self.assertEqual((running.wait(), running.out), (0, "ready\n" * 3 + "done\n" * 3), running.err)
+
+    def test_signals_for_the_ranks_reach_them(self):
+        running = self.run_on(self.each(2), [], OBEYS, "block", "10", "block", "12", "say", "ready", "await", "10", "await", "12")
+        self.assertTrue(running.said("ready", 6))
+        for agent in running.agents():
+            os.kill(agent, signal.SIGUSR1)  # as a resource manager may send it to everything of a job
+        running.process.send_signal(signal.SIGUSR1)
+        self.assertTrue(running.said("signal 10", 6))
+        running.process.send_signal(signal.SIGUSR2)
+        self.assertEqual(running.wait(), 0, running.err)
+        self.assertEqual(running.out.count("signal 12\n"), 6)
+
+    def test_ranks_have_time_to_end_by_themselves(self):
+        words = ["block", "15", "say", "ready", "await", "15", "sleep", "1500", "say", "done"]
+        running = self.run_on(self.each(2), [], OBEYS, *words)
+        self.assertTrue(running.said("ready", 6))
+        running.process.terminate()
+        self.assertEqual(running.wait(), 128 + signal.SIGTERM)
+        self.assertEqual(running.out.count("done\n"), 6)
+        running = self.run_on(self.each(2), ["--grace", "1"], OBEYS, "ignore", "15", "say", "ready", "sleep", "60000")
+        self.assertTrue(running.said("ready", 6))
+        begin = time.monotonic()
+        running.process.terminate()
+        self.assertEqual(running.wait(), 128 + signal.SIGTERM)
+        self.assertGreaterEqual(time.monotonic() - begin, 1)
+        self.assertLess(time.monotonic() - begin, 6)
+        self.assertEqual(running.left_after(2), {})
 
     def test_writers_learn_that_nobody_reads(self):
         command = [WEFT, "run", "--hosts", "a:1,b:1", "--rsh", self.shell, "--oversubscribe", OBEYS, "flood", "9999999", "x"]

@@ -1,9 +1,10 @@
 // What the tests of `weft run` start as a rank. Its arguments are commands, carried out one after another:
 //   only RANK COMMAND...   stop here unless this is process RANK
 //   say TEXT, complain TEXT, part TEXT (no newline), flood COUNT LETTER
-//   sleep MILLISECONDS, exit STATUS, signal NUMBER, ignore NUMBER, fork (a child that sleeps), escape (one in a session
-//   of its own), echo (standard input), variable NAME, mask, region (a file as libfabric's shm makes it), join, lost
-//   PROCESS, fill MEBIBYTES (of memory, so that a core takes long), await-dump (of a core, by a process of this job)
+//   sleep MILLISECONDS, exit STATUS, signal NUMBER, ignore NUMBER, block NUMBER, await NUMBER (of a blocked one), fork
+//   (a child that sleeps), escape (one in a session of its own), echo (standard input), variable NAME, mask, region (a
+//   file as libfabric's shm makes it), join, lost PROCESS, fill MEBIBYTES (of memory, so that a core takes long),
+//   await-dump (of a core, by a process of this job)
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -104,6 +105,16 @@ int obey(char** argv) {
     return std::fflush(stdout), std::this_thread::sleep_for(std::chrono::milliseconds(number())), 2;
   if (command == "exit") std::exit(number());
   if (command == "ignore") return ::signal(number(), SIG_IGN), 2;
+  if (command == "block" || command == "await") {
+    sigset_t one;
+    ::sigemptyset(&one);
+    ::sigaddset(&one, number());
+    if (command == "block") return ::sigprocmask(SIG_BLOCK, &one, nullptr), 2;
+    int taken = 0;
+    std::fflush(stdout);
+    ::sigwait(&one, &taken);
+    return std::printf("signal %d\n", taken), std::fflush(stdout), 2;
+  }
   if (command == "variable") {
     const char* const value = std::getenv(argv[1]);
     return std::printf("%s=%s\n", argv[1], value == nullptr ? "(unset)" : value), 2;

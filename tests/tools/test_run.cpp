@@ -244,6 +244,7 @@ TEST_CASE("bad options are named, with what is right") {
   CHECK_THAT(refusal({"-n", "1", "--topology", "/nowhere"}), ContainsSubstring("/nowhere cannot be read"));
   CHECK_THAT(refusal({"-n", "1", "--topology", "/etc/passwd"}), ContainsSubstring("/etc/passwd:1: "));
   CHECK_THAT(refusal({"-n", "1", "--timeout", "-1"}), ContainsSubstring("above 0"));
+  CHECK_THAT(refusal({"-n", "1", "--grace", "-1"}), ContainsSubstring("not a number of seconds"));
   CHECK_THAT(refusal({"-n", "1", "--ranks-per-process", "0"}), ContainsSubstring("whole number"));
   CHECK_THAT(refusal({"-n", "1", "--no-such-option"}), ContainsSubstring("--no-such-option"));
   CHECK_THAT(refusal({"--", "-n", "2", "echo"}), ContainsSubstring("\"-n\" stands behind the --"));
@@ -319,6 +320,50 @@ TEST_CASE("a signal to the launcher ends everything") {
     CHECK(std::chrono::steady_clock::now() - begin < 2s);
     CHECK(left_behind().empty());
   }
+}
+
+TEST_CASE("signals for the ranks are passed on to them") {
+  launcher running(job({"-n", "2"}, {"block", "10", "block", "12", "say", "ready", "await", "10", "await", "12"}));
+  REQUIRE(running.said("ready", 2));
+  running.signal(SIGUSR1);
+  REQUIRE(running.said("signal 10", 2));
+  running.signal(SIGUSR2);
+  const outcome ended = running.wait();
+  CHECK(ended.status == 0);
+  CHECK(ended.error.empty());
+  CHECK_THAT(ended.output, ContainsSubstring("signal 12"));
+}
+
+TEST_CASE("after a signal that ends the job ranks have time to end by themselves") {
+  const words slow{"block", "15", "say", "ready", "await", "15", "sleep", "1500", "say", "done"};
+  for (const int number : {SIGTERM, SIGINT}) {
+    launcher running(job({"-n", "2"}, slow));
+    REQUIRE(running.said("ready", 2));
+    running.signal(number);
+    const outcome ended = running.wait();
+    CHECK(ended.status == 128 + number);
+    CHECK_THAT(ended.output, ContainsSubstring("done\ndone\n"));
+  }
+  const auto time_of = [](const words& options, int signals) {
+    words all{"-n", "2"};
+    all.insert(all.end(), options.begin(), options.end());
+    launcher running(job(all, {"ignore", "15", "say", "ready", "sleep", "60000"}));
+    REQUIRE(running.said("ready", 2));
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < signals; ++i) {
+      running.signal(SIGTERM);
+      std::this_thread::sleep_for(100ms);
+    }
+    CHECK(running.wait().status == 128 + SIGTERM);
+    return std::chrono::steady_clock::now() - begin;
+  };
+  const auto limited = time_of({"--grace", "1.5"}, 1);
+  CHECK(limited >= 1500ms);
+  CHECK(limited < 6s);
+  CHECK(time_of({"--grace", "0"}, 1) < 3s);
+  CHECK(time_of({}, 1) >= 10s);
+  CHECK(time_of({}, 2) < 5s);  // who asks twice does not want to wait
+  CHECK(left_behind().empty());
 }
 
 TEST_CASE("a launcher that is killed takes the job with it") {

@@ -180,7 +180,7 @@ void agent::start_processes() try {
   link_.send(message::failed, to_body(failure{1, failed.what()}));
 }
 
-/// A signal to this agent ends it, and by that the job.
+/// A signal to this agent ends it, and by that the job; but for those that the ranks get from the launcher.
 void agent::handle_signals() {
   signalfd_siginfo info;
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
@@ -189,7 +189,7 @@ void agent::handle_signals() {
     const auto shell = [pid](const auto& other) { return other->shell() == pid; };
     if (number == SIGCHLD) {
       if (processes_ && std::none_of(others_.begin(), others_.end(), shell)) processes_->child_ended(pid);
-    } else if (number != SIGTSTP && number != SIGCONT) {
+    } else if (!is_passed_on(number)) {
       end_at_once();
       std::_Exit(128 + number);
     }

@@ -45,7 +45,7 @@ class job {
   void handle_signals();
   void handle_signal(int number);
   void handle_timeout();
-  void end(int status, const std::string& why);
+  void end(int status, const std::string& why, std::chrono::milliseconds until_kill = short_grace);
   void kill_all();
   void finish();
   void write_out();
@@ -125,8 +125,8 @@ std::string job::name_of(int process) const {
 }
 
 void job::handle_end(int process, const ending& how) {
-  if (ending_) return;
   if (!how.failed()) return server_->leave(process);
+  if (ending_) return;
   const std::string what = name_of(process) + " " + describe(how);
   if (!settings_.continue_on_failure) return end(how.exit_status(), what);
   if (!status_) status_ = how.exit_status();
@@ -152,14 +152,13 @@ void job::handle_signals() {
 }
 
 void job::handle_signal(int number) {
-  if (number == SIGCONT) return processes_->signal(SIGCONT);
-  if (number == SIGTSTP) {  // Ctrl-Z stops the whole job, and this process with it until SIGCONT
-    processes_->signal(SIGTSTP);
-    ::raise(SIGSTOP);
+  if (is_passed_on(number)) {
+    processes_->signal(number);
+    if (number == SIGTSTP) ::raise(SIGSTOP);  // Ctrl-Z stops the whole job, and this process with it until SIGCONT
     return;
   }
   if (ending_) return kill_all();  // who asks twice does not want to wait
-  end(128 + number, "received SIG" + std::string(::sigabbrev_np(number)));
+  end(128 + number, "received SIG" + std::string(::sigabbrev_np(number)), settings_.grace);
 }
 
 void job::handle_timeout() {
@@ -169,11 +168,11 @@ void job::handle_timeout() {
   if (!ending_) end(124, std::string("the job did not end within ") + seconds.data() + " s (--timeout)");
 }
 
-void job::end(int status, const std::string& why) {
+void job::end(int status, const std::string& why, std::chrono::milliseconds until_kill) {
   if (ending_) return;
   if (!status_) status_ = status;
   ending_ = true;
-  kill_at_ = clock_type::now() + grace;
+  kill_at_ = clock_type::now() + until_kill;
   say(processes_->running() ? why + "; ending the job" : why);
   processes_->signal(SIGTERM);
   processes_->signal(SIGCONT);  // who is stopped could not end
@@ -189,9 +188,10 @@ std::optional<clock_type::time_point> job::next_moment() const {
   return std::min(*kill_at_, *timeout_at_);
 }
 
+/// The grace is that of the ranks. What they leave behind has less.
 void job::finish() {
-  const auto now = clock_type::now();
-  processes_->finish(ending_ ? kill_at_.value_or(now) : now + grace, ending_);
+  const auto now = clock_type::now(), soon = now + short_grace;
+  processes_->finish(ending_ ? std::min(kill_at_.value_or(now), soon) : soon, ending_);
   write_out();
 }
 

@@ -18,6 +18,8 @@ std::string check_seconds(const std::string& text) {
   return "\"" + text + "\" is not a number of seconds above 0";
 }
 
+std::string check_grace(const std::string& text) { return text == "0" ? "" : check_seconds(text); }
+
 std::string check_export(const std::string& text) {
   return text.empty() || text.front() == '=' ? "\"" + text + "\" does not begin with a variable's name" : "";
 }
@@ -25,7 +27,7 @@ std::string check_export(const std::string& text) {
 struct command_line {
   job_settings settings;
   std::string on_failure;  ///< empty: not said
-  double timeout = 0;
+  double timeout = 0, grace = 10;
   std::string hosts, hostfile;
   int ranks = 0;  ///< 0: not said
   int spares = 0;
@@ -65,6 +67,7 @@ int run(command_line& line, const std::vector<std::string>& program) {
   if (settings.program.front().starts_with('-')) throw CLI::ExtrasError({settings.program.front()});
   place(line);
   if (line.timeout > 0) settings.timeout = std::chrono::milliseconds(std::llround(std::ceil(line.timeout * 1000)));
+  settings.grace = std::chrono::milliseconds(std::llround(std::ceil(line.grace * 1000)));
   settings.continue_on_failure = line.on_failure == "continue" || (line.spares > 0 && line.on_failure.empty());
   if (line.spares > 0) settings.exports.push_back("WEFT_SPARES=" + std::to_string(line.spares));
   return run_job_or_say_why("weft run", settings);
@@ -81,7 +84,9 @@ void add_run(CLI::App& weft, int& status) {
   app->footer(
       "Everything after PROGRAM belongs to it. Rank 0 reads the standard input, the others read nothing.\n"
       "The exit status is that of the rank that failed first (128 and the signal's number where a signal\n"
-      "killed it), 124 after a timeout, 126 or 127 for a program that cannot be executed or does not exist.");
+      "killed it), 124 after a timeout, 126 or 127 for a program that cannot be executed or does not exist.\n"
+      "The ranks get SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT as this command gets them. SIGTERM, SIGINT, SIGQUIT and\n"
+      "SIGHUP end the job: the ranks get SIGTERM, and have --grace to end by themselves; a second one kills at once.");
   app->prefix_command();
   const auto line = std::make_shared<command_line>();
   job_settings& s = line->settings;
@@ -117,6 +122,9 @@ void add_run(CLI::App& weft, int& status) {
       ->type_name("VAR[=VALUE]");
   app->add_flag("--tag-output", s.tag_output, "Begin each line of output with its [rank]");
   app->add_option("--timeout", line->timeout, "End the job after so long")->check(check_seconds)->type_name("SECONDS");
+  app->add_option("--grace", line->grace, "Time that a signal which ends the job leaves the ranks, before SIGKILL [10]")
+      ->check(check_grace)
+      ->type_name("SECONDS");
   app->add_flag("--oversubscribe", s.oversubscribe, "More ranks than cores are meant so: say nothing");
   choose(app->add_option("--on-failure", line->on_failure,
                          "What happens to the others when a rank fails; end, and with spares continue"),

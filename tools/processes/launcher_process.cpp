@@ -2,12 +2,21 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <weft/processes/launcher_process.hpp>
 #include <weft/runtime/error.hpp>
 
 namespace weft::tools {
+namespace {
+
+constexpr int passed_on[] = {SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+constexpr int ends_job[] = {SIGINT, SIGTERM, SIGQUIT};  // and SIGHUP, unless nohup has it ignored
+
+}  // namespace
+
+bool is_passed_on(int number) noexcept { return std::ranges::find(passed_on, number) != std::end(passed_on); }
 
 void open_standard_descriptors() {
   int fd;
@@ -18,7 +27,9 @@ void open_standard_descriptors() {
 file_descriptor take_signals() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGCONT, SIGCHLD}) ::sigaddset(&set, number);
+  for (const int number : passed_on) ::sigaddset(&set, number);
+  for (const int number : ends_job) ::sigaddset(&set, number);
+  ::sigaddset(&set, SIGCHLD);
   struct sigaction hangup {};
   ::sigaction(SIGHUP, nullptr, &hangup);
   if (hangup.sa_handler != SIG_IGN) ::sigaddset(&set, SIGHUP);           // nohup keeps its meaning

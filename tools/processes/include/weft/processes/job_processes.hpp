@@ -12,8 +12,9 @@
 
 namespace weft::tools {
 
-/// From SIGTERM to SIGKILL, and from there to giving up on what SIGKILL does not end at once.
-constexpr std::chrono::milliseconds grace{500};
+/// From SIGTERM to SIGKILL, where nobody has said otherwise, and from there to giving up on what SIGKILL does not end
+/// at once.
+constexpr std::chrono::milliseconds short_grace{500};
 constexpr std::chrono::milliseconds after_kill{500};
 
 /// What the launcher is told, from within its event loop.
@@ -37,7 +38,7 @@ class job_processes {
   virtual bool running() const noexcept = 0;
 
   /// Sends a signal to every process and to what it started. Those that are not started yet will not be after SIGTERM
-  /// or SIGKILL.
+  /// or SIGKILL, and do not get any other.
   virtual void signal(int number) = 0;
 
   /// Some child of the launcher has ended.

@@ -36,6 +36,7 @@ struct job_settings {
   std::vector<std::string> exports;  ///< "NAME=VALUE" or "NAME"
   bool tag_output = false;
   std::optional<std::chrono::milliseconds> timeout;
+  std::chrono::milliseconds grace{10'000};  ///< from SIGTERM to SIGKILL, when a signal ends the job
   bool oversubscribe = false;
   bool continue_on_failure = false;
   std::vector<std::string> program;                ///< its name and arguments
