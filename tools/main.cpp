@@ -1,13 +1,14 @@
 // The `weft` command: each subcommand is in a folder of its own.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <new>
 #include <utility>
+#include <weft/command_line/command_line.hpp>
 #include <weft/command_line/subcommands.hpp>
+#include <weft/command_line/suggestion.hpp>
 #include <weft/runtime/limits.hpp>
 
 int main(int argc, char** argv) {
@@ -15,6 +16,13 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "weft " WEFT_VERSION);
   app.require_subcommand(1);
   app.get_formatter()->column_width(40);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  app.failure_message([&](const CLI::App*, const CLI::Error& failure) {
+    const auto is = [&](CLI::ExitCodes code) { return failure.get_exit_code() == static_cast<int>(code); };
+    const bool unknown = is(CLI::ExitCodes::ExtrasError) || is(CLI::ExitCodes::RequiredError);
+    const std::string meant = unknown ? weft::tools::suggestion(app, arguments) : "";
+    return (meant.empty() ? std::string(failure.what()) + "\n" : meant) + "Run with --help for more information.\n";
+  });
   int status = 0;
   weft::tools::add_run(app, status);
   weft::tools::add_agent(app, status);
@@ -25,9 +33,8 @@ int main(int argc, char** argv) {
   weft::tools::add_noise(app);
   weft::tools::add_tune(app, status);
   try {
-    auto arguments = weft::tools::without_marker_before_program(app, {argv + 1, argv + argc});
-    std::ranges::reverse(arguments);  // as CLI11 wants them
-    app.parse(std::move(arguments));
+    arguments = weft::tools::understood_by_command(app, arguments);
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as CLI11 wants them
   } catch (const CLI::ParseError& failure) {
     return app.exit(failure) == 0 ? 0 : 2;
   } catch (const std::bad_alloc&) {
@@ -35,7 +42,7 @@ int main(int argc, char** argv) {
                  ENOMEM, weft::limit_behind(ENOMEM, "operator new").c_str());
     return 1;
   } catch (const std::exception& failure) {
-    std::fprintf(stderr, "weft: %s\n", failure.what());
+    std::fprintf(stderr, "weft: %s\n%s", failure.what(), weft::tools::suggestion(app, arguments).c_str());
     return 1;
   }
   return status;

@@ -86,7 +86,7 @@ def predictions(options, ranks, costs):
     """Of the fastest all-reduce of each size by the costs in that file: seconds."""
     count = options.first
     while count <= options.last:
-        made = json.loads(output(options.weft, "plan", "allreduce", "--ranks", str(ranks), "--count", str(count),
+        made = json.loads(output(options.weft, "plan", "allreduce", "--ranks", str(ranks), "--bytes", str(count),
                                           "--explain", "--tuning", costs, "--format", "json"))
         yield f"allreduce of {named(count)}", min(one["predicted_us"] for one in made["alternatives"]) / 1e6
         count *= options.factor

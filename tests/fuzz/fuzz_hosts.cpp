@@ -1,8 +1,8 @@
 // Host files; with 0 in front, what stands behind --hosts.
+#include <weft/launch/hosts.hpp>
 #include <weft/runtime/error.hpp>
 
 #include "input.hpp"
-#include "tools/launch/hosts.hpp"
 
 using namespace weft::tools;
 

@@ -25,6 +25,18 @@ class Shells(OnShells):
         status, out, err = self.outcome(self.each(4), ["--ranks-per-process", "2"], JOBS, "meet")
         self.assertEqual((status, out), (0, "12 ranks\n"), err)
 
+    def test_a_list_in_brackets_and_several_programs(self):
+        which = ["variable", "WEFT_PROCESS", "say"]
+        command = [WEFT, "run", "--host", "n[1-2,5],m:1", "-ppn", "2", "-np", "3", "--rsh", self.shell, "--oversubscribe",
+                   "--tag-output", OBEYS, "join", *which, "a", ":", "-n", "5", OBEYS, "join", *which, "b"]
+        running = Running(command)
+        self.assertEqual(running.wait(), 0, running.err)
+        expected = [f"[{i}] {line}" for i in range(8) for line in (f"WEFT_PROCESS={i}", "a" if i < 3 else "b")]
+        self.assertEqual(sorted(running.out.splitlines()), expected)
+        running = Running([WEFT, "run", "--hosts", "n[2-1]", "--rsh", self.shell, OBEYS, "say", "x"])
+        self.assertEqual(running.wait(), 2)
+        self.assertIn("runs backwards", running.err)
+
     def test_a_hostfile(self):
         path = program("a slots=2\n# nobody\nb:1\n")
         status, out, err = self.outcome([], ["--hostfile", path], OBEYS, "join", "say", "met")

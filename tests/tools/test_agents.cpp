@@ -78,7 +78,8 @@ struct waiting_launcher {
 
 TEST_CASE("what launcher and agents say survives the way, whatever bytes it has") {
   orders sent;
-  sent.settings.program = {"./a.out", "\xff\xfe one", ""};
+  sent.settings.programs = {{0, {"./a.out", "\xff\xfe one", ""}}, {4, {"b"}}};
+  sent.settings.cpus_per_rank = 3;
   sent.settings.ranks = 7;
   sent.settings.bind_to = weft::topology::binding::numa;
   sent.settings.exports = {"A=\x80"};
@@ -86,7 +87,10 @@ TEST_CASE("what launcher and agents say survives the way, whatever bytes it has"
   sent.job = ~std::uint64_t{0};
   sent.folder = "/tmp/\xc3";
   const auto got = from_body<orders>(to_body(sent));
-  CHECK(got.settings.program == sent.settings.program);
+  REQUIRE(got.settings.programs.size() == 2);
+  CHECK(got.settings.programs[0].words == sent.settings.programs[0].words);
+  CHECK(got.settings.programs[1].first == 4);
+  CHECK(got.settings.cpus_per_rank == 3);
   CHECK(got.settings.ranks == 7);
   CHECK(got.settings.bind_to == weft::topology::binding::numa);
   CHECK(got.settings.exports == sent.settings.exports);

@@ -3,6 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <weft/command_line/command_line.hpp>
 #include <weft/fabric/provider.hpp>
 #include <weft/runtime.hpp>
 #include <weft/schedules/algorithms.hpp>
@@ -63,6 +64,11 @@ TEST_CASE("sizes are read with their units") {
   CHECK(parse_size("64k") == 65536);
   CHECK(parse_size("16M") == 16u << 20);
   CHECK(parse_size("2G") == std::size_t{2} << 30);
+  CHECK(parse_size("64K") == 65536);
+  CHECK(parse_size("4KiB") == 4096);
+  CHECK(parse_size("1MiB") == 1u << 20);
+  CHECK(parse_size("12B") == 12);
+  CHECK(parse_size("0", 0) == 0);
   for (const char* text :
        {"", "0", "0k", "k", "-1", "1.5", "8 ", "8kB", "8T", "99999999999999999999", "99999999999999G"})
     CHECK_THROWS_AS(parse_size(text), std::invalid_argument);

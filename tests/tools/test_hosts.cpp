@@ -7,11 +7,11 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <weft/launch/hosts.hpp>
 #include <weft/runtime/error.hpp>
 
 #include "catch.hpp"
 #include "tools/agents/agent_tree.hpp"
-#include "tools/launch/hosts.hpp"
 
 using weft_test::ContainsSubstring;
 using namespace weft::tools;
@@ -63,6 +63,11 @@ TEST_CASE("a list of hosts") {
   CHECK(shown(parse_hosts("a")) == "a:?");
   CHECK(shown(parse_hosts("a:4,b.example.org,[fd00::1]:2")) == "a:4 b.example.org:? fd00::1:2");
   CHECK(shown(parse_hosts("a:2,b:1,a:3")) == "a:5 b:1");
+  CHECK(shown(parse_hosts("n[1-2,5]:2,m[08-10],r[0-1]n[1-2]:3")) ==
+        "n1:2 n2:2 n5:2 m08:? m09:? m10:? r0n1:3 r0n2:3 r1n1:3 r1n2:3");
+  CHECK(shown(parse_hosts("n[1-2]:2,[fd00::1],[fd00::2]:3,n2")) == "n1:2 n2:3 fd00::1:? fd00::2:3");
+  for (const char* bad : {"n[", "n[]", "n[2-1]", "n[1-2", "n[1-2]]", "[fd00::1", "n[1-9999999]", "a,[fd00::1],,b"})
+    CHECK_THAT(refusal([&] { parse_hosts(bad); }), ContainsSubstring(std::string("--hosts ") + bad));
   for (const char* bad : {"", "a,", ",a", "a:", "a:0", "a:-1", "a:x", "a:1:2", "-a", "a b", "a:9999999"})
     CHECK_THAT(refusal([&] { parse_hosts(bad); }), ContainsSubstring(std::string("--hosts ") + bad));
   CHECK_THAT(refusal([] { parse_hosts("fd00::1"); }), ContainsSubstring("in brackets"));
@@ -76,6 +81,9 @@ TEST_CASE("a host that is named again and again has no more ranks than a host ma
 TEST_CASE("a file of hosts, and where it is wrong") {
   const hostfile file("# the cluster\n\na slots=4 # fast\n  b:2\nc\n");
   CHECK(shown(read_hostfile(file.path)) == "a:4 b:2 c:?");
+  const hostfile bracketed("n[1-2,4] slots=2\nm[1-2]:3\n[fd00::1] slots=4\n");
+  CHECK(shown(read_hostfile(bracketed.path)) == "n1:2 n2:2 n4:2 m1:3 m2:3 fd00::1:4");
+  CHECK_THAT(refused_file("a\nn[2-1]\n"), ContainsSubstring(":2: ") && ContainsSubstring("runs backwards"));
   CHECK_THAT(refused_file("a slots=4\nb slots=four\n"), ContainsSubstring(file.path + ":2: \"four\""));
   CHECK_THAT(refused_file("a\n\nb slots 4\n"), ContainsSubstring(file.path + ":3: \"slots\" is not expected"));
   CHECK_THAT(refused_file("a:4 slots=4\n"), ContainsSubstring(file.path + ":1: \"slots=4\" is not expected"));

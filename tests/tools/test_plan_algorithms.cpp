@@ -103,7 +103,7 @@ TEST_CASE("one rank's steps are those that it has in the whole plan") {
 
 TEST_CASE("a million ranks' plan shows one of them") {
   const outcome tree = weft_test::run(
-      {"plan", "broadcast", "--ranks", "1000000", "--rank", "999999", "--format", "json", "--count", "8"});
+      {"plan", "broadcast", "--ranks", "1000000", "--rank", "999999", "--format", "json", "--bytes", "8"});
   CHECK(tree.time < 30s);
   const json steps = json::parse(tree.output).at("steps");
   REQUIRE(steps.size() == 1);
@@ -155,7 +155,7 @@ TEST_CASE("a plan as GOAL takes as long as the steps that it was made from") {
       a.emit(of, to);
     });
     const auto read =
-        simulator::parse_goal(printed(a, {"--ranks", "5", "--count", "600", "--compute", "1200", "--format", "goal"}));
+        simulator::parse_goal(printed(a, {"--ranks", "5", "--bytes", "600", "--compute", "1200", "--format", "goal"}));
     const double directly = simulator::simulate(all, computing).completion;
     CHECK(directly > 1000);
     // A message without bytes is written with one, and GOAL knows no reading of another rank's memory.

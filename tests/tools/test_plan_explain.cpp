@@ -27,7 +27,7 @@ json explained(std::vector<std::string> arguments, const std::string& costs) {
 TEST_CASE("an explanation lists every algorithm, the fastest first, and marks the choice") {
   for (const auto& [collective, ranks] : std::map<std::string, std::string>{
            {"allreduce", "2"}, {"reduce", "7"}, {"broadcast", "64"}, {"alltoall", "5"}, {"barrier", "1000000"}}) {
-    const json made = explained({collective, "--ranks", ranks, "--count", "65536"}, costs_of_a_test);
+    const json made = explained({collective, "--ranks", ranks, "--bytes", "65536"}, costs_of_a_test);
     double before = 0;
     int chosen = 0;
     for (const json& one : made.at("alternatives")) {
@@ -47,7 +47,7 @@ TEST_CASE("an explanation follows the costs, and what is asked for") {
   slow_start.replace(slow_start.find("7e-07"), 5, "1e-02");
   slow_bytes.replace(slow_bytes.find("2e-10"), 5, "1e-06");
   slow_bytes.replace(slow_bytes.find("1e-10"), 5, "1e-06");
-  const std::vector<std::string> on_node{"allreduce", "--ranks", "16", "--count", "65536"};
+  const std::vector<std::string> on_node{"allreduce", "--ranks", "16", "--bytes", "65536"};
   CHECK(explained(on_node, slow_start).at("chosen") == "multi-leader");
   std::vector<std::string> call = on_node;
   call.insert(call.end(), {"--road", "fabric"});  // over which nobody reads another one's memory
@@ -66,7 +66,7 @@ TEST_CASE("in an explanation only messages longer than the eager limit pay for a
   std::string slow_handshake = costs_of_a_test;
   slow_handshake.replace(slow_handshake.find("handshake = 1e-06"), 17, "handshake = 1e-03");
   const auto fastest = [](const std::string& bytes, const std::string& costs) {
-    const std::vector<std::string> call{"broadcast", "--ranks", "2", "--count", bytes, "--road", "fabric"};
+    const std::vector<std::string> call{"broadcast", "--ranks", "2", "--bytes", bytes, "--road", "fabric"};
     return explained(call, costs).at("alternatives").at(0).at("predicted_us").get<double>();
   };
   CHECK(fastest("8192", slow_handshake) == fastest("8192", costs_of_a_test));

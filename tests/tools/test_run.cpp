@@ -271,6 +271,68 @@ TEST_CASE("too many ranks are mentioned once") {
   CHECK(run({"run", "-n", "70", "--oversubscribe", "true"}).error.empty());
 }
 
+TEST_CASE("several programs are one job, their ranks in the order in which they stand") {
+  const words parts{"join", "variable", "WEFT_PROCESS", "variable", "WEFT_RANKS", "say"};
+  const auto all = [&](words options) {
+    options.insert(options.begin(), {"run", "--oversubscribe", "--tag-output"});
+    for (const words& part : {words{"PROGRAM"}, parts, words{"a", ":", "-np", "3", "PROGRAM"}, parts, words{"b"}})
+      options.insert(options.end(), part.begin(), part.end());
+    return run(options);
+  };
+  const outcome one_each = all({"-n", "2"});
+  CHECK(one_each.status == 0);
+  CHECK(sorted_lines(one_each.output) == words{"[0] WEFT_PROCESS=0", "[0] WEFT_RANKS=5", "[0] a", "[1] WEFT_PROCESS=1",
+                                               "[1] WEFT_RANKS=5", "[1] a", "[2] WEFT_PROCESS=2", "[2] WEFT_RANKS=5",
+                                               "[2] b", "[3] WEFT_PROCESS=3", "[3] WEFT_RANKS=5", "[3] b",
+                                               "[4] WEFT_PROCESS=4", "[4] WEFT_RANKS=5", "[4] b"});
+  const outcome two_each = all({"-n", "2", "--ranks-per-process", "2"});
+  CHECK(two_each.status == 0);
+  CHECK(sorted_lines(two_each.output) == words{"[0-1] WEFT_PROCESS=0", "[0-1] WEFT_RANKS=5", "[0-1] a",
+                                               "[2-3] WEFT_PROCESS=1", "[2-3] WEFT_RANKS=5", "[2-3] b",
+                                               "[4] WEFT_PROCESS=2", "[4] WEFT_RANKS=5", "[4] b"});
+  CHECK_THAT(all({"-n", "3", "--ranks-per-process", "2"}).error,
+             ContainsSubstring("2 ranks do not evenly share the 3 before"));
+  CHECK_THAT(all({"-n", "2", "--spares", "1"}).error, ContainsSubstring("all have to run the same program"));
+  for (const words& bad : {words{"-n", "1", "true", ":"},
+                           {"-n", "1", "true", ":", "-n", "1"},
+                           {"-n", "1", ":", "true"},
+                           {"-n", "1", "true", ":", "-n", "0", "true"},
+                           {"-n", "1", "true", ":", "--hosts", "a", "true"}}) {
+    words whole{"run"};
+    whole.insert(whole.end(), bad.begin(), bad.end());
+    CAPTURE(bad);
+    CHECK(run(whole).status == 2);
+  }
+  CHECK_THAT(run({"run", "-n", "1", "true", ":", "false"}).error, ContainsSubstring("--ranks of false"));
+  const outcome missing = run({"run", "-n", "1", "true", ":", "-n", "1", "no-such-program"});
+  CHECK(missing.status == 127);
+  CHECK_THAT(missing.error, ContainsSubstring("no-such-program"));
+}
+
+TEST_CASE("every rank has the cores that it is to have, and OpenMP knows") {
+  {
+    const weft_test::variable machine("HWLOC_SYNTHETIC", "numa:2 core:4 pu:1");
+    const outcome bound =
+        run({"run", "--oversubscribe", "--report-bindings", "-n", "2", "--cpus-per-rank", "3", "true"});
+    CHECK_THAT(bound.error, ContainsSubstring("rank 0: cpus 0-2,") && ContainsSubstring("rank 1: cpus 4-6,"));
+    const outcome hosting = run({"run", "--oversubscribe", "--report-bindings", "-n", "4", "--ranks-per-process", "2",
+                                 "--cpus-per-rank", "2", "true"});
+    CHECK_THAT(hosting.error, ContainsSubstring("ranks 0-1: cpus 0-3,") && ContainsSubstring("ranks 2-3: cpus 4-7,"));
+    CHECK_THAT(run({"run", "-n", "3", "--cpus-per-rank", "3", "true"}).error,
+               ContainsSubstring("3 ranks of 3 cores (--cpus-per-rank) share 8 cores"));
+  }
+  const auto threads = [](const words& options) {
+    words all{"-n", "1", "--cpus-per-rank", "3"};
+    all.insert(all.end(), options.begin(), options.end());
+    return run(job(all, {"variable", "OMP_NUM_THREADS"})).output;
+  };
+  CHECK(threads({}) == "OMP_NUM_THREADS=3\n");
+  CHECK(threads({"-x", "OMP_NUM_THREADS=2"}) == "OMP_NUM_THREADS=2\n");
+  CHECK(run(job({"-n", "1"}, {"variable", "OMP_NUM_THREADS"})).output == "OMP_NUM_THREADS=(unset)\n");
+  const weft_test::variable own("OMP_NUM_THREADS", "7");
+  CHECK(threads({}) == "OMP_NUM_THREADS=7\n");
+}
+
 TEST_CASE("processes are bound to cores of their own") {
   CHECK_THAT(run(job({"-n", "1", "--bind-to", "core"}, {"mask"})).output, ContainsSubstring("cpus "));
   CHECK(run(job({"-n", "1", "--bind-to", "none"}, {"mask"})).output ==

@@ -34,7 +34,7 @@ json sim_json(std::vector<std::string> arguments) {
 
 TEST_CASE("a reduction takes on one port what its plan says") {
   const json timed = sim_json({"reduce", "--ranks", "64", "--algorithm", "greedy", "--latency", "7",
-                               "--compute-per-byte", "4", "--count", "1", "--ports", "one"});
+                               "--compute-per-byte", "4", "--bytes", "1", "--ports", "one"});
   CHECK(timed.at("completion") == 58);
   CHECK(timed.at("messages") == 63);
   CHECK(timed.at("rank_times").size() == 64);
@@ -51,7 +51,7 @@ TEST_CASE("what was measured takes the place of what is not given") {
       "node.latency = 7e-07\nnode.overhead = 2e-07\nnode.gap = 3e-07\nnode.gap_per_byte = 1e-10\n"
       "node.exchange_per_byte = 2e-10\nnode.handshake = 1e-06\ncombine.sum.float = 5e-11\n");
   const auto pair = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"reduce", "--ranks", "2", "--count", "1000", "--tuning", costs.path()});
+    more.insert(more.begin(), {"reduce", "--ranks", "2", "--bytes", "1000", "--tuning", costs.path()});
     return sim_json(more).at("completion").get<double>();
   };
   CHECK(pair({}) == Approx(700 + 2 * 200 + 100 + 50));
@@ -71,7 +71,7 @@ TEST_CASE("all of a model's parameters count") {
   CHECK(barrier({}) == 300);
   CHECK(barrier({"--overhead", "5"}) == 330);
   const auto pair = [](std::vector<std::string> more) {
-    more.insert(more.begin(), {"reduce", "--ranks", "2", "--count", "10", "--latency", "100"});
+    more.insert(more.begin(), {"reduce", "--ranks", "2", "--bytes", "10", "--latency", "100"});
     return sim_json(more).at("completion").get<double>();
   };
   CHECK(pair({"--gap-per-byte", "2"}) == 120);
@@ -86,7 +86,7 @@ TEST_CASE("every collective and algorithm can be timed, each size in a line") {
   for (const auto& a : weft::schedules::algorithms()) {
     const std::string collective(name(a.kind)), algorithm(a.name);
     CAPTURE(collective, algorithm);
-    std::vector<std::string> words{collective, "-n", "6",  "--algorithm", algorithm, "--count", "60",
+    std::vector<std::string> words{collective, "-n", "6",  "--algorithm", algorithm, "--bytes", "60",
                                    "6000",     "-L", "10", "-G",          "1",       "--json"};
     if ((a.parameters & weft::schedules::takes::groups) != 0) words.insert(words.end(), {"--group-size", "2"});
     const outcome done = sim(words);
@@ -127,7 +127,7 @@ TEST_CASE("a timeline is drawn into a file") {
   CHECK(sim({"reduce", "-n", "4", "-L", "1", "--svg", drawing.path()}).status == 0);
   CHECK_THAT(drawing.text(), ContainsSubstring("<svg"));
   CHECK_THAT(drawing.text(), ContainsSubstring("class=\"transfer\""));
-  const outcome two = sim({"reduce", "-n", "4", "--count", "1", "2", "--svg", drawing.path()});
+  const outcome two = sim({"reduce", "-n", "4", "--bytes", "1", "2", "--svg", drawing.path()});
   CHECK(two.status == 2);
   CHECK_THAT(sim({"reduce", "-n", "4", "-L", "1", "--svg", "/no/such/folder/x.svg"}).error,
              ContainsSubstring("cannot be written"));
@@ -152,7 +152,7 @@ TEST_CASE("rings along the switches are not slowed by a network, random ones are
       "SwitchName=s0 Nodes=a[1-8]\nSwitchName=s1 Nodes=b[1-8]\nSwitchName=s2 Nodes=c[1-8]\nSwitchName=s3 Nodes=d[1-8]\n"
       "SwitchName=top Switches=s[0-3]\n");
   const auto ring = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"allreduce", "--algorithm", "ring", "--count", "32768", "-L", "100", "-G", "1"});
+    more.insert(more.begin(), {"allreduce", "--algorithm", "ring", "--bytes", "32768", "-L", "100", "-G", "1"});
     if (std::find(more.begin(), more.end(), "-n") == more.end()) more.insert(more.end(), {"-n", "32"});
     return sim_json(more).at("completion").get<double>();
   };
@@ -206,6 +206,8 @@ TEST_CASE("bad arguments of a simulation are named, with what is right") {
   for (const char* time : {"-1", "nan", "x", ""})
     CHECK_THAT(refusal({"reduce", "--ranks", "4", "--latency", time}), ContainsSubstring("is not a time"));
   CHECK_THAT(refusal({"reduce", "--ranks", "4", "--count", "-8"}), ContainsSubstring("is not a whole number"));
+  CHECK_THAT(refusal({"reduce", "--ranks", "4", "--bytes", "-8"}), ContainsSubstring("is not a number of bytes"));
+  CHECK_THAT(refusal({"reduce", "--ranks", "4", "--bytes", "8", "--count", "2"}), ContainsSubstring("excludes"));
   CHECK_THAT(refusal({"reduce", "--ranks", "4", "--ports", "two"}), ContainsSubstring("{pipelined,one,many}"));
   for (const char* noise : {"100", "100:100", "x:1", "100:10:often", "100:10:random:1"})
     CHECK_THAT(refusal({"reduce", "--ranks", "4", "--noise", noise}), ContainsSubstring("PERIOD:DURATION"));

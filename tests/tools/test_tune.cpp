@@ -72,7 +72,7 @@ TEST_CASE("what tune writes is read by plan, bench and jobs, which choose alike"
   CHECK_FALSE(measured.machine[road::fabric].has_value());
 
   const outcome planned = succeed(
-      {"plan", "allreduce", "--ranks", "2", "--count", "4096", "--explain", "--tuning", file, "--format", "json"});
+      {"plan", "allreduce", "--ranks", "2", "--bytes", "4096", "--explain", "--tuning", file, "--format", "json"});
   const json explanation = json::parse(planned.output);
   const outcome benched = succeed({"bench", "allreduce", "-n", "2", "-b", "4096", "-e", "4096", "--budget", "2",
                                    "--json", "--persistent", "--weft-tune=" + file});

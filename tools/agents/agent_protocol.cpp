@@ -7,18 +7,15 @@ namespace weft::tools {
 
 using nlohmann::json;
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(job_program, first, words)
+
 void to_json(json& to, const job_settings& from) {
-  to = {{"ranks", from.ranks},
-        {"ranks_per_process", from.ranks_per_process},
-        {"workers", from.workers},
-        {"provider", from.provider},
-        {"topology", from.topology},
-        {"progress", from.progress},
-        {"exports", from.exports},
-        {"tag_output", from.tag_output},
-        {"oversubscribe", from.oversubscribe},
-        {"program", from.program},
-        {"map_by", static_cast<int>(from.map_by)},
+  to = {{"ranks", from.ranks},           {"ranks_per_process", from.ranks_per_process},
+        {"workers", from.workers},       {"cpus_per_rank", from.cpus_per_rank},
+        {"provider", from.provider},     {"topology", from.topology},
+        {"progress", from.progress},     {"exports", from.exports},
+        {"tag_output", from.tag_output}, {"oversubscribe", from.oversubscribe},
+        {"programs", from.programs},     {"map_by", static_cast<int>(from.map_by)},
         {"report", from.report_bindings}};
   if (from.bind_to) to["bind_to"] = static_cast<int>(*from.bind_to);
 }
@@ -27,13 +24,14 @@ void from_json(const json& from, job_settings& to) {
   from.at("ranks").get_to(to.ranks);
   from.at("ranks_per_process").get_to(to.ranks_per_process);
   from.at("workers").get_to(to.workers);
+  from.at("cpus_per_rank").get_to(to.cpus_per_rank);
   from.at("provider").get_to(to.provider);
   from.at("topology").get_to(to.topology);
   from.at("progress").get_to(to.progress);
   from.at("exports").get_to(to.exports);
   from.at("tag_output").get_to(to.tag_output);
   from.at("oversubscribe").get_to(to.oversubscribe);
-  from.at("program").get_to(to.program);
+  from.at("programs").get_to(to.programs);
   from.at("report").get_to(to.report_bindings);
   to.map_by = static_cast<topology::order>(from.at("map_by").get<int>());
   if (from.contains("bind_to")) to.bind_to = static_cast<topology::binding>(from["bind_to"].get<int>());

@@ -20,7 +20,7 @@
 namespace weft::tools {
 
 /// Differs between builds whose launchers and agents do not understand each other.
-inline constexpr int agent_protocol_version = 1;
+inline constexpr int agent_protocol_version = 2;
 
 /// The line that an agent begins with. `is_greeting`: a line of an agent of whatever version.
 std::string agent_greeting();

@@ -3,6 +3,7 @@
 #include <memory>
 #include <stdexcept>
 #include <weft/algorithms/named_algorithm.hpp>
+#include <weft/command_line/suggestion.hpp>
 #include <weft/schedules/builders.hpp>
 #include <weft/schedules/reduction_tree.hpp>
 
@@ -21,17 +22,33 @@ std::string plain(std::string_view name) {
   return letters;
 }
 
-/// Which of `names` is meant; throws, saying what there is no `what` of, when none is.
-std::size_t spelled(const std::string& wanted, const std::vector<std::string>& names, const std::string& what) {
-  std::string there_are;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (plain(names[i]) == plain(wanted)) return i;
-    there_are += (i == 0 ? "" : ", ") + names[i];
-  }
-  throw std::invalid_argument("no " + what + " is called \"" + wanted + "\": there are " + there_are);
+}  // namespace
+
+std::size_t name_meant(const std::string& wanted, const std::vector<std::string>& names, const std::string& what) {
+  std::vector<std::string> spelled;
+  for (const std::string& name : names) spelled.push_back(plain(name));
+  const auto index_of = [&](const std::string& word) {
+    return static_cast<std::size_t>(std::find(spelled.begin(), spelled.end(), word) - spelled.begin());
+  };
+  if (const std::size_t i = index_of(plain(wanted)); i < names.size()) return i;
+  const std::size_t near = index_of(nearest(plain(wanted), spelled));
+  throw std::invalid_argument("no " + what + " is called \"" + wanted + "\"" +
+                              (near < names.size() ? "; did you mean \"" + names[near] + "\"? There" : ": there") +
+                              " are {" + CLI::detail::join(names, ",") + "}");
 }
 
-}  // namespace
+CLI::Validator name_among(const std::vector<std::string>& names, const std::string& what) {
+  return CLI::Validator(
+      [names, what](std::string& text) {
+        try {
+          text = names[name_meant(text, names, what)];
+        } catch (const std::invalid_argument& failure) {
+          return std::string(failure.what());
+        }
+        return std::string();
+      },
+      "");
+}
 
 std::vector<std::string> collective_names() {
   std::vector<std::string> names;
@@ -42,7 +59,7 @@ std::vector<std::string> collective_names() {
 
 collective collective_named(const std::string& wanted) {
   const auto names = collective_names();
-  const std::string& exact = names[spelled(wanted, names, "collective")];
+  const std::string& exact = names[name_meant(wanted, names, "collective")];
   return std::find_if(algorithms().begin(), algorithms().end(),
                       [&](const algorithm& a) { return name(a.kind) == exact; })
       ->kind;
@@ -53,7 +70,7 @@ const algorithm& algorithm_named(collective of, const std::string& wanted) {
   if (wanted.empty()) return of == collective::reduce ? *find_algorithm(of, "greedy") : there_are.front();
   std::vector<std::string> names;
   for (const algorithm& a : there_are) names.emplace_back(a.name);
-  return there_are[spelled(wanted, names, "algorithm of " + std::string(name(of)))];
+  return there_are[name_meant(wanted, names, "algorithm of " + std::string(name(of)))];
 }
 
 steps_of_rank steps_of(const algorithm& how, const schedules::algorithm_arguments& shape) {

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
+#include <weft/algorithms/named_algorithm.hpp>
 #include <weft/command_line/command_line.hpp>
 #include <weft/command_line/subcommands.hpp>
 #include <weft/fabric/provider.hpp>
@@ -20,22 +22,13 @@ namespace {
 
 struct command_line {
   bench_settings settings;
-  std::string from, to;
+  std::optional<std::size_t> from, to;  ///< nothing: not said
   std::string type = "float", op = "sum", buffers = "private";
   std::size_t factor = 2, budget = 0;
   std::string prepost, noise;
   job_settings job;
   std::vector<CLI::Option*> launching;  ///< what says how the job is started
 };
-
-std::string check_size(const std::string& text) {
-  try {
-    parse_size(text);
-  } catch (const std::invalid_argument& failure) {
-    return failure.what();
-  }
-  return "";
-}
 
 std::string check_noise(const std::string& text) {
   try {
@@ -61,12 +54,11 @@ std::vector<std::string> names(std::span<const Enum> values, Predicate wanted) {
 
 void finish_settings(command_line& line) {
   bench_settings& s = line.settings;
-  s.one_way = s.collective == "latency" && !(line.from.empty() && line.to.empty());
-  if (line.from.empty()) line.from = s.collective == "overlap" ? "64k" : "8";
-  if (line.to.empty()) line.to = "16M";
-  s.from = parse_size(line.from);
-  s.to = parse_size(line.to);
-  if (s.from > s.to) throw CLI::ValidationError("-b", line.from + " is more than -e " + line.to);
+  s.one_way = s.collective == "latency" && (line.from || line.to);
+  s.from = line.from.value_or(s.collective == "overlap" ? 64 << 10 : 8);
+  s.to = line.to.value_or(16 << 20);
+  if (s.from > s.to)
+    throw CLI::ValidationError("-b", std::to_string(s.from) + " is more than -e " + std::to_string(s.to));
   s.factor = line.factor;
   if (line.budget == 0) line.budget = default_budget(s.collective);
   s.budget = std::chrono::milliseconds(line.budget);
@@ -80,9 +72,11 @@ void finish_settings(command_line& line) {
   if (kind && schedules::combines(*kind) && !kernels::has(s.op, s.type))
     throw CLI::ValidationError("--op", kernels::refusal(s.op, s.type));
   const auto valid = bench_algorithms(s.collective);
-  if (std::find(valid.begin(), valid.end(), s.algorithm) == valid.end())
-    throw CLI::ValidationError("--algorithm",
-                               s.algorithm + " not in {" + CLI::detail::join(valid, ",") + "} of " + s.collective);
+  try {
+    s.algorithm = valid[name_meant(s.algorithm, valid, "algorithm of " + s.collective)];
+  } catch (const std::invalid_argument& failure) {
+    throw CLI::ValidationError("--algorithm", failure.what());
+  }
   if (s.explain && !kind)
     throw CLI::ValidationError("--explain", "only a collective has algorithms, not " + s.collective);
   if (s.persistent && !kind)
@@ -110,7 +104,8 @@ std::vector<std::string> worker_arguments(const command_line& line) {
                                      "--op",        line.op,
                                      "--algorithm", s.algorithm,
                                      "--buffers",   line.buffers};
-  if (s.collective != "latency" || s.one_way) arguments.insert(arguments.end(), {"-b", line.from, "-e", line.to});
+  if (s.collective != "latency" || s.one_way)
+    arguments.insert(arguments.end(), {"-b", std::to_string(s.from), "-e", std::to_string(s.to)});
   if (s.check) arguments.push_back("--check");
   if (s.persistent) arguments.push_back("--persistent");
   if (s.started) arguments.push_back("--started");
@@ -148,8 +143,7 @@ int time_kernels(const CLI::App& app, const command_line& line) {
   std::string all;
   for (const working_set& each : sizes) all += (all.empty() ? "" : ", ") + std::to_string(each.bytes);
   std::erase_if(sizes, [&](const working_set& each) {
-    return (app["--from"]->count() > 0 && each.bytes < parse_size(line.from)) ||
-           (app["--to"]->count() > 0 && each.bytes > parse_size(line.to));
+    return each.bytes < line.from.value_or(each.bytes) || each.bytes > line.to.value_or(each.bytes);
   });
   if (sizes.empty()) throw CLI::ValidationError("-b, -e", "none of the working sets of kernels is between: " + all);
   bench_kernels(sizes, line.settings.json);
@@ -192,11 +186,16 @@ void add_bench(CLI::App& weft, int& status) {
   app->allow_extras();
   const auto line = std::make_shared<command_line>();
   bench_settings& s = line->settings;
-  choose(app->add_option("COLLECTIVE", s.collective, "What to time")->required(), bench_collectives());
+  app->add_option("COLLECTIVE", s.collective, "What to time")
+      ->required()
+      ->transform(name_among(bench_collectives(), "collective"))
+      ->type_name(CLI::detail::join(bench_collectives(), "|"));
   app->add_option("-b,--from", line->from, "Bytes of the first size, such as 8, 64k or 1M [8; overlap 64k]")
-      ->check(check_size)
+      ->transform(size_in_bytes())
       ->type_name("BYTES");
-  app->add_option("-e,--to", line->to, "Bytes that no size exceeds [16M]")->check(check_size)->type_name("BYTES");
+  app->add_option("-e,--to", line->to, "Bytes that no size exceeds [16M]")
+      ->transform(size_in_bytes())
+      ->type_name("BYTES");
   app->add_option("-f,--factor", line->factor, "From a size to the next [2]")
       ->check(whole_number(2, 1 << 20))
       ->type_name("FACTOR");

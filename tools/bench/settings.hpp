@@ -37,8 +37,4 @@ std::vector<std::string> bench_collectives();
 /// The values of --algorithm that `collective` has.
 std::vector<std::string> bench_algorithms(const std::string& collective);
 
-/// Bytes from digits, with k, M or G behind them if wanted (powers of 1024). Throws std::invalid_argument, saying what
-/// is right, for any other text and for 0.
-std::size_t parse_size(const std::string& text);
-
 }  // namespace weft::tools

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <stdexcept>
 #include <weft/choice/selection_settings.hpp>
 #include <weft/command_line/command_line.hpp>
 
@@ -12,12 +13,77 @@ constexpr double longest_time = 1e300;
 
 }  // namespace
 
+std::vector<std::string> understood(const CLI::App& app, std::vector<std::string> arguments) {
+  const auto is_option = [](const std::string& word) { return word.size() > 1 && word.front() == '-'; };
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string& word = arguments[i];
+    if (!is_option(word)) {
+      if (app.get_prefix_command()) break;  // PROGRAM
+      continue;
+    }
+    if (word == "-np" || word == "-ppn") word.insert(0, "-");
+    if (word == "--" && app.get_prefix_command()) {
+      if (i + 1 < arguments.size() && is_option(arguments[i + 1]))
+        throw CLI::ValidationError("PROGRAM", "\"" + arguments[i + 1] +
+                                                  "\" stands behind the --, where the program is named: options stand "
+                                                  "before it, and a program of that name is given with its path");
+      arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i));
+      break;
+    }
+    const CLI::Option* const option = app.get_option_no_throw(word);  // null: its value is in the same word
+    if (option != nullptr && option->get_items_expected_min() > 0) ++i;
+  }
+  return arguments;
+}
+
+std::vector<std::string> understood_by_command(const CLI::App& weft, std::vector<std::string> arguments) {
+  const CLI::App* const command = arguments.empty() ? nullptr : find_command(weft, arguments.front());
+  if (command == nullptr) return arguments;
+  auto all = understood(*command, {arguments.begin() + 1, arguments.end()});
+  all.insert(all.begin(), arguments.front());
+  return all;
+}
+
+const CLI::App* find_command(const CLI::App& weft, const std::string& name) {
+  const auto found = weft.get_subcommands([&](const CLI::App* command) { return command->get_name() == name; });
+  return found.empty() ? nullptr : found.front();
+}
+
 CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   return CLI::Validator(
       [least, most](std::string& text) {
         std::int64_t number = 0;
         if (parse(text, number) && number >= least && number <= most) return std::string();
         return "\"" + text + "\" is not a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+      },
+      "");
+}
+
+std::size_t parse_size(std::string_view text, std::size_t least) {
+  std::size_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, number);
+  std::string_view unit(rest, end);
+  if (unit.size() == 3 && unit.ends_with("iB")) unit.remove_suffix(2);
+  const int shift = unit.empty() || unit == "B"  ? 0
+                    : unit == "k" || unit == "K" ? 10
+                    : unit == "M"                ? 20
+                    : unit == "G"                ? 30
+                                                 : -1;
+  if (failure != std::errc{} || shift < 0 || number < least || number > (most_bytes >> shift))
+    throw std::invalid_argument("\"" + std::string(text) + "\" is not a number of bytes such as 8, 64k or 16M");
+  return number << shift;
+}
+
+CLI::Validator size_in_bytes(std::size_t least) {
+  return CLI::Validator(
+      [least](std::string& text) {
+        try {
+          text = std::to_string(parse_size(text, least));
+        } catch (const std::invalid_argument& failure) {
+          return std::string(failure.what());
+        }
+        return std::string();
       },
       "");
 }

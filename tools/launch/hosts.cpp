@@ -1,17 +1,16 @@
-#include "hosts.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <fstream>
 #include <sstream>
+#include <unordered_map>
+#include <weft/launch/hosts.hpp>
 #include <weft/processes/this_host.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/topology/host_list.hpp>
 
 namespace weft::tools {
 namespace {
-
-constexpr int most_ranks = 1'000'000;
 
 [[noreturn]] void refuse(const std::string& where, const std::string& why) {
   throw error(errc::invalid_argument, where + ": " + why);
@@ -46,28 +45,66 @@ named_host read_host(const std::string& text, const std::string& where) {
   return result;
 }
 
-void add(std::vector<named_host>& hosts, const named_host& next, const std::string& where) {
-  const auto same = [&](const named_host& other) {
-    return other.name == next.name || (is_this_host(other.name) && is_this_host(next.name));
-  };
-  const auto found = std::find_if(hosts.begin(), hosts.end(), same);
-  if (found == hosts.end()) return hosts.push_back(next);
-  found->ranks = found->ranks.value_or(1) + next.ranks.value_or(1);
-  if (*found->ranks > most_ranks)
-    refuse(where, "host " + next.name + " has more than " + std::to_string(most_ranks) + " ranks in all");
+/// Where an entry "[fd00::1]" or "[fd00::1]:4" begins; npos: nowhere.
+std::size_t find_address(const std::string& list) {
+  for (std::size_t open = list.find('['); open != std::string::npos; open = list.find('[', open + 1)) {
+    const std::string inside = list.substr(open, list.find(']', open) - open);
+    if ((open == 0 || list[open - 1] == ',') && inside.find(':') != std::string::npos) return open;
+  }
+  return std::string::npos;
 }
 
-void add_line(std::vector<named_host>& hosts, const std::string& line, const std::string& where) {
+/// "n1:4" and "n2:4" of "n[1-2]:4".
+std::vector<std::string> entries_of(std::string list, const std::string& where) try {
+  std::vector<std::string> entries;
+  const auto expand = [&](const std::string& names) {
+    for (std::string& entry : topology::expand_host_list(names)) entries.push_back(std::move(entry));
+  };
+  for (std::size_t address; (address = find_address(list)) != std::string::npos;) {
+    if (address > 0) expand(list.substr(0, address - 1));
+    const std::size_t comma = list.find(',', address);
+    entries.push_back(list.substr(address, comma - address));
+    if (comma == std::string::npos) return entries;
+    list.erase(0, comma + 1);
+  }
+  expand(list);
+  return entries;
+} catch (const error& failure) {
+  refuse(where, failure.what());
+}
+
+/// Hosts in the order in which they are named first.
+class host_collector {
+ public:
+  void add(const named_host& next, const std::string& where) {
+    const std::string known_as = is_this_host(next.name) ? "localhost" : next.name;
+    const auto [found, added] = at_.try_emplace(known_as, hosts_.size());
+    if (added) return hosts_.push_back(next);
+    named_host& same = hosts_[found->second];
+    same.ranks = same.ranks.value_or(1) + next.ranks.value_or(1);
+    if (*same.ranks > most_ranks)
+      refuse(where, "host " + next.name + " has more than " + std::to_string(most_ranks) + " ranks in all");
+  }
+
+  std::vector<named_host> take() { return std::move(hosts_); }
+
+ private:
+  std::vector<named_host> hosts_;
+  std::unordered_map<std::string, std::size_t> at_;
+};
+
+void add_line(host_collector& hosts, const std::string& line, const std::string& where) {
   std::istringstream words(line.substr(0, line.find('#')));
   std::string word;
   if (!(words >> word)) return;
-  named_host next = read_host(word, where);
+  std::vector<named_host> next;
+  for (const std::string& entry : entries_of(word, where)) next.push_back(read_host(entry, where));
   while (words >> word) {
-    if (!word.starts_with("slots=") || next.ranks)
+    if (!word.starts_with("slots=") || next.front().ranks)
       refuse(where, "\"" + word + "\" is not expected there: a line is HOST, HOST:RANKS or HOST slots=RANKS");
-    next.ranks = read_count(word.substr(6), where);
+    for (named_host& each : next) each.ranks = read_count(word.substr(6), where);
   }
-  add(hosts, next, where);
+  for (const named_host& each : next) hosts.add(each, where);
 }
 
 /// The ranks that each host takes, in the order of hosts, of `total` at most.
@@ -89,19 +126,19 @@ std::vector<int> fill(const std::vector<named_host>& hosts, const host_choice& c
 }  // namespace
 
 std::vector<named_host> parse_hosts(const std::string& list) {
-  std::vector<named_host> hosts;
+  host_collector hosts;
   const std::string where = "--hosts " + list;
-  std::istringstream stream(list + ",");
-  for (std::string text; std::getline(stream, text, ',');) add(hosts, read_host(text, where), where);
-  return hosts;
+  for (const std::string& entry : entries_of(list, where)) hosts.add(read_host(entry, where), where);
+  return hosts.take();
 }
 
 std::vector<named_host> read_hostfile(const std::string& path) {
   std::ifstream file(path);
-  std::vector<named_host> hosts;
+  host_collector collected;
   int number = 0;
-  for (std::string line; std::getline(file, line);) add_line(hosts, line, path + ":" + std::to_string(++number));
+  for (std::string line; std::getline(file, line);) add_line(collected, line, path + ":" + std::to_string(++number));
   if (!file.eof()) throw error(errc::invalid_argument, "--hostfile " + path + ": it cannot be read");
+  std::vector<named_host> hosts = collected.take();
   if (hosts.empty()) throw error(errc::invalid_argument, "--hostfile " + path + ": it names no host");
   return hosts;
 }

@@ -59,7 +59,7 @@ std::vector<CLI::Option*> add_own_job_options(CLI::App& app, job_settings& setti
   settings.ranks = 2;
   settings.ranks_per_process = 0;  // until run_own_job asks the environment
   std::vector<CLI::Option*> added{
-      app.add_option("-n,--ranks", settings.ranks, "How many ranks [2]")
+      app.add_option(ranks_option, settings.ranks, "How many ranks [2]")
           ->check(whole_number(1, most_ranks))
           ->type_name("RANKS"),
       app.add_option("--ranks-per-process", settings.ranks_per_process, "Ranks that each process hosts [1]")
@@ -83,9 +83,9 @@ int run_own_job(job_settings settings, std::vector<std::string> arguments,
   const options parsed = parse_weft_arguments(weft_arguments);  // checked before a job is started
   if (settings.ranks_per_process == 0) settings.ranks_per_process = parsed.ranks_per_process;
   const std::string command = "weft " + arguments.front();
-  settings.program = {std::filesystem::read_symlink("/proc/self/exe")};
-  settings.program.insert(settings.program.end(), arguments.begin(), arguments.end());
-  settings.program.insert(settings.program.end(), weft_arguments.begin(), weft_arguments.end());
+  arguments.insert(arguments.begin(), std::filesystem::read_symlink("/proc/self/exe"));
+  arguments.insert(arguments.end(), weft_arguments.begin(), weft_arguments.end());
+  settings.programs = {{0, std::move(arguments)}};
   return run_job_or_say_why(command.c_str(), settings);
 }
 

@@ -1,13 +1,14 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <sstream>
 #include <weft/command_line/command_line.hpp>
 #include <weft/command_line/subcommands.hpp>
+#include <weft/launch/hosts.hpp>
 #include <weft/launch/job.hpp>
 #include <weft/runtime/error.hpp>
-
-#include "hosts.hpp"
 
 namespace weft::tools {
 namespace {
@@ -59,13 +60,76 @@ void place(command_line& line) {
   if (settings.rsh.empty()) throw CLI::ValidationError("--rsh", "it names no command");
 }
 
-int run(command_line& line, const std::vector<std::string>& program) {
+/// What stands between two ":".
+struct program_part {
+  int ranks = 0;
+  std::vector<std::string> words;
+};
+
+void add_ranks_option(CLI::App& app, int& ranks, const char* meaning) {
+  app.add_option(ranks_option, ranks, meaning)->check(whole_number(1, most_ranks))->type_name("RANKS");
+}
+
+/// Such a part behind the first ":", whose only option is -n.
+program_part read_part(std::vector<std::string> words) {
+  program_part part;
+  CLI::App app;
+  app.set_help_flag();
+  app.prefix_command();
+  add_ranks_option(app, part.ranks, "");
+  words = understood(app, std::move(words));
+  std::ranges::reverse(words);  // as CLI11 wants them
+  app.parse(std::move(words));
+  part.words = app.remaining();
+  return part;
+}
+
+/// The programs of the job, of which `words` are the first and all that follows it.
+std::vector<program_part> split(int ranks_of_first, const std::vector<std::string>& words) {
+  std::vector<program_part> parts;
+  for (auto from = words.begin();; ++from) {
+    const auto colon = std::find(from, words.end(), ":");
+    parts.push_back(parts.empty() ? program_part{ranks_of_first, {from, colon}} : read_part({from, colon}));
+    const std::vector<std::string>& program = parts.back().words;
+    if (program.empty()) throw CLI::RequiredError(parts.size() == 1 ? "PROGRAM" : "PROGRAM behind \":\"");
+    // A program whose name begins with a dash can be given with a path.
+    if (program.front().starts_with('-')) throw CLI::ExtrasError({program.front()});
+    if (colon == words.end()) return parts;
+    from = colon;
+  }
+}
+
+/// Takes the programs and how many ranks they have in all.
+void take_programs(command_line& line, const std::vector<std::string>& words) {
+  const std::vector<program_part> parts = split(line.ranks, words);
   job_settings& settings = line.settings;
-  settings.program = program;
-  if (settings.program.empty()) throw CLI::RequiredError("PROGRAM");
-  // A program whose name begins with a dash can be given with a path.
-  if (settings.program.front().starts_with('-')) throw CLI::ExtrasError({settings.program.front()});
+  if (parts.size() > 1 && line.spares > 0)
+    throw CLI::ValidationError("--spares", "a spare takes any rank's place, so all have to run the same program");
+  line.ranks = 0;
+  for (const program_part& part : parts) {
+    if (parts.size() > 1 && part.ranks == 0)
+      throw CLI::RequiredError("--ranks of " + part.words.front() + ", as of every program of several,");
+    if (line.ranks % settings.ranks_per_process != 0)
+      throw CLI::ValidationError("--ranks-per-process", std::to_string(settings.ranks_per_process) +
+                                                            " ranks do not evenly share the " +
+                                                            std::to_string(line.ranks) + " before " +
+                                                            part.words.front() + ", and a process runs one program");
+    settings.programs.push_back({line.ranks / settings.ranks_per_process, part.words});
+    line.ranks += part.ranks;
+    if (line.ranks > most_ranks)
+      throw CLI::ValidationError("--ranks", "the programs have more than " + std::to_string(most_ranks) + " in all");
+  }
+}
+
+int run(command_line& line, const std::vector<std::string>& words) {
+  job_settings& settings = line.settings;
+  take_programs(line, words);
   place(line);
+  if (settings.cpus_per_rank > 0)  // before the others, which say it otherwise
+    settings.exports.insert(settings.exports.begin(),
+                            std::getenv("OMP_NUM_THREADS") != nullptr
+                                ? "OMP_NUM_THREADS"
+                                : "OMP_NUM_THREADS=" + std::to_string(settings.cpus_per_rank));
   if (line.timeout > 0) settings.timeout = std::chrono::milliseconds(std::llround(std::ceil(line.timeout * 1000)));
   settings.grace = std::chrono::milliseconds(std::llround(std::ceil(line.grace * 1000)));
   settings.continue_on_failure = line.on_failure == "continue" || (line.spares > 0 && line.on_failure.empty());
@@ -76,13 +140,15 @@ int run(command_line& line, const std::vector<std::string>& program) {
 }  // namespace
 
 void add_run(CLI::App& weft, int& status) {
-  CLI::App* const app =
-      weft.add_subcommand("run",
-                          "Run a program on several ranks, on this machine or on hosts that are named:\n"
-                          "  weft run -n RANKS [OPTIONS] PROGRAM [ARGUMENTS...]\n"
-                          "  weft run --hosts HOST:RANKS,... [OPTIONS] PROGRAM [ARGUMENTS...]");
+  CLI::App* const app = weft.add_subcommand(
+      "run",
+      "Run a program on several ranks, on this machine or on hosts that are named:\n"
+      "  weft run -n RANKS [OPTIONS] PROGRAM [ARGUMENTS...] [: -n RANKS PROGRAM [ARGUMENTS...]]...\n"
+      "  weft run --hosts HOST:RANKS,... [OPTIONS] PROGRAM [ARGUMENTS...]");
   app->footer(
-      "Everything after PROGRAM belongs to it. Rank 0 reads the standard input, the others read nothing.\n"
+      "Everything after PROGRAM belongs to it, up to a \":\" behind which the next program of the job stands; its "
+      "ranks\n"
+      "follow. -np and -ppn are --np and --ppn. Rank 0 reads the standard input, the others read nothing.\n"
       "The exit status is that of the rank that failed first (128 and the signal's number where a signal\n"
       "killed it), 124 after a timeout, 126 or 127 for a program that cannot be executed or does not exist.\n"
       "The ranks get SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT as this command gets them. SIGTERM, SIGINT, SIGQUIT and\n"
@@ -90,28 +156,32 @@ void add_run(CLI::App& weft, int& status) {
   app->prefix_command();
   const auto line = std::make_shared<command_line>();
   job_settings& s = line->settings;
-  app->add_option("-n,--ranks", line->ranks, "How many ranks; on hosts, as many as they have room for")
-      ->check(whole_number(1, 1'000'000))
-      ->type_name("RANKS");
+  add_ranks_option(*app, line->ranks, "How many ranks; on hosts, as many as they have room for");
   app->add_option("--spares", line->spares, "So many ranks more, which wait to take the ranks of lost ones")
-      ->check(whole_number(0, 1'000'000))
+      ->check(whole_number(0, most_ranks))
       ->envname("WEFT_SPARES")
       ->type_name("RANKS");
   app->add_option("--ranks-per-process", s.ranks_per_process, "Ranks that each process hosts, each on a fiber")
-      ->check(whole_number(1, 1'000'000))
+      ->check(whole_number(1, most_ranks))
       ->envname("WEFT_RANKS_PER_PROCESS")
       ->type_name("RANKS");
   app->add_option("--workers", s.workers, "Threads that run a process's ranks; as many as it is given cores")
-      ->check(whole_number(1, 1'000'000))
+      ->check(whole_number(1, most_ranks))
       ->envname("WEFT_WORKERS")
       ->type_name("THREADS");
-  CLI::Option* const hosts = app->add_option("--hosts", line->hosts, "Run on these hosts, in this order; 1 rank each")
-                                 ->type_name("HOST[:RANKS],...");
+  app->add_option("--cpus-per-rank", s.cpus_per_rank,
+                  "Cores for each rank, where processes are bound, and OMP_NUM_THREADS where that is not set")
+      ->check(whole_number(1, most_ranks))
+      ->type_name("CORES");
+  CLI::Option* const hosts =
+      app->add_option("--hosts,--host", line->hosts,
+                      "Run on these hosts, in this order; 1 rank each; n[1-4,7]:2 are five hosts of 2 ranks")
+          ->type_name("HOST[:RANKS],...");
   app->add_option("--hostfile", line->hostfile, "Run on the hosts of a file, a line each: HOST [slots=RANKS]")
       ->excludes(hosts)
       ->type_name("FILE");
-  app->add_option("--ranks-per-node", line->ranks_per_node, "So many ranks on each host, whatever is said of it")
-      ->check(whole_number(1, 1'000'000))
+  app->add_option("--ranks-per-node,--ppn", line->ranks_per_node, "So many ranks on each host, whatever is said of it")
+      ->check(whole_number(1, most_ranks))
       ->type_name("RANKS");
   app->add_option("--rsh", line->rsh, "What runs a command on a host, as `COMMAND HOST COMMAND`; ssh")
       ->type_name("COMMAND");
@@ -130,24 +200,6 @@ void add_run(CLI::App& weft, int& status) {
                          "What happens to the others when a rank fails; end, and with spares continue"),
          {"end", "continue"});
   app->callback([app, line, &status] { status = run(*line, app->remaining()); });
-}
-
-std::vector<std::string> without_marker_before_program(const CLI::App& weft, std::vector<std::string> arguments) {
-  if (arguments.empty() || arguments.front() != "run") return arguments;
-  const CLI::App* const run = weft.get_subcommand("run");
-  for (std::size_t i = 1; i < arguments.size() && arguments[i].starts_with('-'); ++i) {
-    if (arguments[i] == "--") {
-      if (i + 1 < arguments.size() && arguments[i + 1].starts_with('-'))
-        throw CLI::ValidationError("PROGRAM", "\"" + arguments[i + 1] +
-                                                  "\" stands behind the --, where the program is named: options stand "
-                                                  "before it, and a program of that name is given with its path");
-      arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i));
-      break;
-    }
-    const CLI::Option* const option = run->get_option_no_throw(arguments[i]);  // null: its value is in the same word
-    if (option != nullptr && option->get_items_expected_min() > 0) ++i;
-  }
-  return arguments;
 }
 
 }  // namespace weft::tools

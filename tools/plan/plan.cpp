@@ -7,6 +7,7 @@
 #include <weft/algorithms/measured_road.hpp>
 #include <weft/algorithms/rank_placement.hpp>
 #include <weft/algorithms/shape_options.hpp>
+#include <weft/algorithms/vector_size.hpp>
 #include <weft/command_line/command_line.hpp>
 #include <weft/command_line/subcommands.hpp>
 #include <weft/topology/ring_order.hpp>
@@ -24,7 +25,8 @@ struct command_line {
   plan_job job;
   std::optional<int> rank;
   bool list = false, verify = false, explain = false;
-  std::string tuning, type = "float", op = "sum", road;
+  vector_size size;
+  std::string tuning, op = "sum", road;
   std::vector<CLI::Option*> of_explanation;  ///< what says what a call costs
 };
 
@@ -56,6 +58,7 @@ void finish(command_line& line) {
   if (line.collective.empty()) throw CLI::RequiredError("COLLECTIVE");
   if (line.shaped.shape.ranks == 0) throw CLI::RequiredError("--ranks");
   line.job.shape = shape_of(line.shaped);
+  if (const auto sizes = line.size.in_bytes(); !sizes.empty()) line.job.bytes = sizes.front();
   if (line.explain) return;
   for (const CLI::Option* given : line.of_explanation)
     if (given->count() > 0) throw CLI::ValidationError(given->get_name(), "only an explanation takes that: --explain");
@@ -90,7 +93,7 @@ void print_explanation(const command_line& line) {
   call.shape = line.job.shape;
   call.bytes = line.job.bytes.value_or(8);
   call.op = kernels::find_operation(line.op).value();
-  call.type = kernels::find_type(line.type).value();
+  call.type = line.size.type;
   if (!kernels::has(call.op, call.type)) throw CLI::ValidationError("--op", kernels::refusal(call.op, call.type));
   call.over = road_named(line.road);
   if (!line.algorithm.empty()) call.wanted = &algorithm_named(call.kind, line.algorithm);
@@ -166,22 +169,15 @@ void add_options_of_plans(CLI::App& app, command_line& line) {
          {"block", "cyclic", "random"});
 }
 
-template <class Values>
-std::vector<std::string> names_of(const Values& values) {
-  std::vector<std::string> all;
-  for (const auto value : values) all.emplace_back(kernels::name(value));
-  return all;
-}
-
 void add_explanation_options(CLI::App& app, command_line& line) {
   app.add_flag("--explain", line.explain, "Show instead what each algorithm is predicted to take, and the choice");
   line.of_explanation = {app.add_option("--tuning", line.tuning, "What costs were measured, by `weft tune` [WEFT_TUNE]")
                              ->type_name("FILE"),
                          app.add_option("--op", line.op, "What combines the elements [sum]"),
-                         app.add_option("--type", line.type, "Type of the elements [float]"),
                          add_road_option(app, line.road)};
-  choose(line.of_explanation[1], names_of(kernels::all_operations()));
-  choose(line.of_explanation[2], names_of(kernels::all_types()));
+  std::vector<std::string> operations;
+  for (const kernels::operation each : kernels::all_operations()) operations.emplace_back(kernels::name(each));
+  choose(line.of_explanation[1], operations);
 }
 
 }  // namespace
@@ -198,14 +194,12 @@ void add_plan(CLI::App& weft, int& status) {
   const auto line = std::make_shared<command_line>();
   line->shaped.shape.ranks = 0;
   app->add_option("COLLECTIVE", line->collective, "What to plan");
-  app->add_option("-n,--ranks", line->shaped.shape.ranks, "How many ranks")
+  app->add_option(ranks_option, line->shaped.shape.ranks, "How many ranks")
       ->check(whole_number(1, 10'000'000))
       ->type_name("RANKS");
   app->add_option("--algorithm", line->algorithm, "Which algorithm [the collective's first; of reduce greedy]")
       ->type_name("NAME");
-  app->add_option("--count", line->job.bytes, "Size of the vector; of an all-to-all, one rank's input [in GOAL 8]")
-      ->check(whole_number(0, std::int64_t{1} << 50))
-      ->type_name("BYTES");
+  add_vector_size(*app, line->size, false, "[in GOAL 8]");
   add_options_of_plans(*app, *line);
   app->add_option("--rank", line->rank, "Show this rank's steps alone")->check(check_rank)->type_name("RANK");
   choose(app->add_option("--format", line->format, "How to print it; goal is what LogGOPSim reads [text]"),

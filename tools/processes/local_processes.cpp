@@ -33,10 +33,19 @@ local_processes::local_processes(event_loop& loop, reaper& of_job, const job_set
   become_subreaper();
 }
 
+/// Those that run here; nothing for the others. Each is looked for before one is started.
+std::vector<std::string> local_processes::find_programs() const {
+  std::vector<std::string> paths(settings_.programs.size());
+  for (int i = 0; i < share_.processes.count; ++i) {
+    const std::size_t program = program_of(settings_, share_.processes.first + i);
+    if (paths[program].empty()) paths[program] = find_program(settings_.programs[program].words.front());
+  }
+  return paths;
+}
+
 void local_processes::start() {
+  const std::vector<std::string> paths = find_programs();
   child_settings settings;
-  settings.path = find_program(settings_.program.front());
-  settings.arguments = settings_.program;
   const placement placed = bindings(settings_, share_.processes);
   const std::string where = share_.hosts > 1 ? "host " + host_name() + ": " : "";
   if (!placed.warning.empty()) errors_.put("weft run: " + where + placed.warning + "\n");
@@ -45,6 +54,9 @@ void local_processes::start() {
   members_.resize(static_cast<std::size_t>(share_.processes.count));
   for (int i = 0; i < share_.processes.count; ++i) {
     const int process = share_.processes.first + i;
+    const std::size_t program = program_of(settings_, process);
+    settings.path = paths[program];
+    settings.arguments = settings_.programs[program].words;
     settings.environment = environment_of(settings_, share_, process, placed.cpus);
     if (!placed.cpus.empty()) settings.cpus = placed.cpus[static_cast<std::size_t>(i)];
     settings.standard_input = process == 0 ? input_->descriptor() : -1;

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -25,8 +26,11 @@ std::string listed(const local_share& share, int process) {
          std::to_string(share.host) + "," + std::to_string(share.hosts);
 }
 
-/// The threads that each of `processes` has for its ranks, where there are so many cores.
-int threads_each(const job_settings& settings, int processes, int cores) {
+/// The cores that each of `processes` wants for its ranks, where there are so many.
+int cores_each(const job_settings& settings, int processes, int cores) {
+  if (settings.cpus_per_rank != 0)
+    return static_cast<int>(
+        std::min<std::int64_t>(std::int64_t{settings.cpus_per_rank} * settings.ranks_per_process, std::max(1, cores)));
   if (settings.ranks_per_process == 1) return 1;
   const int wanted = settings.workers != 0 ? settings.workers : std::max(1, cores / processes);
   return std::min(wanted, settings.ranks_per_process);
@@ -48,6 +52,12 @@ std::string ranks_of(const job_settings& settings, int process, const char* betw
   const int first = process * settings.ranks_per_process;
   const int count = std::min(settings.ranks - first, settings.ranks_per_process);
   return std::to_string(first) + (count == 1 ? "" : between + std::to_string(first + count - 1));
+}
+
+std::size_t program_of(const job_settings& settings, int process) {
+  std::size_t program = 0;
+  while (program + 1 < settings.programs.size() && settings.programs[program + 1].first <= process) ++program;
+  return program;
 }
 
 std::vector<std::string> find_exports(const std::vector<std::string>& exports) {
@@ -137,10 +147,13 @@ placement bindings(const job_settings& settings, process_range here) {
   const int end = std::min((here.first + here.count) * settings.ranks_per_process, settings.ranks);
   const int ranks = end - here.first * settings.ranks_per_process;
   placement result;
-  if (ranks > cores && !settings.oversubscribe)
-    result.warning = std::to_string(ranks) + " ranks share " + std::to_string(cores) + " core" +
-                     (cores == 1 ? "" : "s") + " and will take turns (--oversubscribe: it is meant so)";
-  const int each = threads_each(settings, here.count, cores);
+  const int of_rank = std::max(1, settings.cpus_per_rank);
+  if (ranks > cores / of_rank && !settings.oversubscribe)
+    result.warning = std::to_string(ranks) + " ranks" +
+                     (of_rank == 1 ? "" : " of " + std::to_string(of_rank) + " cores (--cpus-per-rank)") + " share " +
+                     std::to_string(cores) + " core" + (cores == 1 ? "" : "s") +
+                     " and will take turns (--oversubscribe: it is meant so)";
+  const int each = cores_each(settings, here.count, cores);
   const bool room = here.count <= cores / each && caller_progresses(settings);
   const auto by = settings.bind_to.value_or(room ? topology::binding::core : topology::binding::none);
   std::vector<topology::cpu_set> cpus;

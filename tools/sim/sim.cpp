@@ -7,6 +7,7 @@
 #include <weft/algorithms/named_algorithm.hpp>
 #include <weft/algorithms/rank_placement.hpp>
 #include <weft/algorithms/shape_options.hpp>
+#include <weft/algorithms/vector_size.hpp>
 #include <weft/command_line/command_line.hpp>
 #include <weft/command_line/subcommands.hpp>
 #include <weft/simulator/goal.hpp>
@@ -27,7 +28,7 @@ struct command_line {
   shape_options shaped;
   sim_job job;
   std::string collective, algorithm;  ///< as they are spelled
-  std::vector<std::size_t> counts{8};
+  vector_size size;
   simulator::machine_model model;
   std::string ports = "pipelined", noise, goal, svg;
   std::string topology, placing = "block";
@@ -84,8 +85,8 @@ void finish(command_line& line) {
   find_names(line);
   line.job.shape = shape_of(line.shaped);
   check_options(*line.job.how, line.shaped.options);
-  if (!line.svg.empty() && line.counts.size() > 1)
-    throw CLI::ValidationError("--svg", "one drawing holds one --count, not " + std::to_string(line.counts.size()));
+  if (const std::size_t sizes = line.size.in_bytes().size(); !line.svg.empty() && sizes > 1)
+    throw CLI::ValidationError("--svg", "one drawing holds one size, not " + std::to_string(sizes));
 }
 
 std::string text_of(const std::string& file) {
@@ -144,7 +145,9 @@ void sim(command_line& line) {
   const auto on = network_for(line, line.job.shape.ranks);
   if (line.network_order) line.job.shape.order = topology::ring_order(on->switches, on->machine_of_rank);
   const std::string what = std::string(name(line.job.how->kind)) + " " + std::string(line.job.how->name);
-  for (const std::size_t bytes : line.counts) {
+  std::vector<std::size_t> sizes = line.size.in_bytes();
+  if (sizes.empty()) sizes.push_back(8);
+  for (const std::size_t bytes : sizes) {
     line.job.bytes = bytes;
     run(line, {what, bytes}, workload_of(line.job, line.model), on);
   }
@@ -184,6 +187,7 @@ void add_model_options(CLI::App& app, command_line& line) {
   add_tuning_options(app, line.tuned);
   app.add_option("-S,--rendezvous", model.eager_limit,
                  "Messages of more bytes wait for their receive, at the cost of 2 L [none do]")
+      ->transform(size_in_bytes(0))
       ->type_name("BYTES");
   app.add_flag("--preposted", model.preposted, "Receivers grant ahead: a rendezvous needs no request");
   choose(app.add_option("--ports", line.ports,
@@ -215,17 +219,14 @@ void add_sim(CLI::App& weft) {
   };
   of_collective(
       app->add_option("COLLECTIVE", line->collective, "What to time: " + CLI::detail::join(collective_names(), ", ")));
-  of_collective(app->add_option("-n,--ranks", line->shaped.shape.ranks, "How many ranks"))
+  of_collective(app->add_option(ranks_option, line->shaped.shape.ranks, "How many ranks"))
       ->check(whole_number(1, 10'000'000))
       ->type_name("RANKS");
   of_collective(
       app->add_option("--algorithm", line->algorithm, "Which algorithm [the collective's first; of reduce greedy]"))
       ->type_name("NAME");
-  of_collective(
-      app->add_option("--count", line->counts,
-                      "Sizes of the vector, all ranks' chunks together; of an all-to-all, one rank's input [8]"))
-      ->check(whole_number(0, std::int64_t{1} << 50))
-      ->type_name("BYTES");
+  add_vector_size(*app, line->size, true, "[8]");
+  for (CLI::Option* const option : line->size.options) of_collective(option);
   add_shape_options(*app, line->shaped);
   for (CLI::Option* const option : line->shaped.options) of_collective(option);
   app->add_option("--goal", line->goal, "Time this GOAL file instead")->type_name("FILE");

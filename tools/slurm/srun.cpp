@@ -5,9 +5,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 #include <weft/runtime/challenge.hpp>
+#include <weft/topology/host_list.hpp>
 
 #include "job.hpp"
 #include "rendezvous.hpp"
@@ -59,12 +61,11 @@ std::vector<node> allocated_nodes() {
   if (slurm_load_node(0, &loaded, SHOW_ALL) != SLURM_SUCCESS)
     throw error(errc::protocol, std::string("asking Slurm for its nodes' addresses: ") + slurm_strerror(errno));
   const std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)> all(loaded, slurm_free_node_info_msg);
-  const std::unique_ptr<std::remove_pointer_t<hostlist_t>, decltype(&slurm_hostlist_destroy)> names(
-      slurm_hostlist_create(list), slurm_hostlist_destroy);
+  const auto listed = topology::expand_host_list(list);
+  const std::set<std::string, std::less<>> names(listed.begin(), listed.end());
   std::vector<node> nodes;
   for (const node_info_t& each : std::span(all->node_array, all->record_count))
-    if (each.name != nullptr && slurm_hostlist_find(names.get(), each.name) >= 0)
-      nodes.push_back({each.name, each.node_addr});
+    if (each.name != nullptr && names.contains(each.name)) nodes.push_back({each.name, each.node_addr});
   if (nodes.empty()) throw error(errc::protocol, std::string("Slurm knows none of the nodes ") + list);
   return nodes;
 }

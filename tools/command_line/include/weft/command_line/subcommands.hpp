@@ -2,9 +2,6 @@
 // host of a job and no help mentions, in agents/.
 #pragma once
 
-#include <string>
-#include <vector>
-
 namespace CLI {
 class App;
 }
@@ -21,9 +18,5 @@ void add_plan(CLI::App& weft, int& status);
 void add_sim(CLI::App& weft);
 void add_noise(CLI::App& weft);
 void add_tune(CLI::App& weft, int& status);
-
-/// The arguments of `weft`, its name not among them, without the "--" that may stand between the options of `weft run`
-/// and PROGRAM: CLI11 does not expect it before a command that takes the rest. One behind PROGRAM belongs to that.
-std::vector<std::string> without_marker_before_program(const CLI::App& weft, std::vector<std::string> arguments);
 
 }  // namespace weft::tools

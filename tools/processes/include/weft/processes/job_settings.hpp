@@ -23,10 +23,17 @@ struct host_share {
   int number = 0;  ///< among the hosts, in the order of processes
 };
 
+/// What processes run, from one on up to the next program's first.
+struct job_program {
+  int first = 0;
+  std::vector<std::string> words;  ///< its name and arguments
+};
+
 struct job_settings {
   int ranks = 1;
   int ranks_per_process = 1;
   int workers = 0;                           ///< of each process; 0: not said
+  int cpus_per_rank = 0;                     ///< cores for each rank; 0: not said
   std::string provider;                      ///< empty: not said
   std::string topology;                      ///< the file that describes the network; empty: not said
   std::string progress;                      ///< caller, thread; empty: not said
@@ -39,7 +46,7 @@ struct job_settings {
   std::chrono::milliseconds grace{10'000};  ///< from SIGTERM to SIGKILL, when a signal ends the job
   bool oversubscribe = false;
   bool continue_on_failure = false;
-  std::vector<std::string> program;                ///< its name and arguments
+  std::vector<job_program> programs;               ///< in the order of processes, the first from process 0 on
   std::vector<host_share> hosts;                   ///< in the order of processes; none: this machine alone
   std::vector<std::string> rsh;                    ///< the words that, before a host and a command, run it there
   std::chrono::milliseconds join_timeout{60'000};  ///< for every host to answer

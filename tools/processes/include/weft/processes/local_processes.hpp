@@ -40,6 +40,7 @@ class local_processes final : public job_processes {
     bool ended = false;
   };
 
+  std::vector<std::string> find_programs() const;
   void start_one(int process, const child_settings& settings);
   void handle_end(int process);
   bool some_are_at_their_ends() const;

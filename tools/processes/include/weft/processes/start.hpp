@@ -12,6 +12,9 @@ namespace weft::tools {
 int count_processes(const job_settings& settings);
 std::string ranks_of(const job_settings& settings, int process, const char* between);
 
+/// Which of the job's programs process `process` runs.
+std::size_t program_of(const job_settings& settings, int process);
+
 /// What -x asks for, each as "NAME=VALUE", of variables that are set here. Says on standard error which are not.
 std::vector<std::string> find_exports(const std::vector<std::string>& exports);
 
@@ -35,7 +38,7 @@ std::vector<std::string> environment_of(const job_settings& settings, const loca
 
 struct placement {
   std::vector<topology::cpu_set> cpus;  ///< for each process of this machine; none at all where nothing is bound
-  std::string warning;                  ///< there are more ranks than cores; empty: there are not
+  std::string warning;                  ///< the ranks want more cores than there are; empty: they do not
   std::vector<std::string> report;      ///< which cpus each process may use, where that was asked for
 };
 

@@ -8,16 +8,20 @@
 
 namespace weft::tools {
 
+/// Of a job, and of a host.
+inline constexpr int most_ranks = 1'000'000;
+
 struct named_host {
   std::string name;
   std::optional<int> ranks;  ///< nothing: not said
 };
 
-/// Reads "a:4,b:4,c" (an IPv6 address stands in brackets). A host that is named again adds to what it had. Throws
-/// weft::error with errc::invalid_argument that says what is wrong and what would be right.
+/// Reads "a:4,n[1-4,7]:2,c": brackets stand for several hosts, as topology::expand_host_list reads them, unless what is
+/// in them at the begin of a name has a colon, as an IPv6 address does. A host that is named again adds to what it had.
+/// Throws weft::error with errc::invalid_argument that says what is wrong and what would be right.
 std::vector<named_host> parse_hosts(const std::string& list);
 
-/// Reads a file of such hosts, one a line, with "slots=N" in place of ":N" where one likes; # begins a comment. Throws
+/// Reads a file of such lists, one a line, with "slots=N" in place of ":N" where one likes; # begins a comment. Throws
 /// the same, with the line's number, and for a file that cannot be read.
 std::vector<named_host> read_hostfile(const std::string& path);
 

@@ -1,0 +1,34 @@
+#include <weft/algorithms/vector_size.hpp>
+#include <weft/command_line/command_line.hpp>
+
+namespace weft::tools {
+
+std::vector<std::size_t> vector_size::in_bytes() const {
+  if (counts.empty()) return bytes;
+  std::vector<std::size_t> sizes;
+  for (const std::size_t count : counts) sizes.push_back(count * kernels::size_of(type));
+  return sizes;
+}
+
+void add_vector_size(CLI::App& app, vector_size& line, bool several, const std::string& by_default) {
+  std::vector<std::string> types;
+  for (const kernels::type each : kernels::all_types()) types.emplace_back(kernels::name(each));
+  CLI::Option* const count =
+      app.add_option("--count", line.counts,
+                     "Elements of the vector, all ranks' chunks together; of an all-to-all, of one rank's input")
+          ->check(whole_number(0, most_bytes / 64))
+          ->type_name("ELEMENTS");
+  CLI::Option* const bytes = app.add_option("--bytes", line.bytes, "The same in bytes, such as 64K or 1M " + by_default)
+                                 ->transform(size_in_bytes(0))
+                                 ->excludes(count)
+                                 ->type_name("BYTES");
+  if (!several)
+    for (CLI::Option* const option : {count, bytes}) option->expected(1);
+  CLI::Option* const type = app.add_option_function<std::string>(
+      "--type", [&line](const std::string& name) { line.type = kernels::find_type(name).value(); },
+      "Type of the elements [float]");
+  choose(type, types);
+  line.options = {count, bytes, type};
+}
+
+}  // namespace weft::tools
