@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,19 @@ TEST_CASE("info describes the build, the provider and the machine") {
        {"instruction set", "libfabric", "provider", "rejected", "interface", "NUMA node", "progress core",
         "no proof of the job's secret", "launcher         none", "WEFT_EAGER_LIMIT"})
     CHECK_THAT(text.output, ContainsSubstring(part));
+  std::istringstream lines(text.output);
+  std::string line;
+  for (const char* first : {"weft ", "build ", "instruction set ", "libfabric ", "provider ", "interface ",
+                            "node memory ", "cores ", "launchers ", "launcher "}) {
+    std::getline(lines, line);
+    CHECK(line.starts_with(first));
+  }
+  std::getline(lines, line);
+  CHECK(line.empty());
+  CHECK_THAT(text.output, ContainsSubstring(", commit ") && ContainsSubstring("weft run, PMI-1, PMI-2"));
   const json info = json::parse(run({"info", "--json"}).output);
   CHECK(!info.at("version").get<std::string>().empty());
+  CHECK(!info.at("commit").get<std::string>().empty());
   CHECK(!info.at("build").at("instruction_set").get<std::string>().empty());
   CHECK(!info.at("provider").at("chosen").get<std::string>().empty());
   CHECK(!info.at("provider").at("reason").get<std::string>().empty());
@@ -57,6 +69,14 @@ TEST_CASE("info describes the build, the provider and the machine") {
   CHECK(!info.at("progress_core").at("reason").get<std::string>().empty());
   CHECK(info.at("launcher").at("found") == false);
   for (const json& one : info.at("provider").at("rejected")) CHECK(!one.at("reason").get<std::string>().empty());
+}
+
+TEST_CASE("info lists what else libfabric has where that is asked for") {
+  const json rejected = json::parse(run({"info", "--json"}).output).at("provider").at("rejected");
+  REQUIRE(!rejected.empty());
+  const std::string reason = rejected.front().at("reason");
+  CHECK_THAT(run({"info"}).output, !ContainsSubstring(reason));
+  CHECK_THAT(run({"info", "--providers"}).output, ContainsSubstring(reason));
 }
 
 TEST_CASE("info says where each option comes from") {

@@ -85,6 +85,7 @@ std::string to_json(const info_report& report) {
                        {"help", option.help}});
   const json all{
       {"version", report.version},
+      {"commit", report.commit},
       {"build",
        {{"compiler", report.compiler}, {"type", report.build_type}, {"instruction_set", report.instruction_set}}},
       {"provider", provider_json(report)},
@@ -101,6 +102,7 @@ std::string to_json(const info_report& report) {
       {"machine", machine_json(report.machine)},
       {"progress_core",
        {{"core", report.progress.core}, {"cpus", to_string(report.progress.cpus)}, {"reason", report.progress.reason}}},
+      {"launchers", report.launchers},
       {"launcher",
        {{"found", !report.launcher.empty()}, {"name", report.launcher}, {"detail", report.launcher_detail}}},
       {"options", options},

@@ -7,6 +7,8 @@
 #include <weft/runtime/launch.hpp>
 #include <weft/topology/affinity.hpp>
 
+#include "commit.hpp"
+
 namespace weft::tools {
 namespace {
 
@@ -65,6 +67,8 @@ void find_launcher(info_report& report) {
 info_report collect_info(const options& parsed) {
   info_report report;
   report.version = WEFT_VERSION;
+  report.commit = WEFT_COMMIT;
+  report.launchers = WEFT_LAUNCHERS;
   report.compiler = compiler();
   report.build_type = WEFT_BUILD_TYPE;
   report.instruction_set = kernels::instruction_set();

@@ -14,6 +14,7 @@ namespace weft::tools {
 
 struct info_report {
   std::string version;
+  std::string commit;           ///< "2ab85f7b12", with "-dirty" where files were changed; "unknown"
   std::string compiler;         ///< "GCC 12.2.0"
   std::string build_type;       ///< Meson's: "release"
   std::string instruction_set;  ///< of the kernels
@@ -33,7 +34,8 @@ struct info_report {
   topology::machine machine;
   topology::progress_core progress;  ///< where a progress thread of a process bound like this one goes
 
-  std::string launcher;  ///< "weft run", another one's name; empty: none
+  std::string launchers;  ///< that this build can meet by
+  std::string launcher;   ///< "weft run", another one's name; empty: none
   std::string launcher_detail;
 
   std::vector<option_listing> options;
@@ -42,8 +44,9 @@ struct info_report {
 /// Finds all of it out: loads libfabric's providers, reads the machine. Some ten milliseconds.
 info_report collect_info(const options& parsed);
 
-/// For people.
-std::string to_text(const info_report& report);
+/// For people: first ten lines with what matters, then the rest; what of libfabric was not taken, and why, where
+/// `providers` asks for it.
+std::string to_text(const info_report& report, bool providers);
 
 /// One JSON object, indented.
 std::string to_json(const info_report& report);

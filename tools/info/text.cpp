@@ -25,31 +25,68 @@ std::string bytes(std::uint64_t count) {
 std::string or_none(const topology::cpu_set& cpus) { return cpus.empty() ? "none" : to_string(cpus); }
 
 void write_provider(std::ostream& out, const info_report& report) {
-  out << label("libfabric") << (report.libfabric.empty() ? "NONE" : report.libfabric) << '\n';
+  out << label("provider");
   if (!report.provider_failure.empty()) {
-    out << label("provider") << "NONE: " << report.provider_failure << '\n';
+    out << "NONE: " << report.provider_failure << '\n';
     return;
   }
-  out << label("provider") << report.provider << " (" << report.provider_reason << ")\n";
-  if (!report.provider_warning.empty()) out << label("") << "warning: " << report.provider_warning << '\n';
-  out << label("  strangers") << "no proof of the job's secret on data ports: who reaches one may end its rank;\n"
-      << label("") << "--interface keeps them on a network\n";
-  for (const auto& one : report.candidates) {
-    const std::string where = one.domain + (one.address.empty() ? "" : " " + one.address);
-    if (one.rejected.empty())
-      out << label("  taken") << padded(one.provider, 14) << ' ' << where << '\n';
-    else
-      out << label("  rejected") << padded(one.provider, 14) << ' ' << padded(where, 30) << "  " << one.rejected
-          << '\n';
-  }
+  out << report.provider;
+  for (const auto& one : report.candidates)
+    if (one.rejected.empty()) out << " on " << one.domain << (one.address.empty() ? "" : " " + one.address);
+  out << " (" << report.provider_reason << ")\n";
 }
 
-void write_interfaces(std::ostream& out, const info_report& report) {
+void write_interface(std::ostream& out, const info_report& report) {
   out << label("interface");
   if (report.interface_failure.empty())
     out << report.interface << " between nodes (" << report.interface_reason << ")\n";
   else
     out << "NONE between nodes: " << report.interface_failure << '\n';
+}
+
+void write_node_memory(std::ostream& out, const info_report& report) {
+  out << label("node memory");
+  if (!report.node)
+    out << "not used: WEFT_NODE=off\n";
+  else if (!report.arena.refusal.empty())
+    out << "NONE, processes of a node talk over the network: " << report.arena.refusal << '\n';
+  else
+    out << bytes(report.arena.bytes_of_process) << " for each process of a node\n";
+}
+
+/// The ten lines that matter.
+void write_summary(std::ostream& out, const info_report& report) {
+  const topology::machine& m = report.machine;
+  out << label("weft") << report.version << ", commit " << report.commit << '\n';
+  out << label("build") << report.compiler << ", " << report.build_type << '\n';
+  out << label("instruction set") << report.instruction_set << '\n';
+  out << label("libfabric") << (report.libfabric.empty() ? "NONE" : report.libfabric) << '\n';
+  write_provider(out, report);
+  write_interface(out, report);
+  write_node_memory(out, report);
+  out << label("cores") << topology::cores_within(m, m.given).size() << " given to this process, cpus "
+      << or_none(m.given) << ", of " << m.cores.size() << '\n';
+  out << label("launchers") << report.launchers << '\n';
+  out << label("launcher") << (report.launcher.empty() ? "none" : report.launcher) << ": " << report.launcher_detail
+      << '\n';
+}
+
+void write_candidates(std::ostream& out, const info_report& report) {
+  for (const auto& one : report.candidates)
+    if (!one.rejected.empty())
+      out << label("  rejected") << padded(one.provider, 14) << ' '
+          << padded(one.domain + (one.address.empty() ? "" : " " + one.address), 30) << "  " << one.rejected << '\n';
+}
+
+void write_networks(std::ostream& out, const info_report& report, bool providers) {
+  out << label("networks");
+  if (report.provider_failure.empty())
+    out << "no proof of the job's secret on data ports: who reaches one may end its rank;\n"
+        << label("") << "--interface keeps them on a network\n";
+  else
+    out << "none\n";
+  if (!report.provider_warning.empty()) out << label("  warning") << report.provider_warning << '\n';
+  if (providers) write_candidates(out, report);
   for (const auto& one : report.interfaces)
     if (to_string(one.is) != report.interface)
       out << label(one.rejected.empty() ? "  possible" : "  rejected") << padded(to_string(one.is), 30) << "  "
@@ -58,16 +95,8 @@ void write_interfaces(std::ostream& out, const info_report& report) {
 
 void write_arena(std::ostream& out, const info_report& report) {
   const fabric::arena_trial& arena = report.arena;
-  if (!report.node) {
-    out << label("node memory") << "not used: WEFT_NODE=off\n";
-    return;
-  }
-  if (!arena.refusal.empty()) {
-    out << label("node memory") << "NONE, processes of a node talk over the network: " << arena.refusal << '\n';
-    return;
-  }
-  out << label("node memory") << bytes(arena.bytes_of_process) << " for each process of a node\n";
-  out << label("  arrays in it");
+  if (!report.node || !arena.refusal.empty()) return;
+  out << label("arrays in memory");
   if (arena.heap_refusal.empty())
     out << "up to " << bytes(std::min<std::uint64_t>(arena.heap_bytes, arena.memory_left))
         << " for each process: " << (arena.heap_bytes < arena.memory_left ? "its addresses" : arena.memory_limit)
@@ -118,13 +147,11 @@ void write_options(std::ostream& out, const std::vector<option_listing>& options
 
 }  // namespace
 
-std::string to_text(const info_report& report) {
+std::string to_text(const info_report& report, bool providers) {
   std::ostringstream out;
-  out << label("weft") << report.version << '\n';
-  out << label("build") << report.compiler << ", " << report.build_type << '\n';
-  out << label("instruction set") << report.instruction_set << '\n';
-  write_provider(out, report);
-  write_interfaces(out, report);
+  write_summary(out, report);
+  out << '\n';
+  write_networks(out, report, providers);
   write_arena(out, report);
   write_machine(out, report.machine);
   out << label("progress core")
@@ -132,8 +159,6 @@ std::string to_text(const info_report& report) {
               ? "none"
               : "core " + std::to_string(report.progress.core) + ", cpu " + or_none(report.progress.cpus))
       << ": " << report.progress.reason << '\n';
-  out << label("launcher") << (report.launcher.empty() ? "none" : report.launcher) << ": " << report.launcher_detail
-      << '\n';
   write_options(out, report.options);
   return out.str();
 }

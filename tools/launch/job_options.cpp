@@ -29,7 +29,7 @@ std::string network_description(const std::string& file) {
 
 std::vector<CLI::Option*> add_job_options(CLI::App& app, job_settings& settings) {
   CLI::Option* const provider =
-      app.add_option("--provider", settings.provider, "libfabric provider (`weft info` lists them)")
+      app.add_option("--provider", settings.provider, "libfabric provider (`weft info --providers` lists them)")
           ->type_name("PROVIDER");
   CLI::Option* const topology = app.add_option("--topology", settings.topology,
                                                "The network's switches, as Slurm's topology.conf, on the first host; "
