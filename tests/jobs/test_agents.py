@@ -148,6 +148,20 @@ class Shells(OnShells):
 
 
 class Namespaces(OnNamespaces):
+    def test_the_doctor_finds_what_is_unplugged(self):
+        words = self.start([WEFT, "doctor", "--hosts", ",".join(self.hosts), "--rsh", self.shell])
+        running = Running(words)
+        running.wait()
+        for host in self.hosts:
+            self.assertRegex(running.out, rf"(?m)^ok +host {host} +reached at 10\.77\.0\.\d+:\d+, and reaches 10\.77\.0\.1:")
+        self.up.unplug(self.hosts[2])
+        running = Running(words)
+        status = running.wait()
+        self.up.plug_in(self.hosts[2])
+        self.assertEqual(status, 4, running.out)
+        self.assertRegex(running.out, rf"(?m)^error +host {self.hosts[2]} +cannot be connected to from here: ")
+        self.assertRegex(running.out, rf"(?m)^ok +host {self.hosts[1]} ")
+
     def test_ranks_meet_at_the_address_that_all_reach(self):
         status, out, err = self.outcome(self.each(2), [], OBEYS, "join", "variable", "WEFT_STORE")
         self.assertEqual((status, err), (0, ""))

@@ -7,7 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
+#include <weft/agents/remote_command.hpp>
 #include <weft/processes/launcher_process.hpp>
 #include <weft/processes/program.hpp>
 #include <weft/processes/this_host.hpp>
@@ -31,20 +31,7 @@ std::vector<std::string> own_environment() {
   return lines;
 }
 
-/// What a remote shell is to run. Where libraries are found is needed before the agent can be told anything.
-std::string remote_command(const std::string& program) {
-  const char* const libraries = std::getenv("LD_LIBRARY_PATH");
-  const std::string where = libraries == nullptr ? "" : "env LD_LIBRARY_PATH=" + shell_quoted(libraries) + " ";
-  return "exec " + where + shell_quoted(program) + " agent";
-}
-
 }  // namespace
-
-std::string shell_quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
 
 /// Reads what comes before and after the agent's greeting, which a shell's start-up files may say.
 class agent_start::greeting_sink final : public sink {
@@ -76,7 +63,7 @@ agent_start::agent_start(event_loop& loop, reaper& of_job, sink& errors, const i
     command_ = {invited.command, "agent"};
   } else {
     command_ = invited.rsh;
-    command_.insert(command_.end(), {host_, remote_command(invited.command)});
+    command_.insert(command_.end(), {host_, remote_command(invited.command, {"agent"})});
   }
   launch(of_job);
 }

@@ -58,7 +58,4 @@ class agent_start {
   std::unique_ptr<line_forwarder> output_, complaints_;
 };
 
-/// `text` as one word for a shell.
-std::string shell_quoted(const std::string& text);
-
 }  // namespace weft::tools

@@ -1,5 +1,5 @@
 // The subcommands of `weft`. Each is defined in the folder of its name; `weft agent`, which `weft run` starts on each
-// host of a job and no help mentions, in agents/.
+// host of a job and no help mentions, in agents/; `weft doctor-peer`, likewise, in doctor/.
 #pragma once
 
 namespace CLI {
@@ -18,5 +18,6 @@ void add_plan(CLI::App& weft, int& status);
 void add_sim(CLI::App& weft);
 void add_noise(CLI::App& weft);
 void add_tune(CLI::App& weft, int& status);
+void add_doctor(CLI::App& weft, int& status);
 
 }  // namespace weft::tools
