@@ -267,6 +267,10 @@ fiber* fiber::current() noexcept {
   return mine == nullptr ? nullptr : mine->running_;
 }
 
+fiber::whereabouts fiber::where() const noexcept {
+  return {this, &owner_.running_, context_.left_at(), memory_.bottom(), memory_.top()};
+}
+
 void fiber::wake() noexcept {
   if (scheduler::current() == &owner_) {
     owner_.make_ready(*this);

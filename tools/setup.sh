@@ -13,7 +13,7 @@ weft_source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 weft_packages=(
   g++ meson ninja-build pkgconf
   libfabric-dev libhwloc-dev libboost-context-dev libhwy-dev nettle-dev
-  catch2 libcli11-dev nlohmann-json3-dev
+  catch2 libcli11-dev nlohmann-json3-dev libdw-dev
 )
 
 # Launchers that jobs of tests are started by; those of a launcher that is not there are skipped.

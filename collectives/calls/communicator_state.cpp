@@ -2,8 +2,10 @@
 #include <weft/calls/communicator_state.hpp>
 #include <weft/hierarchy/leaders.hpp>
 #include <weft/process/started_call.hpp>
+#include <weft/request/fingerprint.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/patience.hpp>
+#include <weft/runtime/roll_line.hpp>
 
 namespace weft::detail {
 
@@ -16,6 +18,77 @@ bool call_turns::help_to_come(std::uint32_t turn) const {
   calls_.offer_shown(of_);
   by_.help();
   return has_come(turn);
+}
+
+/// The rank in this communicator, in the roll.
+class communicator_state::listing final : public roll_entry {
+ public:
+  explicit listing(const communicator_state& of) : of_(of) { of_.host.roll().add(*this); }
+  ~listing() { of_.host.roll().take_back(*this); }
+  listing(const listing&) = delete;
+  listing& operator=(const listing&) = delete;
+
+  int job_rank() const noexcept override { return of_.self->job_rank; }
+  std::uint64_t moves() const noexcept override;
+  void describe(std::string& to, const std::function<bool(const void*)>& on_stack) const override;
+
+ private:
+  const communicator_state& of_;
+};
+
+std::uint64_t communicator_state::listing::moves() const noexcept {
+  return of_.sequence() + of_.member.moves.load(std::memory_order_relaxed) +  // relaxed: it is compared
+         2 * of_.turns.taken() - of_.turns.open() + reinterpret_cast<std::uintptr_t>(of_.collecting.operation()) +
+         reinterpret_cast<std::uintptr_t>(of_.agreeing.operation());
+}
+
+void communicator_state::listing::describe(std::string& to, const std::function<bool(const void*)>& on_stack) const {
+  constexpr std::chrono::milliseconds patience{100};
+  constexpr int most_operations = 16;
+  const auto add = [&to](std::string_view key, auto value) { add_to_roll_line(to, key, std::to_string(value)); };
+  to += "member";
+  add("communicator", of_.id());
+  add("size", of_.size());
+  add("rank", of_.member.rank);
+  const std::uint32_t begun = of_.sequence();
+  add("begun", begun);
+  add("started", of_.turns.open());
+  if (const char* const collects = of_.collecting.operation()) add_to_roll_line(to, "call", collects);
+  if (const char* const agrees = of_.agreeing.operation()) add_to_roll_line(to, "agrees", agrees);
+  if (const char* const divides = of_.self->dividing.operation()) add_to_roll_line(to, "divides", divides);
+  std::string operations;
+  const std::uint32_t latest = (begun - 1) & last_sequence;
+  std::optional<std::uint64_t> fingerprint = of_.member.silent.find(latest);
+  const bool held = of_.host.messages().look_held(patience, [&] {
+    const auto& last = of_.member.begun[latest % of_.member.begun.size()];
+    if (last.valid && last.sequence == latest) fingerprint = last.fingerprint;
+    int listed = 0;
+    for (const fabric::operation& each : of_.member.active) {
+      if (++listed > most_operations) break;
+      operations += "operation";
+      const auto note = [&](std::string_view key, auto value) {
+        add_to_roll_line(operations, key, std::to_string(value));
+      };
+      add_to_roll_line(operations, "kind", each.is_send ? "send" : "recv");
+      note("peer", each.peer);
+      note("bytes", each.bytes);
+      if (each.collective)
+        note("sequence", each.tag >> 32);
+      else if (each.tag != fabric::any_message_tag)
+        note("tag", each.tag);
+      note("blocks", !each.collective && on_stack(&each) ? 1 : 0);
+      add_to_roll_line(operations, "stage", each.now == fabric::operation::stage::posted ? "unmatched" : "moving");
+      operations += '\n';
+    }
+    if (const auto& probed = of_.member.probed; probed.waits) {
+      operations += "operation kind=probe";
+      add_to_roll_line(operations, "peer", std::to_string(probed.source));
+      operations += '\n';
+    }
+  });
+  if (!held) add_to_roll_line(to, "unknown", "the messenger is held by another thread");
+  if (begun != 0 && fingerprint) add_to_roll_line(to, "latest", describe_fingerprint(*fingerprint));
+  (to += '\n') += operations;
 }
 
 communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_identity> own,
@@ -35,6 +108,7 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
       selection(hosting.selection()) {
   if (here->joins()) among_ranks.emplace(*here, seat, selection);
   if (here->joins() || here->between().board()) member.told = here.get();
+  listed_ = std::make_unique<listing>(*this);
   host.messages().while_held([this] { self->communicators.push_back(id()); });
   try {
     host.messages().join(member);
@@ -56,9 +130,10 @@ communicator_state::communicator_state(communicator_state& of, std::shared_ptr<m
 }
 
 communicator_state::~communicator_state() {
+  listed_.reset();
   here->leave(seat);
   if (joined_ == nullptr) return;
-  if (here->has_several()) member.next_collective = sequence_ & last_sequence;
+  if (here->has_several()) member.next_collective = sequence() & last_sequence;
   host.messages().leave(member);
   forget();
 }

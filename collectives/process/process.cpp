@@ -47,7 +47,8 @@ process::process(membership member)
       workers_(std::min(settings_.workers > 0 ? settings_.workers : member.workers, local_ranks_)),
       worker_cpus_(std::move(member.worker_cpus)),
       machine_(std::move(member.described)),
-      rendezvous_(std::move(member.rendezvous)) {
+      rendezvous_(std::move(member.rendezvous)),
+      roll_(std::make_unique<roll_call>(member.job, rendezvous_->process(), rendezvous_->processes())) {
   try {
     connect(member);
   } catch (const peer_lost&) {
@@ -60,6 +61,7 @@ process::process(membership member)
     check_nobody_lost();
     throw peer_lost(-1, failed.what());
   }
+  roll_->say("runs");
   if (settings_.progress != progress_mode::thread) return;
   progress_->start([cpus = std::move(member.progress_cpus), real_time = settings_.real_time] {
     return settle_progress_thread(cpus, real_time);
@@ -200,6 +202,7 @@ void process::await_all() {
 }
 
 void process::leave() noexcept {
+  roll_->say("leaves the job");
   if (monitor_ == nullptr) return;
   try {
     await_all();

@@ -107,6 +107,7 @@ void process::connect(membership& member) {
   take_agreed_options(longest, deadline);
   selection_ = selection_of(settings_);
   number_ranks(records);
+  roll_->set_ranks(first_rank_, local_ranks_);
   settle_interfaces(records, deadline);
   settle_topology(records, deadline);
   fabric::messenger_settings how = messenger_settings_for(member, records);
@@ -114,6 +115,7 @@ void process::connect(membership& member) {
   fabric::node_transport& roads = *network;
   messages_ = std::make_unique<fabric::messenger>(std::move(network), std::move(how));
   calls_ = std::make_unique<started_calls>(*messages_, settings_.fiber_stack);
+  roll_->set_calls(*calls_);
   progress_ = std::make_unique<progress>(*calls_);
   still_missing_.store(rendezvous_->processes() - 1);
   if (monitor_ != nullptr) watch(member, records);

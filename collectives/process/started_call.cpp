@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <thread>
 #include <utility>
 #include <weft/process/started_call.hpp>
 #include <weft/runtime/backoff.hpp>
@@ -48,6 +49,20 @@ void started_calls::end(const fabric::participant& of, progress& by) {
     }
     return each == nullptr;  // else its fiber ends it, and then may destroy it
   });
+}
+
+bool started_calls::look_at_stacks(std::chrono::nanoseconds longest,
+                                   const std::function<void(const coroutine::whereabouts&)>& look) const {
+  const auto deadline = std::chrono::steady_clock::now() + longest;
+  std::unique_lock lock(lock_, std::try_to_lock);
+  while (!lock && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lock.try_lock();
+  }
+  if (!lock) return false;
+  for (const started_call* each : calls_)
+    if (each->runs_on_ != nullptr) look(each->runs_on_->where());
+  return true;
 }
 
 void started_calls::offer_shown(const fabric::participant& of) {

@@ -84,7 +84,10 @@ void run_on_workers(process& host, const std::function<void(int)>& rank) {
   for (int i = 0; i < ranks; ++i)
     workers[static_cast<std::size_t>(worker_of(host, i))]
         ->fibers()
-        .spawn([&rank, i] { rank(i); })
+        .spawn([&host, &rank, i] {
+          const roll_call::seat its(host.roll(), i);
+          rank(i);
+        })
         .set_rank(host.first_rank() + i);
   std::promise<bool> all_are_there;
   std::vector<thread> threads;

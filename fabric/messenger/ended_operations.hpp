@@ -17,12 +17,14 @@ class ended_operations {
     begun.transfer_state = nullptr;
     begun.inquiries = 0;
     begun.at->active.push_back(begun);
+    count(*begun.at);
     ++in_flight_;
   }
   void end(operation& ended) noexcept {
     ended.now = operation::stage::ended;
     ended.transfer_state = nullptr;
     ended.at->active.erase(ended.at->active.iterator_to(ended));
+    count(*ended.at);
     --in_flight_;
     list_.push_back(ended);
   }
@@ -39,6 +41,11 @@ class ended_operations {
   }
 
  private:
+  static void count(participant& its) noexcept {
+    // relaxed: it is only compared. Not lost, since the token is held.
+    its.moves.store(its.moves.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
   boost::intrusive::list<
       operation, boost::intrusive::member_hook<operation, boost::intrusive::list_member_hook<>, &operation::queued>,
       boost::intrusive::constant_time_size<false>>

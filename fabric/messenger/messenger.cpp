@@ -88,6 +88,18 @@ void messenger::while_held(const std::function<void()>& function) {
   function();
 }
 
+bool messenger::look_held(std::chrono::nanoseconds longest, const std::function<void()>& function) {
+  const auto deadline = engine_->settings().time->now() + longest;
+  for (backoff pause; !engine_->guard().try_acquire(); pause.pause())
+    if (engine_->settings().time->now() > deadline) return false;
+  const struct release_at_end {
+    token& held;
+    ~release_at_end() { held.release(); }
+  } release{engine_->guard()};
+  function();
+  return true;
+}
+
 std::optional<probed_message> messenger::probe(participant& member, int source, std::uint64_t tag) {
   const engine_holder holder(*engine_);
   return engine_->probe(member, source, tag);

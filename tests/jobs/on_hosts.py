@@ -1,5 +1,6 @@
 """What the tests of `weft run`'s agents have in common, and their arguments: which hosts (shells: this machine by other
-names; namespaces: network namespaces), the program that obeys commands, the jobs' program, the command weft."""
+names; namespaces: network namespaces), the program that obeys commands, the jobs' program, the one that gets stuck, the
+command weft."""
 
 import os
 import pathlib
@@ -11,13 +12,14 @@ from job_under_test import Running
 from remote_shell import SHELL, program
 
 KIND = sys.argv.pop(1)
-OBEYS, JOBS, WEFT = (str(pathlib.Path(sys.argv.pop(1)).resolve()) for _ in range(3))
+OBEYS, JOBS, STUCK, WEFT = (str(pathlib.Path(sys.argv.pop(1)).resolve()) for _ in range(4))
 
 
 class OnHosts(unittest.TestCase):
     """What holds for whatever hosts: subclasses say which there are."""
 
     hosts, shell = [], ""
+    machines = 1  # that they are, as far as they can tell
 
     def run_on(self, hosts, options, *words, **rest):
         named = [option for option in ("--hosts", ",".join(hosts)) if hosts]
@@ -52,6 +54,7 @@ class OnShells(OnHosts):
 
 class OnNamespaces(OnHosts):
     hosts, shell = hosts.NAMES, hosts.RSH
+    machines = len(hosts)
 
     @classmethod
     def setUpClass(cls):

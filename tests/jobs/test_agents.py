@@ -5,14 +5,33 @@ import os
 import pathlib
 import signal
 import socket
+import subprocess
 import time
 
 from job_under_test import Running, parent
-from on_hosts import JOBS, OBEYS, WEFT, OnNamespaces, OnShells, run
+from on_hosts import JOBS, OBEYS, STUCK, WEFT, OnNamespaces, OnShells, run
 from remote_shell import program
 
 
-class Shells(OnShells):
+class Everywhere:
+    """What holds on whatever hosts."""
+
+    def test_ps_shows_the_ranks_of_all_hosts(self):
+        running = self.run_on(self.each(2), ["-x", "WEFT_TUNE=off"], STUCK, "recv", "3")
+        self.assertTrue(running.said("stuck", 1), running.err)
+        said, until = "", time.monotonic() + 60
+        while "; 5 others wait there" not in said and time.monotonic() < until:
+            said = subprocess.run(self.start([WEFT, "ps", str(running.process.pid)]), capture_output=True, text=True).stdout
+        self.assertIn("rank 3 has not entered allreduce 841 of communicator 0; it is in recv(from 0, tag 7, 8 B) for ", said)
+        self.assertIn(f"6 ranks in 6 of 6 processes on {self.machines} host", said)
+        self.assertEqual(said.count("sum_with_others("), 5, said)
+        self.assertIn("wait_for_message", said)
+        running.process.send_signal(signal.SIGTERM)
+        running.wait()
+        self.assertEqual(running.left_after(2), {})
+
+
+class Shells(Everywhere, OnShells):
     def test_ranks_follow_the_hosts_and_meet(self):
         words = ["join", "variable", "WEFT_PROCESS", "variable", "WEFT_PLACE"]
         status, out, err = self.outcome(["a:2", "b:1", "c:3"], ["--tag-output"], OBEYS, *words)
@@ -147,7 +166,7 @@ class Shells(OnShells):
         self.assertEqual(running.left_after(2), {})
 
 
-class Namespaces(OnNamespaces):
+class Namespaces(Everywhere, OnNamespaces):
     def test_the_doctor_finds_what_is_unplugged(self):
         words = self.start([WEFT, "doctor", "--hosts", ",".join(self.hosts), "--rsh", self.shell])
         running = Running(words)

@@ -71,6 +71,7 @@ class agent {
   void signal(int number);
   void start(orders given);
   void start_processes();
+  void take_roll(bool stacks);
   void handle_signals();
   void handle_end(int process, const ending& how);
   void finish();
@@ -134,6 +135,8 @@ void agent::hear(message kind, std::string_view body) {
       return output_.written(from_body<int>(body));
     case message::errors_written:
       return errors_.written(from_body<int>(body));
+    case message::take_roll:
+      return take_roll(from_body<int>(body) != 0);
     case message::finish:
       finishing_ = from_body<finishing>(body);
       running_ = false;
@@ -178,6 +181,13 @@ void agent::start_processes() try {
 } catch (const error& failed) {
   processes_->signal(SIGKILL);
   link_.send(message::failed, to_body(failure{1, failed.what()}));
+}
+
+void agent::take_roll(bool stacks) {
+  if (!processes_) return link_.send(message::roll, "");
+  processes_->take_roll(stacks, [this](const std::string& text) {
+    link_.send(message::roll, text.size() <= longest_body ? text : std::string());
+  });
 }
 
 /// A signal to this agent ends it, and by that the job; but for those that the ranks get from the launcher.

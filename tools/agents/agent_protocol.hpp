@@ -76,7 +76,8 @@ enum class message : std::uint8_t {
   input,           ///< for process 0; an empty one is the end. One at a time: the next follows input_taken
   output_written,  ///< how many bytes of what was sent as output; -1: nobody reads that any more
   errors_written,
-  finish,  ///< finishing
+  finish,     ///< finishing
+  take_roll,  ///< of its processes; 1: with their stacks, else 0
   // from an agent
   started,  ///< the process numbers
   failed,   ///< failure: it has no processes, any more or at all
@@ -85,6 +86,7 @@ enum class message : std::uint8_t {
   errors,
   input_taken,
   host_failed,  ///< failure of a host that it started
+  roll,         ///< of its processes, as text; one for each take_roll, in their order
   cleaned,      ///< nothing runs there any more; when all is written, the connection ends
 };
 

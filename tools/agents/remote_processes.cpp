@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <list>
 #include <string_view>
 #include <vector>
 #include <weft/agents/remote_processes.hpp>
@@ -23,6 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock_type = event_loop::clock;
 
+constexpr auto roll_time = 8s;   // for all hosts to send theirs
 constexpr auto on_the_way = 1s;  // for what agents have to say when their processes are gone
 
 std::string without_port(const std::string& address) {
@@ -52,6 +54,7 @@ class remote_processes final : public job_processes {
   void signal(int number) override;
   std::string where(int process) const override;
   void child_ended(pid_t) override {}
+  void take_roll(bool stacks, std::function<void(std::string)> done) override;
   void finish(event_loop::clock::time_point kill_at, bool job_ended) override;
   bool writing() const noexcept override;
 
@@ -63,6 +66,7 @@ class remote_processes final : public job_processes {
     std::string reached_by;              ///< this machine's address that it reached
     std::vector<int> pids;
     int running = 0;
+    int rolls = 0;  ///< that it has still to send
     bool cleaned = false;
     bool gone = false;  ///< out of reach
   };
@@ -79,6 +83,9 @@ class remote_processes final : public job_processes {
   bool goes_on_without_hosts() const noexcept { return settings_.continue_on_failure && !starting_; }
   void go_on_without(host& lost, const std::string& why);
   void link_ended(host& from, const std::string& why);
+  void take_next_roll();
+  void take_roll_of(host& from, std::string_view text);
+  void end_roll();
   void give_up_waiting();
   void give_up_deaf();
   void send_all(message kind, const std::string& body);
@@ -96,8 +103,15 @@ class remote_processes final : public job_processes {
   std::vector<host> hosts_;  ///< in the order of the tree
   std::unique_ptr<acceptor> acceptor_;
   std::unique_ptr<input_relay> input_;
-  timer join_;   ///< when every agent should have come
-  timer death_;  ///< when what SIGKILL was sent to should have ended
+  timer join_;  ///< when every agent should have come
+  struct asked_roll {
+    bool stacks = false;
+    std::function<void(std::string)> done;
+  };
+  std::list<asked_roll> asked_;  ///< the first is being taken
+  std::string roll_;             ///< what has come of it
+  timer roll_end_;               ///< when every host should have sent its part
+  timer death_;                  ///< when what SIGKILL was sent to should have ended
   bool starting_ = false, abandoned_ = false, finishing_ = false;
   int running_ = 0;
 };
@@ -114,6 +128,7 @@ remote_processes::remote_processes(event_loop& loop, reaper& of_job, const job_s
       errors_(errors),
       serve_(std::move(serve)),
       join_(loop, [this] { give_up_waiting(); }),
+      roll_end_(loop, [this] { end_roll(); }),
       death_(loop, [this] { give_up_deaf(); }) {
   for (const host_share& share : settings.hosts) hosts_.emplace_back().share = share;
   // Only the launcher is on this machine, so it is the launcher that starts this machine's agent.
@@ -213,12 +228,44 @@ void remote_processes::hear(host& from, message kind, std::string_view body) {
       if (goes_on_without_hosts()) return;  // the end of that host's own connection follows
       return events_.failed(what.status, what.why);
     }
+    case message::roll:
+      return take_roll_of(from, body);
     case message::cleaned:
       from.cleaned = true;
       return;
     default:
       throw error(errc::protocol, "a message that an agent does not send");
   }
+}
+
+void remote_processes::take_roll(bool stacks, std::function<void(std::string)> done) {
+  asked_.push_back({stacks, std::move(done)});
+  if (asked_.size() == 1) take_next_roll();
+}
+
+void remote_processes::take_next_roll() {
+  roll_.clear();
+  for (host& to : hosts_) {
+    if (!to.link || !to.link->open() || starting_) continue;
+    ++to.rolls;
+    to.link->send(message::take_roll, to_body(asked_.front().stacks ? 1 : 0));
+  }
+  roll_end_.set(clock_type::now() + (starting_ ? 0s : roll_time));
+}
+
+void remote_processes::take_roll_of(host& from, std::string_view text) {
+  if (from.rolls == 0) throw error(errc::protocol, "a roll that nobody has asked for");
+  if (--from.rolls > 0) return;  // one that came too late
+  roll_ += text;
+  if (std::ranges::all_of(hosts_, [](const host& h) { return h.rolls == 0 || h.gone || !h.link || !h.link->open(); }))
+    roll_end_.set(clock_type::now());
+}
+
+void remote_processes::end_roll() {
+  const auto done = std::move(asked_.front().done);
+  asked_.pop_front();
+  done(std::move(roll_));
+  if (!asked_.empty()) take_next_roll();
 }
 
 void remote_processes::take_output(host& from, message written, sink& to, std::string_view body) {

@@ -15,10 +15,16 @@
 #include <weft/processes/launcher_process.hpp>
 #include <weft/processes/local_processes.hpp>
 #include <weft/processes/start.hpp>
+#include <weft/roll_call/report.hpp>
+#include <weft/roll_call/summary.hpp>
 #include <weft/runtime/challenge.hpp>
+#include <weft/runtime/roll_line.hpp>
 #include <weft/streams/event_loop.hpp>
 #include <weft/streams/output.hpp>
 #include <weft/streams/standard_input.hpp>
+
+#include "roll_desk.hpp"
+#include "stall_watch.hpp"
 
 namespace weft::tools {
 namespace {
@@ -49,7 +55,11 @@ class job {
   void kill_all();
   void finish();
   void write_out();
+  void say_roll_and_end(int status, const std::string& why);
   std::optional<clock_type::time_point> next_moment() const;
+  void say_lines(const std::string& text) {
+    if (!ending_) errors_.put("weft run: " + text);
+  }
   void say(std::string text) { errors_.put(text.insert(0, "weft run: ").append("\n")); }
   std::string name_of(int process) const;
 
@@ -63,6 +73,8 @@ class job {
   descriptor_sink output_{loop_, 1};
   descriptor_sink errors_{loop_, 2};
   std::unique_ptr<job_processes> processes_;
+  std::optional<roll_desk> desk_;
+  std::optional<stall_watch> stalls_;
   std::optional<int> status_;  ///< decided by the first failure
   bool ending_ = false;
   std::optional<clock_type::time_point> kill_at_;  ///< when SIGKILL follows SIGTERM
@@ -101,6 +113,9 @@ int job::run() {
   loop_.watch(signals_.get(), EPOLLIN, [this] { handle_signals(); });
   if (settings_.timeout) timeout_at_ = clock_type::now() + *settings_.timeout;
   start();
+  desk_.emplace(loop_, *processes_, roll_job_name(identity_.number));
+  if (settings_.stuck_after)
+    stalls_.emplace(loop_, *processes_, *settings_.stuck_after, [this](const std::string& roll) { say_lines(roll); });
   while (processes_->running()) {
     loop_.wait(next_moment());
     const auto now = clock_type::now();
@@ -165,7 +180,17 @@ void job::handle_timeout() {
   timeout_at_.reset();
   std::array<char, 32> seconds{};
   std::snprintf(seconds.data(), seconds.size(), "%g", std::chrono::duration<double>(*settings_.timeout).count());
-  if (!ending_) end(124, std::string("the job did not end within ") + seconds.data() + " s (--timeout)");
+  const std::string why = std::string("the job did not end within ") + seconds.data() + " s (--timeout)";
+  if (!ending_) say_roll_and_end(124, why);
+}
+
+/// What the ranks were in is gone once the job is ended.
+void job::say_roll_and_end(int status, const std::string& why) {
+  processes_->take_roll(true, [this, status, why](const std::string& text) {
+    const auto roll = parse_roll(text);
+    if (!roll.empty()) say_lines("when the time was over:\n" + in_short(roll));
+    end(status, why);
+  });
 }
 
 void job::end(int status, const std::string& why, std::chrono::milliseconds until_kill) {

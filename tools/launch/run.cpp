@@ -28,7 +28,7 @@ std::string check_export(const std::string& text) {
 struct command_line {
   job_settings settings;
   std::string on_failure;  ///< empty: not said
-  double timeout = 0, grace = 10;
+  double timeout = 0, grace = 10, stuck_after = 0;
   std::string hosts, hostfile;
   int ranks = 0;  ///< 0: not said
   int spares = 0;
@@ -130,8 +130,12 @@ int run(command_line& line, const std::vector<std::string>& words) {
                             std::getenv("OMP_NUM_THREADS") != nullptr
                                 ? "OMP_NUM_THREADS"
                                 : "OMP_NUM_THREADS=" + std::to_string(settings.cpus_per_rank));
-  if (line.timeout > 0) settings.timeout = std::chrono::milliseconds(std::llround(std::ceil(line.timeout * 1000)));
-  settings.grace = std::chrono::milliseconds(std::llround(std::ceil(line.grace * 1000)));
+  const auto time_of = [](double seconds) {
+    return std::chrono::milliseconds(std::llround(std::ceil(seconds * 1000)));
+  };
+  if (line.timeout > 0) settings.timeout = time_of(line.timeout);
+  if (line.stuck_after > 0) settings.stuck_after = time_of(line.stuck_after);
+  settings.grace = time_of(line.grace);
   settings.continue_on_failure = line.on_failure == "continue" || (line.spares > 0 && line.on_failure.empty());
   if (line.spares > 0) settings.exports.push_back("WEFT_SPARES=" + std::to_string(line.spares));
   return run_job_or_say_why("weft run", settings);
@@ -194,6 +198,9 @@ void add_run(CLI::App& weft, int& status) {
   app->add_option("--timeout", line->timeout, "End the job after so long")->check(check_seconds)->type_name("SECONDS");
   app->add_option("--grace", line->grace, "Time that a signal which ends the job leaves the ranks, before SIGKILL [10]")
       ->check(check_grace)
+      ->type_name("SECONDS");
+  app->add_option("--stuck-after", line->stuck_after, "Say who is stuck when nothing has moved for so long")
+      ->check(check_seconds)
       ->type_name("SECONDS");
   app->add_flag("--oversubscribe", s.oversubscribe, "More ranks than cores are meant so: say nothing");
   choose(app->add_option("--on-failure", line->on_failure,

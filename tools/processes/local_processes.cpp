@@ -9,6 +9,7 @@
 #include <weft/processes/local_processes.hpp>
 #include <weft/processes/program.hpp>
 #include <weft/processes/this_host.hpp>
+#include <weft/runtime/roll_line.hpp>
 
 #include "subreaper.hpp"
 
@@ -113,6 +114,11 @@ void local_processes::child_ended(pid_t pid) {
 void local_processes::signal(int number) {
   for (const member& m : members_)
     if (m.process.pid > 0) ::kill(-m.process.pid, number);
+}
+
+void local_processes::take_roll(bool stacks, std::function<void(std::string)> done) {
+  rolls_.take({roll_job_name(share_.job.number), share_.processes.first, share_.processes.count}, stacks,
+              std::move(done));
 }
 
 std::string local_processes::where(int process) const {

@@ -28,6 +28,10 @@ class context {
   /// The same for good: nothing may switch back here.
   [[noreturn]] void leave_for(context& target) noexcept;
 
+  /// Of where it goes on, while it is suspended (fcontext_t); for those who look into this process from outside. It is
+  /// the first word of the context.
+  const void* left_at() const noexcept { return &resume_; }
+
  private:
   struct exception_state {  // the Itanium C++ ABI's __cxa_eh_globals
     void* caught = nullptr;
@@ -38,7 +42,7 @@ class context {
   void announce(context& target, void** fake_stack) noexcept;
   [[gnu::noinline]] void switch_watched(context& target) noexcept;
 
-  void* resume_ = nullptr;  // where to go on (fcontext_t), while suspended
+  void* resume_ = nullptr;  // where to go on (fcontext_t), while suspended; first: see left_at()
   void (*entry_)(void*) = nullptr;
   void* argument_ = nullptr;
   context* target_ = nullptr;                     // of the last switch away

@@ -33,6 +33,15 @@ class coroutine {
   /// Goes on with it. Whether it has ended, as it has where it may wait.
   bool resume(at_waits what) noexcept;
 
+  /// Where it is to be found by whoever looks into this process from outside, while its threads are stopped.
+  struct whereabouts {
+    const std::byte* bottom = nullptr;  ///< of its stack
+    const std::byte* top = nullptr;
+    const void* resumed_by = nullptr;  ///< a pointer to the context that has resumed it last
+  };
+  /// Any thread.
+  whereabouts where() const noexcept { return {memory_.bottom(), memory_.top(), &home_}; }
+
   /// Whether the calling function is left where it would wait.
   static bool leaves() noexcept;
   /// Leaves the calling function, where that is so: true once it has been resumed. Else false.

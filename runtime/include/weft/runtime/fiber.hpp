@@ -26,6 +26,17 @@ class fiber final : public waiter {
   int rank() const noexcept { return rank_; }
   void set_rank(int rank) noexcept { rank_ = rank; }
 
+  /// Where it is to be found by whoever looks into this process from outside, while its thread is stopped.
+  struct whereabouts {
+    const void* self = nullptr;         ///< this fiber
+    const void* running = nullptr;      ///< a pointer to the fiber that its thread runs, null where that runs none
+    const void* left_at = nullptr;      ///< where it goes on, as long as its thread does not run it: Boost's fcontext_t
+    const std::byte* bottom = nullptr;  ///< of its stack
+    const std::byte* top = nullptr;
+  };
+  /// On its own thread, or before it runs.
+  whereabouts where() const noexcept;
+
  private:
   friend class scheduler;
   friend class fiber_queue;

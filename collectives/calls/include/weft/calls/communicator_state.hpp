@@ -29,6 +29,9 @@ class sole_call {
   /// one is.
   class making;
 
+  /// Its name; null: none is. Any thread.
+  const char* operation() const noexcept { return operation_.load(std::memory_order_relaxed); }  // relaxed: a constant
+
  private:
   std::atomic<const char*> operation_{nullptr};  ///< null: none
 };
@@ -41,7 +44,17 @@ class call_turns {
       : calls_(calls), of_(of), by_(by) {}
 
   /// By the rank, for a call that it starts.
-  std::uint32_t take() noexcept { return next_++; }
+  std::uint32_t take() noexcept {
+    const std::uint32_t turn = next_.load(std::memory_order_relaxed);  // relaxed: only the rank writes it
+    next_.store(turn + 1, std::memory_order_relaxed);
+    return turn;
+  }
+  /// Calls that have been started, and those of them that are not over. Any thread.
+  std::uint32_t taken() const noexcept { return next_.load(std::memory_order_relaxed); }
+  std::uint32_t open() const noexcept {
+    const std::uint32_t over = over_.load(std::memory_order_acquire);  // acquire: what is over has been taken
+    return taken() - over;
+  }
   /// Whether the calls before that one are over.
   bool has_come(std::uint32_t turn) const noexcept {
     // acquire: pairs with the release of pass(), for what the calls before have left in the communicator's memory.
@@ -55,7 +68,7 @@ class call_turns {
       wait_for(turn);
   }
   /// The same for all that have been started: by the rank, for a call that blocks.
-  void await_all() const { await(next_); }
+  void await_all() const { await(taken()); }
   /// It is over.
   void pass(std::uint32_t turn) noexcept {
     over_.store(turn + 1, std::memory_order_release);  // release: see has_come()
@@ -68,7 +81,7 @@ class call_turns {
   started_calls& calls_;
   const fabric::participant& of_;
   progress& by_;
-  std::uint32_t next_ = 0;  // the rank's
+  std::atomic<std::uint32_t> next_{0};  // the rank writes it
   std::atomic<std::uint32_t> over_{0};
 };
 
@@ -122,7 +135,13 @@ struct communicator_state {
   schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm
   std::unordered_map<choice_request, schedules::selected, choice_hash> choices;  ///< by measured costs
   /// The number of the next call that all ranks make in the same order: a collective, or making a plan.
-  std::uint32_t next_sequence() noexcept { return sequence_++ & last_sequence; }
+  std::uint32_t next_sequence() noexcept {
+    const std::uint32_t next = sequence();
+    sequence_.store(next + 1, std::memory_order_relaxed);  // relaxed: only the rank writes it
+    return next & last_sequence;
+  }
+  /// How many it has begun. Any thread.
+  std::uint32_t sequence() const noexcept { return sequence_.load(std::memory_order_relaxed); }  // relaxed: for people
   std::optional<process_team> among_ranks;  ///< its calls with the other ranks of this process, where they join
   call_turns turns{host.calls(), member, host.moved_by()};
   bool freed = false;    ///< the caller has no communicator for it any more
@@ -131,9 +150,12 @@ struct communicator_state {
   std::uint32_t next_agreement = 0;
 
  private:
+  class listing;
+
   void forget();
 
-  std::uint32_t sequence_ = 0;
+  std::atomic<std::uint32_t> sequence_{0};
+  std::unique_ptr<listing> listed_;  ///< in the roll
 
  public:
   calls_at_rest at_rest;  ///< started calls that are over; last, since they end while the other members are there

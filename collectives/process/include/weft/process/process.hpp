@@ -18,6 +18,7 @@
 #include <weft/fabric/monitor.hpp>
 #include <weft/fabric/node_transport.hpp>
 #include <weft/process/membership.hpp>
+#include <weft/process/roll_call.hpp>
 #include <weft/runtime/event.hpp>
 #include <weft/runtime/progress.hpp>
 #include <weft/schedules/selection.hpp>
@@ -51,6 +52,7 @@ class process {
   fabric::messenger& messages() noexcept { return *messages_; }
   progress& moved_by() noexcept { return *progress_; }
   started_calls& calls() noexcept { return *calls_; }
+  roll_call& roll() noexcept { return *roll_; }
 
   /// What the communicator of a rank here has failed with. Any thread.
   std::exception_ptr failure_of(const fabric::participant& member);
@@ -183,7 +185,8 @@ class process {
   std::vector<bool> came_;                          ///< of each process; the monitor's thread alone uses it
   std::atomic<int> still_missing_{0};               ///< how many processes have not come
   std::atomic<int> lost_{-1};                       ///< the first process that was lost
-  std::unique_ptr<fabric::monitor> monitor_;        // last: its thread uses the others
+  std::unique_ptr<fabric::monitor> monitor_;        // its thread uses the others,
+  std::unique_ptr<roll_call> roll_;                 // and so does this one's
 };
 
 }  // namespace weft::detail

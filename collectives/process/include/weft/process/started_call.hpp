@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -26,6 +27,10 @@ class started_calls final : public pollable {
   void end(const fabric::participant& of, progress& by);
   /// Its rank waits for calls that are shown to end: offers them. By that rank.
   void offer_shown(const fabric::participant& of);
+
+  /// Calls `look` with the stack of each. Any thread; false where they are not to be had within `longest`.
+  bool look_at_stacks(std::chrono::nanoseconds longest,
+                      const std::function<void(const coroutine::whereabouts&)>& look) const;
 
   /// Whether there are so few that one more may stay when it is over: each has a stack, and whoever polls looks at all.
   bool may_rest() const noexcept {
@@ -56,7 +61,7 @@ class started_calls final : public pollable {
 
   fabric::messenger& messages_;
   const std::size_t stack_size_;
-  std::mutex lock_;  // guards the next two, and that calls in the first live
+  mutable std::mutex lock_;  // guards the next two, and that calls in the first live
   std::vector<started_call*> calls_;
   std::vector<std::unique_ptr<coroutine>> at_rest_;
   std::atomic<std::size_t> entered_{0};    ///< calls; written with the lock held

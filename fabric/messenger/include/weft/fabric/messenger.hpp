@@ -78,6 +78,9 @@ class messenger final : public pollable {
   void hand_over(task& task) noexcept;
   /// Runs `function` with the token held. It must not block.
   void while_held(const std::function<void()>& function);
+  /// The same for who only looks: nothing else is done while the token is held. False where that is not to be had
+  /// within `longest`.
+  bool look_held(std::chrono::nanoseconds longest, const std::function<void()>& function);
 
   /// The message that a receive of (source, tag) by `member` would get, if it is here. Throws the member's failure.
   std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag);

@@ -71,6 +71,8 @@ class participant {
   /// there on are missing a rank, though others of its process may still be there. None: not known.
   std::optional<std::uint32_t> next_collective;
   silent_calls silent;
+  /// Operations that it has begun, and those that have ended. Any thread may read it; written with the token held.
+  std::atomic<std::uint64_t> moves{0};
 
   // The messenger's, under its token.
   room* here = nullptr;        ///< what waits for it

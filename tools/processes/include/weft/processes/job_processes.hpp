@@ -44,6 +44,10 @@ class job_processes {
   /// Some child of the launcher has ended.
   virtual void child_ended(pid_t pid) = 0;
 
+  /// Asks the processes for what they say of their ranks, and for their stacks where these are wanted; calls `done`
+  /// from within the event loop, with the text of weft/roll_call/report.hpp. That takes some seconds at most.
+  virtual void take_roll(bool stacks, std::function<void(std::string)> done) = 0;
+
   /// "pid 4711, host n1".
   virtual std::string where(int process) const = 0;
 

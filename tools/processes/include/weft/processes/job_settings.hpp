@@ -44,6 +44,7 @@ struct job_settings {
   bool tag_output = false;
   std::optional<std::chrono::milliseconds> timeout;
   std::chrono::milliseconds grace{10'000};  ///< from SIGTERM to SIGKILL, when a signal ends the job
+  std::optional<std::chrono::milliseconds> stuck_after;  ///< when nothing has moved for so long, who is stuck is said
   bool oversubscribe = false;
   bool continue_on_failure = false;
   std::vector<job_program> programs;               ///< in the order of processes, the first from process 0 on

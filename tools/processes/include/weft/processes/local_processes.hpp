@@ -9,6 +9,7 @@
 #include <weft/processes/job_settings.hpp>
 #include <weft/processes/reaper.hpp>
 #include <weft/processes/start.hpp>
+#include <weft/roll_call/take_roll.hpp>
 #include <weft/streams/output.hpp>
 #include <weft/streams/standard_input.hpp>
 
@@ -24,6 +25,7 @@ class local_processes final : public job_processes {
   void start() override;
   bool running() const noexcept override { return running_ > 0; }
   void signal(int number) override;
+  void take_roll(bool stacks, std::function<void(std::string)> done) override;
   std::string where(int process) const override;
   /// Reaps what processes of the job left behind. Several deaths may come as one signal: `finish` gets the rest.
   void child_ended(pid_t pid) override;
@@ -55,6 +57,7 @@ class local_processes final : public job_processes {
   sink& output_;
   sink& errors_;
   std::unique_ptr<process_input> input_;
+  roll_taker rolls_{loop_};
   std::vector<member> members_;
   int running_ = 0;
   std::vector<std::pair<int, ending>> untold_;  ///< exits that another's end may have caused

@@ -1,0 +1,101 @@
+// What a process says of its ranks to whoever asks: in what calls they are, and since when.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+#include <weft/runtime/fiber.hpp>
+#include <weft/runtime/socket.hpp>
+#include <weft/runtime/thread.hpp>
+
+namespace weft::detail {
+
+class started_calls;
+
+/// A rank in one of its communicators, as the roll lists it.
+class roll_entry {
+ public:
+  /// The rank's number in the job.
+  virtual int job_rank() const noexcept = 0;
+  /// Changes whenever the rank begins or ends something there. Any thread.
+  virtual std::uint64_t moves() const noexcept = 0;
+  /// Adds its lines. `on_stack` says whether an address is on a stack that the rank runs on. Any thread; may wait for
+  /// the messenger's token, for some 100 ms.
+  virtual void describe(std::string& to, const std::function<bool(const void*)>& on_stack) const = 0;
+
+ protected:
+  ~roll_entry() = default;
+};
+
+/// Listens on an abstract Unix socket, "weft-UID-JOB-PROCESS-PID", and writes the roll to
+/// whoever of the same user, or root, connects: lines of a word and KEY=VALUE behind it, as tools/roll_call/report.hpp
+/// reads them. A thread of its own does so, which looks at the moves of all ranks once a second beside that: so nobody
+/// else has to look at a clock. Where there can be no socket or no thread nobody can ask, and nothing looks.
+class roll_call {
+ public:
+  roll_call(std::uint64_t job, int process, int processes);
+  roll_call(const roll_call&) = delete;
+  roll_call& operator=(const roll_call&) = delete;
+  /// No entry may be left. Blocks while somebody is told, for a second at most.
+  ~roll_call();
+
+  /// What the process does beside its ranks: a constant.
+  void say(const char* phase);
+  /// The ranks of the process: from now on it has joined its job.
+  void set_ranks(int first, int count);
+  /// Whose stacks are listed, too; they have to outlive this.
+  void set_calls(const started_calls& calls);
+  /// An entry has to be taken back before it ends; only whoever asks may hold that up.
+  void add(const roll_entry& entry);
+  void take_back(const roll_entry& entry) noexcept;
+
+  /// While one lives its thread, or the fiber that it is made in, is that of a rank: the `local`th of the process.
+  class seat {
+   public:
+    seat(roll_call& of, int local);
+    seat(const seat&) = delete;
+    seat& operator=(const seat&) = delete;
+    ~seat();
+
+   private:
+    roll_call& of_;
+    int local_;
+  };
+
+ private:
+  using time_point = std::chrono::steady_clock::time_point;
+  struct seated_rank {
+    pid_t thread = 0;
+    weft::fiber::whereabouts on;
+    std::uint64_t moves = 0;
+    time_point since{};
+  };
+
+  bool listen();
+  void serve() noexcept;
+  void look();
+  void answer(file_descriptor asking);
+  std::string describe();
+  void describe(std::string& to, std::size_t local, std::string_view main_stack);
+
+  const std::uint64_t job_;
+  const int process_, processes_;
+  const std::chrono::system_clock::time_point begun_ = std::chrono::system_clock::now();
+  file_descriptor listener_;
+  file_descriptor stop_;  // readable: the thread is to end
+  std::mutex lock_;       // guards the next ones, and that entries in the list live
+  const char* phase_ = "joins the job";
+  int first_rank_ = 0;
+  const started_calls* calls_ = nullptr;
+  std::vector<seated_rank> ranks_;
+  std::vector<const roll_entry*> entries_;
+  thread thread_;
+};
+
+}  // namespace weft::detail

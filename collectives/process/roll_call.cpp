@@ -1,0 +1,246 @@
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <utility>
+#include <weft/process/roll_call.hpp>
+#include <weft/process/started_call.hpp>
+#include <weft/runtime/roll_line.hpp>
+
+namespace weft::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int milliseconds_between_looks = 1000;
+/// For what another thread holds.
+constexpr std::chrono::milliseconds patience{100};
+/// For whoever asks to take what he is told.
+constexpr auto answering_time = 1s;
+
+void add_number(std::string& line, std::string_view key, std::uint64_t number) {
+  add_to_roll_line(line, key, std::to_string(number));
+}
+
+void add_address(std::string& line, std::string_view key, const void* address) {
+  add_number(line, key, reinterpret_cast<std::uintptr_t>(address));
+}
+
+/// The range of this process's first stack, "BEGIN-END" in hexadecimal digits.
+std::string main_stack() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.ends_with("[stack]")) return line.substr(0, line.find(' '));
+  return {};
+}
+
+bool lies_in(const void* address, std::string_view range) {
+  std::uintptr_t begin = 0, end = 0;
+  const std::size_t dash = range.find('-');
+  if (dash == std::string_view::npos) return false;
+  std::from_chars(range.data(), range.data() + dash, begin, 16);
+  std::from_chars(range.data() + dash + 1, range.data() + range.size(), end, 16);
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  return begin <= at && at < end;
+}
+
+bool may_ask(const file_descriptor& who) {
+  ucred its{};
+  socklen_t length = sizeof its;
+  return ::getsockopt(who.get(), SOL_SOCKET, SO_PEERCRED, &its, &length) == 0 &&
+         (its.uid == 0 || its.uid == ::getuid());
+}
+
+/// Blocks all signals while it lives: a thread that is started meanwhile has them blocked.
+class no_signals {
+ public:
+  no_signals() noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  no_signals(const no_signals&) = delete;
+  no_signals& operator=(const no_signals&) = delete;
+  ~no_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+roll_call::roll_call(std::uint64_t job, int process, int processes)
+    : job_(job), process_(process), processes_(processes) {
+  if (!listen()) return;
+  const no_signals blocked;
+  try {
+    thread_ = thread("weft-roll", [this] { serve(); });
+  } catch (const std::exception&) {  // the job can do without
+    listener_.reset();
+  }
+}
+
+roll_call::~roll_call() {
+  if (!thread_.joinable()) return;
+  const std::uint64_t once = 1;
+  [[maybe_unused]] const auto written = ::write(stop_.get(), &once, sizeof once);
+  thread_.join();
+}
+
+bool roll_call::listen() {
+  stop_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  listener_.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!stop_ || !listener_) return false;
+  const std::string name = roll_socket_name(roll_job_name(job_), std::to_string(process_));
+  sockaddr_un own{};
+  own.sun_family = AF_UNIX;
+  std::memcpy(own.sun_path + 1, name.data(), name.size());  // behind a zero: the name is in no folder
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const bool listens = ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&own), length) == 0 &&
+                       ::listen(listener_.get(), SOMAXCONN) == 0;
+  if (!listens) listener_.reset();
+  return listens;
+}
+
+void roll_call::say(const char* phase) {
+  const std::lock_guard lock(lock_);
+  phase_ = phase;
+}
+
+void roll_call::set_ranks(int first, int count) {
+  const std::lock_guard lock(lock_);
+  first_rank_ = first;
+  ranks_.assign(static_cast<std::size_t>(count), {});
+  for (seated_rank& each : ranks_) each.since = std::chrono::steady_clock::now();
+}
+
+void roll_call::set_calls(const started_calls& calls) {
+  const std::lock_guard lock(lock_);
+  calls_ = &calls;
+}
+
+void roll_call::add(const roll_entry& entry) {
+  const std::lock_guard lock(lock_);
+  entries_.push_back(&entry);
+}
+
+void roll_call::take_back(const roll_entry& entry) noexcept {
+  const std::lock_guard lock(lock_);
+  std::erase(entries_, &entry);
+}
+
+roll_call::seat::seat(roll_call& of, int local) : of_(of), local_(local) {
+  const fiber* const mine = fiber::current();
+  const std::lock_guard lock(of_.lock_);
+  seated_rank& its = of_.ranks_[static_cast<std::size_t>(local)];
+  its.thread = ::gettid();
+  its.on = mine != nullptr ? mine->where() : fiber::whereabouts();
+}
+
+roll_call::seat::~seat() {
+  const std::lock_guard lock(of_.lock_);
+  seated_rank& its = of_.ranks_[static_cast<std::size_t>(local_)];
+  its.thread = 0;
+  its.on = {};
+}
+
+void roll_call::serve() noexcept {
+  std::array<pollfd, 2> awaited{{{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}}};
+  while (true) try {
+      ::poll(awaited.data(), awaited.size(), milliseconds_between_looks);
+      if (awaited[0].revents != 0) return;
+      look();
+      if (awaited[1].revents == 0) continue;
+      file_descriptor asking(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (asking)
+        answer(std::move(asking));
+      else
+        ::poll(awaited.data(), 1, milliseconds_between_looks);  // no descriptor is free: he waits
+    } catch (const std::exception&) {                           // no memory, or whoever asked has gone
+    }
+}
+
+/// Without memory of its own: it is done whether or not somebody ever asks.
+void roll_call::look() {
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(lock_);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    std::uint64_t moves = 0;
+    for (const roll_entry* each : entries_)
+      if (each->job_rank() == first_rank_ + static_cast<int>(i)) moves += each->moves();
+    seated_rank& its = ranks_[i];
+    if (std::exchange(its.moves, moves) != moves) its.since = now;
+  }
+}
+
+void roll_call::answer(file_descriptor asking) {
+  if (!may_ask(asking)) return;
+  const std::string text = describe();
+  send_all(asking, std::as_bytes(std::span(text)), std::chrono::steady_clock::now() + answering_time, "the roll");
+}
+
+std::string roll_call::describe() {
+  const std::string stack = main_stack();
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  std::string text = "process";
+  add_to_roll_line(text, "job", roll_job_name(job_));
+  add_number(text, "number", static_cast<std::uint64_t>(process_));
+  add_number(text, "of", static_cast<std::uint64_t>(processes_));
+  add_number(text, "pid", static_cast<std::uint64_t>(::getpid()));
+  add_to_roll_line(text, "host", host.data());
+  const auto begun = std::chrono::duration_cast<std::chrono::seconds>(begun_.time_since_epoch());
+  add_number(text, "begun", static_cast<std::uint64_t>(begun.count()));
+  const std::lock_guard lock(lock_);
+  add_to_roll_line(text, "phase", phase_);
+  text += '\n';
+  const auto list = [&](const coroutine::whereabouts& each) {
+    text += "coroutine";
+    add_address(text, "bottom", each.bottom);
+    add_address(text, "top", each.top);
+    add_address(text, "resumed-by", each.resumed_by);
+    text += '\n';
+  };
+  if (calls_ != nullptr) calls_->look_at_stacks(patience, list);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) describe(text, i, stack);
+  return text += "end\n";
+}
+
+void roll_call::describe(std::string& to, std::size_t local, std::string_view main_stack) {
+  const seated_rank& its = ranks_[local];
+  const int rank = first_rank_ + static_cast<int>(local);
+  const auto quiet = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - its.since);
+  to += "rank";
+  add_number(to, "rank", static_cast<std::uint64_t>(rank));
+  // A process that has but one need not run it on fibers; then it is that of its first thread, most likely.
+  add_number(to, "thread", static_cast<std::uint64_t>(its.thread != 0 ? its.thread : ::getpid()));
+  add_number(to, "moves", its.moves);
+  add_number(to, "quiet", static_cast<std::uint64_t>(quiet.count()));
+  if (its.on.self != nullptr) {
+    add_address(to, "fiber", its.on.self);
+    add_address(to, "running", its.on.running);
+    add_address(to, "left-at", its.on.left_at);
+    add_address(to, "top", its.on.top);
+  } else if (its.thread == 0 && ranks_.size() > 1) {
+    add_to_roll_line(to, "phase", "does not run");
+  }
+  to += '\n';
+  const auto on_stack = [&](const void* address) {
+    return lies_in(address, main_stack) || (its.on.bottom <= address && address < its.on.top);
+  };
+  for (const roll_entry* each : entries_)
+    if (each->job_rank() == rank) each->describe(to, on_stack);
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,75 @@
+// What the tests of `weft ps` start: ranks that sum again and again, until one of them does something else.
+//   stuck_program HOW RANK   HOW: recv (of 8 bytes from rank 0, tag 7), spin, sleep (both in this program's own code),
+//   stop (its process), start (it waits for a started sum that the others do not start), probe
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <weft/weft.hpp>
+
+namespace {
+
+volatile bool for_ever = true;
+
+[[gnu::noinline]] void wait_for_message(weft::communicator& world) {
+  double never = 0;
+  world.recv(std::span(&never, 1), 0, 7);  // here it is stuck
+  for_ever = false;
+}
+
+[[gnu::noinline]] void spin_in_own_code() {
+  unsigned long turns = 0;
+  while (for_ever) turns = turns + 1;  // here it spins
+  std::printf("%lu\n", turns);
+}
+
+[[gnu::noinline]] void sleep_in_own_code() {
+  while (for_ever) ::usleep(10'000'000);
+}
+
+[[gnu::noinline]] void wait_for_started(weft::communicator& world) {
+  double mine = 1, sum = 0;
+  world.iallreduce(std::span(&mine, 1), std::span(&sum, 1), weft::sum).wait();
+  for_ever = false;
+}
+
+[[gnu::noinline]] void look_for_message(weft::communicator& world) {
+  world.probe(0, 7);
+  for_ever = false;
+}
+
+[[gnu::noinline]] void sum_with_others(weft::communicator& world) {
+  double mine = 1, sum = 0;
+  world.allreduce(std::span(&mine, 1), std::span(&sum, 1), weft::sum);  // here the others wait
+  for_ever = sum != 0;
+}
+
+void get_stuck(weft::communicator& world, const std::string& how) {
+  if (how == "recv") wait_for_message(world);
+  if (how == "spin") spin_in_own_code();
+  if (how == "sleep") sleep_in_own_code();
+  if (how == "stop") ::raise(SIGSTOP);
+  if (how == "start") wait_for_started(world);
+  if (how == "probe") look_for_message(world);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  weft::runtime runtime(argc, argv);
+  const std::string how = argc > 1 ? argv[1] : "recv";
+  const int who = argc > 2 ? std::atoi(argv[2]) : 0;
+  runtime.run([&](weft::communicator& world) {
+    for (int i = 0; i < 841; ++i) sum_with_others(world);
+    if (world.rank() == 0) {
+      std::printf("stuck\n");
+      std::fflush(stdout);
+    }
+    if (world.rank() == who) get_stuck(world, how);
+    if (how == "start" && world.rank() != who) sleep_in_own_code();
+    sum_with_others(world);
+  });
+}
