@@ -249,7 +249,7 @@ std::byte* meeting::scratch(std::size_t bytes) {
 }
 
 void meeting::free_long_scratch() noexcept {
-  if (scratch_bytes_ <= most_scratch_kept) return;
+  if (followed_ != nullptr || scratch_bytes_ <= most_scratch_kept) return;
   scratch_bytes_ = 0;
   scratch_.reset();
 }

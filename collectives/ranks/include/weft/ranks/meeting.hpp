@@ -162,7 +162,8 @@ class meeting final : public fabric::failure_listener {
 
   /// Memory of `bytes` for what has no place in a rank's buffer, until the next call. By the first worker's last rank.
   std::byte* scratch(std::size_t bytes);
-  /// That is not used any more: by the same, once its call has ended well.
+  /// That is not used any more, unless it is a plan's, which starts without an allocation: by the same, once its call
+  /// has ended well.
   void free_long_scratch() noexcept;
 
  private:
