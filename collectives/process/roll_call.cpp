@@ -130,14 +130,14 @@ void roll_call::set_calls(const started_calls& calls) {
   calls_ = &calls;
 }
 
-void roll_call::add(const roll_entry& entry) {
+void roll_call::add(roll_entry& entry) {
   const std::lock_guard lock(lock_);
-  entries_.push_back(&entry);
+  entries_.push_back(entry);
 }
 
-void roll_call::take_back(const roll_entry& entry) noexcept {
+void roll_call::take_back(roll_entry& entry) noexcept {
   const std::lock_guard lock(lock_);
-  std::erase(entries_, &entry);
+  entries_.erase(entries_.iterator_to(entry));
 }
 
 roll_call::seat::seat(roll_call& of, int local) : of_(of), local_(local) {
@@ -175,12 +175,10 @@ void roll_call::serve() noexcept {
 void roll_call::look() {
   const auto now = std::chrono::steady_clock::now();
   const std::lock_guard lock(lock_);
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    std::uint64_t moves = 0;
-    for (const roll_entry* each : entries_)
-      if (each->job_rank() == first_rank_ + static_cast<int>(i)) moves += each->moves();
-    seated_rank& its = ranks_[i];
-    if (std::exchange(its.moves, moves) != moves) its.since = now;
+  for (const roll_entry& each : entries_) ranks_[local_of(each)].counted += each.moves();
+  for (seated_rank& each : ranks_) {
+    const std::uint64_t moves = std::exchange(each.counted, 0);
+    if (std::exchange(each.moves, moves) != moves) each.since = now;
   }
 }
 
@@ -213,11 +211,14 @@ std::string roll_call::describe() {
     text += '\n';
   };
   if (calls_ != nullptr) calls_->look_at_stacks(patience, list);
-  for (std::size_t i = 0; i < ranks_.size(); ++i) describe(text, i, stack);
+  std::vector<std::vector<const roll_entry*>> entries(ranks_.size());
+  for (const roll_entry& each : entries_) entries[local_of(each)].push_back(&each);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) describe(text, i, stack, entries[i]);
   return text += "end\n";
 }
 
-void roll_call::describe(std::string& to, std::size_t local, std::string_view main_stack) {
+void roll_call::describe(std::string& to, std::size_t local, std::string_view main_stack,
+                         std::span<const roll_entry* const> entries) {
   const seated_rank& its = ranks_[local];
   const int rank = first_rank_ + static_cast<int>(local);
   const auto quiet = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - its.since);
@@ -239,8 +240,7 @@ void roll_call::describe(std::string& to, std::size_t local, std::string_view ma
   const auto on_stack = [&](const void* address) {
     return lies_in(address, main_stack) || (its.on.bottom <= address && address < its.on.top);
   };
-  for (const roll_entry* each : entries_)
-    if (each->job_rank() == rank) each->describe(to, on_stack);
+  for (const roll_entry* each : entries) each->describe(to, on_stack);
 }
 
 }  // namespace weft::detail

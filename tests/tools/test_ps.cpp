@@ -12,6 +12,7 @@
 #include <weft/runtime/error.hpp>
 
 #include "catch.hpp"
+#include "frame_names.hpp"
 #include "launcher_under_test.hpp"
 #include "weft/roll_call/ask.hpp"
 #include "weft/roll_call/report.hpp"
@@ -54,6 +55,14 @@ std::string line_of(const std::string& output, const std::string& begin) {
 }
 
 }  // namespace
+
+TEST_CASE("functions have the names that people read") {
+  CHECK(plain_name("weft::handle::wait()") == "weft::handle::wait");
+  CHECK(plain_name("bool weft::run_moves<weft::detail::board_party>(weft::detail::board_party&) [clone .isra.0]") ==
+        "weft::run_moves");
+  CHECK(plain_name("std::vector<int> (anonymous namespace)::all<int>(int (*)(int)) const") == "all");
+  CHECK(plain_name("main") == "main");
+}
 
 TEST_CASE("a rank that waits for a message while the others sum is named, with the call, its place, and who waits") {
   const auto options =

@@ -17,6 +17,7 @@ bool names_space(std::string_view text, std::string_view space) {
 
 std::string plain_name(std::string_view function) {
   constexpr std::string_view unnamed = "(anonymous namespace)::";
+  function = function.substr(0, function.find(" [clone "));  // made of it by the compiler
   std::string text;
   int depth = 0;  // of < and (
   for (std::size_t i = 0; i < function.size(); ++i) {

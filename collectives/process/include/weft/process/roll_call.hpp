@@ -3,10 +3,12 @@
 
 #include <sys/types.h>
 
+#include <boost/intrusive/list.hpp>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +21,7 @@ namespace weft::detail {
 class started_calls;
 
 /// A rank in one of its communicators, as the roll lists it.
-class roll_entry {
+class roll_entry : public boost::intrusive::list_base_hook<> {
  public:
   /// The rank's number in the job.
   virtual int job_rank() const noexcept = 0;
@@ -30,6 +32,7 @@ class roll_entry {
   virtual void describe(std::string& to, const std::function<bool(const void*)>& on_stack) const = 0;
 
  protected:
+  roll_entry() = default;
   ~roll_entry() = default;
 };
 
@@ -52,8 +55,8 @@ class roll_call {
   /// Whose stacks are listed, too; they have to outlive this.
   void set_calls(const started_calls& calls);
   /// An entry has to be taken back before it ends; only whoever asks may hold that up.
-  void add(const roll_entry& entry);
-  void take_back(const roll_entry& entry) noexcept;
+  void add(roll_entry& entry);
+  void take_back(roll_entry& entry) noexcept;
 
   /// While one lives its thread, or the fiber that it is made in, is that of a rank: the `local`th of the process.
   class seat {
@@ -73,7 +76,7 @@ class roll_call {
   struct seated_rank {
     pid_t thread = 0;
     weft::fiber::whereabouts on;
-    std::uint64_t moves = 0;
+    std::uint64_t moves = 0, counted = 0;  ///< at the last look, and so far in this one
     time_point since{};
   };
 
@@ -82,7 +85,11 @@ class roll_call {
   void look();
   void answer(file_descriptor asking);
   std::string describe();
-  void describe(std::string& to, std::size_t local, std::string_view main_stack);
+  void describe(std::string& to, std::size_t local, std::string_view main_stack,
+                std::span<const roll_entry* const> entries);
+  std::size_t local_of(const roll_entry& entry) const noexcept {
+    return static_cast<std::size_t>(entry.job_rank() - first_rank_);
+  }
 
   const std::uint64_t job_;
   const int process_, processes_;
@@ -94,7 +101,7 @@ class roll_call {
   int first_rank_ = 0;
   const started_calls* calls_ = nullptr;
   std::vector<seated_rank> ranks_;
-  std::vector<const roll_entry*> entries_;
+  boost::intrusive::list<roll_entry> entries_;
   thread thread_;
 };
 
