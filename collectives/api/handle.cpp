@@ -22,6 +22,11 @@ handle::~handle() {
   if (operation_ != nullptr) operation_->abandon();
 }
 
+void handle::drop() noexcept {
+  if (operation_ != nullptr && !operation_->ready()) operation_->break_communicator();
+  const handle dropped(std::move(*this));
+}
+
 bool handle::test() {
   if (operation_ == nullptr)
     throw error(errc::invalid_argument,

@@ -27,9 +27,8 @@ bool waits(const fabric::operation& each) noexcept {
 }  // namespace
 
 void timed_out_calls::drop() noexcept {
-  for (handle& each : calls)
-    if (each.valid() && !each.operation_->ready()) each.operation_->break_communicator();
-  calls.clear();  // waits for their ends
+  for (handle& each : calls) each.drop();
+  calls.clear();
 }
 
 std::vector<int> awaited_ranks(communicator_state& state) {

@@ -49,6 +49,8 @@ class handle {
  private:
   friend struct detail::timed_out_calls;
   friend std::size_t wait_any(std::span<handle> handles);
+  /// Waits for what is in flight, and has the communicator end first where that is not done.
+  void drop() noexcept;
 
   detail::begun_operation operation_;
 };

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 #include <vector>
-#include <weft/calls/pending.hpp>
+#include <weft/calls/communicator_state.hpp>
 #include <weft/deadline.hpp>
 
 namespace weft::detail {
