@@ -199,9 +199,8 @@ TEST_CASE("of a long vector no process keeps what it had no other place for", "[
     };
     const std::size_t before = held();
     for (int i = 0; i < 2; ++i) world.scan(in, out, weft::sum);
-    CHECK(out.back() == world.rank() + 1);
+    expect(out.back() == world.rank() + 1, "the sum so far, found ", out.back());
     const std::size_t after = held();
-    INFO(before << " bytes before, " << after << " after");
-    CHECK(after < before + (2 << 20));
+    expect(after < before + (2 << 20), before, " bytes before, found ", after);
   });
 }
