@@ -34,29 +34,20 @@ finding of_locked(rlim_t bytes, bool locks_memory) {
 
 finding of_addresses(rlim_t bytes) {
   if (bytes == RLIM_INFINITY) return {"address space", severity::ok, "unlimited", ""};
-  return {"address space", severity::warning, kibibytes(bytes) + " (ulimit -v), of which shared arrays reserve much",
+  return {"address space", severity::warning,
+          kibibytes(bytes) + " (ulimit -v), of which arrays that the node shares get a quarter at most",
           "ulimit -v unlimited, or ask the batch system for no limit of virtual memory"};
 }
 
-finding of_descriptors(rlim_t count, int cpus) {
-  const rlim_t needed = descriptors_each * static_cast<rlim_t>(cpus) + others;
-  if (count == RLIM_INFINITY) return {"open files", severity::ok, "unlimited", ""};
-  finding result{"open files", severity::ok, std::to_string(count) + " (ulimit -Hn)", ""};
+/// Of what a process may have so many of, by `flag` of ulimit, where each of weft's has `each`.
+finding of_count(rlim_t count, const char* what, const std::string& flag, rlim_t each, int cpus, const char* remedy) {
+  if (count == RLIM_INFINITY) return {what, severity::ok, "unlimited", ""};
+  finding result{what, severity::ok, std::to_string(count) + " (ulimit " + flag + ")", ""};
+  const rlim_t needed = each * static_cast<rlim_t>(cpus) + others;
   if (count >= needed) return result;
   result.how = severity::warning;
   result.found += ", and " + std::to_string(cpus) + " processes may need " + std::to_string(needed);
-  result.remedy = "raise nofile in /etc/security/limits.conf, or LimitNOFILE of the service";
-  return result;
-}
-
-finding of_processes(rlim_t count, int cpus) {
-  const rlim_t needed = processes_each * static_cast<rlim_t>(cpus) + others;
-  if (count == RLIM_INFINITY) return {"processes", severity::ok, "unlimited", ""};
-  finding result{"processes", severity::ok, std::to_string(count) + " (ulimit -u)", ""};
-  if (count >= needed) return result;
-  result.how = severity::warning;
-  result.found += " with their threads, and " + std::to_string(cpus) + " processes may need " + std::to_string(needed);
-  result.remedy = "raise nproc in /etc/security/limits.conf, or LimitNPROC or TasksMax of the service";
+  result.remedy = remedy;
   return result;
 }
 
@@ -68,8 +59,11 @@ process_limits own_limits() {
 }
 
 std::vector<finding> check_limits(const process_limits& own, int cpus, bool locks_memory) {
-  return {of_locked(own.locked, locks_memory), of_addresses(own.addresses), of_descriptors(own.descriptors, cpus),
-          of_processes(own.processes, cpus)};
+  return {of_locked(own.locked, locks_memory), of_addresses(own.addresses),
+          of_count(own.descriptors, "open files", "-Hn", descriptors_each, cpus,
+                   "raise nofile in /etc/security/limits.conf, or LimitNOFILE of the service"),
+          of_count(own.processes, "processes", "-u, threads among them", processes_each, cpus,
+                   "raise nproc in /etc/security/limits.conf, or LimitNPROC or TasksMax of the service")};
 }
 
 }  // namespace weft::tools
