@@ -30,7 +30,8 @@ class communicator_state::listing final : public roll_entry {
 
   int job_rank() const noexcept override { return of_.self->job_rank; }
   std::uint64_t moves() const noexcept override;
-  void describe(std::string& to, const std::function<bool(const void*)>& on_stack) const override;
+  bool describe(std::string& to, const std::function<bool(const void*)>& on_stack,
+                std::chrono::nanoseconds longest) const override;
 
  private:
   const communicator_state& of_;
@@ -42,8 +43,8 @@ std::uint64_t communicator_state::listing::moves() const noexcept {
          reinterpret_cast<std::uintptr_t>(of_.agreeing.operation());
 }
 
-void communicator_state::listing::describe(std::string& to, const std::function<bool(const void*)>& on_stack) const {
-  constexpr std::chrono::milliseconds patience{100};
+bool communicator_state::listing::describe(std::string& to, const std::function<bool(const void*)>& on_stack,
+                                           std::chrono::nanoseconds longest) const {
   constexpr int most_operations = 16;
   const auto add = [&to](std::string_view key, auto value) { add_to_roll_line(to, key, std::to_string(value)); };
   to += "member";
@@ -59,7 +60,7 @@ void communicator_state::listing::describe(std::string& to, const std::function<
   std::string operations;
   const std::uint32_t latest = (begun - 1) & last_sequence;
   std::optional<std::uint64_t> fingerprint = of_.member.silent.find(latest);
-  const bool held = of_.host.messages().look_held(patience, [&] {
+  const bool held = of_.host.messages().look_held(longest, [&] {
     const auto& last = of_.member.begun[latest % of_.member.begun.size()];
     if (last.valid && last.sequence == latest) fingerprint = last.fingerprint;
     int listed = 0;
@@ -89,6 +90,7 @@ void communicator_state::listing::describe(std::string& to, const std::function<
   if (!held) add_to_roll_line(to, "unknown", "the messenger is held by another thread");
   if (begun != 0 && fingerprint) add_to_roll_line(to, "latest", describe_fingerprint(*fingerprint));
   (to += '\n') += operations;
+  return held;
 }
 
 communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_identity> own,

@@ -24,8 +24,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int milliseconds_between_looks = 1000;
-/// For what another thread holds.
-constexpr std::chrono::milliseconds patience{100};
+/// For what another thread holds; then no other entry waits for it, since nobody makes a communicator meanwhile.
+constexpr std::chrono::milliseconds longest_wait{100};
 /// For whoever asks to take what he is told.
 constexpr auto answering_time = 1s;
 
@@ -210,15 +210,16 @@ std::string roll_call::describe() {
     add_address(text, "resumed-by", each.resumed_by);
     text += '\n';
   };
-  if (calls_ != nullptr) calls_->look_at_stacks(patience, list);
+  if (calls_ != nullptr) calls_->look_at_stacks(longest_wait, list);
   std::vector<std::vector<const roll_entry*>> entries(ranks_.size());
   for (const roll_entry& each : entries_) entries[local_of(each)].push_back(&each);
-  for (std::size_t i = 0; i < ranks_.size(); ++i) describe(text, i, stack, entries[i]);
+  std::chrono::nanoseconds patience = longest_wait;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) describe(text, i, stack, entries[i], patience);
   return text += "end\n";
 }
 
 void roll_call::describe(std::string& to, std::size_t local, std::string_view main_stack,
-                         std::span<const roll_entry* const> entries) {
+                         std::span<const roll_entry* const> entries, std::chrono::nanoseconds& patience) {
   const seated_rank& its = ranks_[local];
   const int rank = first_rank_ + static_cast<int>(local);
   const auto quiet = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - its.since);
@@ -240,7 +241,8 @@ void roll_call::describe(std::string& to, std::size_t local, std::string_view ma
   const auto on_stack = [&](const void* address) {
     return lies_in(address, main_stack) || (its.on.bottom <= address && address < its.on.top);
   };
-  for (const roll_entry* each : entries) each->describe(to, on_stack);
+  for (const roll_entry* each : entries)
+    if (!each->describe(to, on_stack, patience)) patience = std::chrono::nanoseconds(0);
 }
 
 }  // namespace weft::detail

@@ -27,9 +27,10 @@ class roll_entry : public boost::intrusive::list_base_hook<> {
   virtual int job_rank() const noexcept = 0;
   /// Changes whenever the rank begins or ends something there. Any thread.
   virtual std::uint64_t moves() const noexcept = 0;
-  /// Adds its lines. `on_stack` says whether an address is on a stack that the rank runs on. Any thread; may wait for
-  /// the messenger's token, for some 100 ms.
-  virtual void describe(std::string& to, const std::function<bool(const void*)>& on_stack) const = 0;
+  /// Adds its lines. `on_stack` says whether an address is on a stack that the rank runs on. Any thread; waits for the
+  /// messenger's token for no longer than `longest`: false where it was not to be had.
+  virtual bool describe(std::string& to, const std::function<bool(const void*)>& on_stack,
+                        std::chrono::nanoseconds longest) const = 0;
 
  protected:
   roll_entry() = default;
@@ -86,7 +87,7 @@ class roll_call {
   void answer(file_descriptor asking);
   std::string describe();
   void describe(std::string& to, std::size_t local, std::string_view main_stack,
-                std::span<const roll_entry* const> entries);
+                std::span<const roll_entry* const> entries, std::chrono::nanoseconds& patience);
   std::size_t local_of(const roll_entry& entry) const noexcept {
     return static_cast<std::size_t>(entry.job_rank() - first_rank_);
   }
