@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every rank gives its number; all of them get the sum.
 #include <array>
 #include <cstdio>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Sets weft up on Debian 12 or later and solves a linear system on four ranks.
 #
 #   bash examples/quickstart.sh              HPCG's 27-point problem on 32 x 32 x 32 points

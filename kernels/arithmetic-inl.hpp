@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums and products: which operator on arrays an arithmetic becomes for each element type. Included once for every
 // instruction set.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From an operator on vectors and on single elements to one on arrays: the tree over the sources, ends and loops.
 // Included once for every instruction set, hence a guard that toggles instead of a pragma.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The families of operators, a translation unit each: every one of them is compiled for every instruction set.
 #pragma once
 

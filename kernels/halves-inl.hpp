@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on 16-bit floats: in float, rounded to nearest even. Included once for every instruction set.
 #if defined(WEFT_KERNELS_HALVES) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_HALVES

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // min and max of integers. Compiled once for every instruction set: foreach_target.h includes this file again and
 // again.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // min_location and max_location. Compiled once for every instruction set: foreach_target.h includes this file again and
 // again.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the bins of reproducible sums lie, and what accumulators do with them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators on single elements: what vectors leave over, and all there is on the scalar target.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums. Compiled once for every instruction set: foreach_target.h includes this file again and again.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sum.cpp"

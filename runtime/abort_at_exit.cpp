@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "abort_at_exit.hpp"
 
 #include <sys/ioctl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a process that fails has its launcher end the job.
 #pragma once
 

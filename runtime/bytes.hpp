@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers as bytes, least significant first, text as bytes, and a length by which bytes show that they are whole.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of libraries that know no deadline, made to keep one.
 #pragma once
 

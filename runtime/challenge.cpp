@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <nettle/hmac.h>
 #include <nettle/memops.h>
 #include <sys/random.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "exchanged_store.hpp"
 
 #include <weft/runtime/error.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A store without a table of its own: all that its processes can do together is to exchange what each of them has. What
 // is put travels with the next exchange.
 #pragma once

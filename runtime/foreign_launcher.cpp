@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other launchers, by what they leave in the environment.
 #include <array>
 #include <charconv>

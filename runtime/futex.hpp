@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linux's futex: sleeping until a word changes, within one process, or one that several share, too.
 #pragma once
 

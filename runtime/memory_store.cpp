@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The store of simulated processes: one table in this process's memory.
 #include <condition_variable>
 #include <mutex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job whose launcher is not `weft run`: its rendezvous over PMI or PMIx, and what the launcher leaves unsaid.
 #pragma once
 

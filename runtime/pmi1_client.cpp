@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PMI-1, as MPICH's process managers and Slurm speak it.
 #include <algorithm>
 #include <charconv>

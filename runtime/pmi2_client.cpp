@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PMI-2, for managers that speak nothing else.
 #include <chrono>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pmi_client.hpp"
 
 #include <weft/runtime/error.hpp>

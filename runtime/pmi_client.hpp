@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PMI, as process managers speak it: a space of keys and values that the processes of a job share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text to and from a process manager that speaks PMI. The manager answers in order, a message for a message:
 //
 //   "cmd=NAME KEY=VALUE ...\n"               PMI-1, and the greeting of both

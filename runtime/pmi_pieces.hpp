@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes of any number as values of a key-value space, which are short and of text: in base64, cut into pieces.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In place of the store over PMIx where weft is built without PMIx's headers.
 #include <weft/runtime/error.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One process's dealings with the PMIx server of its launcher.
 #pragma once
 

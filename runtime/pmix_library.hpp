@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libpmix, loaded when a job needs it. It is not linked to, so that a program built where PMIx is also starts where it
 // is not: under `weft run`, under PMI, alone.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a PMIx server says of a job, and what processes give each other through it, as calls of its library return it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which processes share a node, as launchers and processes say it.
 #pragma once
 

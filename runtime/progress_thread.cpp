@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The thread that a progress may have.
 #include <pthread.h>
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state behind every kind of store, without locks or sockets: who has put what, and what may be answered. Whoever
 // serves it turns a call into a `wait`, and asks for its answer again whenever the table has changed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What AddressSanitizer, MemorySanitizer and ThreadSanitizer must be told about stacks and switches. They are looked
 // for where the program is linked: it may have been compiled with one while weft was not. Without one nothing is done.
 #pragma once

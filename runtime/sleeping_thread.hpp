@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plain thread that sleeps, until an event is set or something rings.
 #pragma once
 

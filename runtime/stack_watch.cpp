@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "stack_watch.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program says before it ends because a fiber needed more stack than it has.
 #pragma once
 

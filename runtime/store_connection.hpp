@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A connection to the rendezvous' server: what came in on it, and what is to go out.
 #pragma once
 

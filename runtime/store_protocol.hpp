@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What goes over a store's connection. All integers are unsigned, least significant byte first.
 //
 //   launcher                                          process

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the rendezvous' server answers to the messages of its connections, without sockets.
 #pragma once
 

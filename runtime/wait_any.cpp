@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One waits for several events at once.
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/event.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Catch2 version 2 (one header) or 3 (many): whichever this machine has.
 #pragma once
 

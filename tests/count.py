@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Says what became of the tests of these Meson builds: what failed, the end of what it printed, how to run it again,
 and `N passed, N failed`.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts calls of the allocator, of locks and of futex: counted_calls.cpp stands in for them in the whole program.
 #pragma once
 

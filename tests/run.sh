@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Sets weft up on Debian 12 or later, builds it into build/ and runs every test.
 #
 #   bash tests/run.sh                 all tests

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether this is a sanitizer's build, in which everything takes 3 to 20 times as long.
 #pragma once
 

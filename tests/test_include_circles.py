@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Modules of a folder do not include each other in a circle, nor by a path that leaves the folder: what a folder may see
 is the build's to say. X.hpp, X.cpp and a public include/weft/.../X.hpp are one module.
 

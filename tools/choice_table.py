@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What it gains to choose algorithms by costs that are measured at a job's start, and not by length alone.
 
   tools/choice_table.py [--jobs 2:shm,2:net,4:shm,4:net] [--collectives allreduce,bcast,...] [--alternations 5]

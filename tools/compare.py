@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares weft's all-reduce with Open MPI's on this machine, size by size, in one run.
 
   tools/compare.py [--ways node,net] [--alternations 5] [--from 8] [--to 16M] [--factor 2] [--budget 200]

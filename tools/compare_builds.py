@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the collectives of two builds of weft on this machine, in one run: whether the new one is slower anywhere.
 
   tools/compare_builds.py OLD NEW [--collectives allreduce,bcast,...] [--columns processes,four,...] [--providers net,...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares weft's collectives with Open MPI's and MPICH's on this machine, in one run.
 
   tools/compare_collectives.py [--collectives allreduce,bcast,...] [--ranks 2,4] [--paths shm,tcp] [--alternations 3]

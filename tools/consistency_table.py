@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How alike the times of 8-byte all-reduces are while something else takes the ranks' core (Table 3 of Moody et al.).
 
   tools/consistency_table.py [--noise 1000:200] [--alternations 5] [--seconds 5] [--weft build/tools/weft] [--write]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes a table in Markdown of what `weft bench kernels` measures on this machine.
 
   tools/kernel_table.py [--weft build/tools/weft] [--write] [--readme kernels/README.md]

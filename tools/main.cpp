@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The `weft` command: each subcommand is in a folder of its own.
 #include <CLI/CLI.hpp>
 #include <cerrno>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the scripts have in common that measure and write down what they found: how `weft bench` is asked and by which
 road its calls went, sizes, intervals, tables, where it was measured."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares messages between two processes of one node with Open MPI's and MPICH's, in one run.
 
   tools/message_table.py [--alternations 7] [--from 8] [--to 4M] [--factor 2] [--budget 50]

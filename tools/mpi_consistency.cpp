@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The times of 8-byte all-reduces of an MPI, for tools/consistency_table.py: all ranks on one machine.
 //
 //   mpi_consistency SECONDS

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long messages of an MPI take one way, for tools/message_table.py: as `weft bench latency -b FROM -e TO` measures.
 //
 //   mpi_one_way PEER FROM TO FACTOR MILLISECONDS

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the collectives but all-reduce on one node with Open MPI's and MPICH's in shared memory, in one run.
 
   tools/node_collectives.py [--collectives bcast,reduce,...] [--ranks 2,4] [--alternations 11] [--to 32M] [--budget 30]

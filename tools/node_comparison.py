@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collectives on one node: the ways to place ranks and buffers, and what node_table.py and node_collectives.py have in
 common, which compare them in turn with the better of Open MPI and MPICH."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares a collective on one node with Open MPI's and MPICH's in shared memory, in one run.
 
   tools/node_table.py [--collective allreduce] [--columns processes,arena,...] [--alternations 11] [--to 32M]

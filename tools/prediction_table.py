@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How near what calls are predicted to take is to what they take, and whether the choice that goes by it is good.
 
   tools/prediction_table.py [--jobs 2:node,4:node] [--collectives allreduce,bcast,...] [--sizes 8,4K,256K,8M]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What posting receives in advance saves: the start-up cost of a long message, with and without.
 
   tools/prepost_table.py [--provider NAME] [-n 2] [--alternations 5] [--from 16k] [--to 128k] [--budget 200]

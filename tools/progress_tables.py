@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What progress costs while nothing happens, and how much of an all-reduce passes while the program computes.
 
   tools/progress_tables.py [--providers net,shm] [--alternations 3] [--idle-seconds 10] [--from 64k] [--to 16M]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Whether weft's collectives keep the performance guidelines of Träff, Gropp and Thakur (IEEE TPDS 21, 2010).
 
   tools/self_consistency.py [--jobs 2:shm,4:shm,2:net] [--alternations 5] [--from 8] [--to 8M] [--factor 8]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the scripts that set a machine up and build weft. Not a program.
 #
 #   install_packages                 install the Debian packages that are missing

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How far the costs that a job measures when it starts are the same from start to start.
 
   tools/start_costs.py [--starts 50] [--within 1.5] [--jobs 2:node,2:net] [--tune-budget 15] [--busy 0]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one file that knows hwloc: it turns hwloc's tree into a `machine`.
 #include <fcntl.h>
 #include <hwloc.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of KEY=VALUE, as Slurm's configuration files have them.
 #pragma once
 

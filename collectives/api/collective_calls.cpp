@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What communicators do with a collective call: run what is prepared for it.
 #include <cstring>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <utility>
 #include <weft/api/moved_by.hpp>
 #include <weft/mutex.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communicators on which something has failed: who is lost, how its calls are ended, what the living agree on.
 #include <algorithm>
 #include <cstdint>

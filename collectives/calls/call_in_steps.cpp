@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <weft/calls/call_in_steps.hpp>
 #include <weft/calls/memory_way.hpp>
 #include <weft/hierarchy/leaders.hpp>

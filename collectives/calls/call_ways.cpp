@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <weft/calls/agreement.hpp>
 #include <weft/calls/call_ways.hpp>
 #include <weft/hierarchy/leaders.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <weft/calls/joined_call.hpp>
 #include <weft/calls/memory_way.hpp>
 

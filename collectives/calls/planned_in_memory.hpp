@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans whose calls go through memory which their ranks share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <weft/calls/prepared_calls.hpp>
 #include <weft/choice/schedule_builder.hpp>
 #include <weft/process/choosing.hpp>

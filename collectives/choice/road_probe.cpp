@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "road_probe.hpp"
 
 #include <algorithm>

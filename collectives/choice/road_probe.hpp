@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the patterns by which a road is measured, between this process and another one or between two of its own ranks.
 #pragma once
 

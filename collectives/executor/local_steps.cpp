@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies and combines of an execution, whose sources may be other ranks'.
 #include <algorithm>
 #include <array>

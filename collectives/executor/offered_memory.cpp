@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
 #include <string>
 #include <weft/executor/offered_memory.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <utility>
 #include <weft/executor/heap_bytes.hpp>
 #include <weft/executor/plan_cache.hpp>

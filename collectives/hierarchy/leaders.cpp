@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <weft/hierarchy/leaders.hpp>
 #include <weft/process/process.hpp>

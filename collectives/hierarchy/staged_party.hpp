@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The party that carries out collectives in stages, among processes of several nodes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <weft/choice/rank_groups.hpp>
 #include <weft/choice/schedule_builder.hpp>
 #include <weft/process/choosing.hpp>

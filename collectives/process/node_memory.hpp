@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the arrays of a runtime lie that others of its node may use in place.
 #pragma once
 

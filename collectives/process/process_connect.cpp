@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a process joins its job: what it exchanges with the others before any of them may talk.
 #include <algorithm>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // By which interface the nodes of a job reach each other.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the processes of a job are on the network, as a file says that process 0 reads for all, or as each of them was
 // told by its launcher.
 #include <sstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <weft/ranks/process_party.hpp>
 
 namespace weft::detail {

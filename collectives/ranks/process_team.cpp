@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <utility>
 #include <weft/process/process.hpp>
 #include <weft/ranks/process_team.hpp>

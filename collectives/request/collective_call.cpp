@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <weft/request/collective_call.hpp>
 
 namespace weft::detail {

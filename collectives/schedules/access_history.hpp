@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which steps used the blocks of one memory last.
 #pragma once
 

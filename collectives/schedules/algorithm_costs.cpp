@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "algorithm_costs.hpp"
 
 #include <algorithm>

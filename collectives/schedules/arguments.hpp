@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of what callers give to trees and builders.
 #pragma once
 

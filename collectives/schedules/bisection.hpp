@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The earliest end of a schedule that is built backwards from it.
 #pragma once
 

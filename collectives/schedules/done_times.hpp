@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the nodes of a tree will have nothing more to do than to send, beside the times at which ranks must.
 #pragma once
 

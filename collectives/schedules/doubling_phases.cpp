@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recursive doubling of whole operands.
 #include <algorithm>
 #include <bit>

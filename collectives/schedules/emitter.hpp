@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every builder needs to say its steps briefly.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks in groups: machines, or clusters.
 #pragma once
 

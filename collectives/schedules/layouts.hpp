@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the vector of a call is cut, and which of it each rank's buffers hold.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An emitter that knows which steps must wait for one another: those that use the same memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost formulas of patterns of shared memory.
 #include <algorithm>
 #include <limits>

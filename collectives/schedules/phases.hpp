@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of algorithms: what some of the ranks do with some of the blocks, as steps that follow those before them. An
 // algorithm is one phase or several, over one party or several.
 #pragma once

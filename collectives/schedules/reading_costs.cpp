@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost formulas of algorithms whose ranks read each other's memory.
 #include <algorithm>
 

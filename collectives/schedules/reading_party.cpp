@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "reading_party.hpp"
 
 namespace weft::schedules {

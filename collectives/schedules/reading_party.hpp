@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that read each other's memory, as a phase of a schedule.
 #pragma once
 

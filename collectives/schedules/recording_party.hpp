@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The party that records: what a pattern does becomes a schedule.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A reduction over a tree, operand by operand, in the model of timing.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trees of the reductions in the table of algorithms, and a rank's place in them.
 #pragma once
 

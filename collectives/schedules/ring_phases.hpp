@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two phases of the ring algorithms, as parts of a schedule.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The patterns of shared memory as algorithms of the table.
 #pragma once
 

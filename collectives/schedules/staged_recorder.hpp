@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The party that records a collective in stages: what each stage does becomes part of one schedule.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <weft/schedules/step_names.hpp>
 
 namespace weft::schedules {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <weft/schedules/step_names.hpp>
 #include <weft/schedules/step_writers.hpp>

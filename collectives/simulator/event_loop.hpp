@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The run of a workload: what is under way, and what may begin.
 //
 //     a step's dependencies end --> ready_ --> begin() --> CPU --> complete() --> the next steps' dependencies

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What will happen, the next first.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transfers that share links, max-min fairly.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of GOAL text, with their lines.
 #pragma once
 

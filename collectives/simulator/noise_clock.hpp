@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When work ends on a CPU that noise takes away now and then.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CPU or a port: one user at a time.
 #pragma once
 

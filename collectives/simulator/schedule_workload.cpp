@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Workloads from schedule builders.
 #include <algorithm>
 #include <weft/simulator/workload_builder.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What has become of every step of a job: half a byte each.
 #pragma once
 

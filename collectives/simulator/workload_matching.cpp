@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which send meets which receive.
 #include <algorithm>
 #include <optional>

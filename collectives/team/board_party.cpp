@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <weft/fabric/process_memory.hpp>
 #include <weft/process/process.hpp>

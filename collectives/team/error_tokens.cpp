@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What combines in the memory of a node, and what becomes of an operator of the caller's that throws.
 #include <weft/request.hpp>
 #include <weft/request/combine_inputs.hpp>

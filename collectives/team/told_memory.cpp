@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that processes tell each other of: used in place where it lies in the heaps of the arena, else read by the
 // kernel's help.
 #include <chrono>

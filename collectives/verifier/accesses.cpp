@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether conflicting accesses to a memory are ordered.
 #include <utility>
 

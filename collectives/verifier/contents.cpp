@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the outputs hold in the end.
 #include <algorithm>
 #include <numeric>

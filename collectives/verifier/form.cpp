@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether each step of each rank is well formed.
 #include "job.hpp"
 

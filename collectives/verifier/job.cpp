@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether messages match pair by pair.
 #include "job.hpp"
 

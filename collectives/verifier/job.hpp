@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The schedules of all ranks as one numbering of steps, and what the verifier's parts share.
 #pragma once
 

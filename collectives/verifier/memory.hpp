@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names for all memories of all ranks.
 #pragma once
 

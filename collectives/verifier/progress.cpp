@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether every step ends when nothing is buffered.
 #include "job.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether another rank's memory is there while it is used.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors that one rank finds and every rank has to know of: whoever goes on alone waits for ever for the others.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "conjugate_gradient.hpp"
 
 #include <array>

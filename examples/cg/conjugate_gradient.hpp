@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conjugate gradients with the Jacobi preconditioner, as in Barrett et al., Templates for the Solution of Linear
 // Systems (SIAM, 1994), figure 2.5, on a matrix and vectors dealt out to the ranks by rows.
 #pragma once

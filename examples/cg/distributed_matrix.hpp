@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sparse matrix whose rows are dealt out to the ranks of a communicator, and its product with a vector.
 #pragma once
 

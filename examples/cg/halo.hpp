@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The halo: the entries of a distributed vector that a rank's rows need and other ranks own.
 //
 //          columns of rank 0 | rank 1    | rank 2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lines of a text file, with what an error message needs to point at one.
 #pragma once
 

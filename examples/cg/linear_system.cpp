@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "linear_system.hpp"
 
 #include "matrix_market.hpp"

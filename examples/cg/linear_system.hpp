@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The system that the command line asks for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cg: conjugate gradients on the ranks of a weft job. Start reading here, then go to conjugate_gradient.cpp.
 #include <array>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads symmetric matrices from Matrix Market coordinate files (Boisvert, Pozo and Remington, NISTIR 5935, 1996).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares a distributed solution with the serial solver's.
 #pragma once
 

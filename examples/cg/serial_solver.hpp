@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same solver as conjugate_gradient.hpp, on one processor and without messages: what the parallel one is checked
 // by.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A block of consecutive rows of a square sparse matrix, and how rows are dealt out to ranks.
 #pragma once
 

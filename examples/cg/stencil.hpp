@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix of the HPCG benchmark (Dongarra, Heroux and Luszczek, 2016): a 27-point operator on a cube.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds up the time that is spent in a part of a program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies of what the solver has come to, kept in the memory of other ranks, so that it outlives some of them, and in
 // files, so that it outlives all.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // resilient_cg: conjugate gradients that go on where processes die. Beside what cg does, each rank gives copies of its
 // rows of the vectors to two others now and then (copies.hpp), and with --disk writes them into a file. When a process
 // is lost the calls of the others throw; they agree on that, make a communicator of those that live, and of spares

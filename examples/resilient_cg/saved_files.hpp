@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // States of the solver in files, one of each rank, in a directory that all ranks see.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A state of the solver, as copies of it are kept.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <weft/fabric/build_identity.hpp>
 #include <weft/fabric/wire_bytes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is on its way to one endpoint of a loopback network, behind the lock that its senders and its owner share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The agreements that ranks of this process take part in, or have taken part in.
 //
 // A process takes part once, for all of its ranks that are in the communicator, when the last of them has called. What

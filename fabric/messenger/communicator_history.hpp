@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process remembers of communicators that are no more: a bounded amount, however many there were.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the processes of a communicator agree on a value while some of them die.
 //
 //   member                  coordinator: the first that is not gone

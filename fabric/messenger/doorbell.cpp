@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who sleeps, and who wakes him.
 //
 // A process that has found nothing for long sleeps until somebody rings (runtime's rest.hpp); nobody tells anybody that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wakes those who may sleep (doorbell.cpp says when).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations that have ended, and whose owners are to be told.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside the messenger: everything that the token guards.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether all ranks of a communicator call the same collectives.
 //
 // Every message of a collective carries its fingerprint, which is compared where it meets this rank's own collective of

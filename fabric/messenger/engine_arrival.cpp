@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What comes from the transport.
 #include <cstring>
 #include <new>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lost processes, communicators that failed, and how what is in flight ends then.
 #include <algorithm>
 #include <cstring>

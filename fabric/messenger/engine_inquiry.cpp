@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whoever waits long for a rank asks whether that will ever come.
 //
 // The rank that is asked may call another collective (engine_agreement.cpp); or it has left the communicator, or never

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long messages on their way in (engine_departure.cpp has the drawing).
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages that meet their receives: those of this process, and those that came before their receive.
 #include <cstring>
 #include <utility>

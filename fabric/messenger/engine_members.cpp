@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ranks of this process: who joins, who leaves, and what plans of theirs reserve.
 #include <algorithm>
 #include <weft/runtime/error.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Payloads that cannot move now: the provider is busy, or the other side is lost.
 //
 // A process that is lost may be alive (stopped, or cut off for a while) and go on later. Its messages are dropped then;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages without contents: an operator threw, and whoever depends on what it would have made is told by the messages
 // that would have brought it. So every rank sends and receives as many messages as ever, and the communicator goes on.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peers: what waits to be sent to each, and credit.
 //
 // Each frame costs the credit of its bytes, given back when the receiver has taken it out of its ring, which every poll

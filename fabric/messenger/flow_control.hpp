@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The other processes: what waits to be sent to each, and credit.
 #pragma once
 

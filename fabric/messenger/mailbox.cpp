@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <initializer_list>
 #include <weft/fabric/mailbox.hpp>
 

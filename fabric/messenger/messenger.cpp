@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <weft/fabric/messenger.hpp>
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/error.hpp>

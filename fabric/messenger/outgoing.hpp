@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames that wait for credit, for the provider, or behind others.
 #pragma once
 

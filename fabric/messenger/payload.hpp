@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages too long to send without asking, on their way in and out.
 #pragma once
 

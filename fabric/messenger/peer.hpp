@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What this process knows of another one, and what waits to be sent to it. The messenger's token guards it.
 #pragma once
 

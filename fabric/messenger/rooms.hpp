@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ranks of this process: who has joined, who has left, and what waits for each.
 #pragma once
 

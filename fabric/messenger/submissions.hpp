@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is left for whoever holds the token next.
 #pragma once
 

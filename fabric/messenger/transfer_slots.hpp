@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transfers that the provider works on, and what each is for.
 #pragma once
 

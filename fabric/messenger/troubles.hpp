@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What has gone wrong and is to be faced.
 #pragma once
 

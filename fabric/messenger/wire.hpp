@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What weft writes into frames.
 //
 //   eager      header | the message

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What LeakSanitizer is not to report of a provider; nothing in an ordinary build.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The buffers that frames arrive in: each takes many of them, and is posted again when the provider gives it back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "libfabric_endpoint.hpp"
 
 #include <rdma/fi_cm.h>

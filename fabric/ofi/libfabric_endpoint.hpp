@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One libfabric endpoint and the objects under it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libfabric, loaded when an endpoint is first needed. It is not linked to, since what it links to in turn takes some
 // 13 ms of processor time to load, and libinfinipath up to 0.2 s to measure the processor's clock, in every process and
 // before `main`: most jobs of one node, and commands that only plan, need none of it.

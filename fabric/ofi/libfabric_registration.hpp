@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Local memory registered with a provider that wants it (FI_MR_LOCAL), for as long as a transfer takes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The TCP connections that a libfabric provider has opened, found among this process's descriptors.
 //
 // net, tcp and rxm over them carry a pair of endpoints on one connection, which the side that sends first opens:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the processes of a node come to share memory.
 //
 //   first:   make it and the heaps      for each: pass both ...          hear of all -> verdict to all

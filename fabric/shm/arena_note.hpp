@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the processes of a node tell each other until they share memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unix sockets between processes of one user on one node, over which descriptors are passed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared memory of which most is never used: addresses for a heap of each process, and pages where they are wanted.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Marks of the pieces that memory is divided into.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much memory a process may still take before the kernel ends it for that.
 #pragma once
 

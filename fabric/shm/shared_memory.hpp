@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that processes of one node share: without a name, of a size that never changes, and reserved before it is
 // used.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ends the sleep of a process that waits for messages: an empty datagram to where its monitor listens.
 #pragma once
 

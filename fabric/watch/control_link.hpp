@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One control connection: its socket, how far its handshake has come, and what waits to be sent and to be understood.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What monitors say to each other over a control connection.
 //
 //   connector                                 acceptor

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process knows of the others' fate, and the messages that pass it on. News is passed on when it is new, once,
 // so that a flood ends; and all of it is repeated to whoever is connected later.
 #pragma once

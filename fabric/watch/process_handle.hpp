@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A descriptor that tells the end of a process on the same host.
 #pragma once
 

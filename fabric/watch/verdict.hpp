@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who goes on where processes that may live do not hear each other: the network between them has fallen apart, or a
 // machine is gone. The members vote on it, and what more than half of them accept is the verdict: so there is one. Of
 // as many on both sides those count as more that have the lowest member.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process says in a vote on who goes on (verdict.hpp), and how it travels.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The thread of a monitor: it holds the control connections, and turns their ends, and the ends of processes, into
 // news.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The monitor's connections: who connects to whom, and how the two prove themselves before they talk.
 #include <sys/epoll.h>
 

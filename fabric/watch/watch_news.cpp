@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a monitor learns, from others and by itself, and how it passes it on.
 #include <weft/runtime/error.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whom a process watches: of 12 processes, 3 has died, and process 0 watches
 //
 //     0   1   2   3   4   5   6   7   8   9  10  11

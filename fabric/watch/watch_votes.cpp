@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes of other hosts that are silent and may live, and what is decided about them (verdict.hpp).
 //
 // On the same host no network lies between two processes: who is silent there is stopped, and is lost without a vote.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operator that does not commute.
 #pragma once
 

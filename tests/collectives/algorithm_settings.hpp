@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options with which a job takes one algorithm, in a shape that differs from job to job.
 #pragma once
 

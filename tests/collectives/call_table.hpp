@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of calls: every collective, form, place, operator, root, length, type and counts that go together.
 //
 // A run of a test draws some of its rows by the seed. WEFT_TEST_ROWS=all has it take all, another number as many, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ranks of a collective case put in, what comes of it, and where it is put.
 #pragma once
 

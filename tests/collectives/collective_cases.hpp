@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every collective, called in every form, against the serial result.
 #pragma once
 

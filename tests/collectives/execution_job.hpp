@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every rank's executions of one schedule, over a loopback network, against the serial result.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ranks expect, said by exceptions. (Catch2's own assertions take one thread.)
 #pragma once
 

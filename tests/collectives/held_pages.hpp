@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory whose first use waits until the test lets it go on.
 #pragma once
 

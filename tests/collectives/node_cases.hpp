@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls among processes of one node, of every length that goes a road of its own.
 #pragma once
 

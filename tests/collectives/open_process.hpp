@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process of a job of this process, of which the inside is seen.
 #pragma once
 

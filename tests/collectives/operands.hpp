@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What collectives are called with in tests, and what comes of it: every element type and operator.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs of many ranks in this process: one runtime a thread, over the loopback network and a store in memory.
 #pragma once
 

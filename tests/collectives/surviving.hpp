@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs some of whose ranks are lost.
 #pragma once
 

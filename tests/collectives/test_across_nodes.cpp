@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communicators of several nodes, some of which share memory. The nodes are pretended.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks of one thread that wait for each other otherwise than by messages.
 #include <barrier>
 #include <stdexcept>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What binding makes of messages of several parts.
 #include <array>
 #include <weft/executor/bound_schedule.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of calls, on every road within a process, between those of a node, and between nodes.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checked mode: what the ranks call is compared before anything is sent.
 #include <numeric>
 #include <random>

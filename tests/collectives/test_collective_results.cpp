@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every collective against the serial result.
 #include <algorithm>
 #include <random>

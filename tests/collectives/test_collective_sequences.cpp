@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many collectives one after another: barriers that hold, calls that do not mix, plans that come and go.
 #include <atomic>
 #include <random>

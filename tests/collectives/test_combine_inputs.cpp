@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many vectors combined where they lie.
 #include <cstring>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communicators made from communicators.
 #include <map>
 #include <set>

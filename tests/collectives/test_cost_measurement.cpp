@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measuring when a job starts, and choosing by what was measured.
 #include <algorithm>
 #include <iterator>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls that are not done when their deadline passes.
 #include <algorithm>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that leave a communicator while others wait for them there, or once their part is done.
 #include <deque>
 #include <functional>

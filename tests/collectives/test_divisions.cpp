@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communicators of a node, of a NUMA node, and of the ranks of a list.
 #include <algorithm>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every algorithm of every collective, on every number of ranks, against the serial result.
 #include <algorithm>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every algorithm of the table through both executors, over a loopback network, against the serial result.
 #include <algorithm>
 #include <functional>

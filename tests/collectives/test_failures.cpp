@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that throw, communicators that are aborted, processes that disappear.
 #include <algorithm>
 #include <latch>

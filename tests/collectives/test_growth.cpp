@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spares that take the ranks of the lost.
 #include <latch>
 #include <mutex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks of one process that meet in its memory.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocking calls that repeat one before, but for an argument.
 #include <algorithm>
 #include <cstdint>

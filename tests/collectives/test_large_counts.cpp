@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // More elements than an int counts.
 #include <algorithm>
 #include <fstream>

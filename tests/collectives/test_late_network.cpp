@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The network is opened only where processes do not share all memory that is needed to reach each other.
 #include <atomic>
 #include <vector>

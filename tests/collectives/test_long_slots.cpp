@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives of vectors that go by the long slots in the processes' heaps. Each process is a thread here, with a
 // mapping of its own.
 #include <sys/resource.h>

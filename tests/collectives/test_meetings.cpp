@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks of one process that meet across workers: who comes when, from where, and what ends their waits.
 #include <algorithm>
 #include <atomic>

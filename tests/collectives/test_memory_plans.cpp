@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Started and planned calls of ranks that share memory, of a node or of a process, take the way of those that block.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages between ranks, by the public calls.
 #include <chrono>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that call different things, and calls that cannot be right.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs on a network that a file describes or their processes know of: rings go along it, and groups are its clusters.
 #include <weft/api/choices.hpp>
 #include <weft/choice/rank_groups.hpp>

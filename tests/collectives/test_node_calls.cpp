@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes of one node that meet in the memory that they share. Each is a thread here, with a mapping of its own.
 #include <sys/resource.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The patterns that processes of a node take by costs that they measure at the start. Each is a thread here.
 #include <array>
 #include <mutex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes of one node that call different things in the memory that they share, or fail there.
 #include <algorithm>
 #include <chrono>

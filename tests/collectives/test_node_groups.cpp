@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes of a node that combine in groups. Each is a thread here.
 #include <algorithm>
 #include <cstdint>

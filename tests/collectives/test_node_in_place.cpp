@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives of buffers that the processes of a node use in place. Each process is a thread here, with a mapping of
 // its own.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays and containers in the memory of a node, and what becomes of them when their runtime goes.
 #include <algorithm>
 #include <complex>

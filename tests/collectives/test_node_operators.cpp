@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of the caller's among processes of one node: in the order of the ranks, and such that throw.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of buffers that other processes of the node use when a call of theirs has failed. Each process is a
 // thread here, with a mapping of its own.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that runs out anywhere in the life of a runtime: what needed it throws, and nothing stays behind.
 //
 // By default one of some allocations fails; WEFT_TEST_SHORTAGES=1 tries each, and a greater number every so many, from

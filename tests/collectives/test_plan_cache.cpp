@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a cache of plans keeps, and what it lets go.
 #include <memory>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starting a plan allocates nothing and takes no lock, in all threads of the process and apart in those that start one.
 #include <sys/syscall.h>
 #include <unistd.h>

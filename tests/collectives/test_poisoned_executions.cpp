@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that throw, in every algorithm that combines: who is told, who is not, and that nothing is left behind.
 #include <set>
 #include <vector>

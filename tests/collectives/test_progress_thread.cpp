@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the progress thread settles.
 #include <sched.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that do not commute, by every algorithm that may be asked for.
 #include <algorithm>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Algorithms whose ranks read each other's memory, as started and planned collectives. Each process is a thread here;
 // nodes are pretended.
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reproducible sums over any number of ranks, by every algorithm.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work of the program's own beside its ranks.
 #include <atomic>
 #include <thread>

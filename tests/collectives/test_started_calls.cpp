@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Started calls through memory: what they have shown is there for the others, whatever their rank does next, and those
 // that are over serve again.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often something is timed at a job's start, and what the times come to, by times that are made up.
 #include <algorithm>
 #include <cmath>

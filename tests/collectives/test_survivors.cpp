@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the living ranks of a communicator agree on, and the communicators that they make.
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of the caller's that throw: what each rank is told, and that the communicator goes on.
 #include <algorithm>
 #include <random>

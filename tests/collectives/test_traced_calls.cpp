@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the processes of a node, or of several, or the ranks of a process carry out, step by step, is what is recorded
 // of it, and that verifies. Each process is a thread here.
 #include <algorithm>

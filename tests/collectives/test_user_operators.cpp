@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions by operators of the caller's.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting for one of many operations.
 #include <algorithm>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the workers of a process show each other, by threads that take rounds of it.
 #include <atomic>
 #include <chrono>

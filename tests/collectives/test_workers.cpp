@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks of a process on several threads.
 #include <algorithm>
 #include <mutex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A party that carries a pattern out and records meanwhile what was done.
 #pragma once
 

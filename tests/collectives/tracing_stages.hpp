@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A party that carries stages of several nodes out and records meanwhile what was done.
 #pragma once
 

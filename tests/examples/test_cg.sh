@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs the solver as a job, from the command line to the exit status.
 #   test_cg.sh WEFT CG RESILIENT_CG
 set -uo pipefail

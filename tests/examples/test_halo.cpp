@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of the halo exchange.
 #include <algorithm>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the solver's matrix reader takes, and what it says of everything else.
 #include <unistd.h>
 

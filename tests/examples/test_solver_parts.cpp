@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the solver that need no other rank.
 #include <algorithm>
 #include <cmath>

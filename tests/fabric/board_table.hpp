@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Boards that several threads take turns with, in one mapping, so that ThreadSanitizer sees all of it.
 #pragma once
 

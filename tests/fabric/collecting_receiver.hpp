@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A receiver that keeps what a transport reports, and a way to wait for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network between monitors that can be cut, or slow: every control connection leads through this process, which holds
 // the bytes of a direction back for as long as that is cut. So TCP does, until it gives up.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends a process at a place of its own that no signal from outside would hit.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allocations that fail on request, and are counted: by the operator new of a test that has failing_allocation.cpp.
 #pragma once
 

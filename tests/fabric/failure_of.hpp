@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a call says when it fails.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RLIMIT_FSIZE, for a while.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The messengers of a whole job in one process, over a loopback network.
 #pragma once
 

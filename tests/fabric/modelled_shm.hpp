@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // arena_rounds, arena_ring and arena_boards as they are, on a machine of weak memory: in weft::modelled, where `std`
 // has atomics of that machine, and in place of the runtime is what lets a seed say how one waits. For one file of a
 // program.

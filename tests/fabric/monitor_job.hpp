@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job of monitors in this process, and what each of them has reported.
 #pragma once
 

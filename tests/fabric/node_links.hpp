@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Endpoints that share a node's memory, in one process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A node whose processes are threads of this one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes that watch each other over a network that loses directions of pairs for a while or for good: all in one
 // thread, with a time of their own, drawn from a seed. Each has the real `verdict`; connections, heartbeats and floods
 // are as the monitor's.

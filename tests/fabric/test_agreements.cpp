@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Agreements of the ranks of a job over its messengers.
 #include <array>
 #include <deque>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How processes of a node come to share memory, and what keeps them from it. Each process is a thread here.
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The heaps of a node's processes: what lies where for whom, and what limits leave.
 #include <sys/resource.h>
 #include <sys/stat.h>

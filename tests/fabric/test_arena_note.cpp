@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the processes of a node tell each other until they share memory, over a connection of this process to itself.
 #include <unistd.h>
 

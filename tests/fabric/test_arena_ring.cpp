@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One direction of messages in shared memory, against a queue.
 #include <sys/mman.h>
 

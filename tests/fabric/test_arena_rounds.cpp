@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What processes read from each other's boards, who is in another call, and who withdraws. Each is a thread here.
 #include <atomic>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How who waits for another's board waits: what wakes it, what ends it, and who goes on meanwhile.
 #include <atomic>
 #include <chrono>

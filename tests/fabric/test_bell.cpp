@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How one process wakes another one: the monitor's bell.
 #include <arpa/inet.h>
 #include <sys/socket.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the messenger remembers of communicators that are no more.
 #include <array>
 #include <memory>

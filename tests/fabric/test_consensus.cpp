@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Agreement while members die, leave, and learn of it in any order: the whole job in one thread, drawn from a seed.
 #include <algorithm>
 #include <deque>

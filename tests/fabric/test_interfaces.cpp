@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which interfaces a host may be reached by, and which of them is taken.
 #include <algorithm>
 #include <weft/fabric/interfaces.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process keeps of the notes that it has heard, to repeat it.
 #include <cstddef>
 #include <cstdint>

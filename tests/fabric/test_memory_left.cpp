@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is left to a process, by files as the kernel writes them.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the messenger promises, one promise at a time: messages between ranks.
 #include "catch.hpp"
 #include "fabric/messenger_job.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the messenger promises to collectives.
 #include "catch.hpp"
 #include "fabric/messenger_job.hpp"

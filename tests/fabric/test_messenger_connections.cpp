@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the messenger makes of connections: strangers, gaps, providers that fail, and credit.
 #include "catch.hpp"
 #include "fabric/messenger_job.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that leave a communicator, or never get it, while others wait for them.
 #include "catch.hpp"
 #include "fabric/messenger_job.hpp"

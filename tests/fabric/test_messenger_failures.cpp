@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes that die and communicators that break in the middle of traffic. Operations free their memory as they
 // finish, so that AddressSanitizer sees whatever touches it later.
 #include "catch.hpp"

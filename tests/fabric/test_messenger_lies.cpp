@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames of a process of the job that no messenger would send: whoever sends them is lost, and no memory is harmed.
 #include <array>
 

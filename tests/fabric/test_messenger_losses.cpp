@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process that is lost, or taken for lost, can still do, and what it costs the others.
 #include <weft/runtime/clock.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that runs out inside the messenger: it fails what needed it, and neither ends the program nor leaves anything
 // waiting.
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages longer than 32 bits count.
 #include "catch.hpp"
 #include "fabric/messenger_job.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who waits long sleeps, and a message wakes him: with a timer that would let the test hang if it had to.
 #include <random>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random traffic, checked against the rules of matching.
 #include "catch.hpp"
 #include "fabric/messenger_job.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses, goodbyes and notes reach every process of a job, however many end at once.
 #include <algorithm>
 #include <atomic>

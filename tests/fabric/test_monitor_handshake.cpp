@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a monitor says to one that has proven itself but has said nothing yet, and to one that has not.
 #include <poll.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real processes, killed and stopped: how soon do all the others know?
 #include <poll.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The network between the hosts of a job falls apart: one side goes on, and the other one gives itself up.
 #include <algorithm>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who does not belong to the job gets nowhere, and does no harm.
 #include <algorithm>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages of which some go through the node's memory and some outside. Contract tests of both kinds of payloads are in
 // test_transport*.cpp, as media "node" and "node, copying".
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "catch.hpp"
 #include "fabric/failing_allocation.hpp"
 #include "fabric/messenger/message_pool.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The record survives its journey, and nothing that comes in its place does any harm.
 #include <unistd.h>
 

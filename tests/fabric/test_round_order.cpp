@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // That no slot and no line is written while another process still reads what it held, nor read before it is written:
 // for every sequence of a few calls, in every order in which the steps of 2 and 3 processes can happen. What a process
 // does is what the patterns themselves say.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole jobs in one thread: messages, collectives, divisions and agreements of up to 64 processes on a simulated
 // network, while processes die, stop, or are taken for lost. WEFT_TEST_SIMULATIONS says how many, WEFT_TEST_FIRST_SEED
 // from which seed on, WEFT_TEST_SEED which one to try alone, with a trace.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds and rings of a node's memory on a machine whose memory is as weak as C++ allows: no processor finds more stale
 // values. And every order that is written there is needed: without it something goes wrong.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transport's contract, over everything that implements it here: payloads.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that a transport does at once, each endpoint in a thread of its own.
 #include <algorithm>
 #include <atomic>

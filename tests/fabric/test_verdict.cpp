@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One verdict when a network falls apart, whichever way it does: whole jobs in one thread, drawn from a seed.
 #include <cstdio>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the machine of weak memory lets threads find, against what C++ does: the litmus tests of the literature (Alglave
 // and others 2014, "Herding cats").
 #include <algorithm>

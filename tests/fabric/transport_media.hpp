@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything here that implements the transport, and endpoints over it.
 #pragma once
 

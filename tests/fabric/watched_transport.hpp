@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transport in front of another: counts what passes, and refuses posts on request.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A machine whose memory is as weak as C++ lets it be. Code runs on it that is compiled against it: modelled_shm.hpp.
 //
 // Its threads are contexts of one thread, and a seed says which goes on at every atomic operation. A load finds any of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transport whose other side is the fuzzer: it hands over what it is fed, and takes everything.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the launcher and its agents send to each other, over a connection between two of them; and an agent's hello.
 #include <sys/socket.h>
 

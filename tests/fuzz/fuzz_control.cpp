@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control connections between monitors: messages one behind the other, as they come in pieces, and what is made of
 // them. With 0 in front: a hello.
 #include <chrono>

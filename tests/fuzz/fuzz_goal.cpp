@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GOAL text.
 #include <stdexcept>
 #include <weft/simulator/goal.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Host files; with 0 in front, what stands behind --hosts.
 #include <weft/launch/hosts.hpp>
 #include <weft/runtime/error.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix Market files of the example; the first byte says which part of the rows is wanted.
 #include <stdexcept>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames that a messenger takes from two other processes, while its own two ranks send, receive, join and leave.
 //
 // The input is a row of actions. Most frames have the right job, incarnation and number, and name what there is: others

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line and the environment: lines, of which those that begin with a capital letter are variables. Those
 // that begin with a digit are values: sets of processors, and subnets.
 #include <weft/runtime/error.hpp>

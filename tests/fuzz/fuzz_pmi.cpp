@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All that a process manager with PMI-1 or PMI-2 says. With 0 in front: the mapping of processes to nodes alone.
 #include <sys/socket.h>
 

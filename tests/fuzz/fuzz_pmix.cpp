@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of a PMIx server: what it says of the job, and what the processes are said to have given.
 #include <weft/runtime/error.hpp>
 

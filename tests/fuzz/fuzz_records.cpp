@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records by which processes introduce themselves through the store.
 #include <weft/fabric/process_record.hpp>
 #include <weft/runtime/error.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What processes and agents say of their ranks, and the list of sockets that they are found by.
 #include <weft/roll_call/ask.hpp>
 #include <weft/roll_call/report.hpp>

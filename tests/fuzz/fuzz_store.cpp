@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rendezvous' server: what strangers, processes of the job and a witness send to it, in pieces.
 #include <list>
 #include <weft/runtime/error.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rendezvous as a process sees it: what a launcher that has proved itself replies, and with 0 in front what
 // somebody else says instead.
 #include <poll.h>

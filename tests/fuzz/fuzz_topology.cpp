@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Descriptions of networks, as of Slurm's topology.conf, and what is asked of them. With 0 in front: what Slurm tells
 // its tasks, lines of address, pattern and node.
 #include <weft/runtime/error.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of costs, by which algorithms are chosen.
 #include <weft/choice/tuning.hpp>
 #include <weft/runtime/error.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What libFuzzer gives to a target, taken apart: numbers off the front, zeros once it has been used up.
 #pragma once
 

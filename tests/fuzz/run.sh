@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Feeds random bytes to every parser of bytes from outside, under ASan and UBSan, by libFuzzer (Clang).
 #
 #   bash tests/fuzz/run.sh                         every target for 60 seconds

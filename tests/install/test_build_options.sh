@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What is built, by the options: asked of build folders that are only set up.
 #   test_build_options.sh SOURCE MESON
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the README's program in a project that has weft as a subproject.
 #   test_subproject.sh SOURCE FOLDER MESON WEFT
 # FOLDER is kept, so that the next run builds only what has changed.

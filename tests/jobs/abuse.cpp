@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // abuse flood|outstanding|divide COUNT: what takes memory that must have a bound. Each process prints what it held
 // before, at most and after, as each of its ranks has done its part.
 //

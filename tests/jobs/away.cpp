@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // away KIND BOARD: rank 1 computes for four seconds outside weft, rank 2 is killed meanwhile, and rank 0 waits for a
 // message. KIND: of rank 2, of anybody, or, long, of rank 1, which has announced it.
 #include <signal.h>

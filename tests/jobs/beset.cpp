@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // beset BOARD: sums, and counts the sums, until the kind of the board's first line is not 0.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the processes of a job write down for the test that started them, in memory that they share with it.
 #pragma once
 

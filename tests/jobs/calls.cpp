@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // calls SEED ROW...: these rows of the table of calls, one after another; then the same, several in flight at a time.
 #include <cstdio>
 #include <cstdlib>

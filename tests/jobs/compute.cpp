@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // compute [COUNT ...]: every collective, compared element by element: without counts on sub-communicators of 1 to N
 // ranks, counts around their sizes and beyond; else of the counts given, among all. Which algorithms run is up to the
 // options.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers that look random and depend on nothing but what they are drawn from, so that all ranks draw the same.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // exchange: the messages that no provider may stumble over. Run with two ranks or more; where a process hosts several,
 // one of each process takes nothing while the others talk.
 #include <unistd.h>

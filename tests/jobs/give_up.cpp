@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // give_up: communicators are aborted while long messages travel both ways, and the memory is taken away at once.
 #include <sys/mman.h>
 

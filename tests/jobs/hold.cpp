@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hold: how much memory the processes of one node share once every one of them has sent to every other one.
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Three pretended hosts of this machine, network namespaces wfn0 to wfn2 behind a switch, for the tests of jobs on
 several hosts."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A launcher that runs, and what it leaves behind."""
 
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the rank program does, by the name in its first argument. Each gets the arguments behind that, and returns the
 // process's exit status.
 #pragma once

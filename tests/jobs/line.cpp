@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // line BYTES...: all-reduces and broadcasts of so many bytes between clusters, by what is chosen and by the algorithm
 // of two tiers, which one rank of each cluster takes part in: how long they take, beside what is predicted.
 #include <algorithm>

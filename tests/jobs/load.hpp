@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A load of every kind of call, mixed by a seed: what a rank may be in the middle of when another one dies.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // meet [other-wire|not-weft PROCESS]: joins the job and counts everyone; or one of them puts the record of another
 // build into the store. Started by any launcher.
 #include <chrono>

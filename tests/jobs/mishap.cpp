@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens to users' programs. The first argument says what:
 //   abort      rank 0 ends by SIGABRT with an array in the node's memory, while the others wait for it
 //   hold       say "ready" and wait, with such an array

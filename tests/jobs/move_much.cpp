@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // move_much message|sum BYTES: more than 4 GiB, or 2^31 bytes of sums, at once. Every element is looked at.
 #include <sys/mman.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // near: ranks are divided by node and by NUMA node as Linux itself says where their threads may run.
 #include <sched.h>
 

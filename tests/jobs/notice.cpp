@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // notice VICTIM: rank VICTIM is killed in the middle of sums; the others say how long after that their calls threw, and
 // whom these named, and leave the job in order. Started by any launcher that lets the others live. With -1
 // nobody is killed: something else is to happen once they have said that they are there.

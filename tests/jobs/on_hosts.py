@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of `weft run`'s agents have in common, and their arguments: which hosts (shells: this machine by other
 names; namespaces: network namespaces), the program that obeys commands, the jobs' program, the one that gets stuck, the
 command weft."""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // persist [COUNT ...]: plans of every collective, started 100 times each with other inputs, several in flight at a
 // time, in another order on each rank.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // plan_starts [COUNT ...]: among processes, too, starting a plan allocates nothing and takes no lock, but for what
 // libfabric does itself, and but for the first start of one that goes through the node's memory, which opens it. What
 // arrives for one that has run before allocates nothing but for a new greatest number of messages at a time.

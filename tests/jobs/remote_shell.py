@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A remote shell that leads to hosts which are this machine by other names."""
 
 import os

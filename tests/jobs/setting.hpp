@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the environment says about how much is to be tested.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Slurm of two nodes on this machine, for the tests of jobs that it starts."""
 
 import fcntl

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // soak SECONDS SEED LAP FAILURES: after so many communicators that failed mixed traffic for so long, the same again
 // after each LAP rounds (0: never). Every element is compared. Each process prints what it holds every so often, and in
 // the end how that grew in the last half.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // survive SCENARIO SEED BOARD: ranks under load, some of which die. SCENARIO: kill, two, exit, throw, start, leave,
 // stop, divide, divide-two, shrink, grow, revoke (where nobody dies).
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What takes memory has a bound, whatever a program asks for (abuse.cpp). WEFT_TEST_FLOOD says how many messages.
 #include <cstdio>
 #include <map>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How jobs of `weft run` on several hosts end. Arguments: see on_hosts.py."""
 
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What `weft run` does with several hosts by its agents. Arguments: see on_hosts.py."""
 
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of calls among real processes.
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A job in two clusters of four hosts each, with a long line between them that carries what four hosts send.
 
     test_clusters.py JOB_PROGRAM WEFT [--all]

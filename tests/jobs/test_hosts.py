@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Jobs of six processes on three hosts, two on each, so that some of what they say goes through the memory of a node and
 some over the network.
 

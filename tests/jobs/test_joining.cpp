@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How jobs come together, and when they must not.
 #include <sched.h>
 #include <sys/mount.h>

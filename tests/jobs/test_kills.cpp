@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that die while the job is busy: every call of every other rank must throw peer_lost that names one of the dead,
 // within a second, and the others must end in order; where they go on, they must do so within a second. WEFT_TEST_KILLS
 // says how many of each kind, WEFT_TEST_SEED which seed to try alone, WEFT_TEST_PROVIDERS (a comma between) over what.

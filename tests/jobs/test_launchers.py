@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Jobs that other launchers than `weft run` start. Arguments: hydra, openmpi, slurm or slurm-plugin; the jobs'
 program, the command weft; the plugin for Slurm, where it was built."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What must work over every provider: messages that arrive long before they are wanted, and every schedule.
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What goes wrong in users' programs, and what they look into it with.
 
     test_mishaps.py MISHAP HELLO WEFT

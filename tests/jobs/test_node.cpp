@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes of one node, and what their system does not let them share.
 #include <sys/resource.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a job holds does not grow with its traffic, which repeats itself every WEFT_TEST_SOAK_LAP rounds; 0: never.
 // WEFT_TEST_SOAK=MINUTES goes on for so long over each road; WEFT_TEST_SEED is the seed.
 #include <algorithm>

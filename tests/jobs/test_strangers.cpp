@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A host full of strangers, who send garbage to whatever the processes of a job listen at while it runs, and while
 // another one starts. WEFT_TEST_STRANGERS says how many, WEFT_TEST_SEED what they send.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // unread: no process may read another's memory, and what does so for long vectors must get on without.
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // whole_api PER_NODE [COUNT ...]: everything that the API has, among ranks that PER_NODE of share a node each, with
 // vectors of so many elements; says how many ranks were on how many nodes. Started by any launcher.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the arrays of a call lie: each between guard pages, at one end of them or anywhere.
 #pragma once
 

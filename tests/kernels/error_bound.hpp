@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What reproducible sums should be, and how far from the exact one they may be.
 #pragma once
 

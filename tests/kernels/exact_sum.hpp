@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums without any rounding: a fixed-point number of 2560 bits, slow and plain.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory with a page on either side that may not be touched: an access beyond an end is a crash and no guess.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two numbers, combined at every place of arrays that take every path.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the operators mean, one element at a time, and inputs that tell right from nearly right.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Summands for reproducible sums, and the ways to add them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operator on every type, of any number, length and place of arrays, against the reference.
 #include <algorithm>
 #include <array>

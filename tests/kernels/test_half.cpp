@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The 16-bit floats as values, against arithmetic in double.
 #include <cmath>
 #include <cstring>

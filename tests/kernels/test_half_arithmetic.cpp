@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of float16 and bfloat16: NaNs, subnormals and rounding.
 #include <array>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // min_location and max_location: ties, NaNs and zeros.
 #include <cstdint>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reproducible sums against themselves in other orders and groups.
 #include <algorithm>
 #include <cmath>

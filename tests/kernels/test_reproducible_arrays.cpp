@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays of reproducible sums, which collectives carry.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reproducible sums of the largest and smallest numbers, of NaNs and infinities, and of as many as there may be.
 #include <algorithm>
 #include <cmath>

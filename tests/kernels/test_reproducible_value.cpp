@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of reproducible sums against exact ones.
 #include <cmath>
 #include <cstdint>

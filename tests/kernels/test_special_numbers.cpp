@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NaNs, zeros of both signs, and integers that wrap around.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Targets larger than the caches.
 #include <algorithm>
 #include <array>

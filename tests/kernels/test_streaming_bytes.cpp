@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From which size on targets are written past the caches.
 #include <unistd.h>
 

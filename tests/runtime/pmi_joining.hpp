@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes that join a job by the PMI of a server under test, and what they say of it.
 #pragma once
 

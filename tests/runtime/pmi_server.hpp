@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process manager that speaks PMI-1 or PMI-2, in a thread, over socket pairs; it answers as hydra does, or as a test
 // wants.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores for tests: a server that serves, and processes that meet.
 #pragma once
 

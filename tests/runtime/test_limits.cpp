@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of limits of a process: threads get a stack all the same, and errors name what was met.
 #include <pthread.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options: the command line over the environment over the defaults, and what is said of bad ones.
 #include <algorithm>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rendezvous by a launcher's PMI: what processes find of each other, and what they say of a launcher that does
 // not do what it should.
 #include <fcntl.h>

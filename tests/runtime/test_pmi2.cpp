@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same where the launcher speaks PMI-2 only.
 #include <sys/ioctl.h>
 #include <sys/wait.h>

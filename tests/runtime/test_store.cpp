@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a store answers, in memory and over TCP.
 #include "catch.hpp"
 #include "runtime/served_store.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who may talk to a store's server, and to whom a process talks.
 #include <fstream>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One waits for many events.
 #include <array>
 #include <atomic>

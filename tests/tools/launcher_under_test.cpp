@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher_under_test.hpp"
 
 #include <fcntl.h>

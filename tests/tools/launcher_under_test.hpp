@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the `weft` command as a user would, and sees what it leaves behind.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests have in common of scripts that call `weft bench` and PEERS/measure: both only pretend to measure."""
 
 import pathlib

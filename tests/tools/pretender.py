@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Pretends to measure: `weft`, or PEERS/measure, whichever its name is (measuring_script.py puts it there under both).
 
 `weft info --json` is answered. Every other call becomes a line of the file `calls` beside the program, and prints a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of `weft run` start as a rank. Its arguments are commands, carried out one after another:
 //   only RANK COMMAND...   stop here unless this is process RANK
 //   say TEXT, complain TEXT, part TEXT (no newline), flood COUNT LETTER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of `weft ps` start: ranks that sum again and again, until one of them does something else.
 //   stuck_program HOW RANK   HOW: recv (of 8 bytes from rank 0, tag 7), spin, sleep (both in this program's own code),
 //   stop (its process), start (it waits for a started sum that the others do not start), probe

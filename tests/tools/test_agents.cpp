@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the launcher and its agents say to each other, and whom it lets in.
 #include <poll.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench`, from outside and in its parts. What it measures is not tested: only that it measures, and finds errors.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench kernels` from outside, as far as the caches go: that it measures all that it names, not how fast that is.
 #include <algorithm>
 #include <nlohmann/json.hpp>

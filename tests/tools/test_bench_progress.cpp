@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench overlap` and `consistency`: what they compute, and that they measure.
 #include <cmath>
 #include <nlohmann/json.hpp>

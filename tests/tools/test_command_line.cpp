@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all commands do with their command lines: names, sizes, and what was probably meant.
 #include <nlohmann/json.hpp>
 #include <weft/command_line/suggestion.hpp>

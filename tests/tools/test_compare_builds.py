@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tools/compare_builds.py against builds that only pretend to measure, and once with the weft of this build as both.
 Arguments: the script. WEFT_TEST_COMMAND is that weft."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft doctor`: what it makes of made-up machines, and one run of it here.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which hosts a job runs on, and who of it where.
 #include <unistd.h>
 

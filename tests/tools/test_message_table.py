@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tools/message_table.py against programs that only pretend to measure. Arguments: the script."""
 
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft noise`.
 #include <nlohmann/json.hpp>
 #include <weft/topology/affinity.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft plan`: trees with their times, and what is refused.
 #include <chrono>
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft plan` of every algorithm, in every format.
 #include <algorithm>
 #include <chrono>

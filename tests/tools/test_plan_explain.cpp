@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft plan --explain`.
 #include <map>
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft plan --list`, and the page that describes what it lists.
 #include <algorithm>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft ps` and --stuck-after, on jobs that hang in a known way. It needs leave to trace processes.
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """That what the scripts measure took the road by which they call it: they ask the weft of this build, with next to no
 time for samples. Arguments: the folder of the scripts. WEFT_TEST_COMMAND is the weft.
 

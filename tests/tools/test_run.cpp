@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft run`, end to end. Times allow for a loaded machine and for sanitizers: what must be done within a second is
 // given the time of starting the processes on top.
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tools/self_consistency.py against a program that only pretends to measure. Arguments: the script."""
 
 import pathlib

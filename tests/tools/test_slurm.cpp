@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the plugin for Slurm makes of options and of what Slurm granted, without Slurm.
 #include <weft/processes/child.hpp>
 #include <weft/runtime/challenge.hpp>

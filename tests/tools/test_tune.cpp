@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft tune`, and what follows from what it writes.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Descriptions of real machines: what is read from them, and what is chosen on them. Expected values were derived by
 // hand from lstopo's drawing of each.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accepts connections from a job's agents, which prove that they know the job's secret.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How an agent and the launcher show each other that they know the job's secret, right after they are connected. All
 // that is sent before is of one size:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The connection between the launcher and an agent: frames, both ways, without waiting.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the launcher and its agents, one on each other host of a job, say to each other.
 //
 // An agent is started through a remote shell, whose standard streams carry what comes before there is a connection:

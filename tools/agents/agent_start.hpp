@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starting an agent on a host, through a remote shell, which lives as long as the agent does.
 #pragma once
 

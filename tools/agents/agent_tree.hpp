@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who starts whom: the launcher starts the first hosts' agents, these start the next ones', and so on, so that nobody
 // has to wait for more than so many remote shells. With a degree of 2:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The launcher's standard input on its way to a process of another host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The standard input of process 0 where it comes from the launcher's machine.
 #pragma once
 

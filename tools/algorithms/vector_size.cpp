@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <weft/algorithms/vector_size.hpp>
 #include <weft/command_line/command_line.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How alike the times of the same collective are, undisturbed and disturbed: Table 3 of Moody et al. (SC 2003).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built for the machine that builds it: no header's inline functions, which others would then link.
 #include "handwritten.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kernels are measured against: loops as a program would write them, with the compiler's best flags for this
 // machine. Run only where they were built.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a job costs that has nothing to do, and how soon it answers then.
 #pragma once
 

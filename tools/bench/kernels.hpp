@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench kernels`: how fast arrays are combined, beside loops written by hand and what memory gives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which cores a measurement gives to the ranks, and which to the threads that make progress beside them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a time is sampled, what is reported of it, and the measurements of calls and messages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of a started collective passes while the program computes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measurements that are about who makes progress: `weft bench overlap` and `weft bench consistency`.
 #pragma once
 

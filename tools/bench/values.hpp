@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the buffers of a benchmark hold: inputs that every rank can compute, and what no result is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One collective on one rank: its buffers, its call, and whether the result was right.
 #pragma once
 

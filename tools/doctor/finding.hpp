@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `weft doctor` found, one thing a line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The limits of this process, which those of a job inherit.
 #pragma once
 

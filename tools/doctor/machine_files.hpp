@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of /proc and /sys say of this machine. `root` is what these are below: "/", or in tests a folder with
 // files that were made up.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether hosts reach each other: this command once more on each of them, by the remote shell.
 //
 //   doctor here                                         its peer on a host

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is tried out on this machine, and what follows from it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "roll_desk.hpp"
 
 #include <sys/epoll.h>

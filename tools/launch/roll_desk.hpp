@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers whoever asks a `weft run` for the roll of its job.
 #pragma once
 

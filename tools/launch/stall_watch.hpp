@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says who is stuck, once nothing has moved in a job for a while.
 #pragma once
 

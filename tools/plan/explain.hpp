@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why a collective takes which algorithm: what each alternative is predicted to take.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `weft plan` is asked to show, and how it shows that.
 #pragma once
 

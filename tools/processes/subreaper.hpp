@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a job's processes started and left behind. It becomes the launcher's own child, so that it can be ended even
 // when it has left its process group.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of functions on a stack, as people read them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stacks of ranks, taken from outside of their processes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process some of whose threads are stopped for a moment.
 #pragma once
 

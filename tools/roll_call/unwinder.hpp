@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames of a copied stack, by libdw (of elfutils), which is loaded when it is first needed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuning.hpp"
 
 #include <weft/algorithms/measured_road.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The costs of a simulated machine, as they were measured of a real one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `weft sim` simulates: a collective's steps, on a network.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `srun --weft` was asked for, and what it tells the tasks that it starts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the plugin does on a node, in slurmstepd: it binds tasks, gives them their environment, and tells how they
 // ended.
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the processes that Slurm starts on a node, and their progress threads, go inside what Slurm granted.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weft_spank.so, which Slurm loads: `srun --weft` starts a job of weft without any PMI. srun serves the rendezvous;
 // every node binds its tasks and gives each its environment, and tells the rendezvous how each of them ended.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slurm's interface for plugins, as the plugin of weft uses it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the plugin does in srun: its options, and the rendezvous.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft tune` on the ranks of a job.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The collective API: messages and collectives among an ordered set of ranks.
 //
 //   weft::runtime runtime{argc, argv};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls that block for no longer than the caller wants.
 //
 //   weft::deadline limit{5s};

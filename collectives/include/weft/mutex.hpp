@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks for the ranks of a process: who waits lets the other fibers of its thread run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays that the processes of a node read and write in place.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of reductions: the built-in ones, and the caller's own.
 //
 //   world.allreduce(in, out, weft::max);

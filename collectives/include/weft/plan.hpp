@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Persistent collectives: planned once, started many times.
 //
 //   weft::plan step = world.plan_allreduce(in, out, weft::sum);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A collective call without its types: what communicator's templates make of their arguments.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a message that came says of itself.
 #pragma once
 

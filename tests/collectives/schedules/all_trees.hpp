@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every tree of a few ranks, to compare with.
 #pragma once
 

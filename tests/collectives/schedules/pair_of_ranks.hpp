@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All-reduces of two ranks and one block, said step by step.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the schedules of all ranks on numbers, in one thread, in an order drawn at random from those that can happen.
 #pragma once
 

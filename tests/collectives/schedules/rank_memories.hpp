@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memories of all ranks of a schedule, filled with numbers that tell what they are made of.
 #pragma once
 

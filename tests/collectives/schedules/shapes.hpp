@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every algorithm of the table, in the shapes that tests try.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a rank knows of the others when its own call has returned: fabric/FAILURES.md says so where some return from a
 // call that has failed and others throw.
 #include <cstdint>

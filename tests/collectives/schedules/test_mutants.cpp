@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever is changed in a schedule, the verifier finds it, or it does no harm: then it runs right in every order
 // drawn. WEFT_TEST_MUTANTS=all tries every mutant of the shapes drawn, which takes about 20 minutes;
 // WEFT_TEST_ALGORITHM=NAME those of one algorithm of each collective alone.

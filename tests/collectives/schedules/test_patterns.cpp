@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Patterns of shared memory in shapes that no row of the table has, and patterns that are wrong.
 #include <stdexcept>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The messages by which a road is measured.
 #include <algorithm>
 #include <stdexcept>

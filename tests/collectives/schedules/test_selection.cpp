@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice among algorithms.
 #include <algorithm>
 #include <random>

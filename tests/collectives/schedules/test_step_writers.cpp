@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What people, programs and Graphviz read of steps.
 #include <string>
 #include <weft/schedules/schedule_sink.hpp>

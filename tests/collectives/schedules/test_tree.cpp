@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
 #include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/regular_trees.hpp>

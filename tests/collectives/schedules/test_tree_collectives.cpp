@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions and broadcasts over every kind of tree.
 #include <weft/schedules/builders.hpp>
 #include <weft/schedules/greedy_tree.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the verifier asks of steps that read other ranks' memory.
 #include <string>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is exported against the grammar of LogGOPSim's txt2bin, written down here once more and not by our own parser,
 // and what LogGOPSim says of an example of its own.
 #include <regex>

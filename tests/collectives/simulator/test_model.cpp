@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each parameter of the model, on jobs so small that their times are counted by hand.
 #include <limits>
 #include <stdexcept>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <random>
 #include <weft/schedules/regular_trees.hpp>
 

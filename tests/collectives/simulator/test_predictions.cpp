@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the formulas predict beside what the simulator takes, step by step and by LogGP.
 #include <algorithm>
 #include <weft/schedules/machine_costs.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole collectives, against what others have computed.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers that are the same everywhere for the same seed, and cost little to begin with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole job in one thread: the messengers of its processes on a simulated network, by a simulated clock, in the order
 // of a simulated scheduler; its ranks, what befalls them, and whether all that they see is as it must be.
 //

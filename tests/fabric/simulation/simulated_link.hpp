@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process's transport in a simulated job: it can die in the middle of what it sends, and credit is counted that
 // passes through it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ranks of a simulated job have in flight. Memory is an operation's own until it has ended, so that
 // AddressSanitizer sees who touches it later.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rank of a simulated job: a program that follows the plan until something fails, and then goes another way.
 #pragma once
 

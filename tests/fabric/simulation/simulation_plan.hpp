@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ranks of a simulated job do: drawn from its seed, the same for all that take part in it.
 #pragma once
 

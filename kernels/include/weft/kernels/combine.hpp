@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions on raw arrays: one operator, one element type, 1 to 16 sources, the best instruction set of this machine.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floats of 16 bits: IEEE 754 binary16, and bfloat16, the upper half of a float.
 #pragma once
 

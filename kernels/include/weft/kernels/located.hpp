@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value with the place that it came from.
 #pragma once
 

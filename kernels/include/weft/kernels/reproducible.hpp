@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of floating-point numbers whose bits do not depend on the order in which they are added.
 #pragma once
 

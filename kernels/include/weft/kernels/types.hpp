@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What reductions combine, and by which operators: the element types, the operators, and which go together.
 #pragma once
 

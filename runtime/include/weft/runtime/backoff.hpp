@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How to wait by polling without taking a core from whoever has work to do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How two processes of a job prove to each other that they know its secret without saying it: each draws a random
 // challenge, and answers the other's with a keyed hash of it (HMAC-SHA256, RFC 2104).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where time comes in: whatever waits for a time takes a clock, so that tests can turn the hands themselves.
 #pragma once
 

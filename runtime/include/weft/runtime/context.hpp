@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Switches from one stack to another.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A function with a stack of its own that is left where it would wait, and gone on with later.
 #pragma once
 

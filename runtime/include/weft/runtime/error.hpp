@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What weft throws. Every error carries a code to test for and a message that says what was wrong, where, and what
 // would be right.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one blocking primitive: everything that waits in weft waits for an event.
 #pragma once
 

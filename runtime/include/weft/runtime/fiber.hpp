@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A flow of control with a stack of its own, which runs on one thread until it parks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads for work that blocks otherwise than by weft.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How this process was started: by `weft run`, by another launcher, or alone.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of this process (getrlimit(2)), for errors that follow from them.
 #pragma once
 

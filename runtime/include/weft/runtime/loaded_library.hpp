@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A shared library that is loaded when it is first needed and never linked to.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that can be set, in one struct: the command line (--weft-NAME=VALUE) over the environment (WEFT_NAME) over
 // the defaults below.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How to wait for what neither an event nor a stamp tells of.
 #pragma once
 

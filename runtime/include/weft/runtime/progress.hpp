@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who makes communication go on: the caller, each time it waits, or a thread of its own.
 #pragma once
 

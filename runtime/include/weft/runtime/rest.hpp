@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How to wait by polling for as long as it takes: at first with the shortest answer, at last without a core.
 #pragma once
 

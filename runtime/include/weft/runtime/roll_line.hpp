@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a process says who it is and what it does to whoever asks it: the name of its socket, and the words of a line.
 #pragma once
 

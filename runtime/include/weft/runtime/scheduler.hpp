@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs fibers on one thread, each until it waits.
 #pragma once
 

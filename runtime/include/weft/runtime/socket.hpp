@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Descriptors with one owner, and TCP connections whose every wait has a deadline. Addresses are text, "10.77.0.1:4321"
 // or
 // "[::1]:4321": numeric only, so that no call asks a name server.

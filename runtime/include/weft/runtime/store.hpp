@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rendezvous of a job: a table of keys and values that all its processes share while they find each other. The
 // processes of a job are numbered 0, 1, ... processes() - 1, whatever number of ranks each of them hosts.
 #pragma once

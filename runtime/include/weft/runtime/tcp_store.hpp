@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rendezvous that a launcher serves over TCP. A process proves that it knows the job's secret before anything else
 // is read from it, and the launcher proves the same to the process.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Until when the calls of a fiber, or of a thread outside of one, may block.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop of every wait for what another thread or process publishes in memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Those that wait, as what ends their wait sees them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processors that the calling thread may run on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A set of logical processors, by the numbers that the kernel gives them.
 #pragma once
 

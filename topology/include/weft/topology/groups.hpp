@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which cores, and which ranks, are close: they share a cache or a NUMA node.
 #pragma once
 

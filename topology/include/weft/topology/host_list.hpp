@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of hosts as Slurm writes them.
 #pragma once
 

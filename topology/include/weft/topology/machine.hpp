@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One machine (a node of the job) as plain values: what hwloc knows of it that weft needs, and nothing of hwloc.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The network between the machines of a cluster as a plain value: a tree of switches.
 #pragma once
 

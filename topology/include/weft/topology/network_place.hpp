@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where processes are on a network, as far as the choice of algorithms asks.
 #pragma once
 

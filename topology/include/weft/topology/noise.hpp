@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of a processor others take: the operating system, its interrupts and other programs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where on a machine the processes of a job go, and where their progress threads go.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rings of ranks that do not get in each other's way on a network.
 #pragma once
 

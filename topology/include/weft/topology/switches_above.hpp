@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The network between machines, of which each knows only which switches are above it.
 #pragma once
 

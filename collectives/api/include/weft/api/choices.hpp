@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which algorithm a communicator's collectives take, and why.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What else of the public API waits by.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which spare takes the place of which lost rank.
 #pragma once
 

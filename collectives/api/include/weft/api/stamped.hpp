@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When started collectives end, as the thread that ends them sees it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the living ranks of a communicator tell each other, whatever has failed on it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands in for the caller's numbers while reproducible sums travel.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checked mode (--weft-check): before a collective begins every rank learns what all ranks are about to call, and
 // where that is not the same, each throws errc::mismatched_call, which says who called what; no buffer is touched.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls through memory that are over in one round, in two steps: for those that are started and then waited for.
 #pragma once
 

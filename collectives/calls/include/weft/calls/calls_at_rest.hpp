@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Started calls that are over, for those that are started next.
 #pragma once
 

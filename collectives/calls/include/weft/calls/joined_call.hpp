@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives whose ranks of one process first join their parts in its memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a call is given, where it outlives the caller's own.
 #pragma once
 

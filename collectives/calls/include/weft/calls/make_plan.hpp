@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a call to the plan that makes it again and again.
 #pragma once
 

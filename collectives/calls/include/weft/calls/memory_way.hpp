@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How calls go through memory that their ranks share, of a process or of a node.
 #pragma once
 

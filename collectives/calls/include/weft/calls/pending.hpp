@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations in flight, as their ranks' handles and plans hold them.
 #pragma once
 

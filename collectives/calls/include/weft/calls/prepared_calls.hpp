@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a call's arguments to what will run: its algorithm is chosen, its plan found or made.
 #pragma once
 

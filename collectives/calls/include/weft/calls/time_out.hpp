@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is left where a deadline passes.
 #pragma once
 

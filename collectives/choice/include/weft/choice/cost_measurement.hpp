@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which processes of a job measure what its roads and kernels cost, and what they make of it together.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which ranks of a communicator are near each other, on nodes and on the network between these.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a call to its schedule, bound to its counts.
 #pragma once
 

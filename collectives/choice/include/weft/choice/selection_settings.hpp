@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the options say about the choice of algorithms.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often to time what others may hold up, and what the times come to.
 #pragma once
 

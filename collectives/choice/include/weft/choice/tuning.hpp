@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was measured of a machine, by which algorithms are chosen: what roads and kernels cost, as a value and as text.
 #pragma once
 

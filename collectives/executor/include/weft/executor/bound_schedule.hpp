@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A schedule bound to a communicator's rank, an element type and counts: every segment an offset, every message a
 // length and one row of bytes. Messages of several parts that do not lie side by side pass through memory of the
 // plan's: copies that pack them come before their send, copies that unpack them before the first step that depends on

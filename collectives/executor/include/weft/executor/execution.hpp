@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One run of a bound schedule: its transfers and its scratch.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ranks of a node offer each other to read, as one rank's run of a schedule uses it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bound schedules and executions that were used before, by shape.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for what a rank keeps between the steps of a schedule.
 #pragma once
 

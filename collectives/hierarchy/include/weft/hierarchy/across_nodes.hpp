@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives among processes of several nodes: in the memory of each, and by messages among the nodes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of a collective that goes from process to process, once the ranks of each have joined theirs.
 #pragma once
 

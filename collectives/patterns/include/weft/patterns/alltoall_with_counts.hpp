@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All-to-alls with counts. Of these each member knows its own alone, so the first round tells the others where its
 // blocks begin, and brings the blocks where there is room behind that; longer ones follow as those of other calls, from
 // the members that have some. A party has for it, beside what blocks.hpp says:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Short vectors, in one round: every member shows its own, and who needs the result combines all, in the order of the
 // members, so that all get the same bits. Longer vectors go so piece by piece.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks that are only moved: gathers, scatters, all-gathers, all-to-alls. A party has for them, beside what party.hpp
 // and in_place.hpp say:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long reductions through slots, piece by piece: every member shows its piece but its own share of it, combines its
 // share of all, shows that in the next round, with the next piece, and takes the others' shares. So no member combines
 // more than its share, and what is shown stays in caches.

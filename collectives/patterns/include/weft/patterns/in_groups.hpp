@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Short all-reduces and barriers of many members, in groups: first among those of a group, then among one of each.
 #pragma once
 

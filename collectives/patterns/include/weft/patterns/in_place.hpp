@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long vectors that members use where they lie. A party has for it, beside what party.hpp says:
 //
 //     begin_telling(count)       begins a round that tells and shows up to `count`

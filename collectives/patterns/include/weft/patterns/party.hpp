@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the patterns of shared memory are written over.
 //
 // A *pattern* is a collective among members that share memory, written once as a template over its *party*: one party

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scans, from the first member to the last.
 #pragma once
 

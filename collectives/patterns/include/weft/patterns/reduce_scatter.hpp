@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduce-scatters: each member combines its own block alone, out of what all show, where that is long of each block a
 // part a round, or of what it reads of their memory. In place the output is the member's own block of its input, which
 // nobody else reads.

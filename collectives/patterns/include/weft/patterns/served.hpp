@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups of members, of each of which one, the group's *first*, does the part of all in their buffers. As the ranks of
 // a process: those of one worker are a group, and who comes last of them is its first. A party has for it, beside what
 // in_place.hpp and blocks.hpp say:

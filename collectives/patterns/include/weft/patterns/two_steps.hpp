@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pattern of one round in two steps, for calls that are started and then waited for: up to where it would block,
 // which it does not, and from there on. A party has for it, beside what party.hpp says:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which algorithm a collective takes among some ranks, which need not be all of a communicator.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process brings along to join a job: for launchers, plugins and tests. Programs need only weft::runtime's
 // constructor from argc and argv.
 #pragma once

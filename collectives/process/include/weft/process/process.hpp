@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process of a job: its connections to the others, and the ranks that it hosts.
 #pragma once
 

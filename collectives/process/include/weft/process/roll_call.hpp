@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process says of its ranks to whoever asks: in what calls they are, and since when.
 #pragma once
 

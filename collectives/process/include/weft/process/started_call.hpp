@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives in memory that go on while their rank does something else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The party of calls at once among workers that have one rank each.
 #pragma once
 

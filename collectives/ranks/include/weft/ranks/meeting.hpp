@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the ranks of one process that are in one communicator meet.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The party that carries patterns out among the ranks of one process.
 #pragma once
 

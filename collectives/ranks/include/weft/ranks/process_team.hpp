@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives among the ranks of a process, in their own buffers, and with other processes' once these have joined.
 #pragma once
 

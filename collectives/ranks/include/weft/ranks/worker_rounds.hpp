@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the workers of a process wait for each other where ranks of theirs meet.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that elements of any type may lie in that collectives take.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where blocks lie in a vector.
 #pragma once
 

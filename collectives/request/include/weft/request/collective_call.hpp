@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A collective call as ranks must agree on it, made of what a caller asked for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Combining many ranks' vectors that can all be read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ranks of a collective must agree on, in the 64 bits that travel with its messages.
 #pragma once
 

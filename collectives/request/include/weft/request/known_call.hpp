@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a rank knows of its latest blocking collectives, so that one like them needs neither checks nor choices again.
 #pragma once
 

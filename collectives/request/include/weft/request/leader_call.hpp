@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A collective among processes, once the ranks of each have joined their parts.
 #pragma once
 

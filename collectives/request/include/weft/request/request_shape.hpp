@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of a vector a collective's buffers hold on one rank.
 #pragma once
 

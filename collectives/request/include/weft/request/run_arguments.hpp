@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one run of a collective is given, whatever carries it out.
 #pragma once
 

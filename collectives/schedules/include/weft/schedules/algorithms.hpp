@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every algorithm that there is: one table, by which selection, verifier's tests, simulator and `weft plan` go.
 #pragma once
 

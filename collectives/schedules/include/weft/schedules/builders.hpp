@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What emits the schedules of the algorithms in the table: a function each, described where it is defined.
 //
 // A builder emits the steps of `rank`, or of the rank at `place` in a tree, and reads neither buffers nor a clock. All

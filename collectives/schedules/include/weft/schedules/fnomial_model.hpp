@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What reductions over f-nomial trees take, in the model of Moody et al. 2003, section 5: a message arrives L after it
 // was sent; then its receiver takes r to receive and c to combine it, one message after another.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trees in which a reduction ends soonest.
 #pragma once
 

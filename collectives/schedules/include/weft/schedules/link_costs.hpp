@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a message costs, as the formulas of the table of algorithms take it.
 #pragma once
 

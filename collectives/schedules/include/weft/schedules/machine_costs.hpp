@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What messages cost on the machine that a job runs on, as it is measured: the parameters of LogGP (Alexandrov,
 // Ionescu, Schauser and Scheiman 1995), for each way that there is between two ranks.
 #pragma once

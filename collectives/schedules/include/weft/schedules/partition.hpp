@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many elements the chunks of a vector have.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a pattern's name to what a party does: the same where it is recorded and where it is carried out.
 #pragma once
 

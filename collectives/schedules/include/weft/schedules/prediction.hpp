@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long each algorithm would take, by the formulas of the table.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How two ranks send to each other while what their messages cost is measured.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trees for operators that do not commute.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tree that a reduction of the table of algorithms climbs, whole: for who wants several ranks' steps, or the tree.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trees whose shape depends on the number of ranks alone: a rank's place in them is known by arithmetic.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A schedule: one rank's steps with their dependencies. Data, no behaviour, no addresses, no tags, no clock.
 //
 //   builder (pure) --> sink (a schedule in memory, the verifier, the simulator, text)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sink that keeps one rank's schedule in memory.
 #pragma once
 

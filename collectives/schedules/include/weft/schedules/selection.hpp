@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which algorithm a collective takes: a pure function of what the job agreed on when it started, so that every rank
 // chooses alike.
 #pragma once

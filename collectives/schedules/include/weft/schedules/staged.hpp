@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives of ranks on several nodes: in the memory of each, by messages among one rank of each, in the memory of
 // each. The same where it is recorded and where it is carried out.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What steps and segments are called where people and programs read them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps as text: for people, for programs, and as a graph for Graphviz.
 #pragma once
 

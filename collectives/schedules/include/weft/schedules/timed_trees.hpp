@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a reduction or a broadcast over a tree will do and when, for people and programs to look at.
 #pragma once
 

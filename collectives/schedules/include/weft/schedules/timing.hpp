@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the transfers of a reduction over a tree take place, in the model of Canon and Antoniu 2012 (section 3): a rank
 // takes part in one transfer at a time, receives its children's operands in the order in which they are ready, and
 // combines one while it receives the next.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spanning trees of ranks, as reductions climb them and broadcasts descend them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduction trees for ranks that are not alike: the perspectives of Canon and Antoniu 2012, section 8.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GOAL, the text that LogGOPSim reads (Hoefler, Siebert and Lumsdaine 2009; LogGOPSim's txt2bin defines the grammar).
 //
 //     num_ranks 2

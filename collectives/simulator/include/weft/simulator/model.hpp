@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the simulated machine costs: LogGP (Alexandrov, Ionescu, Schauser and Scheiman 1995) as LogGOPSim extends it by
 // O and S (Hoefler, Schneider and Lumsdaine 2010), computation, ports and noise.
 //

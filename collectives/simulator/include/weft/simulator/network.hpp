@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tree of switches and machines whose links transfers share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times a workload on a machine model, event by event.
 #pragma once
 

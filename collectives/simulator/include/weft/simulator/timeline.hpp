@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happened in a simulation, and why it took as long as it did.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all ranks do, small enough for a million of them.
 //
 // Ranks whose steps have the same kinds, dependencies and order of peers share one *shape*: a ring has one, a binomial

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a workload, step by step and rank after rank.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The party that carries patterns out, in the memory that the processes of a node share.
 #pragma once
 

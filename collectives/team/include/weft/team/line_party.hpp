@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The party of the shortest calls.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes of a node that share a cache, as those among whom short vectors are combined first.
 #pragma once
 

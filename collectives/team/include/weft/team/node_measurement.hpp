@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What patterns cost among the processes of a node, found by measuring.
 #pragma once
 

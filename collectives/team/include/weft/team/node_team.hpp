@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives among processes of one node, in the memory that they share.
 #pragma once
 

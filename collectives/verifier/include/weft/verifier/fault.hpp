@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a job of schedules is to do, and what was found wrong with it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Proves, symbolically, that the schedules of all ranks together are a collective operation.
 #pragma once
 

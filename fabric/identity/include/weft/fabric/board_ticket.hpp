@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How processes of a node tell each other which of their boards belongs to a communicator.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which build of weft a process runs, and how two that do not talk are told apart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each process of a job tells the others first, through the store: which build of weft it runs, where it is
 // watched, and on which host it lives.
 #pragma once

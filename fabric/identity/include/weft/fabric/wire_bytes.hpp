@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers and text as bytes, least significant byte first, and back with bounds: what comes from outside is never
 // trusted to be long enough.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network in one process, for tests with many ranks: the transport interface with its contract checked, its queues
 // bounded and, on request, its timing shaken.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rank's part in an agreement of the living.
 #pragma once
 

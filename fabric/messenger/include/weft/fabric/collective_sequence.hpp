@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of collectives, in the upper half of their messages' tags.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who the ranks of a communicator are.
 #pragma once
 

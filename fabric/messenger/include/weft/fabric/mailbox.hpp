@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matching: which message meets which receive, for one rank of one communicator.
 #pragma once
 

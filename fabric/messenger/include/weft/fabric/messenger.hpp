@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages of any length between ranks: matching, flow control and rendezvous over one transport, the same for every
 // provider.
 //

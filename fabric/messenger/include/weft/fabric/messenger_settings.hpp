@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a messenger is told of its job, and what it finds.
 #pragma once
 

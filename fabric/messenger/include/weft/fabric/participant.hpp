@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rank of one communicator, as the messenger knows it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names for objects that come and go.
 #pragma once
 

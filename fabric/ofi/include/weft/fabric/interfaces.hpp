@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of a host's interfaces its processes are reached by. Every process tells the others which it has; which one
 // each is reached by follows from what all have told, so that all know it of all:
 //

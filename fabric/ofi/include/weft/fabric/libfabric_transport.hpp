@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transport over a libfabric provider.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which libfabric provider a job uses, chosen explicitly: libfabric's own preference is an outside interface.
 #pragma once
 

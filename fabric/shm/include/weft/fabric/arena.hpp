@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory that the processes of one node share: its life. What lies in it: arena_board.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lies in the memory that the processes of a node share.
 //
 //   segment:  area of process 0 | area of process 1 | ... | rings of process 0 | ...   one for each process of the node

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of a process's boards belongs to which communicator.
 #pragma once
 

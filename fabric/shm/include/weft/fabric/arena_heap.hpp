@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of a process that the others of its node read and write in place.
 //
 //   region of process 0 | region of process 1 | ...      the same length each; pages where they are in use, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records from one process of a node to another one, in memory that both see.
 //
 //     | record | record | ...  | next one's place: 0 |          each begins with a word that says what it is, on a line

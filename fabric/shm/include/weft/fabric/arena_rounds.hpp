@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the processes of a communicator take turns with their boards.
 #pragma once
 

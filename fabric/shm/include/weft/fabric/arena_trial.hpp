@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What processes on this machine can share, tried out.
 #pragma once
 

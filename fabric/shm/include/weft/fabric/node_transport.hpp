@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages between processes of one node through the memory that they share, all others over the network.
 //
 //   frame:    copied into the ring that leads there, taken from where it lies in it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why what is written in a round overwrites nothing that another process still reads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where in memory of a fixed size each round's slot lies, so that short ones are many and long ones few.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transfers between processes of a node, and queues of them that need no memory of their own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What weft asks of a network: small frames into buffers that the peer keeps posted, and payloads into memory that the
 // peer has posted. Matching, flow control and rendezvous are the messenger's (messenger.hpp); nothing here queues or
 // waits.

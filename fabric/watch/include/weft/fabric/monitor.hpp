@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Failure detection: who of the job's processes is lost, and who has left. When a peer dies libfabric says nothing, so
 // every process holds control connections to O(log P) others and passes on what it learns:
 //

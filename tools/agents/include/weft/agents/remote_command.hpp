@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a remote shell is to run on another host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processes of a job on several hosts, each of which has an agent that starts and ends those of its host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of the roads that were measured a command goes by.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives and their algorithms, found by the names that people give them.
 #pragma once
 

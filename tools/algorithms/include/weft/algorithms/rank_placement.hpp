@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the ranks are of a collective that is only planned or simulated.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of `weft plan` and `weft sim` that say what an algorithm looks like.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of `weft plan` and `weft sim` that say how large a collective's vector is.
 #pragma once
 

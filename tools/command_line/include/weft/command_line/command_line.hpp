@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the subcommands ask of their command lines. What is wrong is said in the words of who typed it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The subcommands of `weft`. Each is defined in the folder of its name; `weft agent`, which `weft run` starts on each
 // host of a job and no help mentions, in agents/; `weft doctor-peer`, likewise, in doctor/.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was probably meant by a word of the command line that nobody knows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hosts that a job runs on, as its user names them, and who of the job runs where.
 #pragma once
 

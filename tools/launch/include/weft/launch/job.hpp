@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs that subcommands start: their options, and their run on this machine or on several hosts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Noise on purpose: what takes the cores that ranks run on, as a system's own processes do.
 #pragma once
 

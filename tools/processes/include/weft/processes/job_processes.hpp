@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processes of a job, wherever they run, as the launcher sees them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a job is to be: its program, its ranks, its hosts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the launcher makes of its own process before it starts others.
 #pragma once
 

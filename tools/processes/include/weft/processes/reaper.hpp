@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What must be cleaned up even when the launcher cannot: a small process that outlives a launcher killed with SIGKILL
 // by just long enough to end the job's process groups, and the shared-memory files that killed processes leave behind.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a job's processes are given: their numbers, their environment, their cores.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This machine among the hosts of a job.
 #pragma once
 

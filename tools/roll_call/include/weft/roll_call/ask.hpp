@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processes of weft on this machine, found by the sockets that they listen on, and what they say when they are
 // asked.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the processes of a job say of their ranks, and what is found out about them from outside, as text and as values.
 // A line is a word and KEY=VALUE behind it, where blanks and the like in a value are written as %20:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is stuck, in words.
 #pragma once
 

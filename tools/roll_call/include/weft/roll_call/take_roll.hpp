@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The roll of a job's processes on this machine, with their stacks.
 #pragma once
 

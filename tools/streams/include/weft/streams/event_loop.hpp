@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waits for many descriptors at once and calls whoever watches the one that is ready, in the order in which they became
 // so: that order tells which of two processes ended first.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The launcher's standard input, for the process that hosts rank 0.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls somebody at a moment, from the event loop.
 #pragma once
 
