@@ -108,7 +108,8 @@ class communicator {
   [[nodiscard]] handle ibarrier() { return start({}); }
   [[nodiscard]] plan plan_barrier() { return make_plan({}); }
 
-  /// Copies `data` of rank `root` into every rank's `data`, of as many bytes.
+  /// Copies `data` of rank `root` into every rank's `data`, of as many bytes. The root of a short one waits for nobody:
+  /// that ranks differ in it may be found only by their next call, but in the checked mode (the option `check`).
   template <message_range R>
   void bcast(R&& data, int root) {
     run(detail::moving(collective::broadcast, data, data, root));
