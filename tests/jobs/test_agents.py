@@ -17,8 +17,8 @@ from remote_shell import program
 class Everywhere:
     """What holds on whatever hosts."""
 
-    def test_ps_shows_the_ranks_of_all_hosts(self):
-        running = self.run_on(self.each(2), ["-x", "WEFT_TUNE=off"], STUCK, "recv", "3")
+    def test_who_is_stuck_is_said_of_all_hosts(self):
+        running = self.run_on(self.each(2), ["-x", "WEFT_TUNE=off", "--stuck-after", "2"], STUCK, "recv", "3")
         self.assertTrue(running.said("stuck", 1), running.err)
         said, until = "", time.monotonic() + 60
         while "; 5 others wait there" not in said and time.monotonic() < until:
@@ -27,6 +27,11 @@ class Everywhere:
         self.assertIn(f"6 ranks in 6 of 6 processes on {self.machines} host", said)
         self.assertEqual(said.count("sum_with_others("), 5, said)
         self.assertIn("wait_for_message", said)
+        until = time.monotonic() + 60
+        while "nothing has moved for 2 s (--stuck-after)" not in running.err and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertIn("nothing has moved for 2 s (--stuck-after)", running.err)
+        self.assertIn("rank 3 has not entered allreduce 841", running.err)
         running.process.send_signal(signal.SIGTERM)
         running.wait()
         self.assertEqual(running.left_after(2), {})

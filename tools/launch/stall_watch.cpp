@@ -9,11 +9,11 @@
 namespace weft::tools {
 namespace {
 
-std::string moves_of(const std::vector<roll_process>& roll) {
-  std::string moves;
+/// By ranks: hosts answer in any order.
+stall_watch::moves_by_rank moves_of(const std::vector<roll_process>& roll) {
+  stall_watch::moves_by_rank moves;
   for (const roll_process& process : roll)
-    for (const roll_rank& rank : process.ranks)
-      moves += std::to_string(rank.rank) + " " + rank.phase + " " + std::to_string(rank.moves) + "\n";
+    for (const roll_rank& rank : process.ranks) moves[rank.rank] = {rank.phase, rank.moves};
   return moves;
 }
 
@@ -40,9 +40,9 @@ void stall_watch::look() {
 }
 
 void stall_watch::take(const std::string& text) {
-  const std::string moves = moves_of(parse_roll(text));
+  moves_by_rank moves = moves_of(parse_roll(text));
   if (moves != moves_) {
-    moves_ = moves;
+    moves_ = std::move(moves);
     since_ = clock::now();
     said_ = false;
   }
