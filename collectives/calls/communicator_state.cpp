@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <weft/calls/communicator_state.hpp>
+#include <weft/fabric/mailbox.hpp>
 #include <weft/hierarchy/leaders.hpp>
 #include <weft/process/started_call.hpp>
 #include <weft/request/fingerprint.hpp>
@@ -64,13 +65,13 @@ bool communicator_state::listing::describe(std::string& to, const std::function<
   const bool held = of_.host.messages().look_held(longest, [&] {
     const auto& last = of_.member.begun[latest % of_.member.begun.size()];
     if (last.valid && last.sequence == latest) fingerprint = last.fingerprint;
+    const auto note = [&](std::string_view key, auto value) {
+      add_to_roll_line(operations, key, std::to_string(value));
+    };
     int listed = 0;
     for (const fabric::operation& each : of_.member.active) {
       if (++listed > most_operations) break;
       operations += "operation";
-      const auto note = [&](std::string_view key, auto value) {
-        add_to_roll_line(operations, key, std::to_string(value));
-      };
       add_to_roll_line(operations, "kind", each.is_send ? "send" : "recv");
       note("peer", each.peer);
       note("bytes", each.bytes);
@@ -84,9 +85,18 @@ bool communicator_state::listing::describe(std::string& to, const std::function<
     }
     if (const auto& probed = of_.member.probed; probed.waits) {
       operations += "operation kind=probe";
-      add_to_roll_line(operations, "peer", std::to_string(probed.source));
+      note("peer", probed.source);
       operations += '\n';
     }
+    int unreceived = 0;
+    of_.host.messages().look_at_unreceived(of_.member, [&](const fabric::unexpected_message& each) {
+      operations += "operation kind=message";
+      note("peer", each.source);
+      note("tag", each.tag);
+      note("bytes", each.bytes);
+      operations += '\n';
+      return ++unreceived < most_operations;
+    });
   });
   if (!held) add_to_roll_line(to, "unknown", "the messenger is held by another thread");
   if (begun != 0 && fingerprint) add_to_roll_line(to, "latest", describe_fingerprint(*fingerprint));

@@ -101,6 +101,11 @@ bool messenger::look_held(std::chrono::nanoseconds longest, const std::function<
   return true;
 }
 
+void messenger::look_at_unreceived(const participant& member,
+                                   const std::function<bool(const unexpected_message&)>& function) {
+  if (member.here != nullptr) member.here->messages.look_at_unexpected(function);
+}
+
 std::optional<probed_message> messenger::probe(participant& member, int source, std::uint64_t tag) {
   const engine_holder holder(*engine_);
   return engine_->probe(member, source, tag);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tests of `weft ps` start: ranks that sum again and again, until one of them does something else.
-//   stuck_program HOW RANK   HOW: recv (of 8 bytes from rank 0, tag 7), spin, sleep (both in this program's own code),
-//   stop (its process), start (it waits for a started sum that the others do not start), probe
+//   stuck_program HOW RANK   HOW: recv (of 8 bytes from rank 0, tag 7), tag (the same, where rank 0 sends with tag 8),
+//   spin, sleep (both in this program's own code), stop (its process), start (it waits for a started sum that the others
+//   do not start), probe
 #include <unistd.h>
 
 #include <csignal>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <span>
 #include <string>
+#include <vector>
 #include <weft/weft.hpp>
 
 namespace {
@@ -49,7 +51,7 @@ volatile bool for_ever = true;
 }
 
 void get_stuck(weft::communicator& world, const std::string& how) {
-  if (how == "recv") wait_for_message(world);
+  if (how == "recv" || how == "tag") wait_for_message(world);
   if (how == "spin") spin_in_own_code();
   if (how == "sleep") sleep_in_own_code();
   if (how == "stop") ::raise(SIGSTOP);
@@ -70,6 +72,7 @@ int main(int argc, char** argv) {
       std::fflush(stdout);
     }
     if (world.rank() == who) get_stuck(world, how);
+    if (how == "tag" && world.rank() == 0) world.send(std::vector<double>{1}, who, 8);
     if (how == "start" && world.rank() != who) sleep_in_own_code();
     sum_with_others(world);
   });

@@ -83,6 +83,17 @@ TEST_CASE("a rank that waits for a message while the others sum is named, with t
   CHECK_THAT(output, ContainsSubstring("sum_with_others"));
 }
 
+TEST_CASE("a message that has come with another tag than the one waited for is shown") {
+  const auto options =
+      GENERATE(std::vector<std::string>{"-n", "3"}, std::vector<std::string>{"-n", "3", "-x", "WEFT_NODE=off"},
+               std::vector<std::string>{"-n", "3", "--ranks-per-process", "3"});
+  const weft_test::launcher job(job_of(options, {"tag", "2"}));
+  REQUIRE(job.said("stuck", 1));
+  const std::string output = shown(job, "where a message with tag 8 has come");
+  CHECK_THAT(output, ContainsSubstring("it is in recv(from 0, tag 7, 8 B), where a message with tag 8 has come, for "));
+  CHECK_THAT(output, ContainsSubstring("    message(from 0, tag 8, 8 B) has come, and no receive matches it\n"));
+}
+
 TEST_CASE("in a program without lines functions are named") {
   const char* const program = std::getenv("WEFT_TEST_LINELESS");
   REQUIRE(program != nullptr);

@@ -92,6 +92,14 @@ std::string call_text(const roll_member& of) {
   return of.call + " " + std::to_string(of.number()) + " of communicator " + std::to_string(of.communicator);
 }
 
+/// Of a receive that nothing matches: the other tag of a message that has come from there. Empty: there is none.
+std::string other_tag_text(const roll_operation& of, const roll_member& at) {
+  if (of.kind != "recv" || of.stage != "unmatched") return {};
+  const auto came = std::ranges::find_if(
+      at.operations, [&](const roll_operation& each) { return each.kind == "message" && each.peer == of.peer; });
+  return came == at.operations.end() ? "" : ", where a message with tag " + std::to_string(came->tag) + " has come,";
+}
+
 /// What the rank waits in: the calls that it is in, as text. Empty: none is known.
 std::string waiting_text(const roll_rank& of) {
   std::string text;
@@ -100,7 +108,8 @@ std::string waiting_text(const roll_rank& of) {
     if (!each.call.empty()) add(call_text(each));
     if (!each.agrees.empty()) add(each.agrees + " of communicator " + std::to_string(each.communicator));
     for (const roll_operation& its : each.operations)
-      if (its.blocks || (its.kind == "probe" && each.call.empty())) add(message_text(its, each.communicator));
+      if (its.blocks || (its.kind == "probe" && each.call.empty()))
+        add(message_text(its, each.communicator) + other_tag_text(its, each));
   }
   if (text.empty() && !of.members.empty() && !of.members[0].divides.empty()) add(of.members[0].divides);
   return text;
@@ -325,6 +334,7 @@ std::string in_full(const roll_rank& of, const roll_process& at) {
     for (const roll_operation& its : each.operations) {
       text += "    " + message_text(its, each.communicator);
       if (its.sequence >= 0) text += " of collective " + std::to_string(its.sequence);
+      if (its.kind == "message") text += " has come, and no receive matches it";
       text += (its.stage == "unmatched" ? ", nothing has come" : "") + std::string(its.blocks ? ", blocks" : "") + "\n";
     }
   }

@@ -81,6 +81,12 @@ class mailbox {
         if (holds(each)) return remove_unexpected(each);
     return nullptr;
   }
+  /// Calls `function` with each message that waits, but for those of collectives, as they came, until that returns false.
+  template <class Function>
+  void look_at_unexpected(Function function) const {
+    for (const unexpected_message& each : in_order_)
+      if (!function(each)) return;
+  }
   /// Any message of those that wait, or null: for clearing.
   std::unique_ptr<unexpected_message> take_any_unexpected() noexcept;
 

@@ -82,6 +82,10 @@ class messenger final : public pollable {
   /// The same for who only looks: nothing else is done while the token is held. False where that is not to be had
   /// within `longest`.
   bool look_held(std::chrono::nanoseconds longest, const std::function<void()>& function);
+  /// Calls `function` with each message that has come for `member` and that no receive matches, until it returns false.
+  /// With the token held.
+  static void look_at_unreceived(const participant& member,
+                                 const std::function<bool(const unexpected_message&)>& function);
 
   /// The message that a receive of (source, tag) by `member` would get, if it is here. Throws the member's failure.
   std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag);

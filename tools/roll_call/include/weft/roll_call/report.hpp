@@ -20,9 +20,9 @@
 
 namespace weft::tools {
 
-/// A message of a rank that is in flight, or that it looks for.
+/// A message of a rank that is in flight, that it looks for, or that has come and that no receive matches.
 struct roll_operation {
-  std::string kind;            ///< send, recv, probe
+  std::string kind;            ///< send, recv, probe, message
   std::string stage;           ///< unmatched: a receive that nothing has come for
   int peer = -1;               ///< rank of the other side; -1: any
   std::int64_t tag = -1;       ///< -1: any
