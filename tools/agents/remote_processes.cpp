@@ -265,8 +265,9 @@ void remote_processes::take_roll_of(host& from, std::string_view text) {
 void remote_processes::end_roll() {
   const auto done = std::move(asked_.front().done);
   asked_.pop_front();
-  done(std::move(roll_));
+  const std::string roll = std::move(roll_);
   if (!asked_.empty()) take_next_roll();
+  done(roll);  // which may ask for another
 }
 
 void remote_processes::take_output(host& from, message written, sink& to, std::string_view body) {
