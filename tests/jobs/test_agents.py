@@ -7,6 +7,7 @@ import pathlib
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
 from job_under_test import Running, parent
@@ -36,6 +37,20 @@ class Everywhere:
         running.process.send_signal(signal.SIGTERM)
         running.wait()
         self.assertEqual(running.left_after(2), {})
+
+
+    def test_a_rank_that_still_dumps_core_is_named_before_those_that_have_failed_meanwhile(self):
+        if pathlib.Path("/proc/sys/kernel/core_pattern").read_text() != "core\n":
+            self.skipTest("cores do not go into the working directory here")
+        with tempfile.TemporaryDirectory() as folder:
+            dumps = f"""cd {folder}; ulimit -c unlimited; echo $$ >pid.new; mv pid.new pid; exec {OBEYS} fill 300 signal 6"""
+            fails = f"""until grep -qs "CoreDumping:.1" /proc/$(cat {folder}/pid 2>&-)/status; do sleep 0.01; done; exit 3"""
+            script = f"case $WEFT_PROCESS in 3) {dumps};; 0) {fails};; *) exec sleep 60;; esac"
+            status, out, err = self.outcome(self.each(2), [], "sh", "-c", script)
+        self.assertEqual((status, out), (134, ""), err)
+        self.assertIn("weft run: rank 3 (pid ", err)
+        self.assertIn("was killed by signal 6, SIGABRT (Aborted), core dumped; ending the job", err)
+        self.assertNotIn("exited with status", err)
 
 
 class Shells(Everywhere, OnShells):

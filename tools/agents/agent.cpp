@@ -31,6 +31,7 @@ using namespace std::chrono_literals;
 using clock_type = event_loop::clock;
 
 constexpr auto connect_limit = 20s;
+constexpr auto between_looks = 20ms;
 
 std::string read_exactly(std::size_t length) {
   std::string text(length, '\0');
@@ -73,6 +74,7 @@ class agent {
   void start(orders given);
   void start_processes();
   void take_roll(bool stacks);
+  void settle();
   void handle_signals();
   void handle_end(int process, const ending& how);
   void finish();
@@ -86,6 +88,8 @@ class agent {
   link_sink output_{link_, message::output};
   link_sink errors_{link_, message::errors};
   std::vector<std::unique_ptr<agent_start>> others_;  ///< the agents that this one has started
+  int settling_ = 0;                                  ///< how often the launcher has asked
+  timer next_look_{loop_, [this] { settle(); }};
   orders orders_;
   std::unique_ptr<local_processes> processes_;
   link_input* input_ = nullptr;  ///< of process 0, which processes_ owns
@@ -138,6 +142,9 @@ void agent::hear(message kind, std::string_view body) {
       return errors_.written(from_body<int>(body));
     case message::take_roll:
       return take_roll(from_body<int>(body) != 0);
+    case message::settle:
+      ++settling_;
+      return settle();
     case message::finish:
       finishing_ = from_body<finishing>(body);
       running_ = false;
@@ -189,6 +196,12 @@ void agent::take_roll(bool stacks) {
   processes_->take_roll(stacks, [this](const std::string& text) {
     link_.send(message::roll, text.size() <= longest_body ? text : std::string());
   });
+}
+
+/// The kernel says nothing when a process begins to end, nor when it has written its core: it is looked at.
+void agent::settle() {
+  if (processes_ && processes_->some_are_at_their_ends()) return next_look_.set(clock_type::now() + between_looks);
+  for (; settling_ > 0; --settling_) link_.send(message::settled, "");
 }
 
 /// A signal to this agent ends it, and by that the job; but for those that the ranks get from the launcher.

@@ -21,7 +21,7 @@
 namespace weft::tools {
 
 /// Differs between builds whose launchers and agents do not understand each other.
-inline constexpr int agent_protocol_version = 2;
+inline constexpr int agent_protocol_version = 3;
 
 /// The line that an agent begins with. `is_greeting`: a line of an agent of whatever version.
 std::string agent_greeting();
@@ -79,6 +79,7 @@ enum class message : std::uint8_t {
   errors_written,
   finish,     ///< finishing
   take_roll,  ///< of its processes; 1: with their stacks, else 0
+  settle,     ///< answer when none of its processes is about to end
   // from an agent
   started,  ///< the process numbers
   failed,   ///< failure: it has no processes, any more or at all
@@ -88,6 +89,7 @@ enum class message : std::uint8_t {
   input_taken,
   host_failed,  ///< failure of a host that it started
   roll,         ///< of its processes, as text; one for each take_roll, in their order
+  settled,      ///< one for each settle
   cleaned,      ///< nothing runs there any more; when all is written, the connection ends
 };
 

@@ -51,7 +51,7 @@ class remote_processes final : public job_processes {
                    sink& output, sink& errors, std::function<std::string(const std::string& address)> serve);
 
   void start() override;
-  bool running() const noexcept override { return !abandoned_ && (starting_ || running_ > 0); }
+  bool running() const noexcept override { return !abandoned_ && (starting_ || running_ > 0 || !untold_.empty()); }
   void signal(int number) override;
   std::string where(int process) const override;
   void child_ended(pid_t) override {}
@@ -67,7 +67,8 @@ class remote_processes final : public job_processes {
     std::string reached_by;              ///< this machine's address that it reached
     std::vector<int> pids;
     int running = 0;
-    int rolls = 0;  ///< that it has still to send
+    int rolls = 0;         ///< that it has still to send
+    bool settles = false;  ///< it was asked to, and has not answered
     bool cleaned = false;
     bool gone = false;  ///< out of reach
   };
@@ -79,6 +80,7 @@ class remote_processes final : public job_processes {
   void hear(host& from, message kind, std::string_view body);
   void take_output(host& from, message written, sink& to, std::string_view body);
   void process_ended(host& from, const process_end& end);
+  void tell_when_settled();
   void lose(host& lost, const failure& what);
   void agent_failed(host& its, const failure& what);
   bool goes_on_without_hosts() const noexcept { return settings_.continue_on_failure && !starting_; }
@@ -109,10 +111,11 @@ class remote_processes final : public job_processes {
     bool stacks = false;
     std::function<void(std::string)> done;
   };
-  std::list<asked_roll> asked_;  ///< the first is being taken
-  std::string roll_;             ///< what has come of it
-  timer roll_end_;               ///< when every host should have sent its part
-  timer death_;                  ///< when what SIGKILL was sent to should have ended
+  std::list<asked_roll> asked_;      ///< the first is being taken
+  std::string roll_;                 ///< what has come of it
+  timer roll_end_;                   ///< when every host should have sent its part
+  timer death_;                      ///< when what SIGKILL was sent to should have ended
+  std::vector<process_end> untold_;  ///< failures that another one may have brought about
   bool starting_ = false, abandoned_ = false, finishing_ = false;
   int running_ = 0;
 };
@@ -231,6 +234,9 @@ void remote_processes::hear(host& from, message kind, std::string_view body) {
     }
     case message::roll:
       return take_roll_of(from, body);
+    case message::settled:
+      from.settles = false;
+      return tell_when_settled();
     case message::cleaned:
       from.cleaned = true;
       return;
@@ -287,7 +293,22 @@ void remote_processes::process_ended(host& from, const process_end& end) {
     throw error(errc::protocol, "the end of a process that the host does not have");
   --from.running;
   --running_;
-  events_.ended(end.process, {end.by_signal, end.dumped_core, end.number});
+  const ending how{end.by_signal, end.dumped_core, end.number};
+  if (!how.may_follow_another() || settings_.continue_on_failure) return events_.ended(end.process, how);
+  untold_.push_back(end);
+  if (untold_.size() > 1) return;
+  for (host& to : hosts_) {
+    to.settles = true;
+    to.link->send(message::settle, "");
+  }
+  tell_when_settled();
+}
+
+void remote_processes::tell_when_settled() {
+  const auto settled = [](const host& h) { return !h.settles || h.gone || !h.link->open(); };
+  if (untold_.empty() || !std::ranges::all_of(hosts_, settled)) return;
+  for (const process_end& each : std::exchange(untold_, {}))
+    events_.ended(each.process, {each.by_signal, each.dumped_core, each.number});
 }
 
 void remote_processes::lose(host& lost, const failure& what) {
@@ -303,6 +324,7 @@ void remote_processes::agent_failed(host& its, const failure& what) {
 
 void remote_processes::link_ended(host& from, const std::string& why) {
   if (from.cleaned) return;
+  tell_when_settled();
   const std::string what = "the agent there, with " + ranks_of(from.share, settings_) + ", is gone: " + why;
   if (!goes_on_without_hosts()) return lose(from, {1, what});
   go_on_without(from, "host " + from.share.name + ": " + what);
@@ -339,6 +361,7 @@ void remote_processes::give_up_deaf() {
     each.link->close();
     running_ -= std::exchange(each.running, 0);
   }
+  tell_when_settled();
 }
 
 void remote_processes::send_all(message kind, const std::string& body) {

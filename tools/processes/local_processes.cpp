@@ -89,9 +89,7 @@ void local_processes::handle_end(int process) {
   const ending how = ending_of(m.process);
   if (how.failed())
     for (auto* stream : {&m.output, &m.error}) (*stream)->drain();
-  // The first failure that is told is what the job is said to have ended by. Who exits may do so because it has noticed
-  // another's end, which a signal has brought about.
-  if (how.failed() && !how.by_signal && !settings_.continue_on_failure)
+  if (how.may_follow_another() && !settings_.continue_on_failure)
     untold_.emplace_back(process, how);
   else
     events_.ended(process, how);

@@ -19,6 +19,10 @@ struct ending {
   int number = 0;  ///< of the signal, or the exit status
 
   bool failed() const noexcept { return by_signal || number != 0; }
+  /// Who exits with a failure may do so because it has noticed the end of another, which a signal has brought about.
+  /// What a job is said to have ended by is the first failure that is told: this one is told when nobody else is at its
+  /// end.
+  bool may_follow_another() const noexcept { return !by_signal && number != 0; }
   int exit_status() const noexcept { return by_signal ? 128 + number : number; }  ///< as shells have it
 };
 

@@ -35,6 +35,8 @@ class local_processes final : public job_processes {
 
   /// The process numbers, in the order of processes.
   std::vector<pid_t> pids() const;
+  /// Whether one has begun to end, as by writing its core, and has not ended.
+  bool some_are_at_their_ends() const;
 
  private:
   struct member {
@@ -46,7 +48,6 @@ class local_processes final : public job_processes {
   std::vector<std::string> find_programs() const;
   void start_one(int process, const child_settings& settings);
   void handle_end(int process);
-  bool some_are_at_their_ends() const;
   member& of(int process) { return members_[static_cast<std::size_t>(process - share_.processes.first)]; }
   void end_leftovers(std::vector<pid_t> groups, event_loop::clock::time_point kill_at);
 
