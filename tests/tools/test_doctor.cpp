@@ -9,6 +9,7 @@
 
 #include "catch.hpp"
 #include "launcher_under_test.hpp"
+#include "tools/doctor/disks.hpp"
 #include "tools/doctor/finding.hpp"
 #include "tools/doctor/limits.hpp"
 #include "tools/doctor/machine_files.hpp"
@@ -183,6 +184,24 @@ TEST_CASE("shared memory, arrays and noise") {
       is(check_noise({quiet, loud}), severity::warning, "cpu 3 loses 25.00 % of its time to others, at most 4000 us"));
 }
 
+TEST_CASE("folders that are full, read only or not there are named") {
+  const auto checked = [](const folder_room& in) { return check_room("working folder", in, "results"); };
+  folder_room room{"/work"};
+  room.free_bytes = std::uint64_t{1} << 30;
+  CHECK(is(checked(room), severity::ok, "/work: 1024 MiB free"));
+  room.files = 1000;
+  room.free_files = 2;
+  CHECK(is(checked(room), severity::warning, "/work: 1024 MiB free, but for 2 files more"));
+  room.free_bytes = 4096;
+  CHECK(is(checked(room), severity::warning, "/work: 0 MiB free"));
+  room.read_only = true;
+  CHECK(is(checked(room), severity::warning, "/work: can only be read"));
+  CHECK(is(checked(room_in("/no/such folder")), severity::warning,
+           "/no/such folder: statvfs: No such file or directory"));
+  CHECK(room_in("/").failure == 0);
+  CHECK(room_in("/").free_bytes > 0);
+}
+
 TEST_CASE("the doctor looks at this machine") {
   const outcome text = weft_test::run({"doctor"});
   CAPTURE(text.output, text.error);
@@ -191,7 +210,7 @@ TEST_CASE("the doctor looks at this machine") {
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count)
     CHECK((line.starts_with("ok ") || line.starts_with("warning ")));
-  CHECK(count == 16);
+  CHECK(count == 18);
   const outcome strict = weft_test::run({"doctor", "--json", "--weft-provider=pigeon"});
   CHECK(strict.status == 4);
   CHECK(json::parse(strict.output).at("worst") == "error");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <weft/command_line/command_line.hpp>
@@ -10,6 +12,7 @@
 #include <weft/topology/machine.hpp>
 #include <weft/topology/noise.hpp>
 
+#include "disks.hpp"
 #include "finding.hpp"
 #include "limits.hpp"
 #include "machine_files.hpp"
@@ -31,6 +34,11 @@ bool locks_memory(const topology::machine& machine) {
   for (const topology::network_device& each : machine.network_devices)
     if (each.kind == topology::network_kind::infiniband || each.kind == topology::network_kind::verbs) return true;
   return false;
+}
+
+std::string temporary_folder() {
+  const char* const named = std::getenv("TMPDIR");
+  return named == nullptr || *named == '\0' ? "/tmp" : named;
 }
 
 std::vector<finding> check_hosts(const command_line& line, const options& parsed,
@@ -55,6 +63,8 @@ std::vector<finding> examine(const command_line& line, const std::vector<std::st
   std::vector<finding> all = check_limits(own_limits(), cpus, locks_memory(machine));
   all.push_back(check_node_memory(tried));
   all.push_back(check_shm(root));
+  all.push_back(check_room("working folder", room_in(std::filesystem::current_path()), "results and core dumps"));
+  all.push_back(check_room("temporary files", room_in(temporary_folder()), "temporary files"));
   all.push_back(check_reading(root, reading));
   all.push_back(check_seccomp(root, !reading.empty() || !tried.refusal.empty()));
   all.push_back(check_cpu_quota(root, cpus));
