@@ -5,7 +5,7 @@
 #include <charconv>
 #include <functional>
 #include <initializer_list>
-#include <limits>
+#include <weft/runtime/byte_size.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/options.hpp>
 
@@ -24,32 +24,6 @@ template <class Number>
 bool parse_number(std::string_view text, Number& number) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   return failure == std::errc{} && end == text.data() + text.size();
-}
-
-/// A count of bytes: digits, and k, M or G (powers of 1024) behind them if wanted.
-bool parse_bytes(std::string_view text, std::size_t& bytes) {
-  int shift = 0;
-  if (!text.empty()) {
-    switch (text.back()) {
-      case 'k':
-      case 'K':
-        shift = 10;
-        break;
-      case 'M':
-        shift = 20;
-        break;
-      case 'G':
-        shift = 30;
-        break;
-      default:
-        break;
-    }
-  }
-  if (shift != 0) text.remove_suffix(1);
-  std::size_t number = 0;
-  if (!parse_number(text, number) || number > (std::numeric_limits<std::size_t>::max() >> shift)) return false;
-  bytes = number << shift;
-  return true;
 }
 
 std::string join(std::initializer_list<const char*> words) {
@@ -72,11 +46,11 @@ entry bytes_option(const char* name, const char* help, std::size_t options::*mem
                    std::size_t most = std::size_t{1} << 40) {
   return {name, help,
           [member, least, most](options& o, std::string_view value) {
-            std::size_t bytes = 0;
-            if (!parse_bytes(value, bytes) || bytes < least || bytes > most)
+            const auto bytes = parse_byte_size(value);
+            if (!bytes || *bytes < least || *bytes > most)
               return "bytes from " + std::to_string(least) + " to " + std::to_string(most) +
                      ", such as 4096, 64k or 1M";
-            return o.*member = bytes, std::string();
+            return o.*member = *bytes, std::string();
           },
           [member](const options& o) { return std::to_string(o.*member); }};
 }

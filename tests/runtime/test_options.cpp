@@ -84,6 +84,13 @@ TEST_CASE("options: an unknown variable is warned about, an unknown argument ref
   CHECK_THAT(refusal({"program", "--weft-providr=shm"}, {}), weft_test::ContainsSubstring("no option \"providr\""));
 }
 
+TEST_CASE("options: sizes are read with their units") {
+  for (const char* bytes : {"65536", "64k", "64K", "64KiB", "65536B"}) {
+    situation here({"program"}, {std::string("WEFT_PIECE=") + bytes});
+    CHECK(here.parse().piece == 65536);
+  }
+}
+
 TEST_CASE("options: a bad value is refused with where it stands and what is valid") {
   CHECK_THAT(refusal({"p"}, {"WEFT_PROGRESS=fast"}),
              weft_test::ContainsSubstring("WEFT_PROGRESS=fast") && weft_test::ContainsSubstring("caller, thread"));

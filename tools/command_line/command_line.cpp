@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <weft/choice/selection_settings.hpp>
 #include <weft/command_line/command_line.hpp>
+#include <weft/runtime/byte_size.hpp>
 
 namespace weft::tools {
 namespace {
@@ -61,19 +62,10 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
 }
 
 std::size_t parse_size(std::string_view text, std::size_t least) {
-  std::size_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, failure] = std::from_chars(text.data(), end, number);
-  std::string_view unit(rest, end);
-  if (unit.size() == 3 && unit.ends_with("iB")) unit.remove_suffix(2);
-  const int shift = unit.empty() || unit == "B"  ? 0
-                    : unit == "k" || unit == "K" ? 10
-                    : unit == "M"                ? 20
-                    : unit == "G"                ? 30
-                                                 : -1;
-  if (failure != std::errc{} || shift < 0 || number < least || number > (most_bytes >> shift))
+  const auto bytes = parse_byte_size(text);
+  if (!bytes || *bytes < least || *bytes > most_bytes)
     throw std::invalid_argument("\"" + std::string(text) + "\" is not a number of bytes such as 8, 64k or 16M");
-  return number << shift;
+  return *bytes;
 }
 
 CLI::Validator size_in_bytes(std::size_t least) {
