@@ -170,6 +170,7 @@ void runtime::run(const std::function<void(communicator& world)>& program) {
       },
       [&](std::size_t rank, const std::exception_ptr& failure) {
         detail::break_communicators_of(state_->host, *state_->identities[rank], failure);
+        state_->host.messages().agrees_no_more(state_->identities[rank]->job_rank);
         state_->leave_everyone(rank);
       });
 }

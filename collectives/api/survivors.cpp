@@ -5,22 +5,19 @@
 #include <cstring>
 #include <utility>
 #include <weft/api/survivors.hpp>
+#include <weft/calls/time_out.hpp>
 #include <weft/communicator.hpp>
 #include <weft/fabric/wire_bytes.hpp>
 #include <weft/process/started_call.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/patience.hpp>
+#include <weft/runtime/time_limit.hpp>
 
 namespace weft {
 namespace detail {
 namespace {
 
 using bytes = std::vector<std::byte>;
-
-struct awaited_agreement final : fabric::agreement_call {
-  void finished() noexcept override { done.set(); }
-  event done;
-};
 
 survivors_call call_of(const fabric::contribution& of) {
   return of.given.empty() ? survivors_call::different : static_cast<survivors_call>(of.given[0]);
@@ -75,20 +72,55 @@ bytes begin_answer(survivors_call call, std::span<const fabric::contribution> al
   return answer;
 }
 
+namespace {
+
+/// Begins the next one of this rank.
+void begin(communicator_state& state, survivors_call call, std::span<const std::byte> given,
+           fabric::combination combine) {
+  awaited_agreement& mine = state.agreement;
+  mine.at = &state.member;
+  mine.number = state.next_agreement;
+  mine.call = static_cast<std::byte>(call);
+  mine.given = {mine.call};
+  fabric::put(mine.given, given);
+  mine.combine = combine;
+  mine.agreed = nullptr;
+  mine.failure = nullptr;
+  mine.done.reset();
+  state.host.messages().agree(mine);
+  ++state.next_agreement;
+  mine.open = true;
+  if (state.host.moved_by().threaded()) state.host.moved_by().notify();
+}
+
+/// Waits for its end, until the deadline that is in force.
+void await_end(communicator_state& state, const char* operation) {
+  awaited_agreement& mine = state.agreement;
+  progress& by = state.host.moved_by();
+  const time_limit* const limit = time_limit::current();
+  if (limit == nullptr)
+    mine.done.wait(by);
+  else if (!mine.done.wait_until(by, limit->when()))
+    throw_timed_out(where(state, operation), state.host.messages().missing(mine));
+  mine.open = false;
+}
+
+}  // namespace
+
 survivors_answer agree_with_survivors(communicator_state& state, survivors_call call, std::span<const std::byte> given,
                                       fabric::combination combine) {
   const char* const operation = name_of(call);
   const sole_call::making one(state.agreeing, state, operation);
-  awaited_agreement mine;
-  mine.at = &state.member;
-  mine.number = state.next_agreement;
-  mine.given = {static_cast<std::byte>(call)};
-  fabric::put(mine.given, given);
-  mine.combine = combine;
-  state.host.messages().agree(mine);
-  ++state.next_agreement;
-  if (state.host.moved_by().threaded()) state.host.moved_by().notify();
-  mine.done.wait(state.host.moved_by());
+  awaited_agreement& mine = state.agreement;
+  // One that was late: the others may be in it still. An answer that all get is for the next call of the same kind; of
+  // the other kinds it is of no use any more.
+  const bool goes_on =
+      mine.open && call == survivors_call::agree && mine.call == static_cast<std::byte>(survivors_call::agree);
+  if (mine.open) await_end(state, operation);
+  if (!goes_on) {
+    begin(state, call, given, combine);
+    await_end(state, operation);
+  }
   if (mine.failure != nullptr) rethrow(state, operation, mine.failure);
   if ((*mine.agreed)[0] == static_cast<std::byte>(call)) return mine.agreed;
   fabric::byte_reader answer = content_of(mine.agreed);

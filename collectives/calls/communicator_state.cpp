@@ -147,6 +147,7 @@ communicator_state::~communicator_state() {
   here->leave(seat);
   if (joined_ == nullptr) return;
   if (here->has_several()) member.next_collective = sequence() & last_sequence;
+  if (agreement.open) host.messages().withdraw(agreement);
   host.messages().leave(member);
   forget();
 }

@@ -85,24 +85,47 @@ void agreements::begin(agreement_call& call) {
                                           std::to_string(id) + " no more"));
   if (call.failure != nullptr) return call.finished();
   one.calls.reserve(one.calls.size() + 1);
+  one.combine = call.combine;
   one.given[member.rank] = std::move(call.given);
   one.calls.push_back(&call);
   ++waiting_;
   settle(of, id);
 }
 
+std::vector<int> agreements::missing(const agreement_call& call) const {
+  const auto known = communicators_.find(call.at->members->communicator);
+  if (known == communicators_.end()) return {};
+  const communicator& of = known->second;
+  const auto its = of.open.find(call.number);
+  if (its == of.open.end()) return {};
+  const agreement& one = its->second;
+  const auto lacks = [&](int rank) {
+    const int process = of.members->process[static_cast<std::size_t>(rank)];
+    if (process == settings_.process) return !one.given.contains(rank) && !is_absent(of, rank);
+    return one.part && one.part->coordinates() &&
+           one.part->lacks_report_of(of.places[static_cast<std::size_t>(process)]);
+  };
+  std::vector<int> ranks;
+  for (int rank = 0; rank < of.members->size(); ++rank)
+    if (lacks(rank)) ranks.push_back(rank);
+  return ranks;
+}
+
+void agreements::withdraw(const agreement_call& call) noexcept {
+  const auto known = communicators_.find(call.at->members->communicator);
+  if (known == communicators_.end()) return;
+  const auto its = known->second.open.find(call.number);
+  if (its != known->second.open.end()) waiting_ -= std::erase(its->second.calls, &call);
+}
+
 bool agreements::is_absent(const communicator& of, int rank) const {
   const group& members = *of.members;
   const auto index = static_cast<std::size_t>(rank);
-  const auto gone = rooms_.absence_of(key_of(members, rank), members.offered.empty() ? 0 : members.offered[index]);
-  return gone && !gone->since;
+  return rooms_.agrees_no_more(key_of(members, rank), members.offered.empty() ? 0 : members.offered[index]);
 }
 
 bool agreements::all_absent(const communicator& of) const {
-  if (of.members == nullptr) {
-    const auto gone = rooms_.absence_of(of.asked, of.offered);
-    return gone && !gone->since;
-  }
+  if (of.members == nullptr) return rooms_.agrees_no_more(of.asked, of.offered);
   for (int rank = 0; rank < of.members->size(); ++rank)
     if (of.members->process[static_cast<std::size_t>(rank)] == settings_.process && !is_absent(of, rank)) return false;
   return true;
@@ -124,12 +147,14 @@ bool agreements::is_complete(const communicator& of, agreement& one) const {
   return true;
 }
 
-void agreements::start(communicator& of, std::uint32_t number, agreement& one, combination combine) {
+void agreements::start(communicator& of, std::uint32_t number, agreement& one) {
   consensus::setup what;
   what.self = of.places[static_cast<std::size_t>(settings_.process)];
   what.given = joined(one.given);
   for (const int process : of.processes) what.gone.push_back(flow_.to(process).lost);
-  what.combine = [&of, combine](auto given) { return combined(*of.members, of.processes, combine, given); };
+  what.combine = [&of, combine = one.combine](auto given) {
+    return combined(*of.members, of.processes, combine, given);
+  };
   what.send = [this, &of, number](int to, auto message) {
     const group& members = *of.members;
     const auto place = static_cast<std::size_t>(to), rank = static_cast<std::size_t>(of.firsts[place]);
@@ -205,7 +230,7 @@ void agreements::settle(communicator& of, std::uint64_t id) noexcept {
     const auto latest = of.open.find(of.next);
     if (latest != of.open.end()) {
       agreement& one = latest->second;
-      if (!one.calls.empty() && is_complete(of, one)) return start(of, of.next, one, one.calls.front()->combine);
+      if (one.combine != nullptr && is_complete(of, one)) return start(of, of.next, one);
       if (one.given.empty() && all_absent(of)) say_absent(id, of.next, one);
     }
   } catch (const std::bad_alloc&) {  // the others remind this process

@@ -36,12 +36,18 @@ class agreements {
 
   /// Throws std::bad_alloc, and has then begun nothing.
   void begin(agreement_call& call);
+  /// The ranks that have yet to give something to what that call waits for, as far as this process knows, ascending:
+  /// those here, and where it coordinates all those of processes that have given nothing.
+  std::vector<int> missing(const agreement_call& call) const;
+  /// That call is waited for no more; what it has given counts. Nothing where it has finished.
+  void withdraw(const agreement_call& call) noexcept;
   /// A frame of that kind. Throws std::bad_alloc.
   void take(peer& from, const header& h, std::span<const std::byte> body);
   /// That process is lost; this one, when it has been given up: then all that waits ends with `why`.
   void lose(int process) noexcept;
   void give_up(const std::exception_ptr& why) noexcept;
-  /// Ranks of this process have left that communicator, or did not get it, or are about to end: of all.
+  /// Ranks of this process have left that communicator, or did not get it, or agree no more, or are about to end: of
+  /// all.
   void look_again(const std::shared_ptr<const group>& communicator) noexcept;
   void look_again() noexcept;
   /// Whether any rank of this process waits for an agreement.
@@ -54,6 +60,7 @@ class agreements {
 
   struct agreement {
     std::vector<agreement_call*> calls;  ///< that wait
+    combination combine = nullptr;       ///< of a call; null: no rank here has called
     std::map<int, bytes> given;          ///< by ranks of this process
     std::map<int, bytes> early;          ///< what processes have sent before this one takes part: the last of each
     std::optional<consensus> part;
@@ -81,7 +88,7 @@ class agreements {
   bool all_absent(const communicator& of) const;
   static bool has_said_absent(const communicator& of);
   bool is_complete(const communicator& of, agreement& one) const;
-  void start(communicator& of, std::uint32_t number, agreement& one, combination combine);
+  void start(communicator& of, std::uint32_t number, agreement& one);
   void say_absent(std::uint64_t id, std::uint32_t number, agreement& one);
   void note_left(std::uint64_t id, communicator& of) noexcept;
   void send(std::uint64_t id, std::uint32_t number, int process, std::int32_t rank, std::uint32_t offered,

@@ -52,6 +52,12 @@ class consensus {
   /// What was decided, once it is known here; never changes.
   const std::optional<bytes>& decision() const noexcept { return decision_; }
 
+  /// Whether it is this one's turn to put the answer together, and of whom it has heard nothing yet.
+  bool coordinates() const noexcept { return coordinator() == self_; }
+  bool lacks_report_of(int member) const noexcept {
+    return !is_gone(member) && !reports_[static_cast<std::size_t>(member)];
+  }
+
   /// What a process sends that takes no part in an agreement, and never will, to whoever sends it a message of it.
   static bytes absence();
 

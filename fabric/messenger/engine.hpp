@@ -77,6 +77,10 @@ class engine final : private receiver {
   bool knows_loss() const noexcept { return first_lost_ >= 0; }
   rooms& members() noexcept { return rooms_; }
   agreements& agreed() noexcept { return agreements_; }
+  void agree_no_more(std::int32_t rank) noexcept {
+    rooms_.agree_no_more(rank);
+    agreements_.look_again();
+  }
   /// A rank of this process did not get the communicator that it would have led by this counter.
   void refuse(std::int32_t rank, std::uint32_t offered);
 

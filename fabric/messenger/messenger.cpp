@@ -159,6 +159,18 @@ void messenger::retire(std::uint64_t but) {
 void messenger::agree(agreement_call& begun) {
   while_held([&] { engine_->agreed().begin(begun); });
 }
+void messenger::agrees_no_more(int rank) noexcept {
+  const engine_holder holder(*engine_);
+  engine_->agree_no_more(rank);
+}
+std::vector<int> messenger::missing(const agreement_call& of) {
+  const engine_holder holder(*engine_);
+  return engine_->agreed().missing(of);
+}
+void messenger::withdraw(const agreement_call& begun) noexcept {
+  const engine_holder holder(*engine_);
+  engine_->agreed().withdraw(begun);
+}
 void messenger::break_held(std::uint64_t communicator, const std::exception_ptr& why) noexcept {
   engine_->found().owe_break(communicator, why);
 }

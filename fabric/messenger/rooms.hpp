@@ -50,6 +50,10 @@ class rooms {
   stopped why_stopped(const room_key& key) const;
   /// What of that rank never comes any more; `offered` as in group.
   std::optional<absence> absence_of(const room_key& key, std::uint32_t offered) const;
+  /// Whether that rank takes part in no agreement any more.
+  bool agrees_no_more(const room_key& key, std::uint32_t offered) const;
+  /// The same of that rank in all its communicators from now on.
+  void agree_no_more(std::int32_t rank) noexcept;
   /// Whether that rank was in the communicator, and is no more.
   bool has_left(const room_key& key) const;
   /// The members of a communicator that some rank of this process is in; null: none is, as yet or any more.

@@ -77,6 +77,69 @@ TEST_CASE("a receive that is late can be waited for again", "[deadlines]") {
   });
 }
 
+TEST_CASE("an agreement that is late is gone on with by the next one", "[deadlines]") {
+  run_ranks(some_ranks(), [](weft::communicator& world) {
+    const int last = world.size() - 1;
+    std::vector<int> go(1);
+    if (world.rank() != last) {
+      for (int i = 0; i < 2; ++i) {
+        const weft::deadline limit(2ms);
+        const auto error = late([&] { world.agree(3); });
+        expect(error && error->calls().empty(), "it is late");
+        expect(world.rank() != 0 || (error && names(*error, last)), "the last rank is missing");
+        expect(std::string(error->what()).find("agree on rank ") != std::string::npos, "which call, found ",
+               error->what());
+      }
+      world.send(go, last);
+    } else {
+      for (int other = 0; other < last; ++other) world.recv(go, other);
+    }
+    expect(world.agree(world.rank() == last ? 6 : 8).flag == (3 & 6), "what each gave at first");
+    const weft::deadline limit(1min);
+    expect(world.agree(world.rank() == last ? 6 : 12).flag == (6 & 12), "the next agreement");
+    world.barrier();
+  });
+}
+
+TEST_CASE("a communicator may go while an agreement on it is late", "[deadlines]") {
+  run_ranks(some_ranks(), [](weft::communicator& world) {
+    std::optional<weft::communicator> other = world.dup();
+    if (world.rank() != 0) {
+      const weft::deadline limit(2ms);
+      expect(late([&] { other->agree(1); }).has_value(), "it is late");
+      other.reset();
+    }
+    world.barrier();
+    if (world.rank() == 0) expect(other->agree(7).flag == 1, "what those gave who have left counts");
+    world.barrier();
+  });
+}
+
+TEST_CASE("a shrinking that is late is dropped, and the next one is of all", "[deadlines]") {
+  run_ranks(some_ranks(), [](weft::communicator& world) {
+    const int last = world.size() - 1;
+    std::vector<int> go(1);
+    if (world.rank() != last) {
+      const weft::deadline limit(2ms);
+      expect(late([&] { world.shrink(); }).has_value(), "it is late");
+      world.send(go, last);
+    } else {
+      for (int other = 0; other < last; ++other) world.recv(go, other);
+      weft::communicator alone = world.shrink();
+      expect(alone.size() == world.size(), "as they were asked");
+      try {
+        alone.barrier();
+        expect(false, "the others have dropped it");
+      } catch (const weft::error& error) {
+        expect(error.code() == weft::errc::mismatched_call, "they have dropped it, found ", error.what());
+      }
+    }
+    weft::communicator all = world.shrink();
+    expect(all.size() == world.size(), "all ranks");
+    all.barrier();
+  });
+}
+
 TEST_CASE("a collective that is late can be waited for again", "[deadlines]") {
   run_ranks(some_ranks(), [](weft::communicator& world) {
     for (const std::size_t length : {std::size_t{1}, std::size_t{3000}, std::size_t{40'000}}) {

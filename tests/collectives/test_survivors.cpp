@@ -4,6 +4,7 @@
 #include <atomic>
 #include <latch>
 #include <numeric>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -125,6 +126,31 @@ TEST_CASE("ranks that have left take no part", "[survivors]") {
     }
     world.barrier();
   });
+}
+
+TEST_CASE("ranks whose program has failed take no part", "[survivors]") {
+  const int kind = GENERATE(range(0, kinds_of_job));
+  const int failing = GENERATE(0, 2);
+  CAPTURE(kind, failing);
+  std::atomic<int> went_on{0};
+  const job what = job_of(kind, 3);
+  const auto outcomes = outcomes_of(what, [&](weft::communicator& world) {
+    world.barrier();
+    if (world.rank() == failing) throw std::runtime_error("it cannot go on");
+    try {
+      world.barrier();
+    } catch (const weft::error& error) {
+      expect(error.code() == weft::errc::operation_failed, "what ended the barrier, found ", error.what());
+    }
+    expect(world.agree(1).missing == std::vector{failing}, "whose program has failed to be missing");
+    auto others = world.shrink();
+    expect(others.size() == world.size() - 1, "a communicator of the others");
+    use(others);
+    ++went_on;
+  });
+  for (int rank = 0; rank < what.ranks(); ++rank)
+    CHECK(text_of(outcomes[static_cast<std::size_t>(rank)]) == (rank == failing ? "it cannot go on" : "no error"));
+  CHECK(went_on == what.ranks() - 1);
 }
 
 TEST_CASE("a revoked communicator is shrunk to one that works", "[survivors]") {

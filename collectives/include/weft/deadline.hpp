@@ -26,8 +26,8 @@ struct timed_out_calls;
 }  // namespace detail
 
 /// While it lives, blocking calls of the fiber, or the thread outside of one, that has made it throw timed_out where
-/// they are not done by then: messages, collectives, divisions, `wait` of handles and plans, wait_all, wait_any, probe
-/// and runtime::wait. Not agree, shrink, grow and abort, which end by themselves, and no destructors. Of several that
+/// they are not done by then: messages, collectives, divisions, agree, shrink and grow, `wait` of handles and plans,
+/// wait_all, wait_any, probe and runtime::wait. Not abort, which ends by itself, and no destructors. Of several that
 /// live the earliest counts. Where an exception leaves its scope, calls that were left in flight there are dropped
 /// first; so make it behind the buffers that are used in it.
 class deadline {
@@ -44,7 +44,8 @@ class deadline {
 /// A deadline has passed. Of a blocking call it owns what is in flight, with sole use of the caller's buffers: that can
 /// be waited for again, or moved away. When the last copy of the error goes, what it still owns is dropped: the
 /// communicator is aborted, as by an exception that unwinds, and the end of the call waited for. A division is dropped
-/// before it throws. Where handles or plans were waited for, those stay valid, and the error owns nothing.
+/// before it throws; so are shrink and grow. What this rank has given to an agree counts, and the next agree is the same
+/// one, which it waits for again. Where handles or plans were waited for, those stay valid, and the error owns nothing.
 class timed_out : public error {
  public:
   timed_out(const std::string& message, std::shared_ptr<detail::timed_out_calls> calls);

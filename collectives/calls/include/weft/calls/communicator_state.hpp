@@ -101,6 +101,14 @@ struct rank_identity {
   communicator* everyone = nullptr;  ///< where there are spares: all ranks of the job; null once its program has ended
 };
 
+/// An agreement of the living that this rank takes part in.
+struct awaited_agreement final : fabric::agreement_call {
+  void finished() noexcept override { done.set(); }
+  event done;
+  std::byte call{};   ///< which it is, as in its first byte
+  bool open = false;  ///< begun, and its answer not taken
+};
+
 struct communicator_state {
   communicator_state(process& host, std::shared_ptr<rank_identity> self, std::shared_ptr<const fabric::group> members,
                      int rank);
@@ -149,6 +157,7 @@ struct communicator_state {
   sole_call collecting;  ///< a collective, or making a plan
   sole_call agreeing;    ///< with the living
   std::uint32_t next_agreement = 0;
+  awaited_agreement agreement;  ///< the latest
 
  private:
   class listing;

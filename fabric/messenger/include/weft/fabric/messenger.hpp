@@ -126,6 +126,13 @@ class messenger final : public pollable {
   /// has left when it is put together gives nothing. It fails, with peer_lost, only where the others have given this
   /// process up. Each process answers for it as long as it polls.
   void agree(agreement_call& begun);
+  /// That rank of the job, of this process, takes part in no agreement that it has not begun: its program has failed.
+  void agrees_no_more(int rank) noexcept;
+  /// The ranks that have yet to take part in it, as far as this process knows, ascending: those here, and all others
+  /// only where it is this process's turn to ask them.
+  std::vector<int> missing(const agreement_call& of);
+  /// That agreement is waited for no more, though what it has given counts, and its owner may destroy it.
+  void withdraw(const agreement_call& begun) noexcept;
   /// As break_communicator with operation_failed, as soon as somebody polls: this process cannot go on with it. Where
   /// the token is held.
   void break_held(std::uint64_t communicator, const std::exception_ptr& why) noexcept;

@@ -76,9 +76,10 @@ class participant {
   std::atomic<std::uint64_t> moves{0};
 
   // The messenger's, under its token.
-  room* here = nullptr;        ///< what waits for it
-  std::exception_ptr failure;  ///< once set, every operation ends with it
-  bool failed_alone = false;   ///< and the other ranks do not hear of it by themselves
+  room* here = nullptr;         ///< what waits for it
+  std::exception_ptr failure;   ///< once set, every operation ends with it
+  bool failed_alone = false;    ///< and the other ranks do not hear of it by themselves
+  bool agrees_no_more = false;  ///< it takes part in no agreement that it has not begun
   /// What it has last probed for in vain.
   struct {
     bool waits = false;  ///< since the latest look
