@@ -37,6 +37,15 @@ entry text_option(const char* name, const char* help, std::string options::*memb
           [member](const options& o) { return o.*member; }};
 }
 
+entry file_option(const char* name, const char* help, std::string options::*member) {
+  return {name, help,
+          [member](options& o, std::string_view value) {
+            if (value.find('\n') != std::string_view::npos) return std::string("a name without line breaks");
+            return o.*member = value, std::string();
+          },
+          [member](const options& o) { return o.*member; }};
+}
+
 /// What the names of algorithms are is for those to say who have them.
 entry algorithm_option(const char* name, std::string options::*member) {
   return text_option(name, "algorithm of this collective, or auto", member);
@@ -188,6 +197,10 @@ const std::vector<entry>& table() {
                   "time to transfer an operand, for the greedy tree; 0, as compute-cost: as measured, else as much",
                   &options::transfer_cost),
       cost_option("compute-cost", "time to combine an operand, for the greedy tree", &options::compute_cost),
+      file_option("trace", "the file that gets what ranks and threads did, as Chrome's trace events; empty: none",
+                  &options::trace),
+      bytes_option("trace-buffer", "the latest records that each rank and thread keeps for the trace",
+                   &options::trace_buffer, 4 << 10, std::size_t{1} << 34),
       time_option("join-timeout", "milliseconds that starting a job may take", &options::join_timeout),
       time_option("peer-timeout", "milliseconds of silence on a control connection that count as a loss",
                   &options::peer_timeout),

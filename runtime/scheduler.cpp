@@ -5,6 +5,7 @@
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/progress.hpp>
 #include <weft/runtime/scheduler.hpp>
+#include <weft/runtime/trace.hpp>
 
 #include "futex.hpp"
 #include "stack_watch.hpp"
@@ -37,7 +38,10 @@ scheduler* scheduler::current() noexcept { return current_scheduler; }
 fiber& scheduler::add(stack&& memory, void* callable, fiber::function call) noexcept {
   void* place = memory.top() - fiber::room(0);
   fiber& added = *new (place) fiber(*this, std::move(memory), callable, call);
-  if (running_ != nullptr) added.rank_ = running_->rank_;
+  if (running_ != nullptr) {
+    added.rank_ = running_->rank_;
+    added.track_ = running_->track_;
+  }
   ++live_;
   ready_.push(added);
   return added;
@@ -57,6 +61,7 @@ void scheduler::run() {
   const stack_watch watched;
   context home;
   home_ = &home;
+  outside_ = trace::current_track;
   current_scheduler = this;
   while (live_ > 0) {
     take_remote();
@@ -76,7 +81,9 @@ void scheduler::run() {
 void scheduler::resume(fiber& next) noexcept {
   ++switches_;
   running_ = &next;
+  trace::current_track = next.track_;
   home_->switch_to(next.context_);
+  trace::current_track = outside_;
   running_ = nullptr;
   if (ended_ != nullptr) recycle(*std::exchange(ended_, nullptr));
 }
@@ -223,6 +230,7 @@ void scheduler::switch_away(fiber& from) noexcept {
   fiber& next = ready_.pop();
   if (&next == &from) return;
   running_ = &next;
+  trace::current_track = next.track_;
   from.context_.switch_to(next.context_);
 }
 

@@ -12,6 +12,7 @@
 #include <weft/calls/memory_way.hpp>
 #include <weft/calls/prepared_calls.hpp>
 #include <weft/calls/time_out.hpp>
+#include <weft/calls/traced_call.hpp>
 #include <weft/communicator.hpp>
 #include <weft/process/started_call.hpp>
 #include <weft/runtime/time_limit.hpp>
@@ -212,7 +213,13 @@ void keep_input(request& call) {
 handle communicator::start(detail::request call) {
   call.keep_operator();
   const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
-  return handle(begin(std::move(call)));
+  trace::recorder* const records = state_->records;
+  if (records == nullptr) return handle(begin(std::move(call)));
+  const detail::request as_made = call;
+  const ticks now = ticks_now();
+  detail::begun_operation begun = begin(std::move(call));
+  begun->note_start(detail::traced_collective(*state_, as_made, trace::form::started), now);
+  return handle(std::move(begun));
 }
 
 // Inlined: registers saved once less are a tenth of a short call's instructions.
@@ -233,6 +240,7 @@ void communicator::run(detail::request call) {
   if (const time_limit* const limit = time_limit::current(); limit != nullptr) [[unlikely]]
     return run_until(*limit, std::move(call));
   const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
+  const detail::traced_collective_call traced(*state_, call);
   if (!call.reproducible) return finish(call);
   const detail::request_shape shape =
       detail::telling_refusals(*state_, [&] { return detail::know(*state_, call).shape; });
@@ -265,7 +273,9 @@ void communicator::finish_by_messages(detail::request& call, const detail::reque
 
 plan communicator::make_plan(detail::request call) {
   call.keep_operator();
-  return plan(detail::make_plan(state_, call));
+  auto made = detail::make_plan(state_, call);
+  if (state_->records != nullptr) made->note_as(detail::traced_collective(*state_, call, trace::form::planned));
+  return plan(std::move(made));
 }
 
 /// As a call that is started, so that it can be left in flight.

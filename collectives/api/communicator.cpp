@@ -6,6 +6,7 @@
 #include <weft/calls/argument_checks.hpp>
 #include <weft/calls/pending.hpp>
 #include <weft/calls/time_out.hpp>
+#include <weft/calls/traced_call.hpp>
 #include <weft/communicator.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/patience.hpp>
@@ -72,6 +73,14 @@ void post(communicator_state& state, fabric::operation& operation) {
   if (state.host.moved_by().threaded()) state.host.moved_by().notify();
 }
 
+/// One that is about to be posted.
+template <class Pending>
+void note_start(Pending& begun, const char* name, int tag) {
+  if (begun.state().records == nullptr) return;
+  const fabric::operation& its = begun.operation;
+  begun.note_start(traced_message(begun.state(), name, its.bytes, its.peer, tag, trace::form::started), ticks_now());
+}
+
 /// Waits for calls that have been started in place of one that blocks: what came of the first. Those that are not done
 /// in time are the error's.
 status finish_until(const time_limit& limit, communicator_state& state, const char* name, std::vector<handle> begun,
@@ -83,10 +92,18 @@ status finish_until(const time_limit& limit, communicator_state& state, const ch
   return first;
 }
 
-/// Waits for an operation on this stack, and throws what it failed with.
+/// Waits for an operation on this stack.
+template <class Operation>
+void await(communicator_state& state, awaited<Operation>& operation) {
+  if (operation.done.ready()) return;
+  const traced_wait traced(state, operation.peer);
+  operation.done.wait(state.host.moved_by());
+}
+
+/// The same, and throws what it failed with.
 template <class Operation>
 void finish(communicator_state& state, const char* name, awaited<Operation>& operation) {
-  operation.done.wait(state.host.moved_by());
+  await(state, operation);
   if (operation.failure != nullptr) rethrow(state, name, operation.failure);
 }
 
@@ -115,6 +132,7 @@ void communicator::send_bytes(std::span<const std::byte> data, int to, int tag) 
     detail::finish_until(*limit, *state_, "send", std::move(begun), {to});
     return;
   }
+  const detail::traced_call traced(*state_, "send", data.size(), to, tag);
   detail::awaited<fabric::send_operation> send;
   detail::prepare_message(send, *state_, "send", data, to, tag);
   detail::post(*state_, send);
@@ -127,6 +145,7 @@ status communicator::receive_bytes(std::span<std::byte> data, int from, int tag)
     begun.push_back(start_receive(data, from, tag, "recv"));
     return detail::finish_until(*limit, *state_, "recv", std::move(begun), detail::named(from));
   }
+  const detail::traced_call traced(*state_, "recv", data.size(), from, tag);
   detail::awaited<fabric::receive_operation> receive;
   detail::prepare_message(receive, *state_, "recv", data, from, tag);
   detail::post(*state_, receive);
@@ -142,14 +161,15 @@ status communicator::exchange_bytes(std::span<const std::byte> data, int to, int
     begun.push_back(start_send(data, to, send_tag, "sendrecv"));
     return detail::finish_until(*limit, *state_, "sendrecv", std::move(begun), detail::named(from));
   }
+  const detail::traced_call traced(*state_, "sendrecv", data.size(), to, send_tag);
   detail::awaited<fabric::receive_operation> receive;
   detail::awaited<fabric::send_operation> send;
   detail::prepare_message(receive, *state_, "sendrecv", into, from, receive_tag);
   detail::prepare_message(send, *state_, "sendrecv", data, to, send_tag);
   detail::post(*state_, receive);
   detail::post(*state_, send);
-  send.done.wait(state_->host.moved_by());
-  receive.done.wait(state_->host.moved_by());
+  detail::await(*state_, send);
+  detail::await(*state_, receive);
   if (receive.failure != nullptr) detail::rethrow(*state_, "sendrecv", receive.failure);
   if (send.failure != nullptr) detail::rethrow(*state_, "sendrecv", send.failure);
   return detail::status_of(receive);
@@ -158,6 +178,7 @@ status communicator::exchange_bytes(std::span<const std::byte> data, int to, int
 handle communicator::start_send(std::span<const std::byte> data, int to, int tag, const char* name) {
   auto begun = std::make_unique<detail::pending_send>(state_, name);
   detail::prepare_message(begun->operation, *state_, name, data, to, tag);
+  detail::note_start(*begun, "isend", tag);
   detail::post(*state_, begun->operation);
   return handle(std::move(begun));
 }
@@ -165,6 +186,7 @@ handle communicator::start_send(std::span<const std::byte> data, int to, int tag
 handle communicator::start_receive(std::span<std::byte> data, int from, int tag, const char* name) {
   auto begun = std::make_unique<detail::pending_receive>(state_, name);
   detail::prepare_message(begun->operation, *state_, name, data, from, tag);
+  detail::note_start(*begun, "irecv", tag);
   detail::post(*state_, begun->operation);
   return handle(std::move(begun));
 }

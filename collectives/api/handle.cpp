@@ -3,12 +3,16 @@
 #include <utility>
 #include <vector>
 #include <weft/calls/pending.hpp>
+#include <weft/calls/traced_call.hpp>
 #include <weft/handle.hpp>
 #include <weft/runtime/error.hpp>
 
 namespace weft {
 
-void detail::retires::operator()(pending* operation) const noexcept { operation->retire(); }
+void detail::retires::operator()(pending* operation) const noexcept {
+  operation->note_end();
+  operation->retire();
+}
 
 handle::handle() noexcept = default;
 handle::handle(detail::begun_operation begun) noexcept : operation_(std::move(begun)) {}
@@ -33,6 +37,7 @@ bool handle::test() {
     throw error(errc::invalid_argument,
                 "test of a handle that holds no operation: it was waited for already, or never began");
   if (!operation_->ready()) return false;
+  operation_->note_end();
   if (operation_->failure() != nullptr) wait();
   operation_->deliver();
   return true;
@@ -42,7 +47,9 @@ status handle::wait() {
   if (operation_ == nullptr)
     throw error(errc::invalid_argument,
                 "wait for a handle that holds no operation: it was waited for already, or never began");
+  const detail::traced_call traced(operation_->state(), "wait");
   operation_->await_in_time();
+  operation_->note_end();
   const auto ended = std::move(operation_);
   return ended->finish();
 }
@@ -51,7 +58,9 @@ bool handle::wait_until(std::chrono::steady_clock::time_point deadline) {
   if (operation_ == nullptr)
     throw error(errc::invalid_argument,
                 "wait for a handle that holds no operation: it was waited for already, or never began");
+  const detail::traced_call traced(operation_->state(), "wait");
   if (!operation_->done().wait_until(operation_->state().host.moved_by(), deadline)) return false;
+  operation_->note_end();
   if (operation_->failure() == nullptr) operation_->deliver();
   return true;
 }

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 #include <weft/calls/planned_collective.hpp>
+#include <weft/calls/traced_call.hpp>
 #include <weft/plan.hpp>
 #include <weft/runtime/error.hpp>
 
@@ -46,25 +47,32 @@ void plan::start() {
   detail::planned_collective& of = detail::held(planned_, "start");
   if (of.started()) detail::refuse(of, "the plan is in flight: wait for it before it is started again");
   if (of.state().freed) detail::refuse(of, "the plan's communicator has been freed");
+  const ticks now = of.state().records != nullptr ? ticks_now() : 0;
   of.start();
+  if (now != 0) of.note_start(now);
 }
 
 bool plan::test() {
   detail::planned_collective& of = detail::in_flight(planned_, "test");
   if (!of.ready()) return false;
+  of.note_end();
   of.end();
   return true;
 }
 
 void plan::wait() {
   detail::planned_collective& of = detail::in_flight(planned_, "wait");
+  const detail::traced_call traced(of.state(), "wait");
   of.await_in_time();
+  of.note_end();
   of.end();
 }
 
 bool plan::wait_until(std::chrono::steady_clock::time_point deadline) {
   detail::planned_collective& of = detail::in_flight(planned_, "wait");
+  const detail::traced_call traced(of.state(), "wait");
   if (!of.done().wait_until(of.state().host.moved_by(), deadline)) return false;
+  of.note_end();
   of.end();
   return true;
 }

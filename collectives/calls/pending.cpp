@@ -16,6 +16,16 @@ bool pending::advance() {
   return done().ready();
 }
 
+void pending::record_end() noexcept {
+  traced_.end = ticks_now();
+  trace::recorder& by = *state_->records;
+  if (trace::track* const on = by.for_call()) {
+    on->add(traced_);
+    if (on != trace::current_track) by.give_back(*on);
+  }
+  traced_.begin = 0;
+}
+
 bool pending::ready() {
   if (advance()) return true;
   scheduler::yield();  // it may be another fiber's turn to do its part

@@ -12,6 +12,7 @@
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/patience.hpp>
 
+#include "job_trace.hpp"
 #include "progress_thread.hpp"
 
 namespace weft::detail {
@@ -64,7 +65,9 @@ process::process(membership member)
   }
   roll_->say("runs");
   if (settings_.progress != progress_mode::thread) return;
-  progress_->start([cpus = std::move(member.progress_cpus), real_time = settings_.real_time] {
+  trace::track* const track = records_ != nullptr ? &records_->add("progress thread") : nullptr;
+  progress_->start([cpus = std::move(member.progress_cpus), real_time = settings_.real_time, track] {
+    trace::current_track = track;  // until the thread ends
     return settle_progress_thread(cpus, real_time);
   });
 }
@@ -126,7 +129,10 @@ void process::tell_failed(std::span<const std::byte> note) {
 
 void process::tell_lost(int gone, const std::string& why) {
   if (monitor_ == nullptr) return;
-  if (gone == messages_->process()) somebody_left_.store(true);  // by itself, and the others do not wait for it
+  if (gone == messages_->process()) {  // by itself, and the others do not wait for it
+    given_up_.store(true);
+    somebody_left_.store(true);
+  }
   const std::string text = std::to_string(gone) + " " + why.substr(0, longest_reason);
   monitor_->flood(note_of(note_kind::lost, std::as_bytes(std::span(text))));
 }
@@ -134,7 +140,10 @@ void process::tell_lost(int gone, const std::string& why) {
 void process::lose(int gone, const std::string& why) {
   messages_->lose(gone, why);
   come(gone);
-  if (gone == messages_->process()) somebody_left_.store(true);  // the others do not wait for this one any more
+  if (gone == messages_->process()) {  // the others do not wait for this one any more
+    given_up_.store(true);
+    somebody_left_.store(true);
+  }
   answer_others();
 }
 
@@ -202,8 +211,34 @@ void process::await_all() {
   end();
 }
 
+void process::begin_trace(const membership& member) {
+  if (settings_.trace.empty()) return;
+  traced_job job;
+  job.job = member.job;
+  job.file = settings_.trace;
+  job.process = rendezvous_->process();
+  job.ranks = everyone_->size();
+  job.first_rank = first_rank_;
+  job.hosted = local_ranks_;
+  job.first_ranks.assign(processes_->world.begin(), processes_->world.end());
+  job.nodes = nodes_;
+  job.hosts = hosts_;
+  traced_ = std::make_unique<job_trace>(std::move(job), settings_.trace_buffer);
+  traced_->compare_clocks(*messages_, *progress_);
+  records_ = &traced_->records();
+}
+
+void process::end_trace() noexcept {
+  if (traced_ == nullptr || given_up_.load()) return;
+  // From here on whoever waits polls. Only a thread that was there from the start records, and nobody else starts or
+  // stops that.
+  if (settings_.progress == progress_mode::thread) progress_->stop();
+  traced_->finish(*messages_, *progress_);
+}
+
 void process::leave() noexcept {
   roll_->say("leaves the job");
+  end_trace();
   if (monitor_ == nullptr) return;
   try {
     await_all();

@@ -28,7 +28,7 @@ constexpr std::string_view agreed_options[]{"barrier",        "bcast",         "
                                             "bruck-limit",    "degree",        "splits",         "group-ranks",
                                             "connections",    "max-transfers", "max-reducers",   "transfer-cost",
                                             "compute-cost",   "tune",          "tune-budget",    "check",
-                                            "node",           "topology",      "spares"};
+                                            "node",           "topology",      "spares",         "trace",         "trace-buffer"};
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
@@ -128,6 +128,7 @@ void process::connect(membership& member) {
   among_processes_ = std::make_unique<fabric::participant>(processes_, rendezvous_->process());
   messages_->join(*among_processes_);
   agree_on_costs(deadline);
+  begin_trace(member);
   if (monitor_ != nullptr) monitor_->all_joined();
 }
 
@@ -249,6 +250,7 @@ void process::number_ranks(std::span<const fabric::process_record> records) {
       return other.host.node == record.host.node;
     });
     nodes_.push_back(static_cast<int>(same - records.begin()));
+    hosts_.push_back(record.host.name);
   }
   if (settings_.spares >= ranks->size())
     throw error(errc::invalid_argument, "--spares=" + std::to_string(settings_.spares) + ": the job has " +

@@ -82,14 +82,14 @@ void run_on_workers(process& host, const std::function<void(int)>& rank) {
   const int ranks = host.local_ranks(), count = host.workers();
   std::vector<std::unique_ptr<worker>> workers;
   for (int w = 0; w < count; ++w) workers.push_back(std::make_unique<worker>(host, w));
-  for (int i = 0; i < ranks; ++i)
-    workers[static_cast<std::size_t>(worker_of(host, i))]
-        ->fibers()
-        .spawn([&host, &rank, i] {
-          const roll_call::seat its(host.roll(), i);
-          rank(i);
-        })
-        .set_rank(host.first_rank() + i);
+  for (int i = 0; i < ranks; ++i) {
+    fiber& its = workers[static_cast<std::size_t>(worker_of(host, i))]->fibers().spawn([&host, &rank, i] {
+      const roll_call::seat seated(host.roll(), i);
+      rank(i);
+    });
+    its.set_rank(host.first_rank() + i);
+    if (host.records() != nullptr) its.set_track(&host.records()->of_rank(i));
+  }
   std::promise<bool> all_are_there;
   std::vector<thread> threads;
   try {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <weft/command_line/command_line.hpp>
@@ -30,7 +31,7 @@ struct command_line {
   job_settings settings;
   std::string on_failure;  ///< empty: not said
   double timeout = 0, grace = 10, stuck_after = 0;
-  std::string hosts, hostfile;
+  std::string hosts, hostfile, trace;
   int ranks = 0;  ///< 0: not said
   int spares = 0;
   int ranks_per_node = 0;
@@ -139,6 +140,8 @@ int run(command_line& line, const std::vector<std::string>& words) {
   settings.grace = time_of(line.grace);
   settings.continue_on_failure = line.on_failure == "continue" || (line.spares > 0 && line.on_failure.empty());
   if (line.spares > 0) settings.exports.push_back("WEFT_SPARES=" + std::to_string(line.spares));
+  if (!line.trace.empty())  // the ranks may run elsewhere
+    settings.exports.push_back("WEFT_TRACE=" + std::filesystem::absolute(line.trace).string());
   return run_job_or_say_why("weft run", settings);
 }
 
@@ -203,6 +206,9 @@ void add_run(CLI::App& weft, int& status) {
   app->add_option("--stuck-after", line->stuck_after, "Say who is stuck when nothing has moved for so long")
       ->check(check_seconds)
       ->type_name("SECONDS");
+  app->add_option("--trace", line->trace,
+                  "Write what every rank did, and when, to a file that Perfetto's viewer opens (`weft report` reads it)")
+      ->type_name("FILE");
   app->add_flag("--oversubscribe", s.oversubscribe, "More ranks than cores are meant so: say nothing");
   choose(app->add_option("--on-failure", line->on_failure,
                          "What happens to the others when a rank fails; end, and with spares continue"),

@@ -12,6 +12,9 @@ namespace weft {
 
 class scheduler;
 class time_limit;
+namespace trace {
+class track;
+}
 
 /// A function that runs on a stack of its own, made by scheduler::spawn. It stays on its scheduler's thread. Lives, at
 /// the top of its own stack, until its function has returned.
@@ -26,6 +29,10 @@ class fiber final : public waiter {
   /// The rank that it runs, or works for; -1: none. A fiber works for the rank of the one that made it.
   int rank() const noexcept { return rank_; }
   void set_rank(int rank) noexcept { rank_ = rank; }
+
+  /// Where what it does is recorded (trace.hpp); null: nowhere. As the rank, that of the one that made it. Set before it
+  /// runs.
+  void set_track(trace::track* its) noexcept { track_ = its; }
 
   /// Where it is to be found by whoever looks into this process from outside, while its thread is stopped.
   struct whereabouts {
@@ -63,6 +70,7 @@ class fiber final : public waiter {
   void* callable_;
   function call_;
   int rank_ = -1;
+  trace::track* track_ = nullptr;
   context context_;
   fiber* next_ = nullptr;         // in the ready queue
   fiber* next_remote_ = nullptr;  // in the remote queue

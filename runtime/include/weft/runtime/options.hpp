@@ -66,6 +66,9 @@ struct options {
   double transfer_cost = 0;         ///< d of the greedy tree, in any unit; both 0: as measured, else alike
   double compute_cost = 0;          ///< c of the greedy tree, in the same unit
 
+  std::string trace;                   ///< the file that gets a trace of the job; empty: none
+  std::size_t trace_buffer = 1 << 20;  ///< bytes of the latest records that each rank and thread keeps for it
+
   std::chrono::milliseconds join_timeout{60'000};  ///< how long starting a job may take
   std::chrono::milliseconds peer_timeout{5'000};   ///< silence on a control connection that counts as a loss
 

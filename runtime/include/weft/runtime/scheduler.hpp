@@ -121,6 +121,7 @@ class scheduler {
   fiber* running_ = nullptr;
   fiber* ended_ = nullptr;   // left its stack for good, to be recycled
   context* home_ = nullptr;  // run()'s own
+  trace::track* outside_ = nullptr;  // the thread's, where no fiber runs
   unsigned switches_ = 0;
   fiber* earliest_ = nullptr;  // fibers with deadlines, in their order
   fiber* latest_ = nullptr;

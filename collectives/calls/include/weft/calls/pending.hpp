@@ -10,6 +10,7 @@
 #include <vector>
 #include <weft/calls/communicator_state.hpp>
 #include <weft/runtime/event.hpp>
+#include <weft/runtime/trace.hpp>
 #include <weft/status.hpp>
 
 namespace weft::detail {
@@ -57,6 +58,23 @@ class pending {
   /// Throws what it failed with.
   virtual void raise() const { rethrow(*state_, operation_, failure()); }
 
+  /// What it is recorded as, once it is started.
+  void note_as(const trace::record& as) noexcept {
+    traced_ = as;
+    traced_.overlaps = true;
+  }
+  /// It was started then, and is to be recorded.
+  void note_start(ticks begin) noexcept { traced_.begin = begin; }
+  void note_start(const trace::record& as, ticks begin) noexcept {
+    note_as(as);
+    note_start(begin);
+  }
+  /// Its caller knows that it is over: it is recorded, if it is to be and has not been.
+  void note_end() noexcept {
+    if (traced_.begin != 0) [[unlikely]]
+      record_end();
+  }
+
  protected:
   /// For a pending call that is used again: join() gives it a communicator, leave() takes that from it.
   void join(const std::shared_ptr<communicator_state>& its, const char* operation) noexcept {
@@ -70,8 +88,11 @@ class pending {
   /// Goes on with it, if it does not by itself. Whether it is done.
   virtual bool advance();
 
+  void record_end() noexcept;
+
   std::shared_ptr<communicator_state> state_;
   const char* operation_;
+  trace::record traced_;  ///< begins at 0: is not in flight, or not recorded
   int exceptions_ = std::uncaught_exceptions();
 };
 

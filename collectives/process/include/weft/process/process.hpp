@@ -22,11 +22,13 @@
 #include <weft/process/roll_call.hpp>
 #include <weft/runtime/event.hpp>
 #include <weft/runtime/progress.hpp>
+#include <weft/runtime/trace.hpp>
 #include <weft/schedules/selection.hpp>
 #include <weft/topology/network_place.hpp>
 
 namespace weft::detail {
 
+class job_trace;
 class node_memory;
 class started_calls;
 enum class note_kind : std::uint8_t;
@@ -40,7 +42,7 @@ class process {
   /// Without `leave` the others are told of a loss.
   ~process();
 
-  /// Waits for every other process to get here, and says goodbye. Blocks.
+  /// Waits for every other process to get here, and says goodbye. Blocks. Before that what was recorded is written.
   void leave() noexcept;
   /// Ends all that connects it to the others without a word, so that they see a loss and not, first, what a process
   /// says that frees its communicators one by one.
@@ -54,6 +56,8 @@ class process {
   progress& moved_by() noexcept { return *progress_; }
   started_calls& calls() noexcept { return *calls_; }
   roll_call& roll() noexcept { return *roll_; }
+  /// What the ranks here do is recorded by it; null: it is not.
+  trace::recorder* records() const noexcept { return records_; }
 
   /// What the communicator of a rank here has failed with. Any thread.
   std::exception_ptr failure_of(const fabric::participant& member);
@@ -148,6 +152,8 @@ class process {
   /// take back what they granted it. Once one has left, all have come this far. A barrier over the network, and where a
   /// loss broke that, notes of the monitor.
   void await_all();
+  void begin_trace(const membership& member);
+  void end_trace() noexcept;
   // By whoever polls:
   void tell_failed(std::span<const std::byte> note);
   void tell_lost(int gone, const std::string& why);
@@ -169,11 +175,14 @@ class process {
   int workers_ = 1;
   std::vector<topology::cpu_set> worker_cpus_;
   std::vector<int> nodes_;
+  std::vector<std::string> hosts_;  ///< of each process: its host's name
   std::vector<bool> reading_;
   std::vector<topology::network_place> places_;
   std::once_flag machine_found_;
   std::shared_ptr<const topology::machine> machine_;
   std::unique_ptr<store> rendezvous_;
+  std::unique_ptr<job_trace> traced_;
+  trace::recorder* records_ = nullptr;  ///< of that
   std::unique_ptr<fabric::arena> arena_;
   std::unique_ptr<fabric::arena_boards> boards_;
   std::shared_ptr<node_memory> memory_;
@@ -183,6 +192,7 @@ class process {
   std::unique_ptr<progress> progress_;
   std::shared_ptr<const fabric::group> processes_;  ///< one rank a process, for leaving together
   std::atomic<bool> somebody_left_{false};          ///< or this process has been given up
+  std::atomic<bool> given_up_{false};               ///< this process has, by itself or by the others
   std::vector<bool> came_;                          ///< of each process; the monitor's thread alone uses it
   std::atomic<int> still_missing_{0};               ///< how many processes have not come
   std::atomic<int> lost_{-1};                       ///< the first process that was lost

@@ -35,6 +35,9 @@ struct known_call {
   std::uint64_t hash = 0;                      ///< of the terms
   std::optional<std::size_t> shown;            ///< bytes that each rank shows: process_team.hpp
   kernels::combine_function kernel = nullptr;  ///< of the operator
+  // For the trace, once one by the node was recorded: the name of the pattern that it has taken.
+  const char* traced_name = nullptr;
+  schedules::memory_pattern traced_by = schedules::memory_pattern::none;
 
   /// Whether `call` differs from it in nothing but the buffers, or what the caller's operator does.
   bool is_like(const request& call) const noexcept { return key == call && is_told_by_key(call); }
@@ -64,6 +67,11 @@ class known_calls {
   known_call* find(const request& call) noexcept {
     known_call* const latest = calls_[latest_].get();
     return latest != nullptr && latest->is_like(call) ? latest : find_behind_latest(call);
+  }
+  /// That of the call that has been looked up last, if it is like this one; else null.
+  known_call* latest(const request& call) const noexcept {
+    known_call* const its = calls_[known_call::is_told_by_key(call) ? latest_ : told_by_key].get();
+    return its != nullptr && (!known_call::is_told_by_key(call) || its->is_like(call)) ? its : nullptr;
   }
   /// Where to keep what is learned of a call: in place of the oldest. Throws std::bad_alloc.
   known_call& place_for(const request& call) {

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the threads and ranks of a process do, and when: kept in memory of a fixed size until the end of the job.
+//
+//     recorder        of a runtime
+//       track         of a rank, a worker, the progress thread: a ring of records, which one thread at a time writes
+//         record      what it did, from when to when
+//
+// Who records needs a current track: calls take that of their rank (`recording`), fibers bring theirs along
+// (`fiber::set_track`). Without one nothing is recorded, which costs a look at a thread's own word.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+#include <weft/runtime/ticks.hpp>
+
+namespace weft::trace {
+
+enum class kind : std::uint8_t { call, step, transfer, wait, kernel, sleep };
+/// How a call is made.
+enum class form : std::uint8_t { none, blocking, started, planned };
+/// How it goes: in the memory of a node, of a process, or by messages.
+enum class road : std::uint8_t { none, node, process, messages };
+
+/// A cache line. Names are constants.
+struct alignas(64) record {
+  ticks begin = 0, end = 0;
+  const char* name = nullptr;
+  const char* detail = nullptr;  ///< a call's algorithm, a kernel's type; null: not known
+  std::uint64_t communicator = no_communicator;
+  std::uint64_t bytes = 0;
+  std::uint32_t number = no_number;  ///< a collective's sequence, a message's tag
+  std::int32_t peer = nobody;        ///< rank in the job
+  float predicted = 0;               ///< seconds; 0: nothing was
+  kind what = kind::call;
+  form made = form::none;
+  road by = road::none;
+  bool overlaps = false;  ///< it may begin or end in the middle of others of its track
+
+  static constexpr std::uint64_t no_communicator = ~std::uint64_t{0};
+  static constexpr std::uint32_t no_number = ~std::uint32_t{0};
+  static constexpr std::int32_t nobody = -1;
+};
+static_assert(sizeof(record) == 64);
+
+class recorder;
+
+/// The latest records of one flow of control. Written by one thread at a time; read once nobody writes any more.
+class track {
+ public:
+  /// Of `records`, a power of two.
+  track(const recorder& of, std::string name, int rank, std::size_t records);
+  track(const track&) = delete;
+  track& operator=(const track&) = delete;
+
+  /// The record that is written next. It counts once `add` is called.
+  record& next() noexcept { return ring_[written_ & mask_]; }
+  void add() noexcept {
+    ++written_;
+    __builtin_prefetch(&next(), 1);  // by the time it is written it is here
+  }
+  void add(const record& one) noexcept {
+    next() = one;
+    add();
+  }
+
+  const recorder& of() const noexcept { return of_; }
+  const std::string& name() const noexcept { return name_; }
+  int rank() const noexcept { return rank_; }  ///< in the job; -1: none
+  std::size_t kept() const noexcept { return written_ <= mask_ ? static_cast<std::size_t>(written_) : mask_ + 1; }
+  std::uint64_t dropped() const noexcept { return written_ - kept(); }
+  /// The oldest first.
+  const record& at(std::size_t i) const noexcept { return ring_[(written_ - kept() + i) & mask_]; }
+
+ private:
+  const recorder& of_;
+  const std::string name_;
+  const int rank_;
+  const std::uint64_t mask_;
+  std::unique_ptr<record[]> ring_;
+  std::uint64_t written_ = 0;
+};
+
+/// Its own thread's, or the running fiber's.
+extern constinit thread_local track* current_track [[gnu::tls_model("initial-exec")]];
+
+/// Makes a track current, until it ends.
+class on_track {
+ public:
+  explicit on_track(track* its) noexcept : before_(current_track) { current_track = its; }
+  on_track(const on_track&) = delete;
+  on_track& operator=(const on_track&) = delete;
+  ~on_track() { current_track = before_; }
+
+ private:
+  track* const before_;
+};
+
+/// All tracks of a runtime. What is added to the ranks' own is bounded, too.
+class recorder {
+ public:
+  /// Of a process that hosts so many ranks, the first of them `first_rank` of the job. `track_bytes` is the memory of
+  /// each track. The calling thread is the home of the rank, where there is one. Throws std::bad_alloc.
+  recorder(int first_rank, int ranks, std::size_t track_bytes);
+  recorder(const recorder&) = delete;
+  recorder& operator=(const recorder&) = delete;
+
+  track& of_rank(int local) noexcept { return *ranks_[static_cast<std::size_t>(local)]; }
+  /// One more, of a thread that lives as long as the runtime: "progress thread", "worker 1". Any thread. Throws
+  /// std::bad_alloc.
+  track& add(std::string name);
+  /// That of a call on the calling thread or fiber: its current one, that of the rank on its home thread, else one
+  /// that is lent until `give_back`; null where so many are lent that no more may be.
+  track* for_call() noexcept;
+  void give_back(track& lent) noexcept;
+
+  /// All of them, ranks first. Once nobody writes any more: those who did have been joined, or have given theirs back.
+  std::vector<const track*> all() const;
+  const tick_reading& begun() const noexcept { return begun_; }
+
+ private:
+  static constexpr std::size_t most_lent = 64;
+
+  const std::size_t records_;
+  const tick_reading begun_ = read_ticks();
+  const void* home_;
+  std::vector<std::unique_ptr<track>> ranks_;
+  mutable std::mutex lock_;  // guards the next ones
+  std::vector<std::unique_ptr<track>> added_, lent_;
+  std::vector<track*> free_;
+};
+
+/// A call to weft, on the track of whoever makes it. Null: nothing is recorded.
+class recording {
+ public:
+  explicit recording(recorder* by) : by_(by) {
+    if (by_ != nullptr) [[unlikely]]
+      begin();
+  }
+  recording(const recording&) = delete;
+  recording& operator=(const recording&) = delete;
+  ~recording() {
+    if (by_ != nullptr) [[unlikely]]
+      end();
+  }
+
+  /// Whether anything is recorded.
+  explicit operator bool() const noexcept { return by_ != nullptr; }
+  /// What is to be known of it beside its times. Where something is recorded.
+  record& its() noexcept { return its_; }
+
+ private:
+  void begin() noexcept;
+  void end() noexcept;
+
+  recorder* by_;
+  track* on_;
+  track* before_;
+  union {
+    record its_;  // lives where something is recorded
+  };
+};
+
+/// Something within a call, on the current track if there is one: where it ends, if that is of another thread.
+class part {
+ public:
+  part(kind what, const char* name, std::uint64_t bytes = 0, int peer = record::nobody) noexcept : is_on_(current_track != nullptr) {
+    if (is_on_) [[unlikely]]
+      begin(what, name, bytes, peer);
+  }
+  part(const part&) = delete;
+  part& operator=(const part&) = delete;
+  ~part() {
+    if (is_on_) [[unlikely]]
+      end();
+  }
+  explicit operator bool() const noexcept { return is_on_; }
+  record& its() noexcept { return its_; }
+
+ private:
+  void begin(kind what, const char* name, std::uint64_t bytes, int peer) noexcept;
+  void end() noexcept;
+
+  const bool is_on_;
+  union {
+    record its_;  // as in recording
+  };
+};
+
+}  // namespace weft::trace
