@@ -8,6 +8,7 @@
 #include <utility>
 #include <weft/runtime/progress.hpp>
 #include <weft/runtime/rest.hpp>
+#include <weft/runtime/trace.hpp>
 
 #include "futex.hpp"
 
@@ -83,6 +84,7 @@ bool progress::sleep(std::chrono::nanoseconds longest, progress* rung_by) {
   if (rung_by != nullptr) heard.emplace(*rung_by, mine);
   bool again = polled_.poll() || stop_.load(std::memory_order_relaxed);
   if (!again) {
+    const trace::part recorded(trace::kind::sleep, "sleep");
     futex_wait(&asleep_, 1, polled_.idle() ? nullptr : &longest);
   }
   // acquire: pairs with the exchange in notify(), for the poll that follows.

@@ -110,6 +110,7 @@ bool scheduler::sleep(std::chrono::nanoseconds longest, progress* rung_by) noexc
 
 bool scheduler::sleep_on(const shared_word& word, std::chrono::nanoseconds longest, progress* rung_by) noexcept {
   return sleep_by(longest, rung_by, [&](std::chrono::nanoseconds most) {
+    const trace::part recorded(trace::kind::sleep, "sleep");
     futex_wait_either(&remote_, asleep_mark(), word.at, word.expected, most);
   });
 }
@@ -144,6 +145,7 @@ bool scheduler::fall_asleep() noexcept {
 }
 
 void scheduler::sleep_until_woken(const std::chrono::nanoseconds* longest) noexcept {
+  const trace::part recorded(trace::kind::sleep, "sleep");
   futex_wait(&remote_, asleep_mark(), longest);
 }
 

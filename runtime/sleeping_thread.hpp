@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <weft/runtime/trace.hpp>
 #include <weft/runtime/waiter.hpp>
 
 #include "futex.hpp"
@@ -18,11 +19,15 @@ class sleeping_thread final : public waiter, public sleeper {
   bool woken() const noexcept { return state_.load(std::memory_order_acquire) == woken_by_event; }  // see wake()
 
   /// Until it is woken or roused; or was, before.
-  void sleep(const std::chrono::nanoseconds* longest) const noexcept { futex_wait(&state_, asleep, longest); }
+  void sleep(const std::chrono::nanoseconds* longest) const noexcept {
+    const trace::part recorded(trace::kind::sleep, "sleep");
+    futex_wait(&state_, asleep, longest);
+  }
 
   /// After the event has been found set: until it has told this.
   void sleep_until_woken() const noexcept {
     // acquire: see wake().
+    const trace::part recorded(trace::kind::sleep, "sleep");
     for (std::uint32_t now; (now = state_.load(std::memory_order_acquire)) != woken_by_event;)
       futex_wait(&state_, now, nullptr);
   }

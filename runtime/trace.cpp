@@ -24,16 +24,15 @@ recorder::recorder(int first_rank, int ranks, std::size_t track_bytes)
         std::make_unique<track>(*this, "rank " + std::to_string(first_rank + i), first_rank + i, records_));
 }
 
-track& recorder::add(std::string name) {
-  auto made = std::make_unique<track>(*this, std::move(name), -1, records_);
+track& recorder::of_thread(const std::string& name) {
   const std::lock_guard lock(lock_);
-  added_.push_back(std::move(made));
+  const auto found = std::ranges::find(added_, name, [](const auto& each) { return each->name(); });
+  if (found != added_.end()) return **found;
+  added_.push_back(std::make_unique<track>(*this, name, -1, records_));
   return *added_.back();
 }
 
-track* recorder::for_call() noexcept {
-  if (current_track != nullptr && &current_track->of() == this) return current_track;
-  if (home_ == &current_track) return ranks_[0].get();
+track* recorder::lend() noexcept {
   const std::lock_guard lock(lock_);
   try {
     if (free_.empty()) {
@@ -51,7 +50,6 @@ track* recorder::for_call() noexcept {
 }
 
 void recorder::give_back(track& lent) noexcept {
-  if (lent.rank() >= 0) return;
   const std::lock_guard lock(lock_);
   if (std::ranges::any_of(lent_, [&](const auto& each) { return each.get() == &lent; })) free_.push_back(&lent);
 }
@@ -64,23 +62,17 @@ std::vector<const track*> recorder::all() const {
   return found;
 }
 
-void recording::begin() noexcept {
-  before_ = current_track;
-  on_ = by_->for_call();
-  if (on_ == nullptr) {
-    by_ = nullptr;
-    return;
-  }
-  current_track = on_;
-  new (&its_) record;
-  its_.begin = ticks_now();
-}
-
-void recording::end() noexcept {
-  its_.end = ticks_now();
-  on_->add(its_);
-  current_track = before_;
-  if (before_ != on_) by_->give_back(*on_);
+void note_wait(ticks since, int peer) noexcept {
+  track* const on = current_track;
+  if (since == 0 || on == nullptr) return;
+  record& its = on->next();
+  its = record();
+  its.what = kind::wait;
+  its.name = "wait";
+  its.begin = since;
+  its.end = ticks_now();
+  its.peer = peer;
+  on->add();
 }
 
 void part::begin(kind what, const char* name, std::uint64_t bytes, int peer) noexcept {

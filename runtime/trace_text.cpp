@@ -147,14 +147,16 @@ std::string microseconds(std::int64_t nanoseconds) {
 
 void write_events(const track& of, int process, int number, const time_axis& time,
                   const std::function<void(std::string_view)>& write) {
-  const std::string place = ",\"pid\":" + std::to_string(process) + ",\"tid\":" + std::to_string(number);
+  const auto place_on = [&](int its) { return ",\"pid\":" + std::to_string(process) + ",\"tid\":" + std::to_string(its); };
+  const std::string place = place_on(number);
   nesting open;
   std::uint64_t pairs = 0;
   std::string line;
   for (const timed& each : in_order(of, time)) {
-    const bool within = !each.of->overlaps && open.take(each.begin, each.end);
+    const bool within = !each.of->overlaps && each.of->owner == 0 && open.take(each.begin, each.end);
     std::string head = "\"cat\":\"";
-    head.append(category(each.of->what)).append("\",\"name\":").append(quoted(each.of->name)).append(place);
+    head.append(category(each.of->what)).append("\",\"name\":").append(quoted(each.of->name));
+    head += each.of->owner == 0 ? place : place_on(each.of->owner - 1);
     if (!within)
       head += ",\"id\":\"" + std::to_string(process) + "." + std::to_string(number) + "." + std::to_string(pairs++) + "\"";
     line = within ? ",\n{\"ph\":\"X\"," : ",\n{\"ph\":\"b\",";

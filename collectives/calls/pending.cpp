@@ -18,11 +18,8 @@ bool pending::advance() {
 
 void pending::record_end() noexcept {
   traced_.end = ticks_now();
-  trace::recorder& by = *state_->records;
-  if (trace::track* const on = by.for_call()) {
-    on->add(traced_);
-    if (on != trace::current_track) by.give_back(*on);
-  }
+  const trace::on_track_of_call here(*state_->records);
+  if (here.on() != nullptr) here.on()->add(traced_);
   traced_.begin = 0;
 }
 

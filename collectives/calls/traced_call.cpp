@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <new>
 #include <weft/calls/traced_call.hpp>
 #include <weft/hierarchy/leaders.hpp>
 
@@ -67,17 +68,36 @@ trace::record traced_message(const communicator_state& state, const char* name, 
   return its;
 }
 
-void traced_collective_call::describe() noexcept {
-  const ticks begin = recorded_.its().begin;
-  recorded_.its() = traced_collective(state_, call_, trace::form::blocking);
-  recorded_.its().begin = begin;
+// Where the call repeats one that is an exchange of lines the team leaves the times: two looks at the clock are a tenth
+// of such a call.
+void traced_collective_call::begin() noexcept {
+  new (&here_) trace::on_track_of_call(*state_.records);
+  new (&marks_) trace::marks;
+  const known_call* const known = state_.known.repeated(call_);
+  const bool in_line = known != nullptr && known->goes == way::node && known->between.on_node.in_line;
+  marked_ = in_line ? state_.here->between().team() : nullptr;
+  if (marked_ != nullptr)
+    marked_->mark(&marks_);
+  else
+    marks_.begun = ticks_now();
 }
 
-void traced_call::describe(const communicator_state& state, const char* name, std::size_t bytes, int peer,
-                           int tag) noexcept {
-  const ticks begin = recorded_.its().begin;
-  recorded_.its() = traced_message(state, name, bytes, peer, tag, trace::form::blocking);
-  recorded_.its().begin = begin;
+void traced_collective_call::end() noexcept {
+  const ticks end = marks_.latest != 0 ? marks_.latest : ticks_now();
+  if (marked_ != nullptr) marked_->mark(nullptr);
+  if (trace::track* const on = here_.on()) {
+    trace::record& its = on->next();
+    its = traced_collective(state_, call_, trace::form::blocking);
+    its.begin = marks_.begun != 0 ? marks_.begun : end;
+    its.end = end;
+    on->add();
+  }
+  here_.~on_track_of_call();
+}
+
+void traced_call::end() noexcept {
+  its_.end = ticks_now();
+  if (here_->on() != nullptr) here_->on()->add(its_);
 }
 
 }  // namespace weft::detail

@@ -2,6 +2,7 @@
 #include <weft/executor/execution.hpp>
 #include <weft/executor/heap_bytes.hpp>
 #include <weft/runtime/patience.hpp>
+#include <weft/runtime/trace.hpp>
 
 namespace weft::detail {
 
@@ -26,9 +27,15 @@ void in_order_execution::post(schedules::step_index step) {
   messages_.post(transfer(step));
 }
 
+void in_order_execution::await(schedules::step_index step, progress& by) {
+  const ticks since = trace::begin_wait();
+  done_[step].wait(by);
+  trace::note_wait(since, rank_in_job(plan().steps[step].peer));
+}
+
 bool in_order_execution::wait_for(schedules::step_index step, progress& by) {
   if (!plan().steps[step].is_transfer()) return true;
-  if (!done_[step].ready()) done_[step].wait(by);
+  if (!done_[step].ready()) await(step, by);
   if (failures_[step] == nullptr) [[likely]]
     return true;
   return take_poison(step);
@@ -68,7 +75,7 @@ void in_order_execution::run(const run_arguments& arguments, progress& by) {
   run_steps(by);
   for (schedules::step_index i = 0; i < plan().steps.size(); ++i) {
     if (!posted_[i]) continue;
-    if (!done_[i].ready()) done_[i].wait(by);
+    if (!done_[i].ready()) await(i, by);
     if (failures_[i] != nullptr && !take_poison(i) && failure_ == nullptr) failure_ = failures_[i];
     failures_[i] = nullptr;
     posted_[i] = false;

@@ -10,6 +10,7 @@
 #include <weft/fabric/process_memory.hpp>
 #include <weft/request/combine_inputs.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/trace.hpp>
 
 namespace weft::detail {
 namespace {
@@ -37,6 +38,8 @@ void copy_parts(std::span<const bound_segment> sources, std::span<const bound_se
 void run_local(const bound_schedule& plan, const bound_step& step, const bases& memory, const user_function& custom) {
   if (step.bytes == 0) return;
   const auto sources = plan.sources_of(step);
+  const trace::part recorded(trace::kind::step, step.kind == schedules::step_kind::copy ? "copy" : "combine",
+                             step.bytes);
   if (step.kind == schedules::step_kind::copy) {
     const auto targets = plan.targets_of(step);
     if (sources.size() + targets.size() > 2) return copy_parts(sources, targets, memory, plan.element_bytes);

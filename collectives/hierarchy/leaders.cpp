@@ -31,6 +31,13 @@ leaders::leaders(process& host, const fabric::group& members) : host_(host) {
   else
     nodes_ =
         across_nodes::of(host, members.communicator, nodes, seats, leader_, here_, leader_.size() == number_.size());
+  if (host.records() != nullptr && team() != nullptr) {
+    std::vector<int> ranks;
+    for (std::size_t i = 0; i < leader_.size(); ++i)
+      if (team_ != nullptr || nodes.node[i] == nodes.node[static_cast<std::size_t>(here_)])
+        ranks.push_back(members.world[static_cast<std::size_t>(leader_[i])]);
+    team()->name_members(std::move(ranks));
+  }
 }
 
 fabric::board_ticket leaders::board() const noexcept {

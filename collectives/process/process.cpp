@@ -32,6 +32,9 @@ std::vector<std::byte> note_of(note_kind kind, std::span<const std::byte> conten
   return note;
 }
 
+/// What the thread is called in traces.
+constexpr const char* progress_track = "progress thread";
+
 /// How long the last frames may take to leave.
 constexpr std::chrono::seconds leaving_time{2};
 
@@ -65,7 +68,7 @@ process::process(membership member)
   }
   roll_->say("runs");
   if (settings_.progress != progress_mode::thread) return;
-  trace::track* const track = records_ != nullptr ? &records_->add("progress thread") : nullptr;
+  trace::track* const track = records_ != nullptr ? &records_->of_thread(progress_track) : nullptr;
   progress_->start([cpus = std::move(member.progress_cpus), real_time = settings_.real_time, track] {
     trace::current_track = track;  // until the thread ends
     return settle_progress_thread(cpus, real_time);

@@ -4,6 +4,8 @@
 #include <exception>
 #include <future>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 #include <weft/process/process.hpp>
 #include <weft/process/workers.hpp>
@@ -11,6 +13,7 @@
 #include <weft/runtime/rest.hpp>
 #include <weft/runtime/scheduler.hpp>
 #include <weft/runtime/thread.hpp>
+#include <weft/runtime/trace.hpp>
 #include <weft/topology/affinity.hpp>
 
 namespace weft::detail {
@@ -44,11 +47,13 @@ class worker {
       before = topology::this_thread_binding();
       topology::bind_this_thread(mine);
     });
+    trace::track* const outside = std::exchange(trace::current_track, track());
     try {
       fibers_.run();
     } catch (...) {
       failure_ = std::current_exception();
     }
+    trace::current_track = outside;
     bind([&](const topology::cpu_set&) { topology::bind_this_thread(before); });
   }
 
@@ -63,6 +68,13 @@ class worker {
     } catch (const error& e) {  // costs speed, not correctness
       std::fprintf(stderr, "weft: warning: binding worker %d failed: %s\n", number_, e.what());
     }
+  }
+
+  /// Where it is recorded what the thread does while no fiber runs: of the rank, if there is but one.
+  trace::track* track() const {
+    if (host_.records() == nullptr) return nullptr;
+    if (host_.local_ranks() == 1) return &host_.records()->of_rank(0);
+    return &host_.records()->of_thread("worker " + std::to_string(number_));
   }
 
   process& host_;

@@ -7,6 +7,7 @@
 #include <weft/process/workers.hpp>
 #include <weft/ranks/meeting.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/trace.hpp>
 
 namespace weft::detail {
 namespace {
@@ -118,7 +119,9 @@ meeting::arrival meeting::arrive(std::size_t index) {
 
 meeting::arrival meeting::await_end(std::size_t index) {
   seat& mine = seats_[index];
+  const ticks since = trace::begin_wait();
   mine.called.wait(host_.moved_by());
+  trace::note_wait(since, trace::record::nobody);
   mine.called.reset();
   return std::exchange(mine.over, false) ? arrival::over : arrival::failed;
 }

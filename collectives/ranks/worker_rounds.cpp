@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 #include <weft/ranks/worker_rounds.hpp>
+#include <weft/runtime/trace.hpp>
 #include <weft/runtime/wait_for.hpp>
 
 namespace weft::detail {
@@ -56,6 +57,11 @@ class worker_rounds::awaited_round {
     mine_.bell.reset();
   }
   bool has_paused() const noexcept { return has_paused_; }
+  /// It is over: records it, where it has paused.
+  void note() const noexcept {
+    if (has_paused_) trace::note_wait(since_, trace::record::nobody);
+  }
+  void came_back() noexcept { since_ = trace::begin_wait(); }  // perhaps on another thread
 
  private:
   worker_rounds& all_;
@@ -64,6 +70,7 @@ class worker_rounds::awaited_round {
   const std::atomic<std::uint64_t>& stamp_;
   const std::uint64_t number_, stays_;
   const std::span<const std::byte> value_;
+  ticks since_ = trace::begin_wait();  // 0: it is not recorded
   bool has_paused_ = false, has_woken_ = false;
 };
 
@@ -71,6 +78,7 @@ bool worker_rounds::await(board& mine, const board& its, std::uint64_t number, s
                           std::span<const std::byte> value) {
   awaited_round it(*this, mine, its, number, stays, value);
   const bool came = wait_for(it);
+  it.note();
   if (it.has_paused()) mine.spins = std::max(mine.spins / 2, least_spins);
   return came;
 }

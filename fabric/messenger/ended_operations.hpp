@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <weft/fabric/operation.hpp>
 #include <weft/fabric/participant.hpp>
+#include <weft/runtime/trace.hpp>
 
 namespace weft::fabric {
 
@@ -17,6 +18,7 @@ class ended_operations {
     begun.failure = nullptr;
     begun.transfer_state = nullptr;
     begun.inquiries = 0;
+    begun.begun_at = trace::current_track != nullptr ? ticks_now() : 0;
     begun.at->active.push_back(begun);
     count(*begun.at);
     ++in_flight_;
@@ -24,6 +26,8 @@ class ended_operations {
   void end(operation& ended) noexcept {
     ended.now = operation::stage::ended;
     ended.transfer_state = nullptr;
+    if (ended.begun_at != 0) [[unlikely]]
+      note(ended);
     ended.at->active.erase(ended.at->active.iterator_to(ended));
     count(*ended.at);
     --in_flight_;
@@ -42,6 +46,26 @@ class ended_operations {
   }
 
  private:
+  static void note(const operation& ended) noexcept {
+    trace::track* const on = trace::current_track;
+    if (on == nullptr) return;
+    const auto& world = ended.at->members->world;
+    const auto number_of = [&](int rank) { return world[static_cast<std::size_t>(rank)]; };
+    trace::record& its = on->next();
+    its = trace::record();
+    its.what = trace::kind::transfer;
+    its.name = ended.is_send ? "send" : "receive";
+    its.begin = ended.begun_at;
+    its.end = ticks_now();
+    its.communicator = ended.at->members->communicator;
+    its.bytes = ended.bytes;
+    its.number = static_cast<std::uint32_t>(ended.tag);
+    its.peer = ended.peer < 0 ? trace::record::nobody : number_of(ended.peer);
+    its.overlaps = true;
+    const int owner = number_of(ended.at->rank) - on->of().first_rank();
+    if (owner >= 0 && owner < 0xffff) its.owner = static_cast<std::uint16_t>(owner + 1);
+    on->add();
+  }
   static void count(participant& its) noexcept {
     // relaxed: it is only compared. Not lost, since the token is held.
     its.moves.store(its.moves.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

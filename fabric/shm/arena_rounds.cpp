@@ -29,6 +29,9 @@ constexpr int least_spins = 4;
 /// spins a little more, and 4.9 where none does; with 8 processes 16.5 and 9.
 constexpr unsigned waits_between_trials = 32;
 
+/// Of as many looks in vain as a microsecond takes it is recorded that somebody waits.
+constexpr int recorded_looks = 48;
+
 /// So many pauses between two polls of the network, each of which takes as long as several of them.
 constexpr unsigned pauses_between_polls = 32;
 
@@ -86,10 +89,18 @@ class arena_rounds::awaited_round {
     return true;
   }
   int looks() const noexcept { return looks_; }
-  void came_after(int) const noexcept {}
+  /// Between two looks. Reading the clock takes as long as a pause does.
+  void rest_core() const noexcept {
+    if (of_.marks_ != nullptr) [[unlikely]]
+      of_.marks_->latest = ticks_now();
+    else
+      pause_core();
+  }
+  void came_after(int looks) noexcept { looked_ = looks; }
   // Whoever waits for this process may sleep; it will not come to that at the end.
   void before_pauses() noexcept { of_.wake_sleepers(); }
   void pause() {
+    is_long_ = true;
     if (++pauses_ % pauses_between_polls == 0 && of_.by_.help()) return pause_.reset();
     pause_.pause([this](auto longest, progress* rung_by) {
       if (of_.by_.help())
@@ -100,6 +111,16 @@ class arena_rounds::awaited_round {
     scheduler::yield();
   }
 
+  /// It is over: records it, where it is worth while.
+  void note() const noexcept {
+    if (since_ == 0 || (!is_long_ && looked_ <= recorded_looks)) return;
+    trace::note_wait(since_, of_.name_of(member_));
+    if (of_.marks_ != nullptr) of_.marks_->latest = 0;
+  }
+  void came_back() noexcept {
+    since_ = trace::begin_wait();  // perhaps on another thread
+    is_long_ = false;
+  }
   /// Whether looks alone were in vain, and whether it gave its core to others behind them.
   bool has_paused() const noexcept { return pauses_ != 0; }
   bool was_short() const noexcept { return spins_ && pauses_ <= static_cast<unsigned>(backoff::spins); }
@@ -123,7 +144,9 @@ class arena_rounds::awaited_round {
     stamp_sleeper mine(word);
     std::optional<listener> heard;
     if (rung_by != nullptr) heard.emplace(*rung_by, mine);
-    if (rung_by == nullptr || !rung_by->help()) fabric::sleep_on(word, seen, longest);
+    if (rung_by != nullptr && rung_by->help()) return;
+    const trace::part recorded(trace::kind::sleep, "sleep");
+    fabric::sleep_on(word, seen, longest);
   }
 
   arena_rounds& of_;
@@ -132,6 +155,9 @@ class arena_rounds::awaited_round {
   const std::uint32_t round_;
   const int looks_;
   const std::span<const std::byte> value_;
+  ticks since_ = trace::begin_wait();  // 0: it is not recorded
+  bool is_long_ = false;
+  int looked_ = 0;
   unsigned pauses_ = 0;
   rest pause_;
   bool spins_;
@@ -149,7 +175,9 @@ arena_rounds::arena_rounds(std::vector<arena_board*> boards, std::size_t self, p
 
 arena_rounds::found arena_rounds::wait_for_stamp(std::size_t member, std::span<const std::byte> value) {
   awaited_round it(*this, member, order_.number(), spins_, value);
-  if (!wait_for(it)) return found::failed;
+  const bool came = wait_for(it);
+  it.note();
+  if (!came) return found::failed;
   if (it.has_paused()) {
     // Looking was in vain, or a little more of it would have been enough.
     if (spins_ == least_spins) ++vain_waits_;
@@ -181,8 +209,13 @@ bool arena_rounds::settle_at_once() noexcept {
 bool arena_rounds::settle() {
   if (settle_at_once()) return true;
   const std::uint32_t needed = order_.needed();
-  for (std::size_t i = 0; i < boards_.size(); ++i)
-    if (awaited_round it(*this, i, needed, 0, {}); i != self_ && !wait_for(it)) return false;
+  for (std::size_t i = 0; i < boards_.size(); ++i) {
+    if (i == self_) continue;
+    awaited_round it(*this, i, needed, 0, {});
+    const bool came = wait_for(it);
+    it.note();
+    if (!came) return false;
+  }
   order_.settle(needed);
   return true;
 }

@@ -5,7 +5,7 @@
 //       track         of a rank, a worker, the progress thread: a ring of records, which one thread at a time writes
 //         record      what it did, from when to when
 //
-// Who records needs a current track: calls take that of their rank (`recording`), fibers bring theirs along
+// Who records needs a current track: calls take that of their rank (`on_track_of_call`), fibers bring theirs along
 // (`fiber::set_track`). Without one nothing is recorded, which costs a look at a thread's own word.
 #pragma once
 
@@ -36,9 +36,10 @@ struct alignas(64) record {
   std::int32_t peer = nobody;        ///< rank in the job
   float predicted = 0;               ///< seconds; 0: nothing was
   kind what = kind::call;
-  form made = form::none;
-  road by = road::none;
-  bool overlaps = false;  ///< it may begin or end in the middle of others of its track
+  form made : 3 = form::none;
+  road by : 3 = road::none;
+  bool overlaps : 1 = false;  ///< it may begin or end in the middle of others of its track
+  std::uint16_t owner = 0;    ///< of whose track it is, 1 and more: the process's rank of that number less 1; 0: this
 
   static constexpr std::uint64_t no_communicator = ~std::uint64_t{0};
   static constexpr std::uint32_t no_number = ~std::uint32_t{0};
@@ -87,16 +88,16 @@ class track {
 /// Its own thread's, or the running fiber's.
 extern constinit thread_local track* current_track [[gnu::tls_model("initial-exec")]];
 
-/// Makes a track current, until it ends.
-class on_track {
- public:
-  explicit on_track(track* its) noexcept : before_(current_track) { current_track = its; }
-  on_track(const on_track&) = delete;
-  on_track& operator=(const on_track&) = delete;
-  ~on_track() { current_track = before_; }
+/// Records a wait for that rank of the job which began then; of one that was short, or where nothing is recorded, not.
+void note_wait(ticks since, int peer) noexcept;
+/// When one begins; 0: nothing is recorded.
+inline ticks begin_wait() noexcept { return current_track != nullptr ? ticks_now() : 0; }
 
- private:
-  track* const before_;
+/// Where a call that waits in memory leaves its times, so that nobody waits for it to read the clock: it begins once
+/// what it shows is out, and ends at its last look for what it awaits.
+struct marks {
+  ticks begun = 0;   ///< 0: not yet
+  ticks latest = 0;  ///< 0: it has not waited
 };
 
 /// All tracks of a runtime. What is added to the ranks' own is bounded, too.
@@ -108,13 +109,17 @@ class recorder {
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
+  int first_rank() const noexcept { return ranks_.front()->rank(); }
   track& of_rank(int local) noexcept { return *ranks_[static_cast<std::size_t>(local)]; }
-  /// One more, of a thread that lives as long as the runtime: "progress thread", "worker 1". Any thread. Throws
+  /// That of a thread of this name, of which there is one at a time: "progress thread", "worker 1". Any thread. Throws
   /// std::bad_alloc.
-  track& add(std::string name);
+  track& of_thread(const std::string& name);
   /// That of a call on the calling thread or fiber: its current one, that of the rank on its home thread, else one
   /// that is lent until `give_back`; null where so many are lent that no more may be.
-  track* for_call() noexcept;
+  track* for_call() noexcept {
+    if (current_track != nullptr && &current_track->of() == this) return current_track;
+    return home_ == &current_track ? ranks_[0].get() : lend();
+  }
   void give_back(track& lent) noexcept;
 
   /// All of them, ranks first. Once nobody writes any more: those who did have been joined, or have given theirs back.
@@ -123,6 +128,8 @@ class recorder {
 
  private:
   static constexpr std::size_t most_lent = 64;
+
+  track* lend() noexcept;
 
   const std::size_t records_;
   const tick_reading begun_ = read_ticks();
@@ -133,41 +140,36 @@ class recorder {
   std::vector<track*> free_;
 };
 
-/// A call to weft, on the track of whoever makes it. Null: nothing is recorded.
-class recording {
+/// While it lives a call is made by the calling thread or fiber, whose track is current.
+class on_track_of_call {
  public:
-  explicit recording(recorder* by) : by_(by) {
-    if (by_ != nullptr) [[unlikely]]
-      begin();
+  explicit on_track_of_call(recorder& by) noexcept : by_(by), before_(current_track), on_(by.for_call()) {
+    current_track = on_;
   }
-  recording(const recording&) = delete;
-  recording& operator=(const recording&) = delete;
-  ~recording() {
-    if (by_ != nullptr) [[unlikely]]
-      end();
+  on_track_of_call(const on_track_of_call&) = delete;
+  on_track_of_call& operator=(const on_track_of_call&) = delete;
+  ~on_track_of_call() {
+    current_track = before_;
+    if (on_ != nullptr && on_ != before_ && on_->rank() < 0) by_.give_back(*on_);
   }
 
-  /// Whether anything is recorded.
-  explicit operator bool() const noexcept { return by_ != nullptr; }
-  /// What is to be known of it beside its times. Where something is recorded.
-  record& its() noexcept { return its_; }
+  /// Null: so many threads call that this one is not recorded.
+  track* on() const noexcept { return on_; }
 
  private:
-  void begin() noexcept;
-  void end() noexcept;
-
-  recorder* by_;
-  track* on_;
-  track* before_;
-  union {
-    record its_;  // lives where something is recorded
-  };
+  recorder& by_;
+  track* const before_;
+  track* const on_;
 };
+
+/// What takes less time than it takes to record it is left out: copies and kernels of fewer bytes.
+inline constexpr std::size_t least_bytes = 4 << 10;
 
 /// Something within a call, on the current track if there is one: where it ends, if that is of another thread.
 class part {
  public:
-  part(kind what, const char* name, std::uint64_t bytes = 0, int peer = record::nobody) noexcept : is_on_(current_track != nullptr) {
+  part(kind what, const char* name, std::uint64_t bytes = 0, int peer = record::nobody) noexcept
+      : is_on_(current_track != nullptr && (what == kind::wait || what == kind::sleep || bytes >= least_bytes)) {
     if (is_on_) [[unlikely]]
       begin(what, name, bytes, peer);
   }
@@ -186,7 +188,7 @@ class part {
 
   const bool is_on_;
   union {
-    record its_;  // as in recording
+    record its_;  // where something is recorded
   };
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <weft/calls/communicator_state.hpp>
 #include <weft/runtime/trace.hpp>
 
@@ -11,7 +12,7 @@ namespace weft::detail {
 /// The rank's number in the job, by which the trace names it; nobody's where it is anybody.
 int traced_rank(const communicator_state& state, int rank) noexcept;
 
-/// What is known of a collective that has begun, or of a message. Noticeably cheaper than the call itself.
+/// What is known of a collective that has begun, or of a message.
 trace::record traced_collective(communicator_state& state, const request& call, trace::form made) noexcept;
 trace::record traced_message(const communicator_state& state, const char* name, std::size_t bytes, int peer, int tag,
                              trace::form made) noexcept;
@@ -19,37 +20,56 @@ trace::record traced_message(const communicator_state& state, const char* name, 
 /// While it lives its rank makes a collective that blocks.
 class traced_collective_call {
  public:
-  traced_collective_call(communicator_state& state, const request& call) noexcept
-      : state_(state), call_(call), recorded_(state.records) {}
+  traced_collective_call(communicator_state& state, const request& call) : state_(state), call_(call) {
+    if (state.records != nullptr) [[unlikely]]
+      begin();
+  }
   traced_collective_call(const traced_collective_call&) = delete;
   traced_collective_call& operator=(const traced_collective_call&) = delete;
   ~traced_collective_call() {
-    if (recorded_) [[unlikely]]
-      describe();
+    if (state_.records != nullptr) [[unlikely]]
+      end();
   }
 
  private:
-  void describe() noexcept;
+  void begin() noexcept;
+  void end() noexcept;
 
   communicator_state& state_;
   const request& call_;
-  trace::recording recorded_;
+  union {
+    trace::on_track_of_call here_;  // lives where something is recorded
+  };
+  union {
+    trace::marks marks_;  // likewise
+  };
+  node_team* marked_;  ///< leaves them there; null: none does
 };
 
 /// While it lives its rank makes another call that blocks.
 class traced_call {
  public:
-  traced_call(const communicator_state& state, const char* name, std::size_t bytes = 0, int peer = -1,
-              int tag = -1) noexcept
-      : recorded_(state.records) {
-    if (recorded_) [[unlikely]]
-      describe(state, name, bytes, peer, tag);
+  traced_call(const communicator_state& state, const char* name, std::size_t bytes = 0, int peer = -1, int tag = -1) {
+    if (state.records == nullptr) [[likely]]
+      return;
+    here_.emplace(*state.records);
+    its_ = traced_message(state, name, bytes, peer, tag, trace::form::blocking);
+    its_.begin = ticks_now();
+  }
+  traced_call(const traced_call&) = delete;
+  traced_call& operator=(const traced_call&) = delete;
+  ~traced_call() {
+    if (here_) [[unlikely]]
+      end();
   }
 
  private:
-  void describe(const communicator_state& state, const char* name, std::size_t bytes, int peer, int tag) noexcept;
+  void end() noexcept;
 
-  trace::recording recorded_;
+  std::optional<trace::on_track_of_call> here_;
+  union {
+    trace::record its_;  // as above
+  };
 };
 
 /// While it lives its rank waits for another.

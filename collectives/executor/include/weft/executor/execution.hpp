@@ -68,6 +68,8 @@ class execution {
   void stamp() const noexcept {
     if (arguments_.ended != nullptr) *arguments_.ended = std::chrono::steady_clock::now();
   }
+  /// Of one of the communicator's ranks.
+  int rank_in_job(int rank) const noexcept { return member_.members->world[static_cast<std::size_t>(rank)]; }
   /// The operation of a receive step.
   fabric::receive_operation& receive_of(schedules::step_index step) noexcept;
   /// The operation of a transfer step, ready to be posted.
@@ -128,6 +130,7 @@ class in_order_execution final : public execution {
  private:
   void transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept override;
   void hold(const std::function<void()>& function) override { messages_.while_held(function); }
+  void await(schedules::step_index step, progress& by);
   bool wait_for(schedules::step_index step, progress& by);
   void run_steps(progress& by);
   void await_settlement(progress& by);

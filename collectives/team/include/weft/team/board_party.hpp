@@ -98,6 +98,9 @@ class board_party {
     failed_.store(true, std::memory_order_relaxed);  // relaxed: what it failed with is read under the messenger's token
   }
 
+  void name_members(std::vector<int> ranks) { rounds_.name_members(std::move(ranks)); }
+  void mark(trace::marks* to) noexcept { rounds_.mark(to); }
+
   /// Makes rounds show more at a time, for an input of so many bytes, where there is memory for that: `one_way` where
   /// who reads has nothing to do but to wait for who writes. The first call of all that has need of it takes a round.
   bool take_slots_for(std::size_t bytes, bool one_way) {
@@ -160,7 +163,9 @@ class board_party {
   void end_with_all_in(std::uint32_t since) noexcept { rounds_.end_with_all_in(since); }
 
   void copy(place from, place to, std::size_t count) noexcept {
-    if (from != to && count != 0) std::memcpy(to, from, count * way_->element);
+    if (from == to || count == 0) return;
+    const trace::part recorded(trace::kind::step, "copy", count * way_->element);
+    std::memcpy(to, from, count * way_->element);
   }
   void copy_within(place from, place to, std::size_t count) noexcept {
     if (from != to && count != 0) std::memmove(to, from, count * way_->element);
@@ -168,6 +173,7 @@ class board_party {
   /// Nothing where an operator has thrown that it depends on.
   void combine(std::span<const place> from, place to, std::size_t count) {
     if (count == 0) return;
+    const trace::part recorded(trace::kind::step, "combine", count * way_->element);
     if (!way_->custom && from.size() <= most_sources) [[likely]]
       return way_->kernel(reinterpret_cast<const void* const*>(from.data()), from.size(), to, count);
     combine_many(from, to, count);

@@ -100,6 +100,11 @@ class node_team {
   /// The communicator has failed: whoever waits here is to end. Any thread.
   void fail() noexcept { party_.fail(); }
 
+  /// The processes are ranks of these numbers of the job where waits for them are recorded.
+  void name_members(std::vector<int> ranks) { party_.name_members(std::move(ranks)); }
+  /// Calls leave their times there, from now on; null: nowhere.
+  void mark(trace::marks* to) noexcept { party_.mark(to); }
+
  private:
   /// Whether who reads what a `what` shows has nothing to do but to wait for who writes it.
   static constexpr bool is_one_way(collective what) {

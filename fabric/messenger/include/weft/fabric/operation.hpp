@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <weft/runtime/ticks.hpp>
 
 namespace weft::fabric {
 
@@ -76,6 +77,7 @@ struct operation : submission {
   };
   stage now = stage::idle;
   bool is_send = false;
+  ticks begun_at = 0;                           ///< for the trace; 0: it is not recorded
   std::uint8_t inquiries = 0;                   ///< how often it was found to wait long
   bool in_mailbox = false;                      ///< a receive that a message may still match
   boost::intrusive::list_member_hook<> active;  ///< among its participant's operations

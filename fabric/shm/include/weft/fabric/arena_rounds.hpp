@@ -14,6 +14,7 @@
 #include <weft/fabric/slot_ring.hpp>
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/progress.hpp>
+#include <weft/runtime/trace.hpp>
 
 namespace weft::fabric {
 
@@ -82,6 +83,8 @@ class arena_rounds {
     // release: pairs with the acquire of whoever finds this stamp: value, slot and call are there then.
     mine_.lines[place_].stamp.store(stamp_, std::memory_order_release);
     woken_ = false;
+    if (marks_ != nullptr && marks_->begun == 0) [[unlikely]]
+      marks_->begun = ticks_now();
   }
 
   /// Waits until `member` has published in this round. `in_slot`: bytes of its slot that are read next. A few come to
@@ -127,6 +130,11 @@ class arena_rounds {
   /// Whether `member` may be using memory that it was told of in the round of `telling`. Once withdrawn.
   bool is_using(std::size_t member, std::uint32_t telling) const noexcept;
 
+  /// The processes are ranks of these numbers where waits for them are recorded.
+  void name_members(std::vector<int> ranks) { names_ = std::move(ranks); }
+  /// The next calls leave their times there; null: nowhere.
+  void mark(trace::marks* to) noexcept { marks_ = to; }
+
   /// Who was awaited, and has left the communicator without publishing.
   std::optional<std::size_t> missed() const noexcept { return missed_; }
 
@@ -148,6 +156,7 @@ class arena_rounds {
   static constexpr std::size_t most_asked_for = 512;
 
   static std::uint32_t round_of(std::uint64_t stamp) noexcept { return static_cast<std::uint32_t>(stamp >> 32); }
+  int name_of(std::size_t member) const noexcept { return names_.empty() ? -1 : names_[member]; }
   found wait_for_stamp(std::size_t member, std::span<const std::byte> value);
   /// Where this round's slots lie, and the round that all others must be in before they are written.
   std::uint32_t take_slot(std::size_t bytes) noexcept {
@@ -204,6 +213,8 @@ class arena_rounds {
   int spins_;
   unsigned vain_waits_ = 0;  // with the fewest spins
   std::optional<std::size_t> missed_;
+  trace::marks* marks_ = nullptr;
+  std::vector<int> names_;  // empty: nothing is recorded
   bool woken_ = false;  // whoever slept until the latest round was published
 };
 
