@@ -60,22 +60,25 @@ class arguments {
   bool first_ = true;
 };
 
-void add_arguments(std::string& to, const record& of) {
+void add_arguments(std::string& to, const record& of, const kernel_name& kernel) {
   arguments all(to);
   const auto rank = static_cast<std::uint64_t>(of.peer);
   if (of.what == kind::sleep) return;
+  if (of.what == kind::kernel) {
+    all.text("operator", kernel.by);
+    all.text("type", kernel.type);
+    return all.number("bytes", of.bytes);
+  }
   if (of.what == kind::wait) {
     all.begin("for") += of.peer >= 0 ? "[" + std::to_string(of.peer) + "]" : "[]";
     if (of.bytes != 0) all.number("bytes", of.bytes);
     return;
   }
-  const bool combines = of.what == kind::kernel;
   if (of.communicator != record::no_communicator) all.number("communicator", of.communicator);
   if (of.number != record::no_number) all.number(of.peer == record::nobody ? "sequence" : "tag", of.number);
   all.number("bytes", of.bytes);
   if (of.peer >= 0) all.number("peer", rank);
-  all.text(combines ? "type" : "algorithm", of.detail);
-  if (combines) all.text("operator", of.name);
+  all.text("algorithm", of.detail);
   all.text("form", name_of(of.made));
   all.text("road", name_of(of.by));
   if (of.predicted > 0) {
@@ -145,7 +148,7 @@ std::string microseconds(std::int64_t nanoseconds) {
   return text.data();
 }
 
-void write_events(const track& of, int process, int number, const time_axis& time,
+void write_events(const track& of, int process, int number, const time_axis& time, const find_kernel& find,
                   const std::function<void(std::string_view)>& write) {
   const auto place_on = [&](int its) { return ",\"pid\":" + std::to_string(process) + ",\"tid\":" + std::to_string(its); };
   const std::string place = place_on(number);
@@ -154,8 +157,10 @@ void write_events(const track& of, int process, int number, const time_axis& tim
   std::string line;
   for (const timed& each : in_order(of, time)) {
     const bool within = !each.of->overlaps && each.of->owner == 0 && open.take(each.begin, each.end);
+    const bool is_kernel = each.of->what == kind::kernel;
+    const kernel_name kernel = is_kernel ? find(each.of->communicator) : kernel_name{};
     std::string head = "\"cat\":\"";
-    head.append(category(each.of->what)).append("\",\"name\":").append(quoted(each.of->name));
+    head.append(category(each.of->what)).append("\",\"name\":").append(quoted(is_kernel ? kernel.by : each.of->name));
     head += each.of->owner == 0 ? place : place_on(each.of->owner - 1);
     if (!within)
       head += ",\"id\":\"" + std::to_string(process) + "." + std::to_string(number) + "." + std::to_string(pairs++) + "\"";
@@ -163,7 +168,7 @@ void write_events(const track& of, int process, int number, const time_axis& tim
     line.append(head).append(",\"ts\":").append(microseconds(each.begin));
     if (within) line.append(",\"dur\":").append(microseconds(each.end - each.begin));
     line += ',';
-    add_arguments(line, *each.of);
+    add_arguments(line, *each.of, kernel);
     line += '}';
     if (!within) line.append(",\n{\"ph\":\"e\",").append(head).append(",\"ts\":").append(microseconds(each.end)) += '}';
     write(line);

@@ -56,6 +56,7 @@ void run_local(const bound_schedule& plan, const bound_step& step, const bases& 
 
 void combine_operands(const bound_schedule& plan, std::span<const void*> operands, std::byte* target, std::size_t count,
                       const bases& memory, const user_function& custom) {
+  const trace::kernel_part recorded(custom.apply == nullptr ? plan.combine : nullptr, count * plan.element_bytes);
   if (custom.apply != nullptr)
     combine(custom, operands, target, count, plan.element_bytes,
             {memory.scratch + plan.between_offset, plan.between_bytes});

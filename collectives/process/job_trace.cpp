@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 #include <weft/fabric/build_identity.hpp>
+#include <weft/kernels/combine.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/event.hpp>
 
@@ -46,6 +47,15 @@ std::string joined(const std::vector<std::string>& parts) {
   return all;
 }
 
+trace::kernel_name named_kernel(std::uint64_t address) {
+  if (address == 0) return {"custom", nullptr};
+  for (const kernels::operation by : kernels::all_operations())
+    for (const kernels::type type : kernels::all_types())
+      if (kernels::has(by, type) && reinterpret_cast<std::uintptr_t>(kernels::combine(by, type)) == address)
+        return {kernels::name(by).data(), kernels::name(type).data()};
+  return {"kernel", nullptr};
+}
+
 std::string time_of_day(std::chrono::system_clock::time_point of) {
   const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(of.time_since_epoch()).count();
   const std::time_t seconds = static_cast<std::time_t>(since / 1000);
@@ -56,6 +66,18 @@ std::string time_of_day(std::chrono::system_clock::time_point of) {
                 parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
                 static_cast<int>(since % 1000));
   return text.data();
+}
+
+bool is_lost(int process, fabric::messenger& messages) {
+  const std::vector<int> lost = messages.lost();
+  return std::ranges::find(lost, process) != lost.end();
+}
+
+/// Of a loss the program is told; nothing else is to come between two that live.
+void say_unless_lost(int process, fabric::messenger& messages, const error& failed) {
+  if (is_lost(process, messages)) return;
+  std::fprintf(stderr, "weft: warning: the trace of process %d and this one's do not meet: %s\n", process,
+               failed.what());
 }
 
 }  // namespace
@@ -76,8 +98,11 @@ struct job_trace::time_frame {
 /// disturb them.
 class job_trace::channel {
  public:
-  channel(const traced_job& job, int collector, int other, fabric::messenger& messages, progress& by)
-      : messages_(messages), by_(by), me_(between(job, collector, other), job.process == collector ? 0 : 1) {
+  /// Of the job's begin or its end: what has been left is never joined again.
+  enum class phase : std::uint32_t { begin, end };
+
+  channel(const traced_job& job, phase when, int collector, int other, fabric::messenger& messages, progress& by)
+      : messages_(messages), by_(by), me_(between(job, when, collector, other), job.process == collector ? 0 : 1) {
     messages_.join(me_);
   }
   channel(const channel&) = delete;
@@ -110,9 +135,10 @@ class job_trace::channel {
 
  private:
   /// Its id is of no rank of the job, and neither that of the processes: their leaders are numbered from the other end.
-  static std::shared_ptr<const fabric::group> between(const traced_job& job, int collector, int other) {
+  static std::shared_ptr<const fabric::group> between(const traced_job& job, phase when, int collector, int other) {
     auto both = std::make_shared<fabric::group>();
-    both->communicator = (0xffff'fffeu - static_cast<std::uint64_t>(collector)) << 32 | static_cast<std::uint32_t>(other);
+    const std::uint64_t leader = 0xffff'fffeu - 2 * static_cast<std::uint64_t>(collector) - static_cast<std::uint64_t>(when);
+    both->communicator = leader << 32 | static_cast<std::uint32_t>(other);
     for (const int each : {collector, other}) {
       both->world.push_back(job.first_ranks[static_cast<std::size_t>(each)]);
       both->process.push_back(each);
@@ -225,25 +251,21 @@ void job_trace::tell_time(channel& other) const {
 
 void job_trace::compare_clocks(fabric::messenger& messages, progress& by) {
   if (compares(job_.process)) {
-    channel first(job_, 0, job_.process, messages, by);
+    channel first(job_, channel::phase::begin, 0, job_.process, messages, by);
     at_begin_ = ask_for_time(first);
   }
   if (job_.process != 0) return;
   for (int p = 1; p < std::ssize(job_.nodes); ++p) {
     if (!compares(p)) continue;
-    channel other(job_, 0, p, messages, by);
+    channel other(job_, channel::phase::begin, 0, p, messages, by);
     tell_time(other);
   }
 }
 
 void job_trace::finish(fabric::messenger& messages, progress& by) noexcept {
   try {
-    const auto is_lost = [&](int process) {
-      const std::vector<int> lost = messages.lost();
-      return std::ranges::find(lost, process) != lost.end();
-    };
     for (int collector = 0; collector < job_.process; ++collector)
-      if (!is_lost(collector) && hand_over(collector, messages, by)) return;
+      if (!is_lost(collector, messages) && hand_over(collector, messages, by)) return;
     collect(messages, by);
   } catch (const std::exception& failed) {
     std::fprintf(stderr, "weft: the trace is not written: %s\n", failed.what());
@@ -259,7 +281,7 @@ void job_trace::write_own(const trace::time_axis& time, int process,
   int number = 0;
   for (const trace::track* each : records_.all()) {
     write(trace::name_track(*each, process, number));
-    trace::write_events(*each, process, number++, time, write);
+    trace::write_events(*each, process, number++, time, named_kernel, write);
   }
 }
 
@@ -272,7 +294,7 @@ std::string job_trace::describe_tracks() const {
 
 bool job_trace::hand_over(int collector, fabric::messenger& messages, progress& by) {
   try {
-    channel to(job_, collector, job_.process, messages, by);
+    channel to(job_, channel::phase::end, collector, job_.process, messages, by);
     introduction mine{records_.begun().nanoseconds, collector == 0 ? at_begin_ : trace::clock_offset{}, {}};
     if (to.receive<std::int64_t>(wish_tag) != 0) mine.at_end = ask_for_time(to);
     to.send(introduction_tag, mine);
@@ -303,7 +325,8 @@ bool job_trace::hand_over(int collector, fabric::messenger& messages, progress& 
     return true;
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const error&) {
+  } catch (const error& failed) {
+    say_unless_lost(collector, messages, failed);
     return false;  // the next one collects
   }
 }
@@ -318,17 +341,15 @@ void job_trace::collect(fabric::messenger& messages, progress& by) {
   const auto unless_lost = [&](std::size_t p, const auto& part) {
     try {
       part();
-    } catch (const error&) {
+    } catch (const error& failed) {
+      say_unless_lost(static_cast<int>(p), messages, failed);
       others[p].reset();
     }
   };
-  const auto is_lost = [lost = messages.lost()](std::size_t p) {
-    return std::ranges::find(lost, static_cast<int>(p)) != lost.end();
-  };
   for (std::size_t p = 0; p < processes; ++p) {
-    if (p == here || is_lost(p)) continue;
+    if (p == here || is_lost(static_cast<int>(p), messages)) continue;
     unless_lost(p, [&] {
-      others[p] = std::make_unique<channel>(job_, job_.process, static_cast<int>(p), messages, by);
+      others[p] = std::make_unique<channel>(job_, channel::phase::end, job_.process, static_cast<int>(p), messages, by);
       const auto node = static_cast<std::size_t>(job_.nodes[p]);
       const bool asks = job_.nodes[p] != job_.nodes[here] && !has_clock[node];
       others[p]->send(wish_tag, std::int64_t{asks});

@@ -104,7 +104,7 @@ void combine(const user_function& by, std::span<const void*> sources, void* targ
 
 void combine_inputs(const array_operator& by, std::span<const std::byte* const> inputs, std::size_t first,
                     std::size_t count, std::byte* target, std::span<std::byte* const> others) {
-  const trace::part recorded(trace::kind::step, "combine", count * by.element_bytes);
+  const trace::kernel_part recorded(by.custom.apply == nullptr ? by.kernel : nullptr, count * by.element_bytes);
   const auto copy_to_others = [&](std::size_t begin, std::size_t some) {
     for (std::byte* const other : others) copy_bytes(other + begin * by.element_bytes, target, some * by.element_bytes);
   };

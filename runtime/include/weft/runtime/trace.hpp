@@ -30,7 +30,7 @@ struct alignas(64) record {
   ticks begin = 0, end = 0;
   const char* name = nullptr;
   const char* detail = nullptr;  ///< a call's algorithm, a kernel's type; null: not known
-  std::uint64_t communicator = no_communicator;
+  std::uint64_t communicator = no_communicator;  ///< of a kernel: its address; 0: an operator of the caller's
   std::uint64_t bytes = 0;
   std::uint32_t number = no_number;  ///< a collective's sequence, a message's tag
   std::int32_t peer = nobody;        ///< rank in the job
@@ -190,6 +190,16 @@ class part {
   union {
     record its_;  // where something is recorded
   };
+};
+
+/// The run of a kernel; null: of an operator of the caller's.
+class kernel_part : part {
+ public:
+  template <class... Arguments>
+  kernel_part(void (*kernel)(Arguments...), std::uint64_t bytes) noexcept : part(kind::kernel, "kernel", bytes) {
+    if (*this) [[unlikely]]
+      its().communicator = reinterpret_cast<std::uintptr_t>(kernel);
+  }
 };
 
 }  // namespace weft::trace

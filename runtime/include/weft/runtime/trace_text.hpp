@@ -20,6 +20,13 @@ struct time_axis {
   std::int64_t operator()(ticks at) const noexcept { return clock.there(scale.nanoseconds(at)) - origin; }
 };
 
+/// What a kernel is that lies at this address.
+struct kernel_name {
+  const char* by = "";       ///< operator
+  const char* type = nullptr;  ///< of the elements
+};
+using find_kernel = std::function<kernel_name(std::uint64_t address)>;
+
 /// A string of JSON, with its quotes.
 std::string quoted(std::string_view text);
 /// Microseconds with three decimals.
@@ -29,7 +36,7 @@ std::string microseconds(std::int64_t nanoseconds);
 ///
 /// What lies within another is a complete event ("X") within it. What does not, though it overlaps another, or is said
 /// to (record::overlaps), is a pair of asynchronous ones ("b", "e").
-void write_events(const track& of, int process, int number, const time_axis& time,
+void write_events(const track& of, int process, int number, const time_axis& time, const find_kernel& find,
                   const std::function<void(std::string_view)>& write);
 /// The metadata events of the track.
 std::string name_track(const track& of, int process, int number);

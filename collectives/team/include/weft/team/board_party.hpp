@@ -173,7 +173,7 @@ class board_party {
   /// Nothing where an operator has thrown that it depends on.
   void combine(std::span<const place> from, place to, std::size_t count) {
     if (count == 0) return;
-    const trace::part recorded(trace::kind::step, "combine", count * way_->element);
+    const trace::kernel_part recorded(way_->kernel, count * way_->element);
     if (!way_->custom && from.size() <= most_sources) [[likely]]
       return way_->kernel(reinterpret_cast<const void* const*>(from.data()), from.size(), to, count);
     combine_many(from, to, count);
