@@ -7,16 +7,11 @@
 namespace weft::detail {
 namespace {
 
-/// The name of the pattern that a call by the node has taken, looked up once for each.
-const char* pattern_name(known_call& known) noexcept {
-  const schedules::memory_pattern by = known.between.on_node.how.by;
-  if (known.traced_name == nullptr || known.traced_by != by) {
-    const auto all = schedules::algorithms_of(known.between.what);
-    const auto found = std::ranges::find(all, by, &schedules::algorithm::pattern);
-    known.traced_name = found != all.end() ? found->name.data() : "";
-    known.traced_by = by;
-  }
-  return known.traced_name;
+/// The name of the pattern that a call by the node has taken.
+const char* pattern_name(const known_call& known) noexcept {
+  const auto all = schedules::algorithms_of(known.between.what);
+  const auto found = std::ranges::find(all, known.between.on_node.how.by, &schedules::algorithm::pattern);
+  return found != all.end() ? found->name.data() : nullptr;
 }
 
 trace::road road_of(way goes) noexcept {
@@ -68,31 +63,42 @@ trace::record traced_message(const communicator_state& state, const char* name, 
   return its;
 }
 
-// Where the call repeats one that is an exchange of lines the team leaves the times: two looks at the clock are a tenth
-// of such a call.
+// Where the call repeats one that is an exchange of lines, which is known and the same from call to call, the team leaves
+// the times: two looks at the clock are a fifth of such a call.
 void traced_collective_call::begin() noexcept {
   new (&here_) trace::on_track_of_call(*state_.records);
   new (&marks_) trace::marks;
-  const known_call* const known = state_.known.repeated(call_);
-  const bool in_line = known != nullptr && known->goes == way::node && known->between.on_node.in_line;
-  marked_ = in_line ? state_.here->between().team() : nullptr;
-  if (marked_ != nullptr)
-    marked_->mark(&marks_);
+  known_ = state_.known.find(call_);
+  if (known_ != nullptr && known_->is_traced && known_->between.on_node.in_line)
+    state_.here->between().team()->mark(&marks_);
   else
-    marks_.begun = ticks_now();
+    known_ = nullptr, marks_.begun = ticks_now();
 }
 
 void traced_collective_call::end() noexcept {
   const ticks end = marks_.latest != 0 ? marks_.latest : ticks_now();
-  if (marked_ != nullptr) marked_->mark(nullptr);
+  if (known_ != nullptr) state_.here->between().team()->mark(nullptr);
   if (trace::track* const on = here_.on()) {
     trace::record& its = on->next();
-    its = traced_collective(state_, call_, trace::form::blocking);
+    if (known_ != nullptr)
+      its = known_->traced;
+    else
+      its = describe();
+    its.number = (state_.sequence() - 1) & last_sequence;
     its.begin = marks_.begun != 0 ? marks_.begun : end;
     its.end = end;
     on->add();
   }
   here_.~on_track_of_call();
+}
+
+trace::record traced_collective_call::describe() noexcept {
+  const trace::record its = traced_collective(state_, call_, trace::form::blocking);
+  if (known_call* const known = state_.known.latest(call_); known != nullptr && known->goes == way::node) {
+    known->traced = its;
+    known->is_traced = state_.here->between().team() != nullptr && !state_.here->between().in_stages();
+  }
+  return its;
 }
 
 void traced_call::end() noexcept {

@@ -71,7 +71,8 @@ class arena_rounds::awaited_round {
         round_(round),
         looks_(looks),
         value_(value),
-        pause_(of.by_) {
+        pause_(of.by_),
+        since_(of.marks_ != nullptr ? of.marks_->begun : trace::begin_wait()) {
     spins_ = of.spins_ > least_spins || (of.vain_waits_ + 1) % waits_between_trials == 0;
     if (!spins_) pause_.skip_spins();
   }
@@ -155,11 +156,11 @@ class arena_rounds::awaited_round {
   const std::uint32_t round_;
   const int looks_;
   const std::span<const std::byte> value_;
-  ticks since_ = trace::begin_wait();  // 0: it is not recorded
   bool is_long_ = false;
   int looked_ = 0;
   unsigned pauses_ = 0;
   rest pause_;
+  ticks since_;  // 0: it is not recorded
   bool spins_;
 };
 

@@ -34,6 +34,7 @@ class traced_collective_call {
  private:
   void begin() noexcept;
   void end() noexcept;
+  trace::record describe() noexcept;
 
   communicator_state& state_;
   const request& call_;
@@ -43,7 +44,7 @@ class traced_collective_call {
   union {
     trace::marks marks_;  // likewise
   };
-  node_team* marked_;  ///< leaves them there; null: none does
+  const known_call* known_;  ///< the team leaves them there, and this is recorded; null: neither
 };
 
 /// While it lives its rank makes another call that blocks.

@@ -11,6 +11,7 @@
 #include <weft/request/collective_call.hpp>
 #include <weft/request/fingerprint.hpp>
 #include <weft/request/leader_call.hpp>
+#include <weft/runtime/trace.hpp>
 
 namespace weft::detail {
 
@@ -35,9 +36,8 @@ struct known_call {
   std::uint64_t hash = 0;                      ///< of the terms
   std::optional<std::size_t> shown;            ///< bytes that each rank shows: process_team.hpp
   kernels::combine_function kernel = nullptr;  ///< of the operator
-  // For the trace, once one by the node was recorded: the name of the pattern that it has taken.
-  const char* traced_name = nullptr;
-  schedules::memory_pattern traced_by = schedules::memory_pattern::none;
+  trace::record traced;  ///< of one that has blocked and was recorded, but for times and number
+  bool is_traced = false;
 
   /// Whether `call` differs from it in nothing but the buffers, or what the caller's operator does.
   bool is_like(const request& call) const noexcept { return key == call && is_told_by_key(call); }
@@ -85,6 +85,7 @@ class known_calls {
     calls_[at]->key = {};
     calls_[at]->again.element_bytes = 0;  // of no call
     calls_[at]->number = ++learned_;
+    calls_[at]->is_traced = false;
     return *calls_[at];
   }
   void forget() noexcept {
