@@ -14,7 +14,7 @@ track::track(const recorder& of, std::string name, int rank, std::size_t records
       name_(std::move(name)),
       rank_(rank),
       mask_(records - 1),
-      ring_(std::make_unique<record[]>(records)) {}  // written at once, so that no page is missing later
+      ring_(std::make_unique<line[]>(records)) {}  // written at once, so that no page is missing later
 
 recorder::recorder(int first_rank, int ranks, std::size_t track_bytes)
     : records_(std::bit_floor(std::max(track_bytes / sizeof(record), std::size_t{1}))),

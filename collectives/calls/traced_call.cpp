@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <weft/calls/traced_call.hpp>
 #include <weft/hierarchy/leaders.hpp>
@@ -69,7 +70,7 @@ void traced_collective_call::begin() noexcept {
   new (&here_) trace::on_track_of_call(*state_.records);
   new (&marks_) trace::marks;
   known_ = state_.known.find(call_);
-  if (known_ != nullptr && known_->is_traced && known_->between.on_node.in_line)
+  if (known_ != nullptr && known_->traced != nullptr && known_->between.on_node.in_line)
     state_.here->between().team()->mark(&marks_);
   else
     known_ = nullptr, marks_.begun = ticks_now();
@@ -81,7 +82,7 @@ void traced_collective_call::end() noexcept {
   if (trace::track* const on = here_.on()) {
     trace::record& its = on->next();
     if (known_ != nullptr)
-      its = known_->traced;
+      its = *known_->traced;
     else
       its = describe();
     its.number = (state_.sequence() - 1) & last_sequence;
@@ -94,9 +95,12 @@ void traced_collective_call::end() noexcept {
 
 trace::record traced_collective_call::describe() noexcept {
   const trace::record its = traced_collective(state_, call_, trace::form::blocking);
-  if (known_call* const known = state_.known.latest(call_); known != nullptr && known->goes == way::node) {
-    known->traced = its;
-    known->is_traced = state_.here->between().team() != nullptr && !state_.here->between().in_stages();
+  known_call* const known = state_.known.latest(call_);
+  if (known == nullptr || known->goes != way::node || known->traced != nullptr) return its;
+  if (state_.here->between().in_stages()) return its;
+  try {
+    known->traced = std::make_shared<const trace::record>(its);
+  } catch (const std::bad_alloc&) {  // once more with the next call
   }
   return its;
 }

@@ -25,8 +25,8 @@ enum class form : std::uint8_t { none, blocking, started, planned };
 /// How it goes: in the memory of a node, of a process, or by messages.
 enum class road : std::uint8_t { none, node, process, messages };
 
-/// A cache line. Names are constants.
-struct alignas(64) record {
+/// As long as a cache line. Names are constants.
+struct record {
   ticks begin = 0, end = 0;
   const char* name = nullptr;
   const char* detail = nullptr;  ///< a call's algorithm, a kernel's type; null: not known
@@ -80,8 +80,10 @@ class track {
   const recorder& of_;
   const std::string name_;
   const int rank_;
+  struct alignas(sizeof(record)) line : record {};
+
   const std::uint64_t mask_;
-  std::unique_ptr<record[]> ring_;
+  std::unique_ptr<line[]> ring_;
   std::uint64_t written_ = 0;
 };
 

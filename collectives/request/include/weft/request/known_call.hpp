@@ -36,8 +36,7 @@ struct known_call {
   std::uint64_t hash = 0;                      ///< of the terms
   std::optional<std::size_t> shown;            ///< bytes that each rank shows: process_team.hpp
   kernels::combine_function kernel = nullptr;  ///< of the operator
-  trace::record traced;  ///< of one that has blocked and was recorded, but for times and number
-  bool is_traced = false;
+  std::shared_ptr<const trace::record> traced;  ///< of one that goes by the node and was recorded, but for times and number
 
   /// Whether `call` differs from it in nothing but the buffers, or what the caller's operator does.
   bool is_like(const request& call) const noexcept { return key == call && is_told_by_key(call); }
@@ -85,7 +84,7 @@ class known_calls {
     calls_[at]->key = {};
     calls_[at]->again.element_bytes = 0;  // of no call
     calls_[at]->number = ++learned_;
-    calls_[at]->is_traced = false;
+    calls_[at]->traced.reset();
     return *calls_[at];
   }
   void forget() noexcept {

@@ -213,9 +213,9 @@ class arena_rounds {
   int spins_;
   unsigned vain_waits_ = 0;  // with the fewest spins
   std::optional<std::size_t> missed_;
+  bool woken_ = false;  // whoever slept until the latest round was published
   trace::marks* marks_ = nullptr;
   std::vector<int> names_;  // empty: nothing is recorded
-  bool woken_ = false;  // whoever slept until the latest round was published
 };
 
 }  // namespace weft::fabric
