@@ -3,6 +3,7 @@
 #include <vector>
 #include <weft/calls/pending.hpp>
 #include <weft/calls/time_out.hpp>
+#include <weft/calls/traced_call.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/patience.hpp>
 #include <weft/runtime/scheduler.hpp>
@@ -34,6 +35,13 @@ void pending::await_in_time() {
   if (limit == nullptr) return await();
   if (!done().wait_until(state_->host.moved_by(), limit->when()))
     throw_timed_out(where(*state_, operation_), missing());
+}
+
+void pending::await() {
+  const ticks since = done().ready() ? 0 : trace::begin_wait();
+  const std::vector<int> awaited = since != 0 ? missing() : std::vector<int>();
+  done().wait(state_->host.moved_by());
+  if (since != 0) trace::note_wait(since, awaited.empty() ? trace::record::nobody : traced_rank(*state_, awaited[0]));
 }
 
 std::vector<int> pending::missing() const { return awaited_ranks(*state_); }

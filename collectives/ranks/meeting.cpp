@@ -71,6 +71,10 @@ void meeting::seat_by_worker() {
     workers_[b].seats = std::move(on[b]);
   }
   rounds_.emplace(workers_.size(), host_.moved_by());
+  if (host_.records() == nullptr) return;
+  std::vector<int> names;
+  for (const std::size_t first : firsts_) names.push_back(rank_in_job(first));
+  rounds_->name_workers(std::move(names));
 }
 
 meeting::~meeting() {
@@ -121,7 +125,7 @@ meeting::arrival meeting::await_end(std::size_t index) {
   seat& mine = seats_[index];
   const ticks since = trace::begin_wait();
   mine.called.wait(host_.moved_by());
-  trace::note_wait(since, trace::record::nobody);
+  trace::note_wait(since, mine.over ? rank_in_job(mine.ended_by) : trace::record::nobody);
   mine.called.reset();
   return std::exchange(mine.over, false) ? arrival::over : arrival::failed;
 }
@@ -133,6 +137,7 @@ void meeting::release(std::size_t index) noexcept {
   for (const std::size_t i : of.seats) {
     if (i == index) continue;
     seats_[i].over = true;
+    seats_[i].ended_by = index;
     seats_[i].called.set();
   }
   // Some may have arrived for their next call already; it cannot begin before this rank arrives, behind this. Until

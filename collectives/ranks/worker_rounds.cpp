@@ -59,7 +59,7 @@ class worker_rounds::awaited_round {
   bool has_paused() const noexcept { return has_paused_; }
   /// It is over: records it, where it has paused.
   void note() const noexcept {
-    if (has_paused_) trace::note_wait(since_, trace::record::nobody);
+    if (has_paused_) trace::note_wait(since_, all_.name_of(its_));
   }
   void came_back() noexcept { since_ = trace::begin_wait(); }  // perhaps on another thread
 

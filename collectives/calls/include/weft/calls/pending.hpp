@@ -41,7 +41,7 @@ class pending {
   /// The ranks that it waits for, as far as this process knows.
   virtual std::vector<int> missing() const;
   /// Blocks until it is done.
-  virtual void await() { done().wait(state_->host.moved_by()); }
+  virtual void await();
   /// Waits for it; where an exception is unwinding, aborts the communicator first so that the wait ends.
   void abandon();
   /// It has been dropped while an exception unwinds: all operations of the communicator end.

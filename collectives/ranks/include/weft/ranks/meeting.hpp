@@ -67,6 +67,7 @@ class meeting final : public fabric::failure_listener {
     std::shared_ptr<std::byte[]> common;  ///< an output that all have together
     std::exception_ptr failure;           ///< what its call ends with
     bool over = false;
+    std::size_t ended_by = 0;  ///< the seat of who arrived last, once it is over
     event called;
 
     /// The call in the bits that a stamp has for it, by the rank. Fibonacci hashing (Knuth, volume 3, 6.4): the upper
@@ -173,6 +174,10 @@ class meeting final : public fabric::failure_listener {
   static constexpr std::uint32_t left = std::uint32_t{1} << 30;    // a rank has left
 
   void seat_by_worker();
+  /// Of the rank on a seat.
+  int rank_in_job(std::size_t index) const noexcept {
+    return members_->world[static_cast<std::size_t>(ranks_[index])];
+  }
   void refuse(const std::string& why);
   void follow(const fabric::participant& member);
   void failed() noexcept override;

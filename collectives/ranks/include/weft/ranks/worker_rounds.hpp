@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/event.hpp>
@@ -60,6 +61,9 @@ class worker_rounds {
   }
 
   class round;
+
+  /// The workers have these ranks where waits for them are recorded. Before any round.
+  void name_workers(std::vector<int> ranks) { names_ = std::move(ranks); }
 
   /// The worker takes part in no further round: who waits for it there has waited in vain. Any thread.
   void leave(std::size_t worker) noexcept;
@@ -130,7 +134,13 @@ class worker_rounds {
     }
   }
 
+  /// The number in the job of a rank of that worker's; -1 where that is not known.
+  int name_of(const board& its) const noexcept {
+    return names_.empty() ? -1 : names_[static_cast<std::size_t>(&its - boards_.data())];
+  }
+
   progress& by_;
+  std::vector<int> names_;
   std::vector<board> boards_;
   std::once_flag roomy_;
   alignas(alignment) std::atomic<std::uint64_t> state_{0};
