@@ -2,17 +2,51 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <weft/calls/prepared_calls.hpp>
 #include <weft/calls/traced_call.hpp>
 #include <weft/hierarchy/leaders.hpp>
+#include <weft/process/choosing.hpp>
 
 namespace weft::detail {
 namespace {
 
-/// The name of the pattern that a call by the node has taken.
-const char* pattern_name(const known_call& known) noexcept {
-  const auto all = schedules::algorithms_of(known.between.what);
-  const auto found = std::ranges::find(all, known.between.on_node.how.by, &schedules::algorithm::pattern);
-  return found != all.end() ? found->name.data() : nullptr;
+using schedules::memory_pattern;
+
+/// Null where there is none.
+const schedules::algorithm* find_row(collective what, memory_pattern by) noexcept {
+  if (by == memory_pattern::none) return nullptr;
+  const auto all = schedules::algorithms_of(what);
+  const auto found = std::ranges::find(all, by, &schedules::algorithm::pattern);
+  return found != all.end() ? &*found : nullptr;
+}
+
+/// The pattern by which a call goes that does not go by messages alone; none where the ranks of a process join first and
+/// other processes after that.
+memory_pattern pattern_of(communicator_state& state, const known_call& known) noexcept {
+  if (known.goes == way::node)
+    return state.here->between().in_stages() ? memory_pattern::staged : known.between.on_node.how.by;
+  if (!state.here->alone()) return memory_pattern::none;
+  return known.shown ? memory_pattern::served_shown : memory_pattern::served;
+}
+
+/// Seconds that a call takes, as the choice sees it; 0 where it goes by no costs, or this way has none.
+double predicted_seconds(communicator_state& state, const request& call, const known_call& known,
+                         const schedules::algorithm& how) {
+  const tuning* const measured = state.host.measured();
+  if (measured == nullptr) return 0;
+  const among all = all_of(state);
+  const std::size_t bytes = known.shape.vector * call.element_bytes;
+  const choice_request of = choice_for(all, call, call.what, bytes, call.root, call.uneven);
+  if (known.goes == way::messages) {
+    const auto predicted = predict_all(all, of);
+    const auto its = std::ranges::find(predicted, &how, &schedules::prediction::how);
+    return its != predicted.end() ? its->seconds : 0;
+  }
+  if (known.goes != way::node) return 0;
+  if (how.pattern == memory_pattern::staged) return predict_stages(all, *measured, of).seconds;
+  const node_team& team = *state.here->between().team();
+  return schedules::predict(how, schedules::bytes_given(call.what, bytes, state.size()), team.seen_with(of.combine, false))
+      .seconds;
 }
 
 trace::road road_of(way goes) noexcept {
@@ -27,6 +61,25 @@ trace::road road_of(way goes) noexcept {
   return trace::road::none;
 }
 
+/// All of it but the form, the times and the number, which is found out once for calls that are alike.
+trace::record found_out(communicator_state& state, const request& call, const known_call& known) {
+  trace::record its;
+  its.name = schedules::call_name(call.what);
+  its.communicator = state.id();
+  its.bytes = (call.in_count != 0 ? call.in_count : call.out_count) * call.element_bytes;
+  its.by = road_of(known.goes);
+  const schedules::algorithm* how = nullptr;
+  if (known.goes != way::messages) {
+    how = find_row(call.what, pattern_of(state, known));
+  } else if (const auto plan = state.plans.noted(call); plan != nullptr) {
+    how = plan->call.how;
+  }
+  if (how == nullptr) return its;
+  its.detail = how->name.data();
+  its.predicted = static_cast<float>(predicted_seconds(state, call, known, *how));
+  return its;
+}
+
 }  // namespace
 
 int traced_rank(const communicator_state& state, int rank) noexcept {
@@ -37,18 +90,19 @@ int traced_rank(const communicator_state& state, int rank) noexcept {
 trace::record traced_collective(communicator_state& state, const request& call, trace::form made) noexcept {
   trace::record its;
   its.name = schedules::call_name(call.what);
+  try {
+    if (known_call* const known = state.known.latest(call)) {
+      const memory_pattern by = known->between.on_node.how.by;
+      if (known->traced == nullptr || known->traced_by != by) {
+        known->traced = std::make_shared<const trace::record>(found_out(state, call, *known));
+        known->traced_by = by;
+      }
+      its = *known->traced;
+    }
+  } catch (const std::exception&) {  // without memory less is known
+  }
   its.made = made;
-  its.communicator = state.id();
-  its.bytes = (call.in_count != 0 ? call.in_count : call.out_count) * call.element_bytes;
   its.number = (state.sequence() - 1) & last_sequence;
-  known_call* const known = state.known.latest(call);
-  if (known == nullptr) return its;
-  its.by = road_of(known->goes);
-  if (known->goes == way::node)
-    its.detail = state.here->between().in_stages() ? "staged" : pattern_name(*known);
-  else if (known->goes == way::messages)
-    if (const auto plan = state.plans.noted(call); plan != nullptr && plan->call.how != nullptr)
-      its.detail = plan->call.how->name.data();
   return its;
 }
 
@@ -64,13 +118,13 @@ trace::record traced_message(const communicator_state& state, const char* name, 
   return its;
 }
 
-// Where the call repeats one that is an exchange of lines, which is known and the same from call to call, the team leaves
-// the times: two looks at the clock are a fifth of such a call.
+// Where the call is like one that has been recorded and is an exchange of lines, the team leaves the times: two looks at
+// the clock are a fifth of such a call.
 void traced_collective_call::begin() noexcept {
   new (&here_) trace::on_track_of_call(*state_.records);
   new (&marks_) trace::marks;
   known_ = state_.known.find(call_);
-  if (known_ != nullptr && known_->traced != nullptr && known_->between.on_node.in_line)
+  if (known_ != nullptr && known_->traced != nullptr && known_->goes == way::node && known_->between.on_node.in_line)
     state_.here->between().team()->mark(&marks_);
   else
     known_ = nullptr, marks_.begun = ticks_now();
@@ -81,28 +135,18 @@ void traced_collective_call::end() noexcept {
   if (known_ != nullptr) state_.here->between().team()->mark(nullptr);
   if (trace::track* const on = here_.on()) {
     trace::record& its = on->next();
-    if (known_ != nullptr)
+    if (known_ != nullptr) {
       its = *known_->traced;
-    else
-      its = describe();
-    its.number = (state_.sequence() - 1) & last_sequence;
+      its.made = trace::form::blocking;
+      its.number = (state_.sequence() - 1) & last_sequence;
+    } else {
+      its = traced_collective(state_, call_, trace::form::blocking);
+    }
     its.begin = marks_.begun != 0 ? marks_.begun : end;
     its.end = end;
     on->add();
   }
   here_.~on_track_of_call();
-}
-
-trace::record traced_collective_call::describe() noexcept {
-  const trace::record its = traced_collective(state_, call_, trace::form::blocking);
-  known_call* const known = state_.known.latest(call_);
-  if (known == nullptr || known->goes != way::node || known->traced != nullptr) return its;
-  if (state_.here->between().in_stages()) return its;
-  try {
-    known->traced = std::make_shared<const trace::record>(its);
-  } catch (const std::bad_alloc&) {  // once more with the next call
-  }
-  return its;
 }
 
 void traced_call::end() noexcept {

@@ -34,7 +34,6 @@ class traced_collective_call {
  private:
   void begin() noexcept;
   void end() noexcept;
-  trace::record describe() noexcept;
 
   communicator_state& state_;
   const request& call_;

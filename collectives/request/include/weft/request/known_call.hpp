@@ -36,7 +36,9 @@ struct known_call {
   std::uint64_t hash = 0;                      ///< of the terms
   std::optional<std::size_t> shown;            ///< bytes that each rank shows: process_team.hpp
   kernels::combine_function kernel = nullptr;  ///< of the operator
-  std::shared_ptr<const trace::record> traced;  ///< of one that goes by the node and was recorded, but for times and number
+  // Once one was recorded: it, but for times and number, as of one that takes this pattern.
+  std::shared_ptr<const trace::record> traced;
+  schedules::memory_pattern traced_by = schedules::memory_pattern::none;
 
   /// Whether `call` differs from it in nothing but the buffers, or what the caller's operator does.
   bool is_like(const request& call) const noexcept { return key == call && is_told_by_key(call); }
