@@ -49,7 +49,7 @@ done
 # shellcheck source=../tools/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../tools/setup.sh"
 cd "$weft_source" || give_up "run.sh: no folder $weft_source"
-[[ ${CI:-} == true ]] && weft_packages+=("${launcher_packages[@]}")
+[[ ${CI:-} == true ]] && weft_packages+=("${test_packages[@]}")
 $aarch64 && weft_packages+=("${aarch64_packages[@]}")
 $fuzz && weft_packages+=("${fuzz_packages[@]}")
 install_packages || give_up "run.sh: weft cannot be built here"

@@ -44,6 +44,9 @@ std::optional<schedules::fault> verify(const plan_job& job);
 /// In brackets the blocks of the vector that the message carries.
 std::string draw_rounds(const plan_job& job);
 
+/// The blocks of the vector that the step is about.
+std::string blocks_of(const schedules::schedule& of, schedules::step_index step);
+
 // Reductions and broadcasts over one tree, with the times of their transfers.
 
 /// Whether the algorithm is a tree that can be timed: one segment over one tree.

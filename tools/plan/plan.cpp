@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -16,12 +19,13 @@
 #include "explain.hpp"
 #include "job.hpp"
 #include "list.hpp"
+#include "page.hpp"
 
 namespace weft::tools {
 namespace {
 
 struct command_line {
-  std::string collective, algorithm, format = "text", topology, placing = "block";
+  std::string collective, algorithm, format = "text", html, topology, placing = "block";
   shape_options shaped;
   plan_job job;
   std::optional<int> rank;
@@ -32,11 +36,13 @@ struct command_line {
 };
 
 /// Whether the plan is printed as a tree, with times.
-bool drawn_as_tree(const command_line& line) { return is_timed_tree(line.job) && !line.rank && line.format != "goal"; }
+bool drawn_as_tree(const command_line& line) {
+  return is_timed_tree(line.job) && !line.rank && line.format != "goal" && line.html.empty();
+}
 
-/// Times also have a meaning where trees are timed, and the time of a combine in GOAL.
+/// Times also have a meaning where trees are timed and on a page, and the time of a combine in GOAL.
 std::vector<std::string> times_with_a_meaning(const command_line& line) {
-  if (drawn_as_tree(line)) return {"--transfer", "--compute"};
+  if (drawn_as_tree(line) || !line.html.empty()) return {"--transfer", "--compute"};
   if (line.format == "goal") return {"--compute"};
   return {};
 }
@@ -68,6 +74,9 @@ void finish(command_line& line) {
   if (line.rank) check_among("--rank", *line.rank, line.job.shape.ranks);
   if (line.rank && (line.format == "dot" || line.format == "goal"))
     throw CLI::ValidationError("--format", line.format + " shows all ranks: with --rank, text or json");
+  if (!line.html.empty() && (line.rank || line.format != "text"))
+    throw CLI::ValidationError("--html",
+                               "a page shows all ranks, and is a format of its own: without --rank and --format");
   if (!line.topology.empty() && line.shaped.group_size > 0)
     throw CLI::ValidationError("--group-size", "the switches of --topology are the groups: not both");
   if (!line.topology.empty()) place_on_network(line);
@@ -107,8 +116,19 @@ void print_explanation(const command_line& line) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
+void write_page(const std::string& file, const std::string& page) {
+  if (file == "-") {
+    std::fwrite(page.data(), 1, page.size(), stdout);
+    return;
+  }
+  std::ofstream out(file, std::ios::binary);
+  out << page << std::flush;
+  if (!out) throw CLI::ValidationError("--html", file + " cannot be written: " + std::strerror(errno));
+}
+
 void print(const command_line& line) {
   const plan_job& job = line.job;
+  if (!line.html.empty()) return write_page(line.html, plan_as_page(job));
   const auto put = [](const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); };
   if (line.rank)
     return line.format == "json" ? print_rank_as_json(job, *line.rank) : print_rank_as_text(job, *line.rank);
@@ -205,6 +225,11 @@ void add_plan(CLI::App& weft, int& status) {
   app->add_option("--rank", line->rank, "Show this rank's steps alone")->check(check_rank)->type_name("RANK");
   choose(app->add_option("--format", line->format, "How to print it; goal is what LogGOPSim reads [text]"),
          {"text", "json", "dot", "goal"});
+  app->add_option("--html", line->html,
+                  "Write a page into this file: the tree or rounds, every rank over time, and a slider; -: print it")
+      ->expected(0, 1)
+      ->default_str("-")
+      ->type_name("FILE");
   app->add_flag("--list", line->list, "Show the algorithms instead, of COLLECTIVE or of all");
   app->add_flag("--verify", line->verify, "Check, for all ranks together, that this is the collective");
   add_explanation_options(*app, *line);

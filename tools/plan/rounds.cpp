@@ -29,10 +29,8 @@ class messages_seen final : public simulator::observer {
   std::vector<simulator::activity>& into_;
 };
 
-std::string blocks_of(const schedules::schedule& of, schedules::step_index step) {
-  std::string text;
-  for (const schedules::segment& part : of.sources_of(of.steps.at(step)))
-    text += (text.empty() ? "" : " ") + text_of(part.elements);
+std::string in_brackets(const schedules::schedule& of, schedules::step_index step) {
+  const std::string text = blocks_of(of, step);
   if (text.empty()) return text;
   const bool offered = of.steps.at(step).kind == schedules::step_kind::notify;
   return offered ? "(" + text + ")" : "[" + text + "]";
@@ -50,7 +48,7 @@ std::vector<message> messages_of(const plan_job& job, const std::vector<schedule
   std::vector<message> messages;
   for (const simulator::activity& one : seen)
     messages.push_back({static_cast<int>(std::lround(one.start)), one.rank, one.peer,
-                        blocks_of(ranks[static_cast<std::size_t>(one.rank)], one.step)});
+                        in_brackets(ranks[static_cast<std::size_t>(one.rank)], one.step)});
   std::sort(messages.begin(), messages.end(), [](const message& a, const message& b) {
     return std::tie(a.round, a.from, a.to) < std::tie(b.round, b.from, b.to);
   });
@@ -99,6 +97,13 @@ std::string lines(const std::vector<message>& messages) {
 }
 
 }  // namespace
+
+std::string blocks_of(const schedules::schedule& of, schedules::step_index step) {
+  std::string text;
+  for (const schedules::segment& part : of.sources_of(of.steps.at(step)))
+    text += (text.empty() ? "" : " ") + text_of(part.elements);
+  return text;
+}
 
 std::string draw_rounds(const plan_job& job) {
   std::vector<schedules::schedule> ranks;
