@@ -108,6 +108,7 @@ bool control_link::receive() {
     incoming_.insert(incoming_.end(), buffer, buffer + received);
     total += static_cast<std::size_t>(received);
     heard = clock::now();
+    held = false;
   }
   more_ = true;
   return true;

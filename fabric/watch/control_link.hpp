@@ -71,6 +71,7 @@ class control_link {
   bool outbound;                      ///< this process is the connector
   clock::time_point since;            ///< when it began
   clock::time_point heard;            ///< when something last came
+  bool held = false;                  ///< its process is, as far as is known, and reads nothing
   std::vector<std::byte> own_hello;   ///< during the handshake
   std::vector<std::byte> peer_hello;  ///< acceptor, during the handshake
   unsigned polled = 0;                ///< the epoll events that it is registered for

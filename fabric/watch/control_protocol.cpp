@@ -12,7 +12,10 @@ namespace {
 constexpr std::size_t longest_message =
     1 + 4 + 8 + longest_note;  // but for votes, which have as many bits as processes
 
-bool numbered(control_kind kind) { return kind == control_kind::note || kind == control_kind::vote; }
+bool numbered(control_kind kind) { return kind >= control_kind::note; }
+bool tailed(control_kind kind) {
+  return kind == control_kind::lost || kind == control_kind::note || kind == control_kind::vote;
+}
 
 }  // namespace
 
@@ -72,14 +75,13 @@ std::optional<control_message> take_message(std::span<const std::byte>& from) {
   if (!reader.good()) return std::nullopt;
   control_message result;
   body.number<std::uint8_t>();
-  if (kind < 1 || kind > static_cast<std::uint8_t>(control_kind::vote))
+  if (kind < 1 || kind > static_cast<std::uint8_t>(control_kind::held))
     throw error(errc::protocol, "control message of the unknown kind " + std::to_string(kind));
   result.kind = static_cast<control_kind>(kind);
   if (result.kind != control_kind::alive) result.process = body.number<std::uint32_t>();
   if (numbered(result.kind)) result.sequence = body.number<std::uint64_t>();
   result.bytes = body.rest();
-  const bool tail = result.kind == control_kind::lost || numbered(result.kind);
-  if (!body.good() || (!tail && !result.bytes.empty()))
+  if (!body.good() || (!tailed(result.kind) && !result.bytes.empty()))
     throw error(errc::protocol, "control message of kind " + std::to_string(kind) + " with " + std::to_string(length) +
                                     " bytes, which is not its length");
   from = reader.rest();

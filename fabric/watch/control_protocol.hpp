@@ -51,6 +51,8 @@ enum class control_kind : std::uint8_t {
   left,       ///< `process` has left
   note,       ///< note number `sequence` of `process`, in `bytes`
   vote,       ///< what `process` says in a vote (vote.hpp), in `bytes`; greater `sequence`s are later
+  ask,        ///< `process` is silent: those of its host are to look whether it is held; greater `sequence`s are later
+  held,       ///< the answer to that question: it is stopped, or a debugger has it
 };
 
 struct control_message {

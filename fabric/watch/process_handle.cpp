@@ -6,7 +6,9 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <limits>
+#include <string>
 
 namespace weft::fabric {
 
@@ -34,6 +36,17 @@ bool has_ended(const process_record& record, const process_record& own) {
   if (!handle) return process_start_time(record.pid) != record.started;
   pollfd end{handle.get(), POLLIN, 0};
   return ::poll(&end, 1, 0) == 1;
+}
+
+bool is_held(const process_record& record, const process_record& own) {
+  if (!can_be_told_apart(record, own)) return false;
+  std::ifstream lines("/proc/" + std::to_string(record.pid) + "/status");
+  bool held = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("State:")) held = held || line.find_first_of("Tt", 6) == line.find_first_not_of(" \t", 6);
+    if (line.starts_with("TracerPid:")) held = held || line.find_first_of("123456789", 10) != std::string::npos;
+  }
+  return held && process_start_time(record.pid) == record.started;  // still the one that was looked at
 }
 
 }  // namespace weft::fabric

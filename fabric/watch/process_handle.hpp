@@ -15,4 +15,8 @@ file_descriptor open_process(const process_record& record, const process_record&
 /// that cannot be told.
 bool has_ended(const process_record& record, const process_record& own);
 
+/// Whether that process is stopped, or a debugger has it: then it may be silent for as long as that lasts. False where
+/// that cannot be told, of a process that is not on the host of `own`, say.
+bool is_held(const process_record& record, const process_record& own);
+
 }  // namespace weft::fabric

@@ -155,14 +155,14 @@ watch::clock::time_point watch::next_deadline() const {
   if (!listening_ && !given_up_ && strangers_ < most_strangers) result = std::min(result, listen_again_);
   for (const auto& [process, target] : targets_) {
     if (linked(process)) continue;
-    result = std::min(result, target.give_up);
+    result = std::min({result, target.give_up, ask_at(process, target.give_up - patience_with(process))});
     if (target.link == 0) result = std::min(result, target.next_attempt);
   }
   for (const auto& [id, link] : links_) {
     if (link->at == stage::accepted || link->at == stage::challenging)
       result = std::min(result, link->since + stranger_time);
     else if (link->at == stage::standing && silent_at(*link) > last_check_)
-      result = std::min(result, silent_at(*link));
+      result = std::min({result, silent_at(*link), ask_at(link->peer, link->heard)});
   }
   return result;
 }
@@ -243,6 +243,7 @@ void watch::check_deadlines() {
   std::vector<int> unreachable;
   for (auto& [process, target] : targets_) {
     if (linked(process)) continue;
+    if (now >= ask_at(process, target.give_up - patience_with(process))) ask_about(process, now);
     if (now >= target.give_up)
       unreachable.push_back(process);
     else if (target.link == 0 && now >= target.next_attempt)
@@ -261,7 +262,11 @@ void watch::check_deadlines() {
   }
   if (now >= next_heartbeat_) {
     next_heartbeat_ = now + options_.heartbeat;
-    pass_on(encode(control_message{}), nullptr);
+    for (const auto& [id, link] : links_) {
+      if (link->held || (link->at != stage::standing && link->at != stage::confirming)) continue;
+      link->send(encode(control_message{}));
+      update_polling(id, *link);
+    }
   }
 }
 
@@ -271,6 +276,7 @@ void watch::check_links(clock::time_point now) {
       if (now >= link->since + stranger_time) link->at = stage::over;
     } else if (link->at == stage::standing) {
       const bool silent = now >= silent_at(*link);
+      if (!silent && now >= ask_at(link->peer, link->heard)) ask_about(link->peer, now);
       if (silent) fell_silent(link->peer, "silent for " + std::to_string(options_.peer_timeout.count()) + " ms");
       if (silent && !news_.alive(link->peer) && !may_learn_verdict(*link, now)) link->at = stage::over;
       if (link->unsent() > most_unsent) connection_ended(*link, "does not read its control connection", !silent);

@@ -68,6 +68,12 @@ class watch {
     bool sought = false;                 // for the vote alone: no loss if there is no connection
   };
 
+  /// Of a process that was silent: the numbers of the last question about it and of the last answer, that all share.
+  struct question {
+    std::uint64_t asked = 0, answered = 0;
+    clock::time_point next{};  // when this process may ask again
+  };
+
   /// A silent connection is kept for so many timeouts: by it both sides learn the verdict, should they hear each other.
   static constexpr int kept_silent = 4;
   static constexpr std::size_t most_strangers = 128;  // connections that prove themselves at the same time
@@ -131,6 +137,15 @@ class watch {
   void process_ended(int process);
   std::string name_of(int process) const;
 
+  // watch_held.cpp: processes that are stopped, or that a debugger has
+  bool is_held_here(int process) const;
+  std::chrono::milliseconds time_to_ask() const noexcept;
+  clock::time_point ask_at(int process, clock::time_point since) const;
+  void ask_about(int process, clock::time_point now);
+  void take_question(control_link& from, const control_message& message);
+  void take_answer(control_link& from, const control_message& message);
+  void forgive_silence(int process, clock::time_point now);
+
   // watch_votes.cpp: processes that are silent and may live, and what is decided about them
   bool on_this_host(int process) const;
   std::chrono::milliseconds patience_with(int process) const;
@@ -177,6 +192,7 @@ class watch {
   bool stopping_ = false;
   bool given_up_ = false;              // by the others, or by itself
   std::map<int, std::string> silent_;  // processes of other hosts, and how that was noticed
+  std::map<int, question> questions_;
   verdict verdict_;
   std::uint32_t obeyed_ = 0;  // so many verdicts
   bool stale_ = true;         // targets_ has to be made anew

@@ -29,11 +29,15 @@ void watch::learn(control_link& from, const control_message& message) {
     const std::string reason(reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size());
     take_lost(process, reason, &from);
   } else if (own) {
-    return;  // an echo
+    return;  // an echo, or asked about while it was held
   } else if (message.kind == control_kind::left) {
     take_left(process, &from);
   } else if (message.kind == control_kind::vote) {
     take_vote(from, message);
+  } else if (message.kind == control_kind::ask) {
+    take_question(from, message);
+  } else if (message.kind == control_kind::held) {
+    take_answer(from, message);
   } else if (const auto frame = news_.learn_note(process, message.sequence, message.bytes); !frame.empty()) {
     pass_on(frame, &from);
     if (setup_.events.note) setup_.events.note(process, message.bytes);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes of other hosts that are silent and may live, and what is decided about them (verdict.hpp).
 //
-// On the same host no network lies between two processes: who is silent there is stopped, and is lost without a vote.
+// On the same host no network lies between two processes: who is silent there, and not held (watch_held.cpp), is lost
+// without a vote.
 // While a job starts nobody goes on without the others, so there is nothing to vote on.
 #include <algorithm>
 #include <vector>
@@ -43,6 +44,7 @@ void watch::fell_silent(int process, const std::string& why) {
   const auto target = targets_.find(process);
   if (target != targets_.end()) target->second.give_up = now + options_.peer_timeout;  // it may answer again
   if (target != targets_.end() && target->second.sought && !linked(process)) return;
+  if (is_held_here(process)) return forgive_silence(process, now);
   if (on_this_host(process) || joining) return declare_lost(process, why);
   if (!hears(process, now)) silent_.try_emplace(process, why);
 }

@@ -2,6 +2,7 @@
 // Real processes, killed and stopped: how soon do all the others know?
 #include <poll.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <thread>
 #include <weft/fabric/monitor.hpp>
@@ -34,7 +36,9 @@ struct report {
   char text[2000];
 };
 
-enum class hosts { one, many };
+/// Where processes are: on one host, there in pid namespaces of their own (so none can look at another), two on each,
+/// or each on its own.
+enum class hosts { one, veiled, pairs, many };
 
 /// A process of a job, forked from the test: says its record, takes everyone's, and reports what its monitor reports.
 class child {
@@ -82,6 +86,8 @@ class child {
     process_record own = weft::fabric::local_record();
     own.control = watch.control_address();
     if (on == hosts::many) own.host.node = "node " + std::to_string(number);
+    if (on == hosts::pairs) own.host.node = "node " + std::to_string(number / 2);
+    if (on == hosts::veiled) own.host.pid_namespace += static_cast<std::uint64_t>(number);
     tell(number, number, 'r', encode(own));
     std::vector<process_record> all;
     std::vector<std::byte> buffer(4096);
@@ -136,6 +142,23 @@ std::vector<child> start_job(int processes, const weft::fabric::monitor_options&
       REQUIRE(note->kind == 'n');
     }
   return job;
+}
+
+/// Process `held` is not heard for `time`, and nobody says anything; then it goes on, and all are connected still.
+template <class LetGo>
+void expect_no_loss(const std::vector<child>& job, std::size_t held, std::chrono::milliseconds time, LetGo let_go) {
+  std::this_thread::sleep_for(time);
+  for (const child& one : job) CHECK_FALSE(one.next(0ms));
+  let_go();
+  for (const child& one : job) CHECK_FALSE(one.next(200ms));
+  job[held].command('n');
+  for (std::size_t i = 0; i < job.size(); ++i) {
+    if (i == held) continue;
+    const auto note = job[i].next();
+    REQUIRE(note);
+    CHECK(note->kind == 'n');
+    CHECK(note->process == static_cast<int>(held));
+  }
 }
 
 double milliseconds(clock_type::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
@@ -210,9 +233,59 @@ TEST_CASE("a process that leaves and ends is not lost") {
     if (i != 4) CHECK_FALSE(job[i].next(20ms));
 }
 
-TEST_CASE("a stopped process is lost after the timeout, and learns that it was given up") {
+TEST_CASE("a process that is stopped on its host is not lost while it is, but when it is killed") {
+  auto job = start_job(5, {.peer_timeout = 500ms});
+  ::kill(job[2].process(), SIGSTOP);
+  expect_no_loss(job, 2, 2500ms, [&] { ::kill(job[2].process(), SIGCONT); });
+  ::kill(job[2].process(), SIGSTOP);
+  std::this_thread::sleep_for(1000ms);
+  const auto begin = clock_type::now();
+  ::kill(job[2].process(), SIGKILL);
+  for (const std::size_t i : {0, 1, 3, 4}) {
+    const auto lost = job[i].next();
+    REQUIRE(lost);
+    CHECK(lost->kind == 'l');
+    CHECK(lost->process == 2);
+    CHECK(milliseconds(lost->when - begin) < 500);
+  }
+}
+
+TEST_CASE("a process that a debugger has is not lost") {
+  auto job = start_job(3, {.peer_timeout = 500ms});
+  if (::ptrace(PTRACE_SEIZE, job[0].process(), nullptr, nullptr) != 0) {
+    WARN("ptrace: " << std::strerror(errno));
+    return;
+  }
+  REQUIRE(::ptrace(PTRACE_INTERRUPT, job[0].process(), nullptr, nullptr) == 0);
+  expect_no_loss(job, 0, 2500ms, [&] {
+    REQUIRE(::waitpid(job[0].process(), nullptr, 0) == job[0].process());
+    REQUIRE(::ptrace(PTRACE_DETACH, job[0].process(), nullptr, nullptr) == 0);
+  });
+}
+
+TEST_CASE("a process of another host that is stopped is not lost where another one there says so") {
+  const std::size_t stopped = GENERATE(0, 3, 6);
+  auto job = start_job(8, {.peer_timeout = 1000ms}, hosts::pairs);
+  ::kill(job[stopped].process(), SIGSTOP);
+  expect_no_loss(job, stopped, 4000ms, [&] { ::kill(job[stopped].process(), SIGCONT); });
+}
+
+TEST_CASE("a whole host that is stopped is lost: nobody answers for it") {
+  auto job = start_job(6, {.peer_timeout = 1000ms}, hosts::pairs);
+  for (const std::size_t i : {2, 3}) ::kill(job[i].process(), SIGSTOP);
+  for (const std::size_t i : {0, 1, 4, 5})
+    for (int n = 0; n < 2; ++n) {
+      const auto lost = job[i].next();
+      REQUIRE(lost);
+      INFO(lost->text);
+      CHECK(lost->kind == 'l');
+      CHECK((lost->process == 2 || lost->process == 3));
+    }
+}
+
+TEST_CASE("a silent process that is not known to be held is lost after the timeout, and learns that it was given up") {
   constexpr auto timeout = 1500ms;
-  auto job = start_job(5, {.peer_timeout = timeout});
+  auto job = start_job(5, {.peer_timeout = timeout}, hosts::veiled);
   const auto begin = clock_type::now();
   ::kill(job[2].process(), SIGSTOP);
   for (const std::size_t i : {0, 1, 3, 4}) {
@@ -234,9 +307,9 @@ TEST_CASE("a stopped process is lost after the timeout, and learns that it was g
   CHECK_FALSE(job[2].next(50ms));
 }
 
-TEST_CASE("of two processes of one host that which is not stopped goes on") {
+TEST_CASE("of two processes of one host that which is not silent goes on") {
   const std::size_t stopped = GENERATE(0, 1);
-  auto job = start_job(2, {.peer_timeout = 1000ms});
+  auto job = start_job(2, {.peer_timeout = 1000ms}, hosts::veiled);
   ::kill(job[stopped].process(), SIGSTOP);
   const auto lost = job[1 - stopped].next();
   REQUIRE(lost);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // survive SCENARIO SEED BOARD: ranks under load, some of which die. SCENARIO: kill, two, exit, throw, start, leave,
-// stop, divide, divide-two, shrink, grow, revoke (where nobody dies).
+// stop (it goes on later), divide, divide-two, shrink, grow, revoke (where nobody dies).
 #include <signal.h>
 
 #include <algorithm>
@@ -85,16 +85,11 @@ void see_refusals(const script& what, weft::communicator& world, load& work, boa
          [&] { world.iallreduce(std::vector<double>(30'000), std::vector<double>(30'000), weft::sum).wait(); });
   bool whole = true;
   for (int rank = world.rank() % 2; rank < world.size(); rank += 2) whole = whole && !what.dies(rank);
-  if (!whole || what.scenario == "stop" || what.scenario == "start") return;
+  if (!whole || what.scenario == "start") return;
   std::vector<std::int64_t> ones(40'000, 1), sums(40'000);
   work.half().allreduce(ones, sums, weft::sum);  // nobody of this one is lost
   if (sums.front() != work.half().size() || sums.back() != sums.front())
     throw wrong_result("the communicator of survivors");
-}
-
-void wake_victim(const script& what, const board& shared) {
-  std::this_thread::sleep_for(300ms);
-  ::kill(static_cast<pid_t>(shared[what.first_victim()].pid), SIGCONT);
 }
 
 /// Under load until somebody is lost. Writes down when it noticed, and whom.
@@ -106,8 +101,7 @@ void work_until_loss(const script& what, weft::runtime& runtime, const board& sh
   try {
     work.emplace(runtime, world, what.seed, line);
     world.barrier();
-    if (victim && (what.scenario == "kill" || what.scenario == "two" || what.scenario == "stop"))
-      strike_later(what, line);
+    if (victim && (what.scenario == "kill" || what.scenario == "two")) strike_later(what, line);
     for (std::int64_t round = 0;; ++round) {
       if (victim && round == what.last_round() && (what.scenario == "exit" || what.scenario == "throw")) {
         line.struck_at = common_clock();
@@ -125,9 +119,38 @@ void work_until_loss(const script& what, weft::runtime& runtime, const board& sh
   if (what.scenario == "leave") return;  // the others may have gone
   if (!work) return;                     // there is nothing yet that could refuse
   work->mark_outputs();
-  if (what.scenario == "stop" && world.rank() == (what.first_victim() + 1) % world.size()) wake_victim(what, shared);
   see_refusals(what, world, *work, line);
-  if (what.scenario != "stop") work->check_marks();
+  work->check_marks();
+}
+
+/// Lets a stopped process go on after more than twice the peer timeout of these jobs.
+void wake(const board_line& stopped) {
+  while (stopped.struck_at == 0) std::this_thread::sleep_for(1ms);
+  std::this_thread::sleep_for(2500ms);
+  ::kill(static_cast<pid_t>(stopped.pid), SIGCONT);
+}
+
+/// Under load while a process is stopped, until it has gone on.
+void work_past_stop(const script& what, weft::runtime& runtime, const board& shared) {
+  weft::communicator& world = runtime.world();
+  board_line& line = shared[world.rank()];
+  load work(runtime, world, what.seed, line);
+  world.barrier();
+  if (what.dies(world.rank())) strike_later(what, line);
+  std::atomic<int> woken{0};
+  std::jthread waker;
+  if (world.rank() == (what.first_victim() + 1) % world.size())
+    waker = std::jthread([&] {
+      wake(shared[what.first_victim()]);
+      woken = 1;
+    });
+  for (std::int64_t round = 0;; ++round) {
+    work.round(round);
+    const int mine = woken;
+    int all = 0;
+    world.allreduce(std::span(&mine, 1), std::span(&all, 1), weft::max);
+    if (all != 0) return;
+  }
 }
 
 /// Divides communicators again and again, and uses what comes of that, until somebody is lost. By every rank.
@@ -267,6 +290,7 @@ void live(const script& what, board_line& line, const board& shared, int argc, c
       shared[mine].ended_at = common_clock();
     });
   }
+  if (what.scenario == "stop") return work_past_stop(what, *runtime, shared);
   work_until_loss(what, *runtime, shared);
   if (what.scenario == "leave" && what.dies(runtime->world().rank())) strike_later(what, line);
 }

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from job_under_test import children, parent, state, wait_until
-from on_hosts import JOBS, OBEYS, WEFT, OnNamespaces, OnShells, run
+from on_hosts import JOBS, OBEYS, STUCK, WEFT, OnNamespaces, OnShells, run
 
 
 class Shells(OnShells):
@@ -189,6 +189,21 @@ class Namespaces(OnNamespaces):
             self.assertLess(time.monotonic() - begin, 20)
             # The shell is a process of this machine, and ends when the agent has noticed, too.
             self.assertRegex(running.err, f"host {self.hosts[2]}: the agent there.* is gone: ")
+
+    def test_a_stopped_rank_is_waited_for_where_another_one_of_its_host_says_so(self):
+        options = ["--peer-timeout", "1000", "-x", "WEFT_TUNE=off"]
+        running = self.run_on(self.each(2), options, STUCK, "stop", "3")
+        self.assertTrue(running.said("stuck", 1), running.err)
+        wait_until(lambda: "T" in [state(pid) for pid in running.ranks()])
+        time.sleep(4)  # of this the test is: nobody loses it meanwhile
+        [stopped] = [pid for pid in running.ranks() if state(pid) == "T"]
+        os.kill(stopped, signal.SIGCONT)
+        self.assertEqual((running.wait(), running.err), (0, ""))
+        # Alone on its host it is silent like one whose host is gone.
+        running = self.run_on(self.each(1), options, STUCK, "stop", "1")
+        self.assertNotEqual(running.wait(), 0)
+        self.assertIn("rank 1 of the world (process 1) is lost", running.err)
+        self.assertEqual(running.left_after(8), {})
 
     def test_a_host_that_vanishes_while_the_others_go_on(self):
         running = self.run_on(self.each(2), ["--on-failure", "continue"], JOBS, "notice", "-1")

@@ -32,6 +32,7 @@ struct command_line {
   std::string on_failure;  ///< empty: not said
   double timeout = 0, grace = 10, stuck_after = 0;
   std::string hosts, hostfile, trace;
+  int peer_timeout = 0;  ///< milliseconds; 0: as it is
   int ranks = 0;  ///< 0: not said
   int spares = 0;
   int ranks_per_node = 0;
@@ -140,6 +141,7 @@ int run(command_line& line, const std::vector<std::string>& words) {
   settings.grace = time_of(line.grace);
   settings.continue_on_failure = line.on_failure == "continue" || (line.spares > 0 && line.on_failure.empty());
   if (line.spares > 0) settings.exports.push_back("WEFT_SPARES=" + std::to_string(line.spares));
+  if (line.peer_timeout > 0) settings.exports.push_back("WEFT_PEER_TIMEOUT=" + std::to_string(line.peer_timeout));
   if (!line.trace.empty())  // the ranks may run elsewhere
     settings.exports.push_back("WEFT_TRACE=" + std::filesystem::absolute(line.trace).string());
   return run_job_or_say_why("weft run", settings);
@@ -203,6 +205,11 @@ void add_run(CLI::App& weft, int& status) {
   app->add_option("--grace", line->grace, "Time that a signal which ends the job leaves the ranks, before SIGKILL [10]")
       ->check(check_grace)
       ->type_name("SECONDS");
+  app->add_option("--peer-timeout", line->peer_timeout,
+                  "Silence after which a process is lost, unless it is stopped or in a debugger and another process of "
+                  "its host says so [5000]")
+      ->check(whole_number(10, 86'400'000))
+      ->type_name("MILLISECONDS");
   app->add_option("--stuck-after", line->stuck_after, "Say who is stuck when nothing has moved for so long")
       ->check(check_seconds)
       ->type_name("SECONDS");

@@ -5,6 +5,7 @@
 //   process p watches p+1, p+2, p+4, ... (mod P)     a process is watched by as many as it watches
 //   a connection ends, or a process (pidfd), or is silent on this host   -> lost, flooded over every control connection
 //   a process on another host is silent: the network may have fallen apart        -> a vote of all
+//   it is stopped or a debugger has it, as its host's other processes say         -> nothing, as long as that lasts
 //   a watched process is lost or has left                       -> watch the next living one after it instead
 //
 // A new connection first repeats all that its process knows, so what one survivor knows every survivor will know,
