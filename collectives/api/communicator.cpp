@@ -194,6 +194,7 @@ handle communicator::start_receive(std::span<std::byte> data, int from, int tag,
 std::optional<status> communicator::iprobe(int from, int tag) {
   detail::check_rank(*state_, "probe", "source", from, true);
   detail::check_tag(*state_, "probe", tag, true);
+  const trace::on_track_if here(state_->records);
   state_->host.moved_by().help();
   const int source = from == any_source ? fabric::any_peer : from;
   try {
@@ -209,6 +210,7 @@ std::optional<status> communicator::iprobe(int from, int tag) {
 }
 
 status communicator::probe(int from, int tag) {
+  const detail::traced_call traced(*state_, "probe", 0, from, tag);
   const time_limit* const limit = time_limit::current();
   for (patience until_it_comes(state_->host.moved_by());; until_it_comes.wait()) {
     if (const auto found = iprobe(from, tag)) return *found;

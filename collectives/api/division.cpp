@@ -7,6 +7,7 @@
 #include <weft/api/survivors.hpp>
 #include <weft/calls/argument_checks.hpp>
 #include <weft/calls/call_ways.hpp>
+#include <weft/calls/traced_call.hpp>
 #include <weft/communicator.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/topology/affinity.hpp>
@@ -178,6 +179,7 @@ std::shared_ptr<const fabric::group> group_of(communicator_state& state, std::si
 template <class Gather>
 std::optional<communicator> communicator::divide_by(const char* operation, detail::part mine, const Gather& gather) {
   const detail::sole_call::making one(state_->self->dividing, *state_, operation);
+  const detail::traced_call traced(*state_, operation);
   mine.number = state_->self->next_communicator++;
   fabric::arena_boards* const boards = state_->host.boards();
   if (boards != nullptr) mine.board = boards->claim();

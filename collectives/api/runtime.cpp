@@ -192,6 +192,7 @@ void runtime::spawn(std::function<void()> function) {
 }
 
 void runtime::yield() {
+  const trace::on_track_if here(state_->host.records());
   state_->host.moved_by().help();
   if (fiber::current() != nullptr)
     scheduler::yield();
@@ -200,12 +201,14 @@ void runtime::yield() {
 }
 
 void runtime::sleep(std::chrono::nanoseconds time) {
+  const trace::on_track_if here(state_->host.records());
   progress& by = state_->host.moved_by();
   event never;
   never.wait_until(by, by.time().now() + time);
 }
 
 void runtime::wait(event& awaited) {
+  const trace::on_track_if here(state_->host.records());
   progress& by = state_->host.moved_by();
   const time_limit* const limit = time_limit::current();
   if (limit == nullptr) return awaited.wait(by);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <weft/api/survivors.hpp>
 #include <weft/calls/time_out.hpp>
+#include <weft/calls/traced_call.hpp>
 #include <weft/communicator.hpp>
 #include <weft/fabric/wire_bytes.hpp>
 #include <weft/process/started_call.hpp>
@@ -111,6 +112,7 @@ survivors_answer agree_with_survivors(communicator_state& state, survivors_call 
                                       fabric::combination combine) {
   const char* const operation = name_of(call);
   const sole_call::making one(state.agreeing, state, operation);
+  const traced_call traced(state, operation);
   awaited_agreement& mine = state.agreement;
   // One that was late: the others may be in it still. An answer that all get is for the next call of the same kind; of
   // the other kinds it is of no use any more.

@@ -4,6 +4,7 @@
 #include <weft/calls/call_ways.hpp>
 #include <weft/calls/make_plan.hpp>
 #include <weft/calls/prepared_calls.hpp>
+#include <weft/calls/traced_call.hpp>
 
 #include "planned_in_memory.hpp"
 
@@ -66,6 +67,7 @@ class planned_by_messages final : public planned_collective {
 
 std::unique_ptr<planned_collective> make_plan(const std::shared_ptr<communicator_state>& of, const request& call) {
   const sole_call::making mine(of->collecting, *of, schedules::call_name(call.what));
+  const traced_call traced(*of, "plan");
   const known_call& known = telling_refusals(*of, [&]() -> decltype(auto) { return know(*of, call); });
   const request_shape shape = known.shape;
   if (known.goes == way::messages) return std::make_unique<planned_by_messages>(of, call, shape);

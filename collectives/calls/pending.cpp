@@ -25,6 +25,7 @@ void pending::record_end() noexcept {
 }
 
 bool pending::ready() {
+  const trace::on_track_if here(state_->records);
   if (advance()) return true;
   scheduler::yield();  // it may be another fiber's turn to do its part
   return advance();
@@ -72,6 +73,7 @@ std::size_t wait_any(std::span<pending* const> all) {
     indices.push_back(i);
   }
   if (events.empty()) return all.size();
+  const traced_call traced(all[indices[0]]->state(), "wait_any");
   const time_limit* const limit = time_limit::current();
   if (limit == nullptr) return indices[event::wait_any(events, host->moved_by())];
   std::size_t done = 0;

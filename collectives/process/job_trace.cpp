@@ -264,8 +264,11 @@ void job_trace::compare_clocks(fabric::messenger& messages, progress& by) {
 
 void job_trace::finish(fabric::messenger& messages, progress& by) noexcept {
   try {
-    for (int collector = 0; collector < job_.process; ++collector)
-      if (!is_lost(collector, messages) && hand_over(collector, messages, by)) return;
+    for (int collector = 0; collector < job_.process; ++collector) {
+      if (is_lost(collector, messages)) continue;
+      // One that lives writes the file without this process's part.
+      if (hand_over(collector, messages, by) || !is_lost(collector, messages)) return;
+    }
     collect(messages, by);
   } catch (const std::exception& failed) {
     std::fprintf(stderr, "weft: the trace is not written: %s\n", failed.what());

@@ -88,6 +88,13 @@ class Traces(unittest.TestCase):
             self.assertEqual(trace["otherData"]["missing"], [lost])
             self.assertEqual({t["pid"] for t in trace["otherData"]["tracks"]}, {0, 1, 2} - {lost})
 
+    def test_process_that_goes_on(self):
+        """It is waited for, whoever writes the trace."""
+        for road in ("on", "off"):
+            for staying in ("0", "1"):
+                trace = self.checked(["-n", "3", "-x", f"WEFT_NODE={road}"], "1", "stay", staying)
+                self.assertEqual(trace["otherData"]["missing"], [])
+
     def test_bounded(self):
         trace = self.checked(["-n", "2", "-x", "WEFT_TRACE_BUFFER=4k"], "50")
         for track in trace["otherData"]["tracks"]:

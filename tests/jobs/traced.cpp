@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// traced ROUNDS [late RANK | lose RANK]: calls of every form for traces of them. One rank comes late to the last, or is
-// lost then, and the others leave in order.
+// traced ROUNDS [late RANK | lose RANK | stay RANK]: calls of every form for traces of them. One rank comes late to the
+// last, or is lost then, or goes on for long after it; the others leave in order.
 #include <unistd.h>
 
 #include <chrono>
@@ -39,6 +39,7 @@ void last(weft::communicator& world, std::string_view how, int rank) {
   } catch (const weft::peer_lost&) {
     if (how != "lose") throw;
   }
+  if (how == "stay" && world.rank() == rank) std::this_thread::sleep_for(std::chrono::seconds(3));
 }
 
 }  // namespace

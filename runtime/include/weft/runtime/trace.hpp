@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 #include <weft/runtime/ticks.hpp>
@@ -162,6 +163,18 @@ class on_track_of_call {
   recorder& by_;
   track* const before_;
   track* const on_;
+};
+
+/// The same where anything is recorded, for who polls without a call that is shown.
+class on_track_if {
+ public:
+  explicit on_track_if(recorder* by) noexcept {
+    if (by != nullptr) [[unlikely]]
+      here_.emplace(*by);
+  }
+
+ private:
+  std::optional<on_track_of_call> here_;
 };
 
 /// What takes less time than it takes to record it is left out: copies and kernels of fewer bytes.
