@@ -124,7 +124,9 @@ void traced_collective_call::begin() noexcept {
   new (&here_) trace::on_track_of_call(*state_.records);
   new (&marks_) trace::marks;
   known_ = state_.known.find(call_);
-  if (known_ != nullptr && known_->traced != nullptr && known_->goes == way::node && known_->between.on_node.in_line)
+  const bool in_line = known_ != nullptr && known_->traced != nullptr && known_->goes == way::node &&
+                       known_->between.on_node.in_line && state_.turns.open() == 0;  // those would leave their times
+  if (in_line)
     state_.here->between().team()->mark(&marks_);
   else
     known_ = nullptr, marks_.begun = ticks_now();

@@ -24,6 +24,8 @@ namespace {
 
 /// Questions of the time at once, the quickest of which counts.
 constexpr int questions = 64;
+/// Where a process hosts more ranks than this, they share the memory of so many.
+constexpr int most_whole_tracks = 64;
 /// Text that travels at once, bytes.
 constexpr std::size_t piece_bytes = 256 << 10;
 
@@ -225,7 +227,9 @@ class job_trace::file {
 };
 
 job_trace::job_trace(traced_job job, std::size_t track_bytes)
-    : job_(std::move(job)), records_(job_.first_rank, job_.hosted, track_bytes) {}
+    : job_(std::move(job)),
+      records_(job_.first_rank, job_.hosted,
+               track_bytes * std::size_t{most_whole_tracks} / static_cast<std::size_t>(std::max(job_.hosted, most_whole_tracks))) {}
 
 bool job_trace::compares(int p) const noexcept { return job_.nodes[static_cast<std::size_t>(p)] == p && p != 0; }
 

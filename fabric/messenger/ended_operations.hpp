@@ -59,8 +59,14 @@ class ended_operations {
     its.end = ticks_now();
     its.communicator = ended.at->members->communicator;
     its.bytes = ended.bytes;
+    int peer = ended.peer;
+    if (!ended.is_send && !ended.collective) {
+      const auto& received = static_cast<const receive_operation&>(ended);
+      its.bytes = received.received;
+      if (peer < 0) peer = received.source;
+    }
     its.number = static_cast<std::uint32_t>(ended.tag);
-    its.peer = ended.peer < 0 ? trace::record::nobody : number_of(ended.peer);
+    its.peer = peer < 0 ? trace::record::nobody : number_of(peer);
     its.overlaps = true;
     const int owner = number_of(ended.at->rank) - on->of().first_rank();
     if (owner >= 0 && owner < 0xffff) its.owner = static_cast<std::uint16_t>(owner + 1);

@@ -89,7 +89,7 @@ class track {
 };
 
 /// Its own thread's, or the running fiber's.
-extern constinit thread_local track* current_track [[gnu::tls_model("initial-exec")]];
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local track* current_track;
 
 /// Records a wait for that rank of the job which began then; of one that was short, or where nothing is recorded, not.
 void note_wait(ticks since, int peer) noexcept;
