@@ -62,17 +62,19 @@ std::vector<const track*> recorder::all() const {
   return found;
 }
 
-void note_wait(ticks since, int peer) noexcept {
+ticks note_wait(ticks since, int peer) noexcept {
   track* const on = current_track;
-  if (since == 0 || on == nullptr) return;
+  if (since == 0 || on == nullptr) return 0;
   record& its = on->next();
   its = record();
   its.what = kind::wait;
   its.name = "wait";
   its.begin = since;
-  its.end = ticks_now();
+  const ticks now = ticks_now();
+  its.end = now;
   its.peer = peer;
   on->add();
+  return now;
 }
 
 void part::begin(kind what, const char* name, std::uint64_t bytes, int peer) noexcept {

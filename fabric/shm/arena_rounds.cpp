@@ -72,7 +72,7 @@ class arena_rounds::awaited_round {
         looks_(looks),
         value_(value),
         pause_(of.by_),
-        since_(of.marks_ != nullptr ? of.marks_->begun : trace::begin_wait()) {
+        since_(of.marks_ != nullptr ? of.marks_->waits : trace::begin_wait()) {
     spins_ = of.spins_ > least_spins || (of.vain_waits_ + 1) % waits_between_trials == 0;
     if (!spins_) pause_.skip_spins();
   }
@@ -115,8 +115,10 @@ class arena_rounds::awaited_round {
   /// It is over: records it, where it is worth while.
   void note() const noexcept {
     if (since_ == 0 || (!is_long_ && looked_ <= recorded_looks)) return;
-    trace::note_wait(since_, of_.name_of(member_));
-    if (of_.marks_ != nullptr) of_.marks_->latest = 0;
+    const ticks now = trace::note_wait(since_, of_.name_of(member_));
+    if (of_.marks_ == nullptr) return;
+    of_.marks_->waits = now;
+    of_.marks_->latest = 0;
   }
   void came_back() noexcept {
     since_ = trace::begin_wait();  // perhaps on another thread
@@ -209,6 +211,7 @@ bool arena_rounds::settle_at_once() noexcept {
 
 bool arena_rounds::settle() {
   if (settle_at_once()) return true;
+  if (marks_ != nullptr) marks_->begin();
   const std::uint32_t needed = order_.needed();
   for (std::size_t i = 0; i < boards_.size(); ++i) {
     if (i == self_) continue;

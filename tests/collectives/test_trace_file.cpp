@@ -152,6 +152,29 @@ TEST_CASE("a rank that comes late is who is waited for") {
   CHECK_FALSE(sleeps.empty());
 }
 
+TEST_CASE("of several who are late each is waited for in turn") {
+  temporary_file file;
+  run_ranks(traced(file, 3), [&](weft::communicator& world) {
+    const double mine = world.rank();
+    double all = 0;
+    for (int i = 0; i < 3; ++i) {
+      if (i == 2) std::this_thread::sleep_for(world.rank() * 120ms);
+      world.allreduce(std::span(&mine, 1), std::span(&all, 1), weft::sum);
+    }
+  });
+  const json trace = trace_in(file);
+  const auto waits = events_of(trace, 0, [](const json& event) { return event["cat"] == "wait" && event["dur"] > 50'000.0; });
+  REQUIRE(waits.size() == 2);
+  CHECK(waits[0]["args"]["for"] == json::array({1}));
+  CHECK(waits[1]["args"]["for"] == json::array({2}));
+  CHECK(waits[0]["ph"] == "X");
+  CHECK(waits[1]["ts"].get<double>() + 0.001 >= waits[0]["ts"].get<double>() + waits[0]["dur"].get<double>());
+  const auto last = calls_of(trace, 0, "allreduce", "blocking").back();
+  CHECK(last["ts"] <= waits[0]["ts"]);
+  CHECK(last["ts"].get<double>() + last["dur"].get<double>() + 0.001 >=
+        waits[1]["ts"].get<double>() + waits[1]["dur"].get<double>());
+}
+
 TEST_CASE("the clocks of hosts are compared, and all times are on one") {
   temporary_file file;
   job what = traced(file, 4);

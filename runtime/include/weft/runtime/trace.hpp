@@ -91,8 +91,8 @@ class track {
 /// Its own thread's, or the running fiber's.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local track* current_track;
 
-/// Records a wait for that rank of the job which began then; of one that was short, or where nothing is recorded, not.
-void note_wait(ticks since, int peer) noexcept;
+/// Records a wait for that rank of the job which began then and ends now, unless that is 0: now.
+ticks note_wait(ticks since, int peer) noexcept;
 /// When one begins; 0: nothing is recorded.
 inline ticks begin_wait() noexcept { return current_track != nullptr ? ticks_now() : 0; }
 
@@ -100,7 +100,12 @@ inline ticks begin_wait() noexcept { return current_track != nullptr ? ticks_now
 /// what it shows is out, and ends at its last look for what it awaits.
 struct marks {
   ticks begun = 0;   ///< 0: not yet
-  ticks latest = 0;  ///< 0: it has not waited
+  ticks waits = 0;   ///< since then; from the end of a wait that was recorded, or the call's begin
+  ticks latest = 0;  ///< look; 0: it has not waited, or for so long that this is not known
+
+  void begin() noexcept {
+    if (begun == 0) begun = waits = ticks_now();
+  }
 };
 
 /// All tracks of a runtime. What is added to the ranks' own is bounded, too.

@@ -83,8 +83,8 @@ class arena_rounds {
     // release: pairs with the acquire of whoever finds this stamp: value, slot and call are there then.
     mine_.lines[place_].stamp.store(stamp_, std::memory_order_release);
     woken_ = false;
-    if (marks_ != nullptr && marks_->begun == 0) [[unlikely]]
-      marks_->begun = ticks_now();
+    if (marks_ != nullptr) [[unlikely]]
+      marks_->begin();
   }
 
   /// Waits until `member` has published in this round. `in_slot`: bytes of its slot that are read next. A few come to
