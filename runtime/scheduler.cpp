@@ -89,19 +89,25 @@ void scheduler::resume(fiber& next) noexcept {
 }
 
 void scheduler::be_fair() noexcept {
-  if (switches_ < busy_interval) return;
-  switches_ = 0;
+  if (switches_ < busy_at_) return;
+  busy_at_ = switches_ + busy_interval;
   if (busy_) busy_();
 }
 
 void scheduler::wait_for_work() noexcept {
-  switches_ = 0;
+  busy_at_ = switches_ + busy_interval;
   if (idle_) {
     idle_();
   } else if (fall_asleep()) {
     sleep_until_woken(earliest_ != nullptr ? &deadline_granularity : nullptr);
     wake_up();
   }
+}
+
+scheduler::glimpse scheduler::look() const noexcept {
+  // relaxed: it is told from none and from the mark; the list is not followed.
+  const fiber* const from_elsewhere = remote_.load(std::memory_order_relaxed);
+  return {switches_, running_, !ready_.empty() || (from_elsewhere != nullptr && from_elsewhere != asleep())};
 }
 
 bool scheduler::sleep(std::chrono::nanoseconds longest, progress* rung_by) noexcept {
@@ -224,7 +230,7 @@ bool scheduler::park_until(clock::time_point deadline) noexcept {
 void scheduler::switch_away(fiber& from) noexcept {
   // relaxed: only a hint to go and see; take_remote() orders.
   const bool visit_home =
-      ready_.empty() || ++switches_ >= busy_interval || remote_.load(std::memory_order_relaxed) != nullptr;
+      ready_.empty() || ++switches_ >= busy_at_ || remote_.load(std::memory_order_relaxed) != nullptr;
   if (visit_home) {
     from.context_.switch_to(*home_);
     return;
@@ -275,7 +281,8 @@ fiber::fiber(scheduler& owner, stack&& memory, void* callable, function call) no
 
 fiber* fiber::current() noexcept {
   scheduler* mine = scheduler::current();
-  return mine == nullptr ? nullptr : mine->running_;
+  if (mine == nullptr) return nullptr;
+  return mine->running_;
 }
 
 fiber::whereabouts fiber::where() const noexcept {

@@ -167,6 +167,7 @@ membership join_by_environment(int& argc, char** argv) {
   member.ranks = local_ranks(member.rendezvous->process(), processes, member.settings.ranks_per_process);
   place_workers(member, joined.place.processes);
   member.switches = switches_here();
+  member.roll_desk = value_of(process_environment(), "WEFT_ROLL");
   choose_network(member);
   return member;
 }

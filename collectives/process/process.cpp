@@ -53,7 +53,8 @@ process::process(membership member)
       worker_cpus_(std::move(member.worker_cpus)),
       machine_(std::move(member.described)),
       rendezvous_(std::move(member.rendezvous)),
-      roll_(std::make_unique<roll_call>(member.job, rendezvous_->process(), rendezvous_->processes())) {
+      roll_(std::make_unique<roll_call>(member.job, rendezvous_->process(), rendezvous_->processes(),
+                                        std::move(member.roll_desk))) {
   try {
     connect(member);
   } catch (const peer_lost&) {

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -24,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int milliseconds_between_looks = 1000;
+constexpr auto milliseconds_between_looks = static_cast<int>(kept_threads::between_looks.count());
 /// For what another thread holds; then no other entry waits for it, since nobody makes a communicator meanwhile.
 constexpr std::chrono::milliseconds longest_wait{100};
 /// For whoever asks to take what he is told.
@@ -56,6 +57,28 @@ bool lies_in(const void* address, std::string_view range) {
   return begin <= at && at < end;
 }
 
+/// What a thread of this process does, as far as the system sees it.
+const char* doing(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  const std::size_t name_end = stat.rfind(')');
+  const bool runs = name_end != std::string::npos && name_end + 2 < stat.size() && stat[name_end + 2] == 'R';
+  return runs ? "computing" : "blocked in a system call";
+}
+
+/// A connection to a socket of this machine that listens; empty where it does not.
+file_descriptor connection_to(std::string_view name) {
+  file_descriptor made(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un whom{};
+  whom.sun_family = AF_UNIX;
+  if (!made || name.size() >= sizeof whom.sun_path) return {};
+  std::memcpy(whom.sun_path + 1, name.data(), name.size());
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (::connect(made.get(), reinterpret_cast<const sockaddr*>(&whom), length) != 0) return {};
+  return made;
+}
+
 bool may_ask(const file_descriptor& who) {
   ucred its{};
   socklen_t length = sizeof its;
@@ -81,8 +104,8 @@ class no_signals {
 
 }  // namespace
 
-roll_call::roll_call(std::uint64_t job, int process, int processes)
-    : job_(job), process_(process), processes_(processes) {
+roll_call::roll_call(std::uint64_t job, int process, int processes, std::string desk)
+    : job_(job), process_(process), processes_(processes), desk_(std::move(desk)) {
   if (!listen()) return;
   const no_signals blocked;
   try {
@@ -124,6 +147,7 @@ void roll_call::set_ranks(int first, int count) {
   first_rank_ = first;
   ranks_.assign(static_cast<std::size_t>(count), {});
   for (seated_rank& each : ranks_) each.since = std::chrono::steady_clock::now();
+  kept_.make_room(ranks_.size());
 }
 
 void roll_call::set_calls(const started_calls& calls) {
@@ -143,10 +167,13 @@ void roll_call::take_back(roll_entry& entry) noexcept {
 
 roll_call::seat::seat(roll_call& of, int local) : of_(of), local_(local) {
   const fiber* const mine = fiber::current();
+  if (mine != nullptr) thread_ = &mine->owner();
   const std::lock_guard lock(of_.lock_);
   seated_rank& its = of_.ranks_[static_cast<std::size_t>(local)];
   its.thread = ::gettid();
   its.on = mine != nullptr ? mine->where() : fiber::whereabouts();
+  its.by = thread_;
+  if (thread_ != nullptr) of_.kept_.add(*thread_);
 }
 
 roll_call::seat::~seat() {
@@ -154,6 +181,8 @@ roll_call::seat::~seat() {
   seated_rank& its = of_.ranks_[static_cast<std::size_t>(local_)];
   its.thread = 0;
   its.on = {};
+  its.by = nullptr;
+  if (thread_ != nullptr) of_.kept_.take_back(*thread_);
 }
 
 void roll_call::serve() noexcept {
@@ -161,7 +190,10 @@ void roll_call::serve() noexcept {
   while (true) try {
       ::poll(awaited.data(), awaited.size(), milliseconds_between_looks);
       if (awaited[0].revents != 0) return;
-      look();
+      if (const std::string warnings = look(); !warnings.empty()) {
+        std::fputs(warnings.c_str(), stderr);
+        tell_desk();
+      }
       if (awaited[1].revents == 0) continue;
       file_descriptor asking(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (asking)
@@ -172,8 +204,8 @@ void roll_call::serve() noexcept {
     }
 }
 
-/// Without memory of its own: it is done whether or not somebody ever asks.
-void roll_call::look() {
+/// Without memory of its own, as long as there is nothing to say: it is done whether or not somebody ever asks.
+std::string roll_call::look() {
   const auto now = std::chrono::steady_clock::now();
   const std::lock_guard lock(lock_);
   for (const roll_entry& each : entries_) ranks_[local_of(each)].counted += each.moves();
@@ -181,6 +213,36 @@ void roll_call::look() {
     const std::uint64_t moves = std::exchange(each.counted, 0);
     if (std::exchange(each.moves, moves) != moves) each.since = now;
   }
+  kept_.look(now);
+  std::string warnings;
+  while (const auto kept = kept_.next_to_tell()) warnings += warn_of(*kept);
+  return warnings;
+}
+
+std::string roll_call::warn_of(const kept_threads::kept& which) const {
+  const int others = kept_.ranks_of(*which.thread) - 1;
+  std::string who, beside;
+  pid_t thread = 0;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    if (ranks_[i].by != which.thread) continue;
+    thread = ranks_[i].thread;
+    const std::string number = std::to_string(first_rank_ + static_cast<int>(i));
+    if (ranks_[i].on.self == which.fiber) who = "rank " + number;
+    beside += (beside.empty() ? "" : ", ") + number;
+  }
+  if (who.empty()) who = "a fiber that a rank of " + beside + " has made";
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(which.time).count();
+  return "weft: warning: " + who + " keeps its thread (" + std::to_string(thread) + ", " + doing(thread) + ") for " +
+         std::to_string(seconds) + " s now while other fibers could run; " + std::to_string(others) +
+         (others == 1 ? " other rank is" : " other ranks are") +
+         " on that thread. What blocks goes through weft::mutex, runtime.wait or runtime.blocking, and long work calls "
+         "runtime.yield; `weft ps " +
+         roll_job_name(job_) + "` shows the stack\n";
+}
+
+/// The connection alone says it.
+void roll_call::tell_desk() const noexcept {
+  if (!desk_.empty()) connection_to(desk_);
 }
 
 void roll_call::answer(file_descriptor asking) {
@@ -230,6 +292,8 @@ void roll_call::describe(std::string& to, std::size_t local, std::string_view ma
   add_number(to, "thread", static_cast<std::uint64_t>(its.thread != 0 ? its.thread : ::getpid()));
   add_number(to, "moves", its.moves);
   add_number(to, "quiet", static_cast<std::uint64_t>(quiet.count()));
+  const auto kept = std::chrono::duration_cast<std::chrono::seconds>(kept_.time_of(its.on.self));
+  if (kept.count() > 0) add_number(to, "keeps", static_cast<std::uint64_t>(kept.count()));
   if (its.on.self != nullptr) {
     add_address(to, "fiber", its.on.self);
     add_address(to, "running", its.on.running);

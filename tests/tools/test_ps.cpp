@@ -155,6 +155,41 @@ TEST_CASE("weft run says once who is stuck, and before it ends a job whose time 
   }
 }
 
+TEST_CASE("a rank that keeps its thread from others is warned of once, with its stack") {
+  SECTION("for ever, in a std::mutex that another rank of the thread holds") {
+    const auto ended = weft_test::run(
+        job_of({"-n", "4", "--ranks-per-process", "2", "--workers", "1", "--timeout", "8"}, {"mutex", "3"}));
+    CHECK(ended.status == 124);
+    const std::string warning = line_of(ended.error, "weft: warning: rank 3 keeps its thread (");
+    CHECK_THAT(warning, ContainsSubstring(", blocked in a system call) for ") &&
+                            ContainsSubstring("1 other rank is on that thread") &&
+                            ContainsSubstring("runtime.blocking") && ContainsSubstring("`weft ps "));
+    const std::size_t shown = ended.error.find("weft run: rank 3 (pid ");
+    REQUIRE(shown != std::string::npos);
+    CHECK_THAT(line_of(ended.error, "weft run: rank 3 (pid "), ContainsSubstring("keeps its thread here:"));
+    const std::string stack = ended.error.substr(shown);
+    CHECK_THAT(stack, ContainsSubstring("lock_forever") && ContainsSubstring("stuck_program.cpp:"));
+    CHECK(ended.error.find("weft: warning:", ended.error.find("weft: warning:") + 1) == std::string::npos);
+    CHECK(ended.error.find("keeps its thread here", shown + 100) == std::string::npos);
+  }
+  SECTION("for some time, with work of its own") {
+    const auto ended = weft_test::run(job_of({"-n", "3", "--ranks-per-process", "3", "--workers", "1"}, {"work", "1"}));
+    CHECK(ended.status == 0);
+    CHECK_THAT(ended.error, ContainsSubstring("weft: warning: rank 1 keeps its thread (") &&
+                                ContainsSubstring("2 other ranks are on that thread") &&
+                                ContainsSubstring("work_in_own_code"));
+  }
+}
+
+TEST_CASE("who keeps its thread from nobody is not warned of") {
+  const auto how = GENERATE(as<std::string>(), "alone", "yield", "blocking");
+  const auto each = GENERATE(as<std::string>(), "1", "2");
+  CAPTURE(how, each);
+  const auto ended = weft_test::run(job_of({"-n", "2", "--ranks-per-process", each, "--workers", "1"}, {how, "1"}));
+  CHECK(ended.status == 0);
+  CHECK(ended.error.empty());
+}
+
 TEST_CASE("weft ps lists jobs, and knows one by the beginning of its name") {
   const weft_test::launcher job(job_of({"-n", "2"}, {"sleep", "0"}));
   REQUIRE(job.said("stuck", 1));
@@ -190,6 +225,7 @@ TEST_CASE("what a roll says survives the way, and what no process writes is refu
   rank.rank = 5;
   rank.state = 'T';
   rank.quiet = 12;
+  rank.keeps = 7;
   roll_member member;
   member.begun = 842;
   member.call = "allreduce";
@@ -207,6 +243,7 @@ TEST_CASE("what a roll says survives the way, and what no process writes is refu
   REQUIRE(again.size() == 1);
   CHECK(to_text(again) == text);
   CHECK(again[0].host == its.host);
+  CHECK(again[0].ranks[0].keeps == 7);
   CHECK(again[0].ranks[0].frames[0].function == "f<int>(char)");
   CHECK(again[0].ranks[0].frames[0].whose == frame_owner::weft);
   CHECK(parse_roll("process job=1\nrank rank=1\n")[0].problems.size() == 1);

@@ -12,6 +12,7 @@
 #include <weft/processes/this_host.hpp>
 #include <weft/runtime/roll_line.hpp>
 
+#include "kept_desk.hpp"
 #include "subreaper.hpp"
 
 namespace weft::tools {
@@ -31,9 +32,15 @@ local_processes::local_processes(event_loop& loop, reaper& of_job, const job_set
       events_(std::move(events)),
       output_(output),
       errors_(errors),
-      input_(std::move(input)) {
+      input_(std::move(input)),
+      kept_(std::make_unique<kept_desk>(
+          loop_, rolls_, roll_range{roll_job_name(share_.job.number), share_.processes.first, share_.processes.count},
+          errors_)) {
+  share_.roll_desk = kept_->name();
   become_subreaper();
 }
+
+local_processes::~local_processes() = default;
 
 /// Those that run here; nothing for the others. Each is looked for before one is started.
 std::vector<std::string> local_processes::find_programs() const {

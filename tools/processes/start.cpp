@@ -113,6 +113,7 @@ std::vector<std::string> environment_of(const job_settings& settings, const loca
   variables["WEFT_PLACE"] = listed(share, process);
   variables["WEFT_GIVEN_CPUS"] = to_string(topology::this_thread_binding());
   variables["WEFT_BOUND_CPUS"] = listed(cpus);
+  variables["WEFT_ROLL"] = share.roll_desk;
   std::vector<std::string> lines;
   for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
   return lines;

@@ -173,10 +173,10 @@ std::vector<roll_socket> parse_sockets(std::string_view table, uid_t user) {
 
 std::vector<roll_socket> find_sockets() { return parse_sockets(contents("/proc/net/unix"), ::getuid()); }
 
-file_descriptor listen_for_askers(std::string_view job) {
+file_descriptor listen_for_askers(std::string_view job, std::string_view who) {
   file_descriptor made(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un own;
-  const socklen_t length = address_of(roll_socket_name(job, "run"), own);
+  const socklen_t length = address_of(roll_socket_name(job, who), own);
   if (made && (::bind(made.get(), reinterpret_cast<const sockaddr*>(&own), length) != 0 ||
                ::listen(made.get(), SOMAXCONN) != 0))
     made.reset();

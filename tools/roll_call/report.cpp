@@ -97,6 +97,7 @@ roll_rank read_rank(words line) {
     line.get("thread", its.thread);
     line.get("moves", its.moves);
     line.get("quiet", its.quiet);
+    line.get("keeps", its.keeps);
     line.get("phase", its.phase);
     line.get("fiber", its.fiber);
     line.get("running", its.running);
@@ -215,6 +216,7 @@ void write(std::string& to, const roll_rank& its) {
   add(to, "thread", its.thread, 0);
   add(to, "moves", its.moves, std::uint64_t{0});
   add(to, "quiet", its.quiet, std::uint64_t{0});
+  add(to, "keeps", its.keeps, std::uint64_t{0});
   add(to, "phase", its.phase);
   add(to, "state", std::string(its.state == '?' ? 0 : 1, its.state));
   add(to, "parked", its.parked ? 1 : 0, 0);
@@ -264,6 +266,7 @@ json as_json(const roll_rank& its) {
           {"stack", json::array()}};
   if (!its.phase.empty()) to["phase"] = its.phase;
   if (its.kept_by >= 0) to["thread_kept_by"] = its.kept_by;
+  if (its.keeps > 0) to["keeps_thread_seconds"] = its.keeps;
   for (const roll_member& each : its.members) to["communicators"].push_back(as_json(each));
   for (const roll_frame& each : its.frames) to["stack"].push_back(as_json(each));
   return to;

@@ -338,6 +338,13 @@ std::string in_full(const roll_rank& of, const roll_process& at) {
       text += (its.stage == "unmatched" ? ", nothing has come" : "") + std::string(its.blocks ? ", blocks" : "") + "\n";
     }
   }
+  return text + stack_text(of);
+}
+
+}  // namespace
+
+std::string stack_text(const roll_rank& of) {
+  std::string text;
   const auto outermost =
       std::ranges::find(of.frames.rbegin(), of.frames.rend(), frame_owner::program, &roll_frame::whose);
   const auto shown =
@@ -354,10 +361,8 @@ std::string in_full(const roll_rank& of, const roll_process& at) {
   }
   if (shown < of.frames.size())
     text += "  and " + std::to_string(of.frames.size() - shown) + " that have called these\n";
-  return text;
+  return printable(text);
 }
-
-}  // namespace
 
 std::string who_is_stuck(const std::vector<roll_process>& roll) {
   const auto views = views_of(roll);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <weft/runtime/clock.hpp>
 #include <weft/runtime/context.hpp>
+#include <weft/runtime/single_writer.hpp>
 #include <weft/runtime/stack.hpp>
 #include <weft/runtime/waiter.hpp>
 
@@ -88,10 +89,14 @@ class fiber final : public waiter {
 /// Fibers in the order in which they came. Needs no memory: a fiber is in one queue at most. One thread's.
 class fiber_queue {
  public:
+  /// Any thread may ask that.
   bool empty() const noexcept { return first_ == nullptr; }
   void push(fiber& last) noexcept {
     last.next_ = nullptr;
-    (last_ == nullptr ? first_ : last_->next_) = &last;
+    if (last_ == nullptr)
+      first_ = &last;
+    else
+      last_->next_ = &last;
     last_ = &last;
   }
   /// The one that came first. There must be one.
@@ -103,7 +108,7 @@ class fiber_queue {
   }
 
  private:
-  fiber* first_ = nullptr;
+  single_writer<fiber*> first_{nullptr};
   fiber* last_ = nullptr;
 };
 

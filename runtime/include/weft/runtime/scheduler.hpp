@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 #include <weft/runtime/fiber.hpp>
+#include <weft/runtime/single_writer.hpp>
 
 namespace weft {
 
@@ -87,6 +88,15 @@ class scheduler {
   /// How many fibers have not ended.
   std::size_t size() const noexcept { return live_; }
 
+  /// What another thread sees of it.
+  struct glimpse {
+    std::uint64_t switches = 0;     ///< the same as before: no other fiber has had a turn since
+    const void* running = nullptr;  ///< a fiber, which may have ended since; null: none
+    bool others_ready = false;      ///< some fiber is runnable beside it
+  };
+  /// Any thread, as long as the scheduler lives. The three may be of different moments: one look proves nothing.
+  glimpse look() const noexcept;
+
  private:
   friend class fiber;
 
@@ -118,12 +128,13 @@ class scheduler {
   stack_pool stacks_;
   std::size_t live_ = 0;
   fiber_queue ready_;
-  fiber* running_ = nullptr;
+  single_writer<fiber*> running_{nullptr};
   fiber* ended_ = nullptr;   // left its stack for good, to be recycled
   context* home_ = nullptr;  // run()'s own
   trace::track* outside_ = nullptr;  // the thread's, where no fiber runs
-  unsigned switches_ = 0;
-  fiber* earliest_ = nullptr;  // fibers with deadlines, in their order
+  single_writer<std::uint64_t> switches_{0};
+  std::uint64_t busy_at_ = busy_interval;  // that many switches: the busy hook's turn
+  fiber* earliest_ = nullptr;              // fibers with deadlines, in their order
   fiber* latest_ = nullptr;
   std::function<void()> idle_;
   std::function<void()> busy_;

@@ -32,6 +32,7 @@ struct membership {
   std::string switches;   ///< above this process's node: topology::switches_by_slurm; empty: not known
   std::uint64_t job = 0;  ///< the same for all processes of the job
   std::string secret;     ///< likewise; control connections prove that they know it
+  std::string roll_desk;  ///< the socket of who started it and looks at stacks when told; empty: nobody does
   int ranks = 1;          ///< that this process hosts
   int workers = 1;        ///< threads that these run on, unless the settings say
   std::vector<topology::cpu_set> worker_cpus;  ///< what each of those threads is bound to; empty: to nothing

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
+#include <weft/process/kept_threads.hpp>
 #include <weft/runtime/fiber.hpp>
 #include <weft/runtime/socket.hpp>
 #include <weft/runtime/thread.hpp>
@@ -42,9 +43,13 @@ class roll_entry : public boost::intrusive::list_base_hook<> {
 /// whoever of the same user, or root, connects: lines of a word and KEY=VALUE behind it, as tools/roll_call/report.hpp
 /// reads them. A thread of its own does so, which looks at the moves of all ranks once a second beside that: so nobody
 /// else has to look at a clock. Where there can be no socket or no thread nobody can ask, and nothing looks.
+///
+/// A rank that keeps its thread for a second from others which could run is warned of on stderr. Who has started the
+/// process is told by a connection to his socket, so that he can look at the stack, which this process does not.
 class roll_call {
  public:
-  roll_call(std::uint64_t job, int process, int processes);
+  /// `desk`: the name of that socket; empty: there is none.
+  roll_call(std::uint64_t job, int process, int processes, std::string desk = {});
   roll_call(const roll_call&) = delete;
   roll_call& operator=(const roll_call&) = delete;
   /// No entry may be left. Blocks while somebody is told, for a second at most.
@@ -71,6 +76,7 @@ class roll_call {
    private:
     roll_call& of_;
     int local_;
+    const scheduler* thread_ = nullptr;
   };
 
  private:
@@ -78,13 +84,17 @@ class roll_call {
   struct seated_rank {
     pid_t thread = 0;
     weft::fiber::whereabouts on;
+    const scheduler* by = nullptr;         ///< of the fiber
     std::uint64_t moves = 0, counted = 0;  ///< at the last look, and so far in this one
     time_point since{};
   };
 
   bool listen();
   void serve() noexcept;
-  void look();
+  /// What is to be said of threads that are kept; nothing mostly.
+  std::string look();
+  std::string warn_of(const kept_threads::kept& which) const;
+  void tell_desk() const noexcept;
   void answer(file_descriptor asking);
   std::string describe();
   void describe(std::string& to, std::size_t local, std::string_view main_stack,
@@ -95,6 +105,7 @@ class roll_call {
 
   const std::uint64_t job_;
   const int process_, processes_;
+  const std::string desk_;
   const std::chrono::system_clock::time_point begun_ = std::chrono::system_clock::now();
   file_descriptor listener_;
   file_descriptor stop_;  // readable: the thread is to end
@@ -103,6 +114,7 @@ class roll_call {
   int first_rank_ = 0;
   const started_calls* calls_ = nullptr;
   std::vector<seated_rank> ranks_;
+  kept_threads kept_;
   boost::intrusive::list<roll_entry> entries_;
   thread thread_;
 };

@@ -16,12 +16,16 @@
 
 namespace weft::tools {
 
+class kept_desk;
+
 class local_processes final : public job_processes {
  public:
   /// `input` is for process 0. What is given by reference must outlive this. This process becomes the one
   /// that adopts what its processes leave behind.
   local_processes(event_loop& loop, reaper& of_job, const job_settings& settings, local_share share, job_events events,
                   sink& output, sink& errors, std::unique_ptr<process_input> input);
+
+  ~local_processes() override;
 
   void start() override;
   bool running() const noexcept override { return running_ > 0; }
@@ -60,6 +64,7 @@ class local_processes final : public job_processes {
   sink& errors_;
   std::unique_ptr<process_input> input_;
   roll_taker rolls_{loop_};
+  std::unique_ptr<kept_desk> kept_;
   std::vector<member> members_;
   int running_ = 0;
   std::vector<std::pair<int, ending>> untold_;  ///< exits that another's end may have caused

@@ -30,6 +30,7 @@ struct local_share {
   int hosts = 1;  ///< those of the job
   store_job job;
   std::string store_address;
+  std::string roll_desk = {};  ///< the socket where processes tell that a rank keeps its thread; empty: there is none
 };
 
 /// The environment of process `process`: the launcher's own, under -x, under what weft itself says. `cpus` are what

@@ -31,8 +31,8 @@ std::vector<roll_socket> parse_sockets(std::string_view table, uid_t user);
 /// Those of this machine now.
 std::vector<roll_socket> find_sockets();
 
-/// A socket for whoever asks this `weft run`; it does not wait. Empty where the system refuses it.
-file_descriptor listen_for_askers(std::string_view job);
+/// A socket for whoever asks this process as `who` of the job; it does not wait. Empty where the system refuses it.
+file_descriptor listen_for_askers(std::string_view job, std::string_view who = "run");
 /// The next who asks there, and may; empty where there is none.
 file_descriptor accept_asker(const file_descriptor& listener);
 

@@ -64,6 +64,7 @@ struct roll_rank {
   int thread = 0;
   std::uint64_t moves = 0;
   std::uint64_t quiet = 0;  ///< seconds since the moves have changed
+  std::uint64_t keeps = 0;  ///< seconds for which it has kept its thread from others that could run
   std::string phase;        ///< empty: it runs
   char state = '?';         ///< of its thread, as in /proc: R, S, D, T, t
   bool parked = false;      ///< on a fiber that its thread does not run now

@@ -19,4 +19,8 @@ std::string in_short(const std::vector<roll_process>& roll);
 /// Every rank, with its calls, messages and stack.
 std::string in_full(const std::vector<roll_process>& roll);
 
+/// The stack of a rank, a line for each function from the innermost to the program's outermost one, whose file and line
+/// stand there where they are known.
+std::string stack_text(const roll_rank& of);
+
 }  // namespace weft::tools
