@@ -9,11 +9,20 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
 
 namespace weft {
+
+/// Of all threads of the process: a sleep costs some microseconds, and a number more nothing beside that.
+struct futex_counts {
+  static inline std::atomic<std::uint64_t> sleeps{0}, wakes{0};
+  static void add_to(std::atomic<std::uint64_t>& count) noexcept {
+    count.fetch_add(1, std::memory_order_relaxed);  // relaxed: only the number counts
+  }
+};
 
 /// Sleeps while the 32-bit word at `word` holds `expected`, until `futex_wake` or, unless null, for `longest`. May
 /// return early.
@@ -24,11 +33,13 @@ inline void futex_wait(const void* word, std::uint32_t expected, const std::chro
     limit.tv_sec = static_cast<time_t>(time / 1'000'000'000);
     limit.tv_nsec = static_cast<long>(time % 1'000'000'000);
   }
+  futex_counts::add_to(futex_counts::sleeps);
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, longest != nullptr ? &limit : nullptr, nullptr, 0);
 }
 
 /// Wakes who sleeps on `word`. Does not touch the word, which may be gone already: at worst somebody wakes early.
 inline void futex_wake(const void* word) noexcept {
+  futex_counts::add_to(futex_counts::wakes);
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
@@ -46,7 +57,8 @@ inline void futex_wait_either(const void* word, std::uint32_t expected, const vo
                    std::max(longest, std::chrono::nanoseconds(0));
   limit.tv_sec = static_cast<time_t>(end.count() / 1'000'000'000);
   limit.tv_nsec = static_cast<long>(end.count() % 1'000'000'000);
-  if (syscall(SYS_futex_waitv, words.data(), words.size(), 0, &limit, CLOCK_MONOTONIC) >= 0 || errno != ENOSYS) return;
+  if (syscall(SYS_futex_waitv, words.data(), words.size(), 0, &limit, CLOCK_MONOTONIC) >= 0 || errno != ENOSYS)
+    return futex_counts::add_to(futex_counts::sleeps);
   // Before Linux 5.16: looks at the other word now and then.
   const std::chrono::nanoseconds some = std::min<std::chrono::nanoseconds>(longest, std::chrono::milliseconds(1));
   futex_wait(word, expected, &some);

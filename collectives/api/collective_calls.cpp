@@ -214,10 +214,10 @@ handle communicator::start(detail::request call) {
   call.keep_operator();
   const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
   trace::recorder* const records = state_->records;
-  if (records == nullptr) return handle(begin(std::move(call)));
+  if (records == nullptr) return handle(begin(std::move(call), true));
   const detail::request as_made = call;
   const ticks now = ticks_now();
-  detail::begun_operation begun = begin(std::move(call));
+  detail::begun_operation begun = begin(std::move(call), true);
   begun->note_start(detail::traced_collective(*state_, as_made, trace::form::started), now);
   return handle(std::move(begun));
 }
@@ -228,8 +228,9 @@ handle communicator::start(detail::request call) {
   detail::known_call& known =
       detail::telling_refusals(state, [&]() -> decltype(auto) { return detail::know(state, call); });
   if (known.goes == detail::way::messages) [[unlikely]]
-    return finish_by_messages(call, known.shape);
+    return finish_by_messages(call, known);
   if (known.goes == detail::way::joined) detail::keep_input(call);
+  known.counted.add(statistics::form::blocking);
   const std::uint32_t sequence = state.next_sequence();
   state.turns.await_all();
   detail::agree_if_checked(state, call, known, sequence);
@@ -250,10 +251,12 @@ void communicator::run(detail::request call) {
   detail::write_values(sums, detail::target_of(call, shape));
 }
 
-void communicator::finish_by_messages(detail::request& call, const detail::request_shape& shape) {
+void communicator::finish_by_messages(detail::request& call, const detail::known_call& known) {
+  known.counted.add(statistics::form::blocking);
+  const detail::request_shape shape = known.shape;
   const auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape); });
   if (!plan->runs_in_order) {
-    handle(begin(std::move(call))).wait();
+    handle(begin(std::move(call), false)).wait();
     return;
   }
   detail::keep_input(call);
@@ -288,7 +291,8 @@ void communicator::run_until(const time_limit& limit, detail::request call) {
   begun[0].wait();
 }
 
-detail::begun_operation communicator::begin(detail::request call) {
+/// Counts it as a started call, if it is to be counted here.
+detail::begun_operation communicator::begin(detail::request call, bool is_counted) {
   const detail::known_call& known =
       detail::telling_refusals(*state_, [&]() -> decltype(auto) { return detail::know(*state_, call); });
   const detail::request_shape shape = known.shape;
@@ -298,9 +302,10 @@ detail::begun_operation communicator::begin(detail::request call) {
     const detail::request summed = detail::of_accumulators(call, shape, sums);
     auto begun = std::make_unique<detail::pending_reproducible>(state_, operation, std::move(sums),
                                                                 detail::target_of(call, shape));
-    begun->of_accumulators = begin(summed);
+    begun->of_accumulators = begin(summed, is_counted);
     return begun;
   }
+  if (is_counted) known.counted.add(statistics::form::started);
   detail::keep_input(call);
   std::unique_ptr<detail::plan_cache::ended_run> by_messages;
   if (known.goes == detail::way::messages) {

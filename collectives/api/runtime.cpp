@@ -175,6 +175,8 @@ void runtime::run(const std::function<void(communicator& world)>& program) {
       });
 }
 
+statistics runtime::statistics() const noexcept { return state_->host.counts(); }
+
 void runtime::spawn(std::function<void()> function) {
   scheduler* const fibers = scheduler::current();
   if (fibers == nullptr)

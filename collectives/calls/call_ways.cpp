@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <weft/calls/agreement.hpp>
 #include <weft/calls/call_ways.hpp>
 #include <weft/hierarchy/leaders.hpp>
@@ -9,6 +10,18 @@ namespace {
 way way_of(const communicator_state& state, const request& call) {
   if (joins(state, call)) return way::joined;
   return meets_on_node(state, call) ? way::node : way::messages;
+}
+
+statistics::road road_of(way goes) noexcept {
+  switch (goes) {
+    case way::messages:
+      break;
+    case way::joined:
+      return statistics::road::process_memory;
+    case way::node:
+      return statistics::road::node_memory;
+  }
+  return statistics::road::messages;
 }
 
 void prepare_between(known_call& known, const request& call) {
@@ -28,6 +41,8 @@ void prepare_between(known_call& known, const request& call) {
 void find_out(communicator_state& state, const request& call, known_call& known) {
   known.shape = check_counts(state, call);
   known.goes = way_of(state, call);
+  known.counted = {&state.counts.of(call.what, road_of(known.goes)),
+                   std::max(call.in_count, call.out_count) * call.element_bytes};
   known.has_joined = false;
   if (known.goes != way::messages) {
     const collective_call agreed = agreed_call(call, known.shape);

@@ -32,6 +32,7 @@ class communicator_state::listing final : public roll_entry {
 
   int job_rank() const noexcept override { return of_.self->job_rank; }
   std::uint64_t moves() const noexcept override;
+  void add_calls(statistics& sum) const noexcept override { of_.counts.add_to(sum); }
   bool describe(std::string& to, const std::function<bool(const void*)>& on_stack,
                 std::chrono::nanoseconds longest) const override;
 

@@ -70,9 +70,16 @@ std::unique_ptr<planned_collective> make_plan(const std::shared_ptr<communicator
   const traced_call traced(*of, "plan");
   const known_call& known = telling_refusals(*of, [&]() -> decltype(auto) { return know(*of, call); });
   const request_shape shape = known.shape;
-  if (known.goes == way::messages) return std::make_unique<planned_by_messages>(of, call, shape);
-  if (of->host.settings().check) agree_on_plan(*of, agreed_call(call, shape), of->next_sequence());
-  return std::make_unique<planned_in_memory>(of, call, shape);
+  const counted_calls counted = known.counted;
+  std::unique_ptr<planned_collective> made;
+  if (known.goes == way::messages) {
+    made = std::make_unique<planned_by_messages>(of, call, shape);
+  } else {
+    if (of->host.settings().check) agree_on_plan(*of, agreed_call(call, shape), of->next_sequence());
+    made = std::make_unique<planned_in_memory>(of, call, shape);
+  }
+  made->count_by(counted);
+  return made;
 }
 
 }  // namespace weft::detail

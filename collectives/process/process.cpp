@@ -244,6 +244,7 @@ void process::leave() noexcept {
   roll_->say("leaves the job");
   end_trace();
   if (monitor_ == nullptr) return;
+  if (settings_.statistics) tell_statistics();
   try {
     await_all();
     messages_->drain(steady_clock_source().now() + leaving_time);

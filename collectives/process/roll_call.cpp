@@ -163,6 +163,18 @@ void roll_call::add(roll_entry& entry) {
 void roll_call::take_back(roll_entry& entry) noexcept {
   const std::lock_guard lock(lock_);
   entries_.erase(entries_.iterator_to(entry));
+  entry.add_calls(left_);
+}
+
+void roll_call::add_calls(statistics& sum) noexcept {
+  const std::lock_guard lock(lock_);
+  for (std::size_t what = 0; what < sum.collectives.size(); ++what)
+    for (std::size_t by = 0; by < statistics::roads; ++by)
+      for (std::size_t as = 0; as < statistics::forms; ++as) {
+        statistics::volume& to = sum.collectives[what][by][as];
+        to = to + left_.collectives[what][by][as];
+      }
+  for (const roll_entry& each : entries_) each.add_calls(sum);
 }
 
 roll_call::seat::seat(roll_call& of, int local) : of_(of), local_(local) {

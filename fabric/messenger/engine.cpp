@@ -17,7 +17,7 @@ engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
     : network_(std::move(network)),
       settings_(std::move(settings)),
       troubles_(*settings_.time),
-      flow_(*network_, settings_, slots_, operations_, departures_, troubles_),
+      flow_(*network_, settings_, slots_, operations_, departures_, troubles_, counts_),
       agreements_(settings_, flow_, rooms_, troubles_) {}
 
 engine::~engine() {
@@ -136,9 +136,13 @@ void engine::begin(operation& begun) noexcept {
 
 void engine::begin_send(send_operation& send) {
   const int process = send.at->members->process[static_cast<std::size_t>(send.peer)];
-  if (process == settings_.process) return send_home(send);
+  if (process == settings_.process) {
+    counts_.at_once[message_counts::own_process].add(send.bytes);
+    return send_home(send);
+  }
   peer& to = flow_.to(process);
   if (to.lost) return fail(send, lost_error(process));
+  (send.bytes <= settings_.eager_limit ? counts_.at_once : counts_.granted)[to.road].add(send.bytes);
   if (send.bytes <= settings_.eager_limit || !settings_.prepost) {
     if (send.poisoned != nullptr) [[unlikely]]
       return send_poisoned(to, send);

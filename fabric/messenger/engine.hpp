@@ -5,6 +5,7 @@
 #include <atomic>
 #include <string>
 #include <string_view>
+#include <weft/fabric/message_counts.hpp>
 #include <weft/fabric/messenger_settings.hpp>
 #include <weft/fabric/participant.hpp>
 #include <weft/fabric/slot_map.hpp>
@@ -47,6 +48,8 @@ class engine final : private receiver {
   void listen() noexcept;
   std::uint64_t events() const noexcept { return events_.load(std::memory_order_relaxed); }  // relaxed: is compared
 
+  /// Any thread may read them.
+  const message_counts& counts() const noexcept { return counts_; }
   const messenger_settings& settings() const noexcept { return settings_; }
   transport& network() noexcept { return *network_; }
   /// Any thread may leave something there.
@@ -205,6 +208,7 @@ class engine final : private receiver {
   token token_;
   std::unique_ptr<transport> network_;
   messenger_settings settings_;
+  message_counts counts_;
   transfer_slots slots_;
   ended_operations operations_;
   troubles troubles_;

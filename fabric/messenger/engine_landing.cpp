@@ -159,6 +159,7 @@ void engine::piece_landed(landing& arriving, std::size_t bytes, bool whole) {
   if (arriving.landed == arriving.bytes) {
     receive_operation& receive = *arriving.operation;
     receive.received = arriving.bytes;
+    counts_.received.add(arriving.bytes);
     if (receive.in_mailbox) receive.at->here->messages.remove_posted(receive);
     remove(arriving);
     operations_.end(receive);

@@ -57,6 +57,7 @@ void engine::deliver(receive_operation& receive, int source, std::uint64_t tag, 
   receive.source = source;
   receive.received_tag = tag;
   receive.received = bytes;
+  counts_.received.add(bytes);
   operations_.end(receive);
 }
 

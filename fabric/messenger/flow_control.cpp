@@ -44,13 +44,15 @@ constexpr std::chrono::milliseconds between_checks{10};
 }  // namespace
 
 flow_control::flow_control(transport& network, messenger_settings& settings, transfer_slots& slots,
-                           ended_operations& operations, slot_map<departure>& departures, troubles& found)
+                           ended_operations& operations, slot_map<departure>& departures, troubles& found,
+                           message_counts& counts)
     : network_(network),
       settings_(settings),
       slots_(slots),
       operations_(operations),
       departures_(departures),
       troubles_(found),
+      counts_(counts),
       bell_(settings),
       frame_limit_(sizeof(header) + settings.eager_limit) {
   for (std::size_t i = 0; i < settings.first_rank.size(); ++i)
@@ -76,6 +78,8 @@ void flow_control::start(std::span<const address> endpoints) {
   network_.start(endpoints, others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_);
   inject_limit_ = std::min(network_.limits().inject, frame_limit_);
   to(settings_.process).connected = true;
+  for (const auto& each : peers_)
+    each->road = network_.is_near(each->process) ? message_counts::node_memory : message_counts::network;
   for (std::size_t i = static_cast<std::size_t>(settings_.process) + 1; i < peers_.size(); ++i) {
     header hello;
     hello.kind = message_kind::hello;
@@ -172,7 +176,10 @@ bool flow_control::try_transmit(peer& to, header& h, const std::byte* body, std:
   const std::size_t size = sizeof(header) + bytes;
   if (h.kind == message_kind::credit) h.destination = gives_for_nothing(to) ? 0 : 1;
   const std::int64_t cost = costs_credit(h) ? credit_cost(size) : 0;
-  if (cost != 0 && to.credit - cost < reserve) return false;
+  if (cost != 0 && to.credit - cost < reserve) {
+    ++counts_.without_credit;
+    return false;
+  }
   h.job = settings_.job;
   h.process = static_cast<std::uint32_t>(settings_.process);
   h.incarnation = settings_.incarnations[static_cast<std::size_t>(settings_.process)];
@@ -205,6 +212,7 @@ bool flow_control::taken(peer& by, bool accepted) {
     bell_.sent(by);
     return true;
   }
+  ++counts_.refused;
   const auto now = settings_.time->now();
   if (now - by.refused_last > longest_pause) by.refused_since = now;
   by.refused_last = now;
@@ -366,6 +374,7 @@ void flow_control::check_sequences() {
 void flow_control::note_stored(int process, std::ptrdiff_t bytes) {
   peer& from = to(process);
   from.stored = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(from.stored) + bytes);
+  counts_.note_stored(bytes);
   if (process == settings_.process) return;
   const bool ask = from.asked_for_envelopes ? from.stored > settings_.unexpected_limit / 2
                                             : from.stored > settings_.unexpected_limit;

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <vector>
+#include <weft/fabric/message_counts.hpp>
 #include <weft/fabric/messenger_settings.hpp>
 #include <weft/fabric/slot_map.hpp>
 #include <weft/fabric/transport.hpp>
@@ -27,7 +28,7 @@ class flow_control {
  public:
   /// What is given outlives this.
   flow_control(transport& network, messenger_settings& settings, transfer_slots& slots, ended_operations& operations,
-               slot_map<departure>& departures, troubles& found);
+               slot_map<departure>& departures, troubles& found, message_counts& counts);
 
   peer& to(int process) noexcept { return *peers_[static_cast<std::size_t>(process)]; }
   const peer& to(int process) const noexcept { return *peers_[static_cast<std::size_t>(process)]; }
@@ -135,6 +136,7 @@ class flow_control {
   ended_operations& operations_;
   slot_map<departure>& departures_;
   troubles& troubles_;
+  message_counts& counts_;
   doorbell bell_;
   std::size_t frame_limit_;
   std::size_t inject_limit_ = 0;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <weft/fabric/message_counts.hpp>
 #include <weft/runtime/clock.hpp>
 
 #include "outgoing.hpp"
@@ -25,6 +26,7 @@ struct peer {
   static constexpr int pieces_after_short_message = 8;
 
   const int process;
+  message_counts::road road = message_counts::network;  ///< to it
   std::uint32_t sent_frames = 0;
   std::uint32_t taken_frames = 0;
   std::int64_t sent_at = INT64_MIN / 2;  ///< when something was last sent to it, coarse milliseconds

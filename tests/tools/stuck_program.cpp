@@ -7,6 +7,7 @@
 // For some seconds, then the program ends:
 //   work (in its own code, while the others yield), alone (while the others wait for it), yield (all do),
 //   blocking (by runtime.blocking, while the others yield)
+// die: the process ends, and the others go on without it
 #include <unistd.h>
 
 #include <chrono>
@@ -93,6 +94,16 @@ void take_part(weft::runtime& runtime, const std::string& how, int rank, int who
   if (how == "work" || how == "yield" || how == "blocking") for_some_seconds([&] { runtime.yield(); });
 }
 
+/// Whoever does so ends well.
+void go_on_without(weft::communicator& world, bool dies) {
+  if (dies) ::raise(SIGKILL);
+  try {
+    sum_with_others(world);
+  } catch (const weft::peer_lost& lost) {
+    std::printf("rank %d is lost\n", lost.rank());
+  }
+}
+
 void get_stuck(weft::communicator& world, const std::string& how) {
   if (how == "recv" || how == "tag") wait_for_message(world);
   if (how == "spin") spin_in_own_code();
@@ -116,6 +127,7 @@ int main(int argc, char** argv) {
     }
     if (world.rank() == who) get_stuck(world, how);
     if (how == "tag" && world.rank() == 0) world.send(std::vector<double>{1}, who, 8);
+    if (how == "die") return go_on_without(world, world.rank() == who);
     take_part(runtime, how, world.rank(), who);
     if (how == "start" && world.rank() != who) sleep_in_own_code();
     sum_with_others(world);

@@ -36,6 +36,7 @@ struct command_line {
   int ranks = 0;  ///< 0: not said
   int spares = 0;
   int ranks_per_node = 0;
+  bool statistics = false;
   std::string rsh = "ssh -o BatchMode=yes";
 };
 
@@ -140,6 +141,7 @@ int run(command_line& line, const std::vector<std::string>& words) {
   if (line.stuck_after > 0) settings.stuck_after = time_of(line.stuck_after);
   settings.grace = time_of(line.grace);
   settings.continue_on_failure = line.on_failure == "continue" || (line.spares > 0 && line.on_failure.empty());
+  if (line.statistics) settings.exports.push_back("WEFT_STATISTICS=on");
   if (line.spares > 0) settings.exports.push_back("WEFT_SPARES=" + std::to_string(line.spares));
   if (line.peer_timeout > 0) settings.exports.push_back("WEFT_PEER_TIMEOUT=" + std::to_string(line.peer_timeout));
   if (!line.trace.empty())  // the ranks may run elsewhere
@@ -216,6 +218,7 @@ void add_run(CLI::App& weft, int& status) {
   app->add_option("--trace", line->trace,
                   "Write what every rank did, and when, to a file that Perfetto's viewer opens (`weft report` reads it)")
       ->type_name("FILE");
+  app->add_flag("--statistics", line->statistics, "At the end, say how often and by which roads the ranks have called");
   app->add_flag("--oversubscribe", s.oversubscribe, "More ranks than cores are meant so: say nothing");
   choose(app->add_option("--on-failure", line->on_failure,
                          "What happens to the others when a rank fails; end, and with spares continue"),

@@ -40,7 +40,7 @@ struct runtime_state;
 struct stamped;
 struct communicator_state;
 struct part;
-struct request_shape;
+struct known_call;
 }  // namespace detail
 
 /// What `communicator::agree` returns.
@@ -372,8 +372,8 @@ class communicator {
   void run_until(const time_limit& limit, detail::request call);
   handle start(detail::request call);
   void finish(detail::request& call);
-  void finish_by_messages(detail::request& call, const detail::request_shape& shape);
-  detail::begun_operation begin(detail::request call);
+  void finish_by_messages(detail::request& call, const detail::known_call& known);
+  detail::begun_operation begin(detail::request call, bool is_counted);
   plan make_plan(detail::request call);
   std::optional<communicator> divide(const char* operation, const detail::part& as);
   template <class Gather>

@@ -12,6 +12,7 @@
 #include <weft/mutex.hpp>
 #include <weft/node_memory.hpp>
 #include <weft/runtime/event.hpp>
+#include <weft/statistics.hpp>
 
 namespace weft {
 
@@ -59,6 +60,10 @@ class runtime {
   node_array<T> allocate(std::size_t count) {
     return {node_allocator<T>(*this), count};
   }
+
+  /// What the ranks of this process have done so far, in numbers; the option `statistics` has the whole job's told at
+  /// its end. Any thread. Does not block for long.
+  weft::statistics statistics() const noexcept;
 
   // For work of the program's own while its ranks wait. An event (runtime/event.hpp) tells a waiting fiber or thread
   // that it is done; mutex.hpp has locks. What blocks otherwise, as std::mutex, std::thread::join and read do, stops

@@ -140,6 +140,7 @@ struct communicator_state {
   std::unique_ptr<known_call> announcing;
   std::shared_ptr<const bound_schedule> announces_by;  ///< and its plan, where that goes by messages, else null
   plan_cache plans;
+  call_counts counts;                         ///< of its calls
   known_calls known;                          ///< the latest that blocked
   schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm
   std::unordered_map<choice_request, schedules::selected, choice_hash> choices;  ///< by measured costs

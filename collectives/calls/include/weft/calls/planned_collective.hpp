@@ -7,6 +7,7 @@
 #include <optional>
 #include <weft/calls/accumulators.hpp>
 #include <weft/calls/pending.hpp>
+#include <weft/request/call_counts.hpp>
 
 namespace weft::detail {
 
@@ -17,9 +18,12 @@ class planned_collective : public pending {
     if (copied_ != 0) std::memcpy(copy_.get(), in_, copied_);
     if (sums_) sums_->refill(in_);
     started_ = true;
+    counted_.add(statistics::form::planned);
     begin();
   }
   bool started() const noexcept { return started_; }
+  /// Where its starts are counted; before the first.
+  void count_by(const counted_calls& counted) noexcept { counted_ = counted; }
   /// What was started is done: throws what it failed with.
   void end() {
     started_ = false;
@@ -58,6 +62,7 @@ class planned_collective : public pending {
   std::unique_ptr<std::byte[]> copy_;  // of the input that an all-to-all in place would write
   std::size_t copied_ = 0;             // bytes
   bool started_ = false;
+  counted_calls counted_;
 };
 
 }  // namespace weft::detail

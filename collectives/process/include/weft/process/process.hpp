@@ -24,6 +24,7 @@
 #include <weft/runtime/progress.hpp>
 #include <weft/runtime/trace.hpp>
 #include <weft/schedules/selection.hpp>
+#include <weft/statistics.hpp>
 #include <weft/topology/network_place.hpp>
 
 namespace weft::detail {
@@ -58,6 +59,8 @@ class process {
   roll_call& roll() noexcept { return *roll_; }
   /// What the ranks here do is recorded by it; null: it is not.
   trace::recorder* records() const noexcept { return records_; }
+  /// What it has done so far. Any thread.
+  statistics counts() const noexcept;
 
   /// What the communicator of a rank here has failed with. Any thread.
   std::exception_ptr failure_of(const fabric::participant& member);
@@ -163,6 +166,8 @@ class process {
   /// After a failure others ask this process to take back what it has granted them, or they it; they must not wait
   /// until its program calls weft again. From now on a thread makes progress.
   void answer_others();
+  /// The option `statistics`: what all have done, on stderr of the first that is there. Blocks until it is told.
+  void tell_statistics() noexcept;
   /// Process `who` need not be waited for any more.
   void come(int who);
 

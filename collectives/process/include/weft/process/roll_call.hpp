@@ -17,6 +17,7 @@
 #include <weft/runtime/fiber.hpp>
 #include <weft/runtime/socket.hpp>
 #include <weft/runtime/thread.hpp>
+#include <weft/statistics.hpp>
 
 namespace weft::detail {
 
@@ -29,6 +30,8 @@ class roll_entry : public boost::intrusive::list_base_hook<> {
   virtual int job_rank() const noexcept = 0;
   /// Changes whenever the rank begins or ends something there. Any thread.
   virtual std::uint64_t moves() const noexcept = 0;
+  /// Adds the calls of collectives that the rank has made there. Any thread.
+  virtual void add_calls(statistics& sum) const noexcept = 0;
   /// Adds its lines. `on_stack` says whether an address is on a stack that the rank runs on. Any thread; waits for the
   /// messenger's token for no longer than `longest`: false where it was not to be had.
   virtual bool describe(std::string& to, const std::function<bool(const void*)>& on_stack,
@@ -64,6 +67,8 @@ class roll_call {
   /// An entry has to be taken back before it ends; only whoever asks may hold that up.
   void add(roll_entry& entry);
   void take_back(roll_entry& entry) noexcept;
+  /// Adds the calls of all entries, and of those that have been taken back.
+  void add_calls(statistics& sum) noexcept;
 
   /// While one lives its thread, or the fiber that it is made in, is that of a rank: the `local`th of the process.
   class seat {
@@ -116,6 +121,7 @@ class roll_call {
   std::vector<seated_rank> ranks_;
   kept_threads kept_;
   boost::intrusive::list<roll_entry> entries_;
+  statistics left_;  ///< the calls of those that have been taken back
   thread thread_;
 };
 

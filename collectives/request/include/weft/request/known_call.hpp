@@ -8,6 +8,7 @@
 #include <optional>
 #include <weft/kernels/combine.hpp>
 #include <weft/request.hpp>
+#include <weft/request/call_counts.hpp>
 #include <weft/request/collective_call.hpp>
 #include <weft/request/fingerprint.hpp>
 #include <weft/request/leader_call.hpp>
@@ -29,6 +30,7 @@ struct known_call {
   std::uint32_t number = 0;  ///< each that is learned has another one
   request_shape shape;
   way goes = way::messages;
+  counted_calls counted;
   call_terms terms;     ///< of those that do not go by messages
   leader_call between;  ///< of those that go by the node, but for buffers, operator and sequence
   // Of those that are joined, once one was made:

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 #include <weft/fabric/agreement_call.hpp>
+#include <weft/fabric/message_counts.hpp>
 #include <weft/fabric/messenger_settings.hpp>
 #include <weft/fabric/operation.hpp>
 #include <weft/fabric/participant.hpp>
@@ -145,6 +146,9 @@ class messenger final : public pollable {
 
   /// Polls until all frames have left, or the deadline has passed.
   void drain(clock::time_point deadline);
+
+  /// What it has carried so far. Any thread may read it, as long as the messenger lives.
+  const message_counts& counts() const noexcept;
 
   const transport_limits& limits() const noexcept;
   int process() const noexcept;

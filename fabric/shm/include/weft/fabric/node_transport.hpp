@@ -52,6 +52,7 @@ class node_transport final : public transport {
   void cancel(transfer& context) override;
   std::vector<std::uint64_t> connection_ends() const override;
   void cut(int peer, std::uint64_t their_end) noexcept override;
+  bool is_near(int peer) const noexcept override { return near(peer) != nullptr; }
   std::size_t poll(receiver& to) override;
 
  private:

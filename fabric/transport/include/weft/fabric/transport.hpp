@@ -57,6 +57,8 @@ class transport {
  public:
   virtual ~transport() = default;
   virtual const transport_limits& limits() const noexcept = 0;
+  /// Whether that peer is reached through memory of this node. Once started.
+  virtual bool is_near(int /*peer*/) const noexcept { return false; }
   /// This endpoint's address, for the others' `start`.
   virtual address local_address() const = 0;
   /// Names the peers (the index is what every other call means by `peer`; one of them may be this endpoint itself) and
