@@ -37,6 +37,7 @@ struct runtime_state {
       identities.push_back(std::move(self));
     }
     if (has_spares) part_from_spares();
+    host.begin_counting();
   }
 
   void measure(communicator_state& all) {

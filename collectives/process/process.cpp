@@ -242,9 +242,9 @@ void process::end_trace() noexcept {
 
 void process::leave() noexcept {
   roll_->say("leaves the job");
+  if (settings_.statistics) tell_statistics();
   end_trace();
   if (monitor_ == nullptr) return;
-  if (settings_.statistics) tell_statistics();
   try {
     await_all();
     messages_->drain(steady_clock_source().now() + leaving_time);

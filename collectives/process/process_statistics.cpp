@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the processes of a job have done, counted.
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <type_traits>
 #include <weft/process/process.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/sleeps.hpp>
@@ -27,6 +31,18 @@ std::string name_of(int first, int end) {
 }  // namespace
 
 statistics process::counts() const noexcept {
+  using words = std::array<std::uint64_t, sizeof(statistics) / sizeof(std::uint64_t)>;
+  static_assert(std::has_unique_object_representations_v<statistics>);
+  const statistics all = counts_in_all();
+  auto since = std::bit_cast<words>(all);
+  const auto before = std::bit_cast<words>(before_);
+  for (std::size_t i = 0; i < since.size(); ++i) since[i] -= before[i];
+  auto its = std::bit_cast<statistics>(since);
+  its.most_unexpected = all.most_unexpected;  // a peak
+  return its;
+}
+
+statistics process::counts_in_all() const noexcept {
   using fabric::message_counts;
   statistics its;
   roll_->add_calls(its);

@@ -51,6 +51,14 @@ TEST_CASE("ranks of a process are told of together, and their road is its own me
         "allreduce in process memory, calls 3368 1684 (ranks 0-1) 1684 (ranks 0-1)");
 }
 
+TEST_CASE("a job of one process is told of, too") {
+  const auto ended = run_with({"-n", "2", "--ranks-per-process", "2", "--statistics"}, {"none", "0"});
+  CHECK(ended.status == 0);
+  CHECK(ended.error.starts_with("weft: statistics of 1 of 1 process\n"));
+  CHECK(line_of(ended.error, "allreduce in process memory, calls") ==
+        "allreduce in process memory, calls 1684 1684 (ranks 0-1) 1684 (ranks 0-1)");
+}
+
 TEST_CASE("messages over a provider have their own lines") {
   const auto ended = run_with({"-n", "2", "-x", "WEFT_NODE=off", "-x", "WEFT_STATISTICS=on"}, {"none", "0"});
   CHECK(ended.status == 0);

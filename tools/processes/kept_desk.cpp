@@ -3,15 +3,20 @@
 
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <utility>
 #include <weft/roll_call/ask.hpp>
 #include <weft/roll_call/summary.hpp>
+#include <weft/runtime/error.hpp>
 #include <weft/runtime/roll_line.hpp>
 
 namespace weft::tools {
 namespace {
 
 constexpr const char* own_name = "kept";
+
+/// Each is stopped for a moment; and of a job that computes for long on many ranks a few say it all.
+constexpr std::size_t most_shown = 8;
 
 }  // namespace
 
@@ -36,28 +41,31 @@ void kept_desk::receive() {
   if (looking_ == 0) look();
 }
 
+/// Where a roll cannot be taken, as without a descriptor, nobody is shown.
+void kept_desk::take(roll_range of, bool stacks, void (kept_desk::*use)(const std::vector<roll_process>&)) {
+  ++looking_;
+  try {
+    rolls_.take(std::move(of), stacks, [this, use](const std::string& text) {
+      --looking_;
+      (this->*use)(parse_roll(text));
+      if (looking_ == 0 && again_) look();
+    });
+  } catch (const error&) {
+    --looking_;
+  }
+}
+
 void kept_desk::look() {
   again_ = false;
-  ++looking_;
-  rolls_.take(whose_, false, [this](const std::string& text) {
-    --looking_;
-    find(parse_roll(text));
-    if (looking_ == 0 && again_) look();
-  });
+  if (shown_.size() < most_shown) take(whose_, false, &kept_desk::find);
 }
 
 void kept_desk::find(const std::vector<roll_process>& roll) {
-  for (const roll_process& process : roll) {
-    bool keeps = false;
-    for (const roll_rank& rank : process.ranks) keeps = keeps || is_new(rank);
-    if (!keeps) continue;
-    ++looking_;
-    rolls_.take({whose_.job, process.number, 1}, true, [this](const std::string& text) {
-      --looking_;
-      show(parse_roll(text));
-      if (looking_ == 0 && again_) look();
-    });
-  }
+  std::size_t found = shown_.size();
+  for (const roll_process& process : roll)
+    if (std::ranges::any_of(process.ranks, [this](const roll_rank& rank) { return is_new(rank); }) &&
+        found++ < most_shown)
+      take({whose_.job, process.number, 1}, true, &kept_desk::show);
 }
 
 /// Whether it keeps its thread, and is not known to have done so all the time since it was shown.

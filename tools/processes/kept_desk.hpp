@@ -13,7 +13,7 @@
 namespace weft::tools {
 
 /// Those of some processes of this machine. They connect to tell of it; then they are asked who it is, and whoever it
-/// is looked at from outside, which its process cannot do itself.
+/// is looked at from outside, which its process cannot do itself. So it is with the first few of them.
 class kept_desk {
  public:
   /// Where there can be no socket nobody is shown.
@@ -27,6 +27,7 @@ class kept_desk {
 
  private:
   void receive();
+  void take(roll_range of, bool stacks, void (kept_desk::*use)(const std::vector<roll_process>&));
   void look();
   void find(const std::vector<roll_process>& roll);
   void show(const std::vector<roll_process>& roll);

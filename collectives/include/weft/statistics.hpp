@@ -10,7 +10,8 @@
 
 namespace weft {
 
-/// Of all ranks of a process together, since it joined its job. See runtime::statistics.
+/// Of all ranks of a process together, since it joined its job: what it did to join, as measuring the network, is left
+/// out. See runtime::statistics.
 struct statistics {
   struct volume {
     std::uint64_t count = 0;
@@ -51,11 +52,11 @@ struct statistics {
   std::uint64_t refused = 0;
   /// Times that a frame could not be sent since its receiver had not yet read those before (the option credit).
   std::uint64_t without_credit = 0;
-  /// The most bytes at a time of messages here that no receive matched yet.
+  /// The most bytes at a time of messages here that no receive matched yet, from the very start.
   std::uint64_t most_unexpected = 0;
 
   /// Times that threads of this operating system's process went to sleep in a wait of weft's, and had others woken; of
-  /// all runtimes in it, since it began.
+  /// all runtimes in it.
   std::uint64_t sleeps = 0, wakes = 0;
 };
 

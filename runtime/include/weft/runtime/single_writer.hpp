@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <type_traits>
 
 namespace weft {
 
@@ -17,7 +18,7 @@ class single_writer {
   single_writer(const single_writer&) = delete;
 
   operator T() const noexcept { return value_.load(std::memory_order_relaxed); }
-  T operator->() const noexcept { return *this; }
+  T operator->() const noexcept requires std::is_pointer_v<T> { return *this; }
 
   single_writer& operator=(const single_writer&) = delete;
   single_writer& operator=(T value) noexcept {

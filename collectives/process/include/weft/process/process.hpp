@@ -59,7 +59,9 @@ class process {
   roll_call& roll() noexcept { return *roll_; }
   /// What the ranks here do is recorded by it; null: it is not.
   trace::recorder* records() const noexcept { return records_; }
-  /// What it has done so far. Any thread.
+  /// It has joined: what it has done for that is not counted any more. Before any other thread knows of this.
+  void begin_counting() noexcept { before_ = counts_in_all(); }
+  /// What it has done since. Any thread.
   statistics counts() const noexcept;
 
   /// What the communicator of a rank here has failed with. Any thread.
@@ -166,12 +168,14 @@ class process {
   /// After a failure others ask this process to take back what it has granted them, or they it; they must not wait
   /// until its program calls weft again. From now on a thread makes progress.
   void answer_others();
+  statistics counts_in_all() const noexcept;
   /// The option `statistics`: what all have done, on stderr of the first that is there. Blocks until it is told.
   void tell_statistics() noexcept;
   /// Process `who` need not be waited for any more.
   void come(int who);
 
   options settings_;
+  statistics before_;  ///< what it had done when it had joined
   schedules::selection_parameters selection_;
   std::optional<tuning> measured_;
   std::shared_ptr<const fabric::group> everyone_;
