@@ -49,7 +49,7 @@ double predicted_seconds(communicator_state& state, const request& call, const k
       .seconds;
 }
 
-trace::road road_of(way goes) noexcept {
+trace::road traced_road(way goes) noexcept {
   switch (goes) {
     case way::messages:
       return trace::road::messages;
@@ -67,7 +67,7 @@ trace::record found_out(communicator_state& state, const request& call, const kn
   its.name = schedules::call_name(call.what);
   its.communicator = state.id();
   its.bytes = (call.in_count != 0 ? call.in_count : call.out_count) * call.element_bytes;
-  its.by = road_of(known.goes);
+  its.by = traced_road(known.goes);
   const schedules::algorithm* how = nullptr;
   if (known.goes != way::messages) {
     how = find_row(call.what, pattern_of(state, known));

@@ -17,7 +17,8 @@
 #include <weft/fabric/build_identity.hpp>
 #include <weft/kernels/combine.hpp>
 #include <weft/runtime/error.hpp>
-#include <weft/runtime/event.hpp>
+
+#include "process_channel.hpp"
 
 namespace weft::detail {
 namespace {
@@ -36,12 +37,6 @@ std::int64_t steady_now() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
-
-template <class Operation>
-struct awaited : Operation {
-  void finished() noexcept override { done.set(); }
-  event done;
-};
 
 std::string joined(const std::vector<std::string>& parts) {
   std::string all;
@@ -64,20 +59,14 @@ std::string time_of_day(std::chrono::system_clock::time_point of) {
   std::tm parts{};
   ::gmtime_r(&seconds, &parts);
   std::array<char, 80> text{};
-  std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", parts.tm_year + 1900,
-                parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-                static_cast<int>(since % 1000));
+  std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", parts.tm_year + 1900, parts.tm_mon + 1,
+                parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, static_cast<int>(since % 1000));
   return text.data();
-}
-
-bool is_lost(int process, fabric::messenger& messages) {
-  const std::vector<int> lost = messages.lost();
-  return std::ranges::find(lost, process) != lost.end();
 }
 
 /// Of a loss the program is told; nothing else is to come between two that live.
 void say_unless_lost(int process, fabric::messenger& messages, const error& failed) {
-  if (is_lost(process, messages)) return;
+  if (is_lost(messages, process)) return;
   std::fprintf(stderr, "weft: warning: the trace of process %d and this one's do not meet: %s\n", process,
                failed.what());
 }
@@ -86,8 +75,8 @@ void say_unless_lost(int process, fabric::messenger& messages, const error& fail
 
 /// What a process says of itself first.
 struct job_trace::introduction {
-  std::int64_t begun = 0;                    ///< on its clock
-  trace::clock_offset at_begin, at_end;      ///< of that
+  std::int64_t begun = 0;                ///< on its clock
+  trace::clock_offset at_begin, at_end;  ///< of that
 };
 
 /// By what its times become those of the trace.
@@ -96,33 +85,14 @@ struct job_trace::time_frame {
   trace::clock_offset at_begin, at_end;
 };
 
-/// Messages between the process that collects and one other, in a communicator of the two: what befalls others does not
-/// disturb them.
-class job_trace::channel {
+/// Between the process that collects and one other.
+class job_trace::channel : public process_channel {
  public:
-  /// Of the job's begin or its end: what has been left is never joined again.
-  enum class phase : std::uint32_t { begin, end };
+  channel(const traced_job& job, purpose of, int collector, int other, fabric::messenger& messages, progress& by)
+      : process_channel(messages, by, job.first_ranks, of, collector, other) {}
 
-  channel(const traced_job& job, phase when, int collector, int other, fabric::messenger& messages, progress& by)
-      : messages_(messages), by_(by), me_(between(job, when, collector, other), job.process == collector ? 0 : 1) {
-    messages_.join(me_);
-  }
-  channel(const channel&) = delete;
-  channel& operator=(const channel&) = delete;
-  ~channel() { messages_.leave(me_); }
-
-  void send(tag what, std::span<const std::byte> data) {
-    awaited<fabric::send_operation> sent;
-    sent.data = data.data();
-    finish(sent, what, data.size());
-  }
-  std::size_t receive(tag what, std::span<std::byte> into) {
-    awaited<fabric::receive_operation> received;
-    received.data = into.data();
-    finish(received, what, into.size());
-    return received.received;
-  }
-
+  using process_channel::receive;
+  using process_channel::send;
   template <class Value>
   void send(tag what, const Value& value) {
     send(what, std::as_bytes(std::span(&value, 1)));
@@ -134,34 +104,6 @@ class job_trace::channel {
     if (came != sizeof value) throw error(errc::protocol, "a message of the trace is too short");
     return value;
   }
-
- private:
-  /// Its id is of no rank of the job, and neither that of the processes: their leaders are numbered from the other end.
-  static std::shared_ptr<const fabric::group> between(const traced_job& job, phase when, int collector, int other) {
-    auto both = std::make_shared<fabric::group>();
-    const std::uint64_t leader = 0xffff'fffeu - 2 * static_cast<std::uint64_t>(collector) - static_cast<std::uint64_t>(when);
-    both->communicator = leader << 32 | static_cast<std::uint32_t>(other);
-    for (const int each : {collector, other}) {
-      both->world.push_back(job.first_ranks[static_cast<std::size_t>(each)]);
-      both->process.push_back(each);
-    }
-    return both;
-  }
-
-  template <class Operation>
-  void finish(awaited<Operation>& begun, tag what, std::size_t bytes) {
-    begun.at = &me_;
-    begun.peer = 1 - me_.rank;
-    begun.tag = what;
-    begun.bytes = bytes;
-    messages_.post(begun);
-    begun.done.wait(by_);
-    if (begun.failure != nullptr) std::rethrow_exception(begun.failure);
-  }
-
-  fabric::messenger& messages_;
-  progress& by_;
-  fabric::participant me_;
 };
 
 /// The file, which takes the place of one of its name only once it is whole. After a failure nothing is written.
@@ -229,7 +171,8 @@ class job_trace::file {
 job_trace::job_trace(traced_job job, std::size_t track_bytes)
     : job_(std::move(job)),
       records_(job_.first_rank, job_.hosted,
-               track_bytes * std::size_t{most_whole_tracks} / static_cast<std::size_t>(std::max(job_.hosted, most_whole_tracks))) {}
+               track_bytes * std::size_t{most_whole_tracks} /
+                   static_cast<std::size_t>(std::max(job_.hosted, most_whole_tracks))) {}
 
 bool job_trace::compares(int p) const noexcept { return job_.nodes[static_cast<std::size_t>(p)] == p && p != 0; }
 
@@ -255,13 +198,13 @@ void job_trace::tell_time(channel& other) const {
 
 void job_trace::compare_clocks(fabric::messenger& messages, progress& by) {
   if (compares(job_.process)) {
-    channel first(job_, channel::phase::begin, 0, job_.process, messages, by);
+    channel first(job_, channel::purpose::clocks, 0, job_.process, messages, by);
     at_begin_ = ask_for_time(first);
   }
   if (job_.process != 0) return;
   for (int p = 1; p < std::ssize(job_.nodes); ++p) {
     if (!compares(p)) continue;
-    channel other(job_, channel::phase::begin, 0, p, messages, by);
+    channel other(job_, channel::purpose::clocks, 0, p, messages, by);
     tell_time(other);
   }
 }
@@ -269,9 +212,9 @@ void job_trace::compare_clocks(fabric::messenger& messages, progress& by) {
 void job_trace::finish(fabric::messenger& messages, progress& by) noexcept {
   try {
     for (int collector = 0; collector < job_.process; ++collector) {
-      if (is_lost(collector, messages)) continue;
+      if (is_lost(messages, collector)) continue;
       // One that lives writes the file without this process's part.
-      if (hand_over(collector, messages, by) || !is_lost(collector, messages)) return;
+      if (hand_over(collector, messages, by) || !is_lost(messages, collector)) return;
     }
     collect(messages, by);
   } catch (const std::exception& failed) {
@@ -284,7 +227,8 @@ void job_trace::write_own(const trace::time_axis& time, int process,
   const std::string pid = ",\"pid\":" + std::to_string(process) + ",\"tid\":0,\"args\":{";
   write(",\n{\"ph\":\"M\",\"name\":\"process_name\"" + pid + "\"name\":" +
         trace::quoted("process " + std::to_string(process) + " on " + job_.hosts[static_cast<std::size_t>(process)]) +
-        "}},\n{\"ph\":\"M\",\"name\":\"process_sort_index\"" + pid + "\"sort_index\":" + std::to_string(process) + "}}");
+        "}},\n{\"ph\":\"M\",\"name\":\"process_sort_index\"" + pid + "\"sort_index\":" + std::to_string(process) +
+        "}}");
   int number = 0;
   for (const trace::track* each : records_.all()) {
     write(trace::name_track(*each, process, number));
@@ -301,13 +245,12 @@ std::string job_trace::describe_tracks() const {
 
 bool job_trace::hand_over(int collector, fabric::messenger& messages, progress& by) {
   try {
-    channel to(job_, channel::phase::end, collector, job_.process, messages, by);
+    channel to(job_, channel::purpose::trace, collector, job_.process, messages, by);
     introduction mine{records_.begun().nanoseconds, collector == 0 ? at_begin_ : trace::clock_offset{}, {}};
     if (to.receive<std::int64_t>(wish_tag) != 0) mine.at_end = ask_for_time(to);
     to.send(introduction_tag, mine);
     const auto frame = to.receive<time_frame>(frame_tag);
-    const trace::time_axis time{
-        {records_.begun(), read_ticks()}, {frame.at_begin, frame.at_end}, frame.origin};
+    const trace::time_axis time{{records_.begun(), read_ticks()}, {frame.at_begin, frame.at_end}, frame.origin};
     std::string held;
     const auto flush = [&] {
       for (std::string_view left = held; !left.empty();) {
@@ -354,9 +297,10 @@ void job_trace::collect(fabric::messenger& messages, progress& by) {
     }
   };
   for (std::size_t p = 0; p < processes; ++p) {
-    if (p == here || is_lost(static_cast<int>(p), messages)) continue;
+    if (p == here || is_lost(messages, static_cast<int>(p))) continue;
     unless_lost(p, [&] {
-      others[p] = std::make_unique<channel>(job_, channel::phase::end, job_.process, static_cast<int>(p), messages, by);
+      others[p] =
+          std::make_unique<channel>(job_, channel::purpose::trace, job_.process, static_cast<int>(p), messages, by);
       const auto node = static_cast<std::size_t>(job_.nodes[p]);
       const bool asks = job_.nodes[p] != job_.nodes[here] && !has_clock[node];
       others[p]->send(wish_tag, std::int64_t{asks});
@@ -410,7 +354,8 @@ void job_trace::collect(fabric::messenger& messages, progress& by) {
   to.close();
 }
 
-std::string job_trace::other_data(const std::vector<std::string>& tracks, const std::vector<trace::clock_line>& clocks) const {
+std::string job_trace::other_data(const std::vector<std::string>& tracks,
+                                  const std::vector<trace::clock_line>& clocks) const {
   std::string hosts, missing;
   for (std::size_t node = 0; node < job_.nodes.size(); ++node) {
     std::string processes;
@@ -433,9 +378,10 @@ std::string job_trace::other_data(const std::vector<std::string>& tracks, const 
   std::array<char, 20> job{};
   std::snprintf(job.data(), job.size(), "%016llx", static_cast<unsigned long long>(job_.job));
   return std::string("{\"program\":") + trace::quoted(program_invocation_name) +
-         ",\"version\":" + trace::quoted(fabric::this_build().version) + ",\"job\":\"" + job.data() + "\",\"begun\":\"" + time_of_day(begun_) +
-         "\",\n\"ranks\":" + std::to_string(job_.ranks) + ",\"processes\":" + std::to_string(job_.nodes.size()) +
-         ",\n\"hosts\":[" + hosts + "],\n\"tracks\":[" + joined(tracks) + "],\n\"missing\":[" + missing + "]}";
+         ",\"version\":" + trace::quoted(fabric::this_build().version) + ",\"job\":\"" + job.data() +
+         "\",\"begun\":\"" + time_of_day(begun_) + "\",\n\"ranks\":" + std::to_string(job_.ranks) +
+         ",\"processes\":" + std::to_string(job_.nodes.size()) + ",\n\"hosts\":[" + hosts + "],\n\"tracks\":[" +
+         joined(tracks) + "],\n\"missing\":[" + missing + "]}";
 }
 
 }  // namespace weft::detail

@@ -28,8 +28,8 @@ constexpr std::string_view agreed_options[]{"barrier",        "bcast",         "
                                             "bruck-limit",    "degree",        "splits",         "group-ranks",
                                             "connections",    "max-transfers", "max-reducers",   "transfer-cost",
                                             "compute-cost",   "tune",          "tune-budget",    "check",
-                                            "node",           "topology",      "spares",         "trace",         "trace-buffer",
-                                            "statistics"};
+                                            "node",           "topology",      "spares",         "trace",
+                                            "trace-buffer",   "statistics"};
 
 /// Ids of communicators begin with the leader's world rank, which is never this.
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};

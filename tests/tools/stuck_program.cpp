@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tests of `weft ps` start: ranks that sum again and again, until one of them does something else.
 //   stuck_program HOW RANK   HOW: recv (of 8 bytes from rank 0, tag 7), tag (the same, where rank 0 sends with tag 8),
-//   spin, sleep (both in this program's own code), stop (its process), start (it waits for a started sum that the others
-//   do not start), probe,
-//   mutex (a std::mutex that the rank before it holds, which yields meanwhile)
+//   spin, sleep (both in this program's own code), stop (its process), start (it waits for a started sum that the
+//   others do not start), probe, mutex (a std::mutex that the rank before it holds, which yields meanwhile)
 // For some seconds, then the program ends:
 //   work (in its own code, while the others yield), alone (while the others wait for it), yield (all do),
 //   blocking (by runtime.blocking, while the others yield)

@@ -33,7 +33,7 @@ struct command_line {
   double timeout = 0, grace = 10, stuck_after = 0;
   std::string hosts, hostfile, trace;
   int peer_timeout = 0;  ///< milliseconds; 0: as it is
-  int ranks = 0;  ///< 0: not said
+  int ranks = 0;         ///< 0: not said
   int spares = 0;
   int ranks_per_node = 0;
   bool statistics = false;
@@ -215,8 +215,9 @@ void add_run(CLI::App& weft, int& status) {
   app->add_option("--stuck-after", line->stuck_after, "Say who is stuck when nothing has moved for so long")
       ->check(check_seconds)
       ->type_name("SECONDS");
-  app->add_option("--trace", line->trace,
-                  "Write what every rank did, and when, to a file that Perfetto's viewer opens (`weft report` reads it)")
+  app->add_option(
+         "--trace", line->trace,
+         "Write what every rank did, and when, to a file that Perfetto's viewer opens (`weft report` reads it)")
       ->type_name("FILE");
   app->add_flag("--statistics", line->statistics, "At the end, say how often and by which roads the ranks have called");
   app->add_flag("--oversubscribe", s.oversubscribe, "More ranks than cores are meant so: say nothing");

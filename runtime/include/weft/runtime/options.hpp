@@ -68,7 +68,7 @@ struct options {
 
   std::string trace;                   ///< the file that gets a trace of the job; empty: none
   std::size_t trace_buffer = 1 << 20;  ///< bytes of the latest records that each rank and thread keeps for it
-  bool statistics = false;  ///< what all processes have done is told at the job's end, by the first of them
+  bool statistics = false;             ///< what all processes have done is told at the job's end, by the first of them
 
   std::chrono::milliseconds join_timeout{60'000};  ///< how long starting a job may take
   std::chrono::milliseconds peer_timeout{5'000};   ///< silence on a control connection that counts as a loss

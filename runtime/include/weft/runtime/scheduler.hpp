@@ -129,8 +129,8 @@ class scheduler {
   std::size_t live_ = 0;
   fiber_queue ready_;
   single_writer<fiber*> running_{nullptr};
-  fiber* ended_ = nullptr;   // left its stack for good, to be recycled
-  context* home_ = nullptr;  // run()'s own
+  fiber* ended_ = nullptr;           // left its stack for good, to be recycled
+  context* home_ = nullptr;          // run()'s own
   trace::track* outside_ = nullptr;  // the thread's, where no fiber runs
   single_writer<std::uint64_t> switches_{0};
   std::uint64_t busy_at_ = busy_interval;  // that many switches: the busy hook's turn
