@@ -118,15 +118,15 @@ trace::record traced_message(const communicator_state& state, const char* name, 
   return its;
 }
 
-// Where the call is like one that has been recorded and is an exchange of lines, the team leaves the times: two looks at
-// the clock are a fifth of such a call.
+// Where the call is like one that has been recorded and is one round of lines, the team leaves the times: two looks at the
+// clock are a fifth of such a call.
 void traced_collective_call::begin() noexcept {
   new (&here_) trace::on_track_of_call(*state_.records);
   new (&marks_) trace::marks;
   known_ = state_.known.find(call_);
-  const bool in_line = known_ != nullptr && known_->traced != nullptr && known_->goes == way::node &&
-                       known_->between.on_node.in_line && state_.turns.open() == 0;  // those would leave their times
-  if (in_line)
+  const auto in_lines = [&](const node_way& how) { return how.one_round && how.bytes <= fabric::arena_line_bytes; };
+  if (known_ != nullptr && known_->traced != nullptr && known_->goes == way::node && in_lines(known_->between.on_node) &&
+      state_.turns.open() == 0)  // calls that have been started would leave their times
     state_.here->between().team()->mark(&marks_);
   else
     known_ = nullptr, marks_.begun = ticks_now();
