@@ -91,14 +91,12 @@ class job_trace::channel : public process_channel {
   channel(const traced_job& job, purpose of, int collector, int other, fabric::messenger& messages, progress& by)
       : process_channel(messages, by, job.first_ranks, of, collector, other) {}
 
-  using process_channel::receive;
-  using process_channel::send;
   template <class Value>
-  void send(tag what, const Value& value) {
+  void send_value(tag what, const Value& value) {
     send(what, std::as_bytes(std::span(&value, 1)));
   }
   template <class Value>
-  Value receive(tag what) {
+  Value receive_value(tag what) {
     Value value{};
     const std::size_t came = receive(what, std::as_writable_bytes(std::span(&value, 1)));
     if (came != sizeof value) throw error(errc::protocol, "a message of the trace is too short");
@@ -181,8 +179,8 @@ trace::clock_offset job_trace::ask_for_time(channel& other) const {
   for (int i = 0; i < questions; ++i) {
     trace::clock_question asked;
     asked.sent = steady_now();
-    other.send(question_tag, asked.sent);
-    asked.told = other.receive<std::int64_t>(time_tag);
+    other.send_value(question_tag, asked.sent);
+    asked.told = other.receive_value<std::int64_t>(time_tag);
     asked.received = steady_now();
     found.learn(asked);
   }
@@ -191,8 +189,8 @@ trace::clock_offset job_trace::ask_for_time(channel& other) const {
 
 void job_trace::tell_time(channel& other) const {
   for (int i = 0; i < questions; ++i) {
-    other.receive<std::int64_t>(question_tag);
-    other.send(time_tag, steady_now());
+    other.receive_value<std::int64_t>(question_tag);
+    other.send_value(time_tag, steady_now());
   }
 }
 
@@ -247,9 +245,9 @@ bool job_trace::hand_over(int collector, fabric::messenger& messages, progress& 
   try {
     channel to(job_, channel::purpose::trace, collector, job_.process, messages, by);
     introduction mine{records_.begun().nanoseconds, collector == 0 ? at_begin_ : trace::clock_offset{}, {}};
-    if (to.receive<std::int64_t>(wish_tag) != 0) mine.at_end = ask_for_time(to);
-    to.send(introduction_tag, mine);
-    const auto frame = to.receive<time_frame>(frame_tag);
+    if (to.receive_value<std::int64_t>(wish_tag) != 0) mine.at_end = ask_for_time(to);
+    to.send_value(introduction_tag, mine);
+    const auto frame = to.receive_value<time_frame>(frame_tag);
     const trace::time_axis time{{records_.begun(), read_ticks()}, {frame.at_begin, frame.at_end}, frame.origin};
     std::string held;
     const auto flush = [&] {
@@ -303,9 +301,9 @@ void job_trace::collect(fabric::messenger& messages, progress& by) {
           std::make_unique<channel>(job_, channel::purpose::trace, job_.process, static_cast<int>(p), messages, by);
       const auto node = static_cast<std::size_t>(job_.nodes[p]);
       const bool asks = job_.nodes[p] != job_.nodes[here] && !has_clock[node];
-      others[p]->send(wish_tag, std::int64_t{asks});
+      others[p]->send_value(wish_tag, std::int64_t{asks});
       if (asks) tell_time(*others[p]);
-      said[p] = others[p]->receive<introduction>(introduction_tag);
+      said[p] = others[p]->receive_value<introduction>(introduction_tag);
       if (!asks) return;
       has_clock[node] = true;
       said[node].at_begin = said[p].at_begin;
@@ -342,7 +340,7 @@ void job_trace::collect(fabric::messenger& messages, progress& by) {
       const auto node = static_cast<std::size_t>(job_.nodes[p]);
       time_frame frame{origin, {0, 0, 0}, {0, 0, 0}};
       if (has_clock[node]) frame = {origin, said[node].at_begin, said[node].at_end};
-      others[p]->send(frame_tag, frame);
+      others[p]->send_value(frame_tag, frame);
       each_piece(write);
       std::string all;
       each_piece([&](std::string_view text) { all += text; });
