@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   weft::tools::add_bench(app, status);
   weft::tools::add_info(app, status);
   weft::tools::add_ps(app);
+  weft::tools::add_report(app, status);
   weft::tools::add_plan(app, status);
   weft::tools::add_sim(app);
   weft::tools::add_noise(app);

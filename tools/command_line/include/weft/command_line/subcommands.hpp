@@ -17,6 +17,7 @@ void add_bench(CLI::App& weft, int& status);
 void add_info(CLI::App& weft, int& status);
 void add_plan(CLI::App& weft, int& status);
 void add_ps(CLI::App& weft);
+void add_report(CLI::App& weft, int& status);
 void add_sim(CLI::App& weft);
 void add_noise(CLI::App& weft);
 void add_tune(CLI::App& weft, int& status);
