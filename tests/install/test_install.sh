@@ -27,6 +27,7 @@ for header in $public; do
 done
 
 cmp "$source/LICENSE" "$root/share/licenses/weft/LICENSE" || fail "the license is not installed"
+cmp "$source/tools/gdb/weft.py" "$root/share/weft/gdb/weft.py" || fail "the commands for gdb are not installed"
 
 # The README's program, compiled by the README's commands.
 export PKG_CONFIG_PATH=$root/$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""gdb with tools/gdb/weft.py, on a process of a stuck job and on a core of it.
+
+test_gdb.py WEFT PROGRAM SCRIPT. Where weft has no debug information the commands have to say so.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+SKIPPED = 77
+LONGEST = 120
+MISSING = "weft was built without debug information"
+
+
+def gdb(arguments, script, commands):
+    line = ["gdb", "-q", "-nx", "-batch", *arguments, "-ex", f"source {script}"]
+    for each in commands:
+        line += ["-ex", each]
+    return subprocess.run(line, capture_output=True, text=True, timeout=LONGEST)
+
+
+def process_of(program):
+    for each in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (each / "cmdline").read_bytes().split(b"\0")
+            if os.path.samefile(each / "exe", program) and b"recv" in words:
+                return int(each.name)
+        except OSError:
+            continue
+    return None
+
+
+def check(text, where):
+    for rank, function in ((0, "sum_with_others"), (1, "wait_for_message")):
+        found = re.search(rf"rank {rank}: parked on thread \d+ in {function} at \S*stuck_program.cpp:\d+; stack 0x", text)
+        assert found, f"{where}: rank {rank} is not in {function}:\n{text}"
+    assert re.search(r"#\d+  wait_for_message at \S*stuck_program.cpp:\d+", text), f"{where}: no backtrace:\n{text}"
+    assert "#0  weft::context::switch_to" in text, f"{where}: no innermost frame:\n{text}"
+
+
+def main():
+    weft, program, script = sys.argv[1:]
+    if shutil.which("gdb") is None:
+        assert os.environ.get("CI") != "true", "gdb is missing: tools/setup.sh installs it"
+        return SKIPPED
+    with tempfile.TemporaryDirectory() as folder:
+        line = [weft, "run", "-n", "2", "--ranks-per-process", "2", program, "recv", "1"]
+        job = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+        try:
+            assert "stuck" in job.stdout.readline()
+            time.sleep(1)  # rank 1 is on its way into its call
+            pid = process_of(program)
+            core = f"{folder}/core"
+            commands = ["weft fibers", "weft backtrace 1"]
+            live = gdb(["-p", str(pid)], script, [*commands, f"gcore {core}"])
+            if "not permitted" in live.stderr:
+                print(live.stderr)
+                return SKIPPED
+            if MISSING in live.stderr:
+                print("weft has no debug information, and gdb says so")
+                return 0
+            check(live.stdout, "live")
+            check(gdb([program, core], script, commands).stdout, "core")
+        finally:
+            job.terminate()
+            job.wait(LONGEST)
+    return 0
+
+
+sys.exit(main())
