@@ -26,11 +26,12 @@ def gdb(arguments, script, commands):
     return subprocess.run(line, capture_output=True, text=True, timeout=LONGEST)
 
 
-def process_of(program):
+def process_of(job, program):
+    """The process of that job: others may run the same program."""
     for each in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            words = (each / "cmdline").read_bytes().split(b"\0")
-            if os.path.samefile(each / "exe", program) and b"recv" in words:
+            parent = (each / "stat").read_text().rpartition(")")[2].split()[1]
+            if int(parent) == job.pid and os.path.samefile(each / "exe", program):
                 return int(each.name)
         except OSError:
             continue
@@ -56,7 +57,7 @@ def main():
         try:
             assert "stuck" in job.stdout.readline()
             time.sleep(1)  # rank 1 is on its way into its call
-            pid = process_of(program)
+            pid = process_of(job, program)
             core = f"{folder}/core"
             commands = ["weft fibers", "weft backtrace 1"]
             live = gdb(["-p", str(pid)], script, [*commands, f"gcore {core}"])
