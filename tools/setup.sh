@@ -14,7 +14,7 @@ weft_source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 weft_packages=(
   g++ meson ninja-build pkgconf
   libfabric-dev libhwloc-dev libboost-context-dev libhwy-dev nettle-dev
-  catch2 libcli11-dev nlohmann-json3-dev libdw-dev gdb
+  catch2 libcli11-dev nlohmann-json3-dev libdw-dev
 )
 
 # Launchers that jobs of tests are started by, a browser and a debugger; what needs one that is not there is skipped.

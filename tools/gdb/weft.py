@@ -3,15 +3,19 @@
 
   weft fibers            the ranks of the process: where each is, and its stack
   weft backtrace RANK    the stack of a rank, parked or running (also: weft bt RANK)
+  weft calls             in what call each rank is, in which communicator, and its messages there
 
-Load it with `source weft.py`. It calls nothing in the process and reads it by the debug information of weft.
+Load it with `source weft.py`. It calls nothing in the process and reads it by the debug information of weft, which the
+parts that it needs have in every build.
 """
+
+import time
 
 import gdb
 import gdb.unwinder
 
 WORD = 8
-NO_DEBUG_INFORMATION = "weft was built without debug information (-g): its ranks cannot be read"
+NO_DEBUG_INFORMATION = "the debug information of weft was stripped: its ranks cannot be read"
 
 
 def word_at(address):
@@ -129,12 +133,82 @@ def elements(vector):
         at += 1
 
 
+def listed(container):
+    """The nodes of one of Boost's intrusive lists."""
+    header = container["data_"]["root_plus_size_"]["m_header"]
+    node = header["next_"]
+    while node != header.address and node != 0:
+        yield node
+        node = node["next_"]
+
+
+def member_of(node, kind, member):
+    """The object of that type whose member the node is."""
+    offset = next(field.bitpos // 8 for field in kind.fields() if field.name == member)
+    return (node.cast(gdb.lookup_type("unsigned long")) - offset).cast(kind.pointer()).dereference()
+
+
+def text_of(name):
+    """Of an atomic that is a name, or nothing."""
+    at = name["operation_"]["_M_b"]["_M_p"]
+    return at.string() if at != 0 else ""
+
+
+ANY = {"peer": -1, "tag": (1 << 64) - 1}
+
+
+def operation_text(operation):
+    kind = "send(to" if operation["is_send"] else "recv(from"
+    peer, tag = int(operation["peer"]), int(operation["tag"])
+    text = f"{kind} {'any' if peer == ANY['peer'] else peer}"
+    if not operation["collective"]:
+        text += ", any tag" if tag == ANY["tag"] else f", tag {tag}"
+    text += f", {int(operation['bytes'])} B)"
+    return text + (f" of collective {tag >> 32}" if operation["collective"] else "")
+
+
+def communicators(roll):
+    """Of each rank of the process its communicators: (rank in the job, state)."""
+    for node in listed(roll["entries_"]):
+        entry = node.cast(gdb.lookup_type("weft::detail::roll_entry").pointer())
+        listing = entry.cast(entry.dynamic_type).dereference()
+        state = listing["of_"].referenced_value()
+        yield int(state["self"]["_M_ptr"]["job_rank"]), state
+
+
+def calls_of(state):
+    """Lines: the communicator, what its rank is in, and its messages."""
+    member = state["member"].referenced_value()
+    group = member["members"]["_M_ptr"].dereference()
+    begun = int(state["sequence_"]["_M_i"])
+    size = group["world"]["_M_impl"]["_M_finish"] - group["world"]["_M_impl"]["_M_start"]
+    text = f"  communicator {int(group['communicator'])}: rank {int(member['rank'])} of {int(size)}, {begun} collectives begun"
+    if call := text_of(state["collecting"]):
+        text += f", in {call} {begun - 1}"
+    if call := text_of(state["agreeing"]):
+        text += f", in {call}"
+    lines = [text]
+    kind = gdb.lookup_type("weft::fabric::operation")
+    for node in listed(member["active"]):
+        lines.append("    " + operation_text(member_of(node, kind, "active")))
+    return lines
+
+
+def quiet_text(since):
+    """For how long it has begun and ended nothing; of a core, whose now is not known, nothing."""
+    if not gdb.selected_inferior().was_attached:
+        return ""
+    then = int(since["__d"]["__r"])
+    return f", which has begun and ended nothing for {max(time.monotonic_ns() - then, 0) // 1_000_000_000} s"
+
+
 def ranks():
     threads = {thread.ptid[1] or thread.ptid[2]: thread for thread in gdb.selected_inferior().threads()}
     for roll in roll_calls():
         for local, seat in enumerate(elements(roll["ranks_"])):
             on = {name: int(seat["on"][name]) for name in ("self", "running", "left_at", "bottom", "top")}
-            number = int(seat["thread"])
+            # A process that has but one rank need not run it on a fiber: it is on its first thread, most likely.
+            number = int(seat["thread"]) or (gdb.selected_inferior().pid if on["self"] == 0 else 0)
             parked = on["self"] != 0 and word_at(on["running"]) != on["self"]
             yield {"rank": int(roll["first_rank_"]) + local, "number": number, "thread": threads.get(number),
                    "parked": parked, "left": word_at(on["left_at"]) if parked else 0,
@@ -158,8 +232,28 @@ def users_frame(frame):
     return inner
 
 
+class Calls(gdb.Command):
+    """In what call each rank is, in which communicator, and its messages there."""
+
+    def __init__(self):
+        super().__init__("weft calls", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        try:
+            for roll in roll_calls():
+                states = list(communicators(roll))
+                for local, seat in enumerate(elements(roll["ranks_"])):
+                    rank = int(roll["first_rank_"]) + local
+                    print(f"rank {rank}{quiet_text(seat['since'])}:")
+                    for whose, state in states:
+                        if whose == rank:
+                            print("\n".join(calls_of(state)))
+        except gdb.error as failed:
+            raise gdb.GdbError(f"{NO_DEBUG_INFORMATION} ({failed})") from None
+
+
 class Weft(gdb.Command):
-    """weft's ranks: fibers, backtrace."""
+    """weft's ranks: fibers, backtrace, calls."""
 
     def __init__(self):
         super().__init__("weft", gdb.COMMAND_STACK, prefix=True)
@@ -211,3 +305,4 @@ Weft()
 Fibers()
 Backtrace("weft backtrace")
 Backtrace("weft bt")
+Calls()
