@@ -287,7 +287,7 @@ void communicator::run_until(const time_limit& limit, detail::request call) {
   std::vector<handle> begun;
   begun.push_back(start(std::move(call)));
   if (!begun[0].wait_until(limit.when()))
-    detail::throw_timed_out(detail::where(*state_, operation), detail::awaited_ranks(*state_), std::move(begun));
+    detail::throw_timed_out(detail::where(*state_, operation), detail::awaited_ranks(*state_, true), std::move(begun));
   begun[0].wait();
 }
 

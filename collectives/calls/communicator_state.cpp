@@ -31,6 +31,7 @@ class communicator_state::listing final : public roll_entry {
   listing& operator=(const listing&) = delete;
 
   int job_rank() const noexcept override { return of_.self->job_rank; }
+  standing where() const noexcept override { return {of_.id(), of_.member.rank, of_.sequence()}; }
   std::uint64_t moves() const noexcept override;
   void add_calls(statistics& sum) const noexcept override { of_.counts.add_to(sum); }
   bool describe(std::string& to, const std::function<bool(const void*)>& on_stack,

@@ -45,7 +45,7 @@ void pending::await() {
   if (since != 0) trace::note_wait(since, awaited.empty() ? trace::record::nobody : traced_rank(*state_, awaited[0]));
 }
 
-std::vector<int> pending::missing() const { return awaited_ranks(*state_); }
+std::vector<int> pending::missing() const { return awaited_ranks(*state_, false); }
 
 void pending::break_communicator() {
   state_->host.messages().break_communicator(

@@ -32,7 +32,7 @@ void timed_out_calls::drop() noexcept {
   calls.clear();
 }
 
-std::vector<int> awaited_ranks(communicator_state& state) {
+std::vector<int> awaited_ranks(communicator_state& state, bool latest) {
   std::vector<int> ranks;
   state.host.messages().while_held([&] {
     for (const fabric::operation& each : state.member.active)
@@ -40,6 +40,8 @@ std::vector<int> awaited_ranks(communicator_state& state) {
   });
   leaders& between = state.here->between();
   if (const node_team* const team = between.team()) std::ranges::copy(team->behind(), std::back_inserter(ranks));
+  if (latest && state.here->joins())
+    std::ranges::copy(state.host.roll().behind(state.id(), state.sequence()), std::back_inserter(ranks));
   std::ranges::sort(ranks);
   ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
   return ranks;

@@ -177,6 +177,18 @@ void roll_call::add_calls(statistics& sum) noexcept {
   for (const roll_entry& each : entries_) each.add_calls(sum);
 }
 
+std::vector<int> roll_call::behind(std::uint64_t communicator, std::uint32_t begun) {
+  std::vector<int> ranks;
+  {
+    const std::lock_guard lock(lock_);
+    for (const roll_entry& each : entries_)
+      if (const auto its = each.where(); its.communicator == communicator && its.begun < begun)
+        ranks.push_back(its.rank);
+  }
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
 roll_call::seat::seat(roll_call& of, int local) : of_(of), local_(local) {
   const fiber* const mine = fiber::current();
   if (mine != nullptr) thread_ = &mine->owner();

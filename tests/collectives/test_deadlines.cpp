@@ -184,8 +184,9 @@ TEST_CASE("a collective that is late can be waited for again", "[deadlines]") {
   });
 }
 
-TEST_CASE("an error names the processes that have not arrived", "[deadlines]") {
-  job what = small_job(4);
+TEST_CASE("an error names the ranks that have not arrived", "[deadlines]") {
+  const auto [processes, each] = GENERATE(std::pair(4, 1), std::pair(2, 2), std::pair(1, 4));
+  job what = small_job(processes, each);
   what.settings.node = GENERATE(true, false);
   run_ranks(what, [](weft::communicator& world) {
     std::vector<double> sum(1, 1);

@@ -28,6 +28,13 @@ class roll_entry : public boost::intrusive::list_base_hook<> {
  public:
   /// The rank's number in the job.
   virtual int job_rank() const noexcept = 0;
+  /// The communicator's number, the rank's there, and how many collectives it has begun there. Any thread.
+  struct standing {
+    std::uint64_t communicator = 0;
+    int rank = 0;
+    std::uint32_t begun = 0;
+  };
+  virtual standing where() const noexcept = 0;
   /// Changes whenever the rank begins or ends something there. Any thread.
   virtual std::uint64_t moves() const noexcept = 0;
   /// Adds the calls of collectives that the rank has made there. Any thread.
@@ -67,6 +74,8 @@ class roll_call {
   /// An entry has to be taken back before it ends; only whoever asks may hold that up.
   void add(roll_entry& entry);
   void take_back(roll_entry& entry) noexcept;
+  /// The ranks of this process in that communicator that have begun fewer collectives there, ascending. Any thread.
+  std::vector<int> behind(std::uint64_t communicator, std::uint32_t begun);
   /// Adds the calls of all entries, and of those that have been taken back.
   void add_calls(statistics& sum) noexcept;
 
