@@ -111,9 +111,10 @@ void watch::look_around() try {
   sweep();
   const auto planned = next_deadline();
   wait_until(planned);
-  forgive_own_pause(planned);
+  const auto now = clock::now();
+  forgive_own_pause(now - planned);
   serve_requests();
-  check_deadlines();
+  check_deadlines(now);
 } catch (const std::bad_alloc&) {
   give_up_without_memory();
 }
@@ -197,9 +198,9 @@ void watch::dispatch(std::uint64_t id, unsigned events) {
   }
 }
 
-/// A process that was itself stopped has not heard the others, but that was not their silence.
-void watch::forgive_own_pause(clock::time_point planned) {
-  const auto late = clock::now() - planned;
+/// A process that was itself stopped has not heard the others, but that was not their silence. What happens after the
+/// clock was read for this counts in the next round: nothing is judged by a later time.
+void watch::forgive_own_pause(clock::duration late) {
   if (late < options_.heartbeat) return;
   for (const auto& [id, link] : links_) {
     link->heard += late;
@@ -237,8 +238,8 @@ void watch::begin_leaving() {
   }
 }
 
-void watch::check_deadlines() {
-  const auto now = last_check_ = clock::now();
+void watch::check_deadlines(clock::time_point now) {
+  last_check_ = now;
   check_links(now);
   std::vector<int> unreachable;
   for (auto& [process, target] : targets_) {

@@ -92,10 +92,10 @@ class watch {
   clock::time_point next_deadline() const;
   void wait_until(clock::time_point deadline);
   void dispatch(std::uint64_t id, unsigned events);
-  void forgive_own_pause(clock::time_point planned);
+  void forgive_own_pause(clock::duration late);
   void serve_requests();
   void begin_leaving();
-  void check_deadlines();
+  void check_deadlines(clock::time_point now);
   void check_links(clock::time_point now);
   void sweep();
   void poll_for(int descriptor, std::uint64_t id, unsigned events);

@@ -45,10 +45,12 @@ void watch::take_question(control_link& from, const control_message& message) {
   question& its = questions_[process];
   if (message.sequence <= its.asked || !news_.alive(process)) return;
   its.asked = message.sequence;
-  its.next = std::max(its.next, clock::now() + time_to_ask());  // another one's question does for this one, too
+  const auto now = clock::now();
+  its.next = std::max(its.next, now + time_to_ask());  // another one's question does for this one, too
   pass_on(encode(message), &from);
   if (!is_held_here(process)) return;
   its.answered = message.sequence;
+  forgive_silence(process, now);
   pass_on(encode(control_message{.kind = control_kind::held, .process = message.process, .sequence = message.sequence}),
           nullptr);
 }
