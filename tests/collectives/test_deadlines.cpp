@@ -120,8 +120,10 @@ TEST_CASE("a shrinking that is late is dropped, and the next one is of all", "[d
     const int last = world.size() - 1;
     std::vector<int> go(1);
     if (world.rank() != last) {
-      const weft::deadline limit(2ms);
-      expect(late([&] { world.shrink(); }).has_value(), "it is late");
+      {
+        const weft::deadline limit(2ms);
+        expect(late([&] { world.shrink(); }).has_value(), "it is late");
+      }
       world.send(go, last);
     } else {
       for (int other = 0; other < last; ++other) world.recv(go, other);
