@@ -77,6 +77,14 @@ bool verdict::fresh(int process) const noexcept {
   return lives(process) && its.sequence > 0 && its.when >= opened_ - heartbeat_;
 }
 
+bool verdict::held(int process, time_point now) const {
+  for (int other = 0; other < processes(); ++other) {
+    const bool lately = other == self_ || (fresh(other) && (open_ || now < heard_[index(other)].when + timeout_));
+    if (lately && std::ranges::binary_search(said_by(other).around.held, process)) return true;
+  }
+  return false;
+}
+
 bool verdict::is_quorum(const set& some) const {
   std::size_t all = 0;
   std::size_t in = 0;
@@ -91,11 +99,12 @@ bool verdict::is_quorum(const set& some) const {
 }
 
 /// Whether there is anything to decide: somebody does not hear another one, or has accepted what may be decided.
-bool verdict::disputed() const {
+bool verdict::disputed(time_point now) const {
   for (int process = 0; process < processes(); ++process) {
     const vote& its = said_by(process);
     if (goes_on(process) && its.view == own_.view && its.accepted.round > 0) return true;
-    if (lives(process) && std::ranges::any_of(its.around.silent, [this](int other) { return lives(other); }))
+    if (!lives(process)) continue;
+    if (std::ranges::any_of(its.around.silent, [&](int other) { return lives(other) && !held(other, now); }))
       return true;
   }
   return false;
@@ -161,7 +170,7 @@ void verdict::begin_view(std::uint32_t view, set members) {
 
 /// And says what is new. `anew`: in another view, so that what was said and waited for before does not count.
 void verdict::open_or_close(time_point now, bool anew) {
-  const bool was_open = std::exchange(open_, !over_ && disputed());
+  const bool was_open = std::exchange(open_, !over_ && disputed(now));
   if (open_ && (!was_open || anew)) {
     opened_ = ballot_begun_ = now;
     has_sought_ = false;
@@ -221,8 +230,9 @@ void verdict::propose(time_point now) {
   if (!is_quorum(promised)) return;
   const set heard = heard_by(promised);
   for (int process = 0; process < processes(); ++process)
-    if (lives(process) && heard[index(process)] && !promised[index(process)]) return;  // its promise will come
-  set chosen = choose(promised);
+    if (lives(process) && heard[index(process)] && !promised[index(process)] && !held(process, now))
+      return;  // its promise will come
+  set chosen = choose(promised, now);
   if (chosen == own_.members) return;  // they hear each other again
   own_.accepted = own_.promised;
   own_.chosen = std::move(chosen);
@@ -230,27 +240,29 @@ void verdict::propose(time_point now) {
   advance(now);  // it may be decided already
 }
 
-/// What may have been decided stays so; else those that have promised go on.
-verdict::set verdict::choose(const set& promised) const {
+/// What may have been decided stays so; else those that have promised go on, and those that cannot because they are
+/// held.
+verdict::set verdict::choose(const set& promised, time_point now) const {
   const vote* latest = &own_;
   for (int process = 0; process < processes(); ++process)
     if (promised[index(process)] && said_by(process).accepted > latest->accepted) latest = &said_by(process);
   if (latest->accepted.round > 0) return latest->chosen;
   set result = promised;
-  remove_deaf(result);
+  remove_deaf(result, now);
   for (int process = 0; process < processes(); ++process)
-    if (gone_[index(process)] && goes_on(process)) result[index(process)] = true;  // how they ended is known otherwise
+    if (goes_on(process) && (gone_[index(process)] || held(process, now)))
+      result[index(process)] = true;  // how those that are gone ended is known otherwise
   return result;
 }
 
 /// Of each two that do not hear each other on their own connection one goes, and as few as possible.
-void verdict::remove_deaf(set& some) const {
+void verdict::remove_deaf(set& some, time_point now) const {
   for (;;) {
     std::vector<int> troubles(some.size());
     for (int process = 0; process < processes(); ++process) {
       if (!some[index(process)]) continue;
       for (const int other : said_by(process).around.silent) {
-        if (!some[index(other)]) continue;
+        if (!some[index(other)] || held(process, now) || held(other, now)) continue;
         ++troubles[index(process)];
         ++troubles[index(other)];
       }
@@ -281,7 +293,7 @@ void verdict::consider_giving_up(time_point now) {
   const set heard = heard_by(spoken);
   bool waits = false;
   for (int process = 0; process < processes(); ++process)
-    waits = waits || (lives(process) && heard[index(process)] && !spoken[index(process)]);
+    waits = waits || (lives(process) && heard[index(process)] && !spoken[index(process)] && !held(process, now));
   over_ = (!waits && !is_quorum(spoken)) || now >= opened_ + window_ + timeout_ + heartbeat_ * 2;
 }
 

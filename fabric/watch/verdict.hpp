@@ -15,6 +15,9 @@
 // the higher. A process gives itself up where all that are heard have spoken and are too few, and where there is no
 // verdict after as long as a silent process is waited for.
 //
+// Whom something holds is silent, too, but another process of its host says so: that one is waited for in its place,
+// and the held one goes on, whatever is decided. It still counts: more than half of all have to speak.
+//
 // A verdict is a Paxos instance (Lamport 1998) for each view, as in Disk Paxos (Gafni and Lamport 2003): each process
 // has a block, its vote, which goes to everybody as a whole. So messages may be repeated, and overtake each other.
 // Members that have died or left do not count, unless they have promised something in this view: one side may have
@@ -79,6 +82,9 @@ class verdict {
   /// each other on one side of a network need not be connected by that side alone. Each is told once a vote.
   std::vector<int> take_sought();
 
+  /// Whether one that is heard has said in this vote, or lately, that `process`, of its host, is held.
+  bool held(int process, time_point now) const;
+
   /// Who goes on, those that have ended in another way among them.
   bool goes_on(int process) const noexcept { return own_.members[index(process)]; }
   /// How many verdicts are known here.
@@ -107,7 +113,7 @@ class verdict {
   bool lives(int process) const noexcept;
   bool fresh(int process) const noexcept;
   bool is_quorum(const set& some) const;
-  bool disputed() const;
+  bool disputed(time_point now) const;
 
   void advance(time_point now);
   void adopt();
@@ -119,8 +125,8 @@ class verdict {
   void lead(time_point now);
   bool my_turn(time_point now) const;
   void propose(time_point now);
-  set choose(const set& promised) const;
-  void remove_deaf(set& some) const;
+  set choose(const set& promised, time_point now) const;
+  void remove_deaf(set& some, time_point now) const;
   set heard_by(const set& some) const;
   void consider_giving_up(time_point now);
   void seek();

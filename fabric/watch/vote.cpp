@@ -60,6 +60,7 @@ std::vector<std::byte> encode(const vote& said) {
   put_set(result, said.chosen);
   put_list(result, said.around.hears);
   put_list(result, said.around.silent);
+  put_list(result, said.around.held);
   return result;
 }
 
@@ -74,11 +75,13 @@ vote decode_vote(std::span<const std::byte> bytes, int processes) {
   if (result.accepted.round != 0) result.chosen = take_set(from, size);
   auto hears = take_list(from, size);
   auto silent = take_list(from, size);
+  auto held = take_list(from, size);
   const bool numbered = result.promised.proposer < size && result.accepted.proposer < size;
-  if (!from.good() || !from.rest().empty() || !hears || !silent || !numbered || result.accepted > result.promised)
+  if (!from.good() || !from.rest().empty() || !hears || !silent || !held || !numbered ||
+      result.accepted > result.promised)
     throw error(errc::protocol, "a vote of " + std::to_string(bytes.size()) + " bytes that no process of " +
                                     std::to_string(processes) + " can mean");
-  result.around = {std::move(*hears), std::move(*silent)};
+  result.around = {std::move(*hears), std::move(*silent), std::move(*held)};
   return result;
 }
 

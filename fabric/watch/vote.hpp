@@ -19,10 +19,12 @@ struct ballot {
   auto operator<=>(const ballot&) const = default;
 };
 
-/// Whom a process hears and whom it does not, of those that it is connected to or is to be; each in ascending order.
+/// Whom a process hears and whom it does not, of those that it is connected to or is to be, and whom it answers for;
+/// each in ascending order.
 struct hearing {
   std::vector<int> hears;   ///< or waits for no longer than it may
   std::vector<int> silent;  ///< for too long; they may live
+  std::vector<int> held;    ///< of its host: something holds them (watch_held.cpp), so their silence means nothing
 
   bool operator==(const hearing&) const = default;
 };

@@ -145,6 +145,8 @@ class watch {
   void take_question(control_link& from, const control_message& message);
   void take_answer(control_link& from, const control_message& message);
   void forgive_silence(int process, clock::time_point now);
+  const std::vector<int>& held_here(clock::time_point now);
+  void forgive_held(clock::time_point now);
 
   // watch_votes.cpp: processes that are silent and may live, and what is decided about them
   bool on_this_host(int process) const;
@@ -152,7 +154,7 @@ class watch {
   clock::time_point silent_at(const control_link& link) const;
   bool hears(int process, clock::time_point now) const;
   void fell_silent(int process, const std::string& why);
-  hearing listen_around(clock::time_point now) const;
+  hearing listen_around(clock::time_point now);
   void report_hearing(clock::time_point now);
   void seek();
   void stop_seeking();
@@ -193,6 +195,8 @@ class watch {
   bool given_up_ = false;              // by the others, or by itself
   std::map<int, std::string> silent_;  // processes of other hosts, and how that was noticed
   std::map<int, question> questions_;
+  std::vector<int> held_here_;             // of the other processes of this host, in ascending order
+  clock::time_point looked_at_held_here_;  // when that was so
   verdict verdict_;
   std::uint32_t obeyed_ = 0;  // so many verdicts
   bool stale_ = true;         // targets_ has to be made anew

@@ -8,7 +8,8 @@
 //     hears P as of now      <-      passes it on     <-     held P, n
 //
 // Who does not hear one looks, or asks, every quarter of the timeout: so one that is let go has three quarters of it
-// left to be heard. Where all of a host are held nobody answers, and they are lost like any others that are silent.
+// left to be heard. In a vote (watch_votes.cpp) each process says of itself who of its host is held. Where all of a
+// host are held nobody answers, and they are lost like any others that are silent.
 #include <algorithm>
 
 #include "process_handle.hpp"
@@ -62,6 +63,25 @@ void watch::take_answer(control_link& from, const control_message& message) {
   its.answered = message.sequence;
   pass_on(encode(message), &from);
   forgive_silence(process, clock::now());
+}
+
+/// For a vote, which takes long beside a look at the state of each process of this host.
+const std::vector<int>& watch::held_here(clock::time_point now) {
+  if (now < looked_at_held_here_ + options_.heartbeat / 2) return held_here_;
+  looked_at_held_here_ = now;
+  held_here_.clear();
+  for (int process = 0; process < news_.processes(); ++process)
+    if (process != setup_.process && on_this_host(process) && news_.alive(process) && is_held_here(process))
+      held_here_.push_back(process);
+  return held_here_;
+}
+
+/// Those of whom a vote has said so.
+void watch::forgive_held(clock::time_point now) {
+  std::vector<int> held;
+  for (const auto& [process, why] : silent_)
+    if (verdict_.held(process, now)) held.push_back(process);
+  for (const int process : held) forgive_silence(process, now);
 }
 
 /// As if it had just been heard. It gets no heartbeats meanwhile, which it would leave where they are until no more

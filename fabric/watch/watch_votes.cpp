@@ -49,7 +49,7 @@ void watch::fell_silent(int process, const std::string& why) {
   if (!hears(process, now)) silent_.try_emplace(process, why);
 }
 
-hearing watch::listen_around(clock::time_point now) const {
+hearing watch::listen_around(clock::time_point now) {
   std::vector<bool> heard(setup_.all.size());
   for (const auto& [id, link] : links_)
     if (link->at == stage::standing && now < silent_at(*link)) heard[static_cast<std::size_t>(link->peer)] = true;
@@ -62,12 +62,14 @@ hearing watch::listen_around(clock::time_point now) const {
   }
   for (int process = 0; process < news_.processes(); ++process)
     if (heard[static_cast<std::size_t>(process)] && news_.alive(process)) result.hears.push_back(process);
+  result.held = held_here(now);
   return result;
 }
 
 void watch::report_hearing(clock::time_point now) {
   if (leaving_ || given_up_) return;
   std::erase_if(silent_, [&](const auto& each) { return hears(each.first, now); });
+  forgive_held(now);
   if (!verdict_.open()) stop_seeking();
   if (silent_.empty() && !verdict_.open()) return;
   verdict_.hear(listen_around(now), now);

@@ -70,6 +70,15 @@ class simulated_network {
   }
   void stop(int which) { at(which).stopped = true; }
   void go_on(int which) { at(which).stopped = false; }
+  /// By something that the others of its host know of. Hosts have two processes: 0 and 1, 2 and 3, ...
+  void hold(int which) {
+    stop(which);
+    at(which).held = true;
+  }
+  void let_go(int which) {
+    go_on(which);
+    at(which).held = false;
+  }
 
   void run(std::vector<happening> happenings, milliseconds how_long) {
     std::ranges::sort(happenings, {}, &happening::at);
@@ -148,6 +157,8 @@ class simulated_network {
         pass_on({}, -1);
       }
       auto around = listen();
+      for (const int other : around.silent)
+        if (part.held(other, now)) heard[size(other)] = now;  // forgiven
       if (around.silent.empty() && !part.open()) return;
       part.hear(std::move(around), now);
       obey();
@@ -272,6 +283,8 @@ class simulated_network {
         else if (up[size(other)] || expected[size(other)])
           result.hears.push_back(other);
       }
+      if (const int sibling = self ^ 1; sibling < network.processes() && network.at(sibling).held)
+        result.held.push_back(sibling);
       return result;
     }
 
@@ -325,6 +338,7 @@ class simulated_network {
     const int self;
     bool running = true;
     bool stopped = false;
+    bool held = false;
     std::vector<enum fate> fate;
     std::vector<bool> up;
     std::vector<time_point> heard;

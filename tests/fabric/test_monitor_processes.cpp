@@ -275,6 +275,35 @@ TEST_CASE("a process of another host that is stopped is not lost where another o
   expect_no_loss(job, stopped, 6000ms, [&] { ::kill(job[stopped].process(), SIGCONT); });
 }
 
+TEST_CASE(
+    "who is held is not lost where another one of its host is late to say so, and where others are lost meanwhile") {
+  const std::size_t held = 6, sibling = 7;
+  auto job = start_job(12, {.peer_timeout = 2000ms}, hosts::pairs);
+  ::kill(job[held].process(), SIGSTOP);
+  std::this_thread::sleep_for(600ms);  // one question is answered
+  ::kill(job[sibling].process(), SIGSTOP);
+  std::this_thread::sleep_for(1400ms);  // the held one is silent for longer than those of other hosts wait
+  ::kill(job[sibling].process(), SIGCONT);
+  for (const std::size_t i : {2, 3}) ::kill(job[i].process(), SIGSTOP);
+  for (const std::size_t i : {0, 1, 4, 5, 7, 8, 9, 10, 11})
+    for (int n = 0; n < 2; ++n) {
+      const auto lost = job[i].next();
+      REQUIRE(lost);
+      INFO(lost->text);
+      CHECK(lost->kind == 'l');
+      CHECK((lost->process == 2 || lost->process == 3));
+    }
+  ::kill(job[held].process(), SIGCONT);
+  for (int n = 0; n < 2; ++n) {
+    const auto lost = job[held].next();
+    REQUIRE(lost);
+    INFO(lost->text);
+    CHECK((lost->process == 2 || lost->process == 3));
+  }
+  CHECK_FALSE(job[held].next(200ms));
+  CHECK_FALSE(job[0].next(0ms));
+}
+
 TEST_CASE("a whole host that is stopped is lost: nobody answers for it") {
   auto job = start_job(6, {.peer_timeout = 1000ms}, hosts::pairs);
   for (const std::size_t i : {2, 3}) ::kill(job[i].process(), SIGSTOP);

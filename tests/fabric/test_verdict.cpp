@@ -113,6 +113,37 @@ TEST_CASE("what heals in time costs nobody, and neither does a short stop", "[ve
   }
 }
 
+TEST_CASE("who is held goes on, whoever else is given up, and however late its host says so", "[verdict]") {
+  const std::uint64_t seed = weft_test::test_seed();
+  std::printf("held: WEFT_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  for (std::uint64_t round = 0; round < 300; ++round) {
+    const int hosts = 4 + static_cast<int>((seed + round) % 5);  // so that more than half speak
+    simulated_network network(seed + round, 2 * hosts);
+    const int held = network.draw(2 * hosts);
+    const int lost = (held / 2 + 1 + network.draw(hosts - 1)) % hosts;  // a host, or nobody
+    const bool loses = network.draw(2) == 0;
+    const std::chrono::milliseconds late(network.draw(600));
+    CAPTURE(seed + round, network.processes(), held, lost, loses, late);
+    std::vector<happening> happenings{{cut_at, [&](auto& its) { its.hold(held); }},
+                                      {cut_at + 1500ms, [&](auto& its) { its.stop(held ^ 1); }},
+                                      {cut_at + 1500ms + late, [&](auto& its) { its.go_on(held ^ 1); }},
+                                      {cut_at + 5000ms, [&](auto& its) { its.let_go(held); }}};
+    auto expected = range(0, network.processes());
+    if (loses) {
+      const std::chrono::milliseconds when(network.draw(1000));
+      for (const int one : {2 * lost, 2 * lost + 1}) {
+        happenings.push_back({cut_at + when, [one](auto& its) { its.unplug(one); }});
+        expected.erase(one);
+      }
+    }
+    network.run(happenings, long_enough);
+    REQUIRE(network.fault() == "");
+    REQUIRE(network.going_on() == expected);
+    if (!loses)
+      for (const int one : expected) REQUIRE(network.verdicts(one) == 0);
+  }
+}
+
 TEST_CASE("where one pair cannot talk the higher one goes", "[verdict]") {
   const std::uint64_t seed = weft_test::test_seed();
   std::printf("pairs: WEFT_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
@@ -202,7 +233,7 @@ TEST_CASE("never do two sides go on, whatever the network does and whoever dies"
     if (network.draw(2) == 0) all.push_back({some_time(), [](auto& its) { its.heal(); }});
     for (int i = network.draw(4); i > 0; --i) {
       const int victim = network.draw(network.processes());
-      switch (network.draw(4)) {
+      switch (network.draw(5)) {
         case 0:
           all.push_back({some_time(), [victim](auto& its) { its.leave(victim); }});
           break;
@@ -211,6 +242,13 @@ TEST_CASE("never do two sides go on, whatever the network does and whoever dies"
           all.push_back({when, [victim](auto& its) { its.stop(victim); }});
           all.push_back(
               {when + std::chrono::milliseconds(network.draw(3000)), [victim](auto& its) { its.go_on(victim); }});
+          break;
+        }
+        case 2: {
+          const auto when = some_time();
+          all.push_back({when, [victim](auto& its) { its.hold(victim); }});
+          all.push_back(
+              {when + std::chrono::milliseconds(network.draw(6000)), [victim](auto& its) { its.let_go(victim); }});
           break;
         }
         default:
@@ -237,7 +275,7 @@ TEST_CASE("votes travel, and what is none is refused", "[verdict]") {
             .promised = {5, 2},
             .accepted = {4, 10},
             .chosen = std::vector<bool>(processes, true),
-            .around = {{0, 1, 7}, {2, 10}}};
+            .around = {{0, 1, 7}, {2, 10}, {3}}};
   said.members[6] = said.chosen[10] = false;
   auto bytes = encode(said);
   CHECK(decode_vote(bytes, processes) == said);
@@ -253,6 +291,7 @@ TEST_CASE("votes travel, and what is none is refused", "[verdict]") {
   };
   refused([](vote& wrong) { wrong.around.silent = {2, 11}; });
   refused([](vote& wrong) { wrong.around.hears = {1, 1}; });
+  refused([](vote& wrong) { wrong.around.held = {3, 2}; });
   refused([](vote& wrong) { wrong.promised.proposer = 11; });
   refused([](vote& wrong) { wrong.accepted = {6, 0}; });  // it has not promised so much
 }
