@@ -11,6 +11,29 @@
 #include "sleeping_thread.hpp"
 
 namespace weft {
+namespace {
+
+/// How many polls a fiber makes in place before it parks: what comes at once costs two changes of contexts otherwise.
+/// One thread's. They are worth nothing where the other side needs this core.
+class polls_in_place {
+ public:
+  int count() noexcept {
+    if (most_ == 0 && ++skipped_ % skips_between_trials != 0) return 0;
+    return std::max(most_, 1);
+  }
+  void helped() noexcept { most_ = limit; }
+  void were_in_vain() noexcept { most_ /= 2; }
+
+ private:
+  static constexpr int limit = 32;
+  static constexpr unsigned skips_between_trials = 16;
+  int most_ = limit;
+  unsigned skipped_ = 0;
+};
+
+thread_local polls_in_place own_polls;
+
+}  // namespace
 
 void event::set() noexcept {
   // release: pairs with the acquire of whoever sees the mark. acquire: pairs with the release in leave(), so that the
@@ -41,9 +64,23 @@ void event::wait(progress& by) {
   fiber* mine = fiber::current();
   if (mine == nullptr) {
     poll_until(by, clock::time_point::max());
-  } else if (leave(*mine)) {
+  } else if (!comes_at_once(by, *mine) && leave(*mine)) {
     mine->owner().park();
   }
+}
+
+/// Polls a few times while no other fiber of the thread could run.
+bool event::comes_at_once(progress& by, const fiber& mine) {
+  if (by.has_own_core()) return false;
+  for (int left = own_polls.count(); left > 0; --left) {
+    if (mine.owner().look().others_ready) return false;
+    by.poll();
+    if (!ready()) continue;
+    own_polls.helped();
+    return true;
+  }
+  own_polls.were_in_vain();
+  return false;
 }
 
 bool event::wait_until(progress& by, clock::time_point deadline) {

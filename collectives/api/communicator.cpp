@@ -5,6 +5,7 @@
 #include <vector>
 #include <weft/calls/argument_checks.hpp>
 #include <weft/calls/pending.hpp>
+#include <weft/calls/recycled.hpp>
 #include <weft/calls/time_out.hpp>
 #include <weft/calls/traced_call.hpp>
 #include <weft/communicator.hpp>
@@ -27,7 +28,10 @@ struct awaited : Operation {
 /// Nobody where it is anybody.
 std::vector<int> named(int peer) { return peer < 0 ? std::vector<int>() : std::vector<int>{peer}; }
 
-class pending_send final : public pending {
+/// Handles of messages that memory is kept for, beside the callers': as many as programs have in flight.
+constexpr std::size_t most_recycled = 256;
+
+class pending_send final : public pending, public recycled<pending_send, most_recycled> {
  public:
   using pending::pending;
   std::vector<int> missing() const override { return {operation.peer}; }
@@ -36,11 +40,31 @@ class pending_send final : public pending {
   awaited<fabric::send_operation> operation;
 };
 
+/// Of sends that ended before anybody could wait for them: of no communicator, and in all their handles at once.
+class ended_send final : public pending {
+ public:
+  ended_send() : pending(nullptr, "isend") { done_.set(); }
+  void retire() noexcept override {}
+  std::vector<int> missing() const override { return {}; }
+  void await() override {}
+  event& done() noexcept override { return done_; }
+  const std::exception_ptr& failure() const noexcept override { return failure_; }
+
+ private:
+  event done_;
+  const std::exception_ptr failure_;
+};
+
+begun_operation an_ended_send() {
+  static ended_send all;
+  return begun_operation(&all);
+}
+
 status status_of(const fabric::receive_operation& ended) {
   return {ended.source, static_cast<int>(ended.received_tag), ended.received};
 }
 
-class pending_receive final : public pending {
+class pending_receive final : public pending, public recycled<pending_receive, most_recycled> {
  public:
   using pending::pending;
   std::vector<int> missing() const override { return named(operation.peer); }
@@ -52,14 +76,22 @@ class pending_receive final : public pending {
 
 std::uint64_t wire_tag(int tag) { return tag == any_tag ? fabric::any_message_tag : static_cast<std::uint64_t>(tag); }
 
-/// Checks the arguments of `name` and puts them into a send of `data` to `peer`, or a receive from it.
-template <class Operation, class Byte>
-void prepare_message(Operation& begun, communicator_state& state, const char* name, std::span<Byte> data, int peer,
-                     int tag) {
-  constexpr bool receives = std::is_base_of_v<fabric::receive_operation, Operation>;
+template <class Byte>
+void check_message(const communicator_state& state, const char* name, std::span<Byte> data, int peer, int tag) {
+  constexpr bool receives = !std::is_const_v<Byte>;
   check_rank(state, name, receives ? "source" : "destination", peer, receives);
   check_tag(state, name, tag, receives);
   check_memory(state, name, data.data(), data.size());
+}
+
+/// A short message, where it can leave now and nothing is recorded: see messenger::send_now.
+bool send_now(communicator_state& state, std::span<const std::byte> data, int to, int tag) {
+  return state.records == nullptr && state.host.messages().send_now(state.member, to, wire_tag(tag), data);
+}
+
+/// Puts what has been checked into a send of `data` to `peer`, or a receive from it.
+template <class Operation, class Byte>
+void prepare_message(Operation& begun, communicator_state& state, std::span<Byte> data, int peer, int tag) {
   begun.at = &state.member;
   begun.peer = peer;
   begun.tag = wire_tag(tag);
@@ -126,6 +158,8 @@ int communicator::rank() const noexcept { return state_->member.rank; }
 int communicator::size() const noexcept { return state_->size(); }
 
 void communicator::send_bytes(std::span<const std::byte> data, int to, int tag) {
+  detail::check_message(*state_, "send", data, to, tag);
+  if (detail::send_now(*state_, data, to, tag)) return;
   if (const time_limit* const limit = time_limit::current(); limit != nullptr) [[unlikely]] {
     std::vector<handle> begun;
     begun.push_back(start_send(data, to, tag, "send"));
@@ -134,7 +168,7 @@ void communicator::send_bytes(std::span<const std::byte> data, int to, int tag) 
   }
   const detail::traced_call traced(*state_, "send", data.size(), to, tag);
   detail::awaited<fabric::send_operation> send;
-  detail::prepare_message(send, *state_, "send", data, to, tag);
+  detail::prepare_message(send, *state_, data, to, tag);
   detail::post(*state_, send);
   detail::finish(*state_, "send", send);
 }
@@ -147,7 +181,8 @@ status communicator::receive_bytes(std::span<std::byte> data, int from, int tag)
   }
   const detail::traced_call traced(*state_, "recv", data.size(), from, tag);
   detail::awaited<fabric::receive_operation> receive;
-  detail::prepare_message(receive, *state_, "recv", data, from, tag);
+  detail::check_message(*state_, "recv", data, from, tag);
+  detail::prepare_message(receive, *state_, data, from, tag);
   detail::post(*state_, receive);
   detail::finish(*state_, "recv", receive);
   return detail::status_of(receive);
@@ -164,8 +199,10 @@ status communicator::exchange_bytes(std::span<const std::byte> data, int to, int
   const detail::traced_call traced(*state_, "sendrecv", data.size(), to, send_tag);
   detail::awaited<fabric::receive_operation> receive;
   detail::awaited<fabric::send_operation> send;
-  detail::prepare_message(receive, *state_, "sendrecv", into, from, receive_tag);
-  detail::prepare_message(send, *state_, "sendrecv", data, to, send_tag);
+  detail::check_message(*state_, "sendrecv", into, from, receive_tag);
+  detail::check_message(*state_, "sendrecv", data, to, send_tag);
+  detail::prepare_message(receive, *state_, into, from, receive_tag);
+  detail::prepare_message(send, *state_, data, to, send_tag);
   detail::post(*state_, receive);
   detail::post(*state_, send);
   detail::await(*state_, send);
@@ -176,16 +213,19 @@ status communicator::exchange_bytes(std::span<const std::byte> data, int to, int
 }
 
 handle communicator::start_send(std::span<const std::byte> data, int to, int tag, const char* name) {
+  detail::check_message(*state_, name, data, to, tag);
+  if (detail::send_now(*state_, data, to, tag)) return handle(detail::an_ended_send());
   auto begun = std::make_unique<detail::pending_send>(state_, name);
-  detail::prepare_message(begun->operation, *state_, name, data, to, tag);
+  detail::prepare_message(begun->operation, *state_, data, to, tag);
   detail::note_start(*begun, "isend", tag);
   detail::post(*state_, begun->operation);
   return handle(std::move(begun));
 }
 
 handle communicator::start_receive(std::span<std::byte> data, int from, int tag, const char* name) {
+  detail::check_message(*state_, name, data, from, tag);
   auto begun = std::make_unique<detail::pending_receive>(state_, name);
-  detail::prepare_message(begun->operation, *state_, name, data, from, tag);
+  detail::prepare_message(begun->operation, *state_, data, from, tag);
   detail::note_start(*begun, "irecv", tag);
   detail::post(*state_, begun->operation);
   return handle(std::move(begun));

@@ -14,18 +14,7 @@ void detail::retires::operator()(pending* operation) const noexcept {
   operation->retire();
 }
 
-handle::handle() noexcept = default;
-handle::handle(detail::begun_operation begun) noexcept : operation_(std::move(begun)) {}
-handle::handle(handle&&) noexcept = default;
-handle& handle::operator=(handle&& other) noexcept {
-  handle old(std::move(*this));  // waits as the destructor does
-  operation_ = std::move(other.operation_);
-  return *this;
-}
-
-handle::~handle() {
-  if (operation_ != nullptr) operation_->abandon();
-}
+void handle::abandon() noexcept { operation_->abandon(); }
 
 void handle::drop() noexcept {
   if (operation_ != nullptr && !operation_->ready()) operation_->break_communicator();
@@ -47,8 +36,10 @@ status handle::wait() {
   if (operation_ == nullptr)
     throw error(errc::invalid_argument,
                 "wait for a handle that holds no operation: it was waited for already, or never began");
-  const detail::traced_call traced(operation_->state(), "wait");
-  operation_->await_in_time();
+  if (!operation_->done().ready()) {
+    const detail::traced_call traced(operation_->state(), "wait");
+    operation_->await_in_time();
+  }
   operation_->note_end();
   const auto ended = std::move(operation_);
   return ended->finish();
@@ -58,8 +49,10 @@ bool handle::wait_until(std::chrono::steady_clock::time_point deadline) {
   if (operation_ == nullptr)
     throw error(errc::invalid_argument,
                 "wait for a handle that holds no operation: it was waited for already, or never began");
-  const detail::traced_call traced(operation_->state(), "wait");
-  if (!operation_->done().wait_until(operation_->state().host.moved_by(), deadline)) return false;
+  if (!operation_->done().ready()) {
+    const detail::traced_call traced(operation_->state(), "wait");
+    if (!operation_->done().wait_until(operation_->state().host.moved_by(), deadline)) return false;
+  }
   operation_->note_end();
   if (operation_->failure() == nullptr) operation_->deliver();
   return true;

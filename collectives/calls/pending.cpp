@@ -25,6 +25,7 @@ void pending::record_end() noexcept {
 }
 
 bool pending::ready() {
+  if (done().ready()) return true;
   const trace::on_track_if here(state_->records);
   if (advance()) return true;
   scheduler::yield();  // it may be another fiber's turn to do its part
@@ -65,6 +66,7 @@ std::size_t wait_any(std::span<pending* const> all) {
   process* host = nullptr;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i] == nullptr) continue;
+    if (all[i]->done().ready()) return i;
     process& its = all[i]->state().host;
     if (host != nullptr && host != &its)
       throw error(errc::invalid_argument, "wait_any: the operations are of several runtimes; wait for those of one");

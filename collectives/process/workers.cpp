@@ -115,6 +115,7 @@ void run_on_workers(process& host, const std::function<void(int)>& rank) {
     throw;
   }
   all_are_there.set_value(true);
+  if (count == 1 && !host.moved_by().threaded()) host.messages().belongs_to_this_thread();
   workers[0]->run();
   threads.clear();
   for (const auto& each : workers)

@@ -20,7 +20,7 @@ class ended_operations {
     begun.inquiries = 0;
     begun.begun_at = trace::current_track != nullptr ? ticks_now() : 0;
     begun.at->active.push_back(begun);
-    count(*begun.at);
+    begun.at->count_move();
     ++in_flight_;
   }
   void end(operation& ended) noexcept {
@@ -29,7 +29,7 @@ class ended_operations {
     if (ended.begun_at != 0) [[unlikely]]
       note(ended);
     ended.at->active.erase(ended.at->active.iterator_to(ended));
-    count(*ended.at);
+    ended.at->count_move();
     --in_flight_;
     list_.push_back(ended);
   }
@@ -71,10 +71,6 @@ class ended_operations {
     const int owner = number_of(ended.at->rank) - on->of().first_rank();
     if (owner >= 0 && owner < 0xffff) its.owner = static_cast<std::uint16_t>(owner + 1);
     on->add();
-  }
-  static void count(participant& its) noexcept {
-    // relaxed: it is only compared. Not lost, since the token is held.
-    its.moves.store(its.moves.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
   boost::intrusive::list<

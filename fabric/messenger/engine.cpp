@@ -157,6 +157,18 @@ void engine::begin_send(send_operation& send) {
   flow_.send_envelope(to, leaving, flow_.head_for(message_kind::envelope, send));
 }
 
+bool engine::send_now(participant& by, int peer, std::uint64_t tag, std::span<const std::byte> data) noexcept {
+  const int process = by.members->process[static_cast<std::size_t>(peer)];
+  fabric::peer& to = flow_.to(process);
+  if (to.road != message_counts::node_memory || data.size() > settings_.eager_limit || by.failure != nullptr)
+    return false;
+  const room_key key = key_of(*by.members, peer);
+  if (!flow_.put_message(to, {key.communicator, tag, by.rank, key.rank}, data)) return false;
+  counts_.at_once[message_counts::node_memory].add(data.size());
+  by.count_move();
+  return true;
+}
+
 void engine::begin_receive(receive_operation& receive) {
   room& here = *receive.at->here;
   if (auto message = here.messages.take_unexpected(receive)) return consume(receive, std::move(message));

@@ -57,6 +57,7 @@ class engine final : private receiver {
 
   // engine.cpp: the operations of the ranks of this process
   void begin(operation& begun) noexcept;
+  bool send_now(participant& by, int peer, std::uint64_t tag, std::span<const std::byte> data) noexcept;
   /// Whether there were any.
   bool take_submissions() noexcept;
   void take_back(receive_operation& posted) noexcept;
@@ -123,6 +124,7 @@ class engine final : private receiver {
 
   // engine_arrival.cpp: what comes from the transport
   void arrived(std::span<const std::byte> frame) override;
+  void arrived(int peer, const short_message& said, std::span<const std::byte> bytes) override;
   void done(transfer& ended, std::size_t bytes, std::error_code error) override;
   void dropped() override { flow_.note_dropped(); }
   bool is_ours(const header& h) const noexcept;
@@ -131,6 +133,14 @@ class engine final : private receiver {
   void suspect_of_lie(int process, int rank);
   void take(peer& from, const header& h, std::span<const std::byte> body);
   void take_eager(peer& from, const header& h, std::span<const std::byte> body);
+  void take_short(peer& from, room& there, int source, std::uint64_t tag, std::span<const std::byte> body);
+  struct arrival {
+    int source;
+    std::uint64_t tag;
+    bool collective = false;
+    std::uint64_t fingerprint = 0;
+  };
+  void store(peer& from, room& there, const arrival& its, std::span<const std::byte> body);
   void take_envelope(peer& from, const header& h, std::span<const std::byte> body);
 
   // engine_departure.cpp, engine_landing.cpp, engine_orphans.cpp: long messages

@@ -62,6 +62,19 @@ void engine::arrived(std::span<const std::byte> frame) {
   }
 }
 
+void engine::arrived(int peer, const short_message& said, std::span<const std::byte> bytes) {
+  fabric::peer& from = flow_.to(peer);
+  if (from.lost || from.suspected || flow_.gives_up()) return;
+  flow_.owe_credit(from, sizeof said + bytes.size());
+  try {
+    room* const there = rooms_.find({said.communicator, said.destination});
+    if (there == nullptr || troubles_.owes_break(said.communicator)) return;
+    take_short(from, *there, said.source, said.tag, bytes);
+  } catch (...) {
+    troubles_.owe_break(said.communicator, std::current_exception());
+  }
+}
+
 void engine::take(peer& from, const header& h, std::span<const std::byte> body) {
   switch (h.kind) {
     case message_kind::hello:
@@ -100,25 +113,41 @@ void engine::take(peer& from, const header& h, std::span<const std::byte> body) 
 void engine::take_eager(peer& from, const header& h, std::span<const std::byte> body) {
   room* const there = rooms_.find({h.communicator, h.destination});
   if (there == nullptr || troubles_.owes_break(h.communicator)) return;
+  if (h.matching == space::message) return take_short(from, *there, h.source, h.tag, body);
   if (!speaks_for(from.process, *there, h.source)) return suspect_of_lie(from.process, h.source);
   from.note_short_message();
-  const bool collective = h.matching == space::collective;
-  if (collective && disagrees(*there, h.tag, h.detail, h.source)) return;
-  if (receive_operation* receive = there->messages.take_posted(h.source, h.tag, collective)) {
-    if (collective && !agrees(*receive, h.source, h.detail)) return;
+  if (disagrees(*there, h.tag, h.detail, h.source)) return;
+  if (receive_operation* receive = there->messages.take_posted(h.source, h.tag, true)) {
+    if (!agrees(*receive, h.source, h.detail)) return;
     if (fits(*receive, h.source, body.size())) deliver(*receive, h.source, h.tag, body.data(), body.size());
     return;
   }
+  store(from, *there, {.source = h.source, .tag = h.tag, .collective = true, .fingerprint = h.detail}, body);
+}
+
+/// A message of a rank, no collective's.
+void engine::take_short(peer& from, room& there, int source, std::uint64_t tag, std::span<const std::byte> body) {
+  if (!speaks_for(from.process, there, source)) return suspect_of_lie(from.process, source);
+  from.note_short_message();
+  if (receive_operation* receive = there.messages.take_posted(source, tag, false)) {
+    if (fits(*receive, source, body.size())) deliver(*receive, source, tag, body.data(), body.size());
+    return;
+  }
+  store(from, there, {.source = source, .tag = tag}, body);
+}
+
+/// Until somebody receives it.
+void engine::store(peer& from, room& there, const arrival& its, std::span<const std::byte> body) {
   auto message = messages_.take(body.size());
-  message->source = h.source;
-  message->tag = h.tag;
-  message->collective = collective;
-  message->fingerprint = h.detail;
+  message->source = its.source;
+  message->tag = its.tag;
+  message->collective = its.collective;
+  message->fingerprint = its.fingerprint;
   message->bytes = body.size();
   message->process = from.process;
   message->copy(body);
   flow_.note_stored(from.process, static_cast<std::ptrdiff_t>(message->cost()));
-  there->messages.add_unexpected(std::move(message));
+  there.messages.add_unexpected(std::move(message));
 }
 
 void engine::take_envelope(peer& from, const header& h, std::span<const std::byte> body) {

@@ -250,6 +250,18 @@ void flow_control::send_eager(peer& to, send_operation& send) {
   want_flush(to);
 }
 
+bool flow_control::put_message(peer& to, const short_message& said, std::span<const std::byte> data) noexcept {
+  const std::int64_t cost = credit_cost(sizeof said + data.size());
+  if (to.lost || to.suspected || to.envelopes_only || !to.messages.empty() || !to.control.empty()) return false;
+  if (to.credit - cost < credit_of_each_ / 8) return false;
+  if (!post_to_provider(to.process, [&] { return network_.put_message(to.process, said, data); })) return false;
+  to.note_short_message();
+  to.refused_last = {};
+  bell_.sent(to);
+  to.credit -= cost;
+  return true;
+}
+
 void flow_control::send_envelope(peer& to, const departure& announced, header h) {
   h.kind = message_kind::envelope;
   const envelope_body body{announced.id};

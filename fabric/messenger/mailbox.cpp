@@ -17,13 +17,19 @@ mailbox::~mailbox() {
 
 receive_operation* mailbox::take_posted(int source, std::uint64_t tag, bool collective) noexcept {
   receives& index = collective ? collective_posted_ : posted_;
-  auto* first = static_cast<receive_operation*>(index.front({source, tag}));
-  if (!collective && wildcards_ != 0) {
-    for (const match_key& key :
-         {match_key{any_peer, tag}, match_key{source, any_message_tag}, match_key{any_peer, any_message_tag}}) {
-      auto* candidate = static_cast<receive_operation*>(index.front(key));
-      if (candidate != nullptr && (first == nullptr || candidate->order < first->order)) first = candidate;
-    }
+  if (!collective && wildcards_ != 0) return take_first_posted(source, tag);
+  auto* const first = static_cast<receive_operation*>(index.take({source, tag}));
+  if (first != nullptr) first->in_mailbox = false;
+  return first;
+}
+
+/// Of those with wildcards, too.
+receive_operation* mailbox::take_first_posted(int source, std::uint64_t tag) noexcept {
+  receive_operation* first = nullptr;
+  for (const match_key& key : {match_key{source, tag}, match_key{any_peer, tag}, match_key{source, any_message_tag},
+                               match_key{any_peer, any_message_tag}}) {
+    auto* const candidate = static_cast<receive_operation*>(posted_.front(key));
+    if (candidate != nullptr && (first == nullptr || candidate->order < first->order)) first = candidate;
   }
   if (first != nullptr) remove_posted(*first);
   return first;
@@ -43,10 +49,11 @@ void mailbox::remove_posted(receive_operation& receive) noexcept {
 }
 
 unexpected_message* mailbox::match(int source, std::uint64_t tag) noexcept {
+  if (in_order_.empty()) return nullptr;
   if (source != any_peer && tag != any_message_tag) return by_both_.front({source, tag});
   if (source != any_peer) return by_source_.front({source, 0});
   if (tag != any_message_tag) return by_tag_.front({0, tag});
-  return in_order_.empty() ? nullptr : &in_order_.front();
+  return &in_order_.front();
 }
 
 std::unique_ptr<unexpected_message> mailbox::take_unexpected(const receive_operation& receive) noexcept {

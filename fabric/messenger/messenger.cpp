@@ -70,6 +70,14 @@ void messenger::post(operation& begun) {
   engine_->guard().release();
 }
 
+bool messenger::send_now(participant& by, int peer, std::uint64_t tag, std::span<const std::byte> data) {
+  if (!engine_->guard().try_acquire()) return false;
+  if (engine_->take_submissions()) engine_->finish_ended();
+  const bool sent = engine_->send_now(by, peer, tag, data);
+  engine_->guard().release();
+  return sent;
+}
+
 void messenger::post(task& begun) noexcept {
   if (!engine_->guard().try_acquire()) return engine_->left().add(begun);
   engine_->take_submissions();
@@ -191,6 +199,8 @@ void messenger::take_note(std::span<const std::byte> note) {
   engine_->left().call_later(
       [this, copy = std::vector<std::byte>(note.begin(), note.end())] { engine_->take_note(copy); });
 }
+
+void messenger::belongs_to_this_thread() noexcept { engine_->guard().give_to_this_thread(); }
 
 void messenger::drain(clock::time_point deadline) {
   backoff pause;

@@ -70,7 +70,8 @@ struct node_neighbor::copied_record {
 };
 
 node_neighbor::node_neighbor(const arena& memory, int peer, transfer_list& ended)
-    : out_(memory.ring_to(peer)),
+    : peer_(peer),
+      out_(memory.ring_to(peer)),
       in_(memory.ring_from(peer)),
       pid_(memory.pid(peer)),
       reads_(memory.reading_refusal().empty()),
@@ -78,6 +79,10 @@ node_neighbor::node_neighbor(const arena& memory, int peer, transfer_list& ended
       ended_(ended) {}
 
 bool node_neighbor::put_frame(std::span<const std::byte> frame) { return put(record_kind::frame, frame); }
+
+bool node_neighbor::put_message(const short_message& said, std::span<const std::byte> bytes) {
+  return put(record_kind::message, bytes_of(said), bytes);
+}
 
 bool node_neighbor::send(std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) {
   if (cut_) return false;
@@ -155,6 +160,11 @@ std::size_t node_neighbor::take_records(receiver& to) {
 
 void node_neighbor::take(record_kind kind, std::span<const std::byte> bytes, receiver& to) {
   switch (kind) {
+    case record_kind::message: {
+      if (!landing_.empty()) short_slices_ = short_slices_after_frame;
+      const auto said = read_body<short_message>(bytes);
+      return to.arrived(peer_, said, bytes.subspan(sizeof said));
+    }
     case record_kind::frame:
       if (!landing_.empty()) short_slices_ = short_slices_after_frame;
       return to.arrived(bytes);

@@ -24,6 +24,7 @@ class node_neighbor {
 
   // False where there is no room in its ring.
   bool put_frame(std::span<const std::byte> frame);
+  bool put_message(const short_message& said, std::span<const std::byte> bytes);
   bool send(std::uint64_t tag, std::span<const std::byte> bytes, transfer& context);
 
   void receive(std::uint64_t tag, std::span<std::byte> bytes, transfer& context);
@@ -37,6 +38,7 @@ class node_neighbor {
  private:
   enum class record_kind : std::uint16_t {
     frame = 1,
+    message,  ///< short_message | its bytes
     payload,  ///< payload_record
     part,     ///< part_record | bytes of it
     copied,   ///< copied_record | bytes of it: what its receiver need not read
@@ -66,6 +68,7 @@ class node_neighbor {
   bool put_part(moving_transfer& of, bool has_name);
   std::size_t put_parts();
 
+  const int peer_;
   arena_ring_writer out_;
   arena_ring_reader in_;
   const std::int64_t pid_;

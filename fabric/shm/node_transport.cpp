@@ -69,6 +69,11 @@ bool node_transport::send(int peer, std::span<const std::byte> frame, transfer& 
   return true;
 }
 
+bool node_transport::put_message(int peer, const short_message& said, std::span<const std::byte> bytes) {
+  node_neighbor* const there = near(peer);
+  return there != nullptr && there->put_message(said, bytes);
+}
+
 bool node_transport::send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) {
   if (node_neighbor* const there = near(peer)) return there->send(tag, bytes, context);
   return outside_->send_payload(peer, tag, bytes, context);

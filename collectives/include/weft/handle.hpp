@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 #include <weft/status.hpp>
 
 namespace weft {
@@ -29,11 +30,17 @@ using begun_operation = std::unique_ptr<pending, retires>;
 /// ends.
 class handle {
  public:
-  handle() noexcept;
-  explicit handle(detail::begun_operation begun) noexcept;
-  handle(handle&&) noexcept;
-  handle& operator=(handle&&) noexcept;
-  ~handle();
+  handle() noexcept = default;
+  explicit handle(detail::begun_operation begun) noexcept : operation_(std::move(begun)) {}
+  handle(handle&&) noexcept = default;
+  handle& operator=(handle&& other) noexcept {
+    const handle old(std::move(*this));  // waits as the destructor does
+    operation_ = std::move(other.operation_);
+    return *this;
+  }
+  ~handle() {
+    if (operation_ != nullptr) abandon();
+  }
 
   /// Whether there is an operation that has not been waited for.
   bool valid() const noexcept { return operation_ != nullptr; }
@@ -50,6 +57,7 @@ class handle {
  private:
   friend struct detail::timed_out_calls;
   friend std::size_t wait_any(std::span<handle> handles);
+  void abandon() noexcept;
   /// Waits for what is in flight, and has the communicator end first where that is not done.
   void drop() noexcept;
 

@@ -10,6 +10,7 @@
 
 namespace weft {
 
+class fiber;
 class progress;
 class waiter;
 
@@ -61,6 +62,7 @@ class event {
   class left_in_many;
   static waiter* set_mark() noexcept { return reinterpret_cast<waiter*>(std::uintptr_t{1}); }
   bool leave(waiter& mine);
+  bool comes_at_once(progress& by, const fiber& mine);
   bool take_back(waiter& mine) noexcept;
   void sleep(clock::duration longest, progress* rung_by);
   bool poll_until(progress& by, clock::time_point deadline);

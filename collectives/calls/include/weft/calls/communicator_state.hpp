@@ -154,7 +154,7 @@ struct communicator_state {
   std::uint32_t sequence() const noexcept { return sequence_.load(std::memory_order_relaxed); }  // relaxed: for people
   std::optional<process_team> among_ranks;  ///< its calls with the other ranks of this process, where they join
   call_turns turns{host.calls(), member, host.moved_by()};
-  bool freed = false;    ///< the caller has no communicator for it any more
+  bool freed = false;  ///< the caller has no communicator for it any more
   trace::recorder* const records = host.records();
   sole_call collecting;  ///< a collective, or making a plan
   sole_call agreeing;    ///< with the living

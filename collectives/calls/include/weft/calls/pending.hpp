@@ -32,6 +32,7 @@ class pending {
   /// Puts what is still elsewhere into the caller's buffers. Once done without a failure, by the caller's thread.
   virtual void deliver() noexcept {}
 
+  /// Not of one that was done before it could be waited for.
   communicator_state& state() const noexcept { return *state_; }
   const char* operation() const noexcept { return operation_; }
   /// Whether it is done. Goes on with it as far as it can without waiting, and lets other fibers run, if it is not.

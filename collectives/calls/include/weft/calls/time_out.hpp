@@ -19,8 +19,9 @@ struct timed_out_calls final : left_in_flight {
 };
 
 /// The ranks that the collectives of this rank wait for, as far as this process knows, ascending: those that have not
-/// sent what is to be received, have not taken what is sent, or are behind in the memory of the node. `latest`: it waits
-/// for the latest one that it has begun, and so for all ranks of this process that have not begun that, where they meet.
+/// sent what is to be received, have not taken what is sent, or are behind in the memory of the node. `latest`: it
+/// waits for the latest one that it has begun, and so for all ranks of this process that have not begun that, where
+/// they meet.
 std::vector<int> awaited_ranks(communicator_state& state, bool latest);
 
 /// Throws timed_out, which owns `calls`.

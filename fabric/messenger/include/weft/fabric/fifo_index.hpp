@@ -59,6 +59,19 @@ class fifo_index {
     return found == nullptr ? nullptr : &found->items.front();
   }
 
+  /// Takes out the first item of `key`. Null: there is none.
+  T* take(const match_key& key) noexcept {
+    for (queue** at = &bucket(key); *at != nullptr; at = &(*at)->next) {
+      if ((*at)->key != key) continue;
+      list& items = (*at)->items;
+      T& first = items.front();
+      items.pop_front();
+      if (items.empty()) recycle(at);
+      return &first;
+    }
+    return nullptr;
+  }
+
   /// Takes out `item`, which was pushed under `key`.
   void erase(const match_key& key, T& item) noexcept {
     for (queue** at = &bucket(key); *at != nullptr; at = &(*at)->next) {

@@ -81,7 +81,8 @@ class mailbox {
         if (holds(each)) return remove_unexpected(each);
     return nullptr;
   }
-  /// Calls `function` with each message that waits, but for those of collectives, as they came, until that returns false.
+  /// Calls `function` with each message that waits, but for those of collectives, as they came, until that returns
+  /// false.
   template <class Function>
   void look_at_unexpected(Function function) const {
     for (const unexpected_message& each : in_order_)
@@ -91,6 +92,7 @@ class mailbox {
   std::unique_ptr<unexpected_message> take_any_unexpected() noexcept;
 
  private:
+  receive_operation* take_first_posted(int source, std::uint64_t tag) noexcept;
   unexpected_message* match(int source, std::uint64_t tag) noexcept;
 
   using receives = fifo_index<operation, &operation::queued>;

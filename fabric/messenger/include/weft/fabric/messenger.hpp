@@ -67,6 +67,9 @@ class messenger final : public pollable {
 
   /// Begins an operation. The order of one thread's posts is kept.
   void post(operation& begun);
+  /// Sends a message that is short, to a process that shares memory with this one, if it can leave now, which it has
+  /// then: `data` may be reused. False: nothing was done, and it is to be posted. In order with one thread's posts.
+  bool send_now(participant& by, int peer, std::uint64_t tag, std::span<const std::byte> data);
   /// The same where the token is held: within `operation::finished` and `while_held`.
   void post_held(operation& begun) noexcept;
   /// Takes back a collective's receive that has been posted and that nothing will be sent to; it ends without a failure
@@ -143,6 +146,9 @@ class messenger final : public pollable {
   void break_here(participant& member) noexcept;
   /// What another process's `broadcast` said. Malformed notes are ignored.
   void take_note(std::span<const std::byte> note);
+
+  /// Nearly all calls come from the calling thread from now on (token::give_to_this_thread).
+  void belongs_to_this_thread() noexcept;
 
   /// Polls until all frames have left, or the deadline has passed.
   void drain(clock::time_point deadline);

@@ -75,6 +75,11 @@ class participant {
   /// Operations that it has begun, and those that have ended. Any thread may read it; written with the token held.
   std::atomic<std::uint64_t> moves{0};
 
+  void count_move() noexcept {
+    // relaxed: it is only compared. Not lost, since the token is held.
+    moves.store(moves.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
   // The messenger's, under its token.
   room* here = nullptr;         ///< what waits for it
   std::exception_ptr failure;   ///< once set, every operation ends with it

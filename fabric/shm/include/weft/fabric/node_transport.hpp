@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between processes of one node through the memory that they share, all others over the network.
 //
-//   frame:    copied into the ring that leads there, taken from where it lies in it
+//   message, frame: copied into the ring that leads there, taken from where it lies in it; of a message the caller's
+//             bytes go there at once, and up to 32 of them in one line
 //   payload:  sender                          receiver
 //             record (address) --ring-->      finds the receive
 //             parts of it      --ring-->      takes them, from the beginning on, and while none come
@@ -47,6 +48,7 @@ class node_transport final : public transport {
   void start(std::span<const address> peers, std::size_t receive_bytes) override;
   bool inject(int peer, std::span<const std::byte> frame) override;
   bool send(int peer, std::span<const std::byte> frame, transfer& context) override;
+  bool put_message(int peer, const short_message& said, std::span<const std::byte> bytes) override;
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) override;
   bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) override;
   void cancel(transfer& context) override;

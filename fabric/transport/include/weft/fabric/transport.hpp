@@ -20,12 +20,22 @@ struct transfer {
   bool receiving;                            ///< the transport's
 };
 
+/// What a short message says of itself where it needs no frame: between processes that share memory.
+struct short_message {
+  std::uint64_t communicator;
+  std::uint64_t tag;
+  std::int32_t source;       ///< rank of the communicator
+  std::int32_t destination;  ///< rank of the world
+};
+
 /// What `transport::poll` reports to. Called on the thread that polls; may post and cancel, but neither poll nor throw.
 class receiver {
  public:
   virtual ~receiver() = default;
   /// A frame has arrived, whole. The bytes are the transport's and gone when this returns.
   virtual void arrived(std::span<const std::byte> frame) = 0;
+  /// A short message of `peer` has arrived, in order with its frames. The bytes are gone when this returns.
+  virtual void arrived(int /*peer*/, const short_message& /*said*/, std::span<const std::byte> /*bytes*/) {}
   /// A transfer has ended: `bytes` landed (receives), or the memory may be reused (sends). With an error nothing is
   /// said about the bytes, but the transport no longer touches them.
   virtual void done(transfer& ended, std::size_t bytes, std::error_code error) = 0;
@@ -71,6 +81,11 @@ class transport {
   virtual bool inject(int peer, std::span<const std::byte> frame) = 0;
   /// Sends a frame from memory that stays untouched until `done`.
   virtual bool send(int peer, std::span<const std::byte> frame, transfer& context) = 0;
+  /// Sends a short message to a peer that is near (`is_near`), of at most `limits().frame` bytes; they are copied
+  /// before this returns. False where there is no room now.
+  virtual bool put_message(int /*peer*/, const short_message& /*said*/, std::span<const std::byte> /*bytes*/) {
+    return false;
+  }
   /// Sends a payload into the receive that the peer has posted under `tag`.
   virtual bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) = 0;
   /// Posts memory for the payload that `peer` will send under `tag`. False also while `limits().receives` are posted.

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <weft/fabric/token.hpp>
+
+namespace weft::fabric {
+namespace {
+
+/// So often others may take it from its owner until it is nobody's: beside what they do the barriers are dear.
+constexpr unsigned most_taken_by_others = 1000;
+
+bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+}  // namespace
+
+void token::give_to_this_thread() noexcept {
+#if !defined(__SANITIZE_THREAD__)  // which does not know that barrier
+  if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) return;
+  acquire();
+  if (!was_given_) owner_.store(this_thread(), std::memory_order_relaxed);  // relaxed: for this thread, or a hint
+  was_given_ = true;
+  release();
+#endif
+}
+
+/// It is held but for that.
+bool token::take_from_owner() noexcept {
+  others_.store(true, std::memory_order_relaxed);  // relaxed: the barrier orders
+  const bool seen = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  // acquire: pairs with release() of its owner.
+  if (!seen || inside_.load(std::memory_order_acquire)) {
+    others_.store(false, std::memory_order_release);
+    held_.store(false, std::memory_order_release);
+    return false;
+  }
+  // relaxed: whoever finds it still set finds `others_`, which is not taken back any more.
+  if (++taken_by_others_ == most_taken_by_others) owner_.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace weft::fabric
