@@ -13,32 +13,62 @@ namespace {
 constexpr std::size_t first_bytes = 4 << 10;
 
 /// In place of a record: the next one is at the beginning.
-constexpr std::uint16_t go_back = 0xffff;
+constexpr std::uint8_t go_back = 0xff;
 
 std::atomic_ref<std::uint64_t> word_at(std::byte* place) noexcept {
   return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(place));
 }
 
-std::uint64_t word_of(std::uint16_t kind, std::size_t bytes) noexcept { return std::uint64_t{kind} << 32 | bytes; }
+/// Bits of a record's word that say how long it is, and those below its number.
+constexpr int length_bits = 24, number_at = 32;
+static_assert(arena_ring_bytes <= std::size_t{1} << length_bits);
+
+std::uint64_t word_of(std::uint32_t number, std::uint8_t kind, std::size_t bytes) noexcept {
+  return std::uint64_t{number} << number_at | std::uint64_t{kind} << length_bits | bytes;
+}
+std::uint8_t kind_in(std::uint64_t word) noexcept { return static_cast<std::uint8_t>(word >> length_bits); }
+
+/// Whether it is that record's, and not nothing or what stood there in the lap before.
+bool is_of(std::uint64_t word, std::uint32_t number) noexcept {
+  return static_cast<std::uint32_t>(word >> number_at) == number && kind_in(word) != 0;
+}
 
 }  // namespace
 
 arena_ring_writer::arena_ring_writer(std::byte* memory, arena_ring_state& state, const arena_ring_reading& reading,
                                      std::function<void(std::size_t, std::size_t)> reserve)
-    : memory_(memory), state_(state), reading_(reading), reserve_(std::move(reserve)) {}
+    : memory_(memory), state_(state), reading_(reading), reserve_(std::move(reserve)) {
+  begins_.fill(true);
+}
 
-bool arena_ring_writer::put(std::uint16_t kind, std::span<const std::byte> first, std::span<const std::byte> second) {
+bool arena_ring_writer::put(std::uint8_t kind, std::span<const std::byte> first, std::span<const std::byte> second) {
   const std::size_t bytes = first.size() + second.size(), place = place_of(bytes);
   if (!make_room(place, arena_ring_bytes)) return false;
   std::byte* const at = memory_ + offset_;
   if (!first.empty()) std::memcpy(at + word_bytes, first.data(), first.size());
   if (!second.empty()) std::memcpy(at + word_bytes + first.size(), second.data(), second.size());
+  note_record(place);
   offset_ += place;
+  // Where a record began a lap ago its number says that it is no new one: the line need not come here for that.
   // relaxed: the reader looks there behind this record, whose word follows.
-  word_at(memory_ + offset_).store(0, std::memory_order_relaxed);
-  // release: pairs with the acquire in next(): the record is there then, and the next one's word is 0.
-  word_at(at).store(word_of(kind, bytes), std::memory_order_release);
+  if (!begins_record(offset_)) word_at(memory_ + offset_).store(0, std::memory_order_relaxed);
+  // release: pairs with the acquire in next(): the record is there then, and the next one's word is 0 or an old one.
+  word_at(at).store(word_of(number_++, kind, bytes), std::memory_order_release);
   return true;
+}
+
+/// Whether all that the reader can find at that place is 0 or an earlier record's word, of this lap or the one before.
+bool arena_ring_writer::begins_record(std::size_t offset) const noexcept {
+  return offset < usual_bytes && begins_[offset / line_bytes];
+}
+
+/// One begins here, and takes so many bytes.
+void arena_ring_writer::note_record(std::size_t place) noexcept {
+  const std::size_t first = offset_ / line_bytes;
+  if (first >= begins_.size()) return;
+  begins_[first] = true;
+  const std::size_t more = std::min(place / line_bytes, begins_.size() - first) - 1;
+  if (more != 0) std::memset(begins_.data() + first + 1, 0, more);
 }
 
 void arena_ring_writer::end() noexcept {
@@ -87,9 +117,9 @@ void arena_ring_writer::look_at_reader() noexcept {
 }
 
 void arena_ring_writer::begin_again() noexcept {
-  // As in put().
-  word_at(memory_).store(0, std::memory_order_relaxed);
-  word_at(memory_ + offset_).store(word_of(go_back, 0), std::memory_order_release);
+  note_record(begins_.size() * line_bytes);  // what the lap does not come to is of an earlier one the next time
+  // relaxed: it hands nothing over. At the beginning is an earlier record's word, as all lines' there.
+  word_at(memory_ + offset_).store(word_of(number_++, go_back, 0), std::memory_order_relaxed);
   offset_ = 0;
   ++lap_;
 }
@@ -103,21 +133,21 @@ arena_ring_reader::record arena_ring_reader::next() {
   // acquire: pairs with put() and begin_again().
   const auto word = [&] { return word_at(const_cast<std::byte*>(memory_) + offset_).load(std::memory_order_acquire); };
   std::uint64_t found = word();
-  if (found == 0) [[likely]]
+  if (!is_of(found, number_)) [[likely]]
     return {};
-  if (found == word_of(go_back, 0)) {
+  if (found == word_of(number_, go_back, 0)) {
     ++lap_;
     offset_ = 0;
     found = word();
-    if (found == 0) return {};
+    if (!is_of(found, ++number_)) return {};
   }
-  const auto kind = static_cast<std::uint16_t>(found >> 32);
-  const std::size_t bytes = static_cast<std::uint32_t>(found), begin = offset_ + arena_ring_writer::word_bytes;
-  const std::size_t end = offset_ + arena_ring_writer::place_of(bytes);
-  if (found >> 48 != 0 || kind == go_back ||
-      end + arena_ring_writer::line_bytes > arena_ring_bytes)  // behind it is the next one's word
+  const std::uint8_t kind = kind_in(found);
+  const std::size_t bytes = found & ((std::uint64_t{1} << length_bits) - 1);
+  const std::size_t begin = offset_ + arena_ring_writer::word_bytes, end = offset_ + arena_ring_writer::place_of(bytes);
+  if (kind == go_back || end + arena_ring_writer::line_bytes > arena_ring_bytes)  // behind it is the next one's word
     throw error(errc::protocol, "a ring of the node's memory holds no record at " + std::to_string(offset_));
   offset_ = end;
+  ++number_;
   return {kind, {memory_ + begin, bytes}};
 }
 

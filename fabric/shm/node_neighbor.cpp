@@ -138,7 +138,7 @@ std::size_t node_neighbor::poll(receiver& to) {
 }
 
 bool node_neighbor::put(record_kind kind, std::span<const std::byte> first, std::span<const std::byte> second) {
-  return !cut_ && out_.put(static_cast<std::uint16_t>(kind), first, second);
+  return !cut_ && out_.put(static_cast<std::uint8_t>(kind), first, second);
 }
 
 void node_neighbor::end(moving_transfer& ended, std::errc failure) noexcept {

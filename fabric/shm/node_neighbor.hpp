@@ -36,7 +36,7 @@ class node_neighbor {
   std::size_t poll(receiver& to);
 
  private:
-  enum class record_kind : std::uint16_t {
+  enum class record_kind : std::uint8_t {
     frame = 1,
     message,  ///< short_message | its bytes
     payload,  ///< payload_record

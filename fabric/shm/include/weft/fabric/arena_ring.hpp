@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records from one process of a node to another one, in memory that both see.
 //
-//     | record | record | ...  | next one's place: 0 |          each begins with a word that says what it is, on a line
-//       ^ reader                 ^ writer                       of its own; the writer fills that in last
+//     | record | record | ...  | next one's place |          each begins with a word that says which it is, on a line
+//       ^ reader                 ^ writer                    of its own; the writer fills that in last
+//
+// Records are numbered. At the next one's place is 0, or the word of an earlier one: so a record of one line takes one
+// line from core to core, and not the next one's, too, which its reader looks at already.
 //
 // The writer goes back to the beginning as soon as the reader has left it, once it has come so far that the ring is
 // worth using again; where the reader is slow it goes on and makes more memory of the ring. So a ring takes as much as
 // its reader's delay needs, and a pair that talks little stays within a page.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -48,7 +52,7 @@ class arena_ring_writer {
 
   /// Appends a record of `kind`, above 0, with these bytes, the one part behind the other; false where there is no room
   /// now. Never blocks.
-  bool put(std::uint16_t kind, std::span<const std::byte> first, std::span<const std::byte> second = {});
+  bool put(std::uint8_t kind, std::span<const std::byte> first, std::span<const std::byte> second = {});
   /// Whether records that take so many bytes together would find room in what a ring has that is used at all: of each
   /// the bytes that `place_of` says. From then on they do.
   bool has_usual_room(std::size_t bytes) { return make_room(bytes, usual_bytes); }
@@ -61,7 +65,7 @@ class arena_ring_writer {
  private:
   friend class arena_ring_reader;
   static constexpr std::size_t line_bytes = 64;
-  /// In front of a record's bytes: kind << 32 | how many. 0: not written yet.
+  /// In front of a record's bytes: its number << 32 | its kind << 24 | how many. 0: not written yet.
   static constexpr std::size_t word_bytes = sizeof(std::uint64_t);
   /// Of a ring that is used, until its reader is found to be slow.
   static constexpr std::size_t usual_bytes = 32 << 10;
@@ -69,6 +73,8 @@ class arena_ring_writer {
   /// Within so many bytes from the beginning on.
   bool make_room(std::size_t bytes, std::size_t within);
   bool fits_behind_reader(std::size_t bytes) const noexcept;
+  bool begins_record(std::size_t offset) const noexcept;
+  void note_record(std::size_t place) noexcept;
   bool grow(std::size_t end);
   void look_at_reader() noexcept;
   void begin_again() noexcept;
@@ -78,9 +84,11 @@ class arena_ring_writer {
   const arena_ring_reading& reading_;
   const std::function<void(std::size_t, std::size_t)> reserve_;
   std::size_t reserved_ = 0;  // from the beginning on
+  std::uint32_t number_ = 1;  // of the next record
   std::uint32_t lap_ = 0;
   std::size_t offset_ = 0;
-  std::uint32_t reader_lap_ = 0;  // as last seen
+  std::array<bool, usual_bytes / line_bytes> begins_;  // of each line: in it a record began when it was last passed
+  std::uint32_t reader_lap_ = 0;                       // as last seen
   std::size_t reader_offset_ = 0;
 };
 
@@ -91,7 +99,7 @@ class arena_ring_reader {
       : memory_(memory), state_(state), reading_(reading) {}
 
   struct record {
-    std::uint16_t kind = 0;  ///< 0: there is none
+    std::uint8_t kind = 0;  ///< 0: there is none
     std::span<const std::byte> bytes;
   };
   /// The next record, which stays where it is until `release`. Throws errc::protocol where there is none that a writer
@@ -107,6 +115,7 @@ class arena_ring_reader {
   const arena_ring_state& state_;
   arena_ring_reading& reading_;
   bool opened_ = false;
+  std::uint32_t number_ = 1;
   std::uint32_t lap_ = 0;
   std::size_t offset_ = 0;
 };
