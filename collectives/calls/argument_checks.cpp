@@ -104,22 +104,19 @@ void check_in_place(const communicator_state& state, const request& call, const 
 
 }  // namespace
 
-void check_rank(const communicator_state& state, const char* operation, const char* role, int rank, bool or_any) {
-  if ((rank >= 0 && rank < state.size()) || (or_any && rank == any_source)) return;
+void refuse_rank(const communicator_state& state, const char* operation, const char* role, int rank, bool or_any) {
   refuse(state, operation,
          std::string(role) + " " + std::to_string(rank) + " is not a rank of the communicator: valid are 0 to " +
              std::to_string(state.size() - 1) + (or_any ? " and any_source" : ""));
 }
 
-void check_tag(const communicator_state& state, const char* operation, int tag, bool or_any) {
-  if (tag >= 0 || (or_any && tag == any_tag)) return;
+void refuse_tag(const communicator_state& state, const char* operation, int tag, bool or_any) {
   refuse(state, operation,
          "tag " + std::to_string(tag) + " is not valid: tags are 0 to 2147483647" + (or_any ? ", or any_tag" : ""));
 }
 
-void check_memory(const communicator_state& state, const char* operation, const void* data, std::size_t bytes) {
-  if (data == nullptr && bytes != 0)
-    refuse(state, operation, "a buffer of " + std::to_string(bytes) + " bytes at address 0");
+void refuse_memory(const communicator_state& state, const char* operation, std::size_t bytes) {
+  refuse(state, operation, "a buffer of " + std::to_string(bytes) + " bytes at address 0");
 }
 
 request_shape check_counts(const communicator_state& state, const request& call) {

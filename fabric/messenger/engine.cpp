@@ -78,7 +78,7 @@ void engine::listen() noexcept {
   flow_.bell().listen();
 }
 
-bool engine::take_submissions() noexcept {
+bool engine::take_all_submissions() noexcept {
   submission* first = submissions_.take();
   const bool any = first != nullptr;
   while (first != nullptr) {
@@ -163,7 +163,7 @@ bool engine::send_now(participant& by, int peer, std::uint64_t tag, std::span<co
   if (to.road != message_counts::node_memory || data.size() > settings_.eager_limit || by.failure != nullptr)
     return false;
   const room_key key = key_of(*by.members, peer);
-  if (!flow_.put_message(to, {key.communicator, tag, by.rank, key.rank}, data)) return false;
+  if (!flow_.put_message(to, {key.communicator, tag}, {by.rank, key.rank}, data)) return false;
   counts_.at_once[message_counts::node_memory].add(data.size());
   by.count_move();
   return true;

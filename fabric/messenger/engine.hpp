@@ -59,7 +59,7 @@ class engine final : private receiver {
   void begin(operation& begun) noexcept;
   bool send_now(participant& by, int peer, std::uint64_t tag, std::span<const std::byte> data) noexcept;
   /// Whether there were any.
-  bool take_submissions() noexcept;
+  bool take_submissions() noexcept { return !submissions_.empty() && take_all_submissions(); }
   void take_back(receive_operation& posted) noexcept;
   /// Throws the member's failure.
   std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag);
@@ -107,6 +107,7 @@ class engine final : private receiver {
   void release_messages(std::span<const planned_message> of) noexcept;
 
   // engine.cpp
+  bool take_all_submissions() noexcept;
   bool needs_polls() const noexcept;
   void begin_send(send_operation& send);
   void begin_receive(receive_operation& receive);
@@ -124,7 +125,7 @@ class engine final : private receiver {
 
   // engine_arrival.cpp: what comes from the transport
   void arrived(std::span<const std::byte> frame) override;
-  void arrived(int peer, const short_message& said, std::span<const std::byte> bytes) override;
+  void arrived(int peer, message_name name, message_ends ends, std::span<const std::byte> bytes) override;
   void done(transfer& ended, std::size_t bytes, std::error_code error) override;
   void dropped() override { flow_.note_dropped(); }
   bool is_ours(const header& h) const noexcept;

@@ -62,16 +62,16 @@ void engine::arrived(std::span<const std::byte> frame) {
   }
 }
 
-void engine::arrived(int peer, const short_message& said, std::span<const std::byte> bytes) {
+void engine::arrived(int peer, message_name name, message_ends ends, std::span<const std::byte> bytes) {
   fabric::peer& from = flow_.to(peer);
   if (from.lost || from.suspected || flow_.gives_up()) return;
-  flow_.owe_credit(from, sizeof said + bytes.size());
+  flow_.owe_credit(from, sizeof name + sizeof ends + bytes.size());
   try {
-    room* const there = rooms_.find({said.communicator, said.destination});
-    if (there == nullptr || troubles_.owes_break(said.communicator)) return;
-    take_short(from, *there, said.source, said.tag, bytes);
+    room* const there = rooms_.find({name.communicator, ends.destination});
+    if (there == nullptr || troubles_.owes_break(name.communicator)) return;
+    take_short(from, *there, ends.source, name.tag, bytes);
   } catch (...) {
-    troubles_.owe_break(said.communicator, std::current_exception());
+    troubles_.owe_break(name.communicator, std::current_exception());
   }
 }
 

@@ -250,11 +250,12 @@ void flow_control::send_eager(peer& to, send_operation& send) {
   want_flush(to);
 }
 
-bool flow_control::put_message(peer& to, const short_message& said, std::span<const std::byte> data) noexcept {
-  const std::int64_t cost = credit_cost(sizeof said + data.size());
+bool flow_control::put_message(peer& to, message_name name, message_ends ends,
+                               std::span<const std::byte> data) noexcept {
+  const std::int64_t cost = credit_cost(sizeof name + sizeof ends + data.size());
   if (to.lost || to.suspected || to.envelopes_only || !to.messages.empty() || !to.control.empty()) return false;
   if (to.credit - cost < credit_of_each_ / 8) return false;
-  if (!post_to_provider(to.process, [&] { return network_.put_message(to.process, said, data); })) return false;
+  if (!post_to_provider(to.process, [&] { return network_.put_message(to.process, name, ends, data); })) return false;
   to.note_short_message();
   to.refused_last = {};
   bell_.sent(to);

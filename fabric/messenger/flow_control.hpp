@@ -49,7 +49,7 @@ class flow_control {
   void send_eager(peer& to, send_operation& send);
   /// A short message to a peer that is near, where nothing waits to be sent to it before and it has room. False: it has
   /// not been sent.
-  bool put_message(peer& to, const short_message& said, std::span<const std::byte> data) noexcept;
+  bool put_message(peer& to, message_name name, message_ends ends, std::span<const std::byte> data) noexcept;
   /// That there is a message. Throws std::bad_alloc.
   void send_envelope(peer& to, const departure& announced, header h);
   /// A frame in the order of messages. Throws std::bad_alloc.

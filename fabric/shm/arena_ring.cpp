@@ -42,11 +42,22 @@ arena_ring_writer::arena_ring_writer(std::byte* memory, arena_ring_state& state,
 }
 
 bool arena_ring_writer::put(std::uint8_t kind, std::span<const std::byte> first, std::span<const std::byte> second) {
-  const std::size_t bytes = first.size() + second.size(), place = place_of(bytes);
-  if (!make_room(place, arena_ring_bytes)) return false;
+  const std::size_t bytes = first.size() + second.size();
+  std::byte* const room = room_for(bytes);
+  if (room == nullptr) return false;
+  if (!first.empty()) std::memcpy(room, first.data(), first.size());
+  if (!second.empty()) std::memcpy(room + first.size(), second.data(), second.size());
+  publish(kind, bytes);
+  return true;
+}
+
+std::byte* arena_ring_writer::room_for(std::size_t bytes) {
+  return make_room(place_of(bytes), arena_ring_bytes) ? memory_ + offset_ + word_bytes : nullptr;
+}
+
+void arena_ring_writer::publish(std::uint8_t kind, std::size_t bytes) noexcept {
+  const std::size_t place = place_of(bytes);
   std::byte* const at = memory_ + offset_;
-  if (!first.empty()) std::memcpy(at + word_bytes, first.data(), first.size());
-  if (!second.empty()) std::memcpy(at + word_bytes + first.size(), second.data(), second.size());
   note_record(place);
   offset_ += place;
   // Where a record began a lap ago its number says that it is no new one: the line need not come here for that.
@@ -54,7 +65,6 @@ bool arena_ring_writer::put(std::uint8_t kind, std::span<const std::byte> first,
   if (!begins_record(offset_)) word_at(memory_ + offset_).store(0, std::memory_order_relaxed);
   // release: pairs with the acquire in next(): the record is there then, and the next one's word is 0 or an old one.
   word_at(at).store(word_of(number_++, kind, bytes), std::memory_order_release);
-  return true;
 }
 
 /// Whether all that the reader can find at that place is 0 or an earlier record's word, of this lap or the one before.

@@ -47,6 +47,8 @@ Body read_body(std::span<const std::byte> record) {
   return body;
 }
 
+constexpr std::size_t message_head = sizeof(message_name) + sizeof(message_ends);
+
 std::uint64_t name_of(const transfer& context) noexcept { return reinterpret_cast<std::uintptr_t>(&context); }
 
 }  // namespace
@@ -80,8 +82,16 @@ node_neighbor::node_neighbor(const arena& memory, int peer, transfer_list& ended
 
 bool node_neighbor::put_frame(std::span<const std::byte> frame) { return put(record_kind::frame, frame); }
 
-bool node_neighbor::put_message(const short_message& said, std::span<const std::byte> bytes) {
-  return put(record_kind::message, bytes_of(said), bytes);
+bool node_neighbor::put_message(message_name name, message_ends ends, std::span<const std::byte> bytes) {
+  const std::size_t all = message_head + bytes.size();
+  std::byte* const room = cut_ ? nullptr : out_.room_for(all);
+  if (room == nullptr) return false;
+  std::memcpy(room, &name.communicator, sizeof name.communicator);
+  std::memcpy(room + sizeof name.communicator, &name.tag, sizeof name.tag);
+  std::memcpy(room + sizeof name, &ends, sizeof ends);
+  if (!bytes.empty()) std::memcpy(room + message_head, bytes.data(), bytes.size());
+  out_.publish(static_cast<std::uint8_t>(record_kind::message), all);
+  return true;
 }
 
 bool node_neighbor::send(std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) {
@@ -162,8 +172,9 @@ void node_neighbor::take(record_kind kind, std::span<const std::byte> bytes, rec
   switch (kind) {
     case record_kind::message: {
       if (!landing_.empty()) short_slices_ = short_slices_after_frame;
-      const auto said = read_body<short_message>(bytes);
-      return to.arrived(peer_, said, bytes.subspan(sizeof said));
+      const auto name = read_body<message_name>(bytes);
+      const auto ends = read_body<message_ends>(bytes.subspan(sizeof name));
+      return to.arrived(peer_, name, ends, bytes.subspan(message_head));
     }
     case record_kind::frame:
       if (!landing_.empty()) short_slices_ = short_slices_after_frame;

@@ -24,7 +24,7 @@ class node_neighbor {
 
   // False where there is no room in its ring.
   bool put_frame(std::span<const std::byte> frame);
-  bool put_message(const short_message& said, std::span<const std::byte> bytes);
+  bool put_message(message_name name, message_ends ends, std::span<const std::byte> bytes);
   bool send(std::uint64_t tag, std::span<const std::byte> bytes, transfer& context);
 
   void receive(std::uint64_t tag, std::span<std::byte> bytes, transfer& context);
@@ -38,7 +38,7 @@ class node_neighbor {
  private:
   enum class record_kind : std::uint8_t {
     frame = 1,
-    message,  ///< short_message | its bytes
+    message,  ///< message_name | message_ends | its bytes
     payload,  ///< payload_record
     part,     ///< part_record | bytes of it
     copied,   ///< copied_record | bytes of it: what its receiver need not read

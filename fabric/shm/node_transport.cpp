@@ -69,9 +69,9 @@ bool node_transport::send(int peer, std::span<const std::byte> frame, transfer& 
   return true;
 }
 
-bool node_transport::put_message(int peer, const short_message& said, std::span<const std::byte> bytes) {
+bool node_transport::put_message(int peer, message_name name, message_ends ends, std::span<const std::byte> bytes) {
   node_neighbor* const there = near(peer);
-  return there != nullptr && there->put_message(said, bytes);
+  return there != nullptr && there->put_message(name, ends, bytes);
 }
 
 bool node_transport::send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) {

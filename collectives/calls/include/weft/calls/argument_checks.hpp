@@ -6,14 +6,31 @@
 #include <weft/calls/communicator_state.hpp>
 #include <weft/request.hpp>
 #include <weft/request/request_shape.hpp>
+#include <weft/status.hpp>
 
 namespace weft::detail {
 
+/// Throw what the checks below do.
+[[noreturn]] void refuse_rank(const communicator_state& state, const char* operation, const char* role, int rank,
+                              bool or_any);
+[[noreturn]] void refuse_tag(const communicator_state& state, const char* operation, int tag, bool or_any);
+[[noreturn]] void refuse_memory(const communicator_state& state, const char* operation, std::size_t bytes);
+
 /// `role` is what the caller calls the rank: "root".
-void check_rank(const communicator_state& state, const char* operation, const char* role, int rank, bool or_any);
-void check_tag(const communicator_state& state, const char* operation, int tag, bool or_any);
+inline void check_rank(const communicator_state& state, const char* operation, const char* role, int rank,
+                       bool or_any) {
+  if ((rank < 0 || rank >= state.size()) && !(or_any && rank == any_source)) [[unlikely]]
+    refuse_rank(state, operation, role, rank, or_any);
+}
+inline void check_tag(const communicator_state& state, const char* operation, int tag, bool or_any) {
+  if (tag < 0 && !(or_any && tag == any_tag)) [[unlikely]]
+    refuse_tag(state, operation, tag, or_any);
+}
 /// `data` is null only where there is nothing to read or write.
-void check_memory(const communicator_state& state, const char* operation, const void* data, std::size_t bytes);
+inline void check_memory(const communicator_state& state, const char* operation, const void* data, std::size_t bytes) {
+  if (data == nullptr && bytes != 0) [[unlikely]]
+    refuse_memory(state, operation, bytes);
+}
 
 /// Input and output are apart.
 inline bool are_apart(const request& call) noexcept {

@@ -53,6 +53,10 @@ class arena_ring_writer {
   /// Appends a record of `kind`, above 0, with these bytes, the one part behind the other; false where there is no room
   /// now. Never blocks.
   bool put(std::uint8_t kind, std::span<const std::byte> first, std::span<const std::byte> second = {});
+  /// The same in two steps: where so many bytes of a record are to be, or null where there is no room now; and once
+  /// they are there.
+  std::byte* room_for(std::size_t bytes);
+  void publish(std::uint8_t kind, std::size_t bytes) noexcept;
   /// Whether records that take so many bytes together would find room in what a ring has that is used at all: of each
   /// the bytes that `place_of` says. From then on they do.
   bool has_usual_room(std::size_t bytes) { return make_room(bytes, usual_bytes); }

@@ -48,7 +48,7 @@ class node_transport final : public transport {
   void start(std::span<const address> peers, std::size_t receive_bytes) override;
   bool inject(int peer, std::span<const std::byte> frame) override;
   bool send(int peer, std::span<const std::byte> frame, transfer& context) override;
-  bool put_message(int peer, const short_message& said, std::span<const std::byte> bytes) override;
+  bool put_message(int peer, message_name name, message_ends ends, std::span<const std::byte> bytes) override;
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) override;
   bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) override;
   void cancel(transfer& context) override;

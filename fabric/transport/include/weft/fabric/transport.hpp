@@ -20,10 +20,14 @@ struct transfer {
   bool receiving;                            ///< the transport's
 };
 
-/// What a short message says of itself where it needs no frame: between processes that share memory.
-struct short_message {
+/// What a short message says of itself where it needs no frame, between processes that share memory. Given by value, in
+/// registers: what has just been stored in parts and is read as a whole waits until all stores before it are done,
+/// those into the other process's cache lines, too.
+struct message_name {
   std::uint64_t communicator;
   std::uint64_t tag;
+};
+struct message_ends {
   std::int32_t source;       ///< rank of the communicator
   std::int32_t destination;  ///< rank of the world
 };
@@ -35,7 +39,8 @@ class receiver {
   /// A frame has arrived, whole. The bytes are the transport's and gone when this returns.
   virtual void arrived(std::span<const std::byte> frame) = 0;
   /// A short message of `peer` has arrived, in order with its frames. The bytes are gone when this returns.
-  virtual void arrived(int /*peer*/, const short_message& /*said*/, std::span<const std::byte> /*bytes*/) {}
+  virtual void arrived(int /*peer*/, message_name /*name*/, message_ends /*ends*/,
+                       std::span<const std::byte> /*bytes*/) {}
   /// A transfer has ended: `bytes` landed (receives), or the memory may be reused (sends). With an error nothing is
   /// said about the bytes, but the transport no longer touches them.
   virtual void done(transfer& ended, std::size_t bytes, std::error_code error) = 0;
@@ -83,7 +88,8 @@ class transport {
   virtual bool send(int peer, std::span<const std::byte> frame, transfer& context) = 0;
   /// Sends a short message to a peer that is near (`is_near`), of at most `limits().frame` bytes; they are copied
   /// before this returns. False where there is no room now.
-  virtual bool put_message(int /*peer*/, const short_message& /*said*/, std::span<const std::byte> /*bytes*/) {
+  virtual bool put_message(int /*peer*/, message_name /*name*/, message_ends /*ends*/,
+                           std::span<const std::byte> /*bytes*/) {
     return false;
   }
   /// Sends a payload into the receive that the peer has posted under `tag`.
