@@ -37,7 +37,15 @@ struct ending {
 
 class collecting_receiver final : public weft::fabric::receiver {
  public:
-  void arrived(std::span<const std::byte> frame) override { frames.emplace_back(frame.begin(), frame.end()); }
+  void arrived(std::span<const std::byte> frame) override {
+    frames.emplace_back(frame.begin(), frame.end());
+    order.push_back(order_of::frame);
+  }
+  void arrived(int peer, weft::fabric::message_name name, weft::fabric::message_ends ends,
+               std::span<const std::byte> message) override {
+    messages.push_back({peer, name, ends, {message.begin(), message.end()}});
+    order.push_back(order_of::message);
+  }
   void done(weft::fabric::transfer& ended, std::size_t count, std::error_code error) override {
     endings.push_back({&ended, count, error});
   }
@@ -47,7 +55,16 @@ class collecting_receiver final : public weft::fabric::receiver {
     }
     return nullptr;
   }
+  struct short_message {
+    int peer;
+    weft::fabric::message_name name;
+    weft::fabric::message_ends ends;
+    bytes message;
+  };
+  enum class order_of { frame, message };
   std::vector<bytes> frames;
+  std::vector<short_message> messages;
+  std::vector<order_of> order;  ///< in which those came
   std::vector<ending> endings;
 };
 

@@ -66,6 +66,44 @@ TEST_CASE("who is not of the node is reached from outside", "[transport][node]")
     }
 }
 
+TEST_CASE("short messages arrive whole, in order with frames, and only by the node's memory", "[transport][node]") {
+  std::vector<station> at = mixed(GENERATE(true, false));
+  CHECK(at[0].link->is_near(1));
+  CHECK_FALSE(at[0].link->is_near(2));
+  CHECK_FALSE(at[0].link->put_message(2, {1, 2}, {3, 4}, pattern(8, 1)));
+  using order_of = collecting_receiver::order_of;
+  std::vector<order_of> order;
+  std::uint64_t messages = 0;
+  for (const std::size_t size : {0, 1, 8, 31, 32, 33, 64, 700, 4096, 8192}) {
+    for (int i = 0; i < 3; ++i) {
+      const std::uint64_t number = ++messages;
+      until(
+          [&] {
+            return at[1].poll(), at[0].link->put_message(1, {number << 40, ~number}, {-1, 7}, pattern(size, number));
+          },
+          "a message's posting");
+      order.push_back(order_of::message);
+    }
+    until([&] { return at[1].poll(), at[0].link->inject(1, pattern(64, size)); }, "a frame's posting");
+    order.push_back(order_of::frame);
+  }
+  until([&] { return at[1].poll(), at[1].seen.order.size() >= order.size(); }, "all of them");
+  CHECK((at[1].seen.order == order));
+  REQUIRE(at[1].seen.messages.size() == messages);
+  std::uint64_t number = 0;
+  for (const auto& [peer, name, ends, message] : at[1].seen.messages) {
+    ++number;
+    CHECK(peer == 0);
+    CHECK(name.communicator == number << 40);
+    CHECK(name.tag == ~number);
+    CHECK(ends.source == -1);
+    CHECK(ends.destination == 7);
+    CHECK((message == pattern(message.size(), number)));
+  }
+  at[0].link->cut(1, 0);
+  CHECK_FALSE(at[0].link->put_message(1, {1, 2}, {3, 4}, pattern(8, 1)));
+}
+
 TEST_CASE("a payload is taken while its sender does nothing", "[transport][node]") {
   std::vector<station> at = mixed(true);
   const bytes payload = pattern(3'000'000, 1);

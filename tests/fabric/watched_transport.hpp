@@ -22,6 +22,7 @@ struct traffic_counts {
   std::size_t frame_bytes = 0;       ///< of all of them
   std::size_t short_envelopes = 0;   ///< for messages that eager sends would have taken
   std::size_t envelopes_wanted = 0;  ///< requests for envelopes only
+  std::size_t short_messages = 0;    ///< that needed no frame
   std::size_t payloads = 0;
   std::size_t blocked_landings = 0;
   std::size_t blocked_departures = 0;
@@ -32,6 +33,7 @@ struct traffic_counts {
     frame_bytes += other.frame_bytes;
     short_envelopes += other.short_envelopes;
     envelopes_wanted += other.envelopes_wanted;
+    short_messages += other.short_messages;
     payloads += other.payloads;
     blocked_landings += other.blocked_landings;
     blocked_departures += other.blocked_departures;
@@ -58,6 +60,15 @@ class watched_transport final : public weft::fabric::transport {
       return dropped_ = true;
     }
     return counted(frame, !refusing && inner_->inject(peer, renamed(frame)));
+  }
+  bool is_near(int peer) const noexcept override { return inner_->is_near(peer); }
+  bool put_message(int peer, weft::fabric::message_name name, weft::fabric::message_ends ends,
+                   std::span<const std::byte> bytes) override {
+    const allocations_that_succeed unharmed;
+    check_failure();
+    const bool put = !refusing && inner_->put_message(peer, name, ends, bytes);
+    ++(put ? counts_.short_messages : counts_.blocked_frames);
+    return put;
   }
   bool send(int peer, std::span<const std::byte> frame, weft::fabric::transfer& context) override {
     const allocations_that_succeed unharmed;
@@ -118,6 +129,11 @@ class watched_transport final : public weft::fabric::transport {
       void arrived(std::span<const std::byte> frame) override {
         const allocations_that_may_fail harmed;
         to.arrived(frame);
+      }
+      void arrived(int peer, weft::fabric::message_name name, weft::fabric::message_ends ends,
+                   std::span<const std::byte> bytes) override {
+        const allocations_that_may_fail harmed;
+        to.arrived(peer, name, ends, bytes);
       }
       void done(weft::fabric::transfer& ended, std::size_t bytes, std::error_code error) override {
         if (ended.receiving) --self.receives_;
