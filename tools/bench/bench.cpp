@@ -57,7 +57,7 @@ void finish_settings(command_line& line) {
   bench_settings& s = line.settings;
   s.one_way = s.collective == "latency" && (line.from || line.to);
   s.from = line.from.value_or(s.collective == "overlap" ? 64 << 10 : 8);
-  s.to = line.to.value_or(16 << 20);
+  s.to = line.to.value_or(sends_windows(s.collective) ? 4 << 20 : 16 << 20);
   if (s.from > s.to)
     throw CLI::ValidationError("-b", std::to_string(s.from) + " is more than -e " + std::to_string(s.to));
   s.factor = line.factor;
@@ -90,6 +90,9 @@ void finish_settings(command_line& line) {
     throw CLI::ValidationError("--explain", "every algorithm is measured: not with --algorithm");
   if ((s.collective == "latency" || s.collective == "idle") && line.job.ranks < 2)
     throw CLI::ValidationError("--ranks", s.collective + " takes at least 2 ranks");
+  if (sends_windows(s.collective) && !in_job())
+    if (const std::string refusal = refuse_pairs(s, line.job.ranks); !refusal.empty())
+      throw CLI::ValidationError("--ranks", refusal);
   const auto& providers = fabric::known_providers();
   if (!line.job.provider.empty() && std::find(providers.begin(), providers.end(), line.job.provider) == providers.end())
     throw CLI::ValidationError("--provider", line.job.provider + " not in {" + CLI::detail::join(providers, ",") + "}");
@@ -107,6 +110,9 @@ std::vector<std::string> worker_arguments(const command_line& line) {
                                      "--buffers",   line.buffers};
   if (s.collective != "latency" || s.one_way)
     arguments.insert(arguments.end(), {"-b", std::to_string(s.from), "-e", std::to_string(s.to)});
+  if (sends_windows(s.collective))
+    arguments.insert(arguments.end(), {"--window", std::to_string(s.window), "--pairs", std::to_string(s.pairs)});
+  if (s.unmatched > 0) arguments.insert(arguments.end(), {"--unmatched", std::to_string(s.unmatched)});
   if (s.check) arguments.push_back("--check");
   if (s.persistent) arguments.push_back("--persistent");
   if (s.started) arguments.push_back("--started");
@@ -151,11 +157,21 @@ int time_kernels(const CLI::App& app, const command_line& line) {
   return 0;
 }
 
+/// The options of windows of messages, where there are none.
+void refuse_windows(const CLI::App& app, const std::string& collective) {
+  for (const char* const name : {"--window", "--pairs"})
+    if (app[name]->count() > 0 && !sends_windows(collective))
+      throw CLI::ValidationError(name, "for bandwidth, bidirectional and message-rate alone, not " + collective);
+  if (app["--unmatched"]->count() > 0 && collective != "message-rate")
+    throw CLI::ValidationError("--unmatched", "for message-rate alone, not " + collective);
+}
+
 int bench(const CLI::App& app, command_line& line, std::vector<std::string> weft_arguments) {
   if (!line.prepost.empty()) weft_arguments.push_back("--weft-prepost=" + line.prepost);
   // What is wrong with them is said, whatever is timed.
   line.settings.progress = parse_weft_arguments(weft_arguments).progress;
   if (line.settings.collective == "kernels") return time_kernels(app, line);
+  refuse_windows(app, line.settings.collective);
   finish_settings(line);
   if (!in_job() && measures_progress(line.settings.collective)) return measure_both(app, line, weft_arguments);
   if (!in_job()) return run_own_job(line.job, worker_arguments(line), weft_arguments);
@@ -166,7 +182,7 @@ int bench(const CLI::App& app, command_line& line, std::vector<std::string> weft
 }  // namespace
 
 void add_bench(CLI::App& weft, int& status) {
-  CLI::App* const app = weft.add_subcommand("bench", "Time a collective, or the latency of a short message");
+  CLI::App* const app = weft.add_subcommand("bench", "Time a collective, or messages");
   app->footer(
       "A sample is one call, timed on every rank after a barrier; its value is the slowest rank's time. As a\n"
       "command of its own it starts a job on this machine; `weft run -n RANKS weft bench ...` does the same.\n"
@@ -174,13 +190,17 @@ void add_bench(CLI::App& weft, int& status) {
       "streams; 4 floats, 3 calls: four arrays at once, beside three calls with two (column of a loop); reproducible\n"
       "add: one array, beside a plain sum. -b and -e choose from working sets of half of L1 and L2, and of 2 GiB.\n"
       "latency: half the round trip of 16 bytes between the first and the last rank, alone and while 64 MiB go\n"
-      "the same way; with -b or -e, of messages of each size, and how many bytes a second that is. idle: processor\n"
+      "the same way; with -b or -e, of messages of each size, and how many bytes a second that is. bandwidth,\n"
+      "bidirectional, message-rate: windows of messages, begun and then waited for, from each of the first ranks to\n"
+      "one of the others, or both ways; times are of a window, MB/s and messages/s of all pairs. Messages of\n"
+      "message-rate have a buffer each, the others' one for all. idle: processor\n"
       "time and wake-ups of a job that has nothing to do, or whose ranks wait in a barrier, and how long the first\n"
       "message to a sleeping process takes. agree: agreements of all ranks, and shrink, beside a barrier.\n"
       "overlap: how much of an all-reduce passes while the program computes.\n"
       "consistency: how alike the times of 8-byte all-reduces are, with --noise while something else takes the ranks'\n"
       "cores. These two give ranks and progress threads cores of their own, which they print, and measure progress by\n"
-      "the caller and by a thread. Sizes are for collectives, latency and overlap: a size is that of a rank's vector,\n"
+      "the caller and by a thread. Sizes are for collectives, messages and overlap: a size is that of a rank's "
+      "vector,\n"
       "or where each rank has a block in one (allgather, gather, scatter, alltoall, reduce-scatter) of a block.\n"
       "--weft-NAME=VALUE sets any option (`weft info` lists them).\n"
       "The exit status is 1 when a result was wrong.");
@@ -194,7 +214,7 @@ void add_bench(CLI::App& weft, int& status) {
   app->add_option("-b,--from", line->from, "Bytes of the first size, such as 8, 64k or 1M [8; overlap 64k]")
       ->transform(size_in_bytes())
       ->type_name("BYTES");
-  app->add_option("-e,--to", line->to, "Bytes that no size exceeds [16M]")
+  app->add_option("-e,--to", line->to, "Bytes that no size exceeds [16M; windows 4M]")
       ->transform(size_in_bytes())
       ->type_name("BYTES");
   app->add_option("-f,--factor", line->factor, "From a size to the next [2]")
@@ -217,6 +237,15 @@ void add_bench(CLI::App& weft, int& status) {
   choose(app->add_option("--prepost", line->prepost,
                          "Whether long messages are granted when a collective starts, or each asks [on]"),
          {"on", "off"});
+  app->add_option("--window", s.window, "Messages that are begun before they are waited for [64]")
+      ->check(whole_number(1, 1 << 16))
+      ->type_name("MESSAGES");
+  app->add_option("--pairs", s.pairs, "Pairs of ranks between which windows go [1]")
+      ->check(whole_number(1, 500'000))
+      ->type_name("PAIRS");
+  app->add_option("--unmatched", s.unmatched, "Receives before those of message-rate that no message matches [0]")
+      ->check(whole_number(0, 1 << 20))
+      ->type_name("RECEIVES");
   app->add_option("--noise", line->noise,
                   "Take the ranks' cores for DURATION each PERIOD, by SCHED_FIFO, such as 1000:200")
       ->check(check_noise)

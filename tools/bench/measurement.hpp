@@ -24,9 +24,10 @@ struct measurement {
   double p99_us = 0;
   std::int64_t wrong = 0;  ///< elements, on all ranks, that differed from the exact result
   std::string algorithm;
-  std::optional<double> bytes_per_s;   ///< of messages: what the median comes to
-  std::optional<double> predicted_us;  ///< of an explanation
-  bool chosen = false;                 ///< likewise: what the call would take
+  std::optional<double> bytes_per_s;     ///< of messages: what the median comes to
+  std::optional<double> messages_per_s;  ///< of windows of them: likewise
+  std::optional<double> predicted_us;    ///< of an explanation
+  bool chosen = false;                   ///< likewise: what the call would take
 };
 
 /// A moment of the steady clock in seconds.
@@ -54,6 +55,14 @@ std::int64_t sweep(communicator& world, const bench_settings& settings, runtime*
 /// time of a round trip, as many of them as the budget has room for. Collective; at least two ranks. Rank 0 hands each
 /// result to `report`; there it returns how many messages came otherwise than they were sent, elsewhere 0.
 std::int64_t measure_one_way(communicator& world, const bench_settings& settings,
+                             const std::function<void(const measurement&)>& report);
+
+/// For each size of the settings in turn: windows of messages from each of the first half of the ranks of `world` to
+/// one of the other half, or both ways, and how many bytes and messages of all pairs a second that is. A sample is
+/// several windows after a barrier; its value is the time of one, of the slowest pair. Collective; of ranks that
+/// refuse_pairs does not refuse. Rank 0 hands each result to `report`. Returns how many messages came otherwise than
+/// they were sent.
+std::int64_t measure_windows(communicator& world, const bench_settings& settings,
                              const std::function<void(const measurement&)>& report);
 
 struct latencies {

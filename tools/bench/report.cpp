@@ -28,13 +28,18 @@ bench_report::bench_report(const bench_settings& settings, std::string provider,
   if (kind && kind != schedules::collective::barrier)
     std::printf(", %s", std::string(kernels::name(settings_.type)).c_str());
   if (reduces) std::printf(", %s", std::string(kernels::name(settings_.op)).c_str());
+  if (sends_windows(settings_.collective))
+    std::printf(", %d pair%s, windows of %zu", settings_.pairs, settings_.pairs == 1 ? "" : "s", settings_.window);
+  if (settings_.unmatched > 0) std::printf(", %zu receives unmatched", settings_.unmatched);
   if (settings_.arena) std::printf(", buffers in the arena");
   if (settings_.persistent) std::printf(", planned");
   if (settings_.started) std::printf(", started");
   std::printf("%s\n", settings_.check ? ", every sample checked" : "");
   if (settings_.collective == "idle") return;
-  std::printf("%12s  %-21s %8s %12s %12s %12s %8s%s%s\n", "bytes", "algorithm", "samples", "min us", "median us",
-              "p99 us", "wrong", settings_.explain ? " predicted us" : "", settings_.one_way ? "         MB/s" : "");
+  std::printf("%12s  %-21s %8s %12s %12s %12s %8s%s%s%s\n", "bytes", "algorithm", "samples", "min us", "median us",
+              "p99 us", "wrong", settings_.explain ? " predicted us" : "",
+              settings_.one_way || sends_windows(settings_.collective) ? "         MB/s" : "",
+              sends_windows(settings_.collective) ? "   messages/s" : "");
   std::fflush(stdout);
 }
 
@@ -51,7 +56,13 @@ std::string bench_report::json(const measurement& m) const {
          (m.predicted_us ? fixed(", \"predicted_us\": %.3f", *m.predicted_us) +
                                (m.chosen ? ", \"chosen\": true" : ", \"chosen\": false")
                          : "") +
-         (m.bytes_per_s ? fixed(", \"bytes_per_s\": %.0f", *m.bytes_per_s) : "");
+         (m.bytes_per_s ? fixed(", \"bytes_per_s\": %.0f", *m.bytes_per_s) : "") +
+         (m.messages_per_s ? fixed(", \"messages_per_s\": %.0f", *m.messages_per_s) + json_of_windows() : "");
+}
+
+std::string bench_report::json_of_windows() const {
+  return ", \"window\": " + std::to_string(settings_.window) + ", \"pairs\": " + std::to_string(settings_.pairs) +
+         ", \"unmatched\": " + std::to_string(settings_.unmatched);
 }
 
 void bench_report::add(const measurement& m) const {
@@ -60,6 +71,7 @@ void bench_report::add(const measurement& m) const {
               m.median_us, m.p99_us, static_cast<long long>(m.wrong));
   if (m.predicted_us) std::printf(" %12.3f%s", *m.predicted_us, m.chosen ? "  chosen" : "");
   if (m.bytes_per_s) std::printf(" %12.1f", *m.bytes_per_s * 1e-6);
+  if (m.messages_per_s) std::printf(" %12.0f", *m.messages_per_s);
   std::printf("\n");
   std::fflush(stdout);
 }

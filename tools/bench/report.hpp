@@ -37,6 +37,7 @@ class bench_report {
 
  private:
   std::string json(const measurement& measured) const;
+  std::string json_of_windows() const;
   std::string json(const idleness& measured, const char* what) const;
 
   const bench_settings& settings_;

@@ -10,12 +10,26 @@ std::vector<std::string> bench_collectives() {
   for (std::size_t i = 0; i < schedules::collectives; ++i)
     names.emplace_back(schedules::option_name(static_cast<schedules::collective>(i)));
   names.emplace_back("latency");
+  names.emplace_back("bandwidth");
+  names.emplace_back("bidirectional");
+  names.emplace_back("message-rate");
   names.emplace_back("idle");
   names.emplace_back("overlap");
   names.emplace_back("consistency");
   names.emplace_back("agree");
   names.emplace_back("kernels");
   return names;
+}
+
+bool sends_windows(const std::string& collective) {
+  return collective == "bandwidth" || collective == "bidirectional" || collective == "message-rate";
+}
+
+std::string refuse_pairs(const bench_settings& settings, int ranks) {
+  if (ranks == 2 * settings.pairs) return "";
+  const std::string wanted = std::to_string(2 * settings.pairs);
+  return settings.collective + " with --pairs " + std::to_string(settings.pairs) + " takes " + wanted + " ranks (-n " +
+         wanted + "), not " + std::to_string(ranks);
 }
 
 std::vector<std::string> bench_algorithms(const std::string& collective) {

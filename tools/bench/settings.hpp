@@ -27,13 +27,23 @@ struct bench_settings {
   bool arena = false;       ///< whether buffers are in memory that the node shares
   bool json = false;
   bool one_way = false;                            ///< latency of messages of these sizes, not of the shortest alone
+  std::size_t window = 64;                         ///< of messages: how many are sent before they are waited for
+  int pairs = 1;                                   ///< of ranks between which windows go
+  std::size_t unmatched = 0;                       ///< of message-rate: receives that no window matches
   noise_pattern noise;                             ///< of consistency
   progress_mode progress = progress_mode::caller;  ///< of overlap and consistency
   bool explain = false;                            ///< every algorithm, its prediction beside
 };
 
-/// The collectives as options call them, "latency", "idle", "overlap", "consistency", "agree" and "kernels".
+/// The collectives as options call them, "latency", "bandwidth", "bidirectional", "message-rate", "idle", "overlap",
+/// "consistency", "agree" and "kernels".
 std::vector<std::string> bench_collectives();
+
+/// Whether windows of messages go between pairs of ranks: "bandwidth", "bidirectional" and "message-rate".
+bool sends_windows(const std::string& collective);
+
+/// What is wrong with so many ranks for windows between the pairs of `settings`; empty: nothing.
+std::string refuse_pairs(const bench_settings& settings, int ranks);
 
 /// The values of --algorithm that `collective` has.
 std::vector<std::string> bench_algorithms(const std::string& collective);

@@ -72,6 +72,7 @@ struct rank_program {
 
   std::int64_t operator()(communicator& world) const {
     if (settings.collective == "latency") return latency(world);
+    if (sends_windows(settings.collective)) return windows(world);
     if (settings.collective == "idle") return idle(world);
     if (settings.collective == "agree") return agree(world);
     if (about_progress) return about_progress->run(world);
@@ -99,6 +100,14 @@ struct rank_program {
     if (world.rank() == 0)
       bench_report(settings, provider, world).add_latency(measured.idle, measured.loaded, stream_bytes);
     return measured.idle.wrong + measured.loaded.wrong;
+  }
+
+  std::int64_t windows(communicator& world) const {
+    const std::string refusal = refuse_pairs(settings, world.size());
+    if (!refusal.empty()) throw std::runtime_error("weft bench: " + refusal);
+    std::optional<bench_report> report;
+    if (world.rank() == 0) report.emplace(settings, provider, world);
+    return measure_windows(world, settings, [&](const measurement& measured) { report->add(measured); });
   }
 
   std::int64_t agree(communicator& world) const {
