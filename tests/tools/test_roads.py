@@ -35,10 +35,10 @@ if pathlib.Path(sys.argv[0]).name.startswith("mpicxx"):
     pathlib.Path(sys.argv[-1]).touch()
 elif sys.argv[-2].endswith("mpi_consistency"):
     print(json.dumps([1.0, 3.0] * 100))
-elif len(sys.argv) > 5:
-    peer, first, last, factor, _ = sys.argv[-5:]
+elif len(sys.argv) > 9:
+    peer, _, first, last, factor, *_ = sys.argv[-9:]
     while int(first) <= int(last):
-        print(json.dumps({"peer": peer, "bytes": int(first), "median_us": 1, "wrong": 0}))
+        print(json.dumps({"peer": peer, "bytes": int(first), "median_us": 1, "messages_per_s": 1, "wrong": 0}))
         first = int(first) * int(factor)
 """
 MPI_PROGRAMS = ["mpicxx.openmpi", "mpicxx.mpich", "mpirun.openmpi", "mpiexec.mpich", "mpichversion"]
@@ -98,7 +98,9 @@ class Roads(MeasuringScript):
         self.assert_takes("node_collectives.py", "node", arguments, "| bcast, 2 |", peers=True)
 
     def test_message_table(self):
-        self.assert_takes("message_table.py", "node", self.of_sizes(8), "weft, libfabric's shm")
+        for kind in ("latency", "message-rate"):
+            with self.subTest(kind=kind):
+                self.assert_takes("message_table.py", "node", [*self.of_sizes(8), "--kind", kind], "weft, libfabric's shm")
 
     def test_prepost_table(self):
         arguments = [*self.of_sizes("16k", "32k"), "--provider", self.provider]
