@@ -94,7 +94,7 @@ def cell(kind, count, results):
     def middle(figure):
         return statistics.median(result[figure] for result in results)
     if kind == "message-rate":
-        return f"{middle('messages_per_s') / 1e6:.2f} M/s"
+        return f"{middle('messages_per_s') / 1e3:.1f} k/s"
     if kind in WINDOWED:
         return f"{middle('bytes_per_s') / 1e6:.1f} MB/s"
     time = middle("median_us")

@@ -52,8 +52,8 @@ std::vector<nlohmann::json> results(words arguments) {
 words timed_collectives() {
   words all = bench_collectives();
   std::erase_if(all, [](const std::string& each) {
-    return each == "latency" || each == "idle" || each == "overlap" || each == "consistency" || each == "agree" ||
-           each == "kernels";
+    return each == "latency" || sends_windows(each) || each == "idle" || each == "overlap" || each == "consistency" ||
+           each == "agree" || each == "kernels";
   });
   return all;
 }
@@ -256,6 +256,46 @@ TEST_CASE("latency of sizes is one way, and how many bytes a second that is") {
   CHECK_THAT(table.output, ContainsSubstring("wrong         MB/s\n"));
 }
 
+TEST_CASE("windows of messages have bandwidths and rates, between processes and within one") {
+  const std::string kind = GENERATE("bandwidth", "bidirectional", "message-rate");
+  const std::string in_a_process = GENERATE("1", "4");
+  const auto lines = results({kind, "-n", "4", "--pairs", "2", "--ranks-per-process", in_a_process, "--window", "3",
+                              "-b", "1", "-e", "64k", "-f", "256"});
+  REQUIRE(lines.size() == 3);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::size_t bytes = std::size_t{1} << 8 * i;
+    CHECK(lines[i].at("bytes") == bytes);
+    CHECK(lines[i].at("window") == 3);
+    CHECK(lines[i].at("pairs") == 2);
+    const double messages = kind == "bidirectional" ? 12 : 6, rate = lines[i].at("messages_per_s");
+    CHECK(rate == weft_test::Approx(messages / lines[i].at("median_us").get<double>() * 1e6).epsilon(0.02));
+    CHECK(lines[i].at("bytes_per_s") == weft_test::Approx(rate * static_cast<double>(bytes)).epsilon(0.02));
+  }
+}
+
+TEST_CASE("windows of messages go between two ranks, 64 of them, by whichever road") {
+  const std::string kind = GENERATE("bandwidth", "bidirectional", "message-rate");
+  for (const words& road : {words{}, words{"--weft-node=off"}, words{"--ranks-per-process", "2"}}) {
+    words arguments{kind, "-b", "8", "-e", "16"};
+    arguments.insert(arguments.end(), road.begin(), road.end());
+    const auto lines = results(arguments);
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0].at("window") == 64);
+  }
+  const outcome table = bench({kind, "-b", "8", "-e", "8", "--budget", "1"});
+  CHECK_THAT(table.output, ContainsSubstring("2 ranks, 1 pair, windows of 64\n"));
+  CHECK_THAT(table.output, ContainsSubstring("wrong         MB/s   messages/s\n"));
+}
+
+TEST_CASE("receives stay unmatched while a message rate is measured, and end") {
+  for (const char* const ranks : {"1", "2"}) {
+    const auto lines =
+        results({"message-rate", "--unmatched", "100", "--ranks-per-process", ranks, "-b", "8", "-e", "16"});
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[1].at("unmatched") == 100);
+  }
+}
+
 TEST_CASE("a bench says that no provider was named") {
   CHECK(results({"barrier", "-n", "2"}).at(0).at("peer") == "weft-default");
 }
@@ -316,6 +356,9 @@ TEST_CASE("a bench that belongs to a job is one of its ranks") {
   const outcome refused = weft_test::run({"run", "-n", "1", "weft", "bench", "barrier", "-n", "2"});
   CHECK(refused.status == 2);
   CHECK_THAT(refused.error, ContainsSubstring("give it to `weft run`"));
+  const outcome unpaired = weft_test::run({"run", "-n", "3", "weft", "bench", "bandwidth"});
+  CHECK(unpaired.status == 1);
+  CHECK_THAT(unpaired.error, ContainsSubstring("takes 2 ranks (-n 2), not 3"));
 }
 
 TEST_CASE("bad options of a bench are named, with what is right") {
@@ -327,9 +370,12 @@ TEST_CASE("bad options of a bench are named, with what is right") {
     return refused.error;
   };
   CHECK_THAT(refusal({}), ContainsSubstring("COLLECTIVE is required"));
-  CHECK_THAT(refusal({"gossip"}),
-             ContainsSubstring("{reduce,bcast,allreduce,reduce-scatter,allgather,barrier,gather,"
-                               "scatter,alltoall,scan,exscan,latency,idle,overlap,consistency,agree,kernels}"));
+  CHECK_THAT(
+      refusal({"gossip"}),
+      ContainsSubstring(
+          "{reduce,bcast,allreduce,reduce-scatter,allgather,barrier,gather,"
+          "scatter,alltoall,scan,exscan,latency,bandwidth,bidirectional,message-rate,idle,overlap,consistency,agree,"
+          "kernels}"));
   CHECK_THAT(refusal({"reduce", "--type", "half"}), ContainsSubstring("{int8,int16,int32,int64,uint8,"));
   CHECK_THAT(refusal({"reduce", "--op", "xor"}), ContainsSubstring("{sum,product,min,max,bit_and,"));
   CHECK_THAT(refusal({"reduce", "--op", "min", "--type", "complex_float"}),
@@ -342,6 +388,12 @@ TEST_CASE("bad options of a bench are named, with what is right") {
   CHECK_THAT(refusal({"reduce", "-n", "0"}), ContainsSubstring("whole number from 1"));
   CHECK_THAT(refusal({"latency", "-n", "1"}), ContainsSubstring("at least 2 ranks"));
   CHECK_THAT(refusal({"idle", "-n", "1"}), ContainsSubstring("at least 2 ranks"));
+  CHECK_THAT(refusal({"bandwidth", "-n", "3"}),
+             ContainsSubstring("bandwidth with --pairs 1 takes 2 ranks (-n 2), not 3"));
+  CHECK_THAT(refusal({"message-rate", "--pairs", "2"}), ContainsSubstring("takes 4 ranks (-n 4), not 2"));
+  CHECK_THAT(refusal({"bidirectional", "--window", "0"}), ContainsSubstring("whole number from 1"));
+  CHECK_THAT(refusal({"latency", "--window", "2"}), ContainsSubstring("message-rate alone, not latency"));
+  CHECK_THAT(refusal({"bandwidth", "--unmatched", "2"}), ContainsSubstring("for message-rate alone, not bandwidth"));
   CHECK_THAT(refusal({"latency", "--persistent"}), ContainsSubstring("only a collective can be planned"));
   CHECK_THAT(refusal({"latency", "--started"}), ContainsSubstring("only a collective can be started"));
   CHECK_THAT(refusal({"reduce", "--started", "--persistent"}), ContainsSubstring("excludes"));
