@@ -119,7 +119,7 @@ int partner_in_pair(const settings& asked) {
 struct window_side {
   int peer, window, bytes;
   bool sends, receives;
-  std::size_t buffers;
+  int buffers;
   std::vector<char> sent, received;
   std::vector<MPI_Request> calls;
   long long number = 0;
@@ -131,15 +131,17 @@ struct window_side {
         bytes(static_cast<int>(size)),
         sends(asked.kind == "bidirectional" || rank_in_world() < asked.pairs),
         receives(asked.kind == "bidirectional" || rank_in_world() >= asked.pairs),
-        buffers(asked.kind == "message-rate" ? static_cast<std::size_t>(window) : 1),
-        sent(sends ? buffers * size : 0),
-        received(receives ? buffers * size : 0) {
+        buffers(asked.kind == "message-rate" ? window : 1),
+        sent(sends ? static_cast<std::size_t>(buffers) * size : 0),
+        received(receives ? static_cast<std::size_t>(buffers) * size : 0) {
     calls.reserve(2 * static_cast<std::size_t>(window));
   }
 
   char* message(std::vector<char>& all, int index) const {
-    return all.data() + static_cast<std::size_t>(index) % buffers * static_cast<std::size_t>(bytes);
+    return all.data() + static_cast<std::size_t>(index % buffers) * static_cast<std::size_t>(bytes);
   }
+
+  int to_last() const { return std::max(1, buffers - 1); }
 
   void exchange() {
     ++number;
@@ -148,13 +150,14 @@ struct window_side {
       for (int i = 0; i < window; ++i)
         MPI_Irecv(message(received, i), bytes, MPI_CHAR, peer, payload_tag, MPI_COMM_WORLD, &calls.emplace_back());
     if (sends) {
-      for (const int i : {0, window - 1}) put_number(message(sent, i), static_cast<std::size_t>(bytes), number);
+      for (int i = 0; i < buffers; i += to_last())
+        put_number(message(sent, i), static_cast<std::size_t>(bytes), number);
       for (int i = 0; i < window; ++i)
         MPI_Isend(message(sent, i), bytes, MPI_CHAR, peer, payload_tag, MPI_COMM_WORLD, &calls.emplace_back());
     }
     MPI_Waitall(static_cast<int>(calls.size()), calls.data(), MPI_STATUSES_IGNORE);
     if (receives)
-      for (const int i : {0, window - 1})
+      for (int i = 0; i < buffers; i += to_last())
         wrong += has_number(message(received, i), static_cast<std::size_t>(bytes), number) ? 0 : 1;
     int answer = 0;
     if (!sends) MPI_Send(&answer, 1, MPI_INT, peer, answer_tag, MPI_COMM_WORLD);
