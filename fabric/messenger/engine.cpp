@@ -90,15 +90,19 @@ bool engine::take_all_submissions() noexcept {
   return any;
 }
 
-void engine::finish_ended() noexcept {
+void engine::tell_ended() noexcept {
   bool left_over = false;
   while (troubles_.any() || !operations_.empty()) {
     if (troubles_.take()) left_over = !face_troubles();
     if (!operations_.empty()) operations_.tell_first();
   }
   if (left_over) troubles_.keep();
+}
+
+/// Whether polling can do anything, and whether something goes on only by it.
+void engine::note_needs() noexcept {
   const bool busy = operations_.in_flight() != 0 || agreements_.any() || flow_.buffered() != 0 ||
-                    !slots_.flying().empty() || !flow_.flushed() || left_over;
+                    !slots_.flying().empty() || !flow_.flushed() || troubles_.any();
   // relaxed: see quiet().
   if (busy != busy_.load(std::memory_order_relaxed)) busy_.store(busy, std::memory_order_relaxed);
   const bool polls = needs_polls();

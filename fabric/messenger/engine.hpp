@@ -63,7 +63,10 @@ class engine final : private receiver {
   void take_back(receive_operation& posted) noexcept;
   /// Throws the member's failure.
   std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag);
-  void finish_ended() noexcept;
+  void finish_ended() noexcept {
+    if (troubles_.any() || !operations_.empty()) tell_ended();
+    note_needs();
+  }
 
   // engine_members.cpp
   void join(participant& member);
@@ -108,6 +111,8 @@ class engine final : private receiver {
 
   // engine.cpp
   bool take_all_submissions() noexcept;
+  void tell_ended() noexcept;
+  void note_needs() noexcept;
   bool needs_polls() const noexcept;
   void begin_send(send_operation& send);
   void begin_receive(receive_operation& receive);

@@ -48,9 +48,11 @@ class fifo_index {
   }
 
   void push(const match_key& key, T& item) {
-    queue* found = find(key);
-    if (found == nullptr) found = add(key);
-    found->items.push_back(item);
+    if (latest_ == nullptr || latest_->key != key) {
+      latest_ = find(key);
+      if (latest_ == nullptr) latest_ = add(key);
+    }
+    latest_->items.push_back(item);
   }
 
   /// The first item of `key`, or null.
@@ -61,6 +63,11 @@ class fifo_index {
 
   /// Takes out the first item of `key`. Null: there is none.
   T* take(const match_key& key) noexcept {
+    if (latest_ != nullptr && latest_->key == key)
+      if (T* const first = &latest_->items.front(); first != &latest_->items.back()) {  // its queue stays
+        latest_->items.pop_front();
+        return first;
+      }
     for (queue** at = &bucket(key); *at != nullptr; at = &(*at)->next) {
       if ((*at)->key != key) continue;
       list& items = (*at)->items;
@@ -122,6 +129,7 @@ class fifo_index {
   void recycle(queue** at) noexcept {
     queue* emptied = *at;
     *at = emptied->next;
+    if (emptied == latest_) latest_ = nullptr;
     emptied->next = free_;
     free_ = emptied;
     --queues_;
@@ -144,6 +152,7 @@ class fifo_index {
   std::vector<queue*> buckets_;
   std::vector<std::unique_ptr<queue>> owned_;
   queue* free_ = nullptr;
+  queue* latest_ = nullptr;  // that was pushed to, while it is there: messages of a kind come one after the other
   std::size_t queues_ = 0;
 };
 
