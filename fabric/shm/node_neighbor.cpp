@@ -49,6 +49,10 @@ Body read_body(std::span<const std::byte> record) {
 
 constexpr std::size_t message_head = sizeof(message_name) + sizeof(message_ends);
 
+std::uint64_t nanoseconds_now() noexcept {
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(steady_clock_source().now().time_since_epoch()).count());
+}
+
 std::uint64_t name_of(const transfer& context) noexcept { return reinterpret_cast<std::uintptr_t>(&context); }
 
 }  // namespace
@@ -57,7 +61,8 @@ struct node_neighbor::payload_record {
   std::uint64_t tag = 0;
   std::uint64_t address = 0;  ///< in the sender's memory
   std::uint64_t bytes = 0;
-  std::uint64_t name = 0;  ///< to be told when it has been taken
+  std::uint64_t name = 0;        ///< to be told when it has been taken
+  std::uint64_t read_alone = 0;  ///< 1: no parts of it come
 };
 
 struct node_neighbor::part_record {
@@ -96,9 +101,14 @@ bool node_neighbor::put_message(message_name name, message_ends ends, std::span<
 
 bool node_neighbor::send(std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) {
   if (cut_) return false;
-  const payload_record there{tag, reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size(), name_of(context)};
   moving_transfer& leaving =
       moving_transfer::begin(context, false, const_cast<std::byte*>(bytes.data()), bytes.size(), tag);
+  if (reads_ && copies_ && bytes.size() >= faster_road::shortest) {
+    leaving.read_alone = !road_.by_parts();
+    if (leaving_.empty()) leaving.address = nanoseconds_now();
+  }
+  const payload_record there{tag, reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size(), name_of(context),
+                             leaving.read_alone};
   const bool in_turn = reads_ || leaving_.empty();  // payloads of one tag stay in their order
   if (copies_ && in_turn && bytes.size() <= longest_at_once && send_at_once(leaving)) return true;
   if (reads_ && !put(record_kind::payload, bytes_of(there))) return false;
@@ -207,12 +217,19 @@ void node_neighbor::take_payload(const payload_record& there) {
   if (found == nullptr) return owed_.push_back(there.name);
   found->address = there.address;
   found->name = there.name;
+  found->read_alone = there.read_alone != 0;
   landing_.push(*found);
   if (copies_) last_part_ = last_look_ = steady_clock_source().now();
 }
 
+/// Of those that are landing.
+moving_transfer* node_neighbor::first_read() const noexcept {
+  return landing_.find_if([](const moving_transfer& each) { return each.name != 0; });
+}
+
 bool node_neighbor::parts_come() {
-  if (!copies_) return false;
+  const moving_transfer* const first = first_read();
+  if (!copies_ || (first != nullptr && first->read_alone)) return false;
   const auto now = steady_clock_source().now();
   if (std::exchange(took_part_, false)) last_part_ = now;
   return now - std::exchange(last_look_, now) < often && now - last_part_ < longest_gap;
@@ -220,7 +237,7 @@ bool node_neighbor::parts_come() {
 
 /// From the end on: more of the beginning may come in parts.
 std::size_t node_neighbor::read_slice(receiver& to) {
-  moving_transfer* const first = landing_.find_if([](const moving_transfer& each) { return each.name != 0; });
+  moving_transfer* const first = first_read();
   if (first == nullptr) return 0;
   const std::size_t most = short_slices_ > 0 ? short_slice : slice;
   if (short_slices_ > 0) --short_slices_;
@@ -246,17 +263,20 @@ void node_neighbor::tell_taken() {
 }
 
 void node_neighbor::take_taken(std::uint64_t name, receiver& to) {
-  if (moving_transfer* const found =
-          leaving_.take_if([&](const moving_transfer& each) { return name_of(*each.of) == name; }))
-    to.done(*found->of, found->bytes, {});
+  moving_transfer* const found =
+      leaving_.take_if([&](const moving_transfer& each) { return name_of(*each.of) == name; });
+  if (found == nullptr) return;
+  if (found->address != 0) road_.took(!found->read_alone, found->bytes, nanoseconds_now() - found->address);
+  to.done(*found->of, found->bytes, {});
 }
 
 std::size_t node_neighbor::put_parts() {
   std::size_t parts = 0;
   while (parts < records_in_turn) {
     // Those that are read, too, stay until they have been taken.
-    moving_transfer* const next = leaving_.find_if(
-        [&](const moving_transfer& each) { return each.done < each.bytes || (!reads_ && each.bytes == 0); });
+    moving_transfer* const next = leaving_.find_if([&](const moving_transfer& each) {
+      return (each.done < each.bytes && !each.read_alone) || (!reads_ && each.bytes == 0);
+    });
     if (next == nullptr || !out_.has_usual_room(arena_ring_writer::place_of(sizeof(part_record) + part)) ||
         !put_part(*next, reads_))
       break;

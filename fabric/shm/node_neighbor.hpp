@@ -12,6 +12,8 @@
 #include <weft/fabric/transport.hpp>
 #include <weft/runtime/clock.hpp>
 
+#include "faster_road.hpp"
+
 namespace weft::fabric {
 
 class arena;
@@ -62,6 +64,7 @@ class node_neighbor {
   void take_taken(std::uint64_t name, receiver& to);
   /// Whether the rest of what is landing comes sooner by waiting for its sender than by reading.
   bool parts_come();
+  moving_transfer* first_read() const noexcept;
   std::size_t read_slice(receiver& to);
   void tell_taken();
   bool send_at_once(moving_transfer& payload);
@@ -82,6 +85,7 @@ class node_neighbor {
   transfer_list posted_;                     // receives that nothing has come for
   transfer_list landing_;                    // and those that something has
   transfer_list leaving_;                    // payloads that have not been taken
+  faster_road road_;                         // of long payloads to it
   std::vector<std::uint64_t> owed_;          // names of payloads that have been, for their sender
 };
 

@@ -10,9 +10,10 @@
 //             done             <--ring--      record (taken)
 //
 // A part is copied twice, but by two CPUs at once and from cache to cache, where what is read costs a system call and
-// the look-up of its pages: parts are two to three times as fast. Reading goes on without the sender. Payloads
-// that are short and find room go in parts alone, as do all where processes may not read each other's memory
-// (arena::reading_refusal). Where they may and share CPUs all are read, and nothing is copied twice.
+// the look-up of its pages; reading goes on without the sender. Long payloads go in parts or are read alone, whichever
+// has been the faster (faster_road.hpp). Those that are short and find room go in parts alone, as do all where
+// processes may not read each other's memory (arena::reading_refusal). Where they may and share CPUs all are read, and
+// nothing is copied twice.
 #pragma once
 
 #include <memory>

@@ -19,10 +19,12 @@ struct moving_transfer {
   std::uint32_t bytes = 0;
   std::uint32_t done = 0;  ///< of the first ones
   std::uint64_t tag = 0;
-  std::uint64_t address = 0;  ///< landing: where it is in the sender's memory
-  std::uint64_t name = 0;     ///< landing: the sender's for it; 0: it comes in parts
-  std::errc failure{};        ///< ended: by what
-  std::uint32_t end = 0;      ///< landing: all from there on has been read
+  std::uint64_t address =
+      0;  ///< landing: where it is in the sender's memory; leaving: when it began, if that is to be known
+  std::uint64_t name = 0;            ///< landing: the sender's for it; 0: it comes in parts alone
+  std::errc failure{};               ///< ended: by what
+  std::uint32_t end : 31 = 0;        ///< landing: all from there on has been read
+  std::uint32_t read_alone : 1 = 0;  ///< no parts of it are sent
 
   static moving_transfer& begin(transfer& context, bool receiving, std::byte* data, std::size_t bytes,
                                 std::uint64_t tag) {
