@@ -8,8 +8,8 @@
 namespace weft::fabric {
 namespace {
 
-/// So often others may take it from its owner until it is nobody's: beside what they do the barriers are dear.
-constexpr unsigned most_taken_by_others = 1000;
+/// So often others may try to take it from its owner until it is nobody's: beside what they do the barriers are dear.
+constexpr unsigned most_tries_of_others = 1000;
 
 bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
 
@@ -27,6 +27,7 @@ void token::give_to_this_thread() noexcept {
 
 /// It is held but for that.
 bool token::take_from_owner() noexcept {
+  ++tries_of_others_;
   others_.store(true, std::memory_order_relaxed);  // relaxed: the barrier orders
   const bool seen = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
   // acquire: pairs with release() of its owner.
@@ -36,7 +37,7 @@ bool token::take_from_owner() noexcept {
     return false;
   }
   // relaxed: whoever finds it still set finds `others_`, which is not taken back any more.
-  if (++taken_by_others_ == most_taken_by_others) owner_.store(0, std::memory_order_relaxed);
+  if (tries_of_others_ >= most_tries_of_others) owner_.store(0, std::memory_order_relaxed);
   return true;
 }
 

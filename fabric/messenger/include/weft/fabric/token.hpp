@@ -70,7 +70,7 @@ class token {
   std::atomic<bool> others_{false};                   // somebody else has it, or it is nobody's any more
   alignas(64) std::atomic<bool> held_{false};         // by another one than its owner
   bool was_given_ = false;                            // guarded by `held_`, as the next
-  unsigned taken_by_others_ = 0;
+  unsigned tries_of_others_ = 0;
 };
 
 /// Holds the token while it lives.

@@ -20,9 +20,7 @@ struct transfer {
   bool receiving;                            ///< the transport's
 };
 
-/// What a short message says of itself where it needs no frame, between processes that share memory. Given by value, in
-/// registers: what has just been stored in parts and is read as a whole waits until all stores before it are done,
-/// those into the other process's cache lines, too.
+/// What a short message says of itself where it needs no frame: between processes that share memory.
 struct message_name {
   std::uint64_t communicator;
   std::uint64_t tag;
