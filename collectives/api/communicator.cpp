@@ -71,6 +71,7 @@ class pending_receive final : public pending, public recycled<pending_receive, m
   event& done() noexcept override { return operation.done; }
   const std::exception_ptr& failure() const noexcept override { return operation.failure; }
   status result() const noexcept override { return status_of(operation); }
+  bool cancel() noexcept override { return state().host.messages().cancel(operation); }
   awaited<fabric::receive_operation> operation;
 };
 
@@ -156,6 +157,7 @@ communicator::~communicator() {
 
 int communicator::rank() const noexcept { return state_->member.rank; }
 int communicator::size() const noexcept { return state_->size(); }
+std::span<const int> communicator::members() const noexcept { return state_->member.members->world; }
 
 void communicator::send_bytes(std::span<const std::byte> data, int to, int tag) {
   detail::check_message(*state_, "send", data, to, tag);
@@ -210,6 +212,16 @@ status communicator::exchange_bytes(std::span<const std::byte> data, int to, int
   if (receive.failure != nullptr) detail::rethrow(*state_, "sendrecv", receive.failure);
   if (send.failure != nullptr) detail::rethrow(*state_, "sendrecv", send.failure);
   return detail::status_of(receive);
+}
+
+handle communicator::start_synchronous(std::span<const std::byte> data, int to, int tag, const char* name) {
+  detail::check_message(*state_, name, data, to, tag);
+  auto begun = std::make_unique<detail::pending_send>(state_, name);
+  detail::prepare_message(begun->operation, *state_, data, to, tag);
+  begun->operation.synchronous = true;
+  detail::note_start(*begun, name, tag);
+  detail::post(*state_, begun->operation);
+  return handle(std::move(begun));
 }
 
 handle communicator::start_send(std::span<const std::byte> data, int to, int tag, const char* name) {

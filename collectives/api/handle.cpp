@@ -58,23 +58,25 @@ bool handle::wait_until(std::chrono::steady_clock::time_point deadline) {
   return true;
 }
 
-void wait_all(std::span<handle> handles) {
-  std::exception_ptr first;
-  for (handle& each : handles) {
-    if (!each.valid()) continue;
-    try {
-      each.wait();
-    } catch (...) {
-      if (first == nullptr) first = std::current_exception();
-    }
-  }
-  if (first != nullptr) std::rethrow_exception(first);
+bool handle::done() const noexcept { return operation_ != nullptr && operation_->done().ready(); }
+
+bool handle::cancel() {
+  if (operation_ == nullptr)
+    throw error(errc::invalid_argument,
+                "cancel of a handle that holds no operation: it was waited for already, or never began");
+  if (operation_->done().ready() || !operation_->cancel()) return false;
+  operation_.reset();
+  return true;
 }
 
-std::size_t wait_any(std::span<handle> handles) {
-  std::vector<detail::pending*> all;
-  for (const handle& each : handles) all.push_back(each.operation_.get());
-  return detail::wait_any(all);
+std::vector<detail::pending*> detail::operations_of(std::span<handle* const> handles) {
+  std::vector<pending*> all;
+  for (const handle* const each : handles) all.push_back(each->operation_.get());
+  return all;
 }
+
+std::size_t detail::wait_any(std::span<handle* const> handles) { return wait_any(operations_of(handles)); }
+
+std::size_t detail::test_any(std::span<handle* const> handles) { return test_any(operations_of(handles)); }
 
 }  // namespace weft

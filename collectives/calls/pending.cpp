@@ -90,4 +90,12 @@ std::size_t wait_any(std::span<pending* const> all) {
   return indices[done];
 }
 
+std::size_t test_any(std::span<pending* const> all) {
+  // One goes on with what it can, for all, and lets other fibers run.
+  const auto first = std::ranges::find_if(all, [](pending* each) { return each != nullptr; });
+  if (first != all.end() && (*first)->ready()) return static_cast<std::size_t>(first - all.begin());
+  const auto done = std::ranges::find_if(all, [](pending* each) { return each != nullptr && each->done().ready(); });
+  return static_cast<std::size_t>(done - all.begin());
+}
+
 }  // namespace weft::detail

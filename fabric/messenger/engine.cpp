@@ -146,12 +146,13 @@ void engine::begin_send(send_operation& send) {
   }
   peer& to = flow_.to(process);
   if (to.lost) return fail(send, lost_error(process));
-  (send.bytes <= settings_.eager_limit ? counts_.at_once : counts_.granted)[to.road].add(send.bytes);
-  if (send.bytes <= settings_.eager_limit || !settings_.prepost) {
+  const bool at_once = send.bytes <= settings_.eager_limit && !send.synchronous;
+  (at_once ? counts_.at_once : counts_.granted)[to.road].add(send.bytes);
+  if (at_once || !settings_.prepost) {
     if (send.poisoned != nullptr) [[unlikely]]
       return send_poisoned(to, send);
   }
-  if (send.bytes <= settings_.eager_limit) return flow_.send_eager(to, send);
+  if (at_once) return flow_.send_eager(to, send);
   if (send.collective && settings_.prepost) return begin_collective_departure(send, *send.at->here);
   departure& leaving = depart(departures_, process, send.bytes);
   leaving.operation = &send;

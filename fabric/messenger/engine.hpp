@@ -61,6 +61,8 @@ class engine final : private receiver {
   /// Whether there were any.
   bool take_submissions() noexcept { return !submissions_.empty() && take_all_submissions(); }
   void take_back(receive_operation& posted) noexcept;
+  /// False: a message has met it.
+  bool cancel(receive_operation& posted) noexcept;
   /// Throws the member's failure.
   std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag);
   void finish_ended() noexcept {

@@ -213,6 +213,12 @@ void engine::take_back(receive_operation& posted) noexcept {
   }
 }
 
+bool engine::cancel(receive_operation& posted) noexcept {
+  if (posted.now != operation::stage::posted) return false;
+  take_back(posted);
+  return true;
+}
+
 void engine::send_withdrawal(const landing& arriving) {
   const participant& member = *arriving.operation->at;
   header h = flow_.head_for(message_kind::withdraw, *arriving.operation);

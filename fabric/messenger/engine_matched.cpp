@@ -25,7 +25,7 @@ void engine::send_home(send_operation& send) {
   }
   peer& home = flow_.to(settings_.process);
   const bool copied = send.poisoned != nullptr ||
-                      (send.bytes <= settings_.eager_limit &&
+                      (send.bytes <= settings_.eager_limit && !send.synchronous &&
                        home.stored + send.bytes <= settings_.unexpected_limit + settings_.send_buffer_limit);
   auto message = messages_.take(copied && send.poisoned == nullptr ? send.bytes : 0);
   message->source = send.at->rank;

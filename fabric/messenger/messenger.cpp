@@ -90,6 +90,11 @@ void messenger::post_held(operation& begun) noexcept { engine_->begin(begun); }
 
 void messenger::take_back_held(receive_operation& posted) noexcept { engine_->take_back(posted); }
 
+bool messenger::cancel(receive_operation& posted) noexcept {
+  const engine_holder holder(*engine_);
+  return engine_->cancel(posted);
+}
+
 void messenger::hand_over(task& task) noexcept { engine_->left().add(task); }
 
 void messenger::while_held(const std::function<void()>& function) {

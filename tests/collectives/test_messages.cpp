@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between ranks, by the public calls.
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <random>
@@ -211,5 +212,79 @@ TEST_CASE("a receive takes the message of its tag past 10,000 others", "[message
         expect(one[0] == i && one[19] == i + 19, "message ", i, " of tag 1");
       }
     }
+  });
+}
+
+TEST_CASE("a synchronous send ends once its message has met a receive, however short it is", "[messages]") {
+  const int form = GENERATE(0, 1, 2);
+  run_ranks(pair_of_ranks(form), [](weft::communicator& world) {
+    for (const std::size_t count : {0, 1, 100, 5000, 300'000}) {
+      std::vector<int> data(count), go(1);
+      if (world.rank() == 0) {
+        const std::vector<int> message = counted(count, 7);
+        weft::handle sent = world.issend(message, 1, 3);
+        const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+        while (std::chrono::steady_clock::now() < until) expect(!sent.test(), "nobody to have received ", count);
+        world.send(go, 1, 4);
+        sent.wait();
+        world.ssend(counted(count, 9), 1, 5);
+      } else {
+        world.recv(go, 0, 4);
+        world.recv(data, 0, 3);
+        expect(data == counted(count, 7), "the message of ", count);
+        world.recv(data, 0, 5);
+        expect(data == counted(count, 9), "the second message of ", count);
+      }
+    }
+    std::vector<int> mine(3);
+    const std::vector<int> message = counted(3, world.rank());
+    weft::handle to_itself = world.issend(message, world.rank(), 8);
+    expect(!to_itself.test(), "it to wait for the receive");
+    world.recv(mine, world.rank(), 8);
+    to_itself.wait();
+    expect(mine == message, "its own message");
+  });
+}
+
+TEST_CASE("a receive is taken back unless a message has met it", "[messages]") {
+  const int form = GENERATE(0, 1, 2);
+  run_ranks(pair_of_ranks(form), [](weft::communicator& world) {
+    for (const std::size_t count : {1, 5000, 300'000}) {
+      std::vector<int> first(count, -1), second(count), go(1);
+      if (world.rank() == 0) {
+        weft::handle early = world.irecv(first, 1, 3);
+        weft::handle any = world.irecv(first);
+        expect(any.cancel() && !any.valid(), "a receive from anybody to be taken back");
+        expect(early.cancel() && !early.valid(), "a receive to be taken back");
+        expect_text(expect_error(weft::errc::invalid_argument, [&] { early.cancel(); }), "holds no operation");
+        world.send(go, 1, 4);
+        world.recv(second, 1, 3);
+        expect(second == counted(count, 5) && first == std::vector<int>(count, -1), "the message of ", count);
+        weft::handle met = world.irecv(second, 1, 6);
+        world.send(go, 1, 4);
+        world.recv(go, 1, 7);  // behind that message
+        expect(!met.cancel(), "a receive that a message has met to stay");
+        expect(met.valid() && met.wait().count<int>() == count, "it to get its message");
+      } else {
+        world.recv(go, 0, 4);
+        world.send(counted(count, 5), 0, 3);
+        world.recv(go, 0, 4);
+        const std::vector<int> message = counted(count, 6);
+        weft::handle sent = world.isend(message, 0, 6);
+        expect(!sent.done() || !sent.cancel(), "a send not to be taken back");
+        world.send(go, 0, 7);
+        sent.wait();
+      }
+    }
+  });
+}
+
+TEST_CASE("a communicator knows its members' ranks in the job", "[messages]") {
+  run_ranks(small_job(2, 2), [](weft::communicator& world) {
+    const auto all = world.members();
+    expect(std::ranges::equal(all, counted(4, 0)), "the ranks of the job");
+    const auto half = world.split(world.rank() % 2, -world.rank());
+    const std::vector<int> expected{2 + world.rank() % 2, world.rank() % 2};
+    expect(half.has_value() && std::ranges::equal(half->members(), expected), "those of its half, backwards");
   });
 }

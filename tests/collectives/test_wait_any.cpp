@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for one of many operations.
 #include <algorithm>
+#include <list>
 #include <random>
 
 #include "run_ranks.hpp"
@@ -136,5 +137,35 @@ TEST_CASE("operations outlive the communicator that began them", "[handles]") {
     }
     expect(sum[3999] == 3 && got[2999] == (world.rank() + 2) % 3, "what the freed communicator began");
     world.barrier();
+  });
+}
+
+TEST_CASE("handles in any range are waited for, and those that are done are found at once", "[handles]") {
+  run_ranks(GENERATE(0, 1) == 0 ? small_job(2) : small_job(1, 2), [](weft::communicator& world) {
+    std::vector<int> go(1);
+    if (world.rank() == 0) {
+      std::vector<std::vector<int>> data(4, std::vector<int>(10));
+      std::list<weft::handle> all;
+      for (int tag = 0; tag < 4; ++tag) all.push_back(world.irecv(data[static_cast<std::size_t>(tag)], 1, tag));
+      all.emplace_back();  // holds nothing
+      expect(!weft::test_any(all), "none to be done");
+      world.send(go, 1, 9);
+      world.recv(go, 1, 8);  // behind messages 1 and 3
+      expect(weft::wait_some(all) == std::vector<std::size_t>{1, 3}, "messages 1 and 3");
+      expect(weft::test_any(all) == 1 && weft::wait_any(all) == 1, "message 1 to be the first");
+      for (const int i : {1, 3}) std::next(all.begin(), i)->wait();
+      expect(!weft::test_any(all), "the others not to be done");
+      world.send(go, 1, 9);
+      weft::wait_all(all);
+      for (int tag = 0; tag < 4; ++tag) expect(data[static_cast<std::size_t>(tag)][9] == tag, "message ", tag);
+      expect(weft::wait_some(all).empty() && !weft::test_any(all), "nothing left");
+      expect(weft::wait_any(all) == 5, "as many as there are");
+    } else {
+      for (const int tag : {1, 3, 0, 2}) {
+        if (tag == 1 || tag == 0) world.recv(go, 0, 9);
+        world.send(std::vector<int>(10, tag), 0, tag);
+        if (tag == 3) world.send(go, 0, 8);
+      }
+    }
   });
 }

@@ -63,6 +63,8 @@ class communicator {
 
   int rank() const noexcept;
   int size() const noexcept;
+  /// The rank in the job of each member, by its rank here. Known without an exchange; valid as long as this.
+  std::span<const int> members() const noexcept;
 
   // Messages. Tags are 0 to 2^31 - 1. Messages between two ranks with tags that match are received in the order sent.
 
@@ -81,6 +83,15 @@ class communicator {
   template <message_range R, message_range S>
   status sendrecv(const R& data, int to, int send_tag, S&& into, int from, int receive_tag) {
     return exchange_bytes(detail::bytes_of(data), to, send_tag, detail::writable_bytes_of(into), from, receive_tag);
+  }
+  /// As `send`, but blocks until a receive has met the message, or its receiver has left, however short it is.
+  template <message_range R>
+  void ssend(const R& data, int to, int tag = 0) {
+    start_synchronous(detail::bytes_of(data), to, tag, "ssend").wait();
+  }
+  template <message_range R>
+  [[nodiscard]] handle issend(const R& data, int to, int tag = 0) {
+    return start_synchronous(detail::bytes_of(data), to, tag, "issend");
   }
   template <message_range R>
   [[nodiscard]] handle isend(const R& data, int to, int tag = 0) {
@@ -366,6 +377,7 @@ class communicator {
   status receive_bytes(std::span<std::byte> data, int from, int tag);
   status exchange_bytes(std::span<const std::byte> data, int to, int send_tag, std::span<std::byte> into, int from,
                         int receive_tag);
+  handle start_synchronous(std::span<const std::byte> data, int to, int tag, const char* name);
   handle start_send(std::span<const std::byte> data, int to, int tag, const char* name = "isend");
   handle start_receive(std::span<std::byte> data, int from, int tag, const char* name = "irecv");
   void run(detail::request call);

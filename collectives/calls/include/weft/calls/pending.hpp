@@ -29,6 +29,8 @@ class pending {
   virtual const std::exception_ptr& failure() const noexcept = 0;
   /// What came. Once done.
   virtual status result() const noexcept { return {}; }
+  /// Ends it without what it was for, if that has not begun: true, and it is done.
+  virtual bool cancel() noexcept { return false; }
   /// Puts what is still elsewhere into the caller's buffers. Once done without a failure, by the caller's thread.
   virtual void deliver() noexcept {}
 
@@ -100,5 +102,7 @@ class pending {
 /// Waits until one of those that are not null is done: its index. As many as there are where all are null. Throws
 /// errc::invalid_argument where they are of several runtimes.
 std::size_t wait_any(std::span<pending* const> all);
+/// The same without blocking. As many as there are where none is done.
+std::size_t test_any(std::span<pending* const> all);
 
 }  // namespace weft::detail

@@ -76,6 +76,9 @@ class messenger final : public pollable {
   /// as soon as nobody can touch its memory, which for a long message takes an answer of the sender's process. One that
   /// has ended already is left alone. Where the token is held.
   void take_back_held(receive_operation& posted) noexcept;
+  /// Takes back a receive of a message that no message has met yet, which then has ended without a failure: true.
+  /// False: one has, or the receive has failed.
+  bool cancel(receive_operation& posted) noexcept;
   /// Has `task` run: now where the token is free, else by its holder. Any thread; never waits.
   void post(task& begun) noexcept;
   /// Leaves `task` for whoever polls next. Any thread; never waits. Where a thread of its own polls, so that what comes

@@ -98,6 +98,7 @@ inline constexpr std::uint64_t any_message_tag = ~std::uint64_t{0};
 struct send_operation : operation {
   send_operation() { is_send = true; }
   const std::byte* data = nullptr;
+  bool synchronous = false;  ///< messages: it ends once a receive has met it, however short it is
 };
 
 struct receive_operation : operation {
