@@ -5,6 +5,7 @@
 #include <vector>
 #include <weft/calls/argument_checks.hpp>
 #include <weft/calls/pending.hpp>
+#include <weft/calls/planned_operation.hpp>
 #include <weft/calls/recycled.hpp>
 #include <weft/calls/time_out.hpp>
 #include <weft/calls/traced_call.hpp>
@@ -140,6 +141,54 @@ void finish(communicator_state& state, const char* name, awaited<Operation>& ope
   if (operation.failure != nullptr) rethrow(state, name, operation.failure);
 }
 
+class planned_send final : public planned_operation {
+ public:
+  planned_send(std::shared_ptr<communicator_state> its, std::span<const std::byte> data, int to, int tag)
+      : planned_operation(std::move(its), "plan_send") {
+    prepare_message(operation_, state(), data, to, tag);
+  }
+  std::vector<int> missing() const override { return {operation_.peer}; }
+  event& done() noexcept override { return operation_.done; }
+  const std::exception_ptr& failure() const noexcept override { return operation_.failure; }
+
+ private:
+  void begin() override {
+    operation_.done.reset();
+    operation_.failure = nullptr;
+    if (send_now(state(), {operation_.data, operation_.bytes}, operation_.peer, static_cast<int>(operation_.tag)))
+      operation_.done.set();
+    else
+      post(state(), operation_);
+  }
+  awaited<fabric::send_operation> operation_;
+};
+
+class planned_receive final : public planned_operation {
+ public:
+  planned_receive(std::shared_ptr<communicator_state> its, std::span<std::byte> data, int from, int tag)
+      : planned_operation(std::move(its), "plan_recv") {
+    prepare_message(operation_, state(), data, from, tag);
+  }
+  std::vector<int> missing() const override { return named(operation_.peer); }
+  event& done() noexcept override { return operation_.done; }
+  const std::exception_ptr& failure() const noexcept override { return operation_.failure; }
+  status result() const noexcept override { return status_of(operation_); }
+
+ private:
+  void begin() override {
+    operation_.done.reset();
+    post(state(), operation_);
+  }
+  awaited<fabric::receive_operation> operation_;
+};
+
+/// A trace names what its starts are.
+template <class Planned>
+void note_plan(Planned& made, const char* name, std::size_t bytes, int peer, int tag) {
+  if (made.state().records != nullptr)
+    made.note_as(traced_message(made.state(), name, bytes, peer, tag, trace::form::planned));
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -241,6 +290,20 @@ handle communicator::start_receive(std::span<std::byte> data, int from, int tag,
   detail::note_start(*begun, "irecv", tag);
   detail::post(*state_, begun->operation);
   return handle(std::move(begun));
+}
+
+plan communicator::plan_message(std::span<const std::byte> data, int to, int tag) {
+  detail::check_message(*state_, "plan_send", data, to, tag);
+  auto made = std::make_unique<detail::planned_send>(state_, data, to, tag);
+  detail::note_plan(*made, "send", data.size(), to, tag);
+  return plan(std::move(made));
+}
+
+plan communicator::plan_message(std::span<std::byte> data, int from, int tag) {
+  detail::check_message(*state_, "plan_recv", data, from, tag);
+  auto made = std::make_unique<detail::planned_receive>(state_, data, from, tag);
+  detail::note_plan(*made, "recv", data.size(), from, tag);
+  return plan(std::move(made));
 }
 
 std::optional<status> communicator::iprobe(int from, int tag) {

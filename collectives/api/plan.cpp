@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 #include <vector>
-#include <weft/calls/planned_collective.hpp>
+#include <weft/calls/planned_operation.hpp>
 #include <weft/calls/traced_call.hpp>
 #include <weft/plan.hpp>
 #include <weft/runtime/error.hpp>
@@ -11,17 +11,17 @@ namespace weft {
 namespace detail {
 namespace {
 
-[[noreturn]] void refuse(planned_collective& of, const char* what) {
+[[noreturn]] void refuse(planned_operation& of, const char* what) {
   throw error(errc::invalid_argument, where(of.state(), of.operation()) + ": " + what);
 }
 
-planned_collective& held(const std::unique_ptr<planned_collective>& by, const char* call) {
-  if (by == nullptr) throw error(errc::invalid_argument, std::string(call) + " of a plan that holds no collective");
+planned_operation& held(const std::unique_ptr<planned_operation>& by, const char* call) {
+  if (by == nullptr) throw error(errc::invalid_argument, std::string(call) + " of a plan that holds nothing");
   return *by;
 }
 
-planned_collective& in_flight(const std::unique_ptr<planned_collective>& by, const char* call) {
-  planned_collective& of = held(by, call);
+planned_operation& in_flight(const std::unique_ptr<planned_operation>& by, const char* call) {
+  planned_operation& of = held(by, call);
   if (!of.started()) refuse(of, "the plan has not been started since it was last done");
   return of;
 }
@@ -30,7 +30,7 @@ planned_collective& in_flight(const std::unique_ptr<planned_collective>& by, con
 }  // namespace detail
 
 plan::plan() noexcept = default;
-plan::plan(std::unique_ptr<detail::planned_collective> made) noexcept : planned_(std::move(made)) {}
+plan::plan(std::unique_ptr<detail::planned_operation> made) noexcept : planned_(std::move(made)) {}
 plan::plan(plan&&) noexcept = default;
 plan& plan::operator=(plan&& other) noexcept {
   plan old(std::move(*this));  // waits as the destructor does
@@ -44,7 +44,7 @@ plan::~plan() {
 }
 
 void plan::start() {
-  detail::planned_collective& of = detail::held(planned_, "start");
+  detail::planned_operation& of = detail::held(planned_, "start");
   if (of.started()) detail::refuse(of, "the plan is in flight: wait for it before it is started again");
   if (of.state().freed) detail::refuse(of, "the plan's communicator has been freed");
   const ticks now = of.state().records != nullptr ? ticks_now() : 0;
@@ -53,23 +53,23 @@ void plan::start() {
 }
 
 bool plan::test() {
-  detail::planned_collective& of = detail::in_flight(planned_, "test");
+  detail::planned_operation& of = detail::in_flight(planned_, "test");
   if (!of.ready()) return false;
   of.note_end();
   of.end();
   return true;
 }
 
-void plan::wait() {
-  detail::planned_collective& of = detail::in_flight(planned_, "wait");
+status plan::wait() {
+  detail::planned_operation& of = detail::in_flight(planned_, "wait");
   const detail::traced_call traced(of.state(), "wait");
   of.await_in_time();
   of.note_end();
-  of.end();
+  return of.end();
 }
 
 bool plan::wait_until(std::chrono::steady_clock::time_point deadline) {
-  detail::planned_collective& of = detail::in_flight(planned_, "wait");
+  detail::planned_operation& of = detail::in_flight(planned_, "wait");
   const detail::traced_call traced(of.state(), "wait");
   if (!of.done().wait_until(of.state().host.moved_by(), deadline)) return false;
   of.note_end();

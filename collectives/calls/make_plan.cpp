@@ -56,7 +56,7 @@ class planned_by_messages final : public planned_collective {
   const std::exception_ptr& failure() const noexcept override { return run_->failure(); }
 
  private:
-  void begin() override { run_->start(arguments_, state().host.moved_by()); }
+  void begin_run() override { run_->start(arguments_, state().host.moved_by()); }
 
   run_arguments arguments_;
   std::optional<reserved_messages> reserved_;

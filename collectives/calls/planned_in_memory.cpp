@@ -94,7 +94,7 @@ void planned_in_memory::open_with(std::vector<fabric::board_ticket> boards) {
       std::make_unique<dataflow_execution>(state().host.messages(), state().member, state().host.arena(), plan->plan);
 }
 
-void planned_in_memory::begin() {
+void planned_in_memory::begin_run() {
   const bool opens = hold();
   in_flight_ = true;
   if (opens) [[unlikely]]

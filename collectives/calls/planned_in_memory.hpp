@@ -28,7 +28,7 @@ class planned_in_memory final : public planned_collective, started_call {
   void raise() const override { std::rethrow_exception(failure_); }
 
  private:
-  void begin() override;
+  void begin_run() override;
   bool advance() override { return started_call::advance(); }
   void run() noexcept override;
   void tell_board();

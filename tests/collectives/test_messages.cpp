@@ -288,3 +288,55 @@ TEST_CASE("a communicator knows its members' ranks in the job", "[messages]") {
     expect(half.has_value() && std::ranges::equal(half->members(), expected), "those of its half, backwards");
   });
 }
+
+TEST_CASE("planned messages are sent and received again and again, by plans on either side", "[messages][plans]") {
+  const int form = GENERATE(0, 1, 2);
+  run_ranks(pair_of_ranks(form), [](weft::communicator& world) {
+    for (const std::size_t count : {0, 1, 100, 5000, 300'000}) {
+      std::vector<int> data(count), more(count);
+      if (world.rank() == 0) {
+        weft::plan sends = world.plan_send(data, 1, 3);
+        for (int i = 0; i < 10; ++i) {
+          std::iota(data.begin(), data.end(), i);  // where it is
+          sends.start();
+          sends.wait();
+        }
+        weft::plan receives = world.plan_recv(more);
+        for (int i = 0; i < 10; ++i) {
+          receives.start();
+          const weft::status came = receives.wait();
+          expect(came.source == 1 && came.tag == i && came.count<int>() == count && more == counted(count, 2 * i),
+                 "message ", i, " of ", count);
+        }
+      } else {
+        weft::plan receives = world.plan_recv(more, 0, 3);
+        for (int i = 0; i < 10; ++i) {
+          if (i % 2 == 0) {
+            receives.start();
+            expect_text(expect_error(weft::errc::invalid_argument, [&] { receives.start(); }), "in flight");
+            while (!receives.test()) {
+            }
+          } else {
+            world.recv(more, 0, 3);
+          }
+          expect(more == counted(count, i), "message ", i, " of ", count);
+        }
+        for (int i = 0; i < 10; ++i) world.send(counted(count, 2 * i), 0, i);
+      }
+    }
+    std::vector<int> few(1);
+    expect_text(expect_error(weft::errc::invalid_argument, [&] { (void)world.plan_send(few, 7); }), "plan_send");
+    weft::plan too_short = world.plan_recv(few, 1 - world.rank(), 9);
+    too_short.start();
+    try {
+      world.send(counted(2, 0), 1 - world.rank(), 9);
+    } catch (const weft::error& refused) {  // within a process
+      expect(refused.code() == weft::errc::truncated, "the length to be refused, not ", refused.what());
+    }
+    expect_text(expect_error(weft::errc::truncated, [&] { too_short.wait(); }), "plan_recv on rank");
+    too_short.start();
+    world.send(counted(1, 5), 1 - world.rank(), 9);
+    too_short.wait();
+    expect(few[0] == 5, "a plan to go on after that");
+  });
+}

@@ -171,8 +171,8 @@ TEST_CASE("plans are refused where they are misused", "[plans]") {
     };
     std::vector<double> data(100, 1);
     weft::plan none;
-    refused("holds no collective", [&] { none.start(); });
-    refused("holds no collective", [&] { none.wait(); });
+    refused("holds nothing", [&] { none.start(); });
+    refused("holds nothing", [&] { none.wait(); });
     weft::plan sum = world.plan_allreduce(data, data, weft::sum);
     refused("allreduce on rank " + std::to_string(world.rank()) + " of communicator 0: the plan has not been started",
             [&] { sum.wait(); });

@@ -101,6 +101,15 @@ class communicator {
   [[nodiscard]] handle irecv(R&& data, int from = any_source, int tag = any_tag) {
     return start_receive(detail::writable_bytes_of(data), from, tag);
   }
+  /// Messages that are sent or received again and again, from or into the same buffer (plan.hpp).
+  template <message_range R>
+  [[nodiscard]] plan plan_send(const R& data, int to, int tag = 0) {
+    return plan_message(detail::bytes_of(data), to, tag);
+  }
+  template <message_range R>
+  [[nodiscard]] plan plan_recv(R&& data, int from = any_source, int tag = any_tag) {
+    return plan_message(detail::writable_bytes_of(data), from, tag);
+  }
   /// Blocks until a message that matches could be received, and says which.
   status probe(int from = any_source, int tag = any_tag);
   /// The same without blocking; empty, after other fibers had their turn, when there is none yet.
@@ -379,6 +388,8 @@ class communicator {
                         int receive_tag);
   handle start_synchronous(std::span<const std::byte> data, int to, int tag, const char* name);
   handle start_send(std::span<const std::byte> data, int to, int tag, const char* name = "isend");
+  plan plan_message(std::span<const std::byte> data, int to, int tag);
+  plan plan_message(std::span<std::byte> data, int from, int tag);
   handle start_receive(std::span<std::byte> data, int from, int tag, const char* name = "irecv");
   void run(detail::request call);
   void run_until(const time_limit& limit, detail::request call);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Persistent collectives: planned once, started many times.
+// Persistent collectives and messages: planned once, started many times.
 //
 //   weft::plan step = world.plan_allreduce(in, out, weft::sum);
 //   for (...) {
@@ -13,17 +13,21 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <weft/status.hpp>
 
 namespace weft {
 
 namespace detail {
-class planned_collective;
+class planned_operation;
 }  // namespace detail
 
 /// A collective bound to a communicator, its buffers and its operator. A communicator's plan_... calls make it, the
 /// same ones in the same order on every rank; they wait for no other rank, but in the checked mode. Each rank starts it
 /// as often as the others, in any order with its other plans and collectives. The buffers are the plan's from `start`
 /// until it is done, as those of an operation in flight are, and the caller's between.
+///
+/// Or a message, bound to a buffer, a rank and a tag (plan_send, plan_recv): each start sends or receives one. The
+/// other side may do likewise, or not.
 ///
 /// A start takes the way of the blocking call and gives the same bits: through memory where its ranks share some, else
 /// by messages. It allocates nothing, looks nothing up and waits for no lock, except where the other ranks have made
@@ -36,12 +40,12 @@ class planned_collective;
 class plan {
  public:
   plan() noexcept;
-  explicit plan(std::unique_ptr<detail::planned_collective> made) noexcept;
+  explicit plan(std::unique_ptr<detail::planned_operation> made) noexcept;
   plan(plan&&) noexcept;
   plan& operator=(plan&&) noexcept;
   ~plan();
 
-  /// Whether it holds a collective.
+  /// Whether it holds something.
   bool valid() const noexcept { return planned_ != nullptr; }
   /// Starts it and returns. Throws errc::invalid_argument where it is in flight already, holds nothing, or its
   /// communicator has been freed.
@@ -50,9 +54,9 @@ class plan {
   /// again, and there is nothing to wait for before. Does not block, but lets other fibers run when it is not done.
   /// Throws errc::invalid_argument where nothing has been started.
   bool test();
-  /// Blocks until what was started is done; throws what it failed with. Then the plan can be started again. Throws
-  /// errc::invalid_argument where nothing has been started.
-  void wait();
+  /// Blocks until what was started is done; throws what it failed with. Then the plan can be started again. Of a
+  /// planned receive the status says what came. Throws errc::invalid_argument where nothing has been started.
+  status wait();
   /// As `wait`, but for no longer than to the deadline: false when that has passed, and it is in flight still.
   bool wait_until(std::chrono::steady_clock::time_point deadline);
   bool wait_for(std::chrono::nanoseconds longest) { return wait_until(std::chrono::steady_clock::now() + longest); }
@@ -60,7 +64,7 @@ class plan {
  private:
   friend std::size_t wait_any(std::span<plan> plans);
 
-  std::unique_ptr<detail::planned_collective> planned_;
+  std::unique_ptr<detail::planned_operation> planned_;
 };
 
 /// Blocks until what was started by one of the plans is done: the index of that plan, whose `wait` then returns at

@@ -6,38 +6,23 @@
 #include <memory>
 #include <optional>
 #include <weft/calls/accumulators.hpp>
-#include <weft/calls/pending.hpp>
+#include <weft/calls/planned_operation.hpp>
 #include <weft/request/call_counts.hpp>
 
 namespace weft::detail {
 
 /// One rank's. What a start does is left to who derives.
-class planned_collective : public pending {
+class planned_collective : public planned_operation {
  public:
-  void start() {
-    if (copied_ != 0) std::memcpy(copy_.get(), in_, copied_);
-    if (sums_) sums_->refill(in_);
-    started_ = true;
-    counted_.add(statistics::form::planned);
-    begin();
-  }
-  bool started() const noexcept { return started_; }
   /// Where its starts are counted; before the first.
   void count_by(const counted_calls& counted) noexcept { counted_ = counted; }
-  /// What was started is done: throws what it failed with.
-  void end() {
-    started_ = false;
-    if (failure() != nullptr) [[unlikely]]
-      raise();
-    if (sums_) deliver();
-  }
   void deliver() noexcept override {
     if (sums_) write_values(*sums_, to_);
   }
 
  protected:
   planned_collective(std::shared_ptr<communicator_state> its, const request& call, const request_shape& shape)
-      : pending(std::move(its), schedules::call_name(call.what)), bound_(call), in_(call.in) {
+      : planned_operation(std::move(its), schedules::call_name(call.what)), bound_(call), in_(call.in) {
     if (call.reproducible) {
       sums_.emplace(call.type, call.in, call.in_count);
       bound_ = of_accumulators(call, shape, *sums_);
@@ -53,7 +38,13 @@ class planned_collective : public pending {
   const request& bound() const noexcept { return bound_; }
 
  private:
-  virtual void begin() = 0;
+  void begin() final {
+    if (copied_ != 0) std::memcpy(copy_.get(), in_, copied_);
+    if (sums_) sums_->refill(in_);
+    counted_.add(statistics::form::planned);
+    begin_run();
+  }
+  virtual void begin_run() = 0;
 
   request bound_;  // keeps the caller's operator
   const void* in_;
@@ -61,7 +52,6 @@ class planned_collective : public pending {
   value_target to_;
   std::unique_ptr<std::byte[]> copy_;  // of the input that an all-to-all in place would write
   std::size_t copied_ = 0;             // bytes
-  bool started_ = false;
   counted_calls counted_;
 };
 
