@@ -281,6 +281,14 @@ std::optional<communicator> communicator::split(int colour, int key) { return di
 
 communicator communicator::dup() { return *divide("dup", {0, rank()}); }
 
+communicator communicator::alone() {
+  return *divide_by("alone", {0, 0}, [&](const detail::part& mine) {
+    std::vector<detail::part> all(static_cast<std::size_t>(size()));
+    all[static_cast<std::size_t>(rank())] = mine;
+    return all;
+  });
+}
+
 communicator communicator::split_by_node(int key) { return *divide("split_by_node", {detail::node_of(*state_), key}); }
 
 communicator communicator::split_by_numa(int key) {

@@ -130,3 +130,26 @@ TEST_CASE("a split that fails gives its id to nobody else", "[communicators]") {
     expect(sum_of_ones(after) == 3, "a communicator after the failed split");
   });
 }
+
+TEST_CASE("a rank makes a communicator of itself alone while the others do something else", "[communicators]") {
+  const auto what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(1, 3);
+  run_ranks(what, [](weft::communicator& world) {
+    if (world.rank() == 2) {  // the others make none
+      for (int i = 0; i < 50; ++i) {
+        auto alone = world.alone();
+        expect(alone.rank() == 0 && alone.size() == 1 && alone.members()[0] == 2, "rank 2 alone");
+        expect(sum_of_ones(alone) == 1, "the sum of one");
+        std::vector<int> there{i}, back(1);
+        weft::handle sent = alone.isend(there, 0, 5);
+        alone.recv(back, 0, 5);
+        sent.wait();
+        expect(back == there, "a message to itself");
+        auto again = alone.dup();
+        expect(again.alone().size() == 1 && sum_of_ones(again) == 1, "what is made of it");
+      }
+    }
+    expect(sum_of_ones(world) == 3, "all of them");
+    auto same = world.dup();
+    expect(sum_of_ones(same) == 3 && world.alone().size() == 1, "a communicator of all behind those");
+  });
+}

@@ -345,6 +345,8 @@ class communicator {
   std::optional<communicator> subset(std::span<const int> ranks);
   /// The same ranks with a matching space of their own.
   communicator dup();
+  /// This rank alone. Not collective: it asks and awaits nobody, and may be made where others are lost.
+  communicator alone();
 
   // When something has failed. Not collective: any rank may call these.
 
