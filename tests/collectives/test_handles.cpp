@@ -214,3 +214,59 @@ TEST_CASE("a handle is waited for once", "[handles]") {
     }
   });
 }
+
+TEST_CASE("counts may go once a call has started, or a plan is made", "[handles][plans]") {
+  const int form = GENERATE(0, 1, 2);
+  const auto what = form == 0 ? small_job(3) : form == 1 ? small_job(1, 3) : small_job(2, 2);
+  run_ranks(what, [](weft::communicator& world) {
+    const int n = world.size(), me = world.rank();
+    for (const std::size_t scale : {1, 4000}) {
+      std::vector<std::size_t> counts;
+      const auto made = [&] {  // each call has counts of its own, which are then overwritten
+        counts.clear();
+        for (int r = 0; r < n; ++r) counts.push_back(scale * static_cast<std::size_t>(r + 1));
+        return std::span<const std::size_t>(counts);
+      };
+      const auto gone = [&] { counts.assign(static_cast<std::size_t>(n), 1'000'000'007); };
+      const std::size_t own = scale * static_cast<std::size_t>(me + 1);
+      const std::size_t total = scale * static_cast<std::size_t>(n * (n + 1) / 2);
+      const std::vector<int> mine(own, me), whole(total, 1);
+      std::vector<int> all(total, -1), gathered(total, -1), share(own, -1), sum(own, -1);
+      const auto of_each = [&](const std::vector<int>& found) {
+        std::size_t at = 0;
+        for (int r = 0; r < n; ++r)
+          for (std::size_t i = 0; i < scale * static_cast<std::size_t>(r + 1); ++i)
+            if (found[at++] != r) return false;
+        return true;
+      };
+      const auto check = [&](const char* by) {
+        expect(of_each(all), "what all have, by ", by);
+        expect(me != 0 || of_each(gathered), "what the root has, by ", by);
+        expect(share == std::vector<int>(own, 1), "a share of the root's, by ", by);
+        expect(sum == std::vector<int>(own, n), "a share of the sum, by ", by);
+        all.assign(total, -1), gathered.assign(total, -1), share.assign(own, -1), sum.assign(own, -1);
+      };
+      std::vector<weft::handle> begun;
+      begun.push_back(world.iallgather(mine, all, made())), gone();
+      begun.push_back(world.igather(mine, gathered, made(), 0)), gone();
+      begun.push_back(world.iscatter(whole, share, made(), 0)), gone();
+      begun.push_back(world.ireduce_scatter(whole, sum, weft::sum, made())), gone();
+      wait_all(begun);
+      check("handles");
+      std::vector<weft::plan> plans;
+      plans.push_back(world.plan_allgather(mine, all, made())), gone();
+      plans.push_back(world.plan_gather(mine, gathered, made(), 0)), gone();
+      plans.push_back(world.plan_scatter(whole, share, made(), 0)), gone();
+      plans.push_back(world.plan_reduce_scatter(whole, sum, weft::sum, made())), gone();
+      for (weft::plan& each : plans) each.start();
+      for (weft::plan& each : plans) each.wait();
+      check("plans");
+      std::vector<std::size_t> received(static_cast<std::size_t>(n), own);
+      std::vector<int> from_all(own * static_cast<std::size_t>(n), -1);
+      weft::handle exchanged = world.ialltoall(whole, from_all, made(), received);
+      gone(), received.assign(static_cast<std::size_t>(n), 1'000'000'007);
+      exchanged.wait();
+      expect(from_all == std::vector<int>(from_all.size(), 1), "what all have sent");
+    }
+  });
+}

@@ -121,7 +121,8 @@ class communicator {
   // or of a node, meet in memory.
   //
   // A buffer with a block for each rank holds the blocks one after another, by rank. Their counts are equal, or those
-  // given, which are the same on every rank (but for alltoall's). In place, this rank's own block of that buffer is
+  // given, which are the same on every rank (but for alltoall's). Counts are copied: their span may go once a call has
+  // started, or a plan is made. In place, this rank's own block of that buffer is
   // given as the buffer of one block.
 
   void barrier() { run({}); }
