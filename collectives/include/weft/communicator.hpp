@@ -122,8 +122,7 @@ class communicator {
   //
   // A buffer with a block for each rank holds the blocks one after another, by rank. Their counts are equal, or those
   // given, which are the same on every rank (but for alltoall's). Counts are copied: their span may go once a call has
-  // started, or a plan is made. In place, this rank's own block of that buffer is
-  // given as the buffer of one block.
+  // started, or a plan is made. In place, this rank's own block of that buffer is given as the buffer of one block.
 
   void barrier() { run({}); }
   [[nodiscard]] handle ibarrier() { return start({}); }
