@@ -77,7 +77,7 @@ def columns_of(options):
     placed += [Arrangement(f"2 processes, {provider}", 2, road=provider) for provider in options.providers]
     if options.hosts:
         ranks = sum(int(each.partition(":")[2] or 1) for each in options.hosts.split(","))
-        launcher = ["run", "--hosts", options.hosts, *(["--rsh", options.rsh] if options.rsh else [])]
+        launcher = ["run", "--hosts", options.hosts, *(["--rsh", options.rsh] if options.rsh else [])]  # of each build
         provider = measured.default_provider(options.builds[1])
         placed.append(Arrangement(f"{ranks} processes on hosts", ranks, [], provider, launcher))
     for collective in options.collectives:
@@ -96,7 +96,8 @@ def alternate(options, columns):
                 found = measured.bench_vectors(
                     options.builds[build], column.collective, column.placed.ranks, options.first, options.last,
                     options.factor, options.budget, *column.placed.flags, *FORMS[options.new_form if build else "blocking"],
-                    road=column.placed.road, has_to_say=build == 1, launcher=column.placed.launcher)
+                    road=column.placed.road, has_to_say=build == 1,
+                    launcher=[options.builds[build], *column.placed.launcher] if column.placed.launcher else [])
                 runs.setdefault(at, ([], []))[build].append(measured.medians(found))
     return [runs[at] for at in range(len(columns))]
 

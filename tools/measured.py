@@ -136,9 +136,9 @@ def unsafe(provider):
 def bench(weft, *arguments, road, has_to_say=True, launcher=()):
     """What `weft bench` with these arguments prints of calls that took that road. Ends the script where it fails, and
     where they took another one, so that nothing is called by the wrong name; where an older one does not say, too,
-    unless it need not. `launcher`: arguments of that weft which start it on other hosts."""
+    unless it need not. `launcher`: the command that starts it on other hosts."""
     flags = [] if launcher else flags_of(road)
-    command = [*([weft, *launcher] if launcher else []), weft, "bench", *arguments, *flags, "--json"]
+    command = [*launcher, weft, "bench", *arguments, *flags, "--json"]
     lines, process = lines_of(command)
     if process.returncode != 0 or not lines:
         end(command, f"status {process.returncode}, {len(lines)} results\n{process.stderr}")
