@@ -12,7 +12,6 @@ void frame_buffers::post(std::size_t bytes) {
   const std::size_t frame = endpoint_.limits().frame;
   buffer_bytes_ = std::max(bytes / (buffer_count - 1) + 1, 8 * frame) + frame;
   memory_ = std::make_unique_for_overwrite<std::byte[]>(buffer_count * buffer_bytes_);
-  region_ = registration_.keep({memory_.get(), buffer_count * buffer_bytes_}, FI_RECV);
   buffers_.resize(buffer_count);
   first_ = reinterpret_cast<std::uintptr_t>(buffers_.data());
   size_ = buffers_.size() * sizeof(buffer);
@@ -24,6 +23,9 @@ void frame_buffers::post(std::size_t bytes) {
 }
 
 void frame_buffers::repost() {
+  if (!registered_)
+    registered_ = registration_.keep({memory_.get(), buffer_count * buffer_bytes_}, FI_RECV, region_);
+  if (!registered_) return;
   for (buffer& next : buffers_) {
     if (next.posted) continue;
     if (!try_post(next)) return;

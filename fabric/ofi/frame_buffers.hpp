@@ -46,6 +46,7 @@ class frame_buffers {
   libfabric_registration& registration_;
   std::unique_ptr<std::byte[]> memory_;
   fabric_handle<fid_mr> region_;
+  bool registered_ = false;  // or needs not be
   std::vector<buffer> buffers_;
   std::uintptr_t first_ = 0;  // where buffers_ begins
   std::size_t size_ = 0;      // and how many bytes it has

@@ -5,21 +5,25 @@
 
 namespace weft::fabric {
 
-fabric_handle<fid_mr> libfabric_registration::keep(std::span<const std::byte> memory, std::uint64_t access) {
-  if (!on_) return nullptr;
+bool libfabric_registration::keep(std::span<const std::byte> memory, std::uint64_t access,
+                                  fabric_handle<fid_mr>& kept) {
+  if (!on_) return true;
   fid_mr* made = nullptr;
   const int result =
       fi_mr_reg(endpoint_.domain(), memory.data(), memory.size(), access, 0, next_key_++, 0, &made, nullptr);
+  if (result == -FI_EAGAIN) return false;
   check_fabric(result, endpoint_.limits().provider, "fi_mr_reg");
-  return fabric_handle<fid_mr>(made);
+  kept.reset(made);
+  return true;
 }
 
-void* libfabric_registration::add_registered(std::span<const std::byte> memory, std::uint64_t access,
-                                             transfer& context) {
-  fabric_handle<fid_mr> region = keep(memory, access);
-  void* const descriptor = fi_mr_desc(region.get());
+bool libfabric_registration::add_registered(std::span<const std::byte> memory, std::uint64_t access, transfer& context,
+                                            void*& descriptor) {
+  fabric_handle<fid_mr> region;
+  if (!keep(memory, access, region)) return false;
+  descriptor = fi_mr_desc(region.get());
   held_.insert_or_assign(&context, std::move(region));
-  return descriptor;
+  return true;
 }
 
 }  // namespace weft::fabric

@@ -17,19 +17,19 @@ class libfabric_registration {
   libfabric_registration(const libfabric_endpoint& of, bool force)
       : endpoint_(of), on_(force || (of.info().domain_attr->mr_mode & FI_MR_LOCAL) != 0) {}
 
-  /// Registers `memory` until `remove(context)`; returns the descriptor to hand to the provider.
-  void* add(std::span<const std::byte> memory, std::uint64_t access, transfer& context) {
-    return on_ && !memory.empty() ? add_registered(memory, access, context) : nullptr;
+  /// Registers `memory` until `remove(context)`; `descriptor` is what to hand to the provider. False: it is busy.
+  bool add(std::span<const std::byte> memory, std::uint64_t access, transfer& context, void*& descriptor) {
+    return !on_ || memory.empty() || add_registered(memory, access, context, descriptor);
   }
   void remove(transfer& context) noexcept {
     if (on_) held_.erase(&context);
   }
 
-  /// A registration that its caller keeps; null where none is needed.
-  fabric_handle<fid_mr> keep(std::span<const std::byte> memory, std::uint64_t access);
+  /// A registration that its caller keeps; null where none is needed. False: the provider is busy.
+  bool keep(std::span<const std::byte> memory, std::uint64_t access, fabric_handle<fid_mr>& kept);
 
  private:
-  void* add_registered(std::span<const std::byte> memory, std::uint64_t access, transfer& context);
+  bool add_registered(std::span<const std::byte> memory, std::uint64_t access, transfer& context, void*& descriptor);
 
   const libfabric_endpoint& endpoint_;
   const bool on_;

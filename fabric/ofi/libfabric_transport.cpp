@@ -50,7 +50,8 @@ class libfabric_transport final : public transport {
   }
 
   bool send(int peer, std::span<const std::byte> frame, transfer& context) override {
-    void* const descriptor = registration_.add(frame, FI_SEND, context);
+    void* descriptor = nullptr;
+    if (!registration_.add(frame, FI_SEND, context, descriptor)) return false;
     context.receiving = false;
     const forgetful_provider connects;
     return begun(fi_send(endpoint_.get(), frame.data(), frame.size(), descriptor, peers_[peer], &context), "fi_send",
@@ -58,7 +59,8 @@ class libfabric_transport final : public transport {
   }
 
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) override {
-    void* const descriptor = registration_.add(bytes, FI_SEND, context);
+    void* descriptor = nullptr;
+    if (!registration_.add(bytes, FI_SEND, context, descriptor)) return false;
     context.receiving = false;
     const forgetful_provider connects;
     return begun(fi_tsend(endpoint_.get(), bytes.data(), bytes.size(), descriptor, peers_[peer], tag, &context),
@@ -67,7 +69,8 @@ class libfabric_transport final : public transport {
 
   bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) override {
     if (receives_left_ == 0) return false;
-    void* const descriptor = registration_.add(bytes, FI_RECV, context);
+    void* descriptor = nullptr;
+    if (!registration_.add(bytes, FI_RECV, context, descriptor)) return false;
     const ssize_t result =
         fi_trecv(endpoint_.get(), bytes.data(), bytes.size(), descriptor, peers_[peer], tag, 0, &context);
     if (!begun(result == -FI_ENOMEM ? -FI_EAGAIN : result, "fi_trecv", context)) return false;
@@ -127,8 +130,9 @@ class libfabric_transport final : public transport {
 
   void report(const fi_cq_data_entry& entry, receiver& to) {
     if (frame_buffers::buffer* const from = arrivals_.buffer_of(entry.op_context)) {
-      // Some providers tell the release of a buffer with its last frame, some in an entry of its own, without bytes.
-      if (entry.len != 0) {
+      // Some providers tell the release of a buffer with its last frame, some in an entry of its own, which has that flag
+      // alone; its length is undefined.
+      if (entry.flags != FI_MULTI_RECV && entry.len != 0) {
         to.arrived({static_cast<const std::byte*>(entry.buf), entry.len});
       }
       if ((entry.flags & FI_MULTI_RECV) != 0) arrivals_.released(*from);
