@@ -201,7 +201,8 @@ def title(options):
 def in_words(options):
     line = f" in two clusters, {options.line} between" if options.line else ""
     links = f"links of {options.rate}" if options.rate else "links as the machine makes them"
-    return (f"{options.hosts} hosts{line}, {options.ranks} processes each, {links}. Weft's time, and how many times as fast "
+    ranks = f"{options.ranks} process{'es' if options.ranks > 1 else ''} each"
+    return (f"{options.hosts} hosts{line}, {ranks}, {links}. Weft's time, and how many times as fast "
             "as the better MPI that is")
 
 
