@@ -77,7 +77,7 @@ def columns_of(options):
     placed += [Arrangement(f"2 processes, {provider}", 2, road=provider) for provider in options.providers]
     if options.hosts:
         ranks = sum(int(each.partition(":")[2] or 1) for each in options.hosts.split(","))
-        launcher = ["run", "--hosts", options.hosts, *(["--rsh", options.rsh] if options.rsh else [])]  # of each build
+        launcher = ["run", "--hosts", options.hosts, *(["--rsh", options.rsh] if options.rsh else [])]
         provider = measured.default_provider(options.builds[1])
         placed.append(Arrangement(f"{ranks} processes on hosts", ranks, [], provider, launcher))
     for collective in options.collectives:

@@ -16,6 +16,8 @@ import sys
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 RESAMPLES = 2000
 ELEMENT = 4  # bytes: collectives are measured with floats
+MPIS = ["openmpi", "mpich"]
+MPI_MESSAGES = SOURCE / "tools/mpi_messages.cpp"
 BY_BLOCK = {"reduce-scatter", "allgather", "gather", "scatter", "alltoall"}  # whose sizes `weft bench` takes by block
 
 
@@ -165,6 +167,14 @@ def results_of_peer(command, peer):
     if not found:
         end(command, f"status {process.returncode}, no results of {peer}\n{process.stderr}")
     return found
+
+
+def compile_with_mpis(source, folder):
+    """By MPI, openmpi and mpich: that source as its program, in the folder."""
+    programs = {mpi: pathlib.Path(folder) / f"{source.stem}-{mpi}" for mpi in MPIS}
+    for mpi, program in programs.items():
+        subprocess.run([f"mpicxx.{mpi}", "-std=c++17", "-O2", source, "-o", program], check=True)
+    return programs
 
 
 def medians(results):

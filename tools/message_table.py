@@ -17,9 +17,7 @@ what stands between the markers of its kind in the page; those of latency are ca
 
 import argparse
 import os
-import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
@@ -53,15 +51,6 @@ def parse_arguments():
     if options.kind != "message-rate" and options.unmatched > 0:
         parser.error("receives stay unmatched for message-rate alone")
     return options
-
-
-def compile_peers(folder):
-    """The program of each MPI."""
-    source = pathlib.Path(__file__).resolve().with_name("mpi_messages.cpp")
-    programs = {name: pathlib.Path(folder) / name for name in STARTERS}
-    for name, program in programs.items():
-        subprocess.run([f"mpicxx.{name}", "-std=c++17", "-O2", source, "-o", program], check=True)
-    return programs
 
 
 def of_weft(options, road):
@@ -122,7 +111,7 @@ def main():
         sys.exit(f"{options.weft} is not there or cannot be executed (see --help)")
     os.environ.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
     with tempfile.TemporaryDirectory() as folder:
-        results = alternate(options, compile_peers(folder))
+        results = alternate(options, measured.compile_with_mpis(measured.MPI_MESSAGES, folder))
     heads = ["message", *COLUMNS.values(), "times as fast as the better MPI"]
     rows = [row(options.kind, count, results) for count in sorted(results["node"])]
     text = (f"{measured.table(heads, ['---:'] * len(heads), rows)}\n\n{method(options)}; medians of "

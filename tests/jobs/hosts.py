@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three pretended hosts of this machine, network namespaces wfn0 to wfn2 behind a switch, for the tests of jobs on
-several hosts."""
+"""Pretended hosts of this machine, network namespaces wfn0 to wfn2 behind a switch, for the tests of jobs on several
+hosts; other numbers of them for tools/hosts_table.py."""
 
 import fcntl
 import os
@@ -54,11 +54,13 @@ def remove_idle(prefix):
 
 
 class Hosts:
-    """Up until they are closed. There is one set at a time on a machine."""
+    """Up until they are closed. There is one set at a time on a machine. `rate`: of each one's link, as tc takes it; else
+    what the machine can."""
 
-    def __init__(self):
+    def __init__(self, count=len(NAMES), rate=""):
+        self.environment = os.environ | ({"HOST_RATE": rate} if rate else {})
         self.lock = locked()
-        self.script("net-up.sh", str(len(NAMES)))
+        self.script("net-up.sh", str(count))
 
     def close(self):
         self.script("net-down.sh")
@@ -66,7 +68,7 @@ class Hosts:
 
     def script(self, name, *arguments):
         done = subprocess.run(["bash", SCRIPTS / name, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=60, check=False)
+                              text=True, timeout=60, check=False, env=self.environment)
         if done.returncode != 0:
             raise RuntimeError(f"{name} failed: {done.stdout}{done.stderr}")
 

@@ -174,8 +174,8 @@ int control(struct fid* ep, int command, void* argument) {
 /// Every transfer in flight ends here, without a completion.
 int close_endpoint(struct fid* ep) {
   endpoint& its = *reinterpret_cast<endpoint*>(ep);
-  const int result = fi_close(&its.real->fid);
   const call inside(*its.of);
+  const int result = fi_close(&its.real->fid);
   const auto is_its = [&](const completion& each) { return each.of != nullptr && each.of->of == &its; };
   std::erase_if(its.completions->held, is_its);
   std::erase_if(its.completions->failures, is_its);

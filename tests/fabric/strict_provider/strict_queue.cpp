@@ -75,9 +75,7 @@ fi_cq_data_entry reported(queue& its, const completion& each) {
   fi_cq_data_entry entry = each.entry;
   operation& of = *each.of;
   entry.op_context = of.context;
-  if (!of.many) {
-    end(of);
-  } else if ((entry.flags & FI_MULTI_RECV) != 0) {
+  if (!of.many || (entry.flags & FI_MULTI_RECV) != 0) {
     end(of);
   } else if (--of.unreported == 0 && of.released) {
     if (one_in(2, its.of->random)) {
