@@ -25,13 +25,10 @@ fuzz_packages=(clang libclang-rt-dev)
 
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user)
 
-# Compiles each folder as one unit, in a third of the time. (Of several units Meson 1.0 does not link all into a library.)
-by_folders=(-Dunity=on -Dunity_size=1000)
-
 # Configures with CC=clang CXX=clang++ what feeds random bytes to the parsers. Warnings are those of GCC. Kernels read
 # nothing from outside: they are compiled for one instruction set.
 fuzz_options=(-Dfuzz=true -Dwerror=false -Doptimization=1 -Ddebug=true -Db_sanitize=address,undefined -Db_lundef=false
-  "${by_folders[@]}" "-Dcpp_args=-g1 -DHWY_COMPILE_ONLY_STATIC")
+  "-Dcpp_args=-g1 -DHWY_COMPILE_ONLY_STATIC")
 
 install_packages() {
   local package missing=() as_root=()

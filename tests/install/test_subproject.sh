@@ -23,7 +23,7 @@ cmp -s "$folder/meson.build.new" "$folder/meson.build" || cp "$folder/meson.buil
 
 cd "$folder"
 # Not an installed one; and quickly built, since it is built only to see that it can be.
-[[ -e build/build.ninja ]] || "$meson" setup build --force-fallback-for=weft -Dbuildtype=plain "${by_folders[@]}"
+[[ -e build/build.ninja ]] || "$meson" setup build --force-fallback-for=weft -Dbuildtype=plain -Dunity=on -Dunity_size=1000
 ninja -C build
 
 for extra in build/subprojects/weft/{tools,tests,examples}; do
