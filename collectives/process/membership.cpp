@@ -115,7 +115,7 @@ std::unique_ptr<fabric::transport> open_network(const options& settings, int pro
   const auto chosen = choose_provider(settings);
   if (!chosen.warning.empty() && process == 0) std::fprintf(stderr, "weft: warning: %s\n", chosen.warning.c_str());
   fabric::libfabric_options how;
-  how.frame = settings.eager_limit + fabric::messenger::frame_overhead;
+  how.frame = fabric::longest_alone(settings.eager_limit) + fabric::messenger::frame_overhead;
   how.force_local_registration = settings.force_registration;
   return fabric::open_libfabric_transport(chosen, how);
 }

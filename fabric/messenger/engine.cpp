@@ -146,7 +146,8 @@ void engine::begin_send(send_operation& send) {
   }
   peer& to = flow_.to(process);
   if (to.lost) return fail(send, lost_error(process));
-  const bool at_once = send.bytes <= settings_.eager_limit && !send.synchronous;
+  const bool at_once = !send.synchronous && (send.bytes <= settings_.eager_limit ||
+                                             (!send.collective && flow_.may_go_alone(to, send.bytes)));
   (at_once ? counts_.at_once : counts_.granted)[to.road].add(send.bytes);
   if (at_once || !settings_.prepost) {
     if (send.poisoned != nullptr) [[unlikely]]

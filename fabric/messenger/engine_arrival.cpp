@@ -52,6 +52,7 @@ void engine::arrived(std::span<const std::byte> frame) {
                                       " of its connection is missing (frame " + std::to_string(h.sequence) + " came)";
                              }));
   ++from.taken_frames;
+  from.unheard = false;
   flow_.take_credit(from, h);
   if (flow_.costs_credit(h)) flow_.owe_credit(from, frame.size());
   const auto body = frame.subspan(sizeof(header));

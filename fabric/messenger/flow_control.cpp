@@ -77,6 +77,7 @@ void flow_control::start(std::span<const address> endpoints) {
   // A provider gives a ring's memory back a part at a time, hence the third more.
   network_.start(endpoints, others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_);
   inject_limit_ = std::min(network_.limits().inject, frame_limit_);
+  alone_limit_ = std::min({longest_alone(settings_.eager_limit), each / 8, network_.limits().frame - sizeof(header)});
   to(settings_.process).connected = true;
   for (const auto& each : peers_)
     each->road = network_.is_near(each->process) ? message_counts::node_memory : message_counts::network;
@@ -85,6 +86,7 @@ void flow_control::start(std::span<const address> endpoints) {
     hello.kind = message_kind::hello;
     hello.source = 1;
     hello.length = static_cast<std::uint64_t>(credit_of_each_);
+    hello.detail = network_.limits().frame;
     send_control(*peers_[i], hello);
   }
 }
@@ -121,10 +123,12 @@ void flow_control::take_hello(peer& from, const header& h) {
     return troubles_.suspect(from, "it opened its connection twice, or gave more credit than anyone has");
   from.connected = true;
   from.credit += static_cast<std::int64_t>(h.length);
+  from.longest_frame = h.detail;
   if (h.source == 0) return;
   header answer;
   answer.kind = message_kind::hello;
   answer.length = static_cast<std::uint64_t>(credit_of_each_);
+  answer.detail = network_.limits().frame;
   send_control(from, answer);
 }
 
@@ -233,8 +237,16 @@ void flow_control::send_control(peer& to, header& h, const std::byte* body, std:
   }
 }
 
+bool flow_control::may_go_alone(const peer& to, std::size_t bytes) const noexcept {
+  const std::size_t frame = sizeof(header) + bytes;
+  return bytes <= alone_limit_ && to.road == message_counts::network && !to.unheard && frame <= to.longest_frame &&
+         !to.envelopes_only && to.messages.empty() && to.control.empty() &&
+         to.credit - credit_cost(frame) >= credit_of_each_ / 8;
+}
+
 void flow_control::send_eager(peer& to, send_operation& send) {
   to.note_short_message();
+  to.unheard |= send.bytes > settings_.eager_limit;
   header h = head_for(message_kind::eager, send);
   if (!to.envelopes_only && to.messages.empty() && try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8))
     return operations_.end(send);

@@ -45,7 +45,10 @@ class flow_control {
   static header head_for(message_kind kind, const operation& about) noexcept;
   /// In the order of the calls, but before messages that wait. What cannot be sent now waits.
   void send_control(peer& to, header& h, const std::byte* body = nullptr, std::size_t bytes = 0) noexcept;
-  /// A short message. Throws std::bad_alloc.
+  /// Whether one that is no short message goes without asking all the same: while nothing else is on its way to that
+  /// peer of another node, so that asking would take longer than copying it does.
+  bool may_go_alone(const peer& to, std::size_t bytes) const noexcept;
+  /// A message without asking. Throws std::bad_alloc.
   void send_eager(peer& to, send_operation& send);
   /// A short message to a peer that is near, where nothing waits to be sent to it before and it has room. False: it has
   /// not been sent.
@@ -143,6 +146,7 @@ class flow_control {
   doorbell bell_;
   std::size_t frame_limit_;
   std::size_t inject_limit_ = 0;
+  std::size_t alone_limit_ = 0;  // of may_go_alone
   std::int64_t credit_of_each_ = 0;  // units
   object_pool<outgoing> frames_;     // of all peers' queues
   std::vector<std::unique_ptr<peer>> peers_;

@@ -49,6 +49,8 @@ struct peer {
       landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::waiting>,
       boost::intrusive::constant_time_size<false>>
       waiting;
+  std::size_t longest_frame = 0;  ///< that it takes, bytes
+  bool unheard = false;           ///< it was sent a longer message at once, and nothing has come from it since
   bool may_be_asked = false;  ///< in the latest look: nothing that was to be sent to it waited
   bool connected = false;
   std::uint64_t their_end = 0;  ///< of the connection, where it opened that: for transport::cut

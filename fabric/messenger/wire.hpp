@@ -25,9 +25,9 @@
 //                                           nobody will ever receive it, or it was empty and has been received
 //   credit     header                       gives credit back; source 1: send envelopes only, 0: send eagerly again;
 //                                           destination 1: it costs credit itself
-//   hello      header                       opens a connection and gives header.length units of credit; source 1: asks
-//                                           for an answer; source 2: the connection stands, and header.detail names the
-//                                           sender's end of it (transport::cut)
+//   hello      header                       opens a connection, gives header.length units of credit and takes frames of
+//                                           header.detail bytes; source 1: asks for an answer; source 2: the connection
+//                                           stands, and header.detail names the sender's end of it (transport::cut)
 #pragma once
 
 #include <cstddef>

@@ -20,8 +20,8 @@ namespace {
 
 /// In the order of preference.
 constexpr provider_traits tried[] = {
-    {.name = "net"},
-    {.name = "tcp"},
+    {.name = "net", .frame = SIZE_MAX},
+    {.name = "tcp", .frame = SIZE_MAX},
     {.name = "tcp;ofi_rxm"},
     {.name = "shm",
      .window = 32 << 10,

@@ -151,6 +151,44 @@ TEST_CASE("messages of one source and tag stay in order, short and long", "[mess
   CHECK(wrong == 0);
 }
 
+TEST_CASE("a message that is longer than short ones goes at once while it is alone on its way", "[messenger]") {
+  const job_shape shape = small_shape(2);
+  messenger_job job(shape);
+  const auto world = job.world();
+  const std::size_t longest = shape.settings.credit / 8, eager = shape.settings.eager_limit;
+  REQUIRE(longest > eager);
+  const auto asked = [&] { return job.counts(0).of(weft::fabric::message_kind::envelope); };
+  const auto pass = [&](std::size_t size, bool synchronous = false) {
+    test_send there(*world[0], 1, 1, pattern(size, 1));
+    there.synchronous = synchronous;
+    test_receive here(*world[1], 0, 1, size);
+    job[1].post(here);
+    job[0].post(there);
+    job.poll_until([&] { return all_done(there, here); }, "a message");
+    CHECK(here.message == pattern(size, 1));
+  };
+
+  pass(longest);
+  CHECK(asked() == 0);
+  SECTION("but not one more before anything has come from its receiver") {
+    pass(eager + 1);
+    CHECK(asked() == 1);  // and the grant has come
+    pass(eager + 1);
+    CHECK(asked() == 1);
+  }
+  SECTION("nor one that is longer still, or is to be received before it ends") {
+    test_send back(*world[1], 0, 1, pattern(8, 2));
+    test_receive heard(*world[0], 1, 1, 8);
+    job[0].post(heard);
+    job[1].post(back);
+    job.poll_until([&] { return all_done(back, heard); }, "an answer");
+    pass(longest + 1);
+    CHECK(asked() == 1);
+    pass(longest, true);
+    CHECK(asked() == 2);
+  }
+}
+
 TEST_CASE("a receive that is too short names both lengths and harms nothing", "[messenger]") {
   for (const bool early : {false, true})
     for (const int to : {1, 2})

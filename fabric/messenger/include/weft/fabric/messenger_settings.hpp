@@ -51,6 +51,10 @@ struct messenger_settings {
   std::function<void(std::span<const std::byte> note)> broadcast;
 };
 
+/// Bytes of the longest message that goes without asking while it is the only one on its way to a process of another
+/// node.
+constexpr std::size_t longest_alone(std::size_t eager_limit) noexcept { return 4 * eager_limit; }
+
 /// One of those that a rank sends or receives in each run of a plan.
 struct planned_message {
   bool is_send = false;

@@ -44,6 +44,8 @@ struct provider_traits {
   /// (`weft bench latency`).
   std::size_t window = 512 << 10;
   bool one_host = false;     ///< reaches no other, and has no interface
+  /// Longer ones might be reported later than others sent behind them, as those that a provider asks for itself.
+  std::size_t frame = 9 << 10;
   bool late_option = false;  ///< before libfabric 2.1 its least room for a frame can be set only when it is enabled
   const char* warning = "";  ///< to its user
   const char* harm = "";     ///< what it can do, for which it is not taken unless that is wanted all the same
