@@ -10,17 +10,21 @@
 Makes network namespaces behind a switch, as root: --hosts of them, whose links carry --rate each way, or what the
 machine can. With --line there are two such clusters with a long line between, and half of the hosts is in each. On them
 run, in turn, `weft run weft bench WHAT` with --ranks processes a host, and by Open MPI and by MPICH over TCP a program
-of the same method (mpi_messages.cpp and PEERS/mpi_peer.cpp, compiled here).
+of the same method (mpi_messages.cpp and PEERS/mpi_peer.cpp, compiled here). Messages also go by weft's provider without
+weft: mpi_messages.cpp over plain_libfabric/mpi.h.
 
 Prints a table in Markdown: a row for each size, a column for each of --what: the median of weft's median times, and how
 many times as fast as the better MPI of its alternation that was, the median with its 95% bootstrap interval; bold where
-the whole interval is below 0.95. The last row has the geometric means. With --write the table replaces what stands
-between its markers in the page. It needs Debian's openmpi-bin libopenmpi-dev mpich libmpich-dev iproute2.
+the whole interval is below 0.95; of messages also how many times as fast as the provider alone. The last row has the
+geometric means. With --write the table replaces what stands between its markers in the page. It needs Debian's
+openmpi-bin libopenmpi-dev mpich libmpich-dev iproute2.
 """
 
 import argparse
 import contextlib
+import json
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
@@ -36,6 +40,7 @@ import hosts as pretended
 MESSAGES = ["latency", "bandwidth", "bidirectional", "message-rate"]
 COLLECTIVES = ["allreduce", "bcast", "reduce", "reduce-scatter", "allgather", "alltoall", "barrier"]
 SLOWER = 0.95
+PLAIN = "plain"  # the provider's messages without weft
 
 
 def parse_arguments():
@@ -90,9 +95,12 @@ def cluster(options):
 
 
 def compile_peers(options, folder):
-    """By what it measures, the program of each MPI."""
-    return {"messages": measured.compile_with_mpis(measured.MPI_MESSAGES, folder),
-            "collectives": measured.compile_with_mpis(options.peers / "mpi_peer.cpp", folder)}
+    """By what it measures, the program of each MPI, and of PLAIN."""
+    messages = measured.compile_with_mpis(measured.MPI_MESSAGES, folder)
+    messages[PLAIN] = pathlib.Path(folder) / PLAIN
+    subprocess.run(["g++", "-std=c++17", "-O2", "-I", measured.SOURCE / "tools/plain_libfabric", measured.MPI_MESSAGES,
+                    "-o", messages[PLAIN], "-lfabric"], check=True)
+    return {"messages": messages, "collectives": measured.compile_with_mpis(options.peers / "mpi_peer.cpp", folder)}
 
 
 def spread(options):
@@ -100,9 +108,19 @@ def spread(options):
     return ",".join(f"{host}:{options.ranks}" for host in hosts(options))
 
 
+def address(host):
+    """Of its interface on the network."""
+    shown = subprocess.run(["ip", "-n", host, "-4", "-j", "addr", "show", "eth0"], stdout=subprocess.PIPE, check=True)
+    return json.loads(shown.stdout)[0]["addr_info"][0]["local"]
+
+
 def starter(options, mpi):
     """The words that start a program of that MPI on the hosts, from the first of them."""
     count = options.hosts * options.ranks
+    if mpi == PLAIN:
+        both = ",".join(map(address, hosts(options)))
+        return [*starter(options, "openmpi"), "-x", f"PLAIN_PROVIDER={measured.default_provider(options.weft)}", "-x",
+                f"PLAIN_ADDRESSES={both}"]
     # A process is bound to no core: the hosts share them, and each mpirun would take the same.
     if mpi == "openmpi":
         return ["mpirun.openmpi", "--host", spread(options), "-n", count, "--bind-to", "none", "--oversubscribe", "--mca",
@@ -143,8 +161,9 @@ def times_of_weft(options, what):
 
 
 def alternate(options, programs):
-    """By column and size: pairs of weft's times and the better MPI's, one for each alternation."""
-    pairs = {}
+    """By column and size: pairs of weft's times and the better MPI's, one for each alternation; and of messages pairs of
+    weft's times and PLAIN's."""
+    pairs, with_plain = {}, {}
     for number in range(options.alternations):
         for what in options.what:
             print(f"{number + 1} of {options.alternations}: {what}", file=sys.stderr)
@@ -154,19 +173,23 @@ def alternate(options, programs):
                 others = [found[count] for found in theirs if count in found]
                 if others:
                     pairs.setdefault((what, count), []).append((times, Times(*map(min, zip(*others)))))
-    return pairs
+            if what in MESSAGES:
+                for count, times in times_of_peer(options, PLAIN, what, programs).items():
+                    with_plain.setdefault((what, count), []).append((mine[count], times))
+    return pairs, with_plain
 
 
 def interval_of(factors):
     return measured.interval(len(factors), lambda drawn: statistics.median(factors[i] for i in drawn))
 
 
-def cell(pairs):
+def cell(pairs, with_plain):
     if not pairs:
         return ""
     factors = speed_ups(pairs)
     time = statistics.median(mine.median for mine, _ in pairs)
-    return f"{time:.4g} µs, {f'**{shown(factors)}**' if interval_of(factors)[1] < SLOWER else shown(factors)}"
+    plain = f"; {statistics.median(speed_ups(with_plain)):.2f}" if with_plain else ""
+    return f"{time:.4g} µs, {f'**{shown(factors)}**' if interval_of(factors)[1] < SLOWER else shown(factors)}{plain}"
 
 
 def title(options):
@@ -180,7 +203,7 @@ def in_words(options):
     links = f"links of {options.rate}" if options.rate else "links as the machine makes them"
     ranks = f"{options.ranks} process{'es' if options.ranks > 1 else ''} each"
     return (f"{options.hosts} hosts{line}, {ranks}, {links}. Weft's time, and how many times as fast "
-            "as the better MPI that is")
+            "as the better MPI that is; behind the semicolon as the provider alone")
 
 
 def main():
@@ -190,9 +213,10 @@ def main():
         sys.exit(why)
     os.environ.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
     with tempfile.TemporaryDirectory() as folder, cluster(options):
-        pairs = alternate(options, compile_peers(options, folder))
+        pairs, with_plain = alternate(options, compile_peers(options, folder))
     counts = sorted({count for _, count in pairs})
-    rows = [[named(count) if count else "–", *(cell(pairs.get((what, count))) for what in options.what)]
+    rows = [[named(count) if count else "–",
+             *(cell(pairs.get((what, count)), with_plain.get((what, count))) for what in options.what)]
             for count in counts]
     rows.append(["geometric mean", *(shown(means(pairs, what, counts, speed_ups)) for what in options.what)])
     heads = ["bytes", *options.what]
