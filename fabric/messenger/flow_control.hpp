@@ -146,7 +146,7 @@ class flow_control {
   doorbell bell_;
   std::size_t frame_limit_;
   std::size_t inject_limit_ = 0;
-  std::size_t alone_limit_ = 0;  // of may_go_alone
+  std::size_t alone_limit_ = 0;      // of may_go_alone
   std::int64_t credit_of_each_ = 0;  // units
   object_pool<outgoing> frames_;     // of all peers' queues
   std::vector<std::unique_ptr<peer>> peers_;

@@ -51,7 +51,7 @@ struct peer {
       waiting;
   std::size_t longest_frame = 0;  ///< that it takes, bytes
   bool unheard = false;           ///< it was sent a longer message at once, and nothing has come from it since
-  bool may_be_asked = false;  ///< in the latest look: nothing that was to be sent to it waited
+  bool may_be_asked = false;      ///< in the latest look: nothing that was to be sent to it waited
   bool connected = false;
   std::uint64_t their_end = 0;  ///< of the connection, where it opened that: for transport::cut
   bool suspected = false;       ///< to be lost soon:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tools/mpi_messages.cpp uses of MPI, by nothing but libfabric's tagged messages: a program of the same pattern that
-// shows what the provider itself takes. Two ranks.
+// What tools/mpi_messages.cpp uses of MPI, by nothing but libfabric's tagged messages: a program of the same pattern
+// that shows what the provider itself takes. Two ranks.
 //
 // PLAIN_PROVIDER names the provider, PLAIN_ADDRESSES both ranks' IP addresses, with a comma between; the rank is Open
 // MPI's, which starts it.

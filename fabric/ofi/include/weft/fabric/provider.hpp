@@ -43,7 +43,7 @@ struct provider_traits {
   /// 16 B take 3.5 us alone and 28 us beside pieces of 128 KiB, over shm 0.7 us alone and 4.8 us beside pieces of 8 KiB
   /// (`weft bench latency`).
   std::size_t window = 512 << 10;
-  bool one_host = false;     ///< reaches no other, and has no interface
+  bool one_host = false;  ///< reaches no other, and has no interface
   /// Longer ones might be reported later than others sent behind them, as those that a provider asks for itself.
   std::size_t frame = 9 << 10;
   bool late_option = false;  ///< before libfabric 2.1 its least room for a frame can be set only when it is enabled
