@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sets weft up on Debian 12 or later, builds it into build/ and runs every test.
 #
-#   bash tests/run.sh                 all tests
+#   bash tests/run.sh                 all tests but those of the next options
 #   bash tests/run.sh --sanitize      then once more under ASan with UBSan (build-asan/) and under TSan (build-tsan/)
 #   bash tests/run.sh --sanitize=REGEX  the same, but under the sanitizers only those whose names match, and only what
 #                                       they need is built there; --asan=REGEX, --tsan=REGEX: under that one alone
+#   bash tests/run.sh --providers     beside all tests also collectives of jobs over libfabric's other providers
 #   bash tests/run.sh --aarch64       then the kernels' tests for aarch64 (build-aarch64/), on emulated processors
 #   bash tests/run.sh --fuzz          then a minute of random bytes for each parser (build-fuzz/; tests/fuzz/run.sh)
 #   bash tests/run.sh --only REGEX    those whose names match; `meson test -C build --list` lists them
@@ -23,13 +24,14 @@ give_up() {
   exit 1
 }
 
-asan=false tsan=false only= asan_only= tsan_only= aarch64=false fuzz=false
+asan=false tsan=false only= asan_only= tsan_only= aarch64=false fuzz=false suites=(--no-suite providers)
 while (($#)); do
   case $1 in
     --sanitize) asan=true tsan=true ;;
     --sanitize=*) asan=true asan_only=${1#*=} tsan=true tsan_only=${1#*=} ;;
     --asan=*) asan=true asan_only=${1#*=} ;;
     --tsan=*) tsan=true tsan_only=${1#*=} ;;
+    --providers) suites=() ;;
     --aarch64) aarch64=true ;;
     --fuzz) fuzz=true ;;
     --only)
@@ -41,7 +43,7 @@ while (($#)); do
       usage
       exit 0
       ;;
-    *) give_up "run.sh: $1 is no option; there are --sanitize[=REGEX], --asan=REGEX, --tsan=REGEX, --aarch64, --fuzz, --only REGEX and --help" ;;
+    *) give_up "run.sh: $1 is no option; there are --sanitize[=REGEX], --asan=REGEX, --tsan=REGEX, --providers, --aarch64, --fuzz, --only REGEX and --help" ;;
   esac
   shift
 done
@@ -68,6 +70,7 @@ run_tests() {
       return
     fi
   fi
+  ((${#names[@]})) || names=("${suites[@]}")
   meson test -C "$build" --print-errorlogs "${names[@]}"
 }
 
