@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 #include <weft/calls/argument_checks.hpp>
+#include <weft/calls/message_operations.hpp>
 #include <weft/calls/pending.hpp>
 #include <weft/calls/planned_operation.hpp>
 #include <weft/calls/recycled.hpp>
@@ -18,19 +19,6 @@
 namespace weft {
 namespace detail {
 namespace {
-
-/// An operation on a message, and the event that it is done.
-template <class Operation>
-struct awaited : Operation {
-  void finished() noexcept override { done.set(); }
-  event done;
-};
-
-/// Nobody where it is anybody.
-std::vector<int> named(int peer) { return peer < 0 ? std::vector<int>() : std::vector<int>{peer}; }
-
-/// Handles of messages that memory is kept for, beside the callers': as many as programs have in flight.
-constexpr std::size_t most_recycled = 256;
 
 class pending_send final : public pending, public recycled<pending_send, most_recycled> {
  public:
@@ -61,23 +49,6 @@ begun_operation an_ended_send() {
   return begun_operation(&all);
 }
 
-status status_of(const fabric::receive_operation& ended) {
-  return {ended.source, static_cast<int>(ended.received_tag), ended.received};
-}
-
-class pending_receive final : public pending, public recycled<pending_receive, most_recycled> {
- public:
-  using pending::pending;
-  std::vector<int> missing() const override { return named(operation.peer); }
-  event& done() noexcept override { return operation.done; }
-  const std::exception_ptr& failure() const noexcept override { return operation.failure; }
-  status result() const noexcept override { return status_of(operation); }
-  bool cancel() noexcept override { return state().host.messages().cancel(operation); }
-  awaited<fabric::receive_operation> operation;
-};
-
-std::uint64_t wire_tag(int tag) { return tag == any_tag ? fabric::any_message_tag : static_cast<std::uint64_t>(tag); }
-
 template <class Byte>
 void check_message(const communicator_state& state, const char* name, std::span<Byte> data, int peer, int tag) {
   constexpr bool receives = !std::is_const_v<Byte>;
@@ -91,54 +62,35 @@ bool send_now(communicator_state& state, std::span<const std::byte> data, int to
   return state.records == nullptr && state.host.messages().send_now(state.member, to, wire_tag(tag), data);
 }
 
-/// Puts what has been checked into a send of `data` to `peer`, or a receive from it.
-template <class Operation, class Byte>
-void prepare_message(Operation& begun, communicator_state& state, std::span<Byte> data, int peer, int tag) {
-  begun.at = &state.member;
-  begun.peer = peer;
-  begun.tag = wire_tag(tag);
-  begun.data = data.data();
-  begun.bytes = data.size();
+status what_of(const fabric::probed_message& found) { return {found.source, static_cast<int>(found.tag), found.bytes}; }
+
+/// What a probe finds now; nothing, after other fibers had their turn, where no message has come.
+std::optional<fabric::probed_message> look(communicator_state& state, const char* name, int from, int tag,
+                                           bool set_aside) {
+  check_rank(state, name, "source", from, true);
+  check_tag(state, name, tag, true);
+  const trace::on_track_if here(state.records);
+  state.host.moved_by().help();
+  const int source = from == any_source ? fabric::any_peer : from;
+  try {
+    auto found = state.host.messages().probe(state.member, source, wire_tag(tag), set_aside);
+    if (!found) scheduler::yield();  // it may be another fiber that is to send
+    return found;
+  } catch (const error&) {
+    rethrow(state, name, std::current_exception());
+  }
 }
 
-/// Posts `operation`; a progress thread that sleeps is told.
-void post(communicator_state& state, fabric::operation& operation) {
-  state.host.messages().post(operation);
-  if (state.host.moved_by().threaded()) state.host.moved_by().notify();
-}
-
-/// One that is about to be posted.
-template <class Pending>
-void note_start(Pending& begun, const char* name, int tag) {
-  if (begun.state().records == nullptr) return;
-  const fabric::operation& its = begun.operation;
-  begun.note_start(traced_message(begun.state(), name, its.bytes, its.peer, tag, trace::form::started), ticks_now());
-}
-
-/// Waits for calls that have been started in place of one that blocks: what came of the first. Those that are not done
-/// in time are the error's.
-status finish_until(const time_limit& limit, communicator_state& state, const char* name, std::vector<handle> begun,
-                    std::vector<int> peers) {
-  for (handle& each : begun)
-    if (!each.wait_until(limit.when())) throw_timed_out(where(state, name), std::move(peers), std::move(begun));
-  const status first = begun[0].wait();
-  for (handle& each : std::span(begun).subspan(1)) each.wait();
-  return first;
-}
-
-/// Waits for an operation on this stack.
-template <class Operation>
-void await(communicator_state& state, awaited<Operation>& operation) {
-  if (operation.done.ready()) return;
-  const traced_wait traced(state, operation.peer);
-  operation.done.wait(state.host.moved_by());
-}
-
-/// The same, and throws what it failed with.
-template <class Operation>
-void finish(communicator_state& state, const char* name, awaited<Operation>& operation) {
-  await(state, operation);
-  if (operation.failure != nullptr) rethrow(state, name, operation.failure);
+/// The same, blocking, as long as deadlines permit.
+fabric::probed_message look_until_found(communicator_state& state, const char* name, int from, int tag,
+                                        bool set_aside) {
+  const traced_call traced(state, name, 0, from, tag);
+  const time_limit* const limit = time_limit::current();
+  for (patience until_it_comes(state.host.moved_by());; until_it_comes.wait()) {
+    if (const auto found = look(state, name, from, tag, set_aside)) return *found;
+    if (limit != nullptr && state.host.moved_by().time().now() >= limit->when())
+      throw_timed_out(where(state, name), named(from));
+  }
 }
 
 class planned_send final : public planned_operation {
@@ -307,31 +259,23 @@ plan communicator::plan_message(std::span<std::byte> data, int from, int tag) {
 }
 
 std::optional<status> communicator::iprobe(int from, int tag) {
-  detail::check_rank(*state_, "probe", "source", from, true);
-  detail::check_tag(*state_, "probe", tag, true);
-  const trace::on_track_if here(state_->records);
-  state_->host.moved_by().help();
-  const int source = from == any_source ? fabric::any_peer : from;
-  try {
-    const auto found = state_->host.messages().probe(state_->member, source, detail::wire_tag(tag));
-    if (!found) {
-      scheduler::yield();  // it may be another fiber that is to send
-      return std::nullopt;
-    }
-    return status{found->source, static_cast<int>(found->tag), found->bytes};
-  } catch (const error&) {
-    detail::rethrow(*state_, "probe", std::current_exception());
-  }
+  const auto found = detail::look(*state_, "probe", from, tag, false);
+  return found ? std::optional(detail::what_of(*found)) : std::nullopt;
 }
 
 status communicator::probe(int from, int tag) {
-  const detail::traced_call traced(*state_, "probe", 0, from, tag);
-  const time_limit* const limit = time_limit::current();
-  for (patience until_it_comes(state_->host.moved_by());; until_it_comes.wait()) {
-    if (const auto found = iprobe(from, tag)) return *found;
-    if (limit != nullptr && state_->host.moved_by().time().now() >= limit->when())
-      detail::throw_timed_out(detail::where(*state_, "probe"), detail::named(from));
-  }
+  return detail::what_of(detail::look_until_found(*state_, "probe", from, tag, false));
+}
+
+std::optional<matched_message> communicator::improbe(int from, int tag) {
+  const auto found = detail::look(*state_, "mprobe", from, tag, true);
+  if (!found) return std::nullopt;
+  return matched_message(state_, found->aside, detail::what_of(*found));
+}
+
+matched_message communicator::mprobe(int from, int tag) {
+  const auto found = detail::look_until_found(*state_, "mprobe", from, tag, true);
+  return {state_, found.aside, detail::what_of(found)};
 }
 
 }  // namespace weft

@@ -125,7 +125,10 @@ void engine::fail(operation& failed, std::exception_ptr failure) noexcept {
 void engine::begin(operation& begun) noexcept {
   participant& member = *begun.at;
   operations_.begin(begun);
-  if (member.failure != nullptr) return fail(begun, member.failure);
+  if (member.failure != nullptr) {
+    if (!begun.is_send) discard(member, static_cast<receive_operation&>(begun).aside);
+    return fail(begun, member.failure);
+  }
   try {
     if (begun.collective) note_collective(begun);
     if (begun.now == operation::stage::ended) return;
@@ -176,6 +179,7 @@ bool engine::send_now(participant& by, int peer, std::uint64_t tag, std::span<co
 }
 
 void engine::begin_receive(receive_operation& receive) {
+  if (receive.aside != 0) return consume_aside(receive);
   room& here = *receive.at->here;
   if (auto message = here.messages.take_unexpected(receive)) return consume(receive, std::move(message));
   here.messages.add_posted(receive);

@@ -64,7 +64,8 @@ class engine final : private receiver {
   /// False: a message has met it.
   bool cancel(receive_operation& posted) noexcept;
   /// Throws the member's failure.
-  std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag);
+  std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag, bool set_aside);
+  void discard(participant& member, std::uint64_t number) noexcept;
   void finish_ended() noexcept {
     if (troubles_.any() || !operations_.empty()) tell_ended();
     note_needs();
@@ -125,6 +126,8 @@ class engine final : private receiver {
   void deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message,
                std::size_t bytes) noexcept;
   void consume(receive_operation& receive, std::unique_ptr<unexpected_message> message);
+  void consume_aside(receive_operation& receive);
+  void drop(std::unique_ptr<unexpected_message> message) noexcept;
   void match(receive_operation& receive, unexpected_message* message);
   void fail_with(send_operation& send, const receive_operation& receive) noexcept;
   bool agrees(receive_operation& receive, int source, std::uint64_t fingerprint);
@@ -183,6 +186,7 @@ class engine final : private receiver {
   void cancel_pieces(landing& withdrawn);
   void answer_withdrawn(peer& to, std::uint32_t id, std::uint64_t sent, stopped why);
   void answer_dropped(int process, std::uint64_t sender_name);
+  static std::exception_ptr gave_up_error(const participant& receiver, int sender);
   void take_dropped(const header& h);
   void retry_payloads();
   void give_up_orphans();

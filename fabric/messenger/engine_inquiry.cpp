@@ -39,12 +39,15 @@ std::uint32_t offered_by(const group& members, int rank) noexcept {
 
 }  // namespace
 
-std::optional<probed_message> engine::probe(participant& member, int source, std::uint64_t tag) {
+std::optional<probed_message> engine::probe(participant& member, int source, std::uint64_t tag, bool set_aside) {
   if (member.failure != nullptr) std::rethrow_exception(member.failure);
   auto& latest = member.probed;
-  if (const unexpected_message* const found = member.here->messages.find_unexpected(source, tag)) {
+  mailbox& messages = member.here->messages;
+  const unexpected_message* const found =
+      set_aside ? messages.set_aside(source, tag) : messages.find_unexpected(source, tag);
+  if (found != nullptr) {
     latest = {};
-    return probed_message{found->source, found->tag, found->bytes};
+    return probed_message{found->source, found->tag, found->bytes, found->aside};
   }
   const bool is_gone = latest.failure != nullptr && (source == latest.gone || (source == any_peer && knows_loss()));
   if (is_gone) std::rethrow_exception(std::exchange(latest, {}).failure);

@@ -259,13 +259,15 @@ void engine::settle(landing& withdrawn) {
   }
   if (receive.at->failure == nullptr && withdrawn.told_why) return;  // the reason is on its way
   std::exception_ptr why = receive.at->failure != nullptr ? receive.at->failure : receive.failure;
-  if (why == nullptr)
-    why = std::make_exception_ptr(error(errc::operation_failed, "rank " + std::to_string(receive.source) +
-                                                                    " of communicator " +
-                                                                    std::to_string(receive.at->members->communicator) +
-                                                                    " gave up the message that it was sending"));
+  if (why == nullptr) why = gave_up_error(*receive.at, receive.source);
   remove_withdrawn(withdrawn);
   fail(receive, std::move(why));
+}
+
+std::exception_ptr engine::gave_up_error(const participant& receiver, int sender) {
+  return std::make_exception_ptr(error(errc::operation_failed, "rank " + std::to_string(sender) + " of communicator " +
+                                                                   std::to_string(receiver.members->communicator) +
+                                                                   " gave up the message that it was sending"));
 }
 
 void engine::answer_dropped(int process, std::uint64_t sender_name) {

@@ -71,6 +71,26 @@ void engine::consume(receive_operation& receive, std::unique_ptr<unexpected_mess
   messages_.keep(std::move(message));
 }
 
+void engine::consume_aside(receive_operation& receive) {
+  auto message = receive.at->here->messages.take_aside(std::exchange(receive.aside, 0));
+  if (message == nullptr) return fail(receive, gave_up_error(*receive.at, receive.peer));
+  consume(receive, std::move(message));
+}
+
+void engine::discard(participant& member, std::uint64_t number) noexcept {
+  if (auto message = member.here->messages.take_aside(number)) drop(std::move(message));
+}
+
+/// Nobody will ever take it.
+void engine::drop(std::unique_ptr<unexpected_message> message) noexcept {
+  flow_.note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
+  if (message->at_home != nullptr)
+    operations_.end(*message->at_home);
+  else if (message->announced)
+    answer_dropped(message->process, message->sender_name);
+  messages_.keep(std::move(message));
+}
+
 void engine::match(receive_operation& receive, unexpected_message* message) {
   flow_.note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
   if (message->at_home != nullptr) message->at_home->transfer_state = nullptr;  // no longer in the mailbox

@@ -51,14 +51,7 @@ void engine::miss_who_refused(participant& member) {
 
 void engine::leave(participant& member) {
   room& here = *member.here;
-  while (auto message = here.messages.take_any_unexpected()) {
-    flow_.note_stored(message->process, -static_cast<std::ptrdiff_t>(message->cost()));
-    if (message->at_home != nullptr)
-      operations_.end(*message->at_home);  // nobody will ever take it
-    else if (message->announced)
-      answer_dropped(message->process, message->sender_name);
-    messages_.keep(std::move(message));
-  }
+  while (auto message = here.messages.take_any_unexpected()) drop(std::move(message));
   const bool alone = member.failure == nullptr || member.failed_alone;
   drop_early_grants(here, member.failure == nullptr ? stopped::left : alone ? stopped::alone : stopped::told);
   rooms_.leave(member, alone);

@@ -81,13 +81,20 @@ void mailbox::add_unexpected(std::unique_ptr<unexpected_message> message) {
       throw;
     }
   }
-  (added.collective ? collective_in_order_ : in_order_).push_back(added);
+  list_of(added).push_back(added);
   static_cast<void>(message.release());  // owned by the lists from here, until remove_unexpected
 }
 
+mailbox::everything& mailbox::list_of(const unexpected_message& message) noexcept {
+  if (message.aside != 0) return aside_;
+  return message.collective ? collective_in_order_ : in_order_;
+}
+
 std::unique_ptr<unexpected_message> mailbox::remove_unexpected(unexpected_message& message) noexcept {
-  (message.collective ? collective_in_order_ : in_order_).erase(everything::s_iterator_to(message));
-  if (message.collective) {
+  list_of(message).erase(everything::s_iterator_to(message));
+  if (message.aside != 0) {
+    message.aside = 0;
+  } else if (message.collective) {
     collective_unexpected_.erase({message.source, message.tag}, message);
   } else {
     by_both_.erase({message.source, message.tag}, message);
@@ -97,6 +104,21 @@ std::unique_ptr<unexpected_message> mailbox::remove_unexpected(unexpected_messag
   return std::unique_ptr<unexpected_message>(&message);
 }
 
+const unexpected_message* mailbox::set_aside(int source, std::uint64_t tag) noexcept {
+  unexpected_message* const found = match(source, tag);
+  if (found == nullptr) return nullptr;
+  static_cast<void>(remove_unexpected(*found).release());  // owned by the list again
+  found->aside = ++last_aside_;
+  aside_.push_back(*found);
+  return found;
+}
+
+std::unique_ptr<unexpected_message> mailbox::take_aside(std::uint64_t number) noexcept {
+  for (unexpected_message& each : aside_)
+    if (each.aside == number) return remove_unexpected(each);
+  return nullptr;
+}
+
 const unexpected_message* mailbox::find_disagreeing(std::uint32_t sequence, std::uint64_t fingerprint) const noexcept {
   for (const unexpected_message& message : collective_in_order_)
     if (message.tag >> 32 == sequence && message.fingerprint != fingerprint) return &message;
@@ -104,8 +126,9 @@ const unexpected_message* mailbox::find_disagreeing(std::uint32_t sequence, std:
 }
 
 std::unique_ptr<unexpected_message> mailbox::take_any_unexpected() noexcept {
-  if (!in_order_.empty()) return remove_unexpected(in_order_.front());
-  return collective_in_order_.empty() ? nullptr : remove_unexpected(collective_in_order_.front());
+  for (everything* const all : {&in_order_, &collective_in_order_, &aside_})
+    if (!all->empty()) return remove_unexpected(all->front());
+  return nullptr;
 }
 
 }  // namespace weft::fabric

@@ -119,9 +119,13 @@ void messenger::look_at_unreceived(const participant& member,
   if (member.here != nullptr) member.here->messages.look_at_unexpected(function);
 }
 
-std::optional<probed_message> messenger::probe(participant& member, int source, std::uint64_t tag) {
+std::optional<probed_message> messenger::probe(participant& member, int source, std::uint64_t tag, bool set_aside) {
   const engine_holder holder(*engine_);
-  return engine_->probe(member, source, tag);
+  return engine_->probe(member, source, tag, set_aside);
+}
+void messenger::discard(participant& member, std::uint64_t number) noexcept {
+  const engine_holder holder(*engine_);
+  engine_->discard(member, number);
 }
 
 bool messenger::poll() { return engine_->poll(); }

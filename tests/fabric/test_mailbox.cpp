@@ -110,6 +110,37 @@ TEST_CASE("messages and collectives do not see each other", "[mailbox]") {
   CHECK(box.take_unexpected(collective) != nullptr);
 }
 
+TEST_CASE("a message that is set aside is found by its number alone", "[mailbox]") {
+  mailbox box;
+  for (std::uint64_t tag = 0; tag < 4; ++tag) {
+    auto message = std::make_unique<unexpected_message>();
+    message->source = 1;
+    message->tag = tag;
+    box.add_unexpected(std::move(message));
+  }
+  CHECK(box.set_aside(2, any_message_tag) == nullptr);
+  const unexpected_message* const third = box.set_aside(1, 2);
+  const unexpected_message* const first = box.set_aside(any_peer, any_message_tag);
+  REQUIRE(third != nullptr);
+  REQUIRE(first != nullptr);
+  CHECK(first->tag == 0);
+  CHECK(first->aside != third->aside);
+  CHECK(box.find_unexpected(1, 2) == nullptr);
+  CHECK(box.find_unexpected(any_peer, any_message_tag)->tag == 1);
+  CHECK(box.take_aside(0) == nullptr);
+  const std::uint64_t number = third->aside;
+  const auto taken = box.take_aside(number);
+  CHECK(taken.get() == third);
+  CHECK(taken->aside == 0);
+  CHECK(box.take_aside(number) == nullptr);
+  const auto removed = box.remove_unexpected(const_cast<unexpected_message&>(*first));
+  CHECK(removed->tag == 0);
+  CHECK(box.set_aside(1, 3) != nullptr);
+  int left = 0;
+  while (box.take_any_unexpected() != nullptr) ++left;
+  CHECK(left == 2);
+}
+
 TEST_CASE("a slot's stale name finds nothing", "[mailbox]") {
   struct named {
     std::uint32_t id = 0;

@@ -45,6 +45,93 @@ TEST_CASE("a message of every length arrives, before its receive and after", "[m
   }
 }
 
+TEST_CASE("a message that is set aside goes to the receive that names it, or is discarded", "[messenger]") {
+  const bool discard = GENERATE(true, false);
+  messenger_job job(small_shape(2, 2));
+  const auto world = job.world();
+  for (const std::size_t size : {0, 1, 255, 256, 257, 1025, 10000}) {
+    for (const int to : {1, 2}) {  // at home, and not
+      CAPTURE(size, to);
+      weft::fabric::participant& member = *world[static_cast<std::size_t>(to)];
+      weft::fabric::messenger& there = job.of_rank(to);
+      test_send first(*world[0], to, 7, pattern(size, 1)), second(*world[0], to, 7, pattern(size, 2));
+      job[0].post(first);
+      job[0].post(second);
+      job.settle();
+      const auto found = there.probe(member, any_peer, 7, true);
+      REQUIRE(found.has_value());
+      CHECK(found->bytes == size);
+      CHECK(found->aside != 0);
+      test_receive next(member, 0, 7, size);
+      there.post(next);
+      job.poll_until([&] { return all_done(next, second); }, "the message behind it");
+      CHECK(next.message == pattern(size, 2));
+      CHECK_FALSE(there.probe(member, any_peer, any_message_tag).has_value());
+      test_receive named(member, 0, 7, size);
+      named.aside = found->aside;
+      if (discard) there.discard(member, found->aside);
+      there.post(named);
+      job.poll_until([&] { return all_done(named, first); }, "the message");
+      CHECK(first.failure == nullptr);
+      if (discard) {
+        REQUIRE(named.failure != nullptr);
+        CHECK(describe(named.failure).code == weft::errc::operation_failed);
+      } else {
+        CHECK(named.message == pattern(size, 1));
+      }
+      job.settle();
+      CHECK(there.counts().stored == 0);
+      CHECK(job[0].quiet());
+      CHECK(job[1].quiet());
+    }
+  }
+}
+
+TEST_CASE("a message that is set aside ends with its communicator, its sender or its sender's process", "[messenger]") {
+  const int what = GENERATE(0, 1, 2, 3);
+  const std::size_t size = GENERATE(1, 10000);
+  for (const int to : {1, 2}) {
+    CAPTURE(what, size, to);
+    messenger_job job(small_shape(2, 2));
+    const auto world = job.world();
+    weft::fabric::participant& member = *world[static_cast<std::size_t>(to)];
+    weft::fabric::messenger& there = job.of_rank(to);
+    auto& send = job.sends.emplace_back(*world[0], to, 7, pattern(size, 1));
+    job[0].post(send);
+    job.settle();
+    const auto found = there.probe(member, 0, 7, true);
+    REQUIRE(found.has_value());
+    const bool sent = send.done;
+    if (what == 0) there.break_communicator(1, weft::errc::revoked, "it is over");
+    if (what == 1) job[0].break_here(*world[0]);
+    if (what == 2 && to == 1) continue;  // its own process
+    if (what == 2) {
+      job.kill(0);
+      there.lose(0, "it was killed");
+    }
+    if (what == 3) there.leave(member);
+    job.settle();
+    if (what != 2) CHECK(send.done);
+    if (what == 3) {
+      CHECK(there.counts().stored == 0);
+      continue;
+    }
+    auto& receive = job.receives.emplace_back(member, 0, 7, size);
+    receive.aside = found->aside;
+    there.post(receive);
+    job.poll_until([&] { return receive.done.load(); }, "the receive");
+    if (what == 1 && sent) {
+      CHECK(receive.message == pattern(size, 1));
+    } else {
+      REQUIRE(receive.failure != nullptr);
+      CHECK(describe(receive.failure).code == (what == 0   ? weft::errc::revoked
+                                               : what == 1 ? weft::errc::operation_failed
+                                                           : weft::errc::peer_lost));
+    }
+    CHECK(there.counts().stored == 0);
+  }
+}
+
 TEST_CASE("10,000 messages wait while one of another tag is received", "[messenger]") {
   messenger_job job(small_shape(2));
   const auto world = job.world();

@@ -26,6 +26,7 @@
 #include <span>
 #include <vector>
 #include <weft/handle.hpp>
+#include <weft/matched_message.hpp>
 #include <weft/operators.hpp>
 #include <weft/plan.hpp>
 #include <weft/request.hpp>
@@ -84,7 +85,8 @@ class communicator {
   status sendrecv(const R& data, int to, int send_tag, S&& into, int from, int receive_tag) {
     return exchange_bytes(detail::bytes_of(data), to, send_tag, detail::writable_bytes_of(into), from, receive_tag);
   }
-  /// As `send`, but blocks until a receive has met the message, or its receiver has left, however short it is.
+  /// As `send`, but blocks until a receive has met the message, or its receiver has left or discarded it
+  /// (matched_message.hpp), however short it is.
   template <message_range R>
   void ssend(const R& data, int to, int tag = 0) {
     start_synchronous(detail::bytes_of(data), to, tag, "ssend").wait();
@@ -114,6 +116,9 @@ class communicator {
   status probe(int from = any_source, int tag = any_tag);
   /// The same without blocking; empty, after other fibers had their turn, when there is none yet.
   std::optional<status> iprobe(int from = any_source, int tag = any_tag);
+  /// As `probe` and `iprobe`, but takes the message out: whoever else receives or probes does not get it.
+  matched_message mprobe(int from = any_source, int tag = any_tag);
+  std::optional<matched_message> improbe(int from = any_source, int tag = any_tag);
 
   // Collectives. Every rank of the communicator calls the same ones in the same order, with the same operator, type,
   // count and root, and in the same form. A call blocks. With an i in front it starts the operation and returns. With

@@ -27,6 +27,7 @@ struct unexpected_message {
   std::uint64_t sender_name = 0;           ///< which calls it this, in another process,
   send_operation* at_home = nullptr;       ///< or is this operation, in our own
   std::shared_ptr<const poison> poisoned;  ///< it has no contents
+  std::uint64_t aside = 0;                 ///< not 0: it is set aside under this number
 
   /// What keeping it costs this process's memory, bytes, roughly.
   std::size_t cost() const noexcept {
@@ -70,7 +71,13 @@ class mailbox {
   /// The message that a receive of (source, tag) would match. Null: none.
   const unexpected_message* find_unexpected(int source, std::uint64_t tag) noexcept;
   void add_unexpected(std::unique_ptr<unexpected_message> message);
+  /// One that waits, or is set aside.
   std::unique_ptr<unexpected_message> remove_unexpected(unexpected_message& message) noexcept;
+  /// Sets the message aside that a receive of (source, tag) would match: no other receive matches it, and it stays here
+  /// under a number. Null: none.
+  const unexpected_message* set_aside(int source, std::uint64_t tag) noexcept;
+  /// Takes out the one that was set aside under that number. Null: it is here no more.
+  std::unique_ptr<unexpected_message> take_aside(std::uint64_t number) noexcept;
   /// A message of collective `sequence` whose sender does not agree on `fingerprint`, or null.
   const unexpected_message* find_disagreeing(std::uint32_t sequence, std::uint64_t fingerprint) const noexcept;
   /// Takes out a message of which this holds. Null: none.
@@ -88,15 +95,16 @@ class mailbox {
     for (const unexpected_message& each : in_order_)
       if (!function(each)) return;
   }
-  /// Any message of those that wait, or null: for clearing.
+  /// Any message of those that wait or are set aside, or null: for clearing.
   std::unique_ptr<unexpected_message> take_any_unexpected() noexcept;
 
  private:
-  receive_operation* take_first_posted(int source, std::uint64_t tag) noexcept;
-  unexpected_message* match(int source, std::uint64_t tag) noexcept;
-
   using receives = fifo_index<operation, &operation::queued>;
   using everything = fifo_index<unexpected_message, &unexpected_message::in_order>::list;
+
+  receive_operation* take_first_posted(int source, std::uint64_t tag) noexcept;
+  unexpected_message* match(int source, std::uint64_t tag) noexcept;
+  everything& list_of(const unexpected_message& message) noexcept;
 
   receives posted_;
   std::size_t wildcards_ = 0;  // posted receives that have one
@@ -105,6 +113,8 @@ class mailbox {
   fifo_index<unexpected_message, &unexpected_message::by_source> by_source_;
   fifo_index<unexpected_message, &unexpected_message::by_tag> by_tag_;
   everything in_order_;
+  everything aside_;  // few: who has one is about to receive it
+  std::uint64_t last_aside_ = 0;
 
   receives collective_posted_;
   everything collective_in_order_;

@@ -95,7 +95,11 @@ class messenger final : public pollable {
                                  const std::function<bool(const unexpected_message&)>& function);
 
   /// The message that a receive of (source, tag) by `member` would get, if it is here. Throws the member's failure.
-  std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag);
+  /// `set_aside`: only a receive that names it by its number gets it then, or `discard` drops it, before the member
+  /// leaves.
+  std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag, bool set_aside = false);
+  /// Drops the message that `member` has set aside under that number: its send ends as if the receiver had left.
+  void discard(participant& member, std::uint64_t number) noexcept;
 
   /// Moves everything on as far as it goes now. One thread at a time does; for the others it is false at once.
   bool poll() override;

@@ -67,6 +67,7 @@ struct probed_message {
   int source = -1;
   std::uint64_t tag = 0;
   std::size_t bytes = 0;
+  std::uint64_t aside = 0;  ///< the number under which it is set aside; 0: it is not
 };
 
 }  // namespace weft::fabric

@@ -106,6 +106,7 @@ struct receive_operation : operation {
   int source = -1;                 ///< what came: its rank,
   std::uint64_t received_tag = 0;  ///< its tag,
   std::size_t received = 0;        ///< and its length in bytes
+  std::uint64_t aside = 0;         ///< set by its owner: gets the message set aside under this number (probe)
   std::uint64_t order = 0;         ///< the messenger's: when it was posted
 };
 

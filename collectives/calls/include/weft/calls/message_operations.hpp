@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages of ranks, from their calls to the messenger.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+#include <weft/calls/pending.hpp>
+#include <weft/calls/recycled.hpp>
+#include <weft/calls/time_out.hpp>
+#include <weft/calls/traced_call.hpp>
+#include <weft/fabric/operation.hpp>
+#include <weft/handle.hpp>
+#include <weft/runtime/event.hpp>
+#include <weft/runtime/time_limit.hpp>
+#include <weft/status.hpp>
+
+namespace weft::detail {
+
+/// An operation on a message, and the event that it is done.
+template <class Operation>
+struct awaited : Operation {
+  void finished() noexcept override { done.set(); }
+  event done;
+};
+
+/// Nobody where it is anybody.
+inline std::vector<int> named(int peer) { return peer < 0 ? std::vector<int>() : std::vector<int>{peer}; }
+
+/// Handles of messages that memory is kept for, beside the callers': as many as programs have in flight.
+inline constexpr std::size_t most_recycled = 256;
+
+inline status status_of(const fabric::receive_operation& ended) {
+  return {ended.source, static_cast<int>(ended.received_tag), ended.received};
+}
+
+class pending_receive final : public pending, public recycled<pending_receive, most_recycled> {
+ public:
+  using pending::pending;
+  std::vector<int> missing() const override { return named(operation.peer); }
+  event& done() noexcept override { return operation.done; }
+  const std::exception_ptr& failure() const noexcept override { return operation.failure; }
+  status result() const noexcept override { return status_of(operation); }
+  bool cancel() noexcept override { return state().host.messages().cancel(operation); }
+  awaited<fabric::receive_operation> operation;
+};
+
+inline std::uint64_t wire_tag(int tag) {
+  return tag == any_tag ? fabric::any_message_tag : static_cast<std::uint64_t>(tag);
+}
+
+/// Puts what has been checked into a send of `data` to `peer`, or a receive from it.
+template <class Operation, class Byte>
+void prepare_message(Operation& begun, communicator_state& state, std::span<Byte> data, int peer, int tag) {
+  begun.at = &state.member;
+  begun.peer = peer;
+  begun.tag = wire_tag(tag);
+  begun.data = data.data();
+  begun.bytes = data.size();
+}
+
+/// Posts `operation`; a progress thread that sleeps is told.
+inline void post(communicator_state& state, fabric::operation& operation) {
+  state.host.messages().post(operation);
+  if (state.host.moved_by().threaded()) state.host.moved_by().notify();
+}
+
+/// One that is about to be posted.
+template <class Pending>
+void note_start(Pending& begun, const char* name, int tag) {
+  if (begun.state().records == nullptr) return;
+  const fabric::operation& its = begun.operation;
+  begun.note_start(traced_message(begun.state(), name, its.bytes, its.peer, tag, trace::form::started), ticks_now());
+}
+
+/// Waits for calls that have been started in place of one that blocks: what came of the first. Those that are not done
+/// in time are the error's.
+inline status finish_until(const time_limit& limit, communicator_state& state, const char* name,
+                           std::vector<handle> begun, std::vector<int> peers) {
+  for (handle& each : begun)
+    if (!each.wait_until(limit.when())) throw_timed_out(where(state, name), std::move(peers), std::move(begun));
+  const status first = begun[0].wait();
+  for (handle& each : std::span(begun).subspan(1)) each.wait();
+  return first;
+}
+
+/// Waits for an operation on this stack.
+template <class Operation>
+void await(communicator_state& state, awaited<Operation>& operation) {
+  if (operation.done.ready()) return;
+  const traced_wait traced(state, operation.peer);
+  operation.done.wait(state.host.moved_by());
+}
+
+/// The same, and throws what it failed with.
+template <class Operation>
+void finish(communicator_state& state, const char* name, awaited<Operation>& operation) {
+  await(state, operation);
+  if (operation.failure != nullptr) rethrow(state, name, operation.failure);
+}
+
+}  // namespace weft::detail
