@@ -210,6 +210,7 @@ class engine final : private receiver {
   void inquire(participant& member, int rank, operation* about);
   void inquire_of(participant& member, int rank, operation* about);
   void take_inquiry(peer& from, const header& h, std::span<const std::byte> body);
+  void compare_with_sent(peer& from, room& here, const header& h);
   void take_left(peer& from, const header& h);
   void miss(participant& member, int rank, const absence& gone);
   void note_lost(std::int64_t rank) noexcept;

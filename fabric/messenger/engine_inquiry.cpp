@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whoever waits long for a rank asks whether that will ever come.
 //
-// The rank that is asked may call another collective (engine_agreement.cpp); or it has left the communicator, or never
-// got it, or its process is about to end: then it says so, behind all that it has sent, and what still waits for it has
-// waited in vain. So nobody who leaves has to tell anybody, and who leaves once its part is done disturbs nobody.
+// The rank that is asked may call another collective (engine_agreement.cpp), or the same with other counts: where ranks
+// know only their own, one may wait for a grant of a long message and the other one for a short message. Or it has left
+// the communicator, or never got it, or its process is about to end: then it says so, behind all that it has sent, and
+// what still waits for it has waited in vain. So nobody who leaves has to tell anybody, and who leaves once its part is
+// done disturbs nobody.
 //
-//   who waits   --inquiry-->           room:  of another call -> the communicator fails
+//   who waits   --inquiry-->           room:  of another call, or length -> the communicator fails
 //               <--left (messages)--          none any more
 #include <algorithm>
 #include <optional>
@@ -130,6 +132,7 @@ void engine::inquire_of(participant& member, int rank, operation* about) {
   if (collective) {
     h.tag = about->tag;
     h.detail = about->fingerprint;
+    if (about->is_send) h.length = about->bytes;
   }
   flow_.send_control(to, h, reinterpret_cast<const std::byte*>(&body), sizeof body);
 }
@@ -140,7 +143,7 @@ void engine::take_inquiry(peer& from, const header& h, std::span<const std::byte
   const room_key key{h.communicator, h.destination};
   const auto gone = rooms_.absence_of(key, asked.offered);
   if (!gone || !gone->includes(h.matching, h.tag)) {
-    if (h.matching == space::collective) disagrees(*rooms_.find(key), h.tag, h.detail, h.source);
+    if (h.matching == space::collective) compare_with_sent(from, *rooms_.find(key), h);
     return;
   }
   header answer;
@@ -152,6 +155,15 @@ void engine::take_inquiry(peer& from, const header& h, std::span<const std::byte
   answer.destination = asked.asker;
   answer.length = static_cast<std::uint64_t>(first_lost_ + 1);
   flow_.send_queued(from, answer, {});
+}
+
+/// What the rank here does in that collective is what the other one, which waits in it, takes it for.
+void engine::compare_with_sent(peer& from, room& here, const header& h) {
+  if (disagrees(here, h.tag, h.detail, h.source) || h.length == 0) return;
+  if (here.owner == nullptr || here.owner->failure != nullptr) return;
+  if (!speaks_for(from.process, here, h.source)) return suspect_of_lie(from.process, h.source);
+  const receive_operation* const its = here.messages.find_collective_posted(h.source, h.tag);
+  if (its != nullptr && its->bytes != h.length) report_mismatch(*here.owner, its->fingerprint, h.source, h.detail);
 }
 
 void engine::take_left(peer& from, const header& h) {

@@ -35,6 +35,10 @@ receive_operation* mailbox::take_first_posted(int source, std::uint64_t tag) noe
   return first;
 }
 
+const receive_operation* mailbox::find_collective_posted(int source, std::uint64_t tag) noexcept {
+  return static_cast<const receive_operation*>(collective_posted_.front({source, tag}));
+}
+
 void mailbox::add_posted(receive_operation& receive) {
   receive.order = next_order_++;
   (receive.collective ? collective_posted_ : posted_).push(key_of(receive), receive);

@@ -14,7 +14,8 @@
 //                                           header.detail; source: why (`stopped`)
 //   poisoned   header | poison_body | text  a short message of header.length bytes without contents
 //   inquiry    header | inquiry_body        a rank waits long for header.destination: of a collective its tag and
-//                                           fingerprint, for the other side to compare
+//                                           fingerprint, for the other side to compare; length: of the message that it
+//                                           waits to send, 0 of one that it is to receive
 //   left       header                       behind all messages, to who inquired: that rank is in the communicator no
 //                                           more, or, in matching 1, no collective of it from number header.tag on will
 //                                           be whole; length: 0, or one more than a rank of the world known to be lost

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that call different things, and calls that cannot be right.
 #include <algorithm>
+#include <numeric>
 
 #include "run_ranks.hpp"
 
@@ -235,6 +236,28 @@ TEST_CASE("ranks that exchange other counts than expected are told, and nothing 
     expect(std::all_of(out.end() - 8, out.end(), [](double x) { return x == -7; }), "what lies beside to be untouched");
     world.barrier();
   });
+}
+
+TEST_CASE("a long block that its receiver takes for a short one is told of, and the other way around", "[mismatches]") {
+  job what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(2, 2);
+  if (GENERATE(true, false)) what.nodes = {"a", "b", "c"};
+  what.nodes.resize(what.nodes.empty() ? 0 : static_cast<std::size_t>(what.processes));
+  const bool sends_more = GENERATE(true, false);
+  const std::size_t expected = GENERATE(0, 60);  // 480 bytes: 512 go without asking
+  const auto outcomes = outcomes_of(what, [&](weft::communicator& world) {
+    const auto ranks = static_cast<std::size_t>(world.size());
+    std::vector<std::size_t> sent(ranks, expected), received(ranks, expected);
+    if (world.rank() == 0) (sends_more ? sent : received)[ranks - 1] = 100;
+    std::vector<double> in(std::accumulate(sent.begin(), sent.end(), std::size_t{0}), 1);
+    std::vector<double> out(std::accumulate(received.begin(), received.end(), std::size_t{0}));
+    world.alltoall(in, out, sent, received);
+    world.barrier();
+  });
+  for (const auto& outcome : outcomes) {
+    REQUIRE(outcome != nullptr);
+    CHECK_THAT(text_of(outcome), ContainsSubstring("with other counts") || ContainsSubstring("bytes, the buffer") ||
+                                     ContainsSubstring("bytes where that expects"));
+  }
 }
 
 TEST_CASE("a job is not joined with an algorithm that nobody has", "[arguments]") {

@@ -225,3 +225,26 @@ TEST_CASE("a rank that gives up alone does not leave its partners hanging", "[me
     CHECK(describe(receive.failure).code == errc::operation_failed);
   }
 }
+
+TEST_CASE("a long message whose receiver expects a short one is told of where both wait", "[messenger]") {
+  const bool of_another = GENERATE(false, true);
+  messenger_job job(small_shape(3));
+  const auto world = job.world();
+  auto& send = job.sends.emplace_back(*world[0], 1, 1, pattern(10'000, 1), true, 5);
+  auto& receive = job.receives.emplace_back(*world[1], of_another ? 2 : 0, 1, 100, true, 5);
+  job[1].post(receive);
+  job[0].post(send);
+  if (of_another) {  // that of another rank
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
+    while (std::chrono::steady_clock::now() < end) job.poll();
+    CHECK_FALSE(receive.done);
+    CHECK_FALSE(send.done);
+    return;
+  }
+  job.poll_until([&] { return all_done(send, receive); }, "the mismatch");
+  for (const std::exception_ptr& failure : {send.failure, receive.failure}) {
+    REQUIRE(failure != nullptr);
+    CHECK(describe(failure).code == errc::mismatched_call);
+    CHECK_THAT(describe(failure).text, ContainsSubstring("with other counts"));
+  }
+}

@@ -63,6 +63,8 @@ class mailbox {
 
   /// Takes out the posted receive that a message of `source` and `tag` matches: the one posted first. Null: none.
   receive_operation* take_posted(int source, std::uint64_t tag, bool collective) noexcept;
+  /// The first receive posted that a collective's message of `source` and `tag` matches. Null: none.
+  const receive_operation* find_collective_posted(int source, std::uint64_t tag) noexcept;
   void add_posted(receive_operation& receive);
   void remove_posted(receive_operation& receive) noexcept;
 
