@@ -7,6 +7,7 @@
 #include <weft/calls/agreement.hpp>
 #include <weft/calls/call_in_steps.hpp>
 #include <weft/calls/call_ways.hpp>
+#include <weft/calls/front_result.hpp>
 #include <weft/calls/kept_call.hpp>
 #include <weft/calls/make_plan.hpp>
 #include <weft/calls/memory_way.hpp>
@@ -170,22 +171,43 @@ class pending_in_turn final : public pending, public resting_call, started_call 
   std::exception_ptr failure_;
 };
 
+/// One that goes by another collective, and delivers what comes of that.
+class pending_by_another : public pending {
+ public:
+  using pending::pending;
+  event& done() override { return other->done(); }
+  void await() override { other->await(); }
+  const std::exception_ptr& failure() const noexcept override { return other->failure(); }
+  void raise() const override { other->raise(); }
+  begun_operation other;
+
+ private:
+  bool advance() override { return other->ready(); }
+};
+
+/// A reduce-scatter in place whose block is moved to the front.
+class pending_at_front final : public pending_by_another {
+ public:
+  pending_at_front(std::shared_ptr<communicator_state> state, const char* operation, const front_result& result)
+      : pending_by_another(std::move(state), operation), result_(result) {}
+  void deliver() noexcept override {
+    other->deliver();
+    std::exchange(result_, {}).move();
+  }
+
+ private:
+  front_result result_;
+};
+
 /// A reproducible sum: another collective, of accumulators, that ends with their values.
-class pending_reproducible final : public pending {
+class pending_reproducible final : public pending_by_another {
  public:
   pending_reproducible(std::shared_ptr<communicator_state> state, const char* operation, accumulators sums,
                        const value_target& to)
-      : pending(std::move(state), operation), sums_(std::move(sums)), to_(to) {}
-  event& done() override { return of_accumulators->done(); }
-  void await() override { of_accumulators->await(); }
-  const std::exception_ptr& failure() const noexcept override { return of_accumulators->failure(); }
+      : pending_by_another(std::move(state), operation), sums_(std::move(sums)), to_(to) {}
   void deliver() noexcept override { write_values(sums_, std::exchange(to_, {})); }
-  void raise() const override { of_accumulators->raise(); }
-  begun_operation of_accumulators;
 
  private:
-  bool advance() override { return of_accumulators->ready(); }
-
   accumulators sums_;
   value_target to_;
 };
@@ -227,6 +249,8 @@ handle communicator::start(detail::request call) {
   detail::communicator_state& state = *state_;
   detail::known_call& known =
       detail::telling_refusals(state, [&]() -> decltype(auto) { return detail::know(state, call); });
+  if (detail::is_at_front(call, known.shape)) [[unlikely]]
+    return finish_at_front(call, known.shape);
   if (known.goes == detail::way::messages) [[unlikely]]
     return finish_by_messages(call, known);
   if (known.goes == detail::way::joined) detail::keep_input(call);
@@ -249,6 +273,13 @@ void communicator::run(detail::request call) {
   detail::request summed = detail::of_accumulators(call, shape, sums);
   finish(summed);
   detail::write_values(sums, detail::target_of(call, shape));
+}
+
+void communicator::finish_at_front(const detail::request& call, const detail::request_shape& shape) {
+  const detail::front_result result(call, shape);
+  detail::request of_block = result.of_block(call);
+  finish(of_block);
+  result.move();
 }
 
 void communicator::finish_by_messages(detail::request& call, const detail::known_call& known) {
@@ -302,7 +333,13 @@ detail::begun_operation communicator::begin(detail::request call, bool is_counte
     const detail::request summed = detail::of_accumulators(call, shape, sums);
     auto begun = std::make_unique<detail::pending_reproducible>(state_, operation, std::move(sums),
                                                                 detail::target_of(call, shape));
-    begun->of_accumulators = begin(summed, is_counted);
+    begun->other = begin(summed, is_counted);
+    return begun;
+  }
+  if (detail::is_at_front(call, shape)) {
+    const detail::front_result result(call, shape);
+    auto begun = std::make_unique<detail::pending_at_front>(state_, operation, result);
+    begun->other = begin(result.of_block(call), is_counted);
     return begun;
   }
   if (is_counted) known.counted.add(statistics::form::started);

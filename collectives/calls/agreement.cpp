@@ -94,7 +94,14 @@ announcement announcement::of(const collective_call& call, bool planned, int ran
   announcement made;
   made.terms = terms_of(call);
   made.planned = planned ? 1 : 0;
-  if (call.what() == collective::alltoall && !call.counts.empty()) {
+  if (call.at_root) {  // what goes between each rank and the root
+    std::vector<std::size_t> sent(static_cast<std::size_t>(ranks)), received(sent.size());
+    auto& by_rank = call.what() == collective::gather ? sent : received;
+    auto& by_root = call.what() == collective::gather ? received : sent;
+    if (rank == call.root) by_root = call.counts;
+    by_rank[static_cast<std::size_t>(call.root)] = call.counts[static_cast<std::size_t>(rank)];
+    made.balance = balance_of(sent, received, static_cast<std::uint64_t>(rank));
+  } else if (call.what() == collective::alltoall && !call.counts.empty()) {
     const std::span all(call.counts);
     const auto n = static_cast<std::size_t>(ranks);
     made.balance = balance_of(all.first(n), all.subspan(n), static_cast<std::uint64_t>(rank));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <limits>
 #include <string>
+#include <vector>
 #include <weft/calls/argument_checks.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/status.hpp>
@@ -64,13 +66,60 @@ void check_count(const communicator_state& state, const request& call, const cha
              std::to_string(right));
 }
 
+/// As many as ranks.
+void check_displacements(const communicator_state& state, const request& call, block_counts where) {
+  if (where.size() != static_cast<std::size_t>(state.size()))
+    refuse(state, schedules::call_name(call.what),
+           "there are " + std::to_string(where.size()) + " displacements for the blocks of " +
+               std::to_string(state.size()) + " ranks");
+}
+
+/// No two of them have an element in common.
+void check_apart(const communicator_state& state, const request& call, block_counts counts, block_counts where) {
+  const auto is_behind = [&](std::size_t one, std::size_t other) {
+    return where[one] >= where[other] && where[one] - where[other] >= counts[other];
+  };
+  bool in_order = true;
+  std::size_t last = 0;  // of those that are not empty
+  for (std::size_t r = 1; r < counts.size() && in_order; ++r) {
+    if (counts[r] == 0) continue;
+    in_order = counts[last] == 0 || is_behind(r, last);
+    last = r;
+  }
+  if (in_order) return;
+  std::vector<std::size_t> ranks;
+  for (std::size_t r = 0; r < counts.size(); ++r)
+    if (counts[r] != 0) ranks.push_back(r);
+  std::ranges::sort(ranks, {}, [&](std::size_t r) { return where[r]; });
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
+    if (is_behind(ranks[i], ranks[i - 1])) continue;
+    const auto [first, second] = std::minmax(ranks[i - 1], ranks[i]);
+    refuse(
+        state, schedules::call_name(call.what),
+        "the blocks of ranks " + std::to_string(first) + " and " + std::to_string(second) + " overlap in the output");
+  }
+}
+
+/// A buffer with a block of each rank, which have `all` elements: where they are displaced they lie in it, and apart
+/// where they are received.
+void check_blocks(const communicator_state& state, const request& call, const char* buffer, std::size_t count,
+                  std::size_t all, block_counts counts, block_counts where, bool received) {
+  if (where.empty()) return check_count(state, call, buffer, count, all, true);
+  for (std::size_t r = 0; r < counts.size(); ++r)
+    if (where[r] > count || counts[r] > count - where[r])
+      refuse(state, schedules::call_name(call.what),
+             "the block of rank " + std::to_string(r) + " has " + elements(counts[r]) + " from number " +
+                 std::to_string(where[r]) + " on, but the " + buffer + " has " + std::to_string(count));
+  if (received) check_apart(state, call, counts, where);
+}
+
 void check_uneven_blocks(const communicator_state& state, const request& call, const request_shape& shape) {
   const auto rank = static_cast<std::size_t>(state.member.rank);
   const std::size_t all = total(state, call, call.counts);
   if (call.what == collective::alltoall) {
     const std::size_t received = total(state, call, call.received);
-    check_count(state, call, "input", call.in_count, all, true);
-    check_count(state, call, "output", call.out_count, received, true);
+    check_blocks(state, call, "input", call.in_count, all, call.counts, call.displacements, false);
+    check_blocks(state, call, "output", call.out_count, received, call.received, call.received_displacements, true);
     if (call.counts[rank] != call.received[rank])
       refuse(state, schedules::call_name(call.what),
              "this rank sends itself " + elements(call.counts[rank]) + " and receives " +
@@ -78,10 +127,25 @@ void check_uneven_blocks(const communicator_state& state, const request& call, c
     return;
   }
   const bool in_blocks = has_input_blocks(call.what);
-  if (shape.with_input)
-    check_count(state, call, "input", call.in_count, in_blocks ? all : call.counts[rank], in_blocks);
-  if (shape.with_output)
-    check_count(state, call, "output", call.out_count, in_blocks ? call.counts[rank] : all, !in_blocks);
+  const std::size_t own = call.counts[rank];
+  if (shape.with_input && in_blocks)
+    check_blocks(state, call, "input", call.in_count, all, call.counts, call.displacements, false);
+  else if (shape.with_input)
+    check_count(state, call, "input", call.in_count, own, false);
+  if (shape.with_output && !in_blocks)
+    check_blocks(state, call, "output", call.out_count, all, call.counts, call.displacements, true);
+  else if (shape.with_output)
+    check_count(state, call, "output", call.out_count, own, false);
+}
+
+/// Counts and displacements are as many as ranks.
+void check_lists(const communicator_state& state, const request& call) {
+  total(state, call, call.counts);
+  if (!call.displaced) return;
+  // Of an all-to-all one of the two buffers may be.
+  if (call.what != collective::alltoall || !call.displacements.empty())
+    check_displacements(state, call, call.displacements);
+  if (!call.received_displacements.empty()) check_displacements(state, call, call.received_displacements);
 }
 
 /// Input and output, which overlap, are those of a call in place.
@@ -93,7 +157,7 @@ void check_in_place(const communicator_state& state, const request& call, const 
   if (!schedules::has_blocks(call.what) || call.what == collective::alltoall) {
     if (in != out) refuse(state, operation, "input and output overlap: they must be the same or apart");
   } else if (has_input_blocks(call.what)) {
-    if (out != in + before)
+    if (out != in + before && (out != in || call.what != collective::reduce_scatter))
       refuse(state, operation,
              "input and output overlap: they must be apart, or the output this rank's block of the input");
   } else if (in != out + before) {
@@ -122,8 +186,10 @@ void refuse_memory(const communicator_state& state, const char* operation, std::
 request_shape check_counts(const communicator_state& state, const request& call) {
   const char* const operation = schedules::call_name(call.what);
   if (schedules::is_rooted(call.what)) check_rank(state, operation, "root", call.root, false);
-  if (schedules::has_blocks(call.what) && call.uneven) total(state, call, call.counts);
+  const bool root_knows = call.at_root && state.member.rank != call.root;  // and this rank does not
+  if (schedules::has_blocks(call.what) && call.uneven && !root_knows) check_lists(state, call);
   const request_shape shape = shape_of(call, state.member.rank, state.size());
+  if (root_knows) return shape;
   if (schedules::has_blocks(call.what)) {
     if (call.uneven)
       check_uneven_blocks(state, call, shape);

@@ -7,6 +7,9 @@
 namespace weft::detail {
 namespace {
 
+/// Whether ranks know of each other's blocks as they must where they meet in memory.
+bool may_meet(const request& call) noexcept { return !call.at_root && !call.displaced; }
+
 way way_of(const communicator_state& state, const request& call) {
   if (joins(state, call)) return way::joined;
   return meets_on_node(state, call) ? way::node : way::messages;
@@ -63,7 +66,7 @@ void learn_to_announce(communicator_state& state) {
 
 bool joins(const communicator_state& state, const request& call) {
   const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(call.what)];
-  if (!state.here->joins() || (wanted != nullptr && !is_of_process(wanted->pattern))) return false;
+  if (!state.here->joins() || !may_meet(call) || (wanted != nullptr && !is_of_process(wanted->pattern))) return false;
   const meeting& here = *state.here;
   switch (call.what) {
     case collective::barrier:
@@ -82,7 +85,7 @@ bool joins(const communicator_state& state, const request& call) {
 }
 
 bool meets_on_node(const communicator_state& state, const request& call) {
-  if (state.here->joins()) return false;
+  if (state.here->joins() || !may_meet(call)) return false;
   const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(call.what)];
   if (wanted != nullptr && wanted->pattern == schedules::memory_pattern::none) return false;
   return state.here->between().meet_on_nodes(call.what, call);

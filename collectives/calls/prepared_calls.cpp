@@ -35,7 +35,7 @@ std::shared_ptr<plan_cache::entry> prepare(communicator_state& state, const requ
       state, choice_for(all_of(state), call, call.what, shape.vector * call.element_bytes, call.root, call.uneven));
   collective_call planned =
       planned_call(call, found, call.root, schedules::has_blocks(call.what) ? shape.block : shape.vector);
-  if (call.uneven) set_counts(planned, call, counts_of(call));
+  if (call.uneven) set_blocks(planned, call, shape, state.member.rank, state.size());
   auto plan = plan_for(state, planned, found.operand);
   plan->runs_in_order = found.in_order;
   state.plans.note(key, call.uneven ? nullptr : plan);

@@ -20,6 +20,12 @@ schedules::partition partition_of(const collective_call& call, const place& at) 
   return schedules::partition::of_pairs(at.rank, {call.counts.begin(), received}, {received, call.counts.end()});
 }
 
+displaced_buffers displaced_in(const collective_call& call) {
+  if (call.what() == collective::alltoall) return {call.displacements, call.received_displacements};
+  if (call.what() == collective::scatter) return {call.displacements, {}};
+  return {{}, call.displacements};
+}
+
 /// Whether the options say what an operand costs.
 bool has_costs(const options& settings) { return settings.transfer_cost > 0 || settings.compute_cost > 0; }
 
@@ -55,8 +61,9 @@ std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, cons
   schedules::schedule_sink built;
   call.how->emit(of, built);
   const bool by_kernel = schedules::combines(call.what()) && call.custom == custom_operator::none;
-  auto bound = std::make_shared<bound_schedule>(built.take(), partition_of(call, at), call.element_bytes,
-                                                by_kernel ? kernels::combine(call.op, call.type) : nullptr);
+  auto bound =
+      std::make_shared<bound_schedule>(built.take(), partition_of(call, at), call.element_bytes,
+                                       by_kernel ? kernels::combine(call.op, call.type) : nullptr, displaced_in(call));
   if (call.custom != custom_operator::none) bound->reserve_between();
   return bound;
 }

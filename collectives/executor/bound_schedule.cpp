@@ -23,13 +23,14 @@ std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignm
 
 class binder {
  public:
-  binder(bound_schedule& into, const schedules::schedule& from, const schedules::partition& counts)
+  binder(bound_schedule& into, const schedules::schedule& from, const schedules::partition& counts,
+         displaced_buffers displaced)
       : into_(into),
         from_(from),
         cut_(from.cut),
         counts_(counts),
-        input_(counts, cut_, cut_.input),
-        output_(counts, cut_, cut_.output),
+        input_(counts, cut_, cut_.input, std::move(displaced.input)),
+        output_(counts, cut_, cut_.output, std::move(displaced.output)),
         work_offsets_(counts, cut_, cut_.work) {
     const auto is_others = [](const schedules::segment& each) { return each.owner != schedules::me; };
     const auto writes_others = [&](const schedules::step& each) {
@@ -67,10 +68,10 @@ class binder {
     if (bound.count == 0) return bound;  // at the base: never outside of an empty buffer
     switch (s.in) {
       case buffer::input:
-        bound.offset = bytes(input_(s.elements.first));
+        bound.offset = bytes(begin_in(input_, s.elements));
         break;
       case buffer::output:
-        bound.offset = bytes(output_(s.elements.first));
+        bound.offset = bytes(begin_in(output_, s.elements));
         break;
       case buffer::work:
         bound.in = buffer::scratch;
@@ -83,6 +84,11 @@ class binder {
         break;
     }
     return bound;
+  }
+
+  static std::size_t begin_in(const schedules::held_offsets& buffer, schedules::block_range blocks) {
+    if (!buffer.in_a_row(blocks)) throw std::invalid_argument("blocks of a step lie apart in a buffer");
+    return buffer(blocks.first);
   }
 
   /// In what that rank has offered last, of the memory named.
@@ -259,9 +265,9 @@ class binder {
 }  // namespace
 
 bound_schedule::bound_schedule(const schedules::schedule& unbound, const schedules::partition& counts,
-                               std::size_t bytes_each, kernels::combine_function function)
+                               std::size_t bytes_each, kernels::combine_function function, displaced_buffers displaced)
     : element_bytes(bytes_each), combine(function) {
-  binder(*this, unbound, counts).run();
+  binder(*this, unbound, counts, std::move(displaced)).run();
 }
 
 void bound_schedule::reserve_between() {

@@ -37,7 +37,9 @@ std::size_t plan_cache::own_bytes(const collective_call& call) noexcept {
     void* next;
     std::pair<collective_call, order::iterator> value;
   };
-  const std::size_t counts = call.counts.empty() ? 0 : heap_bytes(call.counts.size() * sizeof call.counts[0]);
+  std::size_t counts = 0;
+  for (const auto* each : {&call.counts, &call.displacements, &call.received_displacements})
+    if (!each->empty()) counts += heap_bytes(each->size() * sizeof each->front());
   return heap_bytes_shared<entry>() + heap_bytes(sizeof(listed)) + heap_bytes(sizeof(found)) + 2 * counts;
 }
 

@@ -39,7 +39,7 @@ choice_request choice_for(const among& these, const request& call, collective wh
   of.asked.root = root;
   of.asked.rank_order = call.by == custom_operator::keeps_order;
   of.asked.groups_in_rows = of.asked.rank_order && these.groups.in_rows;
-  of.asked.own_counts = uneven && what == collective::alltoall;
+  of.asked.block_by_block = uneven && (what == collective::alltoall || call.at_root || call.displaced);
   return of;
 }
 

@@ -38,6 +38,23 @@ void set_counts(collective_call& call, const request& wanted, std::vector<std::s
     for (std::size_t& count : call.counts) count *= wanted.element_bytes;
 }
 
+void set_blocks(collective_call& call, const request& wanted, const request_shape& shape, int rank, int ranks) {
+  const auto in_bytes = [&](std::span<const std::size_t> where) {
+    std::vector<std::size_t> all(where.begin(), where.end());
+    for (std::size_t& each : all) each *= wanted.element_bytes;
+    return all;
+  };
+  call.at_root = wanted.at_root;
+  if (wanted.at_root && rank != wanted.root) {
+    std::vector<std::size_t> own(static_cast<std::size_t>(ranks), 0);
+    own[static_cast<std::size_t>(rank)] = shape.block;
+    return set_counts(call, wanted, std::move(own));
+  }
+  set_counts(call, wanted, counts_of(wanted));
+  call.displacements = in_bytes(wanted.displacements);
+  call.received_displacements = in_bytes(wanted.received_displacements);
+}
+
 std::vector<std::size_t> counts_of(const request& wanted) {
   std::vector<std::size_t> all(wanted.counts.begin(), wanted.counts.end());
   all.insert(all.end(), wanted.received.begin(), wanted.received.end());

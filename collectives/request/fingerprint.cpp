@@ -8,8 +8,9 @@ namespace {
 //   what    how     uneven  op      type    long  count   root
 // how: which of the collective's algorithms in the table. Counts below `prime` travel as they are, the others as the
 // remainder to it, marked as long. Where nothing is combined bytes are counted. Uneven: in place of the count a hash of
-// all ranks' counts; of an all-to-all, whose ranks know only their own, nothing. An operator of the caller's is 14 (it
-// commutes) or 15, and in place of its type stand the bytes of an element, 0 from 32 on.
+// all ranks' counts; of an all-to-all, whose ranks know only their own, nothing; where they are the root's, the mask.
+// An operator of the caller's is 14 (it commutes) or 15, and in place of its type stand the bytes of an element, 0 from
+// 32 on.
 constexpr std::uint64_t how_mask = 31;
 constexpr std::uint64_t how_joined = how_mask;  // no collective has so many algorithms
 constexpr std::uint64_t count_mask = (std::uint64_t{1} << 24) - 1;
@@ -45,6 +46,7 @@ std::string describe_operator(std::uint64_t op, std::uint64_t type) {
 }
 
 std::string describe_count(collective what, bool uneven, bool is_long, std::uint64_t count) {
+  if (uneven && count == count_mask) return "counts of the root";
   if (uneven && what == collective::alltoall) return "counts of its own";
   if (uneven) return "counts of hash " + std::to_string(count);
   return (is_long ? "a count of 2^24 - 3 or more" : "count " + std::to_string(count)) +
@@ -73,7 +75,7 @@ std::uint64_t fingerprint(const collective_call& call) noexcept {
   const bool uneven = !call.counts.empty();
   const bool is_long = !uneven && call.count >= prime;
   std::uint64_t count = is_long ? call.count % prime : call.count;
-  if (uneven) count = what == collective::alltoall ? 0 : hash_of(call.counts) % prime;
+  if (uneven) count = what == collective::alltoall ? 0 : call.at_root ? count_mask : hash_of(call.counts) % prime;
   const auto how = static_cast<std::uint64_t>(call.how - schedules::algorithms_of(what).data());
   return static_cast<std::uint64_t>(what) << 60 | (how & how_mask) << 55 | static_cast<std::uint64_t>(uneven) << 54 |
          operator_number(call) << 50 | type_number(call) << 45 | static_cast<std::uint64_t>(is_long) << 44 |
@@ -82,7 +84,10 @@ std::uint64_t fingerprint(const collective_call& call) noexcept {
 
 call_terms terms_of(const collective_call& call) noexcept {
   std::uint64_t count = call.count;
-  if (!call.counts.empty()) count = call.what() == collective::alltoall ? 0 : hash_of(call.counts);
+  if (call.at_root)
+    count = count_mask;
+  else if (!call.counts.empty())
+    count = call.what() == collective::alltoall ? 0 : hash_of(call.counts);
   return {fingerprint(call), count, call.root, call.element_bytes};
 }
 

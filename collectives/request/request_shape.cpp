@@ -29,11 +29,14 @@ request_shape shape_of(const request& call, int rank, int ranks) {
   } else if (call.what == collective::alltoall) {
     shape.vector = std::max(call.in_count, call.out_count);
     shape.block = shape.vector / n;
+  } else if (call.at_root && !root) {
+    shape.vector = shape.block = call.what == collective::gather ? call.in_count : call.out_count;
   } else if (call.uneven) {
     const auto own = call.counts.begin() + rank;
     shape.vector = std::accumulate(call.counts.begin(), call.counts.end(), std::size_t{0});
     shape.block = *own;
-    shape.before = std::accumulate(call.counts.begin(), own, std::size_t{0});
+    shape.before = call.displaced ? call.displacements[static_cast<std::size_t>(rank)]
+                                  : std::accumulate(call.counts.begin(), own, std::size_t{0});
   } else {
     shape.block = has_input_blocks(call.what) ? call.out_count : call.in_count;
     shape.vector = shape.block * n;

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <weft/schedules/partition.hpp>
 
 namespace weft::schedules {
@@ -85,9 +86,13 @@ std::size_t partition::most(const layout& cut, std::uint32_t blocks) const {
   return most;
 }
 
-held_offsets::held_offsets(const partition& counts, const layout& cut, const block_set& held)
-    : counts_(&counts), cut_(&cut), held_(held), before_row_{0} {
+held_offsets::held_offsets(const partition& counts, const layout& cut, const block_set& held,
+                           std::vector<std::size_t> displacements)
+    : counts_(&counts), cut_(&cut), held_(held), before_row_{0}, displacements_(std::move(displacements)) {
   if (held.count == 0) return;
+  if (!displacements_.empty() && displacements_.size() != held.count / cut.segments)
+    throw std::invalid_argument(std::to_string(displacements_.size()) + " displacements for a buffer of " +
+                                std::to_string(held.count / cut.segments) + " chunks");
   const std::uint32_t rows = held.count / held.run;
   before_row_.reserve(rows + 1);
   for (std::uint32_t row = 0; row < rows; ++row)

@@ -169,9 +169,10 @@ const algorithm& row_of(collective kind, memory_pattern by) {
 }
 
 bool meets(const demands& of, const algorithm& how) {
-  // Only where every rank sends straight to every other one need nobody know what the others have.
   if (of.by_pattern != (how.pattern != memory_pattern::none)) return false;
-  if (of.own_counts && how.name != "pairwise") return false;
+  // Only where every rank sends straight to every other one need nobody know what the others have; and in a ring, as
+  // there, a message is of one block.
+  if (of.block_by_block && how.name != "pairwise" && how.name != "linear" && how.name != "ring") return false;
   if (of.no_reading && (how.parameters & takes::nodes) != 0) return false;
   if (!of.rank_order) return true;
   switch (how.order) {

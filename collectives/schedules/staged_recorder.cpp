@@ -219,7 +219,7 @@ std::vector<step_index> staged_recorder::record_between(const stage& one, const 
   demands asked;
   asked.root = static_cast<int>(one.root);
   asked.rank_order = true;
-  asked.own_counts = one.what == collective::alltoall;
+  asked.block_by_block = one.what == collective::alltoall;
   asked.no_reading = true;
   const selected by = select(one.what, among.size(), 0, {}, asked);
   algorithm_arguments shape;

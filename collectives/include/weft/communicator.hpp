@@ -42,6 +42,7 @@ struct stamped;
 struct communicator_state;
 struct part;
 struct known_call;
+struct request_shape;
 }  // namespace detail
 
 /// What `communicator::agree` returns.
@@ -126,8 +127,11 @@ class communicator {
   // or of a node, meet in memory.
   //
   // A buffer with a block for each rank holds the blocks one after another, by rank. Their counts are equal, or those
-  // given, which are the same on every rank (but for alltoall's). Counts are copied: their span may go once a call has
-  // started, or a plan is made. In place, this rank's own block of that buffer is given as the buffer of one block.
+  // given, which are the same on every rank (but for alltoall's, and counts_at_root), and with them where the blocks
+  // lie (block_layout): `gather(in, out, {counts, displacements}, root)`. With displacements, or with counts that the
+  // root alone has, a call goes by messages, each block straight from rank to rank. Counts and displacements are
+  // copied: their span may go once a call has started, or a plan is made. In place, this rank's own block of that
+  // buffer is given as the buffer of one block.
 
   void barrier() { run({}); }
   [[nodiscard]] handle ibarrier() { return start({}); }
@@ -176,7 +180,8 @@ class communicator {
     return make_plan(detail::combining(collective::allreduce, in, out, op));
   }
 
-  /// Everybody's `in`, of a block for each rank, combined element by element: rank r gets block r in `out`.
+  /// Everybody's `in`, of a block for each rank, combined element by element: rank r gets block r in `out`. In place,
+  /// `out` is this rank's block of `in`, or begins where `in` does: then the block is moved there in the end.
   template <class Operator, reduced_by<Operator> R, message_range S>
   void reduce_scatter(const R& in, S&& out, const Operator& op) {
     run(detail::combining(collective::reduce_scatter, in, out, op));
@@ -216,15 +221,15 @@ class communicator {
     return make_plan(detail::moving(collective::allgather, in, out));
   }
   template <message_range R, message_range S>
-  void allgather(const R& in, S&& out, block_counts counts) {
+  void allgather(const R& in, S&& out, const block_layout& counts) {
     run(detail::with_counts(detail::moving(collective::allgather, in, out), counts));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] handle iallgather(const R& in, S&& out, block_counts counts) {
+  [[nodiscard]] handle iallgather(const R& in, S&& out, const block_layout& counts) {
     return start(detail::with_counts(detail::moving(collective::allgather, in, out), counts));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] plan plan_allgather(const R& in, S&& out, block_counts counts) {
+  [[nodiscard]] plan plan_allgather(const R& in, S&& out, const block_layout& counts) {
     return make_plan(detail::with_counts(detail::moving(collective::allgather, in, out), counts));
   }
 
@@ -242,16 +247,16 @@ class communicator {
     return make_plan(detail::moving(collective::gather, in, out, root));
   }
   template <message_range R, message_range S>
-  void gather(const R& in, S&& out, block_counts counts, int root) {
-    run(detail::with_counts(detail::moving(collective::gather, in, out, root), counts));
+  void gather(const R& in, S&& out, const rooted_layout& counts, int root) {
+    run(detail::with_rooted_counts(detail::moving(collective::gather, in, out, root), counts));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] handle igather(const R& in, S&& out, block_counts counts, int root) {
-    return start(detail::with_counts(detail::moving(collective::gather, in, out, root), counts));
+  [[nodiscard]] handle igather(const R& in, S&& out, const rooted_layout& counts, int root) {
+    return start(detail::with_rooted_counts(detail::moving(collective::gather, in, out, root), counts));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] plan plan_gather(const R& in, S&& out, block_counts counts, int root) {
-    return make_plan(detail::with_counts(detail::moving(collective::gather, in, out, root), counts));
+  [[nodiscard]] plan plan_gather(const R& in, S&& out, const rooted_layout& counts, int root) {
+    return make_plan(detail::with_rooted_counts(detail::moving(collective::gather, in, out, root), counts));
   }
 
   /// The blocks of `in` of rank `root`: rank r gets block r in `out`. Other ranks may give an empty `in`.
@@ -268,16 +273,16 @@ class communicator {
     return make_plan(detail::moving(collective::scatter, in, out, root));
   }
   template <message_range R, message_range S>
-  void scatter(const R& in, S&& out, block_counts counts, int root) {
-    run(detail::with_counts(detail::moving(collective::scatter, in, out, root), counts));
+  void scatter(const R& in, S&& out, const rooted_layout& counts, int root) {
+    run(detail::with_rooted_counts(detail::moving(collective::scatter, in, out, root), counts));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] handle iscatter(const R& in, S&& out, block_counts counts, int root) {
-    return start(detail::with_counts(detail::moving(collective::scatter, in, out, root), counts));
+  [[nodiscard]] handle iscatter(const R& in, S&& out, const rooted_layout& counts, int root) {
+    return start(detail::with_rooted_counts(detail::moving(collective::scatter, in, out, root), counts));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] plan plan_scatter(const R& in, S&& out, block_counts counts, int root) {
-    return make_plan(detail::with_counts(detail::moving(collective::scatter, in, out, root), counts));
+  [[nodiscard]] plan plan_scatter(const R& in, S&& out, const rooted_layout& counts, int root) {
+    return make_plan(detail::with_rooted_counts(detail::moving(collective::scatter, in, out, root), counts));
   }
 
   /// Sends block r of `in` to rank r, into the block of this rank in rank r's `out`. In place, the same span twice, the
@@ -296,15 +301,15 @@ class communicator {
     return make_plan(detail::moving(collective::alltoall, in, out));
   }
   template <message_range R, message_range S>
-  void alltoall(const R& in, S&& out, block_counts sent, block_counts received) {
+  void alltoall(const R& in, S&& out, const block_layout& sent, const block_layout& received) {
     run(detail::with_counts(detail::moving(collective::alltoall, in, out), sent, received));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] handle ialltoall(const R& in, S&& out, block_counts sent, block_counts received) {
+  [[nodiscard]] handle ialltoall(const R& in, S&& out, const block_layout& sent, const block_layout& received) {
     return start(detail::with_counts(detail::moving(collective::alltoall, in, out), sent, received));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] plan plan_alltoall(const R& in, S&& out, block_counts sent, block_counts received) {
+  [[nodiscard]] plan plan_alltoall(const R& in, S&& out, const block_layout& sent, const block_layout& received) {
     return make_plan(detail::with_counts(detail::moving(collective::alltoall, in, out), sent, received));
   }
 
@@ -403,6 +408,7 @@ class communicator {
   handle start(detail::request call);
   void finish(detail::request& call);
   void finish_by_messages(detail::request& call, const detail::known_call& known);
+  void finish_at_front(const detail::request& call, const detail::request_shape& shape);
   detail::begun_operation begin(detail::request call, bool is_counted);
   plan make_plan(detail::request call);
   std::optional<communicator> divide(const char* operation, const detail::part& as);

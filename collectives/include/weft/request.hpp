@@ -5,12 +5,14 @@
 #include <array>
 #include <bit>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <ranges>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <weft/operators.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/schedules/collective.hpp>
@@ -19,6 +21,39 @@ namespace weft {
 
 /// How many elements the block of each rank has.
 using block_counts = std::span<const std::size_t>;
+
+/// Where the blocks of a buffer lie: of these counts one after another, by rank, or at displacements, in elements from
+/// the buffer's beginning, in any order. Blocks that are received into do not overlap. Made of whatever block_counts is
+/// made of, or of both: `{counts, displacements}`. The calls that take it copy it.
+struct block_layout {
+  template <class... From>
+  requires std::constructible_from<block_counts, From...> block_layout(From&&... from)
+      : counts(std::forward<From>(from)...) {}
+  block_layout(block_counts of_each, block_counts where) : counts(of_each), displacements(where), displaced(true) {}
+
+  block_counts counts;
+  block_counts displacements;
+  bool displaced = false;
+};
+
+/// The same in a collective with a root: that every rank gives, or of `counts_at_root`.
+struct rooted_layout {
+  template <class... From>
+  requires std::constructible_from<block_layout, From...> rooted_layout(From&&... from)
+      : blocks(std::forward<From>(from)...) {}
+
+  block_layout blocks;
+  bool at_root = false;
+};
+
+/// Of a gather or scatter of which the root alone knows how many elements each rank has: every rank calls it in this
+/// form, and what others than the root give here is ignored. They give a buffer of as many elements as they have. Where
+/// that is not what the root counts on, a call fails, on all ranks in the end.
+inline rooted_layout counts_at_root(block_layout of_root = {}) {
+  rooted_layout all(of_root);
+  all.at_root = true;
+  return all;
+}
 
 template <class R>
 concept message_range =
@@ -102,6 +137,9 @@ struct request : request_arguments {
   bool uneven = false;                                     ///< the ranks' blocks have the counts
   std::span<const std::size_t> counts;    ///< of each rank's block; in an all-to-all of those that this rank sends
   std::span<const std::size_t> received;  ///< in an all-to-all: of those that this rank receives
+  bool at_root = false;                   ///< in a gather or scatter: the counts are the root's alone
+  bool displaced = false;                 ///< the blocks do not lie one after another, but, where these are not empty,
+  std::span<const std::size_t> displacements, received_displacements;  ///< there
   /// Of an all-gather of ranks that join: gets memory that all ranks of the process have together, in place of `out`.
   std::shared_ptr<std::byte[]>* common_output = nullptr;
 };
@@ -156,10 +194,19 @@ request combining(collective what, const R& in, S& out, const user_operator<T, F
   return call;
 }
 
-inline request with_counts(request call, block_counts counts, block_counts received = {}) {
+inline request with_counts(request call, const block_layout& blocks, const block_layout& received = {}) {
   call.uneven = true;
-  call.counts = counts;
-  call.received = received;
+  call.counts = blocks.counts;
+  call.received = received.counts;
+  call.displaced = blocks.displaced || received.displaced;
+  call.displacements = blocks.displacements;
+  call.received_displacements = received.displacements;
+  return call;
+}
+
+inline request with_rooted_counts(const request& made, const rooted_layout& all) {
+  request call = with_counts(made, all.blocks);
+  call.at_root = all.at_root;
   return call;
 }
 

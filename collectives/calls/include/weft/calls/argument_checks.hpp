@@ -39,6 +39,11 @@ inline bool are_apart(const request& call) noexcept {
   return in >= out + call.out_count * call.element_bytes || out >= in + call.in_count * call.element_bytes;
 }
 
+/// Whether a reduce-scatter in place is to have its block where its input begins, and not where the block lies in it.
+inline bool is_at_front(const request& call, const request_shape& shape) noexcept {
+  return call.what == collective::reduce_scatter && call.in == call.out && shape.before != 0 && shape.block != 0;
+}
+
 /// What cannot be right on this rank, whatever the others give: in all but the buffers' addresses. Returns what the
 /// buffers hold.
 request_shape check_counts(const communicator_state& state, const request& call);

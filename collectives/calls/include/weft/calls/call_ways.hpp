@@ -11,11 +11,13 @@ namespace weft::detail {
 /// some process hosts several, unless the option `node` forbids it or another names the algorithm that all ranks take,
 /// but for calls that need the ranks of each process to be consecutive where they are not: collectives of blocks,
 /// scans, and reductions by an operator that does not commute. For all-to-alls with counts, of which each rank knows
-/// its own alone, they do where all ranks are in one process.
+/// its own alone, they do where all ranks are in one process; with counts that the root alone has, or displacements,
+/// they never do.
 bool joins(const communicator_state& state, const request& call);
 
 /// Whether `call` goes through the memory that the processes of a node share, without a meeting in each process first
-/// (memory_way.hpp): the same on every rank. Not where the option `node` forbids it or another names the algorithm.
+/// (memory_way.hpp): the same on every rank. Not those that never join, nor where the option `node` forbids it or
+/// another names the algorithm.
 bool meets_on_node(const communicator_state& state, const request& call);
 
 /// Finds out all of a call that is like none of the last.

@@ -16,6 +16,7 @@ struct kept_call {
         received_(its.received.begin(), its.received.end()) {
     call.counts = counts_;
     call.received = received_;
+    call.displacements = call.received_displacements = {};  // such a call goes by messages: its plan has them
     known.has_joined = false;
   }
   /// The same of another one without counts.

@@ -5,7 +5,9 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <weft/calls/accumulators.hpp>
+#include <weft/calls/front_result.hpp>
 #include <weft/calls/planned_operation.hpp>
 #include <weft/request/call_counts.hpp>
 
@@ -18,6 +20,7 @@ class planned_collective : public planned_operation {
   void count_by(const counted_calls& counted) noexcept { counted_ = counted; }
   void deliver() noexcept override {
     if (sums_) write_values(*sums_, to_);
+    if (std::exchange(is_due_, false)) result_.move();
   }
 
  protected:
@@ -31,6 +34,9 @@ class planned_collective : public planned_operation {
       copied_ = call.in_count * call.element_bytes;
       copy_ = std::make_unique_for_overwrite<std::byte[]>(copied_);
       bound_.in = copy_.get();
+    } else if (is_at_front(call, shape)) {
+      result_ = front_result(call, shape);
+      bound_ = result_.of_block(call);
     }
   }
 
@@ -41,6 +47,7 @@ class planned_collective : public planned_operation {
   void begin() final {
     if (copied_ != 0) std::memcpy(copy_.get(), in_, copied_);
     if (sums_) sums_->refill(in_);
+    is_due_ = true;
     counted_.add(statistics::form::planned);
     begin_run();
   }
@@ -52,6 +59,8 @@ class planned_collective : public planned_operation {
   value_target to_;
   std::unique_ptr<std::byte[]> copy_;  // of the input that an all-to-all in place would write
   std::size_t copied_ = 0;             // bytes
+  front_result result_;
+  bool is_due_ = false;  // to be delivered, of the latest start
   counted_calls counted_;
 };
 

@@ -45,12 +45,18 @@ struct bound_step {
   bool is_send() const noexcept { return kind == schedules::step_kind::send || kind == schedules::step_kind::notify; }
 };
 
+/// Where each chunk of a caller's buffer begins, elements; none where they lie one after another.
+struct displaced_buffers {
+  std::vector<std::size_t> input, output;
+};
+
 /// Never changed once made; any number of executions may share it.
 struct bound_schedule {
   /// `combine` may be null where no step combines. Throws std::invalid_argument where `counts` do not fit the schedule,
-  /// and for one of a pattern of shared memory, whose ranks have boards or write each other's memory.
+  /// and for one of a pattern of shared memory, whose ranks have boards or write each other's memory; or where a step
+  /// has several chunks of a buffer in which they are displaced.
   bound_schedule(const schedules::schedule& unbound, const schedules::partition& counts, std::size_t element_bytes,
-                 kernels::combine_function combine);
+                 kernels::combine_function combine, displaced_buffers displaced = {});
 
   std::vector<bound_step> steps;
   std::vector<bound_segment> segments;

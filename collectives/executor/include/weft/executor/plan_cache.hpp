@@ -17,7 +17,9 @@ namespace weft::detail {
 
 struct call_hash {
   std::size_t operator()(const collective_call& call) const noexcept {
-    const std::uint64_t mixed = (fingerprint(call) ^ (std::uint64_t{call.segments} << 40)) * 0x9e3779b97f4a7c15u;
+    std::uint64_t mixed = (fingerprint(call) ^ (std::uint64_t{call.segments} << 40)) * 0x9e3779b97f4a7c15u;
+    for (const auto* each : {&call.counts, &call.displacements, &call.received_displacements})
+      for (const std::size_t one : *each) mixed = (mixed ^ mixed >> 29 ^ one) * 0x9e3779b97f4a7c15u;
     return static_cast<std::size_t>(mixed ^ (mixed >> 31));
   }
 };

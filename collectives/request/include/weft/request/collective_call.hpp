@@ -26,6 +26,10 @@ struct collective_call {
   /// Where blocks differ: each rank's count, in an all-to-all what this rank sends to each and, behind these, receives
   /// from each. Else empty.
   std::vector<std::size_t> counts;
+  bool at_root = false;  ///< the counts are the root's alone: others have their own there, and none else
+  /// Where each block of the buffer that has one of each rank begins, in an all-to-all of the input and of the output;
+  /// empty: one after another.
+  std::vector<std::size_t> displacements, received_displacements;
   friend bool operator==(const collective_call&, const collective_call&) = default;
 
   collective what() const noexcept { return how->kind; }
@@ -42,5 +46,8 @@ void set_counts(collective_call& call, const request& wanted, std::vector<std::s
 
 /// The counts of the caller's blocks: in an all-to-all of what it sends and, behind these, receives.
 std::vector<std::size_t> counts_of(const request& wanted);
+
+/// Gives `call` the counts and places of the blocks of `wanted`, which `rank` of `ranks` calls.
+void set_blocks(collective_call& call, const request& wanted, const request_shape& shape, int rank, int ranks);
 
 }  // namespace weft::detail

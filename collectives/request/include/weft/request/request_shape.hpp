@@ -18,10 +18,10 @@ struct request_shape {
   /// receives, whichever are more).
   std::size_t vector = 0;
   std::size_t block = 0;   ///< where there are blocks: elements of this rank's, in an all-to-all of any
-  std::size_t before = 0;  ///< likewise: of the blocks before this rank's
+  std::size_t before = 0;  ///< likewise: from the buffer's beginning to this rank's
 };
 
-/// Of `rank` of `ranks`. The call's counts are as many as ranks; what it gives else may be wrong.
+/// Of `rank` of `ranks`. The call's counts, and displacements, are as many as ranks; what it gives else may be wrong.
 request_shape shape_of(const request& call, int rank, int ranks);
 
 }  // namespace weft::detail

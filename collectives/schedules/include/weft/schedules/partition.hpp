@@ -43,10 +43,21 @@ class partition {
 /// Where the blocks lie that a buffer holds. A value, made in O(rows).
 class held_offsets {
  public:
-  held_offsets(const partition& counts, const layout& cut, const block_set& held);
+  /// One after another; or, where there are displacements, each chunk that is held at its own.
+  held_offsets(const partition& counts, const layout& cut, const block_set& held,
+               std::vector<std::size_t> displacements = {});
 
-  /// Elements of the blocks that come before `block`, one of those that are held. O(1).
+  /// Whether these lie in a row. They are held.
+  bool in_a_row(block_range blocks) const {
+    return displacements_.empty() || blocks.count == 0 ||
+           blocks.first / cut_->segments == (blocks.first + blocks.count - 1) / cut_->segments;
+  }
+  /// Elements from the buffer's beginning to `block`, one of those that are held. O(1).
   std::size_t operator()(std::uint32_t block) const {
+    if (!displacements_.empty()) {
+      const std::uint32_t part = block % cut_->segments;
+      return displacements_[held_.position(block) / cut_->segments] + counts_->count(*cut_, {block - part, part});
+    }
     const std::uint32_t row = held_.position(block) / held_.run;
     const std::uint32_t begin = held_.first + row * held_.stride;
     return before_row_[row] + counts_->count(*cut_, {begin, block - begin});
@@ -58,6 +69,7 @@ class held_offsets {
   const layout* cut_;
   block_set held_;
   std::vector<std::size_t> before_row_;  // and before one past the last
+  std::vector<std::size_t> displacements_;
 };
 
 }  // namespace weft::schedules

@@ -28,7 +28,7 @@ struct demands {
   int root = 0;
   bool rank_order = false;      ///< that operands are combined in the order of the ranks
   bool groups_in_rows = false;  ///< and the groups are rows of consecutive ranks, in order
-  bool own_counts = false;      ///< an all-to-all whose ranks know the counts of their own blocks alone
+  bool block_by_block = false;  ///< each block moves by itself: ranks know their own alone, or they lie anywhere
   bool no_reading = false;      ///< that no rank reads another one's memory
   bool by_pattern = false;      ///< that it is a pattern of shared memory; else that it is none
   friend bool operator==(const demands&, const demands&) = default;
@@ -67,8 +67,8 @@ struct shared_node {
 /// Of a slot of a node's memory.
 inline constexpr std::size_t slot_bytes = 8 << 10;
 
-/// Whether that pattern is looked at for a collective there, where the longest input that a process gives the others has
-/// so many bytes: by name a call may also go by some that it never pays to take.
+/// Whether that pattern is looked at for a collective there, where the longest input that a process gives the others
+/// has so many bytes: by name a call may also go by some that it never pays to take.
 bool is_candidate(const algorithm& how, std::size_t given, const shared_node& on);
 /// What it takes then.
 prediction predict(const algorithm& how, std::size_t given, const shared_node& on);

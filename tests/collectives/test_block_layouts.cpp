@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks whose counts the root alone knows, blocks that lie anywhere in a buffer, and results at a buffer's front.
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "run_ranks.hpp"
+
+using namespace weft_test;
+
+namespace block_layouts {
+namespace {
+
+/// In memory of a process, of a node, over the network, and mixed.
+job some_ranks() {
+  const int kind = GENERATE(range(0, 5));
+  job what = kind == 0 ? small_job(1, 4) : kind == 1 ? small_job(4) : kind == 2 ? small_job(3) : small_job(2, 2);
+  if (kind == 2) what.nodes = {"a", "b", "c"};
+  if (kind == 3) what.nodes = {"a", "b"};
+  return what;
+}
+
+enum class form { blocking, started, planned };
+const form all_forms[] = {form::blocking, form::started, form::planned};
+
+/// Makes the call in a form, a planned one twice.
+template <class Blocking, class Started, class Planned, class Check>
+void call_as(form as, Blocking blocking, Started started, Planned planned, Check check) {
+  switch (as) {
+    case form::blocking:
+      blocking();
+      return check();
+    case form::started:
+      started().wait();
+      return check();
+    case form::planned: {
+      weft::plan made = planned();
+      for (int run = 0; run < 2; ++run) {
+        made.start();
+        made.wait();
+        check();
+      }
+    }
+  }
+}
+
+/// Of rank r: none, fewer than are sent without asking, and more.
+std::vector<std::size_t> counts_of(int ranks, std::size_t scale) {
+  std::vector<std::size_t> all;
+  for (int r = 0; r < ranks; ++r) all.push_back(r % 3 == 1 ? 0 : scale * static_cast<std::size_t>(r + 1) + 1);
+  return all;
+}
+
+/// Of the last rank first, with gaps.
+std::vector<std::size_t> places_of(const std::vector<std::size_t>& counts) {
+  std::vector<std::size_t> all(counts.size());
+  std::size_t at = 2;
+  for (std::size_t r = counts.size(); r-- > 0;) {
+    all[r] = at;
+    at += counts[r] + r % 2;
+  }
+  return all;
+}
+constexpr std::size_t gap = 2;
+
+std::size_t room_for(const std::vector<std::size_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), counts.size() + 2 * gap);
+}
+
+int value(int from, int to, std::size_t i) { return from * 1'000'000 + to * 10'000 + static_cast<int>(i % 9'999); }
+
+std::vector<int> block(int from, int to, std::size_t count) {
+  std::vector<int> made(count);
+  for (std::size_t i = 0; i < count; ++i) made[i] = value(from, to, i);
+  return made;
+}
+
+/// A buffer whose blocks lie there; -1 between them.
+template <class Block>
+std::vector<int> laid_out(const std::vector<std::size_t>& counts, const std::vector<std::size_t>& places,
+                          std::size_t room, Block block_of) {
+  std::vector<int> all(room, -1);
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    const std::vector<int> its = block_of(static_cast<int>(r), counts[r]);
+    std::copy(its.begin(), its.end(), all.begin() + static_cast<std::ptrdiff_t>(places[r]));
+  }
+  return all;
+}
+
+std::vector<std::size_t> one_after_another(const std::vector<std::size_t>& counts) {
+  std::vector<std::size_t> all(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), all.begin(), std::size_t{0});
+  return all;
+}
+
+void check_at_root(weft::communicator& world, form as, std::size_t scale, int root, bool displaced) {
+  const int me = world.rank();
+  const bool mine = me == root;
+  const auto counts = counts_of(world.size(), scale);
+  const auto places = displaced ? places_of(counts) : one_after_another(counts);
+  const std::size_t own = counts[static_cast<std::size_t>(me)];
+  const std::size_t room = displaced ? room_for(counts) : places.back() + counts.back();
+  const auto layout = !mine       ? weft::counts_at_root()
+                      : displaced ? weft::counts_at_root({counts, places})
+                                  : weft::counts_at_root(counts);
+  const auto from_all = laid_out(counts, places, room, [&](int r, std::size_t n) { return block(r, root, n); });
+  const auto to_all = laid_out(counts, places, room, [&](int r, std::size_t n) { return block(root, r, n); });
+  const std::vector<int> in = block(me, root, own);
+  std::vector<int> all(mine ? room : 0, -1);
+  call_as(
+      as, [&] { world.gather(in, all, layout, root); }, [&] { return world.igather(in, all, layout, root); },
+      [&] { return world.plan_gather(in, all, layout, root); },
+      [&] {
+        expect(!mine || all == from_all, "what the root gathers");
+        std::ranges::fill(all, -1);
+      });
+  const std::vector<int> given = mine ? to_all : std::vector<int>();
+  std::vector<int> out(own, -1);
+  call_as(
+      as, [&] { world.scatter(given, out, layout, root); }, [&] { return world.iscatter(given, out, layout, root); },
+      [&] { return world.plan_scatter(given, out, layout, root); },
+      [&] {
+        expect(out == block(root, me, own), "what a rank gets of the root");
+        std::ranges::fill(out, -1);
+      });
+  if (!mine || as != form::blocking) {
+    if (as == form::blocking) world.gather(in, all, layout, root);
+    return;
+  }
+  const std::span<int> in_place = std::span(all).subspan(places[static_cast<std::size_t>(me)], own);
+  std::copy(in.begin(), in.end(), in_place.begin());
+  world.gather(in_place, all, layout, root);
+  expect(all == from_all, "what the root gathers in place");
+}
+
+void check_displaced(weft::communicator& world, form as, std::size_t scale) {
+  const int me = world.rank(), n = world.size(), root = n - 1;
+  const auto counts = counts_of(n, scale);
+  const auto places = places_of(counts);
+  const std::size_t own = counts[static_cast<std::size_t>(me)], room = room_for(counts);
+  const std::vector<int> in = block(me, 0, own);
+  const auto gathered = laid_out(counts, places, room, [&](int r, std::size_t c) { return block(r, 0, c); });
+  std::vector<int> all(room, -1);
+  const auto check = [&](const char* what, bool here) {
+    return [&all, &gathered, what, here] {
+      expect(!here || all == gathered, what);
+      std::ranges::fill(all, -1);
+    };
+  };
+  call_as(
+      as,
+      [&] {
+        world.allgather(in, all, {counts, places});
+      },
+      [&] {
+        return world.iallgather(in, all, {counts, places});
+      },
+      [&] {
+        return world.plan_allgather(in, all, {counts, places});
+      },
+      check("what all gather", true));
+  call_as(
+      as,
+      [&] {
+        world.gather(in, all, {counts, places}, root);
+      },
+      [&] {
+        return world.igather(in, all, {counts, places}, root);
+      },
+      [&] {
+        return world.plan_gather(in, all, {counts, places}, root);
+      },
+      check("what the root gathers", me == root));
+  std::vector<int> out(own, -1);
+  call_as(
+      as,
+      [&] {
+        world.scatter(gathered, out, {counts, places}, root);
+      },
+      [&] {
+        return world.iscatter(gathered, out, {counts, places}, root);
+      },
+      [&] {
+        return world.plan_scatter(gathered, out, {counts, places}, root);
+      },
+      [&] {
+        expect(out == in, "a block of the root's");
+        std::ranges::fill(out, -1);
+      });
+  if (as == form::blocking) {
+    const std::span<int> mine = std::span(all).subspan(places[static_cast<std::size_t>(me)], own);
+    std::copy(in.begin(), in.end(), mine.begin());
+    world.allgather(mine, all, {counts, places});
+    expect(all == gathered, "what all gather in place");
+  }
+}
+
+void check_alltoall(weft::communicator& world, form as, std::size_t scale, bool send_displaced) {
+  const int me = world.rank(), n = world.size();
+  std::vector<std::size_t> sent, received;
+  for (int r = 0; r < n; ++r) {
+    sent.push_back(counts_of(n, scale)[static_cast<std::size_t>((me + r) % n)]);
+    received.push_back(counts_of(n, scale)[static_cast<std::size_t>((r + me) % n)]);
+  }
+  const auto from = send_displaced ? places_of(sent) : one_after_another(sent);
+  const auto to = places_of(received);
+  const std::size_t given = send_displaced ? room_for(sent) : from.back() + sent.back();
+  const auto in = laid_out(sent, from, given, [&](int r, std::size_t c) { return block(me, r, c); });
+  const auto right = laid_out(received, to, room_for(received), [&](int r, std::size_t c) { return block(r, me, c); });
+  std::vector<int> out(right.size(), -1);
+  const weft::block_layout sending =
+      send_displaced ? weft::block_layout(sent, from) : weft::block_layout(std::span<const std::size_t>(sent));
+  call_as(
+      as,
+      [&] {
+        world.alltoall(in, out, sending, {received, to});
+      },
+      [&] {
+        return world.ialltoall(in, out, sending, {received, to});
+      },
+      [&] {
+        return world.plan_alltoall(in, out, sending, {received, to});
+      },
+      [&] {
+        expect(out == right, "what all exchange");
+        std::ranges::fill(out, -1);
+      });
+  if (as != form::blocking || !send_displaced || in.size() != out.size()) return;
+  std::vector<int> both = in;
+  world.alltoall(both, both, sending, {received, to});
+  for (int r = 0; r < n; ++r) {
+    const auto at = static_cast<std::size_t>(r);
+    expect(std::equal(both.begin() + static_cast<std::ptrdiff_t>(to[at]),
+                      both.begin() + static_cast<std::ptrdiff_t>(to[at] + received[at]),
+                      right.begin() + static_cast<std::ptrdiff_t>(to[at])),
+           "a block exchanged in place");
+  }
+}
+
+template <class Operator>
+void check_front(weft::communicator& world, form as, std::size_t scale, bool uneven, const Operator& op) {
+  const int n = world.size();
+  const auto me = static_cast<std::size_t>(world.rank());
+  std::vector<std::size_t> counts(static_cast<std::size_t>(n), scale + 3);
+  if (uneven) counts = counts_of(n, scale);
+  const auto places = one_after_another(counts);
+  std::vector<double> data(places.back() + counts.back());
+  const auto fill = [&] {
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = world.rank() + static_cast<double>(i % 1000);
+  };
+  fill();
+  const std::span<double> front = std::span(data).first(counts[me]);
+  const auto check = [&] {
+    for (std::size_t i = 0; i < front.size(); ++i)
+      expect(front[i] == n * (n - 1) / 2.0 + n * static_cast<double>((places[me] + i) % 1000), "element ", i,
+             " of the block at the front");
+    fill();
+  };
+  if (uneven)
+    call_as(
+        as, [&] { world.reduce_scatter(data, front, op, counts); },
+        [&] { return world.ireduce_scatter(data, front, op, counts); },
+        [&] { return world.plan_reduce_scatter(data, front, op, counts); }, check);
+  else
+    call_as(
+        as, [&] { world.reduce_scatter(data, front, op); }, [&] { return world.ireduce_scatter(data, front, op); },
+        [&] { return world.plan_reduce_scatter(data, front, op); }, check);
+}
+
+}  // namespace
+
+TEST_CASE("the root alone knows the counts of a gather or scatter", "[layouts]") {
+  job what = some_ranks();
+  what.settings.check = GENERATE(false, true);
+  if (GENERATE(false, true)) what.settings.gather = what.settings.scatter = "binomial";  // cannot: is passed over
+  run_ranks(what, [](weft::communicator& world) {
+    for (const form as : all_forms)
+      for (const std::size_t scale : {1, 40, 3000})
+        for (const int root : {0, world.size() - 1})
+          for (const bool displaced : {false, true}) check_at_root(world, as, scale, root, displaced);
+  });
+}
+
+TEST_CASE("blocks lie at displacements, in any order", "[layouts]") {
+  job what = some_ranks();
+  what.settings.check = GENERATE(false, true);
+  run_ranks(what, [](weft::communicator& world) {
+    for (const form as : all_forms)
+      for (const std::size_t scale : {1, 40, 3000}) {
+        check_displaced(world, as, scale);
+        check_alltoall(world, as, scale, true);
+        check_alltoall(world, as, scale, false);
+      }
+  });
+}
+
+TEST_CASE("a reduce-scatter in place leaves its block at the front", "[layouts]") {
+  job what = some_ranks();
+  what.settings.check = GENERATE(false, true);
+  const auto summed = [](const double* from, double* into, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) into[i] += from[i];
+  };
+  run_ranks(what, [&](weft::communicator& world) {
+    for (const form as : all_forms)
+      for (const std::size_t scale : {0, 1, 40, 3000})
+        for (const bool uneven : {false, true}) {
+          check_front(world, as, scale, uneven, weft::sum);
+          check_front(world, as, scale, uneven, weft::reproducible_sum);
+          check_front(world, as, scale, uneven, weft::make_operator<double>(summed, weft::commutes));
+        }
+  });
+}
+
+TEST_CASE("pointers and numbers are counts as ever", "[layouts]") {
+  run_ranks(small_job(2), [](weft::communicator& world) {
+    const std::size_t list[] = {1, 2};
+    const std::vector<std::size_t> counts(list, list + 2);
+    std::vector<int> mine(counts[static_cast<std::size_t>(world.rank())], world.rank()), all(3);
+    const auto right = [&] { return all == std::vector<int>{0, 1, 1}; };
+    world.allgather(mine, all, {list, 2});
+    expect(right(), "a pointer and a number");
+    all.assign(3, 0), world.allgather(mine, all, {list, list + 2});
+    expect(right(), "two pointers");
+    all.assign(3, 0), world.allgather(mine, all, {counts});
+    expect(right(), "a list of a vector");
+    all.assign(3, 0), world.allgather(mine, all, {counts.begin(), counts.end()});
+    expect(right(), "iterators");
+    all.assign(3, 0), world.gather(mine, all, {list, 2}, 0);
+    expect(world.rank() != 0 || right(), "a pointer and a number of a gather");
+    all.assign(3, 0), world.gather(mine, all, std::span(counts), 0);
+    expect(world.rank() != 0 || right(), "a span of a gather");
+    all.assign(3, 0), world.gather(mine, all, list, 0);
+    expect(world.rank() != 0 || right(), "an array of a gather");
+  });
+}
+
+TEST_CASE("blocks that overlap, or lie outside of their buffer, are refused", "[layouts][arguments]") {
+  run_ranks(GENERATE(0, 1) == 0 ? small_job(3) : small_job(1, 3), [](weft::communicator& world) {
+    using list = std::vector<std::size_t>;
+    const list counts{2, 3, 0};
+    std::vector<int> all(6), mine(counts[static_cast<std::size_t>(world.rank())]);
+    const auto refused = [&](const char* text, auto&& call) {
+      expect_text(expect_error(weft::errc::invalid_argument, call), text);
+    };
+    refused("the blocks of ranks 0 and 1 overlap", [&] { world.allgather(mine, all, {counts, list{0, 1, 0}}); });
+    refused("the blocks of ranks 0 and 1 overlap", [&] { world.allgather(mine, all, {counts, list{2, 0, 0}}); });
+    refused("the block of rank 1 has 3 elements from number 4 on, but the output has 6", [&] {
+      world.allgather(mine, all, {counts, list{0, 4, 0}});
+    });
+    refused("from number 18446744073709551615", [&] {
+      world.allgather(mine, all, {counts, list{~std::size_t{0}, 0, 0}});
+    });
+    refused("there are 2 displacements", [&] { static_cast<void>(world.iallgather(mine, all, {counts, list{0, 2}})); });
+    refused("there are 0 displacements", [&] { world.allgather(mine, all, {counts, list{}}); });
+    refused("the blocks of ranks 0 and 1 overlap", [&] {
+      world.alltoall(all, all, list{2, 2, 2}, {list{2, 2, 2}, list{0, 1, 4}});
+    });
+    if (world.rank() == 0) {
+      refused("the blocks of ranks 0 and 1 overlap", [&] {
+        world.gather(mine, all, weft::counts_at_root({counts, list{0, 1, 0}}), 0);
+      });
+      refused("the counts of its blocks add up to 5",
+              [&] { world.gather(mine, all, weft::counts_at_root(counts), 0); });
+      refused("there are 0 counts", [&] { world.gather(mine, all, weft::counts_at_root(), 0); });
+      refused("block is 2", [&] { world.gather(all, all, weft::counts_at_root({counts, list{0, 2, 0}}), 0); });
+    }
+    // An empty block lies anywhere, and blocks that are sent may overlap.
+    std::vector<int> out(counts[static_cast<std::size_t>(world.rank())], -1);
+    std::iota(all.begin(), all.end(), 0);
+    world.scatter(all, out, {counts, list{1, 2, 6}}, 0);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      expect(out[i] == static_cast<int>(i) + world.rank() + 1, "a block of those that overlap");
+  });
+}
+
+TEST_CASE("a rank that has another count than the root says is told, and the root, too", "[layouts][mismatches]") {
+  job what = GENERATE(0, 1, 2) == 0 ? small_job(1, 3) : small_job(3);
+  if (GENERATE(false, true) && what.processes == 3) what.nodes = {"a", "b", "c"};
+  what.settings.check = GENERATE(false, true);
+  const bool scatters = GENERATE(false, true);
+  const auto [said, has] =
+      GENERATE(std::pair<std::size_t, std::size_t>(10, 11), std::pair<std::size_t, std::size_t>(10, 900),
+               std::pair<std::size_t, std::size_t>(900, 10), std::pair<std::size_t, std::size_t>(0, 900));
+  CAPTURE(said, has, scatters);
+  const auto outcomes = outcomes_of(what, [&, said = said, has = has](weft::communicator& world) {
+    const std::vector<std::size_t> counts{4, said, 4};
+    std::vector<int> mine(world.rank() == 1 ? has : 4), all(8 + said);
+    if (scatters)
+      world.scatter(all, mine, weft::counts_at_root(counts), 0);
+    else
+      world.gather(mine, all, weft::counts_at_root(counts), 0);
+    world.barrier();
+    world.barrier();
+  });
+  for (const auto& outcome : outcomes) {
+    REQUIRE(outcome != nullptr);
+    if (what.settings.check)
+      CHECK_THAT(text_of(outcome), ContainsSubstring("another number of bytes than that expects of it"));
+    else
+      CHECK_THAT(text_of(outcome), ContainsSubstring("with other counts") || ContainsSubstring("bytes, the buffer"));
+  }
+}
+
+}  // namespace block_layouts
