@@ -2,11 +2,13 @@
 // Communicators made from communicators.
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 #include <weft/api/spares.hpp>
 #include <weft/api/survivors.hpp>
 #include <weft/calls/argument_checks.hpp>
 #include <weft/calls/call_ways.hpp>
+#include <weft/calls/message_operations.hpp>
 #include <weft/calls/traced_call.hpp>
 #include <weft/communicator.hpp>
 #include <weft/runtime/error.hpp>
@@ -46,14 +48,14 @@ std::uint64_t hash_of(std::span<const int> ranks) {
 }
 
 /// Every rank that is listed is one of the communicator's, and is listed once.
-void check_list(const communicator_state& state, std::span<const int> ranks) {
+void check_list(const communicator_state& state, const char* operation, std::span<const int> ranks) {
   std::vector<bool> listed(static_cast<std::size_t>(state.size()), false);
   for (const int rank : ranks) {
-    check_rank(state, "subset", "rank", rank, false);
+    check_rank(state, operation, "rank", rank, false);
     std::vector<bool>::reference its = listed[static_cast<std::size_t>(rank)];
     if (its)
       throw error(errc::invalid_argument,
-                  where(state, "subset") + ": rank " + std::to_string(rank) + " is listed more than once");
+                  where(state, operation) + ": rank " + std::to_string(rank) + " is listed more than once");
     its = true;
   }
 }
@@ -82,6 +84,44 @@ class parts {
   std::size_t bytes_ = 0;
   std::shared_ptr<std::byte[]> memory_;
 };
+
+/// Sends `parts` to that rank, or receives some of it: how many bytes. Blocks.
+template <class Operation, class Byte>
+std::size_t transfer(communicator_state& state, std::span<Byte> parts, int peer, int tag) {
+  awaited<Operation> message;
+  prepare_message(message, state, parts, peer, tag);
+  post(state, message);
+  finish(state, "create", message);
+  if constexpr (std::is_const_v<Byte>)
+    return parts.size();
+  else
+    return message.received;
+}
+
+/// What the listed ranks say of themselves, by rank of the communicator: the first of the list gathers it and sends it
+/// to the others. Of those that are not listed: that they join nothing.
+std::vector<part> exchange_among(communicator_state& state, std::span<const int> ranks, const part& mine, int tag) {
+  std::vector<part> listed(static_cast<std::size_t>(state.size()));  // as many as any list can have
+  std::size_t listed_by_first = ranks.size();
+  if (ranks[0] == state.member.rank) {
+    listed[0] = mine;
+    for (std::size_t i = 1; i < ranks.size(); ++i)
+      transfer<fabric::receive_operation>(state, std::as_writable_bytes(std::span(&listed[i], 1)), ranks[i], tag);
+    for (const int other : ranks.subspan(1))
+      transfer<fabric::send_operation>(state, std::as_bytes(std::span(listed).first(ranks.size())), other, tag);
+  } else {
+    transfer<fabric::send_operation>(state, std::as_bytes(std::span(&mine, 1)), ranks[0], tag);
+    const auto room = std::as_writable_bytes(std::span(listed));
+    listed_by_first = transfer<fabric::receive_operation>(state, room, ranks[0], tag) / sizeof(part);
+  }
+  listed.resize(listed_by_first);
+  const auto is_mine = [&](const part& each) { return each.terms == mine.terms; };
+  if (listed.size() != ranks.size() || !std::ranges::all_of(listed, is_mine))
+    throw error(errc::mismatched_call, where(state, "create") + ": not all ranks of the list give the same one");
+  std::vector<part> all(static_cast<std::size_t>(state.size()));
+  for (std::size_t i = 0; i < ranks.size(); ++i) all[static_cast<std::size_t>(ranks[i])] = listed[i];
+  return all;
+}
 
 /// What a rank of the job says where a communicator grows.
 struct growing {
@@ -289,6 +329,17 @@ communicator communicator::alone() {
   });
 }
 
+communicator communicator::create(std::span<const int> ranks, int tag) {
+  detail::check_list(*state_, "create", ranks);
+  detail::check_tag(*state_, "create", tag, false);
+  const auto mine = std::ranges::find(ranks, rank());
+  if (mine == ranks.end())
+    throw error(errc::invalid_argument,
+                detail::where(*state_, "create") + ": this rank is not listed; those that are call it, and they alone");
+  return *divide_by("create", {0, mine - ranks.begin(), detail::hash_of(ranks)},
+                    [&](const detail::part& own) { return detail::exchange_among(*state_, ranks, own, tag); });
+}
+
 communicator communicator::split_by_node(int key) { return *divide("split_by_node", {detail::node_of(*state_), key}); }
 
 communicator communicator::split_by_numa(int key) {
@@ -297,7 +348,7 @@ communicator communicator::split_by_numa(int key) {
 }
 
 std::optional<communicator> communicator::subset(std::span<const int> ranks) {
-  detail::check_list(*state_, ranks);
+  detail::check_list(*state_, "subset", ranks);
   const auto mine = std::find(ranks.begin(), ranks.end(), rank());
   return divide("subset", {mine == ranks.end() ? -1 : 0, mine - ranks.begin(), detail::hash_of(ranks)});
 }

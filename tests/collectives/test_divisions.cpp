@@ -107,3 +107,59 @@ TEST_CASE("lists that are wrong or differ are refused by every rank", "[communic
     expect(after.has_value() == (world.rank() < 2), "a subset after all that");
   });
 }
+
+TEST_CASE("the ranks of a list make a communicator without the others", "[communicators]") {
+  const int kind = GENERATE(0, 1, 2, 3);
+  job what = kind == 0 ? small_job(1, 4) : kind == 1 ? small_job(4) : small_job(2, 2);
+  if (kind == 3) what.nodes = {"a", "b"};
+  run_ranks(what, [](weft::communicator& world) {
+    const auto use = [](weft::communicator& made, const std::vector<int>& list) {
+      expect(std::ranges::equal(made.members(), list), "the ranks of the list, in its order");
+      std::vector<int> one(3000, list[static_cast<std::size_t>(made.rank())]), all(3000);
+      made.allreduce(one, all, weft::sum);
+      expect(all[0] == std::accumulate(list.begin(), list.end(), 0) && all[2999] == all[0], "their sum");
+    };
+    for (int round = 0; round < 20; ++round) {  // more than there are boards
+      const std::vector<int> some{2, 0, 3};
+      if (world.rank() == 1) {  // is asked nothing
+        int told = 0;
+        world.recv(std::span(&told, 1), 2, 9);
+      } else {
+        auto made = world.create(some, 7);
+        use(made, some);
+        const int done = 1;
+        if (world.rank() == 2) world.send(std::span(&done, 1), 1, 9);
+      }
+      const std::vector<int> pair = world.rank() < 2 ? std::vector<int>{1, 0} : std::vector<int>{2, 3};
+      auto both = world.create(pair);  // two at a time, with the same tag
+      use(both, pair);
+      auto again = both.dup();
+      use(again, pair);
+      auto alone = world.create(std::vector<int>{world.rank()});
+      expect(alone.size() == 1, "a list of one");
+    }
+    use(world, {0, 1, 2, 3});
+  });
+}
+
+TEST_CASE("a list that is wrong or differs is refused by those that create by it", "[communicators]") {
+  run_ranks(GENERATE(0, 1) == 0 ? small_job(1, 3) : small_job(3), [](weft::communicator& world) {
+    const auto refused = [&](const char* text, const std::vector<int>& list, int tag = 0) {
+      expect_text(expect_error(weft::errc::invalid_argument, [&] { static_cast<void>(world.create(list, tag)); }),
+                  text);
+    };
+    refused("this rank is not listed", {(world.rank() + 1) % 3});
+    refused("this rank is not listed", {});
+    refused("listed more than once", {world.rank(), world.rank()});
+    refused("rank 3", {world.rank(), 3});
+    refused("tag -1", {world.rank()}, -1);
+    if (world.rank() < 2) {
+      const std::vector<int> list = world.rank() == 0 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2};
+      expect_text(expect_error(weft::errc::mismatched_call, [&] { static_cast<void>(world.create(list)); }),
+                  "the same one");
+    }
+    world.barrier();
+    auto all = world.create(std::vector<int>{2, 1, 0});
+    all.barrier();
+  });
+}

@@ -355,6 +355,11 @@ class communicator {
   std::optional<communicator> subset(std::span<const int> ranks);
   /// The same ranks with a matching space of their own.
   communicator dup();
+  /// The same as `subset`, made by the ranks of the list alone: each of them calls it with the same list, and no other
+  /// rank does. They exchange messages with that tag here, two of each with the first of the list; nobody receives such
+  /// messages of theirs meanwhile. Blocks until all have called, whatever deadline there is. Throws
+  /// errc::mismatched_call on all ranks of the first one's list where that differs from another's.
+  communicator create(std::span<const int> ranks, int tag = 0);
   /// This rank alone. Not collective: it asks and awaits nobody, and may be made where others are lost.
   communicator alone();
 
