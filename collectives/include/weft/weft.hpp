@@ -4,5 +4,6 @@
 
 #include <weft/communicator.hpp>
 #include <weft/deadline.hpp>
+#include <weft/group.hpp>
 #include <weft/runtime.hpp>
 #include <weft/runtime/error.hpp>
