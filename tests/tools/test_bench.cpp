@@ -11,6 +11,7 @@
 
 #include "catch.hpp"
 #include "launcher_under_test.hpp"
+#include "tools/bench/csv.hpp"
 #include "tools/bench/measurement.hpp"
 #include "tools/bench/settings.hpp"
 #include "tools/bench/workload.hpp"
@@ -187,6 +188,46 @@ TEST_CASE("every type, operator and algorithm gives exact results") {
     const bool is_taken = algorithm[1] != "auto" && algorithm[1] != "staged";  // which is of several nodes
     if (is_taken) CHECK(sizes[0].at("algorithm") == algorithm[1]);
   }
+}
+
+TEST_CASE("the fields of the objects are printed as comma-separated values as well") {
+  const words measured = GENERATE(words{"allreduce"}, words{"bandwidth", "--window", "2"}, words{"latency"});
+  words arguments = measured;
+  arguments.insert(arguments.end(), {"-n", "2", "-b", "8", "-e", "64", "-f", "8", "--budget", "2", "--csv"});
+  const outcome done = bench(arguments);
+  CAPTURE(arguments, done.error);
+  REQUIRE(done.status == 0);
+  std::vector<words> rows;
+  std::istringstream lines(done.output);
+  for (std::string line; std::getline(lines, line);) {
+    rows.emplace_back();
+    std::istringstream values(line);
+    for (std::string value; std::getline(values, value, ',');) rows.back().push_back(value);
+  }
+  REQUIRE(rows.size() == 3);
+  arguments.back() = "--json";
+  const std::string objects = bench(arguments).output;
+  const auto first = nlohmann::ordered_json::parse(objects.substr(0, objects.find('\n')));
+  words names;
+  for (const auto& [name, value] : first.items()) names.push_back(name);
+  CHECK(rows[0] == names);
+  const auto bytes = static_cast<std::size_t>(std::find(names.begin(), names.end(), "bytes") - names.begin());
+  CHECK(rows[1].at(bytes) == "8");
+  CHECK(rows[2].at(bytes) == "64");
+}
+
+TEST_CASE("what has no rows is not printed as comma-separated values") {
+  const std::string measured = GENERATE("latency", "idle", "overlap", "kernels");
+  const outcome refused = bench({measured, "--csv"});
+  CAPTURE(measured);
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.error, ContainsSubstring("--csv"));
+}
+
+TEST_CASE("values with commas and quotes are quoted") {
+  const auto row = csv_of(R"({"a": "1, \"2\"", "b": 3.5, "c": true})");
+  CHECK(row.names == "a,b,c");
+  CHECK(row.values == R"("1, ""2""",3.5,true)");
 }
 
 TEST_CASE("agreements are timed beside a barrier") {

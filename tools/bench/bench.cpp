@@ -72,6 +72,10 @@ void finish_settings(command_line& line) {
   const auto kind = schedules::find_collective(s.collective);
   if (kind && schedules::combines(*kind) && !kernels::has(s.op, s.type))
     throw CLI::ValidationError("--op", kernels::refusal(s.op, s.type));
+  if (s.csv && !kind && !s.one_way && !sends_windows(s.collective) && s.collective != "agree")
+    throw CLI::ValidationError("--csv",
+                               "for collectives, agree and messages of given sizes: " + s.collective + " has --json");
+  s.json |= s.csv;
   const auto valid = bench_algorithms(s.collective);
   try {
     s.algorithm = valid[name_meant(s.algorithm, valid, "algorithm of " + s.collective)];
@@ -116,7 +120,7 @@ std::vector<std::string> worker_arguments(const command_line& line) {
   if (s.check) arguments.push_back("--check");
   if (s.persistent) arguments.push_back("--persistent");
   if (s.started) arguments.push_back("--started");
-  if (s.json) arguments.push_back("--json");
+  if (s.json) arguments.push_back(s.csv ? "--csv" : "--json");
   if (s.explain) arguments.push_back("--explain");
   if (!line.noise.empty()) arguments.insert(arguments.end(), {"--noise", line.noise});
   return arguments;
@@ -256,7 +260,9 @@ void add_bench(CLI::App& weft, int& status) {
       app->add_flag("--persistent", s.persistent, "Plan the collective once for each size; a sample starts that plan");
   app->add_flag("--started", s.started, "A sample starts the collective (iallreduce, ...) and waits for it")
       ->excludes(persistent);
-  app->add_flag("--json", s.json, "Print one JSON object a line");
+  CLI::Option* const json = app->add_flag("--json", s.json, "Print one JSON object a line");
+  app->add_flag("--csv", s.csv, "Print the values of those objects, with commas between, below their names")
+      ->excludes(json);
   app->add_flag("--explain", s.explain,
                 "Time every algorithm, beside what it is predicted to take, and mark the choice");
   line->launching = add_own_job_options(*app, line->job);

@@ -6,6 +6,8 @@
 #include <weft/api/choices.hpp>
 #include <weft/schedules/collective.hpp>
 
+#include "csv.hpp"
+
 namespace weft::tools {
 void print_line(const std::string& line) {
   std::puts(line.c_str());
@@ -65,8 +67,15 @@ std::string bench_report::json_of_windows() const {
          ", \"unmatched\": " + std::to_string(settings_.unmatched);
 }
 
-void bench_report::add(const measurement& m) const {
-  if (settings_.json) return print_line(json(m) + "}");
+void bench_report::print(const std::string& object) {
+  if (!settings_.csv) return print_line(object);
+  const csv_row row = csv_of(object);
+  if (row.names != csv_names_) print_line(csv_names_ = row.names);
+  print_line(row.values);
+}
+
+void bench_report::add(const measurement& m) {
+  if (settings_.json) return print(json(m) + "}");
   std::printf("%12zu  %-21s %8zu %12.3f %12.3f %12.3f %8lld", m.bytes, m.algorithm.c_str(), m.samples, m.min_us,
               m.median_us, m.p99_us, static_cast<long long>(m.wrong));
   if (m.predicted_us) std::printf(" %12.3f%s", *m.predicted_us, m.chosen ? "  chosen" : "");
@@ -76,7 +85,7 @@ void bench_report::add(const measurement& m) const {
   std::fflush(stdout);
 }
 
-void bench_report::add_latency(const measurement& idle, const measurement& loaded, std::size_t stream_bytes) const {
+void bench_report::add_latency(const measurement& idle, const measurement& loaded, std::size_t stream_bytes) {
   const double median_ratio = loaded.median_us / idle.median_us, p99_ratio = loaded.p99_us / idle.p99_us;
   if (settings_.json) {
     print_line(json(idle) + ", \"stream_bytes\": 0}");
@@ -89,7 +98,7 @@ void bench_report::add_latency(const measurement& idle, const measurement& loade
               stream_bytes >> 20, median_ratio, p99_ratio);
 }
 
-void bench_report::add_agreement(const agreement_times& measured) const {
+void bench_report::add_agreement(const agreement_times& measured) {
   const auto add_as = [&](const char* call, measurement its) {
     its.algorithm = call;
     add(its);

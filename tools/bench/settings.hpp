@@ -26,6 +26,7 @@ struct bench_settings {
   bool started = false;     ///< in the form that begins with i, and waited for
   bool arena = false;       ///< whether buffers are in memory that the node shares
   bool json = false;
+  bool csv = false;  ///< in this form what would be objects: json is set, too
   bool one_way = false;                            ///< latency of messages of these sizes, not of the shortest alone
   std::size_t window = 64;                         ///< of messages: how many are sent before they are waited for
   int pairs = 1;                                   ///< of ranks between which windows go
