@@ -2,6 +2,7 @@
 // Communicators made from communicators.
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <type_traits>
 #include <utility>
 #include <weft/api/spares.hpp>
@@ -90,6 +91,7 @@ template <class Operation, class Byte>
 std::size_t transfer(communicator_state& state, std::span<Byte> parts, int peer, int tag) {
   awaited<Operation> message;
   prepare_message(message, state, parts, peer, tag);
+  message.tag |= std::uint64_t{1} << 32;  // no message of a program has that
   post(state, message);
   finish(state, "create", message);
   if constexpr (std::is_const_v<Byte>)
@@ -99,16 +101,27 @@ std::size_t transfer(communicator_state& state, std::span<Byte> parts, int peer,
 }
 
 /// What the listed ranks say of themselves, by rank of the communicator: the first of the list gathers it and sends it
-/// to the others. Of those that are not listed: that they join nothing.
+/// to the others, or nothing where that failed: they wait for it. Of those that are not listed: that they join nothing.
 std::vector<part> exchange_among(communicator_state& state, std::span<const int> ranks, const part& mine, int tag) {
   std::vector<part> listed(static_cast<std::size_t>(state.size()));  // as many as any list can have
   std::size_t listed_by_first = ranks.size();
   if (ranks[0] == state.member.rank) {
     listed[0] = mine;
+    std::exception_ptr why;
+    const auto trying = [&](auto part) {
+      try {
+        part();
+      } catch (...) {
+        if (why == nullptr) why = std::current_exception();
+      }
+    };
     for (std::size_t i = 1; i < ranks.size(); ++i)
-      transfer<fabric::receive_operation>(state, std::as_writable_bytes(std::span(&listed[i], 1)), ranks[i], tag);
-    for (const int other : ranks.subspan(1))
-      transfer<fabric::send_operation>(state, std::as_bytes(std::span(listed).first(ranks.size())), other, tag);
+      trying([&] {
+        transfer<fabric::receive_operation>(state, std::as_writable_bytes(std::span(&listed[i], 1)), ranks[i], tag);
+      });
+    const auto told = std::as_bytes(std::span(listed).first(why == nullptr ? ranks.size() : 0));
+    for (const int other : ranks.subspan(1)) trying([&] { transfer<fabric::send_operation>(state, told, other, tag); });
+    if (why != nullptr) std::rethrow_exception(why);
   } else {
     transfer<fabric::send_operation>(state, std::as_bytes(std::span(&mine, 1)), ranks[0], tag);
     const auto room = std::as_writable_bytes(std::span(listed));

@@ -14,6 +14,7 @@ matched_message::matched_message(std::shared_ptr<detail::communicator_state> at,
     : at_(std::move(at)), number_(number), what_(what) {}
 matched_message::matched_message(matched_message&&) noexcept = default;
 matched_message& matched_message::operator=(matched_message&& other) noexcept {
+  if (this == &other) return *this;
   const matched_message old(std::move(*this));
   at_ = std::move(other.at_);
   number_ = other.number_;
@@ -45,8 +46,9 @@ status matched_message::receive_bytes(std::span<std::byte> data) {
     begun.push_back(start_receive(data, "recv"));
     return detail::finish_until(*limit, *at, "recv", std::move(begun), {what_.source});
   }
-  const auto at = std::exchange(at_, nullptr);
+  const auto at = at_;
   const detail::traced_call traced(*at, "recv", data.size(), what_.source, what_.tag);
+  at_.reset();
   detail::awaited<fabric::receive_operation> receive;
   detail::prepare_message(receive, *at, data, what_.source, what_.tag);
   receive.aside = number_;

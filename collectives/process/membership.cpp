@@ -115,7 +115,10 @@ std::unique_ptr<fabric::transport> open_network(const options& settings, int pro
   const auto chosen = choose_provider(settings);
   if (!chosen.warning.empty() && process == 0) std::fprintf(stderr, "weft: warning: %s\n", chosen.warning.c_str());
   fabric::libfabric_options how;
-  how.frame = fabric::longest_alone(settings.eager_limit) + fabric::messenger::frame_overhead;
+  // The provider's order limits only what goes beyond what was asked for.
+  const std::size_t alone =
+      std::min(fabric::longest_alone(settings.eager_limit, settings.credit), fabric::traits_of(chosen.provider).frame);
+  how.frame = std::max(settings.eager_limit, alone) + fabric::messenger::frame_overhead;
   how.force_local_registration = settings.force_registration;
   return fabric::open_libfabric_transport(chosen, how);
 }

@@ -77,7 +77,7 @@ void flow_control::start(std::span<const address> endpoints) {
   // A provider gives a ring's memory back a part at a time, hence the third more.
   network_.start(endpoints, others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_);
   inject_limit_ = std::min(network_.limits().inject, frame_limit_);
-  alone_limit_ = std::min({longest_alone(settings_.eager_limit), each / 8, network_.limits().frame - sizeof(header)});
+  alone_limit_ = std::min(longest_alone(settings_.eager_limit, each), network_.limits().frame - sizeof(header));
   to(settings_.process).connected = true;
   for (const auto& each : peers_)
     each->road = network_.is_near(each->process) ? message_counts::node_memory : message_counts::network;

@@ -35,7 +35,7 @@ libfabric_endpoint::libfabric_endpoint(const provider_choice& chosen, std::size_
   if (info_ == nullptr) throw_fabric_error(chosen.provider, "fi_dupinfo", FI_ENOMEM);
   limits_.provider = chosen.provider;
   limits_.payload = info_->ep_attr->max_msg_size;
-  limits_.frame = std::min({frame, traits_of(chosen.provider).frame, limits_.payload});
+  limits_.frame = std::min(frame, limits_.payload);
   limits_.inject = std::min(info_->tx_attr->inject_size, limits_.frame);
   limits_.tag_mask = carried_bits(info_->ep_attr->mem_tag_format);
   limits_.receives = info_->rx_attr->size / 2;  // shm needs an entry of the same queue for each frame that arrives

@@ -163,3 +163,38 @@ TEST_CASE("a list that is wrong or differs is refused by those that create by it
     all.barrier();
   });
 }
+
+TEST_CASE("messages of programs do not disturb ranks that create a communicator", "[communicators]") {
+  run_ranks(GENERATE(0, 1) == 0 ? small_job(1, 2) : small_job(2), [](weft::communicator& world) {
+    const std::vector<int> both{0, 1};
+    std::vector<int> sent(1000, world.rank() + 5), received(1000);
+    const int other = 1 - world.rank();
+    auto first = world.irecv(received, other);
+    world.send(sent, other);
+    world.send(std::span(sent).first(1), other);  // waits for a receive while they create
+    auto made = world.create(both);
+    made.barrier();
+    first.wait();
+    expect(received.back() == other + 5, "the first message");
+    expect(world.recv(std::span(received).first(1), other).count<int>() == 1, "the second one");
+  });
+}
+
+TEST_CASE("who creates with a rank that has left the communicator hears of it", "[communicators]") {
+  run_ranks(GENERATE(0, 1) == 0 ? small_job(1, 3) : small_job(3), [](weft::communicator& world) {
+    const int gone = 2;
+    auto parent = std::optional(world.dup());
+    if (world.rank() == gone) {
+      parent.reset();
+    } else {
+      bool refused = false;
+      try {
+        static_cast<void>(parent->create(std::vector<int>{0, 1, gone}));
+      } catch (const weft::error&) {
+        refused = true;
+      }
+      expect(refused, "nothing is made without the third rank");
+    }
+    world.barrier();
+  });
+}

@@ -129,9 +129,9 @@ class communicator {
   // A buffer with a block for each rank holds the blocks one after another, by rank. Their counts are equal, or those
   // given, which are the same on every rank (but for alltoall's, and counts_at_root), and with them where the blocks
   // lie (block_layout): `gather(in, out, {counts, displacements}, root)`. With displacements, or with counts that the
-  // root alone has, a call goes by messages, each block straight from rank to rank. Counts and displacements are
-  // copied: their span may go once a call has started, or a plan is made. In place, this rank's own block of that
-  // buffer is given as the buffer of one block.
+  // root alone has, a call goes by messages, whatever memory the ranks share. Counts and displacements are copied:
+  // their span may go once a call has started, or a plan is made. In place, this rank's own block of that buffer is
+  // given as the buffer of one block.
 
   void barrier() { run({}); }
   [[nodiscard]] handle ibarrier() { return start({}); }
@@ -356,9 +356,10 @@ class communicator {
   /// The same ranks with a matching space of their own.
   communicator dup();
   /// The same as `subset`, made by the ranks of the list alone: each of them calls it with the same list, and no other
-  /// rank does. They exchange messages with that tag here, two of each with the first of the list; nobody receives such
-  /// messages of theirs meanwhile. Blocks until all have called, whatever deadline there is. Throws
-  /// errc::mismatched_call on all ranks of the first one's list where that differs from another's.
+  /// rank does. Where several are made at a time by the same ranks, the tag tells them apart; it is no tag of messages,
+  /// but nobody receives or probes with any_tag meanwhile. Blocks until all have called, whatever deadline there is.
+  /// Throws errc::mismatched_call on all of them where lists with the same first rank differ; where the first ranks
+  /// differ they wait for each other for ever.
   communicator create(std::span<const int> ranks, int tag = 0);
   /// This rank alone. Not collective: it asks and awaits nobody, and may be made where others are lost.
   communicator alone();

@@ -41,7 +41,9 @@ struct statistics {
   /// Messages that ranks here have sent, by how the receiver's process is reached: it is this one, it shares memory of
   /// the node with this one, or it is reached over the network. Those of collectives, and weft's own, are among them.
   struct sent_messages {
-    volume at_once;  ///< without asking: of at most the option eager-limit, and all within a process
+    /// Without asking: of at most the option eager-limit, over the network of four times that where one is alone on its
+    /// way, and all within a process.
+    volume at_once;
     volume granted;  ///< longer ones, into memory that the receiver has posted (rendezvous)
   };
   sent_messages sent_here{}, sent_by_node_memory{}, sent_by_network{};

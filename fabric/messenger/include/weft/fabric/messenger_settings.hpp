@@ -2,6 +2,7 @@
 // What a messenger is told of its job, and what it finds.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -52,8 +53,10 @@ struct messenger_settings {
 };
 
 /// Bytes of the longest message that goes without asking while it is the only one on its way to a process of another
-/// node.
-constexpr std::size_t longest_alone(std::size_t eager_limit) noexcept { return 4 * eager_limit; }
+/// node, which gives this one so much credit.
+constexpr std::size_t longest_alone(std::size_t eager_limit, std::size_t credit) noexcept {
+  return std::min(4 * eager_limit, credit / 8);
+}
 
 /// One of those that a rank sends or receives in each run of a plan.
 struct planned_message {

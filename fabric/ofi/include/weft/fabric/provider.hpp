@@ -44,7 +44,8 @@ struct provider_traits {
   /// (`weft bench latency`).
   std::size_t window = 512 << 10;
   bool one_host = false;  ///< reaches no other, and has no interface
-  /// Longer ones might be reported later than others sent behind them, as those that a provider asks for itself.
+  /// Longer frames are sent only where that is asked for (the option eager-limit): they may be reported behind others
+  /// that were sent later, as where the provider asks before it sends them.
   std::size_t frame = 9 << 10;
   bool late_option = false;  ///< before libfabric 2.1 its least room for a frame can be set only when it is enabled
   const char* warning = "";  ///< to its user
