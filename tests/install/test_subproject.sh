@@ -22,8 +22,10 @@ awk '$0 == "```" { inside = 0 } inside; $0 == "```meson" { inside = 1 }' "$sourc
 cmp -s "$folder/meson.build.new" "$folder/meson.build" || cp "$folder/meson.build.new" "$folder/meson.build"
 
 cd "$folder"
-# Not an installed one; and quickly built, since it is built only to see that it can be.
-[[ -e build/build.ninja ]] || "$meson" setup build --force-fallback-for=weft -Dbuildtype=plain -Dunity=on -Dunity_size=1000
+# Not an installed one; and quickly built, since it is built only to see that it can be: kernels for one instruction set.
+[[ -e build/build.ninja ]] ||
+  "$meson" setup build --force-fallback-for=weft -Dbuildtype=plain -Dunity=on -Dunity_size=1000 \
+    -Dcpp_args=-DHWY_COMPILE_ONLY_STATIC
 ninja -C build
 
 for extra in build/subprojects/weft/{tools,tests,examples}; do
