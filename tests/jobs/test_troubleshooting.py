@@ -85,7 +85,7 @@ class Sessions(unittest.TestCase):
             self.assertIn(f"{function} at examples/trouble.cpp:{line}", PAGE)
 
     def test_a_slow_rank(self):
-        status, said = self.run_on_hosts("--trace", "slow.json", PROGRAM, "slow", self.folder, "1500")
+        status, said = self.run_on_hosts("--trace", "slow.json", PROGRAM, "slow", self.folder, "3000")
         self.assertEqual(status, 0, said)
         done = subprocess.run([WEFT, "report", "slow.json"], cwd=self.folder, capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -99,8 +99,7 @@ class Sessions(unittest.TestCase):
         share = {row[0]: float(row[6].split()[0]) for row in rows("by-rank")}
         self.assertEqual(max(share, key=share.get), "2")
         self.assertGreater(share["2"], 2 * sorted(share.values())[-2])
-        # For whom the others have waited most, but for one whom a busy machine may have held up for longer.
-        self.assertIn("2", [row[0] for row in rows("late")[:2]])
+        self.assertEqual(rows("late")[0][0], "2")  # for whom the others have waited most
 
     def test_a_full_disk(self):
         scratch = pathlib.Path(self.folder) / "scratch"
