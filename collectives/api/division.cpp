@@ -10,6 +10,7 @@
 #include <weft/calls/argument_checks.hpp>
 #include <weft/calls/call_ways.hpp>
 #include <weft/calls/message_operations.hpp>
+#include <weft/calls/time_out.hpp>
 #include <weft/calls/traced_call.hpp>
 #include <weft/communicator.hpp>
 #include <weft/runtime/error.hpp>
@@ -261,11 +262,16 @@ std::optional<communicator> communicator::join(const detail::part& mine, std::sp
 std::optional<communicator> communicator::divide(const char* operation, const detail::part& as) {
   detail::parts gathered;
   return divide_by(operation, as, [&](const detail::part& mine) {
+    std::optional<std::vector<int>> missing;
     try {
       run(gathered.gathering(*state_, mine));
+    } catch (const timed_out& late) {
+      missing.emplace(late.missing().begin(), late.missing().end());
     } catch (const error&) {
       detail::rethrow(*state_, operation, std::current_exception());
     }
+    // What was in flight, into memory of this call, has been dropped with the error that owned it.
+    if (missing) detail::throw_timed_out(detail::where(*state_, operation), std::move(*missing));
     const std::span<const detail::part> all = gathered.all();
     for (std::size_t r = 1; r < all.size(); ++r)
       if (all[r].terms != all[0].terms)

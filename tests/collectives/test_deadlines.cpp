@@ -36,6 +36,13 @@ void expect_revoked(weft::communicator& ended) {
   }
 }
 
+/// What was written late into memory that is another's now would be found here.
+void sum_again(weft::communicator& world) {
+  std::vector<int> one(1000, 1);
+  world.allreduce(one, one, weft::sum);
+  expect(one == std::vector<int>(1000, world.size()), "the sum after that");
+}
+
 bool names(const weft::timed_out& error, int rank) { return std::ranges::count(error.missing(), rank) == 1; }
 
 /// Of the communicator's own kind: messages, the memory of a node, the memory of a process, both.
@@ -242,17 +249,32 @@ TEST_CASE("a late call is dropped with its error, and ends the communicator", "[
 TEST_CASE("a division that is late ends the communicator", "[deadlines]") {
   run_ranks(some_ranks(), [](weft::communicator& world) {
     weft::communicator other = world.dup();
+    const int last = world.size() - 1;
+    std::vector<int> go(1);
     if (other.rank() == 0) {
-      const weft::deadline limit(1ms);
+      std::optional<weft::timed_out> error;
+      {
+        const weft::deadline limit(2ms);
+        error = late([&] { other.dup(); });
+      }
+      expect(error && error->calls().empty(), "late, and nothing is in flight");
+      expect(std::string(error->what()).find("dup on rank 0") != std::string::npos, "which call, found ",
+             error->what());
+      expect(!error->missing().empty() && !names(*error, 0), "others are missing, found ", error->what());
+      for (int rank = 1; rank <= last; ++rank) world.send(go, rank);
+    } else {
+      world.recv(go, 0);
       try {
-        other.dup();
-        expect(false, "it is late");
+        weft::communicator made = other.dup();  // where it has heard of the others before it hears of the end
+        made.barrier();
+        expect(false, "rank 0 has no such communicator");
       } catch (const weft::error& error) {
-        expect(error.code() == weft::errc::timed_out, "late, found ", error.what());
+        expect(error.code() == weft::errc::revoked || error.code() == weft::errc::mismatched_call,
+               "revoked, or missed, found ", error.what());
       }
     }
     expect_revoked(other);
-    world.barrier();
+    sum_again(world);
   });
 }
 
