@@ -5,6 +5,8 @@
 #include <exception>
 #include <type_traits>
 #include <utility>
+#include <weft/api/division.hpp>
+#include <weft/api/pending_division.hpp>
 #include <weft/api/spares.hpp>
 #include <weft/api/survivors.hpp>
 #include <weft/calls/argument_checks.hpp>
@@ -12,26 +14,12 @@
 #include <weft/calls/message_operations.hpp>
 #include <weft/calls/time_out.hpp>
 #include <weft/calls/traced_call.hpp>
-#include <weft/communicator.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/topology/affinity.hpp>
 #include <weft/topology/groups.hpp>
 
 namespace weft {
 namespace detail {
-
-/// What each rank says of itself where a communicator is divided.
-struct part {
-  static constexpr std::int64_t nobody = -1;
-  std::int64_t colour = nobody;  ///< which of the new communicators it joins; negative: none
-  std::int64_t key = 0;          ///< where in it: by key, then by rank
-  std::uint64_t terms = 0;       ///< what all must have alike
-  /// Of a communicator that this rank would lead. Used or not: where this fails, others may have got that far.
-  std::int64_t number = 0;
-  /// Of this rank's process, in the arena: for a communicator in which it is the first of it.
-  fabric::board_ticket board{};
-};
-
 namespace {
 
 /// The node of this rank, where all ranks know it by the same number.
@@ -61,31 +49,6 @@ void check_list(const communicator_state& state, const char* operation, std::spa
     its = true;
   }
 }
-
-/// What all ranks say of themselves, by rank: one copy for the ranks of a process, where they meet in its memory.
-class parts {
- public:
-  /// The call that gathers them.
-  request gathering(communicator_state& state, const part& mine) {
-    request call;
-    call.what = collective::allgather;
-    call.in = &mine;
-    call.in_count = sizeof mine;
-    call.out_count = bytes_ = sizeof mine * static_cast<std::size_t>(state.size());
-    if (joins(state, call)) {
-      call.common_output = &memory_;
-    } else {
-      memory_ = std::make_shared_for_overwrite<std::byte[]>(bytes_);
-      call.out = memory_.get();
-    }
-    return call;
-  }
-  std::span<const part> all() const { return {reinterpret_cast<const part*>(memory_.get()), bytes_ / sizeof(part)}; }
-
- private:
-  std::size_t bytes_ = 0;
-  std::shared_ptr<std::byte[]> memory_;
-};
 
 /// Sends `parts` to that rank, or receives some of it: how many bytes. Blocks.
 template <class Operation, class Byte>
@@ -226,42 +189,81 @@ std::shared_ptr<const fabric::group> group_of(communicator_state& state, std::si
   return members;
 }
 
-}  // namespace
-}  // namespace detail
-
 /// `gather` returns what all ranks say of themselves, with `mine` among it.
 template <class Gather>
-std::optional<communicator> communicator::divide_by(const char* operation, detail::part mine, const Gather& gather) {
-  const detail::sole_call::making one(state_->self->dividing, *state_, operation);
-  const detail::traced_call traced(*state_, operation);
-  mine.number = state_->self->next_communicator++;
-  fabric::arena_boards* const boards = state_->host.boards();
-  if (boards != nullptr) mine.board = boards->claim();
-  try {
-    return join(mine, gather(mine));
-  } catch (...) {  // others may have got it
-    if (boards != nullptr) boards->abandon(mine.board);
-    state_->host.messages().refuse(state_->self->job_rank, static_cast<std::uint32_t>(mine.number));
-    throw;
-  }
+std::optional<communicator> divide_by(communicator_state& state, const char* operation, const part& as,
+                                      const Gather& gather) {
+  const sole_call::making one(state.self->dividing, state, operation);
+  const traced_call traced(state, operation);
+  offer mine(state, as);
+  return mine.join(gather(mine.says()));
 }
 
-std::optional<communicator> communicator::join(const detail::part& mine, std::span<const detail::part> all) {
-  fabric::arena_boards* const boards = state_->host.boards();
-  if (all[static_cast<std::size_t>(rank())].colour < 0) {
-    if (boards != nullptr) boards->give_back(mine.board);
+}  // namespace
+
+offer::offer(communicator_state& state, const part& as) : state_(state), says_(as) {
+  says_.number = state_.self->next_communicator++;
+  state_.host.messages().begin_division(state_.self->job_rank);
+  if (fabric::arena_boards* const boards = state_.host.boards()) says_.board = boards->claim();
+}
+
+offer::~offer() {
+  const int rank = state_.self->job_rank;
+  if (!has_joined_) {
+    if (fabric::arena_boards* const boards = state_.host.boards()) boards->abandon(says_.board);
+    try {
+      state_.host.messages().refuse(rank, static_cast<std::uint32_t>(says_.number));
+    } catch (const std::bad_alloc&) {  // then they hear of it when this rank ends
+    }
+  }
+  state_.host.messages().end_division(rank);
+}
+
+std::optional<communicator> offer::join(std::span<const part> all) {
+  fabric::arena_boards* const boards = state_.host.boards();
+  const auto rank = static_cast<std::size_t>(state_.member.rank);
+  if (all[rank].colour < 0) {
+    if (boards != nullptr) boards->give_back(says_.board);
+    has_joined_ = true;
     return std::nullopt;
   }
-  const detail::standing here(static_cast<std::size_t>(rank()), all);
-  auto members = detail::group_of(*state_, here.first, all);
-  auto made = std::make_shared<detail::communicator_state>(state_->host, state_->self, std::move(members), here.place);
-  if (boards != nullptr && !made->uses(mine.board)) boards->give_back(mine.board);
+  const standing here(rank, all);
+  auto members = group_of(state_, here.first, all);
+  auto made = std::make_shared<communicator_state>(state_.host, state_.self, std::move(members), here.place);
+  has_joined_ = true;
+  if (boards != nullptr && !made->uses(says_.board)) boards->give_back(says_.board);
   return communicator(std::move(made));
 }
 
+request parts::gathering(communicator_state& state, const part& mine) {
+  request call;
+  call.what = collective::allgather;
+  call.in = &mine;
+  call.in_count = sizeof mine;
+  call.out_count = bytes_ = sizeof mine * static_cast<std::size_t>(state.size());
+  if (joins(state, call)) {
+    call.common_output = &memory_;
+  } else {
+    memory_ = std::make_shared_for_overwrite<std::byte[]>(bytes_);
+    call.out = memory_.get();
+  }
+  return call;
+}
+
+std::span<const part> parts::all(const communicator_state& state, const char* operation) const {
+  const std::span all(reinterpret_cast<const part*>(memory_.get()), bytes_ / sizeof(part));
+  for (std::size_t r = 1; r < all.size(); ++r)
+    if (all[r].terms != all[0].terms)
+      throw error(errc::mismatched_call,
+                  where(state, operation) + ": rank " + std::to_string(r) + " lists others than rank 0 does");
+  return all;
+}
+
+}  // namespace detail
+
 std::optional<communicator> communicator::divide(const char* operation, const detail::part& as) {
   detail::parts gathered;
-  return divide_by(operation, as, [&](const detail::part& mine) {
+  return detail::divide_by(*state_, operation, as, [&](const detail::part& mine) {
     std::optional<std::vector<int>> missing;
     try {
       run(gathered.gathering(*state_, mine));
@@ -272,17 +274,19 @@ std::optional<communicator> communicator::divide(const char* operation, const de
     }
     // What was in flight, into memory of this call, has been dropped with the error that owned it.
     if (missing) detail::throw_timed_out(detail::where(*state_, operation), std::move(*missing));
-    const std::span<const detail::part> all = gathered.all();
-    for (std::size_t r = 1; r < all.size(); ++r)
-      if (all[r].terms != all[0].terms)
-        throw error(errc::mismatched_call, detail::where(*state_, operation) + ": rank " + std::to_string(r) +
-                                               " lists others than rank 0 does");
-    return all;
+    return gathered.all(*state_, operation);
   });
 }
 
+pending_communicator communicator::start_division(const char* operation, const detail::part& as) {
+  const detail::sole_call::making one(state_->self->dividing, *state_, operation);
+  auto begun = std::make_unique<detail::division>(state_, operation, as);
+  begun->exchange = start(begun->gathered.gathering(*state_, begun->mine.says()));
+  return pending_communicator(std::move(begun));
+}
+
 communicator communicator::shrink() {
-  return *divide_by("shrink", {0, rank()}, [&](const detail::part& mine) {
+  return *detail::divide_by(*state_, "shrink", {0, rank()}, [&](const detail::part& mine) {
     auto given = detail::gather_of_survivors<detail::survivors_call::shrink>(*state_, mine);
     if (given.all()[static_cast<std::size_t>(rank())].colour < 0)
       throw error(errc::operation_failed,
@@ -298,7 +302,7 @@ communicator communicator::grow() {
     throw error(errc::invalid_argument, detail::where(*state_, "grow") + ": the program of this rank has ended");
   // None of them calls another of these.
   detail::gather_of_survivors<detail::survivors_call::grow>(*state_, std::byte{});
-  auto grown = everyone->divide_by("grow", {0, rank()}, [&](const detail::part& mine) {
+  auto grown = detail::divide_by(*everyone->state_, "grow", {0, rank()}, [&](const detail::part& mine) {
     detail::communicator_state& all = *everyone->state_;
     const detail::growing says{mine, state_->id(), size()};
     return detail::parts_of_growing(all, detail::gather_of_survivors<detail::survivors_call::grow>(all, says).all());
@@ -312,19 +316,20 @@ communicator communicator::grow() {
 /// By an agreement, so that a death meanwhile is one of the world's, not of those that start.
 std::optional<communicator> communicator::without_spares() {
   const auto ranks = static_cast<std::size_t>(size() - state_->host.settings().spares);
-  return divide_by("start", {state_->self->is_spare ? detail::part::nobody : 0, rank()}, [&](const detail::part& mine) {
-    const auto given = detail::gather_of_survivors<detail::survivors_call::start>(*state_, mine);
-    std::vector<detail::part> all(given.all().begin(), given.all().end());
-    for (std::size_t r = 0; r < ranks; ++r)  // the dead, too, have their ranks
-      if (all[r].colour < 0) all[r] = {0, static_cast<std::int64_t>(r), 0, mine.number};
-    return all;
-  });
+  return detail::divide_by(
+      *state_, "start", {state_->self->is_spare ? detail::part::nobody : 0, rank()}, [&](const detail::part& mine) {
+        const auto given = detail::gather_of_survivors<detail::survivors_call::start>(*state_, mine);
+        std::vector<detail::part> all(given.all().begin(), given.all().end());
+        for (std::size_t r = 0; r < ranks; ++r)  // the dead, too, have their ranks
+          if (all[r].colour < 0) all[r] = {0, static_cast<std::int64_t>(r), 0, mine.number};
+        return all;
+      });
 }
 
 std::optional<communicator> communicator::await_rank() {
   for (;;) {
     bool grows = false;
-    auto got = divide_by("grow", {}, [&](const detail::part& mine) {
+    auto got = detail::divide_by(*state_, "grow", {}, [&](const detail::part& mine) {
       const detail::growing says{mine, 0, detail::growing::spare};
       const auto given = detail::gather_of_survivors<detail::survivors_call::grow>(*state_, says);
       grows = std::ranges::any_of(given.all(), &detail::growing::grows);
@@ -338,10 +343,14 @@ bool communicator::is_replacement() const noexcept { return state_->self->is_spa
 
 std::optional<communicator> communicator::split(int colour, int key) { return divide("split", {colour, key}); }
 
+pending_communicator communicator::isplit(int colour, int key) { return start_division("isplit", {colour, key}); }
+
 communicator communicator::dup() { return *divide("dup", {0, rank()}); }
 
+pending_communicator communicator::idup() { return start_division("idup", {0, rank()}); }
+
 communicator communicator::alone() {
-  return *divide_by("alone", {0, 0}, [&](const detail::part& mine) {
+  return *detail::divide_by(*state_, "alone", {0, 0}, [&](const detail::part& mine) {
     std::vector<detail::part> all(static_cast<std::size_t>(size()));
     all[static_cast<std::size_t>(rank())] = mine;
     return all;
@@ -355,8 +364,8 @@ communicator communicator::create(std::span<const int> ranks, int tag) {
   if (mine == ranks.end())
     throw error(errc::invalid_argument,
                 detail::where(*state_, "create") + ": this rank is not listed; those that are call it, and they alone");
-  return *divide_by("create", {0, mine - ranks.begin(), detail::hash_of(ranks)},
-                    [&](const detail::part& own) { return detail::exchange_among(*state_, ranks, own, tag); });
+  return *detail::divide_by(*state_, "create", {0, mine - ranks.begin(), detail::hash_of(ranks)},
+                            [&](const detail::part& own) { return detail::exchange_among(*state_, ranks, own, tag); });
 }
 
 communicator communicator::split_by_node(int key) { return *divide("split_by_node", {detail::node_of(*state_), key}); }

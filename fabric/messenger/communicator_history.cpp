@@ -14,6 +14,7 @@ std::uint64_t leader_and_rank(const room_key& key) {
 }  // namespace
 
 void communicator_history::join(const room_key& key) {
+  joined_.add(key, {});
   std::uint32_t& latest = latest_[leader_and_rank(key)];
   latest = std::max(latest, static_cast<std::uint32_t>(key.communicator));
 }
@@ -32,9 +33,20 @@ void communicator_history::miss_from(std::uint64_t communicator, std::uint32_t n
   }
 }
 
-bool communicator_history::has_passed(const room_key& key) const {
+bool communicator_history::is_behind(const room_key& key) const {
   const auto latest = latest_.find(leader_and_rank(key));
   return latest != latest_.end() && static_cast<std::uint32_t>(key.communicator) <= latest->second;
+}
+
+bool communicator_history::has_passed(const room_key& key) const {
+  return is_behind(key) && (!dividing_.contains(key.rank) || joined_.find(key) != nullptr);
+}
+
+bool communicator_history::end_division(std::int32_t rank) noexcept {
+  const auto found = dividing_.find(rank);
+  if (--found->second != 0) return false;
+  dividing_.erase(found);
+  return true;
 }
 
 }  // namespace weft::fabric

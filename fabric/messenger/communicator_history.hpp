@@ -57,19 +57,30 @@ class latest_entries {
   std::deque<Key> order_;
 };
 
-/// An id is its leader's rank in the world, in the high half, and the leader's counter. Making a communicator is
-/// collective among all ranks that can be in it, so each rank joins those of one leader in the order of their counters:
-/// it is enough to know the latest, and which ranks are in a communicator now (which the engine knows). The order in
-/// which they are left does not matter.
+/// An id is its leader's rank in the world, in the high half, and the leader's counter. A rank begins to divide before
+/// anybody can get the communicator, so where it divides nothing now it joins none any more that is earlier than the
+/// latest of the same leader: it is enough to know that, and which ranks are in a communicator now (which the engine
+/// knows). Where it divides several at a time, it joins them in any order: then the latest joins of this process are
+/// known one by one. The order in which they are left does not matter.
 class communicator_history {
  public:
   /// Failures beyond these are forgotten, the oldest first: enough that nothing on its way still asks for one.
   static constexpr std::size_t failures_kept = 1024;
 
+  /// Joins beyond these are forgotten while ranks divide.
+  static constexpr std::size_t joins_kept = 1024;
+
   void join(const room_key& key);
-  /// Whether the rank joined this communicator, or one of the same leader that came later. Where it is not in it now,
-  /// it never will be.
+  /// Whether the rank joined this communicator, or would have done so before it joined a later one of the same leader.
+  /// Where it is not in it now, it never will be. False where that is not known, as it divides a communicator.
   bool has_passed(const room_key& key) const;
+  /// Whether the rank joined this communicator, or one of the same leader that came later.
+  bool is_behind(const room_key& key) const;
+
+  /// That rank of the world, of this process, divides a communicator from now on.
+  void begin_division(std::int32_t rank) { ++dividing_[rank]; }
+  /// No more. Whether that was the last.
+  bool end_division(std::int32_t rank) noexcept;
 
   /// The communicator has failed: for ranks that join it later.
   void fail(std::uint64_t communicator, std::exception_ptr why) { failed_.add(communicator, std::move(why)); }
@@ -95,6 +106,8 @@ class communicator_history {
   struct nothing {};
 
   std::unordered_map<std::uint64_t, std::uint32_t> latest_;  ///< counter, by leader and rank
+  std::unordered_map<std::int32_t, int> dividing_;           ///< how many, of ranks that do
+  latest_entries<room_key, nothing, room_hash> joined_{joins_kept};
   latest_entries<std::uint64_t, std::exception_ptr> failed_{failures_kept};
   latest_entries<room_key, nothing, room_hash> left_failed_{failures_kept};
   latest_entries<room_key, nothing, room_hash> refused_{failures_kept};

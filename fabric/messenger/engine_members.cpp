@@ -41,6 +41,15 @@ void engine::refuse(std::int32_t rank, std::uint32_t offered) {
   agreements_.look_again();
 }
 
+/// Whoever waits for a rank that had left, and might have been about to join instead, is told.
+void engine::end_division(std::int32_t rank) {
+  rooms_.end_division(rank, [this](room& left) {
+    while (auto message = left.messages.take_any_unexpected()) drop(std::move(message));
+    drop_early_grants(left, stopped::left);
+  });
+  agreements_.look_again();
+}
+
 /// A rank of this process that did not get the communicator: the member's fails.
 void engine::miss_who_refused(participant& member) {
   const group& members = *member.members;

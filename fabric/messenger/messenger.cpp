@@ -163,6 +163,12 @@ std::vector<int> messenger::lost() {
 void messenger::refuse(int rank, std::uint32_t offered) {
   while_held([&] { engine_->refuse(rank, offered); });
 }
+void messenger::begin_division(int rank) {
+  while_held([&] { engine_->members().begin_division(rank); });
+}
+void messenger::end_division(int rank) {
+  while_held([&] { engine_->end_division(rank); });
+}
 bool messenger::has_left(std::uint64_t communicator, std::int32_t rank) {
   const engine_holder holder(*engine_);
   return engine_->members().has_left({communicator, rank});

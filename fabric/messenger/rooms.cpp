@@ -15,6 +15,7 @@ room* rooms::find_or_make(const room_key& key) {
   auto found = rooms_.find(key);
   if (found == rooms_.end()) {
     if (history_.has_passed(key)) return nullptr;
+    if (history_.is_behind(key)) doubtful_.push_back(key);
     found = rooms_.emplace(key, std::make_unique<room>()).first;
   }
   last_key_ = key;

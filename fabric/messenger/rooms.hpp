@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 #include <weft/fabric/collective_sequence.hpp>
 #include <weft/fabric/participant.hpp>
 
@@ -63,6 +64,27 @@ class rooms {
   bool has_refused(std::int32_t rank, std::uint32_t offered) const {
     return history_.has_refused(offered_key(rank, offered));
   }
+  /// That rank divides a communicator from now on. Throws std::bad_alloc.
+  void begin_division(std::int32_t rank) { history_.begin_division(rank); }
+  /// No more: calls `drop` with each room that has come to be since it might have been of one that it has not joined,
+  /// and is of one that it has passed.
+  template <class Drop>
+  void end_division(std::int32_t rank, Drop&& drop) {
+    if (!history_.end_division(rank)) return;
+    for (std::size_t i = 0; i < doubtful_.size();) {
+      const room_key key = doubtful_[i];
+      if (key.rank != rank) {
+        ++i;
+        continue;
+      }
+      doubtful_.erase(doubtful_.begin() + static_cast<std::ptrdiff_t>(i));
+      if (const auto found = rooms_.find(key); found != rooms_.end() && found->second->owner == nullptr) {
+        drop(*found->second);
+        rooms_.erase(key);
+        last_room_ = nullptr;
+      }
+    }
+  }
   /// All have left but that communicator.
   void retire(std::uint64_t but) noexcept { retired_but_ = but; }
 
@@ -83,6 +105,7 @@ class rooms {
   room_key last_key_;
   room* last_room_ = nullptr;  // of last_key_
   communicator_history history_;
+  std::vector<room_key> doubtful_;  ///< see end_division()
   std::optional<std::uint64_t> retired_but_;
 };
 

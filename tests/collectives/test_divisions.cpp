@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <stdexcept>
+#include <weft/deadline.hpp>
 #include <weft/topology/affinity.hpp>
 
 #include "run_ranks.hpp"
@@ -194,6 +196,187 @@ TEST_CASE("who creates with a rank that has left the communicator hears of it", 
         refused = true;
       }
       expect(refused, "nothing is made without the third rank");
+    }
+    world.barrier();
+  });
+}
+
+namespace {
+
+/// Ranks in one process, in many, in both, and on two nodes.
+job some_ranks() {
+  const int kind = GENERATE(0, 1, 2, 3);
+  job what = kind == 0 ? small_job(1, 4) : kind == 1 ? small_job(4) : small_job(2, 2);
+  if (kind == 3) what.nodes = {"a", "b"};
+  return what;
+}
+
+/// A message to the next rank and a sum: of a communicator that nobody else uses now.
+void use_all_of(weft::communicator& made) {
+  std::vector<int> sent(1, made.rank()), got(1), one(2000, 1), all(2000);
+  const int next = (made.rank() + 1) % made.size(), last = (made.rank() + made.size() - 1) % made.size();
+  made.sendrecv(sent, next, 3, got, last, 3);
+  expect(got[0] == last, "what the last rank sent");
+  made.allreduce(one, all, weft::sum);
+  expect(all[0] == made.size() && all[1999] == made.size(), "ranks, found ", all[0]);
+}
+
+}  // namespace
+
+TEST_CASE("communicators that are started together are waited for in any order", "[communicators]") {
+  job what = some_ranks();
+  what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+  run_ranks(what, [](weft::communicator& world) {
+    std::mt19937_64 random(seed_of_this_run() + static_cast<std::uint64_t>(world.rank()));
+    for (int round = 0; round < 8; ++round) {
+      std::optional<weft::communicator> parent = world.dup();
+      std::vector<weft::pending_communicator> begun;
+      begun.push_back(world.idup());
+      begun.push_back(parent->isplit(world.rank() % 2, -world.rank()));
+      begun.push_back(world.isplit(world.rank() == 1 ? -1 : 0));
+      auto between = world.dup();
+      begun.push_back(parent->idup());
+      use_all_of(between);
+      if (round % 2 == 0) parent.reset();
+      std::vector<std::size_t> order{0, 1, 2, 3};
+      std::shuffle(order.begin(), order.end(), random);
+      std::vector<std::optional<weft::communicator>> made(4);
+      for (const std::size_t i : order) {
+        while (random() % 2 == 0 && !begun[i].test()) {
+        }
+        expect(begun[i].valid(), "it has not been waited for");
+        made[i] = begun[i].wait();
+        expect(!begun[i].valid() && !begun[i].done(), "it has been waited for");
+        // A message to a rank that may not have it yet.
+        if (made[i]) made[i]->send(std::span(&round, 1), (made[i]->rank() + 1) % made[i]->size(), 7);
+      }
+      expect(made[0] && made[1] && made[3] && made[2].has_value() == (world.rank() != 1), "those of a colour");
+      expect(made[1]->size() == 2 && made[1]->rank() == 1 - world.rank() / 2, "half of the ranks, backwards");
+      for (auto& each : made) {
+        if (!each) continue;
+        int got = -1;
+        each->recv(std::span(&got, 1), weft::any_source, 7);
+        expect(got == round, "what the rank before sent when it had it");
+        use_all_of(*each);
+      }
+    }
+  });
+}
+
+TEST_CASE("ranks start to divide different communicators in different orders", "[communicators]") {
+  run_ranks(some_ranks(), [](weft::communicator& world) {
+    auto one = world.dup(), other = world.dup();
+    for (int round = 0; round < 20; ++round) {
+      const bool first = (world.rank() + round) % 2 == 0;
+      weft::pending_communicator begun;
+      if (first) begun = one.idup();
+      auto blocking = other.dup();
+      if (!first) begun = one.idup();
+      use_all_of(blocking);
+      auto started = begun.wait();
+      use_all_of(*started);
+    }
+  });
+}
+
+TEST_CASE("who drops a communicator that is pending has left it", "[communicators]") {
+  run_ranks(some_ranks(), [](weft::communicator& world) {
+    for (int round = 0; round < 20; ++round) {  // more than there are boards
+      auto begun = world.idup();
+      if (world.rank() == 2) {
+        weft::pending_communicator other = world.isplit(0);
+        begun = std::move(other);  // drops the first
+        auto second = begun.wait();
+        use_all_of(*second);
+      } else {
+        auto second = world.split(0);
+        use_all_of(*second);
+        auto made = begun.wait();
+        expect(made->size() == world.size(), "the others have it");
+        // Who waits for messages of it asks after a second.
+        if (round == 0) expect_error(weft::errc::mismatched_call, [&] { made->barrier(); });
+      }
+    }
+    use_all_of(world);
+  });
+}
+
+TEST_CASE("a division that an exception drops ends the communicator that is divided", "[communicators]") {
+  run_ranks(some_ranks(), [](weft::communicator& world) {
+    auto parent = world.dup();
+    if (world.rank() == 0) {
+      try {
+        auto begun = parent.idup();
+        throw std::runtime_error("something else");
+      } catch (const std::runtime_error&) {
+      }
+    } else {
+      std::vector<int> nothing(1);
+      expect_error(weft::errc::revoked, [&] { parent.recv(nothing, 0); });
+      expect_error(weft::errc::revoked, [&] { static_cast<void>(parent.idup().wait()); });
+    }
+    use_all_of(world);
+  });
+}
+
+TEST_CASE("a wait for a pending communicator may be late, and fail", "[communicators]") {
+  using namespace std::chrono_literals;
+  run_ranks(some_ranks(), [](weft::communicator& world) {
+    const int last = world.size() - 1;
+    std::vector<int> note(1);
+    if (world.rank() == last) {
+      for (int rank = 0; rank < last; ++rank) world.recv(note, rank);
+      auto made = world.idup().wait();
+      use_all_of(*made);
+    } else {
+      auto begun = world.idup();
+      {
+        const weft::deadline limit(1ms);
+        const auto text = expect_error(weft::errc::timed_out, [&] { begun.wait(); });
+        expect_text(text, "idup on rank " + std::to_string(world.rank()));
+      }
+      expect(begun.valid() && !begun.done() && !begun.wait_for(1ms), "it is late");
+      world.send(note, last);
+      expect(begun.wait_for(1min) && begun.done() && begun.test(), "all have started it");
+      auto made = begun.wait();
+      use_all_of(*made);
+    }
+    weft::pending_communicator none;
+    expect_error(weft::errc::invalid_argument, [&] { none.wait(); });
+    expect_error(weft::errc::invalid_argument, [&] { none.test(); });
+
+    auto doomed = world.dup();
+    std::optional<weft::pending_communicator> begun;
+    if (world.rank() == last)
+      doomed.revoke();
+    else
+      begun = doomed.isplit(0);
+    if (begun) {
+      const auto text = expect_error(weft::errc::revoked, [&] { begun->wait(); });
+      expect_text(text, "isplit on rank " + std::to_string(world.rank()));
+      expect(!begun->valid(), "it has ended");
+    }
+    use_all_of(world);
+  });
+}
+
+TEST_CASE("who sends to a rank that left long ago is told when that divides nothing any more", "[communicators]") {
+  run_ranks(GENERATE(0, 1) == 0 ? small_job(1, 2) : small_job(2), [](weft::communicator& world) {
+    std::optional<weft::communicator> first = world.dup();
+    if (world.rank() == 1) first.reset();
+    for (int i = 0; i < 1100; ++i) auto each = world.dup();  // more than are known one by one
+    int note = 0;
+    auto begun = world.rank() == 1 ? world.idup() : weft::pending_communicator();
+    world.sendrecv(std::span(&note, 1), 1 - world.rank(), 0, std::span(&note, 1), 1 - world.rank(), 0);
+    if (world.rank() == 0) {
+      auto to_nobody = first->issend(std::vector<int>(5000, 1), 1);
+      begun = world.idup();
+      auto made = begun.wait();
+      to_nobody.wait();
+      use_all_of(*made);
+    } else {
+      auto made = begun.wait();
+      use_all_of(*made);
     }
     world.barrier();
   });

@@ -28,6 +28,7 @@
 #include <weft/handle.hpp>
 #include <weft/matched_message.hpp>
 #include <weft/operators.hpp>
+#include <weft/pending_communicator.hpp>
 #include <weft/plan.hpp>
 #include <weft/request.hpp>
 
@@ -341,10 +342,13 @@ class communicator {
     return make_plan(detail::combining(collective::exscan, in, out, op));
   }
 
-  // Communicators. Collective over this communicator, blocking.
+  // Communicators. Collective over this communicator, blocking but for those with an i in front.
 
   /// One communicator for each colour, ranked by key, then by rank here. A negative colour gets none.
   std::optional<communicator> split(int colour, int key = 0);
+  /// The same, started: the ranks exchange colours and keys while this one does something else
+  /// (pending_communicator.hpp). In the order of the other collectives of this communicator.
+  [[nodiscard]] pending_communicator isplit(int colour, int key = 0);
   /// The ranks of this rank's node, ranked likewise.
   communicator split_by_node(int key = 0);
   /// The ranks of this rank's node whose threads are confined to the same NUMA node. The ranks of a node that are
@@ -355,6 +359,7 @@ class communicator {
   std::optional<communicator> subset(std::span<const int> ranks);
   /// The same ranks with a matching space of their own.
   communicator dup();
+  [[nodiscard]] pending_communicator idup();
   /// The same as `subset`, made by the ranks of the list alone: each of them calls it with the same list, and no other
   /// rank does. Where several are made at a time by the same ranks, the tag tells them apart; it is no tag of messages,
   /// but nobody receives or probes with any_tag meanwhile. Blocks until all have called, whatever deadline there is.
@@ -418,9 +423,7 @@ class communicator {
   detail::begun_operation begin(detail::request call, bool is_counted);
   plan make_plan(detail::request call);
   std::optional<communicator> divide(const char* operation, const detail::part& as);
-  template <class Gather>
-  std::optional<communicator> divide_by(const char* operation, detail::part mine, const Gather& gather);
-  std::optional<communicator> join(const detail::part& mine, std::span<const detail::part> all);
+  pending_communicator start_division(const char* operation, const detail::part& as);
   /// Of all ranks of the job those that are no spares. Collective, blocking.
   std::optional<communicator> without_spares();
   /// On a spare, of all ranks of the job: blocks until it has got a rank. Empty: the programs of all others have ended.

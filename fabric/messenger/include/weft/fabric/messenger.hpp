@@ -127,6 +127,10 @@ class messenger final : public pollable {
   /// A rank of this process, of that number in the world, did not get the communicator of which it had offered to be
   /// the leader by this counter (group::offered): others that have got it fail where they wait for it.
   void refuse(int rank, std::uint32_t offered);
+  /// A rank of this process, of that number in the world, divides a communicator. Until all that it has begun to divide
+  /// are ended, it may join those that it gets in any order.
+  void begin_division(int rank);
+  void end_division(int rank);
   /// Whether that rank, of that number in the world and of this process, was in the communicator, and has left it.
   bool has_left(std::uint64_t communicator, std::int32_t rank);
   /// The ranks of this process take part in nothing any more but in that communicator: whoever still waits for one of
