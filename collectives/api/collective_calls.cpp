@@ -11,6 +11,7 @@
 #include <weft/calls/kept_call.hpp>
 #include <weft/calls/make_plan.hpp>
 #include <weft/calls/memory_way.hpp>
+#include <weft/calls/packed_blocks.hpp>
 #include <weft/calls/prepared_calls.hpp>
 #include <weft/calls/time_out.hpp>
 #include <weft/calls/traced_call.hpp>
@@ -199,6 +200,25 @@ class pending_at_front final : public pending_by_another {
   front_result result_;
 };
 
+/// One whose blocks are packed: another one, of scratch memory, which is unpacked in the end.
+class pending_packed final : public pending_by_another {
+ public:
+  pending_packed(std::shared_ptr<communicator_state> state, const char* operation, packed_blocks&& blocks)
+      : pending_by_another(std::move(state), operation), blocks_(std::move(blocks)) {
+    blocks_.pack();
+  }
+  ~pending_packed() override { other.reset(); }  // it uses the blocks' memory
+  const request& packed() const noexcept { return blocks_.call(); }
+  void deliver() noexcept override {
+    other->deliver();
+    if (std::exchange(is_due_, false)) blocks_.unpack();
+  }
+
+ private:
+  packed_blocks blocks_;
+  bool is_due_ = true;
+};
+
 /// A reproducible sum: another collective, of accumulators, that ends with their values.
 class pending_reproducible final : public pending_by_another {
  public:
@@ -266,6 +286,13 @@ void communicator::run(detail::request call) {
     return run_until(*limit, std::move(call));
   const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
   const detail::traced_collective_call traced(*state_, call);
+  if (call.is_strided()) {
+    const auto blocks = detail::packed_blocks::of(*state_, call);
+    blocks.pack();
+    detail::request packed = blocks.call();
+    finish(packed);
+    return blocks.unpack();
+  }
   if (!call.reproducible) return finish(call);
   const detail::request_shape shape =
       detail::telling_refusals(*state_, [&] { return detail::know(*state_, call).shape; });
@@ -324,6 +351,12 @@ void communicator::run_until(const time_limit& limit, detail::request call) {
 
 /// Counts it as a started call, if it is to be counted here.
 detail::begun_operation communicator::begin(detail::request call, bool is_counted) {
+  if (call.is_strided()) {
+    auto begun = std::make_unique<detail::pending_packed>(state_, schedules::call_name(call.what),
+                                                          detail::packed_blocks::of(*state_, call));
+    begun->other = begin(begun->packed(), is_counted);
+    return begun;
+  }
   const detail::known_call& known =
       detail::telling_refusals(*state_, [&]() -> decltype(auto) { return detail::know(*state_, call); });
   const detail::request_shape shape = known.shape;

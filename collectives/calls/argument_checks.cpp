@@ -138,16 +138,6 @@ void check_uneven_blocks(const communicator_state& state, const request& call, c
     check_count(state, call, "output", call.out_count, own, false);
 }
 
-/// Counts and displacements are as many as ranks.
-void check_lists(const communicator_state& state, const request& call) {
-  total(state, call, call.counts);
-  if (!call.displaced) return;
-  // Of an all-to-all one of the two buffers may be.
-  if (call.what != collective::alltoall || !call.displacements.empty())
-    check_displacements(state, call, call.displacements);
-  if (!call.received_displacements.empty()) check_displacements(state, call, call.received_displacements);
-}
-
 /// Input and output, which overlap, are those of a call in place.
 void check_in_place(const communicator_state& state, const request& call, const request_shape& shape) {
   const auto* const in = static_cast<const std::byte*>(call.in);
@@ -181,6 +171,16 @@ void refuse_tag(const communicator_state& state, const char* operation, int tag,
 
 void refuse_memory(const communicator_state& state, const char* operation, std::size_t bytes) {
   refuse(state, operation, "a buffer of " + std::to_string(bytes) + " bytes at address 0");
+}
+
+void check_lists(const communicator_state& state, const request& call) {
+  total(state, call, call.counts);
+  if (call.what == collective::alltoall) total(state, call, call.received);
+  if (!call.displaced) return;
+  // Of an all-to-all one of the two buffers may be.
+  if (call.what != collective::alltoall || !call.displacements.empty())
+    check_displacements(state, call, call.displacements);
+  if (!call.received_displacements.empty()) check_displacements(state, call, call.received_displacements);
 }
 
 request_shape check_counts(const communicator_state& state, const request& call) {

@@ -55,13 +55,6 @@ void find_out(communicator_state& state, const request& call, known_call& known)
   if (known.goes == way::node) prepare_between(known, call);
 }
 
-void learn_to_announce(communicator_state& state) {
-  auto its = std::make_unique<known_call>();
-  find_out(state, exchange_of(state, nullptr, nullptr), *its);
-  state.announces_by = its->goes == way::messages ? exchange_by_messages(state) : nullptr;
-  state.announcing = std::move(its);
-}
-
 }  // namespace
 
 bool joins(const communicator_state& state, const request& call) {
@@ -91,8 +84,16 @@ bool meets_on_node(const communicator_state& state, const request& call) {
   return state.here->between().meet_on_nodes(call.what, call);
 }
 
+void learn_to_announce(communicator_state& state) {
+  if (!state.host.settings().check || state.announcing != nullptr) return;
+  auto its = std::make_unique<known_call>();
+  find_out(state, exchange_of(state, nullptr, nullptr), *its);
+  state.announces_by = its->goes == way::messages ? exchange_by_messages(state) : nullptr;
+  state.announcing = std::move(its);
+}
+
 known_call& learn(communicator_state& state, const request& call) {
-  if (state.host.settings().check && state.announcing == nullptr) learn_to_announce(state);
+  learn_to_announce(state);
   known_call& known = state.known.place_for(call);
   find_out(state, call, known);
   if (known_call::is_told_by_key(call)) known.key = call;

@@ -65,9 +65,12 @@ class planned_by_messages final : public planned_collective {
 
 }  // namespace
 
-std::unique_ptr<planned_collective> make_plan(const std::shared_ptr<communicator_state>& of, const request& call) {
-  const sole_call::making mine(of->collecting, *of, schedules::call_name(call.what));
+std::unique_ptr<planned_collective> make_plan(const std::shared_ptr<communicator_state>& of, const request& wanted) {
+  const sole_call::making mine(of->collecting, *of, schedules::call_name(wanted.what));
   const traced_call traced(*of, "plan");
+  std::optional<packed_blocks> packed;
+  if (wanted.is_strided()) packed = packed_blocks::of(*of, wanted);
+  const request& call = packed ? packed->call() : wanted;
   const known_call& known = telling_refusals(*of, [&]() -> decltype(auto) { return know(*of, call); });
   const request_shape shape = known.shape;
   const counted_calls counted = known.counted;
@@ -79,6 +82,7 @@ std::unique_ptr<planned_collective> make_plan(const std::shared_ptr<communicator
     made = std::make_unique<planned_in_memory>(of, call, shape);
   }
   made->count_by(counted);
+  if (packed) made->pack_by(std::move(*packed));
   return made;
 }
 

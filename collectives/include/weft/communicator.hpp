@@ -133,6 +133,11 @@ class communicator {
   // root alone has, a call goes by messages, whatever memory the ranks share. Counts and displacements are copied:
   // their span may go once a call has started, or a plan is made. In place, this rank's own block of that buffer is
   // given as the buffer of one block.
+  //
+  // Blocks at displacements may be strided (weft::strided), so that an all-to-all transposes a matrix. They are copied
+  // into scratch memory, of as many elements, when a call or a plan starts, and out of it when it is over (when its
+  // handle or plan is waited for): then input and output may overlap as they like. How blocks lie is each rank's own
+  // matter; ranks that give no strides for the same call give displacements. The buffer of one block is in one piece.
 
   void barrier() { run({}); }
   [[nodiscard]] handle ibarrier() { return start({}); }

@@ -22,18 +22,46 @@ namespace weft {
 /// How many elements the block of each rank has.
 using block_counts = std::span<const std::size_t>;
 
+/// How the elements of a block lie that are not all together, in their order: in runs of `length` elements, each of
+/// which begins `stride` elements behind the one before. With `runs`, so many make an item, and each item begins `next`
+/// elements behind the one before. What is too short for a last run or item ends there.
+///
+///     {1, columns}              one column of a matrix that is kept by rows
+///     {3, columns}              three columns that are beside each other, row by row
+///     {1, columns, rows, 1}     columns that are beside each other, column by column
+struct strided {
+  std::size_t length = 1;
+  std::size_t stride = 1;
+  std::size_t runs = 0;  ///< 0: all
+  std::size_t next = 0;
+};
+
 /// Where the blocks of a buffer lie: of these counts one after another, by rank, or at displacements, in elements from
-/// the buffer's beginning, in any order. Blocks that are received into do not overlap. Made of whatever block_counts is
-/// made of, or of both: `{counts, displacements}`. The calls that take it copy it.
+/// the buffer's beginning, in any order; each in one piece, or strided, all alike or each in its own way. Blocks that
+/// are received into do not overlap. Made of whatever block_counts is made of, or of more: `{counts, displacements}`,
+/// `{counts, displacements, strided}`, or with a list of the last, of one for each rank. The calls that take it copy
+/// it.
 struct block_layout {
   template <class... From>
   requires std::constructible_from<block_counts, From...> block_layout(From&&... from)
       : counts(std::forward<From>(from)...) {}
   block_layout(block_counts of_each, block_counts where) : counts(of_each), displacements(where), displaced(true) {}
+  block_layout(block_counts of_each, block_counts where, const strided& how) : block_layout(of_each, where) {
+    alike = how;
+    strided_as = as::alike;
+  }
+  block_layout(block_counts of_each, block_counts where, std::span<const strided> how) : block_layout(of_each, where) {
+    strides = how;
+    strided_as = as::each;
+  }
 
   block_counts counts;
   block_counts displacements;
   bool displaced = false;
+  /// Each in one piece, or strided: all as `alike`, or each as `strides` say.
+  enum class as : unsigned char { whole, alike, each } strided_as = as::whole;
+  strided alike;
+  std::span<const strided> strides;
 };
 
 /// The same in a collective with a root: that every rank gives, or of `counts_at_root`.
@@ -114,6 +142,8 @@ struct request : request_arguments {
   // Not defaulted: compilers would then clear it at once by a string instruction, which takes longer than all the rest.
   request() noexcept {}
 
+  bool is_strided() const noexcept { return strided || received_strided; }
+
   void combine_by(const user_function& function) noexcept {
     custom = function;
     by = function.order == commutes ? custom_operator::commutes : custom_operator::keeps_order;
@@ -140,6 +170,8 @@ struct request : request_arguments {
   bool at_root = false;                   ///< in a gather or scatter: the counts are the root's alone
   bool displaced = false;                 ///< the blocks do not lie one after another, but, where these are not empty,
   std::span<const std::size_t> displacements, received_displacements;  ///< there
+  bool strided = false, received_strided = false;  ///< they are not in one piece each, but lie as these say, which
+  std::span<const weft::strided> strides, received_strides;  ///< live until the call has been started, or planned
   /// Of an all-gather of ranks that join: gets memory that all ranks of the process have together, in place of `out`.
   std::shared_ptr<std::byte[]>* common_output = nullptr;
 };
@@ -194,6 +226,11 @@ request combining(collective what, const R& in, S& out, const user_operator<T, F
   return call;
 }
 
+/// While those live.
+inline std::span<const strided> strides_of(const block_layout& blocks) {
+  return blocks.strided_as == block_layout::as::each ? blocks.strides : std::span(&blocks.alike, 1);
+}
+
 inline request with_counts(request call, const block_layout& blocks, const block_layout& received = {}) {
   call.uneven = true;
   call.counts = blocks.counts;
@@ -201,6 +238,10 @@ inline request with_counts(request call, const block_layout& blocks, const block
   call.displaced = blocks.displaced || received.displaced;
   call.displacements = blocks.displacements;
   call.received_displacements = received.displacements;
+  call.strided = blocks.strided_as != block_layout::as::whole;
+  call.received_strided = received.strided_as != block_layout::as::whole;
+  if (call.strided) call.strides = strides_of(blocks);
+  if (call.received_strided) call.received_strides = strides_of(received);
   return call;
 }
 

@@ -44,6 +44,9 @@ inline bool is_at_front(const request& call, const request_shape& shape) noexcep
   return call.what == collective::reduce_scatter && call.in == call.out && shape.before != 0 && shape.block != 0;
 }
 
+/// Counts and displacements are as many as ranks, and the counts add up to what memory can hold. Of a call that has
+/// them.
+void check_lists(const communicator_state& state, const request& call);
 /// What cannot be right on this rank, whatever the others give: in all but the buffers' addresses. Returns what the
 /// buffers hold.
 request_shape check_counts(const communicator_state& state, const request& call);

@@ -20,6 +20,9 @@ bool joins(const communicator_state& state, const request& call);
 /// another names the algorithm.
 bool meets_on_node(const communicator_state& state, const request& call);
 
+/// In the checked mode, before a call is announced or refused: finds out how calls are announced, unless that is known.
+void learn_to_announce(communicator_state& state);
+
 /// Finds out all of a call that is like none of the last.
 known_call& learn(communicator_state& state, const request& call);
 /// Checks a call's arguments (argument_checks.hpp), and says how it goes: until the next call.
