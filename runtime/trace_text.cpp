@@ -75,13 +75,16 @@ void add_arguments(std::string& to, const record& of, const kernel_name& kernel)
     return;
   }
   if (of.communicator != record::no_communicator) all.number("communicator", of.communicator);
-  if (of.number != record::no_number) all.number(of.peer == record::nobody ? "sequence" : "tag", of.number);
+  if (of.tagged)
+    all.number("tag", of.tag());
+  else if (of.number != record::no_number)
+    all.number("sequence", of.number);
   all.number("bytes", of.bytes);
   if (of.peer >= 0) all.number("peer", rank);
   all.text("algorithm", of.detail);
   all.text("form", name_of(of.made));
   all.text("road", name_of(of.by));
-  if (of.predicted > 0) {
+  if (!of.tagged && of.predicted > 0) {
     std::array<char, 32> us{};
     std::snprintf(us.data(), us.size(), "%.3f", static_cast<double>(of.predicted) * 1e6);
     all.begin("predicted_us") += us.data();

@@ -50,7 +50,8 @@ begun_operation an_ended_send() {
 }
 
 template <class Byte>
-void check_message(const communicator_state& state, const char* name, std::span<Byte> data, int peer, int tag) {
+void check_message(const communicator_state& state, const char* name, std::span<Byte> data, int peer,
+                   std::int64_t tag) {
   constexpr bool receives = !std::is_const_v<Byte>;
   check_rank(state, name, receives ? "source" : "destination", peer, receives);
   check_tag(state, name, tag, receives);
@@ -58,14 +59,16 @@ void check_message(const communicator_state& state, const char* name, std::span<
 }
 
 /// A short message, where it can leave now and nothing is recorded: see messenger::send_now.
-bool send_now(communicator_state& state, std::span<const std::byte> data, int to, int tag) {
+bool send_now(communicator_state& state, std::span<const std::byte> data, int to, std::int64_t tag) {
   return state.records == nullptr && state.host.messages().send_now(state.member, to, wire_tag(tag), data);
 }
 
-status what_of(const fabric::probed_message& found) { return {found.source, static_cast<int>(found.tag), found.bytes}; }
+status what_of(const fabric::probed_message& found) {
+  return {found.source, static_cast<std::int64_t>(found.tag), found.bytes};
+}
 
 /// What a probe finds now; nothing, after other fibers had their turn, where no message has come.
-std::optional<fabric::probed_message> look(communicator_state& state, const char* name, int from, int tag,
+std::optional<fabric::probed_message> look(communicator_state& state, const char* name, int from, std::int64_t tag,
                                            bool set_aside) {
   check_rank(state, name, "source", from, true);
   check_tag(state, name, tag, true);
@@ -82,7 +85,7 @@ std::optional<fabric::probed_message> look(communicator_state& state, const char
 }
 
 /// The same, blocking, as long as deadlines permit.
-fabric::probed_message look_until_found(communicator_state& state, const char* name, int from, int tag,
+fabric::probed_message look_until_found(communicator_state& state, const char* name, int from, std::int64_t tag,
                                         bool set_aside) {
   const traced_call traced(state, name, 0, from, tag);
   const time_limit* const limit = time_limit::current();
@@ -95,7 +98,7 @@ fabric::probed_message look_until_found(communicator_state& state, const char* n
 
 class planned_send final : public planned_operation {
  public:
-  planned_send(std::shared_ptr<communicator_state> its, std::span<const std::byte> data, int to, int tag)
+  planned_send(std::shared_ptr<communicator_state> its, std::span<const std::byte> data, int to, std::int64_t tag)
       : planned_operation(std::move(its), "plan_send") {
     prepare_message(operation_, state(), data, to, tag);
   }
@@ -107,7 +110,8 @@ class planned_send final : public planned_operation {
   void begin() override {
     operation_.done.reset();
     operation_.failure = nullptr;
-    if (send_now(state(), {operation_.data, operation_.bytes}, operation_.peer, static_cast<int>(operation_.tag)))
+    if (send_now(state(), {operation_.data, operation_.bytes}, operation_.peer,
+                 static_cast<std::int64_t>(operation_.tag)))
       operation_.done.set();
     else
       post(state(), operation_);
@@ -117,7 +121,7 @@ class planned_send final : public planned_operation {
 
 class planned_receive final : public planned_operation {
  public:
-  planned_receive(std::shared_ptr<communicator_state> its, std::span<std::byte> data, int from, int tag)
+  planned_receive(std::shared_ptr<communicator_state> its, std::span<std::byte> data, int from, std::int64_t tag)
       : planned_operation(std::move(its), "plan_recv") {
     prepare_message(operation_, state(), data, from, tag);
   }
@@ -136,7 +140,7 @@ class planned_receive final : public planned_operation {
 
 /// A trace names what its starts are.
 template <class Planned>
-void note_plan(Planned& made, const char* name, std::size_t bytes, int peer, int tag) {
+void note_plan(Planned& made, const char* name, std::size_t bytes, int peer, std::int64_t tag) {
   if (made.state().records != nullptr)
     made.note_as(traced_message(made.state(), name, bytes, peer, tag, trace::form::planned));
 }
@@ -160,7 +164,7 @@ int communicator::rank() const noexcept { return state_->member.rank; }
 int communicator::size() const noexcept { return state_->size(); }
 std::span<const int> communicator::members() const noexcept { return state_->member.members->world; }
 
-void communicator::send_bytes(std::span<const std::byte> data, int to, int tag) {
+void communicator::send_bytes(std::span<const std::byte> data, int to, std::int64_t tag) {
   detail::check_message(*state_, "send", data, to, tag);
   if (detail::send_now(*state_, data, to, tag)) return;
   if (const time_limit* const limit = time_limit::current(); limit != nullptr) [[unlikely]] {
@@ -176,7 +180,7 @@ void communicator::send_bytes(std::span<const std::byte> data, int to, int tag) 
   detail::finish(*state_, "send", send);
 }
 
-status communicator::receive_bytes(std::span<std::byte> data, int from, int tag) {
+status communicator::receive_bytes(std::span<std::byte> data, int from, std::int64_t tag) {
   if (const time_limit* const limit = time_limit::current(); limit != nullptr) [[unlikely]] {
     std::vector<handle> begun;
     begun.push_back(start_receive(data, from, tag, "recv"));
@@ -191,8 +195,8 @@ status communicator::receive_bytes(std::span<std::byte> data, int from, int tag)
   return detail::status_of(receive);
 }
 
-status communicator::exchange_bytes(std::span<const std::byte> data, int to, int send_tag, std::span<std::byte> into,
-                                    int from, int receive_tag) {
+status communicator::exchange_bytes(std::span<const std::byte> data, int to, std::int64_t send_tag,
+                                    std::span<std::byte> into, int from, std::int64_t receive_tag) {
   if (const time_limit* const limit = time_limit::current(); limit != nullptr) [[unlikely]] {
     std::vector<handle> begun;
     begun.push_back(start_receive(into, from, receive_tag, "sendrecv"));
@@ -215,7 +219,7 @@ status communicator::exchange_bytes(std::span<const std::byte> data, int to, int
   return detail::status_of(receive);
 }
 
-handle communicator::start_synchronous(std::span<const std::byte> data, int to, int tag, const char* name) {
+handle communicator::start_synchronous(std::span<const std::byte> data, int to, std::int64_t tag, const char* name) {
   detail::check_message(*state_, name, data, to, tag);
   auto begun = std::make_unique<detail::pending_send>(state_, name);
   detail::prepare_message(begun->operation, *state_, data, to, tag);
@@ -225,7 +229,7 @@ handle communicator::start_synchronous(std::span<const std::byte> data, int to, 
   return handle(std::move(begun));
 }
 
-handle communicator::start_send(std::span<const std::byte> data, int to, int tag, const char* name) {
+handle communicator::start_send(std::span<const std::byte> data, int to, std::int64_t tag, const char* name) {
   detail::check_message(*state_, name, data, to, tag);
   if (detail::send_now(*state_, data, to, tag)) return handle(detail::an_ended_send());
   auto begun = std::make_unique<detail::pending_send>(state_, name);
@@ -235,7 +239,7 @@ handle communicator::start_send(std::span<const std::byte> data, int to, int tag
   return handle(std::move(begun));
 }
 
-handle communicator::start_receive(std::span<std::byte> data, int from, int tag, const char* name) {
+handle communicator::start_receive(std::span<std::byte> data, int from, std::int64_t tag, const char* name) {
   detail::check_message(*state_, name, data, from, tag);
   auto begun = std::make_unique<detail::pending_receive>(state_, name);
   detail::prepare_message(begun->operation, *state_, data, from, tag);
@@ -244,36 +248,36 @@ handle communicator::start_receive(std::span<std::byte> data, int from, int tag,
   return handle(std::move(begun));
 }
 
-plan communicator::plan_message(std::span<const std::byte> data, int to, int tag) {
+plan communicator::plan_message(std::span<const std::byte> data, int to, std::int64_t tag) {
   detail::check_message(*state_, "plan_send", data, to, tag);
   auto made = std::make_unique<detail::planned_send>(state_, data, to, tag);
   detail::note_plan(*made, "send", data.size(), to, tag);
   return plan(std::move(made));
 }
 
-plan communicator::plan_message(std::span<std::byte> data, int from, int tag) {
+plan communicator::plan_message(std::span<std::byte> data, int from, std::int64_t tag) {
   detail::check_message(*state_, "plan_recv", data, from, tag);
   auto made = std::make_unique<detail::planned_receive>(state_, data, from, tag);
   detail::note_plan(*made, "recv", data.size(), from, tag);
   return plan(std::move(made));
 }
 
-std::optional<status> communicator::iprobe(int from, int tag) {
+std::optional<status> communicator::iprobe(int from, std::int64_t tag) {
   const auto found = detail::look(*state_, "probe", from, tag, false);
   return found ? std::optional(detail::what_of(*found)) : std::nullopt;
 }
 
-status communicator::probe(int from, int tag) {
+status communicator::probe(int from, std::int64_t tag) {
   return detail::what_of(detail::look_until_found(*state_, "probe", from, tag, false));
 }
 
-std::optional<matched_message> communicator::improbe(int from, int tag) {
+std::optional<matched_message> communicator::improbe(int from, std::int64_t tag) {
   const auto found = detail::look(*state_, "mprobe", from, tag, true);
   if (!found) return std::nullopt;
   return matched_message(state_, found->aside, detail::what_of(*found));
 }
 
-matched_message communicator::mprobe(int from, int tag) {
+matched_message communicator::mprobe(int from, std::int64_t tag) {
   const auto found = detail::look_until_found(*state_, "mprobe", from, tag, true);
   return {state_, found.aside, detail::what_of(found)};
 }

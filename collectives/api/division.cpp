@@ -52,10 +52,11 @@ void check_list(const communicator_state& state, const char* operation, std::spa
 
 /// Sends `parts` to that rank, or receives some of it: how many bytes. Blocks.
 template <class Operation, class Byte>
-std::size_t transfer(communicator_state& state, std::span<Byte> parts, int peer, int tag) {
+std::size_t transfer(communicator_state& state, std::span<Byte> parts, int peer, std::int64_t tag) {
   awaited<Operation> message;
   prepare_message(message, state, parts, peer, tag);
-  message.tag |= std::uint64_t{1} << 32;  // no message of a program has that
+  message.tag |= std::uint64_t{1} << 62;  // no message of a program has that
+  static_assert(largest_tag >> 62 == 0);
   post(state, message);
   finish(state, "create", message);
   if constexpr (std::is_const_v<Byte>)
@@ -66,7 +67,8 @@ std::size_t transfer(communicator_state& state, std::span<Byte> parts, int peer,
 
 /// What the listed ranks say of themselves, by rank of the communicator: the first of the list gathers it and sends it
 /// to the others, or nothing where that failed: they wait for it. Of those that are not listed: that they join nothing.
-std::vector<part> exchange_among(communicator_state& state, std::span<const int> ranks, const part& mine, int tag) {
+std::vector<part> exchange_among(communicator_state& state, std::span<const int> ranks, const part& mine,
+                                 std::int64_t tag) {
   std::vector<part> listed(static_cast<std::size_t>(state.size()));  // as many as any list can have
   std::size_t listed_by_first = ranks.size();
   if (ranks[0] == state.member.rank) {
@@ -357,7 +359,7 @@ communicator communicator::alone() {
   });
 }
 
-communicator communicator::create(std::span<const int> ranks, int tag) {
+communicator communicator::create(std::span<const int> ranks, std::int64_t tag) {
   detail::check_list(*state_, "create", ranks);
   detail::check_tag(*state_, "create", tag, false);
   const auto mine = std::ranges::find(ranks, rank());

@@ -164,9 +164,10 @@ void refuse_rank(const communicator_state& state, const char* operation, const c
              std::to_string(state.size() - 1) + (or_any ? " and any_source" : ""));
 }
 
-void refuse_tag(const communicator_state& state, const char* operation, int tag, bool or_any) {
+void refuse_tag(const communicator_state& state, const char* operation, std::int64_t tag, bool or_any) {
   refuse(state, operation,
-         "tag " + std::to_string(tag) + " is not valid: tags are 0 to 2147483647" + (or_any ? ", or any_tag" : ""));
+         "tag " + std::to_string(tag) + " is not valid: tags are 0 to " + std::to_string(largest_tag) +
+             (or_any ? ", or any_tag" : ""));
 }
 
 void refuse_memory(const communicator_state& state, const char* operation, std::size_t bytes) {

@@ -106,15 +106,15 @@ trace::record traced_collective(communicator_state& state, const request& call, 
   return its;
 }
 
-trace::record traced_message(const communicator_state& state, const char* name, std::size_t bytes, int peer, int tag,
-                             trace::form made) noexcept {
+trace::record traced_message(const communicator_state& state, const char* name, std::size_t bytes, int peer,
+                             std::int64_t tag, trace::form made) noexcept {
   trace::record its;
   its.name = name;
   its.made = made;
   its.communicator = state.id();
   its.bytes = bytes;
   its.peer = traced_rank(state, peer);
-  if (tag >= 0) its.number = static_cast<std::uint32_t>(tag);
+  if (tag >= 0) its.set_tag(static_cast<std::uint64_t>(tag));
   return its;
 }
 

@@ -60,12 +60,14 @@ class ended_operations {
     its.communicator = ended.at->members->communicator;
     its.bytes = ended.bytes;
     int peer = ended.peer;
+    std::uint64_t tag = ended.collective ? static_cast<std::uint32_t>(ended.tag) : ended.tag;
     if (!ended.is_send && !ended.collective) {
       const auto& received = static_cast<const receive_operation&>(ended);
       its.bytes = received.received;
+      tag = received.received_tag;
       if (peer < 0) peer = received.source;
     }
-    its.number = static_cast<std::uint32_t>(ended.tag);
+    its.set_tag(tag);
     its.peer = peer < 0 ? trace::record::nobody : number_of(peer);
     its.overlaps = true;
     const int owner = number_of(ended.at->rank) - on->of().first_rank();

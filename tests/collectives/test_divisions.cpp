@@ -174,11 +174,14 @@ TEST_CASE("messages of programs do not disturb ranks that create a communicator"
     auto first = world.irecv(received, other);
     world.send(sent, other);
     world.send(std::span(sent).first(1), other);  // waits for a receive while they create
+    const std::int64_t high = std::int64_t{1} << 32;
+    world.send(std::span(sent).first(1), other, high);
     auto made = world.create(both);
     made.barrier();
     first.wait();
     expect(received.back() == other + 5, "the first message");
     expect(world.recv(std::span(received).first(1), other).count<int>() == 1, "the second one");
+    expect(world.recv(std::span(received).first(1), other).tag == high, "the third one");
   });
 }
 

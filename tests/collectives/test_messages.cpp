@@ -71,6 +71,49 @@ TEST_CASE("receives match any source and any tag in order", "[messages]") {
   });
 }
 
+TEST_CASE("tags of 62 bits differ in every bit", "[messages]") {
+  const int form = GENERATE(0, 1, 2);
+  run_ranks(pair_of_ranks(form), [](weft::communicator& world) {
+    const std::vector<std::int64_t> tags{7,          std::int64_t{1} << 31,       (std::int64_t{1} << 32) + 7,
+                                         0xffffffff, (std::int64_t{1} << 61) + 7, weft::largest_tag};
+    for (const std::size_t count : {1, 1000, 300'000}) {
+      std::vector<int> data(count);
+      if (world.rank() == 0) {
+        std::vector<weft::handle> sends;
+        std::vector<std::vector<int>> all;
+        for (std::size_t i = 0; i < tags.size(); ++i) all.push_back(counted(count, static_cast<int>(i)));
+        for (std::size_t i = 0; i < tags.size(); ++i) sends.push_back(world.isend(all[i], 1, tags[i]));
+        weft::wait_all(sends);
+        world.send(all[0], 1, tags[1]);
+        world.recv(data, 1, weft::largest_tag);
+        weft::plan again = world.plan_send(all[2], 1, tags[2]);
+        again.start();
+        again.wait();
+      } else {
+        for (std::size_t i = tags.size(); i-- > 1;) {
+          const auto found = world.probe(0, tags[i]);
+          expect(found.tag == tags[i] && found.count<int>() == count, "a message of tag ", tags[i]);
+          expect(world.recv(data, 0, tags[i]).tag == tags[i], "its tag");
+          expect(data[0] == static_cast<int>(i), "message ", i, " of tag ", tags[i], ", found ", data[0]);
+        }
+        expect(world.recv(data).tag == tags[0], "the last that is left");
+        auto found = world.mprobe();
+        expect(found.what().tag == tags[1] && found.recv(data).tag == tags[1], "the tag of a message set aside");
+        weft::plan planned = world.plan_recv(data, 0, tags[2]);
+        planned.start();
+        auto late = world.irecv(std::span(data).first(0), 0, tags[3]);
+        expect(!world.iprobe(0, tags[2] - 1) && late.cancel(), "nothing of other tags");
+        world.ssend(counted(count, 0), 0, weft::largest_tag);
+        expect(planned.wait().tag == tags[2] && data[0] == 2, "the tag of a planned receive");
+      }
+    }
+    const auto text =
+        expect_error(weft::errc::invalid_argument, [&] { world.send(std::vector<int>{1}, 0, weft::largest_tag + 1); });
+    expect_text(text, "tag 4611686018427387904 is not valid: tags are 0 to 4611686018427387903");
+    expect_error(weft::errc::invalid_argument, [&] { static_cast<void>(world.iprobe(0, weft::largest_tag + 1)); });
+  });
+}
+
 TEST_CASE("probes say what a receive would get", "[messages]") {
   const int form = GENERATE(0, 1, 2);
   run_ranks(pair_of_ranks(form), [](weft::communicator& world) {

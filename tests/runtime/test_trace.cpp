@@ -106,6 +106,7 @@ TEST_CASE("an event says what is known, and nothing else") {
   trace::record of_other = span_of(60, 70, "send");
   of_other.what = trace::kind::transfer;
   of_other.owner = 6;
+  of_other.set_tag((std::uint64_t{1} << 61) + 5);
   its.add(of_other);
   const std::string text = text_of(its);
   INFO(text);
@@ -113,6 +114,7 @@ TEST_CASE("an event says what is known, and nothing else") {
   CHECK(count_of(text, R"("cat":"wait","name":"wait","pid":3,"tid":2,"ts":0.020,"dur":0.010,"args":{"for":[4]}})") == 1);
   CHECK(count_of(text, R"("args":{"operator":"sum","type":"float","bytes":16}})") == 1);
   CHECK(count_of(text, R"("name":"send","pid":3,"tid":5,"id":)") == 2);
+  CHECK(count_of(text, R"("args":{"tag":2305843009213693957,"bytes":0}})") == 1);
 }
 
 TEST_CASE("names are strings of JSON") {

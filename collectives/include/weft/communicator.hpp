@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -69,58 +70,59 @@ class communicator {
   /// The rank in the job of each member, by its rank here. Known without an exchange; valid as long as this.
   std::span<const int> members() const noexcept;
 
-  // Messages. Tags are 0 to 2^31 - 1. Messages between two ranks with tags that match are received in the order sent.
+  // Messages. Tags are 0 to weft::largest_tag. Messages between two ranks with tags that match are received in the
+  // order sent.
 
   /// Blocks until `data` may be reused. A short message never waits for its receiver.
   template <message_range R>
-  void send(const R& data, int to, int tag = 0) {
+  void send(const R& data, int to, std::int64_t tag = 0) {
     send_bytes(detail::bytes_of(data), to, tag);
   }
   /// Blocks until a message is in `data`. A longer message leaves `data` untouched and throws errc::truncated, with
   /// both lengths. Its send fails likewise, unless the message was short enough to be sent without asking.
   template <message_range R>
-  status recv(R&& data, int from = any_source, int tag = any_tag) {
+  status recv(R&& data, int from = any_source, std::int64_t tag = any_tag) {
     return receive_bytes(detail::writable_bytes_of(data), from, tag);
   }
   /// Sends and receives at the same time; the buffers do not overlap.
   template <message_range R, message_range S>
-  status sendrecv(const R& data, int to, int send_tag, S&& into, int from, int receive_tag) {
+  status sendrecv(const R& data, int to, std::int64_t send_tag, S&& into, int from, std::int64_t receive_tag) {
     return exchange_bytes(detail::bytes_of(data), to, send_tag, detail::writable_bytes_of(into), from, receive_tag);
   }
   /// As `send`, but blocks until a receive has met the message, or its receiver has left or discarded it
   /// (matched_message.hpp), however short it is.
   template <message_range R>
-  void ssend(const R& data, int to, int tag = 0) {
+  void ssend(const R& data, int to, std::int64_t tag = 0) {
     start_synchronous(detail::bytes_of(data), to, tag, "ssend").wait();
   }
   template <message_range R>
-  [[nodiscard]] handle issend(const R& data, int to, int tag = 0) {
+  [[nodiscard]] handle issend(const R& data, int to, std::int64_t tag = 0) {
     return start_synchronous(detail::bytes_of(data), to, tag, "issend");
   }
   template <message_range R>
-  [[nodiscard]] handle isend(const R& data, int to, int tag = 0) {
+  [[nodiscard]] handle isend(const R& data, int to, std::int64_t tag = 0) {
     return start_send(detail::bytes_of(data), to, tag);
   }
   template <message_range R>
-  [[nodiscard]] handle irecv(R&& data, int from = any_source, int tag = any_tag) {
+  [[nodiscard]] handle irecv(R&& data, int from = any_source, std::int64_t tag = any_tag) {
     return start_receive(detail::writable_bytes_of(data), from, tag);
   }
   /// Messages that are sent or received again and again, from or into the same buffer (plan.hpp).
   template <message_range R>
-  [[nodiscard]] plan plan_send(const R& data, int to, int tag = 0) {
+  [[nodiscard]] plan plan_send(const R& data, int to, std::int64_t tag = 0) {
     return plan_message(detail::bytes_of(data), to, tag);
   }
   template <message_range R>
-  [[nodiscard]] plan plan_recv(R&& data, int from = any_source, int tag = any_tag) {
+  [[nodiscard]] plan plan_recv(R&& data, int from = any_source, std::int64_t tag = any_tag) {
     return plan_message(detail::writable_bytes_of(data), from, tag);
   }
   /// Blocks until a message that matches could be received, and says which.
-  status probe(int from = any_source, int tag = any_tag);
+  status probe(int from = any_source, std::int64_t tag = any_tag);
   /// The same without blocking; empty, after other fibers had their turn, when there is none yet.
-  std::optional<status> iprobe(int from = any_source, int tag = any_tag);
+  std::optional<status> iprobe(int from = any_source, std::int64_t tag = any_tag);
   /// As `probe` and `iprobe`, but takes the message out: whoever else receives or probes does not get it.
-  matched_message mprobe(int from = any_source, int tag = any_tag);
-  std::optional<matched_message> improbe(int from = any_source, int tag = any_tag);
+  matched_message mprobe(int from = any_source, std::int64_t tag = any_tag);
+  std::optional<matched_message> improbe(int from = any_source, std::int64_t tag = any_tag);
 
   // Collectives. Every rank of the communicator calls the same ones in the same order, with the same operator, type,
   // count and root, and in the same form. A call blocks. With an i in front it starts the operation and returns. With
@@ -370,7 +372,7 @@ class communicator {
   /// but nobody receives or probes with any_tag meanwhile. Blocks until all have called, whatever deadline there is.
   /// Throws errc::mismatched_call on all of them where lists with the same first rank differ; where the first ranks
   /// differ they wait for each other for ever.
-  communicator create(std::span<const int> ranks, int tag = 0);
+  communicator create(std::span<const int> ranks, std::int64_t tag = 0);
   /// This rank alone. Not collective: it asks and awaits nobody, and may be made where others are lost.
   communicator alone();
 
@@ -410,15 +412,15 @@ class communicator {
   friend struct detail::stamped;
   using collective = detail::collective;
 
-  void send_bytes(std::span<const std::byte> data, int to, int tag);
-  status receive_bytes(std::span<std::byte> data, int from, int tag);
-  status exchange_bytes(std::span<const std::byte> data, int to, int send_tag, std::span<std::byte> into, int from,
-                        int receive_tag);
-  handle start_synchronous(std::span<const std::byte> data, int to, int tag, const char* name);
-  handle start_send(std::span<const std::byte> data, int to, int tag, const char* name = "isend");
-  plan plan_message(std::span<const std::byte> data, int to, int tag);
-  plan plan_message(std::span<std::byte> data, int from, int tag);
-  handle start_receive(std::span<std::byte> data, int from, int tag, const char* name = "irecv");
+  void send_bytes(std::span<const std::byte> data, int to, std::int64_t tag);
+  status receive_bytes(std::span<std::byte> data, int from, std::int64_t tag);
+  status exchange_bytes(std::span<const std::byte> data, int to, std::int64_t send_tag, std::span<std::byte> into,
+                        int from, std::int64_t receive_tag);
+  handle start_synchronous(std::span<const std::byte> data, int to, std::int64_t tag, const char* name);
+  handle start_send(std::span<const std::byte> data, int to, std::int64_t tag, const char* name = "isend");
+  plan plan_message(std::span<const std::byte> data, int to, std::int64_t tag);
+  plan plan_message(std::span<std::byte> data, int from, std::int64_t tag);
+  handle start_receive(std::span<std::byte> data, int from, std::int64_t tag, const char* name = "irecv");
   void run(detail::request call);
   void run_until(const time_limit& limit, detail::request call);
   handle start(detail::request call);

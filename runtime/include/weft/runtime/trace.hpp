@@ -33,18 +33,30 @@ struct record {
   const char* detail = nullptr;  ///< a call's algorithm, a kernel's type; null: not known
   std::uint64_t communicator = no_communicator;  ///< of a kernel: its address; 0: an operator of the caller's
   std::uint64_t bytes = 0;
-  std::uint32_t number = no_number;  ///< a collective's sequence, a message's tag
+  std::uint32_t number = no_number;  ///< a collective's sequence; of a message's tag the lower half
   std::int32_t peer = nobody;        ///< rank in the job
-  float predicted = 0;               ///< seconds; 0: nothing was
+  union {
+    float predicted = 0;      ///< seconds; 0: nothing was
+    std::uint32_t tag_above;  ///< of a message's tag the upper half
+  };
   kind what = kind::call;
   form made : 3 = form::none;
   road by : 3 = road::none;
+  bool tagged : 1 = false;    ///< a message whose tag is known
   bool overlaps : 1 = false;  ///< it may begin or end in the middle of others of its track
   std::uint16_t owner = 0;    ///< of whose track it is, 1 and more: the process's rank of that number less 1; 0: this
 
   static constexpr std::uint64_t no_communicator = ~std::uint64_t{0};
   static constexpr std::uint32_t no_number = ~std::uint32_t{0};
   static constexpr std::int32_t nobody = -1;
+
+  void set_tag(std::uint64_t tag) noexcept {
+    tagged = true;
+    number = static_cast<std::uint32_t>(tag);
+    tag_above = static_cast<std::uint32_t>(tag >> 32);
+  }
+  /// Where it is tagged.
+  std::uint64_t tag() const noexcept { return std::uint64_t{tag_above} << 32 | number; }
 };
 static_assert(sizeof(record) == 64);
 

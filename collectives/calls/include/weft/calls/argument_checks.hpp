@@ -13,7 +13,7 @@ namespace weft::detail {
 /// Throw what the checks below do.
 [[noreturn]] void refuse_rank(const communicator_state& state, const char* operation, const char* role, int rank,
                               bool or_any);
-[[noreturn]] void refuse_tag(const communicator_state& state, const char* operation, int tag, bool or_any);
+[[noreturn]] void refuse_tag(const communicator_state& state, const char* operation, std::int64_t tag, bool or_any);
 [[noreturn]] void refuse_memory(const communicator_state& state, const char* operation, std::size_t bytes);
 
 /// `role` is what the caller calls the rank: "root".
@@ -22,8 +22,8 @@ inline void check_rank(const communicator_state& state, const char* operation, c
   if ((rank < 0 || rank >= state.size()) && !(or_any && rank == any_source)) [[unlikely]]
     refuse_rank(state, operation, role, rank, or_any);
 }
-inline void check_tag(const communicator_state& state, const char* operation, int tag, bool or_any) {
-  if (tag < 0 && !(or_any && tag == any_tag)) [[unlikely]]
+inline void check_tag(const communicator_state& state, const char* operation, std::int64_t tag, bool or_any) {
+  if ((tag < 0 || tag > largest_tag) && !(or_any && tag == any_tag)) [[unlikely]]
     refuse_tag(state, operation, tag, or_any);
 }
 /// `data` is null only where there is nothing to read or write.

@@ -33,7 +33,7 @@ inline std::vector<int> named(int peer) { return peer < 0 ? std::vector<int>() :
 inline constexpr std::size_t most_recycled = 256;
 
 inline status status_of(const fabric::receive_operation& ended) {
-  return {ended.source, static_cast<int>(ended.received_tag), ended.received};
+  return {ended.source, static_cast<std::int64_t>(ended.received_tag), ended.received};
 }
 
 class pending_receive final : public pending, public recycled<pending_receive, most_recycled> {
@@ -47,13 +47,13 @@ class pending_receive final : public pending, public recycled<pending_receive, m
   awaited<fabric::receive_operation> operation;
 };
 
-inline std::uint64_t wire_tag(int tag) {
+inline std::uint64_t wire_tag(std::int64_t tag) {
   return tag == any_tag ? fabric::any_message_tag : static_cast<std::uint64_t>(tag);
 }
 
 /// Puts what has been checked into a send of `data` to `peer`, or a receive from it.
 template <class Operation, class Byte>
-void prepare_message(Operation& begun, communicator_state& state, std::span<Byte> data, int peer, int tag) {
+void prepare_message(Operation& begun, communicator_state& state, std::span<Byte> data, int peer, std::int64_t tag) {
   begun.at = &state.member;
   begun.peer = peer;
   begun.tag = wire_tag(tag);
@@ -69,7 +69,7 @@ inline void post(communicator_state& state, fabric::operation& operation) {
 
 /// One that is about to be posted.
 template <class Pending>
-void note_start(Pending& begun, const char* name, int tag) {
+void note_start(Pending& begun, const char* name, std::int64_t tag) {
   if (begun.state().records == nullptr) return;
   const fabric::operation& its = begun.operation;
   begun.note_start(traced_message(begun.state(), name, its.bytes, its.peer, tag, trace::form::started), ticks_now());

@@ -14,8 +14,8 @@ int traced_rank(const communicator_state& state, int rank) noexcept;
 
 /// What is known of a collective that has begun, or of a message.
 trace::record traced_collective(communicator_state& state, const request& call, trace::form made) noexcept;
-trace::record traced_message(const communicator_state& state, const char* name, std::size_t bytes, int peer, int tag,
-                             trace::form made) noexcept;
+trace::record traced_message(const communicator_state& state, const char* name, std::size_t bytes, int peer,
+                             std::int64_t tag, trace::form made) noexcept;
 
 /// While it lives its rank makes a collective that blocks.
 class traced_collective_call {
@@ -49,7 +49,8 @@ class traced_collective_call {
 /// While it lives its rank makes another call that blocks.
 class traced_call {
  public:
-  traced_call(const communicator_state& state, const char* name, std::size_t bytes = 0, int peer = -1, int tag = -1) {
+  traced_call(const communicator_state& state, const char* name, std::size_t bytes = 0, int peer = -1,
+              std::int64_t tag = -1) {
     if (state.records == nullptr) [[likely]]
       return;
     here_.emplace(*state.records);
