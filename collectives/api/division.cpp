@@ -178,7 +178,8 @@ struct standing {
 /// The communicator that the rank at `first` leads. The first rank of a process that asks makes it for the others.
 std::shared_ptr<const fabric::group> group_of(communicator_state& state, std::size_t first, std::span<const part> all) {
   const fabric::group& from = *state.member.members;
-  const auto id = static_cast<std::uint64_t>(from.world[first]) << 32 | static_cast<std::uint64_t>(all[first].number);
+  const auto id = fabric::communicator_id(static_cast<std::uint64_t>(from.world[first]),
+                                          static_cast<std::uint64_t>(all[first].number));
   if (const auto known = state.self->meets_at->find(id)) return known->members();
   auto members = std::make_shared<fabric::group>();
   members->communicator = id;
@@ -186,7 +187,7 @@ std::shared_ptr<const fabric::group> group_of(communicator_state& state, std::si
     members->world.push_back(from.world[r]);
     members->process.push_back(from.process[r]);
     members->board.push_back(all[r].board);
-    members->offered.push_back(static_cast<std::uint32_t>(all[r].number));
+    members->offered.push_back(static_cast<std::uint64_t>(all[r].number));
   }
   return members;
 }
@@ -204,7 +205,11 @@ std::optional<communicator> divide_by(communicator_state& state, const char* ope
 }  // namespace
 
 offer::offer(communicator_state& state, const part& as) : state_(state), says_(as) {
-  says_.number = state_.self->next_communicator++;
+  std::uint64_t& next = state_.self->next_communicator;
+  if (next > fabric::largest_counter)
+    throw error(errc::operation_failed, where(state, "dividing") + ": this rank has taken part in " +
+                                            std::to_string(fabric::largest_counter) + " divisions, and can in no more");
+  says_.number = static_cast<std::int64_t>(next++);
   state_.host.messages().begin_division(state_.self->job_rank);
   if (fabric::arena_boards* const boards = state_.host.boards()) says_.board = boards->claim();
 }
@@ -214,7 +219,7 @@ offer::~offer() {
   if (!has_joined_) {
     if (fabric::arena_boards* const boards = state_.host.boards()) boards->abandon(says_.board);
     try {
-      state_.host.messages().refuse(rank, static_cast<std::uint32_t>(says_.number));
+      state_.host.messages().refuse(rank, static_cast<std::uint64_t>(says_.number));
     } catch (const std::bad_alloc&) {  // then they hear of it when this rank ends
     }
   }
@@ -260,6 +265,13 @@ std::span<const part> parts::all(const communicator_state& state, const char* op
                   where(state, operation) + ": rank " + std::to_string(r) + " lists others than rank 0 does");
   return all;
 }
+
+void communicator_names::go_on_from(communicator& of, std::uint64_t counter) noexcept {
+  std::uint64_t& next = of.state_->self->next_communicator;
+  next = std::max(next, counter);
+}
+
+std::uint64_t communicator_names::id_of(const communicator& one) noexcept { return one.state_->id(); }
 
 }  // namespace detail
 

@@ -14,14 +14,13 @@ struct awaited final : Operation {
   event done;
 };
 
-/// Its id is of no rank of the job, and neither that of the processes: the leaders are numbered from the other end.
+/// Its id is neither of a rank of the job nor that of the processes, which has the last leader.
 std::shared_ptr<const fabric::group> between(std::span<const std::int32_t> first_ranks, process_channel::purpose of,
                                              int first, int second) {
-  constexpr std::uint64_t last_leader = 0xffff'fffe, purposes = 4;
-  const std::uint64_t leader =
-      last_leader - purposes * static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(of);
+  const std::uint64_t leader = fabric::leader_from_end(
+      1 + process_channel::leaders_each * static_cast<std::uint64_t>(first) + static_cast<std::uint64_t>(of));
   auto both = std::make_shared<fabric::group>();
-  both->communicator = leader << 32 | static_cast<std::uint32_t>(second);
+  both->communicator = fabric::communicator_id(leader, static_cast<std::uint64_t>(second));
   for (const int each : {first, second}) {
     both->world.push_back(first_ranks[static_cast<std::size_t>(each)]);
     both->process.push_back(each);

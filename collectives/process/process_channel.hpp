@@ -17,6 +17,8 @@ namespace weft::detail {
 class process_channel {
  public:
   enum class purpose : std::uint32_t { clocks, trace, statistics };
+  /// Ids of communicators are of so many leaders for each process: a number for each purpose.
+  static constexpr std::uint64_t leaders_each = 4;
 
   /// `first_ranks`: of every process its first rank. `first` and `second` are the two, one of them this process.
   process_channel(fabric::messenger& messages, progress& by, std::span<const std::int32_t> first_ranks, purpose of,

@@ -16,6 +16,7 @@
 #include <weft/runtime/error.hpp>
 
 #include "node_memory.hpp"
+#include "process_channel.hpp"
 
 namespace weft::detail {
 namespace {
@@ -31,7 +32,7 @@ constexpr std::string_view agreed_options[]{"barrier",        "bcast",         "
                                             "node",           "topology",      "spares",         "trace",
                                             "trace-buffer",   "statistics"};
 
-/// Ids of communicators begin with the leader's world rank, which is never this.
+/// Of a leader that no rank is (fabric::leader_from_end).
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
 
 /// Where process 0 puts the costs of its file.
@@ -253,6 +254,12 @@ void process::number_ranks(std::span<const fabric::process_record> records) {
     nodes_.push_back(static_cast<int>(same - records.begin()));
     hosts_.push_back(record.host.name);
   }
+  const std::uint64_t named = ranks->world.size() + process_channel::leaders_each * all->world.size() + 1;
+  if (named > fabric::most_leaders)
+    throw error(errc::invalid_argument,
+                "the job has " + std::to_string(ranks->size()) + " ranks in " + std::to_string(all->size()) +
+                    " processes: ranks, and " + std::to_string(process_channel::leaders_each) +
+                    " times as many as processes, are less than " + std::to_string(fabric::most_leaders) + " together");
   if (settings_.spares >= ranks->size())
     throw error(errc::invalid_argument, "--spares=" + std::to_string(settings_.spares) + ": the job has " +
                                             std::to_string(ranks->size()) +

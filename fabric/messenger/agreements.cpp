@@ -172,7 +172,7 @@ void agreements::start(communicator& of, std::uint32_t number, agreement& one) {
   finish(of, number);
 }
 
-void agreements::send(std::uint64_t id, std::uint32_t number, int process, std::int32_t rank, std::uint32_t offered,
+void agreements::send(std::uint64_t id, std::uint32_t number, int process, std::int32_t rank, std::uint64_t offered,
                       std::span<const std::byte> message) {
   const std::size_t most = flow_.frame_limit() - sizeof(header);
   for (std::size_t sent = 0; sent < message.size(); sent += most) {
@@ -180,8 +180,8 @@ void agreements::send(std::uint64_t id, std::uint32_t number, int process, std::
     h.kind = message_kind::consensus;
     h.communicator = id;
     h.destination = rank;
-    h.source = static_cast<std::int32_t>(offered);
-    h.tag = number;
+    h.source = static_cast<std::int32_t>(number);
+    h.tag = offered;
     h.length = message.size();
     h.detail = sent;
     const auto part = message.subspan(sent, std::min(most, message.size() - sent));
@@ -198,11 +198,11 @@ void agreements::take(peer& from, const header& h, std::span<const std::byte> bo
 }
 
 void agreements::take_whole(peer& from, const header& h, bytes message) {
-  const auto number = static_cast<std::uint32_t>(h.tag);
+  const auto number = static_cast<std::uint32_t>(h.source);
   communicator& of = communicators_[h.communicator];
   if (of.members == nullptr) {
     of.asked = {h.communicator, h.destination};
-    of.offered = static_cast<std::uint32_t>(h.source);
+    of.offered = h.tag;
     if (const auto members = rooms_.members_of(h.communicator)) know(of, members, settings_.first_rank.size());
   }
   const int place = of.members != nullptr ? of.places[static_cast<std::size_t>(from.process)] : 0;

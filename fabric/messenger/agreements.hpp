@@ -75,7 +75,7 @@ class agreements {
     std::vector<int> firsts;               ///< of each of those the first rank
     std::vector<int> places;               ///< of every process in that order; -1: has none
     room_key asked;                        ///< a rank here, as others have named it, and what it had offered
-    std::uint32_t offered = 0;
+    std::uint64_t offered = 0;
     std::map<std::uint32_t, agreement> open;  ///< by number: the latest that this process takes part in, and the next
     std::uint32_t next = 0;                   ///< the first that it does not take part in yet
     bool has_left = false;                    ///< all ranks here have, or never came
@@ -91,7 +91,7 @@ class agreements {
   void start(communicator& of, std::uint32_t number, agreement& one);
   void say_absent(std::uint64_t id, std::uint32_t number, agreement& one);
   void note_left(std::uint64_t id, communicator& of) noexcept;
-  void send(std::uint64_t id, std::uint32_t number, int process, std::int32_t rank, std::uint32_t offered,
+  void send(std::uint64_t id, std::uint32_t number, int process, std::int32_t rank, std::uint64_t offered,
             std::span<const std::byte> message);
   void finish(communicator& of, std::uint32_t number);
 

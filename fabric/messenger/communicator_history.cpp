@@ -3,20 +3,21 @@
 
 #include <algorithm>
 #include <new>
+#include <weft/fabric/group.hpp>
 
 namespace weft::fabric {
 namespace {
 
 std::uint64_t leader_and_rank(const room_key& key) {
-  return (key.communicator >> 32) << 32 | static_cast<std::uint32_t>(key.rank);
+  return leader_of(key.communicator) << 32 | static_cast<std::uint32_t>(key.rank);
 }
 
 }  // namespace
 
 void communicator_history::join(const room_key& key) {
   joined_.add(key, {});
-  std::uint32_t& latest = latest_[leader_and_rank(key)];
-  latest = std::max(latest, static_cast<std::uint32_t>(key.communicator));
+  std::uint64_t& latest = latest_[leader_and_rank(key)];
+  latest = std::max(latest, counter_of(key.communicator));
 }
 
 void communicator_history::leave_failed(const room_key& key) noexcept {
@@ -35,7 +36,7 @@ void communicator_history::miss_from(std::uint64_t communicator, std::uint32_t n
 
 bool communicator_history::is_behind(const room_key& key) const {
   const auto latest = latest_.find(leader_and_rank(key));
-  return latest != latest_.end() && static_cast<std::uint32_t>(key.communicator) <= latest->second;
+  return latest != latest_.end() && counter_of(key.communicator) <= latest->second;
 }
 
 bool communicator_history::has_passed(const room_key& key) const {

@@ -57,7 +57,7 @@ class latest_entries {
   std::deque<Key> order_;
 };
 
-/// An id is its leader's rank in the world, in the high half, and the leader's counter. A rank begins to divide before
+/// An id is its leader's rank in the world and the leader's counter (group.hpp). A rank begins to divide before
 /// anybody can get the communicator, so where it divides nothing now it joins none any more that is earlier than the
 /// latest of the same leader: it is enough to know that, and which ranks are in a communicator now (which the engine
 /// knows). Where it divides several at a time, it joins them in any order: then the latest joins of this process are
@@ -105,7 +105,7 @@ class communicator_history {
  private:
   struct nothing {};
 
-  std::unordered_map<std::uint64_t, std::uint32_t> latest_;  ///< counter, by leader and rank
+  std::unordered_map<std::uint64_t, std::uint64_t> latest_;  ///< counter, by leader and rank
   std::unordered_map<std::int32_t, int> dividing_;           ///< how many, of ranks that do
   latest_entries<room_key, nothing, room_hash> joined_{joins_kept};
   latest_entries<std::uint64_t, std::exception_ptr> failed_{failures_kept};

@@ -92,7 +92,7 @@ class engine final : private receiver {
     agreements_.look_again();
   }
   /// A rank of this process did not get the communicator that it would have led by this counter.
-  void refuse(std::int32_t rank, std::uint32_t offered);
+  void refuse(std::int32_t rank, std::uint64_t offered);
   void end_division(std::int32_t rank);
 
   // engine_failure.cpp

@@ -35,7 +35,7 @@ bool is_due(std::uint8_t& looks) noexcept {
   return looks > 1 && (looks & (looks - 1)) == 0;
 }
 
-std::uint32_t offered_by(const group& members, int rank) noexcept {
+std::uint64_t offered_by(const group& members, int rank) noexcept {
   return members.offered.empty() ? 0 : members.offered[static_cast<std::size_t>(rank)];
 }
 
@@ -113,7 +113,7 @@ void engine::inquire_of(participant& member, int rank, operation* about) {
   const bool collective = about != nullptr && about->collective;
   const int process = members.process[static_cast<std::size_t>(rank)];
   const room_key key = key_of(members, rank);
-  const inquiry_body body{key_of(members, member.rank).rank, offered_by(members, rank)};
+  const inquiry_body body{key_of(members, member.rank).rank, 0, offered_by(members, rank)};
   const space where = collective ? space::collective : space::message;
   if (process == settings_.process) {
     const auto gone = rooms_.absence_of(key, body.offered);

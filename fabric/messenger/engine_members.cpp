@@ -35,7 +35,7 @@ void engine::settle_in(participant& member) {
   if (member.failure != nullptr && member.told != nullptr) member.told->failed();
 }
 
-void engine::refuse(std::int32_t rank, std::uint32_t offered) {
+void engine::refuse(std::int32_t rank, std::uint64_t offered) {
   rooms_.refuse(rank, offered);
   rooms_.for_each_member([&](participant& member) { miss_who_refused(member); });
   agreements_.look_again();

@@ -160,7 +160,7 @@ std::vector<int> messenger::lost() {
     if (each->lost) all.push_back(each->process);
   return all;
 }
-void messenger::refuse(int rank, std::uint32_t offered) {
+void messenger::refuse(int rank, std::uint64_t offered) {
   while_held([&] { engine_->refuse(rank, offered); });
 }
 void messenger::begin_division(int rank) {

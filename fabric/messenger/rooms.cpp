@@ -63,7 +63,7 @@ std::shared_ptr<const group> rooms::members_of(std::uint64_t communicator) const
   return nullptr;
 }
 
-bool rooms::agrees_no_more(const room_key& key, std::uint32_t offered) const {
+bool rooms::agrees_no_more(const room_key& key, std::uint64_t offered) const {
   const auto found = rooms_.find(key);
   if (found != rooms_.end() && found->second->owner != nullptr && found->second->owner->agrees_no_more) return true;
   const auto gone = absence_of(key, offered);
@@ -75,7 +75,7 @@ void rooms::agree_no_more(std::int32_t rank) noexcept {
     if (key.rank == rank && each->owner != nullptr) each->owner->agrees_no_more = true;
 }
 
-std::optional<absence> rooms::absence_of(const room_key& key, std::uint32_t offered) const {
+std::optional<absence> rooms::absence_of(const room_key& key, std::uint64_t offered) const {
   if (retired_but_ && *retired_but_ != key.communicator) return absence{};
   const auto found = rooms_.find(key);
   const bool is_here = found != rooms_.end() && found->second->owner != nullptr;

@@ -50,9 +50,9 @@ class rooms {
   /// Why that rank takes part in nothing any more.
   stopped why_stopped(const room_key& key) const;
   /// What of that rank never comes any more; `offered` as in group.
-  std::optional<absence> absence_of(const room_key& key, std::uint32_t offered) const;
+  std::optional<absence> absence_of(const room_key& key, std::uint64_t offered) const;
   /// Whether that rank takes part in no agreement any more.
-  bool agrees_no_more(const room_key& key, std::uint32_t offered) const;
+  bool agrees_no_more(const room_key& key, std::uint64_t offered) const;
   /// The same of that rank in all its communicators from now on.
   void agree_no_more(std::int32_t rank) noexcept;
   /// Whether that rank was in the communicator, and is no more.
@@ -60,8 +60,8 @@ class rooms {
   /// The members of a communicator that some rank of this process is in; null: none is, as yet or any more.
   std::shared_ptr<const group> members_of(std::uint64_t communicator) const;
   /// The rank did not get the communicator that it would have led by this counter. Throws std::bad_alloc.
-  void refuse(std::int32_t rank, std::uint32_t offered) { history_.refuse(offered_key(rank, offered)); }
-  bool has_refused(std::int32_t rank, std::uint32_t offered) const {
+  void refuse(std::int32_t rank, std::uint64_t offered) { history_.refuse(offered_key(rank, offered)); }
+  bool has_refused(std::int32_t rank, std::uint64_t offered) const {
     return history_.has_refused(offered_key(rank, offered));
   }
   /// That rank divides a communicator from now on. Throws std::bad_alloc.
@@ -97,8 +97,8 @@ class rooms {
 
  private:
   room* find_or_make(const room_key& key);
-  static room_key offered_key(std::int32_t rank, std::uint32_t offered) noexcept {
-    return {static_cast<std::uint64_t>(rank) << 32 | offered, rank};
+  static room_key offered_key(std::int32_t rank, std::uint64_t offered) noexcept {
+    return {communicator_id(static_cast<std::uint64_t>(rank), offered), rank};
   }
 
   std::unordered_map<room_key, std::unique_ptr<room>, room_hash> rooms_;

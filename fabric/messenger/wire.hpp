@@ -19,8 +19,8 @@
 //   left       header                       behind all messages, to who inquired: that rank is in the communicator no
 //                                           more, or, in matching 1, no collective of it from number header.tag on will
 //                                           be whole; length: 0, or one more than a rank of the world known to be lost
-//   consensus  header | part                of a message of agreement number header.tag, which has header.length bytes:
-//                                           those from header.detail on; source: what rank header.destination had
+//   consensus  header | part                of a message of agreement number header.source, which has header.length
+//                                           bytes: those from header.detail on; tag: what rank header.destination had
 //                                           offered (group::offered)
 //   dropped    header                       nothing of the message that its sender calls header.detail will be granted:
 //                                           nobody will ever receive it, or it was empty and has been received
@@ -94,8 +94,9 @@ struct envelope_body {
 };
 
 struct inquiry_body {
-  std::int32_t asker = -1;    ///< its rank in the world
-  std::uint32_t offered = 0;  ///< see group::offered; 0: nothing was
+  std::int32_t asker = -1;  ///< its rank in the world
+  std::uint32_t unused = 0;
+  std::uint64_t offered = 0;  ///< see group::offered; 0: nothing was
 };
 
 /// Of fabric::poison; the text is the rest of the frame.

@@ -8,7 +8,7 @@ namespace weft::fabric {
 namespace {
 
 /// What a board says of itself: it is in that use, or that one is over. Grows.
-std::uint64_t in_use(board_ticket by) noexcept { return 2 * std::uint64_t{by.use}; }
+std::uint64_t in_use(board_ticket by) noexcept { return 2 * by.use; }
 std::uint64_t over(board_ticket by) noexcept { return in_use(by) + 1; }
 
 }  // namespace

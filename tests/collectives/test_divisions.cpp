@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <set>
 #include <stdexcept>
+#include <weft/api/division.hpp>
 #include <weft/deadline.hpp>
 #include <weft/topology/affinity.hpp>
 
@@ -279,6 +281,43 @@ TEST_CASE("ranks start to divide different communicators in different orders", "
       auto started = begun.wait();
       use_all_of(*started);
     }
+  });
+}
+
+TEST_CASE("a rank names more communicators than 32 bits count", "[communicators]") {
+  using names = weft::detail::communicator_names;
+  run_ranks(some_ranks(), [](weft::communicator& world) {
+    auto before = world.dup();
+    names::go_on_from(world, (std::uint64_t{1} << 32) - 10);
+    std::vector<weft::communicator> kept;
+    std::set<std::uint64_t> ids{names::id_of(world), names::id_of(before)};
+    const auto keep = [&](weft::communicator made) {
+      expect(ids.insert(names::id_of(made)).second, "an id that no other has, not ", names::id_of(made));
+      use_all_of(made);
+      kept.push_back(std::move(made));
+    };
+    for (int round = 0; round < 6; ++round) {
+      auto begun = world.idup();
+      auto half = world.split(world.rank() % 2, -world.rank());
+      keep(std::move(*half));
+      keep(std::move(*begun.wait()));
+      auto brief = kept.back().dup();
+      use_all_of(brief);
+      keep(world.create(std::vector<int>{3, 1, 2, 0}));
+      keep(world.shrink());
+      expect(world.agree(round).flag == round && kept.back().agree(1).flag == 1, "an answer");
+    }
+    for (auto& each : kept) use_all_of(each);
+    use_all_of(before);
+
+    names::go_on_from(world, weft::fabric::largest_counter);
+    keep(world.dup());
+    for (int i = 0; i < 2; ++i) {
+      const auto text = expect_error(weft::errc::operation_failed, [&] { world.dup(); });
+      expect_text(text, "this rank has taken part in 274877906943 divisions");
+      expect_error(weft::errc::operation_failed, [&] { static_cast<void>(world.idup()); });
+    }
+    use_all_of(world);
   });
 }
 

@@ -399,8 +399,8 @@ TEST_CASE("who sends of agreements what nobody sends is lost", "[agreements]") {
   if (lie == 0) h.detail = 10;                      // not the next part
   if (lie == 1) h.length = 3;                       // longer than its message
   if (lie == 2) h.length = std::uint64_t{1} << 60;  // than any
-  if (lie == 3) h.tag = 7;                          // of a later agreement
-  if (lie == 4 || lie == 5) h.tag = 0;
+  if (lie == 3) h.source = 7;                       // of a later agreement
+  if (lie == 4 || lie == 5) h.source = 0;
   bytes frame(sizeof h + (lie == 4 ? 0 : 20), std::byte{0x7f});
   fabric::write_part(frame.data(), 0, h);
   REQUIRE(job.link(0).inject(1, frame));

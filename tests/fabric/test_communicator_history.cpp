@@ -14,8 +14,6 @@ using weft::errc;
 
 namespace {
 
-constexpr std::uint64_t id_of(std::uint64_t leader, std::uint64_t counter) { return leader << 32 | counter; }
-
 /// A communicator of some ranks of the world, joined when it is made; who is still in it when it goes leaves.
 class scope {
  public:
@@ -67,7 +65,7 @@ TEST_CASE("100,000 communicators that have gone take no memory", "[messenger][me
   for (int i = 0; i < 100'000; ++i) {
     if (i == 20'000) settled = bytes_in_use();
     const auto leader = random() % 4;
-    const std::uint64_t id = id_of(leader, counters[leader] += 1 + random() % 3);
+    const std::uint64_t id = fabric::communicator_id(leader, counters[leader] += 1 + random() % 3);
     const int first = static_cast<int>(leader);
     auto& place = alive[random() % alive.size()];
     place.reset();
@@ -85,13 +83,13 @@ TEST_CASE("100,000 communicators that have gone take no memory", "[messenger][me
 TEST_CASE("a message waits for a rank that joins after another rank of its process", "[messenger]") {
   messenger_job job(two_by_two());
   auto members = std::make_shared<fabric::group>();
-  *members = {id_of(0, 1), {0, 2}, {0, 1}};
+  *members = {fabric::communicator_id(0, 1), {0, 2}, {0, 1}};
   fabric::participant first(members, 0), late(members, 1);
   job[0].join(first);
   test_send early(first, 1, 7, pattern(100, 1));
   job[0].post(early);
   job.settle();
-  { const scope of_another(job, id_of(0, 2), {0, 3}); }  // rank 3 is of rank 2's process
+  { const scope of_another(job, fabric::communicator_id(0, 2), {0, 3}); }  // rank 3 is of rank 2's process
   test_send later(first, 1, 7, pattern(100, 2));
   job[0].post(later);
   job.settle();
@@ -110,7 +108,7 @@ TEST_CASE("messages for a rank that has left end, in whatever order it left", "[
   messenger_job job(two_by_two());
   std::vector<std::unique_ptr<scope>> three;
   for (std::uint64_t counter = 1; counter <= 3; ++counter)
-    three.push_back(std::make_unique<scope>(job, id_of(1, counter), std::vector{1, 2}));
+    three.push_back(std::make_unique<scope>(job, fabric::communicator_id(1, counter), std::vector{1, 2}));
   for (const std::size_t which : {1, 2, 0}) {
     fabric::participant& leaving = (*three[which])[1];
     job[1].leave(leaving);
@@ -135,9 +133,9 @@ TEST_CASE("messages for a rank that has left end, in whatever order it left", "[
 
 TEST_CASE("a rank that joins a communicator that has failed is told so", "[messenger][failures]") {
   messenger_job job(two_by_two());
-  job[1].break_communicator(id_of(0, 5), errc::revoked, "broken before");
+  job[1].break_communicator(fabric::communicator_id(0, 5), errc::revoked, "broken before");
   job.poll();
-  scope joined(job, id_of(0, 5), {0, 3});
+  scope joined(job, fabric::communicator_id(0, 5), {0, 3});
   for (const int rank : {0, 1}) {
     REQUIRE(joined[rank].failure != nullptr);
     CHECK(describe(joined[rank].failure).text == "broken before");

@@ -133,7 +133,7 @@ class job {
 void job::join(std::size_t rank, std::size_t which) {
   if (here_[rank][which] != nullptr) return;
   auto members = std::make_shared<fabric::group>();
-  members->communicator = std::uint64_t{which} << 32 | ++counters_[rank][which];
+  members->communicator = fabric::communicator_id(which, ++counters_[rank][which]);
   members->world = which == 0 ? std::vector<std::int32_t>{0, 1, 2, 3} : std::vector<std::int32_t>{3, 0, 2, 1};
   for (const std::int32_t world : members->world)
     members->process.push_back(std::array{0, 0, 1, 2}[static_cast<std::size_t>(world)]);
@@ -156,7 +156,7 @@ std::uint64_t job::communicator(input& from) {
   const std::size_t choice = from.below(16);
   const std::size_t which = choice % communicators;
   if (choice >= 14) return from.take<std::uint64_t>();
-  return std::uint64_t{which} << 32 | (counters_[choice / 2 % 2][which] + (choice >= 12 ? 1 : 0));
+  return fabric::communicator_id(which, counters_[choice / 2 % 2][which] + (choice >= 12 ? 1 : 0));
 }
 
 std::uint64_t job::tag(input& from, bool collective) {

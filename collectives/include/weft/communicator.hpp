@@ -39,6 +39,7 @@ class time_limit;
 
 namespace detail {
 struct choices;
+struct communicator_names;
 struct runtime_state;
 struct stamped;
 struct communicator_state;
@@ -408,6 +409,7 @@ class communicator {
  private:
   friend class runtime;
   friend struct detail::choices;
+  friend struct detail::communicator_names;
   friend struct detail::runtime_state;
   friend struct detail::stamped;
   using collective = detail::collective;

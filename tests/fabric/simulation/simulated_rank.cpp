@@ -23,7 +23,7 @@ std::shared_ptr<fabric::group> part_of(const fabric::group& all, const std::vect
     made->process.push_back(all.process[static_cast<std::size_t>(rank)]);
     made->offered.push_back(offered_in(step));
   }
-  made->communicator = static_cast<std::uint64_t>(made->world[0]) << 32 | offered_in(step);
+  made->communicator = fabric::communicator_id(static_cast<std::uint64_t>(made->world[0]), offered_in(step));
   return made;
 }
 
@@ -137,7 +137,7 @@ void simulated_rank::refuse_what_was_to_come() {
     job_.say("rank " + std::to_string(rank_) + " does not get what step " + std::to_string(step_) + " makes");
   ++job_.counts.refused;
   for (std::uint64_t leader = 0; leader < static_cast<std::uint64_t>(job_.plan().ranks()); ++leader) {
-    auto& events = job_.of(leader << 32 | offered_in(step_));
+    auto& events = job_.of(fabric::communicator_id(leader, offered_in(step_)));
     events.abandoned = true;
     events.left_in.insert(job_.plan().process_of(rank_));
   }

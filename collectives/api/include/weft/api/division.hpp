@@ -57,4 +57,11 @@ class parts {
   std::shared_ptr<std::byte[]> memory_;
 };
 
+/// For tests: how communicators are named.
+struct communicator_names {
+  /// The next communicator that the rank leads, which this one is of, gets a counter no less than that.
+  static void go_on_from(communicator& of, std::uint64_t counter) noexcept;
+  static std::uint64_t id_of(const communicator& one) noexcept;
+};
+
 }  // namespace weft::detail

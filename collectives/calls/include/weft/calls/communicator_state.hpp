@@ -96,7 +96,7 @@ struct rank_identity {
   const bool is_spare;
   const std::shared_ptr<meetings> meets_at;  ///< of all ranks of the process, by communicator
   sole_call dividing;                        ///< a communicator
-  std::uint32_t next_communicator = 1;       ///< for the id of the next communicator that this rank leads
+  std::uint64_t next_communicator = 1;       ///< for the id of the next communicator that this rank leads
   std::vector<std::uint64_t> communicators;  ///< ids of those that it is in
   communicator* everyone = nullptr;  ///< where there are spares: all ranks of the job; null once its program has ended
 };

@@ -8,8 +8,9 @@ namespace weft::fabric {
 
 /// A board of a process for one communicator, as others are told of it: how often it has been given, and which it is.
 struct board_ticket {
-  std::uint32_t use = 0;  ///< 0: there is none
+  std::uint64_t use = 0;  ///< 0: there is none
   std::uint32_t board = 0;
+  std::uint32_t unused = 0;
   explicit operator bool() const noexcept { return use != 0; }
 };
 

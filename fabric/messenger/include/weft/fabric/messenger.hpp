@@ -126,7 +126,7 @@ class messenger final : public pollable {
   std::vector<int> lost();
   /// A rank of this process, of that number in the world, did not get the communicator of which it had offered to be
   /// the leader by this counter (group::offered): others that have got it fail where they wait for it.
-  void refuse(int rank, std::uint32_t offered);
+  void refuse(int rank, std::uint64_t offered);
   /// A rank of this process, of that number in the world, divides a communicator. Until all that it has begun to divide
   /// are ended, it may join those that it gets in any order.
   void begin_division(int rank);

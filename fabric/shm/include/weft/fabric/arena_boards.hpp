@@ -45,7 +45,7 @@ class arena_boards {
   enum class state : std::uint8_t { free, given, retired };
   struct record {
     state now = state::free;
-    std::uint32_t use = 0;
+    std::uint64_t use = 0;
     std::vector<seat> others;
     std::byte* long_slots = nullptr;
     std::size_t long_slots_bytes = 0;
