@@ -242,23 +242,8 @@ std::optional<communicator> offer::join(std::span<const part> all) {
   return communicator(std::move(made));
 }
 
-request parts::gathering(communicator_state& state, const part& mine) {
-  request call;
-  call.what = collective::allgather;
-  call.in = &mine;
-  call.in_count = sizeof mine;
-  call.out_count = bytes_ = sizeof mine * static_cast<std::size_t>(state.size());
-  if (joins(state, call)) {
-    call.common_output = &memory_;
-  } else {
-    memory_ = std::make_shared_for_overwrite<std::byte[]>(bytes_);
-    call.out = memory_.get();
-  }
-  return call;
-}
-
 std::span<const part> parts::all(const communicator_state& state, const char* operation) const {
-  const std::span all(reinterpret_cast<const part*>(memory_.get()), bytes_ / sizeof(part));
+  const std::span<const part> all = gathered::all();
   for (std::size_t r = 1; r < all.size(); ++r)
     if (all[r].terms != all[0].terms)
       throw error(errc::mismatched_call,

@@ -26,8 +26,23 @@ void node_memory::give_back(void* taken, std::size_t bytes) noexcept {
   ::operator delete (taken, std::align_val_t{fabric::arena_heap::alignment});
 }
 
+void node_memory::give_back_at_end(void* taken, std::size_t bytes) noexcept {
+  try {
+    const std::lock_guard lock(leaving_);
+    left_.push_back({taken, bytes});
+  } catch (...) {
+  }
+}
+
+node_memory::~node_memory() {
+  for (const block& each : left_) give_back(each.taken, each.bytes);
+}
+
 void* take_memory(node_memory& from, std::size_t bytes) { return from.take(bytes); }
 void give_back_memory(node_memory& to, void* taken, std::size_t bytes) noexcept { to.give_back(taken, bytes); }
+void give_back_memory_at_end(node_memory& to, void* taken, std::size_t bytes) noexcept {
+  to.give_back_at_end(taken, bytes);
+}
 bool is_shared(const node_memory& of, const void* taken) noexcept { return of.shares(taken); }
 
 }  // namespace detail

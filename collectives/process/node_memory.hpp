@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <vector>
 #include <weft/fabric/arena_heap.hpp>
 #include <weft/node_memory.hpp>
 
@@ -16,14 +18,25 @@ class node_memory {
  public:
   /// `heap` may be null.
   explicit node_memory(std::shared_ptr<fabric::arena_heap> heap) noexcept : heap_(std::move(heap)) {}
+  node_memory(const node_memory&) = delete;
+  node_memory& operator=(const node_memory&) = delete;
+  ~node_memory();
 
   void* take(std::size_t bytes);
   void give_back(void* taken, std::size_t bytes) noexcept;
+  /// The same once this goes, since others may still write there. Without memory to note it, never.
+  void give_back_at_end(void* taken, std::size_t bytes) noexcept;
   bool shares(const void* taken) const noexcept { return heap_ != nullptr && heap_->owns(taken); }
 
  private:
   const std::shared_ptr<fabric::arena_heap> heap_;
   std::atomic<bool> said_{false};  // that there is no more
+  struct block {
+    void* taken;
+    std::size_t bytes;
+  };
+  std::mutex leaving_;  // guards the next
+  std::vector<block> left_;
 };
 
 }  // namespace weft::detail

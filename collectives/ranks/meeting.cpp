@@ -107,6 +107,12 @@ const rank_groups& meeting::groups() {
   return *groups_;
 }
 
+std::shared_ptr<const void> meeting::common_to_ranks(const std::function<std::shared_ptr<const void>()>& make) {
+  const std::lock_guard lock(making_common_);
+  if (common_to_ranks_ == nullptr) common_to_ranks_ = make();
+  return common_to_ranks_;
+}
+
 std::size_t meeting::seat_of(int rank) const {
   return static_cast<std::size_t>(std::lower_bound(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());
 }

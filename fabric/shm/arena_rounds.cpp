@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <climits>
 #include <optional>
 #include <utility>
 #include <weft/fabric/arena_rounds.hpp>
-#include <weft/runtime/fiber.hpp>
+#include <weft/fabric/shared_sleep.hpp>
 #include <weft/runtime/rest.hpp>
 #include <weft/runtime/scheduler.hpp>
 #include <weft/runtime/wait_for.hpp>
@@ -39,24 +33,6 @@ constexpr unsigned pauses_between_polls = 32;
 const void* round_word(const std::atomic<std::uint64_t>& stamp) noexcept {
   return reinterpret_cast<const std::byte*>(&stamp) + (std::endian::native == std::endian::little ? 4 : 0);
 }
-
-void sleep_on(const void* word, std::uint32_t expected, std::chrono::nanoseconds longest) noexcept {
-  const auto time = std::max<std::int64_t>(longest.count(), 0);
-  const timespec limit{static_cast<time_t>(time / 1'000'000'000), static_cast<long>(time % 1'000'000'000)};
-  ::syscall(SYS_futex, word, FUTEX_WAIT, expected, &limit, nullptr, 0);
-}
-
-void wake_all_on(const void* word) noexcept { ::syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
-
-/// A thread that sleeps until a stamp changes, as `progress::ring` sees it.
-class stamp_sleeper final : public sleeper {
- public:
-  explicit stamp_sleeper(const void* word) noexcept : word_(word) {}
-
- private:
-  void rouse() noexcept override { wake_all_on(word_); }
-  const void* word_;
-};
 
 }  // namespace
 
@@ -135,21 +111,8 @@ class arena_rounds::awaited_round {
     // asleep, or this one finds the round published.
     asleep.store(1, std::memory_order_seq_cst);
     const std::uint32_t seen = round_of(its_.load(std::memory_order_seq_cst));
-    if (static_cast<std::int32_t>(seen - round_) < 0) sleep_on(round_word(its_), seen, longest, rung_by);
+    if (static_cast<std::int32_t>(seen - round_) < 0) sleep_on_shared(round_word(its_), seen, longest, rung_by);
     asleep.store(0, std::memory_order_relaxed);  // relaxed: one wake too many does no harm
-  }
-
-  void sleep_on(const void* word, std::uint32_t seen, std::chrono::nanoseconds longest, progress* rung_by) {
-    if (fiber::current() != nullptr) {  // the others of its thread go on
-      scheduler::current()->sleep_on({word, seen}, longest, rung_by);
-      return;
-    }
-    stamp_sleeper mine(word);
-    std::optional<listener> heard;
-    if (rung_by != nullptr) heard.emplace(*rung_by, mine);
-    if (rung_by != nullptr && rung_by->help()) return;
-    const trace::part recorded(trace::kind::sleep, "sleep");
-    fabric::sleep_on(word, seen, longest);
   }
 
   arena_rounds& of_;
@@ -285,6 +248,6 @@ std::vector<std::size_t> arena_rounds::behind() const {
   return found;
 }
 
-void arena_rounds::wake_all() noexcept { wake_all_on(round_word(mine_.lines[place_].stamp)); }
+void arena_rounds::wake_all() noexcept { wake_all_on_shared(round_word(mine_.lines[place_].stamp)); }
 
 }  // namespace weft::fabric

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// arena_rounds, arena_ring and arena_boards as they are, on a machine of weak memory: in weft::modelled, where `std`
-// has atomics of that machine, and in place of the runtime is what lets a seed say how one waits. For one file of a
-// program.
+// arena_rounds, arena_ring, arena_boards and the sleep on a shared word as they are, on a machine of weak memory: in
+// weft::modelled, where `std` has atomics of that machine, and in place of the runtime is what lets a seed say how
+// one waits. For one file of a program.
 #pragma once
 
 #include <linux/futex.h>
@@ -207,6 +207,7 @@ inline long modelled_futex(long, const void* word, int what, std::uint32_t expec
 #define syscall modelled_futex
 #include <fabric/shm/arena_ring.cpp>
 #include <fabric/shm/arena_rounds.cpp>
+#include <fabric/shm/shared_sleep.cpp>
 #define arena whole_arena
 #include <weft/fabric/arena.hpp>
 #undef arena

@@ -42,6 +42,7 @@ struct choices;
 struct communicator_names;
 struct runtime_state;
 struct stamped;
+class window_base;
 struct communicator_state;
 struct part;
 struct known_call;
@@ -412,6 +413,7 @@ class communicator {
   friend struct detail::communicator_names;
   friend struct detail::runtime_state;
   friend struct detail::stamped;
+  friend class detail::window_base;
   using collective = detail::collective;
 
   void send_bytes(std::span<const std::byte> data, int to, std::int64_t tag);

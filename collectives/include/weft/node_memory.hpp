@@ -25,6 +25,8 @@ std::shared_ptr<node_memory> memory_of(runtime& of) noexcept;
 void* take_memory(node_memory& from, std::size_t bytes);
 /// Gives back what `take_memory` gave for as many.
 void give_back_memory(node_memory& to, void* taken, std::size_t bytes) noexcept;
+/// The same once nothing else of `to` is used, since others may still write there.
+void give_back_memory_at_end(node_memory& to, void* taken, std::size_t bytes) noexcept;
 /// Whether the other processes of the node can use it in place.
 bool is_shared(const node_memory& of, const void* taken) noexcept;
 

@@ -7,3 +7,4 @@
 #include <weft/group.hpp>
 #include <weft/runtime.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/window.hpp>

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <weft/api/gathered.hpp>
 #include <weft/calls/communicator_state.hpp>
 #include <weft/communicator.hpp>
 
@@ -44,17 +45,11 @@ class offer {
   bool has_joined_ = false;
 };
 
-/// What all ranks say of themselves, by rank: one copy for the ranks of a process, where they meet in its memory.
-class parts {
+/// What all ranks say of themselves.
+class parts : public gathered<part> {
  public:
-  /// The call that gathers them; it refers to both.
-  request gathering(communicator_state& state, const part& mine);
   /// Once it is over. Throws errc::mismatched_call where their terms differ.
   std::span<const part> all(const communicator_state& state, const char* operation) const;
-
- private:
-  std::size_t bytes_ = 0;
-  std::shared_ptr<std::byte[]> memory_;
 };
 
 /// For tests: how communicators are named.

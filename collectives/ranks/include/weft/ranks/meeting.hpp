@@ -103,6 +103,8 @@ class meeting final : public fabric::failure_listener {
   const std::shared_ptr<const fabric::group>& members() const noexcept { return members_; }
   /// All its ranks, those near each other together. Any thread.
   const rank_groups& groups();
+  /// What its ranks here share that is made of all of them: what `make` returned for the first that asked. Any thread.
+  std::shared_ptr<const void> common_to_ranks(const std::function<std::shared_ptr<const void>()>& make);
   /// Whether collectives join the ranks of a process first: the option says so, and some process hosts several.
   bool joins() const noexcept { return joins_; }
   /// Whether the ranks of every process are consecutive.
@@ -192,6 +194,8 @@ class meeting final : public fabric::failure_listener {
   std::vector<meeting*> followers_;  ///< that fail with this; the messenger's token guards it
   std::once_flag grouped_;
   std::optional<rank_groups> groups_;
+  std::mutex making_common_;  ///< guards the next
+  std::shared_ptr<const void> common_to_ranks_;
   std::vector<int> ranks_;  ///< of this process, ascending: one a seat
   std::vector<seat> seats_;
   struct seat_place {
