@@ -38,6 +38,7 @@ sys.path.insert(1, str(measured.SOURCE / "tests/jobs"))
 import hosts as pretended
 
 MESSAGES = ["latency", "bandwidth", "bidirectional", "message-rate"]
+ONE_SIDED = ["put", "get"]
 COLLECTIVES = ["allreduce", "bcast", "reduce", "reduce-scatter", "allgather", "alltoall", "barrier"]
 SLOWER = 0.95
 PLAIN = "plain"  # the provider's messages without weft
@@ -49,7 +50,7 @@ def parse_arguments():
     parser.add_argument("--ranks", type=at_least(1), default=1, help="processes of each host")
     parser.add_argument("--rate", default="", help="of each host's link, as tc takes it")
     parser.add_argument("--line", default="", help="between two clusters, as CLUSTER/wan-link.cpp takes it")
-    parser.add_argument("--what", type=measured.some_of([*MESSAGES, *COLLECTIVES]))
+    parser.add_argument("--what", type=measured.some_of([*MESSAGES, *ONE_SIDED, *COLLECTIVES]))
     parser.add_argument("--alternations", type=at_least(1), default=5)
     parser.add_argument("--from", dest="first", type=size, default=8)
     parser.add_argument("--to", dest="last", type=size, default=16 << 20)
@@ -61,7 +62,7 @@ def parse_arguments():
     options = parser.parse_args()
     pair = options.hosts == 2 and options.ranks == 1
     options.what = options.what or [*(MESSAGES if pair else []), *COLLECTIVES]
-    if not pair and set(options.what) & set(MESSAGES):
+    if not pair and set(options.what) & {*MESSAGES, *ONE_SIDED}:
         parser.error("messages are between two hosts with one process each")
     if options.line and options.hosts % 2:
         parser.error("two clusters need an even number of hosts")
@@ -132,7 +133,7 @@ def starter(options, mpi):
 
 def times_of_peer(options, mpi, what, programs):
     """By size; fewer sizes where it takes longer than the limit."""
-    if what in MESSAGES:
+    if what in MESSAGES or what in ONE_SIDED:
         words = [programs["messages"][mpi], mpi, what, options.first, options.last, options.factor, options.budget,
                  options.window, 1, 0]
     else:

@@ -7,8 +7,8 @@
                          [--readme collectives/NODE.md]
 
 Runs, in turn, `weft bench KIND` through the memory of the node and over libfabric's shm, and a program of the same
-method (mpi_messages.cpp, compiled here) by Open MPI and by MPICH. Kinds are latency, bandwidth, bidirectional and
-message-rate; windows, pairs and unmatched receives are for those but the first. A row for each size: the median of the
+method (mpi_messages.cpp, compiled here) by Open MPI and by MPICH. Kinds are latency, bandwidth, bidirectional,
+message-rate, put and get; windows and pairs are for those but the first, unmatched receives for message-rate. A row for each size: the median of the
 alternations of the median times of one way, from 4 KiB on with the bandwidth that it comes to, or of the bandwidths or
 the rates; and the median of how many times as fast as the better MPI of its alternation that memory was, with its 95%
 bootstrap interval. It needs Debian's openmpi-bin libopenmpi-dev mpich libmpich-dev. With --write the table replaces
@@ -29,7 +29,9 @@ COLUMNS = {"node": "weft, node", "shm": "weft, libfabric's shm", "openmpi": "Ope
 ROADS = {"node": "node", "shm": "shm"}
 STARTERS = {"openmpi": ["mpirun.openmpi", "--bind-to", "core"], "mpich": ["mpiexec.mpich", "-bind-to", "core"]}
 WINDOWED = {"bandwidth": "Bandwidths of all messages", "bidirectional": "Bandwidths of all messages, both ways",
-            "message-rate": "Messages a second"}
+            "message-rate": "Messages a second", "put": "Puts a second, flushed",
+            "get": "Gets a second, flushed"}
+RATES = ["message-rate", "put", "get"]
 SHOWS_BANDWIDTH = 4 << 10
 
 
@@ -82,7 +84,7 @@ def alternate(options, programs):
 def cell(kind, count, results):
     def middle(figure):
         return statistics.median(result[figure] for result in results)
-    if kind == "message-rate":
+    if kind in RATES:
         return f"{middle('messages_per_s') / 1e3:.1f} k/s"
     if kind in WINDOWED:
         return f"{middle('bytes_per_s') / 1e6:.1f} MB/s"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of an MPI, for tools/message_table.py: as `weft bench` measures KIND, which is latency, bandwidth,
-// bidirectional or message-rate.
+// bidirectional, message-rate, put or get.
 //
 //   mpi_messages PEER KIND FROM TO FACTOR MILLISECONDS WINDOW PAIRS UNMATCHED
 //
@@ -164,27 +164,89 @@ struct window_side {
     if (!receives) MPI_Recv(&answer, 1, MPI_INT, peer, answer_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 
-  /// Seconds of a window, on the first rank of each pair.
-  double time(int count) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double start = MPI_Wtime();
-    for (int i = 0; i < count; ++i) exchange();
-    return rank_in_world() < peer ? (MPI_Wtime() - start) / count : 0;
-  }
+  int count_wrong() const { return wrong; }
 };
 
+#ifdef MPI_VERSION  // an MPI, not what tools/plain_libfabric has instead
+/// One rank of a pair of which the first puts windows of messages into the other one's memory, or gets them from there.
+struct one_sided_side {
+  int peer, window, bytes;
+  bool acts, puts;
+  std::vector<char> buffers;
+  char* memory = nullptr;
+  MPI_Win memories;
+  long long number = 1;
+
+  one_sided_side(const settings& asked, std::size_t size)
+      : peer(partner_in_pair(asked)),
+        window(asked.window),
+        bytes(static_cast<int>(size)),
+        acts(rank_in_world() < asked.pairs),
+        puts(asked.kind == "put"),
+        buffers(acts ? static_cast<std::size_t>(window) * size : 0) {
+    const MPI_Aint length = acts ? 0 : static_cast<MPI_Aint>(window) * bytes;
+    MPI_Win_allocate(length, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &memories);
+    if (!puts && !acts)
+      for (int i = 0; i < window; ++i) put_number(memory + place(i), size, number);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, memories);
+  }
+  one_sided_side(const one_sided_side&) = delete;
+  one_sided_side& operator=(const one_sided_side&) = delete;
+  ~one_sided_side() {
+    MPI_Win_unlock_all(memories);
+    MPI_Win_free(&memories);
+  }
+
+  MPI_Aint place(int index) const { return static_cast<MPI_Aint>(index) * bytes; }
+
+  void exchange() {
+    if (puts) ++number;
+    if (!acts) return;
+    if (puts)
+      for (const int i : {0, window - 1})
+        put_number(buffers.data() + place(i), static_cast<std::size_t>(bytes), number);
+    for (int i = 0; i < window; ++i)
+      if (puts)
+        MPI_Put(buffers.data() + place(i), bytes, MPI_CHAR, peer, place(i), bytes, MPI_CHAR, memories);
+      else
+        MPI_Get(buffers.data() + place(i), bytes, MPI_CHAR, peer, place(i), bytes, MPI_CHAR, memories);
+    MPI_Win_flush(peer, memories);
+  }
+
+  int count_wrong() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_sync(memories);
+    if (puts == acts) return 0;
+    const char* const all = puts ? memory : buffers.data();
+    int wrong = 0;
+    for (const int i : {0, window - 1})
+      wrong += has_number(all + place(i), static_cast<std::size_t>(bytes), number) ? 0 : 1;
+    return wrong;
+  }
+};
+#endif
+
+template <class Side>
 void measure_windows(const settings& asked, std::size_t bytes) {
   constexpr int first_windows = 3, estimating_windows = 3;
   constexpr double shortest_sample = 100e-6;
-  window_side mine(asked, bytes);
-  mine.time(first_windows);
-  double once = mine.time(estimating_windows);
+  Side mine(asked, bytes);
+  // Seconds of a window, on the first rank of each pair.
+  const auto time = [&](int count) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    for (int i = 0; i < count; ++i) mine.exchange();
+    return rank_in_world() < mine.peer ? (MPI_Wtime() - start) / count : 0;
+  };
+  time(first_windows);
+  double once = time(estimating_windows);
   MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   const int windows = static_cast<int>(std::clamp(std::ceil(shortest_sample / std::max(once, 1e-7)), 1.0, 1000.0));
   std::vector<double> seconds(static_cast<std::size_t>(count_samples(asked.budget, once * windows)));
-  for (double& each : seconds) each = mine.time(windows);
+  for (double& each : seconds) each = time(windows);
   MPI_Allreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(seconds.size()), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  int wrong = mine.wrong;
+  int wrong = mine.count_wrong();
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   const double messages = (asked.kind == "bidirectional" ? 2.0 : 1.0) * asked.window * asked.pairs;
   if (rank_in_world() == 0) report(asked, bytes, seconds, messages, wrong);
@@ -234,7 +296,13 @@ int main(int argc, char** argv) {
   unmatched_receives unmatched(asked);
   for (std::size_t bytes = asked.from; bytes <= asked.to; bytes *= asked.factor) {
     MPI_Barrier(MPI_COMM_WORLD);
-    (latency ? measure_one_way : measure_windows)(asked, bytes);
+    if (latency) measure_one_way(asked, bytes);
+#ifdef MPI_VERSION
+    else if (asked.kind == "put" || asked.kind == "get")
+      measure_windows<one_sided_side>(asked, bytes);
+#endif
+    else
+      measure_windows<window_side>(asked, bytes);
   }
   unmatched.match();
   MPI_Finalize();

@@ -26,6 +26,13 @@ constexpr std::size_t least_capacity = 256;
 /// Messages of one rank that are being filled or on their way.
 constexpr std::size_t most_messages = 64;
 
+/// Puts fill messages to their end, but by no less than so many bytes. Those that take more messages than this go by
+/// themselves: between two hosts over libfabric's net, puts of 16 KiB took 32 us so, and 42 by themselves.
+constexpr std::size_t least_part = 128;
+constexpr std::size_t most_messages_of_a_put = 2;
+/// Records of long puts in a message.
+constexpr std::size_t most_announced = 8;
+
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 
 }  // namespace
@@ -302,6 +309,7 @@ void window_messages::close(peer& to) noexcept {
   if (to.filling == nullptr || to.filling->bytes == 0) return;
   queue(*to.filling);
   to.filling = nullptr;
+  to.announced = 0;
 }
 
 void window_messages::queue(fabric::operation& next) noexcept {
@@ -329,13 +337,21 @@ void window_messages::throw_failure(const char* operation) {
 }
 
 void window_messages::put(int rank, std::size_t offset, std::span<const std::byte> data) {
-  if (data.empty()) return;
-  if (data.size() > capacity_ - sizeof(record)) return put_long(rank, offset, data);
-  auto lock = room("put", rank, data.size());
-  record what{kind::put};
-  what.offset = offset;
-  write(peer_of(rank), what, data);
-  send(std::move(lock));
+  const std::size_t element = mine_.type.bytes;
+  if (data.size() > most_messages_of_a_put * capacity_ || (element > least_part && !data.empty()))
+    return put_long(rank, offset, data);
+  while (!data.empty()) {
+    auto lock = room("put", rank, std::min(data.size(), least_part));
+    peer& to = peer_of(rank);
+    const std::size_t most = (capacity_ - to.filling->bytes - sizeof(record)) / element * element;
+    const auto some = data.first(std::min(most, data.size()));
+    record what{kind::put};
+    what.offset = offset;
+    write(to, what, some);
+    send(std::move(lock));
+    data = data.subspan(some.size());
+    offset += some.size() / element;
+  }
 }
 
 void window_messages::put_long(int rank, std::size_t offset, std::span<const std::byte> data) {
@@ -347,7 +363,8 @@ void window_messages::put_long(int rank, std::size_t offset, std::span<const std
   what.length = data.size();
   auto contents = std::make_unique<departure>(*this, rank, what.number, data, &to);
   write(to, what);
-  close(to);
+  // Where others are on their way already it can wait for the next.
+  if (++to.announced >= most_announced || to.open.load() == 0) close(to);
   to.open.fetch_add(1);
   queue(*contents.release());
   send(std::move(lock));

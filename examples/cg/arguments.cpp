@@ -78,6 +78,12 @@ arguments parse_arguments(int argc, char** argv, program of) {
       ->type_name("N")
       ->check(integer_between(1, 1'000'000'000));
   std::vector<std::string> deaths;
+  std::string halo;
+  if (!resilient)
+    app.add_option("--halo", halo,
+                   "how neighbours get each other's entries: by messages, or by notified puts into their memory "
+                   "[messages]")
+        ->check(CLI::IsMember({"messages", "puts"}));
   if (resilient) {
     app.add_option("--save-every", given.save_every, "give others copies of the vectors after so many iterations [50]")
         ->type_name("N")
@@ -100,6 +106,7 @@ arguments parse_arguments(int argc, char** argv, program of) {
   } catch (const CLI::ParseError& error) {
     throw std::runtime_error(std::string(error.what()) + " (" + name + " --help lists what there is)");
   }
+  given.puts = halo == "puts";
   for (const std::string& each : deaths) given.deaths.push_back(parse_death(each).value());
   if (file->count() + stencil->count() != 1) {
     throw std::runtime_error("give a Matrix Market file or --stencil N, one of the two (" + name +

@@ -17,6 +17,7 @@ struct arguments {
   stopping_rule stop;
   bool check = false;
   bool json = false;
+  bool puts = false;      ///< of cg: the halo goes by notified puts, not by messages
   int save_every = 50;    ///< iterations; of resilient_cg, as the next two
   std::string directory;  ///< where copies are kept on the disk, too, or empty
   /// Iterations at which ranks of the world end themselves, as by SIGKILL.

@@ -19,6 +19,10 @@ class distributed_matrix {
   /// or its halo has more than 2^31 - 1 columns.
   distributed_matrix(const sparse_rows& block, const balanced_blocks& blocks);
 
+  /// The halo travels by puts into the other ranks' memory from now on. Collective, blocking; so is the destructor
+  /// then.
+  void use_puts(weft::communicator& world) { halo_.use_puts(world); }
+
   /// y = A x; of both vectors each rank holds the entries of its rows. Collective, blocking. The halo travels while the
   /// product with the rank's own entries is computed; `communication` measures what waiting is left.
   void multiply(weft::communicator& world, std::span<const double> x, std::span<double> y, stopwatch& communication);

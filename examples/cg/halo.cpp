@@ -31,7 +31,20 @@ halo::halo(const sparse_rows& block, const balanced_blocks& blocks) {
   receive_buffer_.resize(columns_.size());
 }
 
+void halo::use_puts(weft::communicator& world) {
+  window_.emplace(world, 2 * columns_.size(), 2);
+  places_.resize(sends_.size());
+  std::vector<weft::handle> calls;
+  for (std::size_t i = 0; i < sends_.size(); ++i) {  // both are of the same neighbours, in the same order
+    calls.push_back(world.irecv(std::span(&places_[i], 1), sends_[i].neighbour, 0));
+    calls.push_back(world.isend(std::span(&receives_[i].first, 1), receives_[i].neighbour, 0));
+  }
+  weft::wait_all(calls);
+  for (auto& each : put_buffers_) each.resize(sent_rows_.size());
+}
+
 void halo::start(weft::communicator& world, std::span<const double> own) {
+  if (window_) return put(own);
   for (const part& p : receives_) {
     in_flight_.push_back(world.irecv(std::span(receive_buffer_).subspan(p.first, p.count), p.neighbour, 0));
   }
@@ -41,7 +54,23 @@ void halo::start(weft::communicator& world, std::span<const double> own) {
   }
 }
 
+void halo::put(std::span<const double> own) {
+  turn_ = 1 - turn_;
+  std::vector<double>& buffer = put_buffers_[turn_];
+  for (std::size_t k = 0; k < sent_rows_.size(); ++k) buffer[k] = own[sent_rows_[k]];
+  for (std::size_t i = 0; i < sends_.size(); ++i) {
+    const part& p = sends_[i];
+    const std::size_t halo_of_turn = turn_ * window_->count(p.neighbour) / 2;
+    window_->put_notify(p.neighbour, halo_of_turn + places_[i],
+                        std::span<const double>(buffer).subspan(p.first, p.count), turn_);
+  }
+}
+
 std::span<const double> halo::finish() {
+  if (window_) {
+    window_->wait_notified(turn_, static_cast<std::uint32_t>(receives_.size()));
+    return window_->local().subspan(turn_ * columns_.size(), columns_.size());
+  }
   weft::wait_all(in_flight_);
   in_flight_.clear();
   return receive_buffer_;

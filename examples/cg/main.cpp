@@ -37,6 +37,7 @@ int run_rank(weft::communicator& world, int argc, char** argv) {
   std::unique_ptr<cg::linear_system> system;
   cg::together(
       world, [&] { system = std::make_unique<cg::linear_system>(cg::make_system(given, world.rank(), world.size())); });
+  if (given.puts) system->matrix.use_puts(world);
   std::array<std::int64_t, 1> nonzeros{static_cast<std::int64_t>(system->matrix.nonzeros())};
   world.allreduce(nonzeros, nonzeros, weft::sum);
   cg::outcome result;

@@ -59,7 +59,22 @@ for ranks in 1 2 3 4 7 "8 --ranks-per-process 4" "6 --ranks-per-process 6"; do
   prints "\"check_passed\":true"
   [[ $(wc -l <"$directory/out") == 1 ]] || fail "$name: prints more than one object"
 done
+# By puts the halo has the same numbers, to the bit, on a node and by messages alone.
+export WEFT_TUNE=off
+for node in on off; do
+  export WEFT_NODE=$node
+  for ranks in 3 "8 --ranks-per-process 4"; do
+    for halo in messages puts; do
+      job "$ranks" 0 --stencil 12 --check --json --halo $halo
+      prints "\"check_passed\":true"
+      sed -E 's/"[a-z_]*seconds":[^,}]*//g' "$directory/out" >"$directory/$halo"
+    done
+    cmp "$directory/messages" "$directory/puts" || fail "$name: other numbers than by messages"
+  done
+done
+unset WEFT_NODE WEFT_TUNE
 job 5 0 --stencil 1 --check    # ranks without rows
+job 5 0 --stencil 1 --check --halo puts
 job 3 1 --stencil 8 --max-iterations 2
 prints "NOT CONVERGED after 2 iterations"
 job 2 0 --help

@@ -298,7 +298,7 @@ TEST_CASE("latency of sizes is one way, and how many bytes a second that is") {
 }
 
 TEST_CASE("windows of messages have bandwidths and rates, between processes and within one") {
-  const std::string kind = GENERATE("bandwidth", "bidirectional", "message-rate");
+  const std::string kind = GENERATE("bandwidth", "bidirectional", "message-rate", "put", "get");
   const std::string in_a_process = GENERATE("1", "4");
   const auto lines = results({kind, "-n", "4", "--pairs", "2", "--ranks-per-process", in_a_process, "--window", "3",
                               "-b", "1", "-e", "64k", "-f", "256"});
@@ -315,7 +315,7 @@ TEST_CASE("windows of messages have bandwidths and rates, between processes and 
 }
 
 TEST_CASE("windows of messages go between two ranks, 64 of them, by whichever road") {
-  const std::string kind = GENERATE("bandwidth", "bidirectional", "message-rate");
+  const std::string kind = GENERATE("bandwidth", "bidirectional", "message-rate", "put", "get");
   for (const words& road : {words{}, words{"--weft-node=off"}, words{"--ranks-per-process", "2"}}) {
     words arguments{kind, "-b", "8", "-e", "16"};
     arguments.insert(arguments.end(), road.begin(), road.end());
@@ -415,8 +415,8 @@ TEST_CASE("bad options of a bench are named, with what is right") {
       refusal({"gossip"}),
       ContainsSubstring(
           "{reduce,bcast,allreduce,reduce-scatter,allgather,barrier,gather,"
-          "scatter,alltoall,scan,exscan,latency,bandwidth,bidirectional,message-rate,idle,overlap,consistency,agree,"
-          "kernels}"));
+          "scatter,alltoall,scan,exscan,latency,bandwidth,bidirectional,message-rate,put,get,idle,overlap,consistency,"
+          "agree,kernels}"));
   CHECK_THAT(refusal({"reduce", "--type", "half"}), ContainsSubstring("{int8,int16,int32,int64,uint8,"));
   CHECK_THAT(refusal({"reduce", "--op", "xor"}), ContainsSubstring("{sum,product,min,max,bit_and,"));
   CHECK_THAT(refusal({"reduce", "--op", "min", "--type", "complex_float"}),
@@ -433,7 +433,7 @@ TEST_CASE("bad options of a bench are named, with what is right") {
              ContainsSubstring("bandwidth with --pairs 1 takes 2 ranks (-n 2), not 3"));
   CHECK_THAT(refusal({"message-rate", "--pairs", "2"}), ContainsSubstring("takes 4 ranks (-n 4), not 2"));
   CHECK_THAT(refusal({"bidirectional", "--window", "0"}), ContainsSubstring("whole number from 1"));
-  CHECK_THAT(refusal({"latency", "--window", "2"}), ContainsSubstring("message-rate alone, not latency"));
+  CHECK_THAT(refusal({"latency", "--window", "2"}), ContainsSubstring("message-rate, put and get alone, not latency"));
   CHECK_THAT(refusal({"bandwidth", "--unmatched", "2"}), ContainsSubstring("for message-rate alone, not bandwidth"));
   CHECK_THAT(refusal({"latency", "--persistent"}), ContainsSubstring("only a collective can be planned"));
   CHECK_THAT(refusal({"latency", "--started"}), ContainsSubstring("only a collective can be started"));

@@ -85,7 +85,8 @@ class MessageTable(unittest.TestCase):
     def test_windows_have_bandwidths_or_rates(self):
         for kind, cells in (("bandwidth", "64000.0 MB/s | 21333.3 MB/s | 32000.0 MB/s | 16000.0 MB/s"),
                             ("bidirectional", "64000.0 MB/s | 21333.3 MB/s | 32000.0 MB/s | 16000.0 MB/s"),
-                            ("message-rate", "125000.0 k/s | 41666.7 k/s | 62500.0 k/s | 31250.0 k/s")):
+                            ("message-rate", "125000.0 k/s | 41666.7 k/s | 62500.0 k/s | 31250.0 k/s"),
+                            ("put", "125000.0 k/s | 41666.7 k/s | 62500.0 k/s | 31250.0 k/s")):
             with self.subTest(kind=kind):
                 lines = self.run_script("--kind", kind).stdout.splitlines()
                 self.assertEqual(lines[2], f"| 512 B | {cells} | 2.00 [2.00, 2.00] |")

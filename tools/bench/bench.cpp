@@ -57,7 +57,7 @@ void finish_settings(command_line& line) {
   bench_settings& s = line.settings;
   s.one_way = s.collective == "latency" && (line.from || line.to);
   s.from = line.from.value_or(s.collective == "overlap" ? 64 << 10 : 8);
-  s.to = line.to.value_or(sends_windows(s.collective) ? 4 << 20 : 16 << 20);
+  s.to = line.to.value_or(is_one_sided(s.collective) ? 64 << 10 : sends_windows(s.collective) ? 4 << 20 : 16 << 20);
   if (s.from > s.to)
     throw CLI::ValidationError("-b", std::to_string(s.from) + " is more than -e " + std::to_string(s.to));
   s.factor = line.factor;
@@ -165,7 +165,8 @@ int time_kernels(const CLI::App& app, const command_line& line) {
 void refuse_windows(const CLI::App& app, const std::string& collective) {
   for (const char* const name : {"--window", "--pairs"})
     if (app[name]->count() > 0 && !sends_windows(collective))
-      throw CLI::ValidationError(name, "for bandwidth, bidirectional and message-rate alone, not " + collective);
+      throw CLI::ValidationError(name,
+                                 "for bandwidth, bidirectional, message-rate, put and get alone, not " + collective);
   if (app["--unmatched"]->count() > 0 && collective != "message-rate")
     throw CLI::ValidationError("--unmatched", "for message-rate alone, not " + collective);
 }
@@ -197,7 +198,8 @@ void add_bench(CLI::App& weft, int& status) {
       "the same way; with -b or -e, of messages of each size, and how many bytes a second that is. bandwidth,\n"
       "bidirectional, message-rate: windows of messages, begun and then waited for, from each of the first ranks to\n"
       "one of the others, or both ways; times are of a window, MB/s and messages/s of all pairs. Messages of\n"
-      "message-rate have a buffer each, the others' one for all.\n"
+      "message-rate have a buffer each, the others' one for all. put, get: the same by one-sided calls and a flush\n"
+      "for each window; the other rank waits in a barrier.\n"
       "idle: processor time and wake-ups of a job that has nothing to do, or whose ranks wait in a barrier, and how\n"
       "long the first message to a sleeping process takes. agree: agreements of all ranks, and shrink, beside a\n"
       "barrier.\n"
@@ -219,7 +221,7 @@ void add_bench(CLI::App& weft, int& status) {
   app->add_option("-b,--from", line->from, "Bytes of the first size, such as 8, 64k or 1M [8; overlap 64k]")
       ->transform(size_in_bytes())
       ->type_name("BYTES");
-  app->add_option("-e,--to", line->to, "Bytes that no size exceeds [16M; windows 4M]")
+  app->add_option("-e,--to", line->to, "Bytes that no size exceeds [16M; windows 4M, put and get 64K]")
       ->transform(size_in_bytes())
       ->type_name("BYTES");
   app->add_option("-f,--factor", line->factor, "From a size to the next [2]")

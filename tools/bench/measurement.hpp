@@ -58,7 +58,8 @@ std::int64_t measure_one_way(communicator& world, const bench_settings& settings
                              const std::function<void(const measurement&)>& report);
 
 /// For each size of the settings in turn: windows of messages from each of the first half of the ranks of `world` to
-/// one of the other half, or both ways, and how many bytes and messages of all pairs a second that is. A sample is
+/// one of the other half, or both ways, or puts into its memory or gets from there that are flushed, and how many bytes
+/// and messages of all pairs a second that is. A sample is
 /// several windows after a barrier; its value is the time of one, of the slowest pair. Collective; of ranks that
 /// refuse_pairs does not refuse. Rank 0 hands each result to `report`. Returns how many messages came otherwise than
 /// they were sent.

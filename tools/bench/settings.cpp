@@ -13,6 +13,8 @@ std::vector<std::string> bench_collectives() {
   names.emplace_back("bandwidth");
   names.emplace_back("bidirectional");
   names.emplace_back("message-rate");
+  names.emplace_back("put");
+  names.emplace_back("get");
   names.emplace_back("idle");
   names.emplace_back("overlap");
   names.emplace_back("consistency");
@@ -22,8 +24,11 @@ std::vector<std::string> bench_collectives() {
 }
 
 bool sends_windows(const std::string& collective) {
-  return collective == "bandwidth" || collective == "bidirectional" || collective == "message-rate";
+  return collective == "bandwidth" || collective == "bidirectional" || collective == "message-rate" ||
+         is_one_sided(collective);
 }
+
+bool is_one_sided(const std::string& collective) { return collective == "put" || collective == "get"; }
 
 std::string refuse_pairs(const bench_settings& settings, int ranks) {
   if (ranks == 2 * settings.pairs) return "";

@@ -26,7 +26,7 @@ struct bench_settings {
   bool started = false;     ///< in the form that begins with i, and waited for
   bool arena = false;       ///< whether buffers are in memory that the node shares
   bool json = false;
-  bool csv = false;  ///< in this form what would be objects: json is set, too
+  bool csv = false;                                ///< in this form what would be objects: json is set, too
   bool one_way = false;                            ///< latency of messages of these sizes, not of the shortest alone
   std::size_t window = 64;                         ///< of messages: how many are sent before they are waited for
   int pairs = 1;                                   ///< of ranks between which windows go
@@ -36,12 +36,15 @@ struct bench_settings {
   bool explain = false;                            ///< every algorithm, its prediction beside
 };
 
-/// The collectives as options call them, "latency", "bandwidth", "bidirectional", "message-rate", "idle", "overlap",
-/// "consistency", "agree" and "kernels".
+/// The collectives as options call them, "latency", "bandwidth", "bidirectional", "message-rate", "put", "get", "idle",
+/// "overlap", "consistency", "agree" and "kernels".
 std::vector<std::string> bench_collectives();
 
-/// Whether windows of messages go between pairs of ranks: "bandwidth", "bidirectional" and "message-rate".
+/// Whether windows of messages go between pairs of ranks: "bandwidth", "bidirectional", "message-rate", "put" and
+/// "get".
 bool sends_windows(const std::string& collective);
+/// Whether one rank of a pair uses the memory of the other: the last two of these.
+bool is_one_sided(const std::string& collective);
 
 /// What is wrong with so many ranks for windows between the pairs of `settings`; empty: nothing.
 std::string refuse_pairs(const bench_settings& settings, int ranks);

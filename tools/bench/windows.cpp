@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 #include <weft/handle.hpp>
+#include <weft/window.hpp>
 
 #include "measurement.hpp"
 
@@ -22,6 +23,24 @@ constexpr double shortest_sample = 100e-6;
 
 int partner_in_pair(const communicator& world, int pairs) {
   return world.rank() < pairs ? world.rank() + pairs : world.rank() - pairs;
+}
+
+std::size_t length_of_number(std::span<const std::byte> message) {
+  return std::min(message.size(), sizeof(std::uint64_t));
+}
+
+/// At both ends.
+void put_number(std::span<std::byte> message, const std::uint64_t& number) {
+  const std::size_t length = length_of_number(message);
+  std::memcpy(message.data(), &number, length);
+  std::memcpy(message.data() + message.size() - length, &number, length);
+}
+
+bool has_number(std::span<const std::byte> message, const std::uint64_t& number) {
+  const std::size_t length = length_of_number(message);
+  const bool overlap = message.size() < 2 * sizeof number;  // of both ends: the last was put later
+  return std::memcmp(message.data() + message.size() - length, &number, length) == 0 &&
+         (overlap || std::memcmp(message.data(), &number, length) == 0);
 }
 
 /// A rank and its buffers. Of the message rate each message of a window has a buffer of its own; otherwise all have the
@@ -50,12 +69,13 @@ class window_side {
       for (std::size_t i = 0; i < window_; ++i)
         calls_.push_back(world_.irecv(message(received_, i), peer_, payload_tag));
     if (sends_) {
-      for (std::size_t i = 0; i < buffers_; i += to_last()) put_number(message(sent_, i));
+      for (std::size_t i = 0; i < buffers_; i += to_last()) put_number(message(sent_, i), number_);
       for (std::size_t i = 0; i < window_; ++i) calls_.push_back(world_.isend(message(sent_, i), peer_, payload_tag));
     }
     wait_all(calls_);
     if (receives_)
-      for (std::size_t i = 0; i < buffers_; i += to_last()) wrong_ += has_number(message(received_, i)) ? 0 : 1;
+      for (std::size_t i = 0; i < buffers_; i += to_last())
+        wrong_ += has_number(message(received_, i), number_) ? 0 : 1;
     std::array<std::int32_t, 1> answer{};
     if (!sends_) world_.send(answer, peer_, answer_tag);
     if (!receives_) world_.recv(answer, peer_, answer_tag);
@@ -71,19 +91,6 @@ class window_side {
 
   std::size_t to_last() const { return std::max<std::size_t>(1, buffers_ - 1); }
 
-  std::size_t room() const { return std::min(bytes_, sizeof number_); }
-
-  void put_number(std::span<std::byte> message) const {
-    std::memcpy(message.data(), &number_, room());
-    std::memcpy(message.data() + bytes_ - room(), &number_, room());
-  }
-
-  bool has_number(std::span<const std::byte> message) const {
-    const bool overlap = bytes_ < 2 * sizeof number_;  // of both ends: the last was put later
-    return std::memcmp(message.data() + bytes_ - room(), &number_, room()) == 0 &&
-           (overlap || std::memcmp(message.data(), &number_, room()) == 0);
-  }
-
   communicator& world_;
   int peer_;
   bool sends_, receives_;
@@ -92,6 +99,61 @@ class window_side {
   std::vector<handle> calls_;
   std::uint64_t number_ = 0;
   std::int64_t wrong_ = 0;
+};
+
+/// A rank of a pair of which the first puts windows of messages into the other one's memory, or gets them from there,
+/// each from or into a buffer of its own. The other one makes no call meanwhile.
+class one_sided_side {
+ public:
+  one_sided_side(communicator& world, const bench_settings& settings, std::size_t bytes)
+      : peer_(partner_in_pair(world, settings.pairs)),
+        acts_(world.rank() < settings.pairs),
+        puts_(settings.collective == "put"),
+        window_(settings.window),
+        bytes_(bytes),
+        buffers_(acts_ ? window_ * bytes : 0),
+        memory_(world, acts_ ? 0 : window_ * bytes) {
+    if (!puts_ && !acts_)
+      for (std::size_t i = 0; i < window_; ++i) put_number(memory_.local().subspan(i * bytes_, bytes_), first_number);
+    memory_.fence();
+  }
+
+  void exchange() {
+    if (puts_) ++number_;
+    if (!acts_) return;
+    if (puts_)
+      for (const std::size_t i : {std::size_t{0}, window_ - 1}) put_number(buffer(i), number_);
+    for (std::size_t i = 0; i < window_; ++i)
+      if (puts_)
+        memory_.put(peer_, i * bytes_, buffer(i));
+      else
+        memory_.get(peer_, i * bytes_, buffer(i));
+    memory_.flush(peer_);
+  }
+
+  /// Of the first and the last buffer, as the last window has left them. Collective.
+  std::int64_t wrong() {
+    memory_.fence();
+    std::int64_t found = 0;
+    if (puts_ != acts_) {
+      const std::span<std::byte> all = puts_ ? memory_.local() : std::span(buffers_);
+      for (const std::size_t i : {std::size_t{0}, window_ - 1})
+        found += has_number(all.subspan(i * bytes_, bytes_), number_) ? 0 : 1;
+    }
+    return found;
+  }
+
+ private:
+  static constexpr std::uint64_t first_number = 1;
+
+  std::span<std::byte> buffer(std::size_t index) { return std::span(buffers_).subspan(index * bytes_, bytes_); }
+
+  int peer_;
+  bool acts_, puts_;
+  std::size_t window_, bytes_;
+  std::vector<std::byte> buffers_;
+  window<std::byte> memory_;
+  std::uint64_t number_ = first_number;
 };
 
 /// On the ranks that receive: receives that no window matches.
@@ -128,8 +190,9 @@ class unmatched_receives {
 };
 
 /// On rank 0 of all pairs.
+template <class Side>
 measurement measure_size(communicator& world, const bench_settings& settings, std::size_t bytes) {
-  window_side mine(world, settings, bytes);
+  Side mine(world, settings, bytes);
   // Seconds of a window, on the first rank of each pair.
   const auto time_windows = [&](std::size_t count) {
     world.barrier();
@@ -154,7 +217,7 @@ measurement measure_size(communicator& world, const bench_settings& settings, st
   result.messages_per_s = messages / (result.median_us * 1e-6);
   result.bytes_per_s = *result.messages_per_s * static_cast<double>(bytes);
   result.wrong = wrong[0];
-  result.algorithm = ways == 2 ? "windows, both ways" : "windows";
+  result.algorithm = is_one_sided(settings.collective) ? "flushed" : ways == 2 ? "windows, both ways" : "windows";
   return result;
 }
 
@@ -165,7 +228,8 @@ std::int64_t measure_windows(communicator& world, const bench_settings& settings
   unmatched_receives unmatched(world, settings);
   std::int64_t wrong = 0;
   for (std::size_t bytes = settings.from;; bytes *= settings.factor) {
-    const measurement result = measure_size(world, settings, bytes);
+    const measurement result = is_one_sided(settings.collective) ? measure_size<one_sided_side>(world, settings, bytes)
+                                                                 : measure_size<window_side>(world, settings, bytes);
     wrong += result.wrong;
     if (world.rank() == 0) report(result);
     if (bytes > settings.to / settings.factor) return wrong + unmatched.match();

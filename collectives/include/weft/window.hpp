@@ -65,6 +65,24 @@ struct window_target {
   window_slot& slot(std::size_t number) const noexcept { return reinterpret_cast<window_slot*>(control + 1)[number]; }
 };
 
+/// As std::memcpy: a few bytes by two loads and stores that may overlap, since the call takes as long as they do.
+inline void copy_elements(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  const auto by_two = [&]<class Word>(Word) {
+    Word first, last;
+    std::memcpy(&first, from, sizeof first);
+    std::memcpy(&last, from + bytes - sizeof last, sizeof last);
+    std::memcpy(to, &first, sizeof first);
+    std::memcpy(to + bytes - sizeof last, &last, sizeof last);
+  };
+  if (bytes >= 8 && bytes <= 16) return by_two(std::uint64_t{});
+  if (bytes > 16) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  if (bytes >= 4) return by_two(std::uint32_t{});
+  for (std::size_t i = 0; i < bytes; ++i) to[i] = from[i];
+}
+
 /// A window without its type. Positions and lengths are in elements.
 class window_base {
  public:
@@ -182,7 +200,7 @@ class window {
     const detail::window_target& to = base_.find("put", rank, offset, bytes.size() / sizeof(T));
     if (to.elements == nullptr) [[unlikely]]
       return base_.put_far(rank, offset, bytes);
-    copy(to.elements + offset * sizeof(T), bytes.data(), bytes.size());
+    detail::copy_elements(to.elements + offset * sizeof(T), bytes.data(), bytes.size());
   }
   /// Copies as many elements from there as `into` has.
   template <message_range R>
@@ -192,7 +210,7 @@ class window {
     const detail::window_target& from = base_.find("get", rank, offset, bytes.size() / sizeof(T));
     if (from.elements == nullptr) [[unlikely]]
       return base_.get_far(rank, offset, bytes);
-    copy(bytes.data(), from.elements + offset * sizeof(T), bytes.size());
+    detail::copy_elements(bytes.data(), from.elements + offset * sizeof(T), bytes.size());
   }
 
   /// As `put`, and counts it in slot `slot` of that rank once it, and all puts before it of this thread, are there.
@@ -268,14 +286,6 @@ class window {
   static T* element_of(const detail::window_target& at, std::size_t offset) noexcept {
     return reinterpret_cast<T*>(at.elements) + offset;
   }
-  /// One element is a store, not a call.
-  static void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-    if (bytes == sizeof(T))
-      std::memcpy(to, from, sizeof(T));
-    else if (bytes != 0)
-      std::memcpy(to, from, bytes);
-  }
-
   detail::window_base base_;
 };
 

@@ -103,6 +103,7 @@ class window_messages {
   /// A rank that is reached by messages, or reaches this one.
   struct peer {
     message* filling = nullptr;        ///< what its next records go into
+    std::size_t announced = 0;         ///< long puts of which the records are in there
     std::uint64_t written = 0;         ///< records that a flush waits for,
     std::uint64_t flushed = 0;         ///< and those of them that it has waited for
     std::atomic<std::size_t> open{0};  ///< long puts and gets of this rank's that have not ended
