@@ -28,5 +28,6 @@ int notice(int argc, char** argv);
 int whole_api(int argc, char** argv);
 int soak(int argc, char** argv);
 int unread(int argc, char** argv);
+int windows(int argc, char** argv);
 
 }  // namespace weft_test

@@ -17,4 +17,7 @@ void check_collectives(weft::communicator& on, std::size_t count);
 /// Plans of every collective on vectors of `count` elements, each started so many times, several in flight.
 void check_plans(weft::communicator& on, std::size_t count, int starts);
 
+/// Puts, gets, notes, counts and locks among all ranks, compared element by element.
+void use_windows(weft::communicator& world);
+
 }  // namespace weft_test

@@ -51,3 +51,31 @@ TEST_CASE("without memory to share a job goes on, and says so once", "[node]") {
   CHECK(said != std::string::npos);
   CHECK(ended.error.find("share no memory", said + 1) == std::string::npos);
 }
+
+TEST_CASE("ranks of several processes use each other's memory, by every road", "[node]") {
+  for (const std::vector<std::string>& road : {std::vector<std::string>{},
+                                               {"-x", "WEFT_NODE=off"},
+                                               {"--ranks-per-process", "2", "-x", "WEFT_NODE=off"},
+                                               {"-x", "WEFT_NODE=off", "--progress", "thread"}}) {
+    auto words = job(4, "windows");
+    words.insert(words.begin() + 1, road.begin(), road.end());
+    const outcome ended = run(words);
+    INFO(ended.error);
+    CHECK(ended.status == 0);
+    CHECK(ended.output == "right\n");
+  }
+}
+
+TEST_CASE("who waits in a window for a process that is killed is told", "[node]") {
+  const std::string waits = GENERATE("note", "lock", "flush", "fence");
+  for (const char* const node : {"WEFT_NODE=on", "WEFT_NODE=off"}) {
+    auto words = job(3, "windows");
+    words.push_back(waits);
+    words.insert(words.begin() + 1, {"--on-failure", "continue", "-x", node});
+    const outcome ended = run(words);
+    INFO(waits << ", " << node << ": " << ended.error);
+    CHECK(ended.status == 137);
+    CHECK(ended.output.find("0 has lost 1\n") != std::string::npos);
+    CHECK(ended.output.find("2 has lost 1\n") != std::string::npos);
+  }
+}

@@ -148,6 +148,7 @@ int whole_api(int argc, char** argv) try {
       arrays(runtime, world, count);
     }
     fibers(runtime, world);
+    use_windows(world);
     aborted(world);
     if (world.rank() == 0) std::printf("%d ranks on %d nodes\n", world.size(), nodes);
   });
