@@ -125,8 +125,8 @@ def starter(options, mpi):
     # A process is bound to no core: the hosts share them, and each mpirun would take the same.
     if mpi == "openmpi":
         return ["mpirun.openmpi", "--host", spread(options), "-n", count, "--bind-to", "none", "--oversubscribe", "--mca",
-                "plm_rsh_agent", pretended.RSH, "--mca", "pml", "ob1", "--mca", "btl", "tcp,self,vader", "--mca",
-                "btl_tcp_if_include", "eth0", "--mca", "oob_tcp_if_include", "eth0"]
+                "plm_rsh_agent", pretended.RSH, "--mca", "pml", "ob1", "--mca", "osc", "pt2pt", "--mca", "btl",
+                "tcp,self,vader", "--mca", "btl_tcp_if_include", "eth0", "--mca", "oob_tcp_if_include", "eth0"]
     return ["mpiexec.mpich", "-launcher", "ssh", "-launcher-exec", pretended.RSH, "-iface", "eth0", "-hosts",
             spread(options), "-n", count, "-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0"]
 

@@ -41,6 +41,11 @@ diff <(grep -v SPDX "$source/examples/hello.cpp") "$stage/hello.cpp" || fail "th
   cpp_block 2
   echo "}"
 } | g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I"$root/include" -x c++ - || fail "the README's arrays are none"
+{
+  printf '#include <vector>\n#include <weft/weft.hpp>\nvoid halos(weft::communicator& world, int right, const std::vector<double>& edge) {\n'
+  cpp_block 3
+  echo "}"
+} | g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I"$root/include" -x c++ - || fail "the README's window is none"
 cd "$stage"
 # linked_to NAMES: those of weft's libraries, and of those that weft uses, that the program needs.
 linked_to() { readelf -d hello | grep NEEDED | grep -oE "lib($1)" | LC_ALL=C sort | paste -sd ' '; }

@@ -11,12 +11,13 @@
 // Atomic operations by both ways are atomic to each other.
 //
 // What is in memory, and when: a put has taken place, and what a get reads is there, once the caller has flushed the
-// rank (`flush`, `flush_all`, `unlock`, `unlock_all`, `fence`); until then `data` of a put stays as it is, and `into`
-// of a get is not used. Before that puts of one caller take place in any order, and may not have begun. The rank itself
-// sees a put in `local()` once it knows of it: by `wait_notified` for that put or a later one of the same caller,
-// behind a `fence` that both have called, by `lock` of its own memory behind the caller's `unlock`, or by any message
-// or collective of the caller's behind its flush. The same holds the other way: the rank writes its `local()` first,
-// then lets others know, and these get. Who reads elements that others write at the same time gets anything.
+// rank (`flush`, `flush_all`, `unlock`, `unlock_all`, `fence`). Until then, or until the caller has heard that the rank
+// has seen it, `data` of a put stays as it is; until then `into` of a get is not used. Before that puts of one caller
+// take place in any order, and may not have begun. The rank itself sees a put in `local()` once it knows of it: by
+// `wait_notified` for that put or a later one of the same caller, behind a `fence` that both have called, by `lock` of
+// its own memory behind the caller's `unlock`, or by any message or collective of the caller's behind its flush. The
+// same holds the other way: the rank writes its `local()` first, then lets others know, and these get. Who reads
+// elements that others write at the same time gets anything.
 //
 // Any fiber or thread of the rank may call what does not say otherwise. Ranks and offsets that are not there throw
 // errc::invalid_argument, which says which there are; nothing has been done then. Blocking calls park the fiber, throw
