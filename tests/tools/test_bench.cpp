@@ -309,7 +309,8 @@ TEST_CASE("windows of messages have bandwidths and rates, between processes and 
     CHECK(lines[i].at("window") == 3);
     CHECK(lines[i].at("pairs") == 2);
     const double messages = kind == "bidirectional" ? 12 : 6, rate = lines[i].at("messages_per_s");
-    CHECK(rate == weft_test::Approx(messages / lines[i].at("median_us").get<double>() * 1e6).epsilon(0.02));
+    const double median = lines[i].at("median_us");  // rounded to a nanosecond, of which a few puts take ten
+    CHECK(rate == weft_test::Approx(messages / median * 1e6).epsilon(0.02 + 0.0006 / median));
     CHECK(lines[i].at("bytes_per_s") == weft_test::Approx(rate * static_cast<double>(bytes)).epsilon(0.02));
   }
 }
