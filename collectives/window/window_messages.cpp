@@ -106,11 +106,7 @@ class window_messages::departure final : public fabric::send_operation {
   departure(window_messages& of, int rank, std::uint64_t number, std::span<const std::byte> contents,
             window_messages::peer* counted) noexcept
       : of_(of), counted_(counted) {
-    at = &of.own_.member;
-    peer = rank;
-    tag = number;
-    data = contents.data();
-    bytes = contents.size();
+    prepare_message(*this, of.own_, contents, rank, static_cast<std::int64_t>(number));
   }
 
  private:
@@ -127,11 +123,7 @@ class window_messages::arrival final : public fabric::receive_operation {
   arrival(window_messages& of, int rank, std::uint64_t number, std::span<std::byte> into,
           window_messages::peer& counted) noexcept
       : of_(of), counted_(counted) {
-    at = &of.own_.member;
-    peer = rank;
-    tag = number;
-    data = into.data();
-    bytes = into.size();
+    prepare_message(*this, of.own_, into, rank, static_cast<std::int64_t>(number));
   }
 
  private:
@@ -148,11 +140,7 @@ class window_messages::landing final : public fabric::receive_operation {
   landing(window_messages& of, int source, std::uint64_t number, std::span<std::byte> into,
           std::uint64_t order) noexcept
       : of_(of), order_(order) {
-    at = &of.own_.member;
-    peer = source;
-    tag = number;
-    data = into.data();
-    bytes = into.size();
+    prepare_message(*this, of.own_, into, source, static_cast<std::int64_t>(number));
   }
 
  private:
