@@ -5,7 +5,7 @@
 #include <exception>
 #include <type_traits>
 #include <utility>
-#include <weft/api/division.hpp>
+#include <weft/api/offer.hpp>
 #include <weft/api/pending_division.hpp>
 #include <weft/api/spares.hpp>
 #include <weft/api/survivors.hpp>

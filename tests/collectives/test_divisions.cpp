@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 #include <stdexcept>
-#include <weft/api/division.hpp>
+#include <weft/api/offer.hpp>
 #include <weft/deadline.hpp>
 #include <weft/topology/affinity.hpp>
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <weft/api/division.hpp>
+#include <weft/api/offer.hpp>
 
 namespace weft::detail {
 
