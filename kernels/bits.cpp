@@ -10,7 +10,7 @@
 
 #include "arrays-inl.hpp"
 #include "families.hpp"
-#include "scalar_operators.hpp"
+#include "weft/kernels/scalar_operators.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {

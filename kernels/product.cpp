@@ -9,7 +9,7 @@
 
 #include "arithmetic-inl.hpp"
 #include "families.hpp"
-#include "scalar_operators.hpp"
+#include "weft/kernels/scalar_operators.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <type_traits>
+#include <weft/kernels/scalar_operators.hpp>
 #include <weft/operators.hpp>
 
 namespace weft {
@@ -41,46 +41,13 @@ inline constexpr window_operator number_of = replaces;
 template <kernels::operation O>
 inline constexpr window_operator number_of<builtin_operator<O>> = static_cast<window_operator>(O);
 
-/// The lesser or the greater one, as weft::kernels::operation has it: a NaN wins, and -0 is less than +0.
-template <bool Least, class T>
-T extreme(T held, T operand) noexcept {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (held != held || operand != operand) return std::numeric_limits<T>::quiet_NaN();
-    if (held == 0 && operand == 0) return (__builtin_signbit(held) != 0) == Least ? held : operand;
-  }
-  return (operand < held) == Least ? operand : held;
-}
-
 /// What a built-in operator, or `replace`, makes of an element.
 template <window_operator O, class T>
 T combined(T held, T operand) noexcept {
-  using kernels::operation;
-  constexpr auto by = static_cast<operation>(O);
-  if constexpr (O == replaces) {
+  if constexpr (O == replaces)
     return operand;
-  } else if constexpr (by == operation::sum || by == operation::product) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return by == operation::sum ? held + operand : held * operand;
-    } else {
-      const auto a = static_cast<std::uint64_t>(held), b = static_cast<std::uint64_t>(operand);
-      return static_cast<T>(by == operation::sum ? a + b : a * b);  // modulo a power of two
-    }
-  } else if constexpr (by == operation::min || by == operation::max) {
-    return extreme<by == operation::min>(held, operand);
-  } else if constexpr (by == operation::bit_and) {
-    return static_cast<T>(held & operand);
-  } else if constexpr (by == operation::bit_or) {
-    return static_cast<T>(held | operand);
-  } else if constexpr (by == operation::bit_xor) {
-    return static_cast<T>(held ^ operand);
-  } else if constexpr (by == operation::logical_and) {
-    return static_cast<T>(held != 0 && operand != 0);
-  } else if constexpr (by == operation::logical_or) {
-    return static_cast<T>(held != 0 || operand != 0);
-  } else {
-    static_assert(by == operation::logical_xor);
-    return static_cast<T>((held != 0) != (operand != 0));
-  }
+  else
+    return kernels::scalar::combine<static_cast<kernels::operation>(O)>(held, operand);
 }
 
 /// Combines the element in one step, without a lock; what it was before. Sequentially consistent.

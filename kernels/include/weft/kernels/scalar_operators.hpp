@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators on single elements: what vectors leave over, and all there is on the scalar target.
+// The operators on single elements: what vectors leave over, all there is on the scalar target, and what is combined in
+// one step where others may change it.
 #pragma once
 
 #include <cmath>
@@ -29,7 +30,7 @@ struct sum {
   template <class T>
   static T apply(T a, T b) {
     if constexpr (std::integral<T>)
-      return static_cast<T>(std::uint64_t{a} + std::uint64_t{b});
+      return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
     else if constexpr (half<T>)
       return T(static_cast<float>(a) + static_cast<float>(b));
     else
@@ -41,7 +42,7 @@ struct product {
   template <class T>
   static T apply(T a, T b) {
     if constexpr (std::integral<T>)
-      return static_cast<T>(std::uint64_t{a} * std::uint64_t{b});
+      return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
     else if constexpr (half<T>)
       return T(static_cast<float>(a) * static_cast<float>(b));
     else
@@ -138,5 +139,22 @@ struct logical_xor {
     return static_cast<T>((a != 0) != (b != 0));
   }
 };
+
+/// a o b, for an operator that elements of type T have.
+template <operation O, class T>
+T combine(T a, T b) {
+  if constexpr (O == operation::sum) return sum::apply(a, b);
+  if constexpr (O == operation::product) return product::apply(a, b);
+  if constexpr (O == operation::min) return extreme<1>::apply(a, b);
+  if constexpr (O == operation::max) return extreme<-1>::apply(a, b);
+  if constexpr (O == operation::bit_and) return bit_and::apply(a, b);
+  if constexpr (O == operation::bit_or) return bit_or::apply(a, b);
+  if constexpr (O == operation::bit_xor) return bit_xor::apply(a, b);
+  if constexpr (O == operation::logical_and) return logical_and::apply(a, b);
+  if constexpr (O == operation::logical_or) return logical_or::apply(a, b);
+  if constexpr (O == operation::logical_xor) return logical_xor::apply(a, b);
+  if constexpr (O == operation::min_location) return extreme_location<1>::apply(a, b);
+  if constexpr (O == operation::max_location) return extreme_location<-1>::apply(a, b);
+}
 
 }  // namespace weft::kernels::scalar
