@@ -69,6 +69,11 @@ void with_copy(std::size_t bytes, With&& with) {
   with(copy_run<0>);
 }
 
+/// One where all blocks are alike.
+std::span<const strided> strides_of(const block_layout& blocks) {
+  return blocks.strided_as == block_layout::as::each ? blocks.strides : std::span(&blocks.alike, 1);
+}
+
 [[noreturn]] void refuse(const communicator_state& state, const request& call, const std::string& what) {
   throw error(errc::invalid_argument, where(state, schedules::call_name(call.what)) + ": " + what);
 }
@@ -94,18 +99,18 @@ packed_blocks packed_blocks::of(communicator_state& state, const request& call) 
 
 packed_blocks::packed_blocks(const communicator_state& state, const request& call)
     : call_(call), from_(static_cast<const std::byte*>(call.in)), to_(static_cast<std::byte*>(call.out)) {
-  call_.strided = call_.received_strided = false;
+  call_.strided = call_.received_strided = nullptr;
   if (call.at_root && state.member.rank != call.root) return;  // what it gives is ignored
   check_lists(state, call);
   const bool all_to_all = call.what == collective::alltoall;
   const bool is_input = all_to_all || call.what == collective::scatter;
-  if (call.strided) {
+  if (call.strided != nullptr) {
     auto& blocks = is_input ? input_ : output_;
-    blocks.emplace(call.strides, call.counts, call.displacements);
+    blocks.emplace(strides_of(*call.strided), call.counts, call.displacements);
     call_.displacements = blocks->packed;
   }
-  if (all_to_all && call.received_strided) {
-    output_.emplace(call.received_strides, call.received, call.received_displacements);
+  if (all_to_all && call.received_strided != nullptr) {
+    output_.emplace(strides_of(*call.received_strided), call.received, call.received_displacements);
     call_.received_displacements = output_->packed;
   }
   const bool root = !schedules::is_rooted(call.what) || state.member.rank == call.root;

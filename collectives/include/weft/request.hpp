@@ -142,7 +142,7 @@ struct request : request_arguments {
   // Not defaulted: compilers would then clear it at once by a string instruction, which takes longer than all the rest.
   request() noexcept {}
 
-  bool is_strided() const noexcept { return strided || received_strided; }
+  bool is_strided() const noexcept { return strided != nullptr || received_strided != nullptr; }
 
   void combine_by(const user_function& function) noexcept {
     custom = function;
@@ -170,8 +170,8 @@ struct request : request_arguments {
   bool at_root = false;                   ///< in a gather or scatter: the counts are the root's alone
   bool displaced = false;                 ///< the blocks do not lie one after another, but, where these are not empty,
   std::span<const std::size_t> displacements, received_displacements;  ///< there
-  bool strided = false, received_strided = false;  ///< they are not in one piece each, but lie as these say, which
-  std::span<const weft::strided> strides, received_strides;  ///< live until the call has been started, or planned
+  /// Where these are not null the blocks are strided as they say, who live until the call has been started, or planned.
+  const block_layout *strided = nullptr, *received_strided = nullptr;
   /// Of an all-gather of ranks that join: gets memory that all ranks of the process have together, in place of `out`.
   std::shared_ptr<std::byte[]>* common_output = nullptr;
 };
@@ -226,11 +226,6 @@ request combining(collective what, const R& in, S& out, const user_operator<T, F
   return call;
 }
 
-/// While those live.
-inline std::span<const strided> strides_of(const block_layout& blocks) {
-  return blocks.strided_as == block_layout::as::each ? blocks.strides : std::span(&blocks.alike, 1);
-}
-
 inline request with_counts(request call, const block_layout& blocks, const block_layout& received = {}) {
   call.uneven = true;
   call.counts = blocks.counts;
@@ -238,10 +233,8 @@ inline request with_counts(request call, const block_layout& blocks, const block
   call.displaced = blocks.displaced || received.displaced;
   call.displacements = blocks.displacements;
   call.received_displacements = received.displacements;
-  call.strided = blocks.strided_as != block_layout::as::whole;
-  call.received_strided = received.strided_as != block_layout::as::whole;
-  if (call.strided) call.strides = strides_of(blocks);
-  if (call.received_strided) call.received_strides = strides_of(received);
+  if (blocks.strided_as != block_layout::as::whole) call.strided = &blocks;
+  if (received.strided_as != block_layout::as::whole) call.received_strided = &received;
   return call;
 }
 
