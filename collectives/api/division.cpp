@@ -178,8 +178,7 @@ struct standing {
 /// The communicator that the rank at `first` leads. The first rank of a process that asks makes it for the others.
 std::shared_ptr<const fabric::group> group_of(communicator_state& state, std::size_t first, std::span<const part> all) {
   const fabric::group& from = *state.member.members;
-  const auto id = fabric::communicator_id(static_cast<std::uint64_t>(from.world[first]),
-                                          static_cast<std::uint64_t>(all[first].number));
+  const auto id = fabric::communicator_id(static_cast<std::uint64_t>(from.world[first]), all[first].number);
   if (const auto known = state.self->meets_at->find(id)) return known->members();
   auto members = std::make_shared<fabric::group>();
   members->communicator = id;
@@ -187,7 +186,7 @@ std::shared_ptr<const fabric::group> group_of(communicator_state& state, std::si
     members->world.push_back(from.world[r]);
     members->process.push_back(from.process[r]);
     members->board.push_back(all[r].board);
-    members->offered.push_back(static_cast<std::uint64_t>(all[r].number));
+    members->offered.push_back(all[r].number);
   }
   return members;
 }
@@ -209,7 +208,7 @@ offer::offer(communicator_state& state, const part& as) : state_(state), says_(a
   if (next > fabric::largest_counter)
     throw error(errc::operation_failed, where(state, "dividing") + ": this rank has taken part in " +
                                             std::to_string(fabric::largest_counter) + " divisions, and can in no more");
-  says_.number = static_cast<std::int64_t>(next++);
+  says_.number = next++;
   state_.host.messages().begin_division(state_.self->job_rank);
   if (fabric::arena_boards* const boards = state_.host.boards()) says_.board = boards->claim();
 }
@@ -219,7 +218,7 @@ offer::~offer() {
   if (!has_joined_) {
     if (fabric::arena_boards* const boards = state_.host.boards()) boards->abandon(says_.board);
     try {
-      state_.host.messages().refuse(rank, static_cast<std::uint64_t>(says_.number));
+      state_.host.messages().refuse(rank, says_.number);
     } catch (const std::bad_alloc&) {  // then they hear of it when this rank ends
     }
   }

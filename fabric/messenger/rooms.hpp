@@ -71,19 +71,15 @@ class rooms {
   template <class Drop>
   void end_division(std::int32_t rank, Drop&& drop) {
     if (!history_.end_division(rank)) return;
-    for (std::size_t i = 0; i < doubtful_.size();) {
-      const room_key key = doubtful_[i];
-      if (key.rank != rank) {
-        ++i;
-        continue;
-      }
-      doubtful_.erase(doubtful_.begin() + static_cast<std::ptrdiff_t>(i));
+    std::erase_if(doubtful_, [&](const room_key& key) {
+      if (key.rank != rank) return false;
       if (const auto found = rooms_.find(key); found != rooms_.end() && found->second->owner == nullptr) {
         drop(*found->second);
-        rooms_.erase(key);
+        rooms_.erase(found);
         last_room_ = nullptr;
       }
-    }
+      return true;
+    });
   }
   /// All have left but that communicator.
   void retire(std::uint64_t but) noexcept { retired_but_ = but; }

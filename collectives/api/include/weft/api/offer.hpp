@@ -20,7 +20,7 @@ struct part {
   std::int64_t key = 0;          ///< where in it: by key, then by rank
   std::uint64_t terms = 0;       ///< what all must have alike
   /// Of a communicator that this rank would lead. Used or not: where this fails, others may have got that far.
-  std::int64_t number = 0;
+  std::uint64_t number = 0;
   /// Of this rank's process, in the arena: for a communicator in which it is the first of it.
   fabric::board_ticket board{};
 };
