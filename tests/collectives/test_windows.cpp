@@ -377,6 +377,30 @@ TEST_CASE("calls of windows end where their deadline passes, and can be made aga
   });
 }
 
+TEST_CASE("puts and gets end in time where too much is on its way to a rank that does not poll", "[windows]") {
+  const std::size_t count = GENERATE(1, 1000);  // within records, and by themselves
+  const bool gets = GENERATE(false, true);
+  job what = windows_job(4);
+  what.settings.send_buffer_limit = 64 << 10;
+  std::atomic<bool> late{false};
+  run_ranks(what, [&](weft::communicator& world) {
+    weft::window<int> all(world, count);
+    std::vector<int> data(count, 7);
+    world.barrier();
+    if (world.rank() == 0) try {
+        const weft::deadline limit{50ms};
+        for (;;) gets ? all.get(1, 0, data) : all.put(1, 0, data);
+      } catch (const weft::timed_out& error) {
+        late.store(true);
+        late.notify_one();
+        expect(error.missing().size() == 1 && error.missing()[0] == 1, "rank 1 to be named");
+      }
+    if (world.rank() == 1) late.wait(false);
+    all.fence();
+    if (world.rank() == 1) expect(all.local()[count - 1] == (gets ? 0 : 7), "what was begun to go on");
+  });
+}
+
 TEST_CASE("a rank that leaves a window by an exception ends the others' calls", "[windows]") {
   const int form = GENERATE(range(0, forms));
   const int way = GENERATE(0, 1, 2);

@@ -26,10 +26,10 @@ struct timed_out_calls;
 }  // namespace detail
 
 /// While it lives, blocking calls of the fiber, or the thread outside of one, that has made it throw timed_out where
-/// they are not done by then: messages, collectives, divisions, agree, shrink and grow, `wait` of handles and plans,
-/// wait_all, wait_any, probe and runtime::wait. Not abort, which ends by itself, and no destructors. Of several that
-/// live the earliest counts. Where an exception leaves its scope, calls that were left in flight there are dropped
-/// first; so make it behind the buffers that are used in it.
+/// they are not done by then: messages, collectives, calls of windows, divisions, agree, shrink and grow, `wait` of
+/// handles and plans, wait_all, wait_any, probe and runtime::wait. Not abort, which ends by itself, and no destructors.
+/// Of several that live the earliest counts. Where an exception leaves its scope, calls that were left in flight there
+/// are dropped first; so make it behind the buffers that are used in it.
 class deadline {
  public:
   explicit deadline(std::chrono::nanoseconds from_now) noexcept

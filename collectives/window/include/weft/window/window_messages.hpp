@@ -9,6 +9,9 @@
 // Contents that do not fit into a message are one of their own, whose number is its tag: the messenger moves it from
 // the one memory into the other. Messages between two ranks, and so the records, are in order. A long put may still be
 // on its way when the next record has come: notes and answers to flushes wait for those before them.
+//
+// window_asking.cpp: what a rank asks of others; window_serving.cpp: what others ask of it; window_records.cpp: records
+// on their way into messages.
 #pragma once
 
 #include <atomic>
@@ -16,6 +19,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -92,13 +96,21 @@ class window_messages {
     std::uint64_t length = 0;  ///< bytes of a get, or of a long message
   };
 
+  // Tags of the window's communicator: messages of records, and contents that travel by themselves. What a rank has
+  // asked for and what it sends unasked are numbered by itself, both.
+  static constexpr std::uint64_t records_tag = 0;
+  static constexpr std::uint64_t asked_for = std::uint64_t{1} << 62;
+  static constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
+
+  // window_operations.hpp
   class message;    // records that are sent
   class standing;   // the receive of such
   class departure;  // contents that are sent,
   class arrival;    // and received by who has asked for them,
   class landing;    // or by whose memory they are for
-  class asking;     // for an answer
-  class pump;
+  class pump;       // who posts all that
+
+  class asking;  // for an answer
 
   /// A rank that is reached by messages, or reaches this one.
   struct peer {
@@ -106,7 +118,7 @@ class window_messages {
     std::size_t announced = 0;         ///< long puts of which the records are in there
     std::uint64_t written = 0;         ///< records that a flush waits for,
     std::uint64_t flushed = 0;         ///< and those of them that it has waited for
-    std::atomic<std::size_t> open{0};  ///< long puts and gets of this rank's that have not ended
+    std::atomic<std::size_t> open{0};  ///< long puts, and gets, of this rank's that have not ended
     // Of what it has sent; with the token held:
     std::uint64_t landings = 0;          ///< long puts so far
     std::vector<std::uint64_t> landing;  ///< the numbers, in that order, of those that have not ended
@@ -135,20 +147,25 @@ class window_messages {
   std::uint64_t expect_answer(const awaited_answer& of);
   void throw_failure(const char* operation);
 
-  /// Takes the guard when there is room for a record with such contents to that rank. Blocks; throws.
-  std::unique_lock<std::mutex> room(const char* operation, int rank, std::size_t contents);
+  /// Takes the guard when there is room for a record with such contents to that rank, and, if it `opens` something,
+  /// little enough is open there. Blocks; throws.
+  std::unique_lock<std::mutex> room(const char* operation, int rank, std::size_t contents, bool opens = false);
   /// Lets the guard go, and sends what is queued.
   void send(std::unique_lock<std::mutex> held);
   void put_long(int rank, std::size_t offset, std::span<const std::byte> data);
   void get_long(int rank, std::size_t offset, std::span<std::byte> into);
   void flush_ranks(const char* operation, std::span<const int> ranks);
+  /// Blocks until that is so, as long as deadlines permit: else throws timed_out, which names the rank.
+  void await(const char* operation, int rank, const std::function<bool()>& is_so);
   void await_open(const char* operation, std::span<const int> ranks);
   bool has_unflushed(int rank);
-  bool is_open(int rank);
+  std::size_t open_at(int rank);
   bool none_open();
 
   // With the token held:
   void send_held() noexcept;
+  template <class Part>
+  void serve_rank(int source, Part&& part) noexcept;
   void take(int source, std::span<const std::byte> records) noexcept;
   /// False: that cannot be.
   bool carry_out(int source, peer& from, const record& what, const std::byte* contents);
@@ -162,8 +179,6 @@ class window_messages {
   void fail(const std::exception_ptr& why) noexcept;
   void break_off(const std::exception_ptr& why) noexcept;
   std::byte* place(const record& what, std::size_t bytes) const noexcept;
-
-  void await_quiet();
 
   communicator_state& own_;
   const served mine_;
