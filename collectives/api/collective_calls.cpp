@@ -286,14 +286,22 @@ void communicator::run(detail::request call) {
     return run_until(*limit, std::move(call));
   const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
   const detail::traced_collective_call traced(*state_, call);
-  if (call.is_strided()) {
-    const auto blocks = detail::packed_blocks::of(*state_, call);
-    blocks.pack();
-    detail::request packed = blocks.call();
-    finish(packed);
-    return blocks.unpack();
-  }
-  if (!call.reproducible) return finish(call);
+  if (call.is_strided()) [[unlikely]]
+    return finish_packed(call);
+  if (call.reproducible) [[unlikely]]
+    return finish_reproducible(call);
+  finish(call);
+}
+
+void communicator::finish_packed(const detail::request& call) {
+  const auto blocks = detail::packed_blocks::of(*state_, call);
+  blocks.pack();
+  detail::request packed = blocks.call();
+  finish(packed);
+  blocks.unpack();
+}
+
+void communicator::finish_reproducible(const detail::request& call) {
   const detail::request_shape shape =
       detail::telling_refusals(*state_, [&] { return detail::know(*state_, call).shape; });
   detail::accumulators sums(call.type, call.in, call.in_count);

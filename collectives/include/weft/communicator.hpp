@@ -429,6 +429,8 @@ class communicator {
   void run_until(const time_limit& limit, detail::request call);
   handle start(detail::request call);
   void finish(detail::request& call);
+  void finish_packed(const detail::request& call);
+  void finish_reproducible(const detail::request& call);
   void finish_by_messages(detail::request& call, const detail::known_call& known);
   void finish_at_front(const detail::request& call, const detail::request_shape& shape);
   detail::begun_operation begin(detail::request call, bool is_counted);

@@ -142,7 +142,8 @@ struct request : request_arguments {
   // Not defaulted: compilers would then clear it at once by a string instruction, which takes longer than all the rest.
   request() noexcept {}
 
-  bool is_strided() const noexcept { return strided != nullptr || received_strided != nullptr; }
+  /// Those that are strided are displaced.
+  bool is_strided() const noexcept { return displaced && (strided != nullptr || received_strided != nullptr); }
 
   void combine_by(const user_function& function) noexcept {
     custom = function;
@@ -230,11 +231,12 @@ inline request with_counts(request call, const block_layout& blocks, const block
   call.uneven = true;
   call.counts = blocks.counts;
   call.received = received.counts;
-  call.displaced = blocks.displaced || received.displaced;
   call.displacements = blocks.displacements;
   call.received_displacements = received.displacements;
   if (blocks.strided_as != block_layout::as::whole) call.strided = &blocks;
   if (received.strided_as != block_layout::as::whole) call.received_strided = &received;
+  call.displaced =
+      blocks.displaced || received.displaced || call.strided != nullptr || call.received_strided != nullptr;
   return call;
 }
 
