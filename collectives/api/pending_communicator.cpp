@@ -6,6 +6,7 @@
 #include <weft/calls/time_out.hpp>
 #include <weft/pending_communicator.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/time_limit.hpp>
 
 namespace weft {
 
@@ -22,7 +23,7 @@ pending_communicator& pending_communicator::operator=(pending_communicator&& oth
 pending_communicator::~pending_communicator() {
   if (division_ == nullptr || division_->is_given_up()) return;
   try {
-    wait_until(std::chrono::steady_clock::time_point::max());  // whatever deadline there is
+    const no_time_limit whole;
     wait();
   } catch (const std::exception&) {  // the others that have got it hear that this rank has not
   }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -44,6 +45,7 @@ class time_limit {
   void note(const std::shared_ptr<left_in_flight>& left) { left_.push_back(left); }
 
  private:
+  friend class no_time_limit;
   static time_limit* find() noexcept;
   static time_limit*& in_force() noexcept;
 
@@ -53,6 +55,18 @@ class time_limit {
   const time_point when_;
   const int exceptions_;
   std::vector<std::weak_ptr<left_in_flight>> left_;
+};
+
+/// While it lives none is in force for the fiber or thread that has made it: for what destructors wait for.
+class no_time_limit {
+ public:
+  no_time_limit() noexcept : outer_(std::exchange(time_limit::in_force(), nullptr)) {}
+  no_time_limit(const no_time_limit&) = delete;
+  no_time_limit& operator=(const no_time_limit&) = delete;
+  ~no_time_limit() { time_limit::in_force() = outer_; }
+
+ private:
+  time_limit* const outer_;
 };
 
 }  // namespace weft
