@@ -132,6 +132,10 @@ packed_blocks::packed_blocks(const communicator_state& state, const request& cal
 
 void packed_blocks::check_within(const communicator_state& state, const request& call, const buffer& blocks,
                                  const char* name, std::size_t count) {
+  if (blocks.displacements.size() != blocks.counts.size())
+    refuse(state, call,
+           "there are " + std::to_string(blocks.displacements.size()) + " displacements for the blocks of " +
+               std::to_string(blocks.counts.size()) + " ranks");
   if (blocks.lies.size() != blocks.counts.size())
     refuse(state, call,
            "there are " + std::to_string(blocks.lies.size()) + " strides for the blocks of " +

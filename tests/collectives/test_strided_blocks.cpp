@@ -2,6 +2,7 @@
 // Blocks that are not in one piece.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "block_layouts.hpp"
@@ -174,6 +175,13 @@ TEST_CASE("strided blocks that overlap, or lie outside of their buffer, are refu
       static_cast<void>(world.iallgather(mine, all, weft::block_layout(counts, list{0, 1, 0}, two)));
     });
     expect_text(text, "there are 2 strides for the blocks of 3 ranks");
+    world.barrier();
+    std::vector<int> nine(9), into(9);
+    const list threes(3, 3), apart{0, 3, 6};
+    const weft::block_layout lost(threes, list(), weft::strided{1, 1}), whole(threes, apart);
+    for (const auto& [from, to] : {std::pair(lost, whole), std::pair(whole, lost)})
+      expect_text(expect_error(weft::errc::invalid_argument, [&] { world.alltoall(nine, into, from, to); }),
+                  "there are 0 displacements for the blocks of 3 ranks");
     world.barrier();
     world.allgather(mine, all, {counts, list{0, 1, 8}, weft::strided{1, 2}});
     // Blocks that are sent may overlap.
