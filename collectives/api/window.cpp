@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <exception>
 #include <string>
 #include <utility>
 #include <weft/api/gathered.hpp>
 #include <weft/fabric/shared_sleep.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/time_limit.hpp>
 #include <weft/window.hpp>
 #include <weft/window/window_state.hpp>
 
@@ -57,6 +59,7 @@ window_base::~window_base() {
     return;
   }
   try {
+    const no_time_limit whole;
     fence();
     state_->stop();
   } catch (...) {
@@ -140,16 +143,33 @@ void window_base::lock(int rank, lock_mode mode) {
 
 void window_base::unlock(int rank, lock_mode mode) {
   find("unlock", rank);
-  state_->unlock(rank, mode);
+  state_->flush(rank);
+  state_->give_back(rank, mode);
 }
 
 void window_base::lock_all() {
-  for (int rank = 0; rank < size_; ++rank) state_->lock(rank, lock_mode::shared);
+  int held = 0;
+  try {
+    for (; held < size_; ++held) state_->lock(held, lock_mode::shared);
+  } catch (...) {
+    const std::exception_ptr why = std::current_exception();
+    try {
+      give_back_below(held);
+    } catch (const error&) {  // the window has failed, and its locks with it
+    }
+    std::rethrow_exception(why);
+  }
 }
 
 void window_base::unlock_all() {
   flush_all();
-  for (int rank = 0; rank < size_; ++rank) state_->unlock(rank, lock_mode::shared);
+  give_back_below(size_);
+}
+
+/// All of them, whatever deadline there is: who calls cannot know of a part.
+void window_base::give_back_below(int rank) {
+  const no_time_limit whole;
+  while (rank-- > 0) state_->give_back(rank, lock_mode::shared);
 }
 
 }  // namespace weft::detail

@@ -31,7 +31,12 @@ class window_messages::asking {
   ~asking() {
     if (number_ == 0) return;
     const std::lock_guard lock(of_.guard_);  // who answers sets the event under it
-    of_.answers_.erase(number_);
+    const auto unanswered = of_.answers_.find(number_);
+    if (unanswered == of_.answers_.end()) return;
+    if (asks_for_)
+      unanswered->second = {.rank = rank_, .bytes = 1, .given_up = asks_for_};
+    else
+      of_.answers_.erase(unanswered);
   }
 
   void begin(record what, std::span<const std::byte> contents, std::span<const std::byte> more,
@@ -39,7 +44,8 @@ class window_messages::asking {
     auto lock = of_.room(operation_, rank_, contents.size() + more.size());
     peer& to = of_.peer_of(rank_);
     if (what.what == kind::flush) flushes_ = to.written;
-    what.number = number_ = of_.expect_answer({into.data(), into.size(), &done_, nullptr});
+    if (what.what == kind::lock) asks_for_ = mode_of(what);
+    what.number = number_ = of_.expect_answer({rank_, into.data(), into.size(), &done_});
     of_.write(to, what, contents, more);
     of_.close(to);
     of_.send(std::move(lock));
@@ -66,6 +72,7 @@ class window_messages::asking {
   const char* const operation_;
   const int rank_;
   std::uint64_t number_ = 0;
+  std::optional<lock_mode> asks_for_;
   std::uint64_t flushes_ = 0;
   event done_;
 };
@@ -111,7 +118,7 @@ void window_messages::get(int rank, std::size_t offset, std::span<std::byte> int
   peer& from = peer_of(rank);
   record what{kind::get};
   what.offset = offset;
-  what.number = expect_answer({into.data(), into.size(), nullptr, &from});
+  what.number = expect_answer({rank, into.data(), into.size(), nullptr, &from});
   what.length = into.size();
   from.open.fetch_add(1);
   write(from, what);
@@ -163,7 +170,7 @@ void window_messages::unlock(int rank, lock_mode mode) {
   auto lock = room("unlock", rank, 0);
   peer& to = peer_of(rank);
   record what{kind::unlock};
-  what.mode = mode;
+  what.exclusive = mode == lock_mode::exclusive;
   write(to, what);
   close(to);
   send(std::move(lock));
@@ -192,7 +199,7 @@ void window_messages::compare(int rank, std::size_t offset, const std::byte* exp
 bool window_messages::try_lock(int rank, lock_mode mode) {
   asking its(*this, "lock", rank);
   record what{kind::lock};
-  what.mode = mode;
+  what.exclusive = mode == lock_mode::exclusive;
   std::byte got{};
   its.begin(what, {}, {}, {&got, 1});
   its.await();
@@ -208,16 +215,11 @@ void window_messages::flush_all() {
 }
 
 void window_messages::flush_ranks(const char* operation, std::span<const int> ranks) {
-  try {
-    std::deque<asking> all;
-    for (const int rank : ranks)
-      if (has_unflushed(rank)) all.emplace_back(*this, operation, rank).begin({kind::flush}, {}, {}, {});
-    for (asking& each : all) each.await();
-    await_open(operation, ranks);
-  } catch (...) {  // the caller's buffers are free then
-    if (has_failed_.load()) look_for(own_.host.moved_by(), [this] { return none_open(); });
-    throw;
-  }
+  std::deque<asking> all;
+  for (const int rank : ranks)
+    if (has_unflushed(rank)) all.emplace_back(*this, operation, rank).begin({kind::flush}, {}, {}, {});
+  for (asking& each : all) each.await();
+  await_open(operation, ranks);
 }
 
 bool window_messages::has_unflushed(int rank) {
@@ -235,6 +237,11 @@ std::size_t window_messages::open_at(int rank) {
 bool window_messages::none_open() {
   const std::lock_guard lock(guard_);
   return std::ranges::none_of(peers_, [](const auto& each) { return each != nullptr && each->open.load() != 0; });
+}
+
+void window_messages::await_none_open() {
+  pump_->ask();  // who queued something may have thrown before it did
+  look_for(own_.host.moved_by(), [this] { return none_open(); });
 }
 
 /// Those that have answered have all puts, and have sent what was got; contents of that may still be on their way.

@@ -48,6 +48,7 @@ void window_messages::stop() noexcept {
 }
 
 void window_messages::await_end() noexcept {
+  pump_->ask();  // who queued something may have thrown before it did
   look_for(own_.host.moved_by(), [&] { return in_flight_.load() == 0 && !pump_->is_asked(); });
   own_.host.messages().while_held([] {});  // who has told so is behind it
 }
@@ -80,7 +81,10 @@ std::unique_ptr<window_messages::message> window_messages::take_message(int rank
 std::unique_lock<std::mutex> window_messages::room(const char* operation, int rank, std::size_t contents, bool opens) {
   for (;;) {
     std::unique_lock lock(guard_);
-    if (failure_ != nullptr) rethrow(own_, operation, failure_);
+    if (failure_ != nullptr) {
+      lock.unlock();
+      throw_failure(operation);
+    }
     queued_.reserve(queued_.size() + 2);  // of what queue() adds until the guard goes
     peer& to = peer_of(rank);
     const bool too_many = opens && to.open.load() >= most_open;
@@ -93,6 +97,10 @@ std::unique_lock<std::mutex> window_messages::room(const char* operation, int ra
       to.filling = take_message(rank).release();
       return lock;
     }
+    // All that there may be can be with other ranks, half full.
+    queued_.reserve(queued_.size() + peers_.size());
+    for (const auto& each : peers_)
+      if (each != nullptr) close(*each);
     send(std::move(lock));
     await(operation, rank, [&] {
       return has_failed_.load() || (in_use_.load() < most_messages && (!opens || open_at(rank) < most_open));
@@ -138,7 +146,18 @@ void window_messages::send(std::unique_lock<std::mutex> held) {
   if (any) pump_->ask();
 }
 
+void window_messages::append(int rank, const record& what, std::span<const std::byte> contents) {
+  queued_.reserve(queued_.size() + 1);
+  peer& to = peer_of(rank);
+  if (!has_room(to, contents.size())) {
+    close(to);
+    to.filling = take_message(rank).release();
+  }
+  write(to, what, contents);
+}
+
 void window_messages::throw_failure(const char* operation) {
+  await_none_open();
   const auto found = [&] {
     const std::lock_guard lock(guard_);
     return failure_;

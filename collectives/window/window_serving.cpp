@@ -12,6 +12,15 @@
 
 namespace weft::detail {
 
+lock_mode window_messages::mode_of(const record& what) noexcept {
+  return what.exclusive != 0 ? lock_mode::exclusive : lock_mode::shared;
+}
+
+/// Whether it is the number of a long message that its sender may choose.
+bool window_messages::is_for_contents(std::uint64_t number) noexcept {
+  return number != records_tag && number < asked_for;
+}
+
 void window_messages::send_held() noexcept {
   for (;;) {
     {
@@ -40,6 +49,7 @@ void window_messages::fail(const std::exception_ptr& why) noexcept {
     if (each.done != nullptr) each.done->set();
   }
   answers_.clear();
+  break_off(why);  // an operation may have failed alone
 }
 
 void window_messages::break_off(const std::exception_ptr& why) noexcept {
@@ -116,17 +126,19 @@ bool window_messages::carry_out(int source, peer& from, const record& what, cons
         return answer(source, what, {of, what.length}), true;
       return false;
     case kind::answer:
-      return take_answer(what, contents), true;
+      return take_answer(source, what, contents);
     case kind::lock: {
-      before[0] = std::byte{try_lock_near(*mine_.memory.control, what.mode)};
+      if (what.exclusive > 1) return false;
+      before[0] = std::byte{try_lock_near(*mine_.memory.control, mode_of(what))};
       return answer(source, what, std::span(before).first(1)), true;
     }
     case kind::unlock:
-      return unlock_near(*mine_.memory.control, what.mode), true;
+      if (what.exclusive > 1 || !is_held_near(*mine_.memory.control, mode_of(what))) return false;
+      return unlock_near(*mine_.memory.control, mode_of(what)), true;
     case kind::long_put:
-      return place(what, what.length) != nullptr && (land(source, from, what), true);
+      return is_for_contents(what.number) && place(what, what.length) != nullptr && (land(source, from, what), true);
     case kind::long_get:
-      return place(what, what.length) != nullptr && (depart(source, what), true);
+      return is_for_contents(what.number) && place(what, what.length) != nullptr && (depart(source, what), true);
     case kind::notify:
     case kind::flush:
       if (from.landing.empty()) return carry_out_now(source, what);
@@ -172,26 +184,26 @@ void window_messages::depart(int source, const record& what) {
 
 void window_messages::answer(int source, const record& asked, std::span<const std::byte> contents) {
   const std::lock_guard lock(guard_);
-  queued_.reserve(queued_.size() + 1);
-  peer& to = peer_of(source);
-  if (!has_room(to, contents.size())) {
-    close(to);
-    to.filling = take_message(source).release();
-  }
   record what{kind::answer};
   what.number = asked.number;
-  write(to, what, contents);
+  append(source, what, contents);
 }
 
-void window_messages::take_answer(const record& its, const std::byte* contents) {
+bool window_messages::take_answer(int source, const record& its, const std::byte* contents) {
   const std::lock_guard lock(guard_);
   const auto found = answers_.find(its.number);
-  if (found == answers_.end()) return;  // who asked has given up
+  if (found == answers_.end()) return true;  // who asked has given up
   const awaited_answer of = found->second;
+  if (of.rank != source || of.bytes != its.bytes) return false;
   answers_.erase(found);
-  if (of.into != nullptr) std::memcpy(of.into, contents, std::min<std::size_t>(of.bytes, its.bytes));
+  if (of.into != nullptr && of.bytes != 0) std::memcpy(of.into, contents, of.bytes);
   if (of.of != nullptr) of.of->open.fetch_sub(1);
   if (of.done != nullptr) of.done->set();
+  if (!of.given_up || contents[0] == std::byte{0}) return true;
+  record back{kind::unlock};
+  back.exclusive = *of.given_up == lock_mode::exclusive;
+  append(source, back);
+  return true;
 }
 
 }  // namespace weft::detail

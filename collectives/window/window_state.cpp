@@ -23,7 +23,7 @@ namespace {
 /// When a wait ends for which there is no event: where the communicator has failed, or a deadline has passed.
 class giving_up {
  public:
-  explicit giving_up(communicator_state& own) noexcept : own_(own) {}
+  giving_up(communicator_state& own, window_messages* messages) noexcept : own_(own), messages_(messages) {}
 
   bool is_due() {
     own_.host.messages().while_held([&] { failure_ = own_.member.failure; });
@@ -31,12 +31,14 @@ class giving_up {
     return failure_ != nullptr || late_;
   }
   [[noreturn]] void raise(const char* operation, std::vector<int> missing) const {
-    if (failure_ != nullptr) rethrow(own_, operation, failure_);
-    throw_timed_out(where(own_, operation), std::move(missing));
+    if (failure_ == nullptr) throw_timed_out(where(own_, operation), std::move(missing));
+    if (messages_ != nullptr) messages_->await_none_open();
+    rethrow(own_, operation, failure_);
   }
 
  private:
   communicator_state& own_;
+  window_messages* const messages_;
   const time_limit* const limit_ = time_limit::current();
   std::exception_ptr failure_;
   bool late_ = false;
@@ -45,13 +47,13 @@ class giving_up {
 /// Puts that are notified in a slot, for weft/runtime/wait_for.hpp.
 class awaited_notes {
  public:
-  /// `polls`: from the first, since puts may come by messages.
-  awaited_notes(communicator_state& own, window_slot& slot, std::uint32_t enough, bool polls)
-      : given_up(own),
+  /// `messages`, or null: by which puts may come, so that it polls from the first.
+  awaited_notes(communicator_state& own, window_slot& slot, std::uint32_t enough, window_messages* messages)
+      : given_up(own, messages),
         by_(own.host.moved_by()),
         slot_(slot),
         enough_(enough),
-        looks_(polls ? 0 : looks_before_pauses),
+        looks_(messages != nullptr ? 0 : looks_before_pauses),
         pause_(by_) {}
 
   giving_up given_up;
@@ -117,7 +119,7 @@ void window_state::wait_notified(std::size_t slot, std::uint32_t count) {
                                             " puts; at most 2^31 - 1 are waited for at a time");
   const traced_call traced(*own_, "wait_notified");
   const std::uint32_t enough = awaited_[slot] + count;
-  awaited_notes it(*own_, memory_->target().slot(slot), enough, messages_ != nullptr);
+  awaited_notes it(*own_, memory_->target().slot(slot), enough, messages_.get());
   if (!wait_for(it)) it.given_up.raise("wait_notified", {});
   awaited_[slot] = enough;
 }
@@ -145,14 +147,13 @@ bool window_state::try_lock(int rank, lock_mode mode) {
 void window_state::lock(int rank, lock_mode mode) {
   const traced_call traced(*own_, "lock", 0, rank);
   if (try_lock(rank, mode)) return;
-  giving_up given_up(*own_);
+  giving_up given_up(*own_, messages_.get());
   if (!look_for(
           own_->host.moved_by(), [&] { return try_lock(rank, mode); }, [&] { return given_up.is_due(); }))
     given_up.raise("lock", {rank});
 }
 
-void window_state::unlock(int rank, lock_mode mode) {
-  flush(rank);
+void window_state::give_back(int rank, lock_mode mode) {
   const window_target& at = table_->targets[static_cast<std::size_t>(rank)];
   if (at.elements != nullptr) return unlock_near(*at.control, mode);
   messages_->unlock(rank, mode);

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 #include <weft/deadline.hpp>
@@ -320,31 +321,34 @@ TEST_CASE("ranks that make different windows are all told", "[windows]") {
 TEST_CASE("fibers and threads of a rank use its window at a time", "[windows]") {
   const int form = GENERATE(range(0, forms));
   run_with_runtime(windows_job(form), [&](weft::runtime& runtime, weft::communicator& world) {
-    constexpr std::size_t fibers = 6, part = 400;
-    weft::window<int> all(world, fibers * part + 1, fibers);
+    constexpr std::size_t fibers = 6, threads = 2, all_users = fibers + threads, part = 400;
+    weft::window<int> all(world, all_users * part + 1, all_users);
     const int next = (world.rank() + 1) % world.size();
-    std::vector<weft::event> ended(fibers);
+    std::vector<weft::event> ended(all_users);
     std::atomic<int> wrong{0};
-    for (std::size_t f = 0; f < fibers; ++f)
-      runtime.spawn([&, f] {
-        std::vector<int> data(part), got(part);
-        for (int round = 0; round < 5; ++round) {
-          std::ranges::fill(data, value(round, f));
-          all.put(next, f * part, data);
-          all.flush(next);
-          all.get(next, f * part, got);
-          all.flush(next);
-          if (got != data) wrong.fetch_add(1);
-          all.fetch_and_op(next, fibers * part, 1, weft::sum);
-          all.put_notify(next, f * part, std::span(data).first(1), f);
-          all.wait_notified(f);
-        }
-        ended[f].set();
-      });
+    const auto use = [&](std::size_t user) {
+      std::vector<int> data(part), got(part);
+      for (int round = 0; round < 5; ++round) {
+        std::ranges::fill(data, value(round, user));
+        all.put(next, user * part, data);
+        all.flush(next);
+        all.get(next, user * part, got);
+        all.flush(next);
+        if (got != data) wrong.fetch_add(1);
+        all.fetch_and_op(next, all_users * part, 1, weft::sum);
+        all.put_notify(next, user * part, std::span(data).first(1), user);
+        all.wait_notified(user);
+      }
+      ended[user].set();
+    };
+    for (std::size_t f = 0; f < fibers; ++f) runtime.spawn([&, f] { use(f); });
+    std::vector<std::thread> others;
+    for (std::size_t t = fibers; t < all_users; ++t) others.emplace_back([&, t] { use(t); });
     for (weft::event& each : ended) runtime.wait(each);
+    for (std::thread& each : others) each.join();
     all.fence();
     expect(wrong.load() == 0, "what each has put to be got");
-    expect(all.local()[fibers * part] == static_cast<int>(5 * fibers), "each to have counted");
+    expect(all.local()[all_users * part] == static_cast<int>(5 * all_users), "each to have counted");
   });
 }
 
@@ -397,7 +401,72 @@ TEST_CASE("puts and gets end in time where too much is on its way to a rank that
       }
     if (world.rank() == 1) late.wait(false);
     all.fence();
-    if (world.rank() == 1) expect(all.local()[count - 1] == (gets ? 0 : 7), "what was begun to go on");
+    if (world.rank() == 0 && gets) expect(data == std::vector<int>(count), "what was begun to be got");
+    if (world.rank() == 1 && !gets) expect(all.local()[count - 1] == 7, "what was begun to be put");
+  });
+}
+
+TEST_CASE("a rank puts a little into more ranks than messages may be on their way", "[windows]") {
+  job what = small_job(2, 70);
+  what.settings.node = false;
+  run_ranks(what, [](weft::communicator& world) {
+    const auto me = static_cast<std::size_t>(world.rank());
+    weft::window<int> all(world, static_cast<std::size_t>(world.size()), 0);
+    for (int to = 0; to < world.size(); ++to) all.put(to, me, std::vector<int>{world.rank() + 1});
+    all.fence();
+    for (std::size_t i = 0; i < all.local().size(); ++i) expect(all.local()[i] == static_cast<int>(i) + 1, "rank ", i);
+  });
+}
+
+TEST_CASE("a lock that comes behind its deadline is given back", "[windows]") {
+  const auto mode = GENERATE(weft::lock_mode::shared, weft::lock_mode::exclusive);
+  const bool of_all = GENERATE(false, true);
+  std::atomic<bool> away{false}, late{false};
+  run_ranks(windows_job(4), [&](weft::communicator& world) {
+    weft::window<int> all(world, 1);
+    world.barrier();
+    if (world.rank() == 0) {
+      away.wait(false);
+      bool was_late = false;
+      try {
+        const weft::deadline limit{30ms};
+        if (of_all)
+          all.lock_all();
+        else
+          all.lock(1, mode);
+      } catch (const weft::timed_out&) {
+        was_late = true;
+      }
+      late.store(true);
+      late.notify_one();
+      expect(was_late, "rank 1 not to poll");
+    }
+    if (world.rank() == 1) {
+      away.store(true);
+      away.notify_one();
+      late.wait(false);
+    }
+    for (int at = 0; at < world.size(); ++at) {
+      all.lock(at);
+      all.unlock(at);
+    }
+    all.fence();
+  });
+}
+
+TEST_CASE("a window ends for all ranks, whatever deadline there is where it does", "[windows]") {
+  const int form = GENERATE(range(0, forms));
+  std::atomic<bool> came{false};
+  run_with_runtime(windows_job(form), [&](weft::runtime& runtime, weft::communicator& world) {
+    std::optional<weft::window<int>> all(std::in_place, world, 1);
+    world.barrier();
+    if (world.rank() == 1) {
+      runtime.sleep(100ms);
+      came.store(true);
+    }
+    const weft::deadline limit{20ms};
+    all.reset();
+    expect(came.load(), "a rank to wait for one that comes late");
   });
 }
 

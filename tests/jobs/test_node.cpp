@@ -68,12 +68,13 @@ TEST_CASE("ranks of several processes use each other's memory, by every road", "
 
 TEST_CASE("who waits in a window for a process that is killed is told", "[node]") {
   const std::string waits = GENERATE("note", "lock", "flush", "fence");
-  for (const char* const node : {"WEFT_NODE=on", "WEFT_NODE=off"}) {
+  for (const auto& [node, progress] :
+       {std::pair("WEFT_NODE=on", "caller"), {"WEFT_NODE=off", "caller"}, {"WEFT_NODE=off", "thread"}}) {
     auto words = job(3, "windows");
     words.push_back(waits);
-    words.insert(words.begin() + 1, {"--on-failure", "continue", "-x", node});
+    words.insert(words.begin() + 1, {"--on-failure", "continue", "--progress", progress, "-x", node});
     const outcome ended = run(words);
-    INFO(waits << ", " << node << ": " << ended.error);
+    INFO(waits << ", " << node << ", " << progress << ": " << ended.error);
     CHECK(ended.status == 137);
     CHECK(ended.output.find("0 has lost 1\n") != std::string::npos);
     CHECK(ended.output.find("2 has lost 1\n") != std::string::npos);

@@ -22,7 +22,8 @@
 // Any fiber or thread of the rank may call what does not say otherwise. Ranks and offsets that are not there throw
 // errc::invalid_argument, which says which there are; nothing has been done then. Blocking calls park the fiber, throw
 // peer_lost once a rank of the window is lost, and end where a weft::deadline is over (timed_out: what was begun goes
-// on, and a later flush waits for it).
+// on, and a later flush waits for it; a lock that comes later is given back). A call that throws what the window has
+// failed with leaves no buffer in use.
 #pragma once
 
 #include <algorithm>
@@ -147,6 +148,7 @@ class window_base {
   [[noreturn]] void refuse_slot(const char* operation, std::size_t slot) const;
   static void wake(window_slot& slot) noexcept;
   void give_up() noexcept;
+  void give_back_below(int rank);
 
   const window_target* targets_ = nullptr;
   int size_ = 0, rank_ = 0;

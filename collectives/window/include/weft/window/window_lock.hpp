@@ -17,6 +17,13 @@ inline bool try_lock_near(window_control& at, lock_mode mode) noexcept {
   return false;
 }
 
+/// Whether somebody holds it so.
+inline bool is_held_near(const window_control& at, lock_mode mode) noexcept {
+  const std::uint32_t held = at.lock.load();
+  return mode == lock_mode::exclusive ? held == window_control::exclusive
+                                      : held != 0 && held < window_control::exclusive;
+}
+
 inline void unlock_near(window_control& at, lock_mode mode) noexcept {
   at.lock.fetch_sub(mode == lock_mode::exclusive ? window_control::exclusive : 1);
 }

@@ -22,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -51,6 +52,8 @@ class window_messages {
   void stop() noexcept;
   /// Blocks until nothing of it is in flight, its communicator having failed.
   void await_end() noexcept;
+  /// Blocks until nothing uses memory of the program's any more, its communicator having failed.
+  void await_none_open();
 
   // Offsets are in elements. They block where as much as may be is on its way; throw what the communicator has failed
   // with.
@@ -88,7 +91,7 @@ class window_messages {
   struct record {
     kind what = kind::answer;
     window_operator by = 0;
-    lock_mode mode = lock_mode::shared;
+    std::uint8_t exclusive = 0;  ///< a lock: 1; or 0: shared
     std::uint8_t unused = 0;
     std::uint32_t bytes = 0;   ///< of its contents
     std::uint64_t offset = 0;  ///< in elements; the slot of a note
@@ -129,10 +132,12 @@ class window_messages {
     std::deque<waiting> waits;  ///< notes and flushes
   };
   struct awaited_answer {
+    int rank = -1;  ///< who answers
     std::byte* into = nullptr;
     std::size_t bytes = 0;
     event* done = nullptr;  ///< null: a get, counted in `of`
     peer* of = nullptr;
+    std::optional<lock_mode> given_up{};  ///< nobody waits for that lock any more: it is to be given back
   };
 
   // With `guard_` held:
@@ -145,8 +150,11 @@ class window_messages {
   void close(peer& to) noexcept;
   void queue(fabric::operation& next) noexcept;
   std::uint64_t expect_answer(const awaited_answer& of);
-  void throw_failure(const char* operation);
+  /// One more record, for who polls to send.
+  void append(int rank, const record& what, std::span<const std::byte> contents = {});
 
+  /// Once what has failed uses no memory of the program's.
+  [[noreturn]] void throw_failure(const char* operation);
   /// Takes the guard when there is room for a record with such contents to that rank, and, if it `opens` something,
   /// little enough is open there. Blocks; throws.
   std::unique_lock<std::mutex> room(const char* operation, int rank, std::size_t contents, bool opens = false);
@@ -170,11 +178,13 @@ class window_messages {
   /// False: that cannot be.
   bool carry_out(int source, peer& from, const record& what, const std::byte* contents);
   bool carry_out_now(int source, const record& what);
+  static lock_mode mode_of(const record& what) noexcept;
+  static bool is_for_contents(std::uint64_t number) noexcept;
   void land(int source, peer& from, const record& what);
   void landed(int source, std::uint64_t number) noexcept;
   void depart(int source, const record& what);
   void answer(int source, const record& asked, std::span<const std::byte> contents);
-  void take_answer(const record& its, const std::byte* contents);
+  bool take_answer(int source, const record& its, const std::byte* contents);
   void note_end(const fabric::operation& ended, peer* counted = nullptr) noexcept;
   void fail(const std::exception_ptr& why) noexcept;
   void break_off(const std::exception_ptr& why) noexcept;

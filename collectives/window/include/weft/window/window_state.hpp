@@ -34,7 +34,8 @@ class window_state {
   void flush(int rank);
   void flush_all();
   void lock(int rank, lock_mode mode);
-  void unlock(int rank, lock_mode mode);
+  /// The rank's lock is free, of this rank, from now on.
+  void give_back(int rank, lock_mode mode);
 
   /// All ranks have come to the end: no message is for this one any more.
   void stop() noexcept;
