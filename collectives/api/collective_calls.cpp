@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What communicators do with a collective call: run what is prepared for it.
-#include <cstring>
 #include <utility>
 #include <vector>
 #include <weft/calls/accumulators.hpp>
@@ -17,6 +16,7 @@
 #include <weft/calls/traced_call.hpp>
 #include <weft/communicator.hpp>
 #include <weft/process/started_call.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/runtime/time_limit.hpp>
 
 namespace weft {
@@ -244,7 +244,7 @@ void keep_input(request& call) {
   if (call.what != collective::alltoall || call.in != call.out || call.in_count == 0) return;
   const std::size_t bytes = call.in_count * call.element_bytes;
   const auto copy = std::make_shared_for_overwrite<std::byte[]>(bytes);
-  std::memcpy(copy.get(), call.in, bytes);
+  copy_bytes(copy.get(), call.in, bytes);
   call.in = copy.get();
   call.keeps = copy;
 }

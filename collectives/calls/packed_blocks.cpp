@@ -7,6 +7,7 @@
 #include <weft/calls/argument_checks.hpp>
 #include <weft/calls/call_ways.hpp>
 #include <weft/calls/packed_blocks.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/runtime/error.hpp>
 
 namespace weft::detail {
@@ -53,11 +54,11 @@ std::size_t extent_of(const strided& lies, std::size_t count) noexcept {
 template <std::size_t Bytes>
 void copy_run(std::byte* to, const std::byte* from, std::size_t count, std::size_t bytes) noexcept {
   if constexpr (Bytes == 0)
-    std::memcpy(to, from, count * bytes);
+    copy_bytes(to, from, count * bytes);
   else if (count == 1)
     std::memcpy(to, from, Bytes);
   else
-    std::memcpy(to, from, count * Bytes);
+    copy_bytes(to, from, count * Bytes);
 }
 
 /// Calls `with(copy)` with the copy of elements of so many bytes.

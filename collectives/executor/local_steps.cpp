@@ -9,6 +9,7 @@
 #include <weft/executor/execution.hpp>
 #include <weft/fabric/process_memory.hpp>
 #include <weft/request/combine_inputs.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/trace.hpp>
 
@@ -27,7 +28,7 @@ void copy_parts(std::span<const bound_segment> sources, std::span<const bound_se
       source = memory.read(part);
     else
       target = memory.write(part);
-    std::memcpy(target, source, bytes);
+    copy_bytes(target, source, bytes);
     source += bytes;
     target += bytes;
   }
@@ -45,7 +46,7 @@ void run_local(const bound_schedule& plan, const bound_step& step, const bases& 
     if (sources.size() + targets.size() > 2) return copy_parts(sources, targets, memory, plan.element_bytes);
     const std::byte* const source = memory.read(sources[0]);
     std::byte* const target = memory.write(targets[0]);
-    if (source != target) std::memcpy(target, source, step.bytes);
+    copy_bytes(target, source, step.bytes);
     return;
   }
   std::array<const void*, 16> operands;
@@ -119,7 +120,7 @@ void execution::run_step(const bound_step& step) {
   if (step.kind == schedules::step_kind::combine) return combine_fetched(step);
   std::byte* const target = memory_.write(plan_->targets_of(step)[0]);
   const std::byte* const from = fetched(sources[0], 0, sources[0].count, target);
-  if (from != target) std::memcpy(target, from, step.bytes);
+  copy_bytes(target, from, step.bytes);
   confirm(sources);
 }
 

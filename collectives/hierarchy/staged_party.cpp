@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 #include <weft/request/combine_inputs.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 
 namespace weft::detail {
 namespace {
@@ -175,7 +176,7 @@ bool staged_party::exchange_alone() {
   place from = input();
   if (from == output() && bytes() != 0) {  // with counts messages do not go in place
     from = memory();
-    std::memcpy(from, input(), bytes());
+    copy_bytes(from, input(), bytes());
   }
   return run_between(exchange_of(from, output()));
 }

@@ -2,6 +2,7 @@
 #include <utility>
 #include <weft/process/process.hpp>
 #include <weft/ranks/process_team.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/runtime/error.hpp>
 
 namespace weft::detail {

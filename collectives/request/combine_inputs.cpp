@@ -6,6 +6,7 @@
 #include <weft/request.hpp>
 #include <weft/request/aligned_bytes.hpp>
 #include <weft/request/combine_inputs.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/runtime/trace.hpp>
 
 namespace weft::detail {
@@ -89,7 +90,7 @@ void combine(const user_function& by, std::span<const void*> sources, void* targ
   }
   const void* const last = sources.back();
   if (own == others.end()) {
-    if (last != target) std::memcpy(target, last, count * element_bytes);
+    copy_bytes(target, last, count * element_bytes);
     return combine_others(by, sources, target, 0, count);
   }
   // The target is read before it may be written.

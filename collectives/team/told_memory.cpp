@@ -6,6 +6,7 @@
 #include <weft/process/process.hpp>
 #include <weft/request.hpp>
 #include <weft/request/combine_inputs.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/patience.hpp>
 #include <weft/team/board_party.hpp>
@@ -53,7 +54,7 @@ bool board_party::read(std::size_t member, std::size_t offset, place to, std::si
   if (its.in != told_buffers::elsewhere) {
     const std::byte* const found = find(member, its.in + offset, bytes);
     if (found == nullptr) return false;
-    std::memcpy(to, found, bytes);
+    copy_bytes(to, found, bytes);
   } else if (const auto refused = fabric::read_process_memory(pids_[member], its.address + offset, {to, bytes})) {
     return end_unread(member, "cannot be read: process_vm_readv: " + refused.message());
   }
@@ -75,7 +76,7 @@ bool board_party::give(std::size_t member, std::size_t at, place from, std::size
   const std::size_t bytes = count * way_->element;
   std::byte* const output = find(member, told_[member].out + at * way_->element, bytes);
   if (output == nullptr) return false;
-  if (rounds_.all_stay()) std::memcpy(output, from, bytes);
+  if (rounds_.all_stay()) copy_bytes(output, from, bytes);
   return true;
 }
 
@@ -97,7 +98,7 @@ board_party::place board_party::kept(patterns::range of) {
 void board_party::apart(std::size_t count) {
   if (call_->what != collective::alltoall || in_ != out_) return;
   const place copy = memory_in(apart_, count * way_->element);
-  if (count != 0) std::memcpy(copy, in_, count * way_->element);
+  copy_bytes(copy, in_, count * way_->element);
   in_ = copy;
 }
 

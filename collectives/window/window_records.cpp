@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 #include <weft/calls/time_out.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/patience.hpp>
 #include <weft/runtime/time_limit.hpp>
@@ -115,8 +116,8 @@ void window_messages::write(peer& to, const record& what, std::span<const std::b
   std::byte* at = to.filling->end();
   std::memcpy(at, &whole, sizeof whole);
   at += sizeof whole;
-  if (!contents.empty()) std::memcpy(at, contents.data(), contents.size());
-  if (!more.empty()) std::memcpy(at + contents.size(), more.data(), more.size());
+  copy_bytes(at, contents.data(), contents.size());
+  copy_bytes(at + contents.size(), more.data(), more.size());
   to.filling->bytes += sizeof whole + padded(whole.bytes);
   const bool is_answered = what.what == kind::fetch || what.what == kind::compare || what.what == kind::lock;
   if (what.what != kind::answer && what.what != kind::flush && !is_answered) ++to.written;

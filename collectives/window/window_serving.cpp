@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 #include <utility>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/window/window_lock.hpp>
 
@@ -103,7 +104,7 @@ bool window_messages::carry_out(int source, peer& from, const record& what, cons
   std::array<std::byte, 8> before;
   switch (what.what) {
     case kind::put:
-      if (std::byte* const to = place(what, what.bytes)) return std::memcpy(to, contents, what.bytes), true;
+      if (std::byte* const to = place(what, what.bytes)) return copy_bytes(to, contents, what.bytes), true;
       return false;
     case kind::accumulate:
       if (std::byte* const to = place(what, what.bytes))
@@ -196,7 +197,7 @@ bool window_messages::take_answer(int source, const record& its, const std::byte
   const awaited_answer of = found->second;
   if (of.rank != source || of.bytes != its.bytes) return false;
   answers_.erase(found);
-  if (of.into != nullptr && of.bytes != 0) std::memcpy(of.into, contents, of.bytes);
+  if (of.into != nullptr) copy_bytes(of.into, contents, of.bytes);
   if (of.of != nullptr) of.of->open.fetch_sub(1);
   if (of.done != nullptr) of.done->set();
   if (!of.given_up || contents[0] == std::byte{0}) return true;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <weft/runtime/copy_bytes.hpp>
 
 namespace weft::fabric {
 namespace {
@@ -120,7 +121,7 @@ void loopback_mailbox::collect_frames(std::vector<loopback_event>& found, std::m
 void loopback_mailbox::collect_payloads(std::vector<loopback_event>& found, std::mt19937_64* jitter) {
   std::erase_if(receives_, [&](const receive_entry& entry) {
     if (entry.sender == nullptr || held_back(jitter)) return false;
-    if (!entry.incoming.empty()) std::memcpy(entry.memory.data(), entry.incoming.data(), entry.incoming.size());
+    copy_bytes(entry.memory.data(), entry.incoming.data(), entry.incoming.size());
     --on_the_way_[entry.from];
     loopback_event& event = found.emplace_back();
     event.ended = entry.context;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages that meet their receives: those of this process, and those that came before their receive.
-#include <cstring>
 #include <utility>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/runtime/error.hpp>
 
 #include "engine.hpp"
@@ -53,7 +53,7 @@ void engine::send_home(send_operation& send) {
 
 void engine::deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message,
                      std::size_t bytes) noexcept {
-  if (bytes != 0) std::memcpy(receive.data, message, bytes);
+  copy_bytes(receive.data, message, bytes);
   receive.source = source;
   receive.received_tag = tag;
   receive.received = bytes;

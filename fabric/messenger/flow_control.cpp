@@ -16,6 +16,7 @@
 #include <array>
 #include <cstring>
 #include <utility>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/runtime/error.hpp>
 
 #include "room.hpp"
@@ -199,7 +200,7 @@ bool flow_control::try_transmit(peer& to, header& h, const std::byte* body, std:
   } else {
     const auto send = [&](transfer_slot& slot) {
       write_part(slot.frame.get(), 0, h);
-      if (bytes != 0) std::memcpy(slot.frame.get() + sizeof h, body, bytes);
+      copy_bytes(slot.frame.get() + sizeof h, body, bytes);
       return network_.send(to.process, {slot.frame.get(), size}, slot);
     };
     if (!taken(to, post_transfer(transfer_slot::purpose::frame, nullptr, to.process, size, send))) return false;

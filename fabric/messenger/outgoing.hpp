@@ -5,9 +5,9 @@
 #include <array>
 #include <boost/intrusive/list.hpp>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <weft/fabric/operation.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 
 #include "object_pool.hpp"
 #include "wire.hpp"
@@ -48,7 +48,7 @@ class outgoing_queue {
     if (bytes > short_body) longer = std::make_unique_for_overwrite<std::byte[]>(bytes);
     outgoing& last = add(head, bytes);
     last.longer = std::move(longer);
-    if (bytes != 0) std::memcpy(last.longer != nullptr ? last.longer.get() : last.copy.data(), body, bytes);
+    copy_bytes(last.longer != nullptr ? last.longer.get() : last.copy.data(), body, bytes);
   }
   /// With the operation's message, which stays where it is. Throws std::bad_alloc.
   void push(const header& head, send_operation& whole) { add(head, whole.bytes).operation = &whole; }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 #include <weft/fabric/arena_ring.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/runtime/error.hpp>
 
 namespace weft::fabric {
@@ -45,8 +46,8 @@ bool arena_ring_writer::put(std::uint8_t kind, std::span<const std::byte> first,
   const std::size_t bytes = first.size() + second.size();
   std::byte* const room = room_for(bytes);
   if (room == nullptr) return false;
-  if (!first.empty()) std::memcpy(room, first.data(), first.size());
-  if (!second.empty()) std::memcpy(room + first.size(), second.data(), second.size());
+  copy_bytes_to_reader(room, first.data(), first.size());
+  copy_bytes_to_reader(room + first.size(), second.data(), second.size());
   publish(kind, bytes);
   return true;
 }

@@ -8,6 +8,7 @@
 #include <weft/fabric/arena.hpp>
 #include <weft/fabric/process_memory.hpp>
 #include <weft/runtime/clock.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/runtime/error.hpp>
 
 namespace weft::fabric {
@@ -94,7 +95,7 @@ bool node_neighbor::put_message(message_name name, message_ends ends, std::span<
   std::memcpy(room, &name.communicator, sizeof name.communicator);
   std::memcpy(room + sizeof name.communicator, &name.tag, sizeof name.tag);
   std::memcpy(room + sizeof name, &ends, sizeof ends);
-  if (!bytes.empty()) std::memcpy(room + message_head, bytes.data(), bytes.size());
+  copy_bytes_to_reader(room + message_head, bytes.data(), bytes.size());
   out_.publish(static_cast<std::uint8_t>(record_kind::message), all);
   return true;
 }
@@ -317,7 +318,7 @@ void node_neighbor::take_copied(std::span<const std::byte> record, receiver& to)
 
 void node_neighbor::land(moving_transfer& in, std::span<const std::byte> bytes, receiver& to) {
   const std::size_t left = in.end - in.done, taken = std::min(left, bytes.size());
-  if (taken != 0) std::memcpy(in.data + in.done, bytes.data(), taken);
+  copy_bytes(in.data + in.done, bytes.data(), taken);
   in.done += static_cast<std::uint32_t>(taken);
   took_part_ = true;
   if (in.done == in.end) end_landing(in, {}, to);

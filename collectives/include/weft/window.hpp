@@ -36,6 +36,7 @@
 #include <ranges>
 #include <span>
 #include <weft/communicator.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/window_atomics.hpp>
 
 namespace weft {
@@ -77,10 +78,7 @@ inline void copy_elements(std::byte* to, const std::byte* from, std::size_t byte
     std::memcpy(to + bytes - sizeof last, &last, sizeof last);
   };
   if (bytes >= 8 && bytes <= 16) return by_two(std::uint64_t{});
-  if (bytes > 16) {
-    std::memcpy(to, from, bytes);
-    return;
-  }
+  if (bytes > 16) return copy_bytes(to, from, bytes);
   if (bytes >= 4) return by_two(std::uint32_t{});
   for (std::size_t i = 0; i < bytes; ++i) to[i] = from[i];
 }

@@ -2,7 +2,6 @@
 // Collectives that are planned once and started many times.
 #pragma once
 
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,6 +10,7 @@
 #include <weft/calls/packed_blocks.hpp>
 #include <weft/calls/planned_operation.hpp>
 #include <weft/request/call_counts.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 
 namespace weft::detail {
 
@@ -51,7 +51,7 @@ class planned_collective : public planned_operation {
  private:
   void begin() final {
     if (packed_) packed_->pack();
-    if (copied_ != 0) std::memcpy(copy_.get(), in_, copied_);
+    copy_bytes(copy_.get(), in_, copied_);
     if (sums_) sums_->refill(in_);
     is_due_ = true;
     counted_.add(statistics::form::planned);

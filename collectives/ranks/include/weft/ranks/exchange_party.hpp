@@ -8,6 +8,7 @@
 #include <weft/patterns/at_once.hpp>
 #include <weft/ranks/meeting.hpp>
 #include <weft/request/combine_inputs.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 
 namespace weft::detail {
 

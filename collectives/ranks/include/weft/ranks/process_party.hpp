@@ -11,6 +11,7 @@
 #include <weft/ranks/meeting.hpp>
 #include <weft/request/aligned_bytes.hpp>
 #include <weft/request/combine_inputs.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 
 namespace weft::detail {
 

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <weft/kernels/combine.hpp>
 #include <weft/operators.hpp>
@@ -42,11 +41,6 @@ void combine_inputs(const array_operator& by, std::span<const std::byte* const> 
 /// element of `element_bytes` bytes. Throws what the operator throws.
 void combine(const user_function& by, std::span<const void*> sources, void* target, std::size_t count,
              std::size_t element_bytes, std::span<std::byte> between);
-
-/// In place what is copied lies where it goes.
-inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  if (to != from && bytes != 0) std::memcpy(to, from, bytes);
-}
 
 /// Bytes that are combined at a time: with all that reads and writes them they stay in the nearest caches.
 inline constexpr std::size_t near_bytes = 8 << 10;

@@ -21,6 +21,7 @@
 #include <weft/patterns/alltoall_with_counts.hpp>
 #include <weft/request/aligned_bytes.hpp>
 #include <weft/request/leader_call.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 #include <weft/schedules/collective.hpp>
 
 namespace weft::detail {
@@ -165,7 +166,7 @@ class board_party {
   void copy(place from, place to, std::size_t count) noexcept {
     if (from == to || count == 0) return;
     const trace::part recorded(trace::kind::step, "copy", count * way_->element);
-    std::memcpy(to, from, count * way_->element);
+    copy_bytes(to, from, count * way_->element);
   }
   void copy_within(place from, place to, std::size_t count) noexcept {
     if (from != to && count != 0) std::memmove(to, from, count * way_->element);

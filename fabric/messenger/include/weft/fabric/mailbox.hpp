@@ -4,12 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
 #include <weft/fabric/fifo_index.hpp>
 #include <weft/fabric/operation.hpp>
+#include <weft/runtime/copy_bytes.hpp>
 
 namespace weft::fabric {
 
@@ -39,7 +39,7 @@ struct unexpected_message {
       data = std::make_unique_for_overwrite<std::byte[]>(message.size());
       room = message.size();
     }
-    if (!message.empty()) std::memcpy(data.get(), message.data(), message.size());
+    copy_bytes(data.get(), message.data(), message.size());
   }
 
   boost::intrusive::list_member_hook<> by_both, by_source, by_tag, in_order;
