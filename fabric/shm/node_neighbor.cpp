@@ -2,6 +2,7 @@
 #include "node_neighbor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -17,11 +18,11 @@ namespace {
 /// Records of one peer before it is the next one's turn.
 constexpr int records_in_turn = 32;
 
-/// What is read of a payload before other things get their turn; less while frames come between, which are not to wait
-/// for ten times as long as they take.
+/// What is read of a payload before other things get their turn; less while short messages come between, which are not
+/// to wait for ten times as long as they take.
 constexpr std::size_t slice = 256 << 10;
 constexpr std::size_t short_slice = 8 << 10;
-constexpr int short_slices_after_frame = 8;
+constexpr int short_slices_after_message = 8;
 
 /// What is copied of a payload at a time.
 constexpr std::size_t part = 8 << 10;
@@ -104,10 +105,7 @@ bool node_neighbor::send(std::uint64_t tag, std::span<const std::byte> bytes, tr
   if (cut_) return false;
   moving_transfer& leaving =
       moving_transfer::begin(context, false, const_cast<std::byte*>(bytes.data()), bytes.size(), tag);
-  if (reads_ && copies_ && bytes.size() >= faster_road::shortest) {
-    leaving.read_alone = !road_.by_parts();
-    if (leaving_.empty()) leaving.address = nanoseconds_now();
-  }
+  if (reads_ && copies_ && bytes.size() > longest_at_once) choose_road(leaving);
   const payload_record there{tag, reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size(), name_of(context),
                              leaving.read_alone};
   const bool in_turn = reads_ || leaving_.empty();  // payloads of one tag stay in their order
@@ -115,6 +113,17 @@ bool node_neighbor::send(std::uint64_t tag, std::span<const std::byte> bytes, tr
   if (reads_ && !put(record_kind::payload, bytes_of(there))) return false;
   leaving_.push(leaving);
   return true;
+}
+
+/// One that is alone goes by the faster road. Behind others it is read: its reader is busy with those, and who copies
+/// nothing leaves the time to what comes the other way.
+void node_neighbor::choose_road(moving_transfer& payload) {
+  if (!leaving_.empty()) {
+    payload.read_alone = true;
+  } else if (payload.bytes >= faster_road::shortest) {
+    payload.read_alone = !road_.by_parts();
+    payload.address = nanoseconds_now();
+  }
 }
 
 bool node_neighbor::send_at_once(moving_transfer& payload) {
@@ -182,13 +191,12 @@ std::size_t node_neighbor::take_records(receiver& to) {
 void node_neighbor::take(record_kind kind, std::span<const std::byte> bytes, receiver& to) {
   switch (kind) {
     case record_kind::message: {
-      if (!landing_.empty()) short_slices_ = short_slices_after_frame;
+      if (!landing_.empty()) short_slices_ = short_slices_after_message;
       const auto name = read_body<message_name>(bytes);
       const auto ends = read_body<message_ends>(bytes.subspan(sizeof name));
       return to.arrived(peer_, name, ends, bytes.subspan(message_head));
     }
     case record_kind::frame:
-      if (!landing_.empty()) short_slices_ = short_slices_after_frame;
       return to.arrived(bytes);
     case record_kind::payload:
       return take_payload(read_body<payload_record>(bytes));
@@ -236,18 +244,36 @@ bool node_neighbor::parts_come() {
   return now - std::exchange(last_look_, now) < often && now - last_part_ < longest_gap;
 }
 
-/// From the end on: more of the beginning may come in parts.
+/// Of the first one, from the end on: more of its beginning may come in parts; and of those behind it of which none do.
 std::size_t node_neighbor::read_slice(receiver& to) {
   moving_transfer* const first = first_read();
   if (first == nullptr) return 0;
-  const std::size_t most = short_slices_ > 0 ? short_slice : slice;
+  std::size_t left = short_slices_ > 0 ? short_slice : slice;
   if (short_slices_ > 0) --short_slices_;
-  const std::size_t bytes = std::min<std::size_t>(most, first->end - first->done), from = first->end - bytes;
-  std::error_code refused = read_process_memory(pid_, first->address + from, {first->data + from, bytes});
+  std::array<process_memory_piece, most_read_at_once> pieces;
+  std::size_t count = 0;
+  const auto add = [&](moving_transfer& from) {
+    const auto bytes = static_cast<std::uint32_t>(std::min<std::size_t>(left, from.end - from.done));
+    from.end -= bytes;
+    left -= bytes;
+    pieces[count++] = {from.address + from.end, {from.data + from.end, bytes}};
+    return left == 0 || count == pieces.size();
+  };
+  const auto is_read = [&](const moving_transfer& each) { return &each == first || each.read_alone; };
+  landing_.find_if([&](moving_transfer& each) { return is_read(each) && add(each); });
+  std::error_code refused = read_process_memory(pid_, std::span(pieces).first(count));
   // A process that was stopped may have been given up by the other one, whose memory is the application's again.
   if (in_.ended()) refused = make_error_code(std::errc::connection_aborted);
-  first->end -= static_cast<std::uint32_t>(bytes);
-  if (refused || first->done == first->end) end_landing(*first, refused, to);
+  if (refused)
+    landing_.find_if([&](moving_transfer& each) {
+      if (is_read(each)) each.failure = std::errc::io_error;
+      return is_read(each) && --count == 0;
+    });
+  const auto is_over = [](const moving_transfer& each) {
+    return each.name != 0 && (each.done == each.end || each.failure != std::errc{});
+  };
+  while (moving_transfer* const over = landing_.find_if(is_over))
+    end_landing(*over, over->failure != std::errc{} ? refused : std::error_code{}, to);
   return 1;
 }
 

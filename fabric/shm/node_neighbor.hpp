@@ -67,6 +67,7 @@ class node_neighbor {
   moving_transfer* first_read() const noexcept;
   std::size_t read_slice(receiver& to);
   void tell_taken();
+  void choose_road(moving_transfer& payload);
   bool send_at_once(moving_transfer& payload);
   bool put_part(moving_transfer& of, bool has_name);
   std::size_t put_parts();

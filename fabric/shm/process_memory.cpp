@@ -3,6 +3,7 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <weft/fabric/process_memory.hpp>
 
@@ -24,6 +25,23 @@ std::error_code read_process_memory(std::int64_t pid, std::uint64_t address, std
     into = into.subspan(static_cast<std::size_t>(read));
     address += static_cast<std::uint64_t>(read);
   }
+  return {};
+}
+
+std::error_code read_process_memory(std::int64_t pid, std::span<const process_memory_piece> pieces) noexcept {
+  std::array<iovec, most_read_at_once> here{}, there{};
+  std::size_t all = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto& [address, into] = pieces[i];
+    here[i] = {into.data(), into.size()};
+    there[i] = {reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), into.size()};
+    all += into.size();
+  }
+  const ssize_t read =
+      ::process_vm_readv(static_cast<pid_t>(pid), here.data(), pieces.size(), there.data(), pieces.size(), 0);
+  if (read >= 0 && static_cast<std::size_t>(read) == all) return {};
+  for (const auto& [address, into] : pieces)  // a part of them was read: which ones cannot be
+    if (const auto failed = read_process_memory(pid, address, into)) return failed;
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -266,6 +267,14 @@ TEST_CASE("another process's memory is read, and a wrong address is an error", "
   bool right = true;
   for (std::size_t i = 0; i < found.size(); ++i) right = right && found[i] == static_cast<int>(i) * 3;
   CHECK(right);
+  std::vector<int> again(numbers.size());
+  const auto half = std::as_writable_bytes(std::span(again)).size() / 2;
+  const std::array pieces{process_memory_piece{address + half, std::as_writable_bytes(std::span(again)).last(half)},
+                          process_memory_piece{address, std::as_writable_bytes(std::span(again)).first(half)}};
+  CHECK_FALSE(read_process_memory(child, pieces));
+  CHECK((again == found));
+  const std::array wrong{pieces[0], process_memory_piece{8, pieces[1].into}};
+  CHECK(read_process_memory(child, wrong) == std::errc::bad_address);
   CHECK(read_process_memory(child, 8, std::as_writable_bytes(std::span(found))) == std::errc::bad_address);
   ::close(hold[1]);
   int status = 0;

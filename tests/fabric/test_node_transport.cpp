@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of which some go through the node's memory and some outside. Contract tests of both kinds of payloads are in
 // test_transport*.cpp, as media "node" and "node, copying".
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -177,6 +178,43 @@ TEST_CASE("payloads are whole whoever copies which part of them", "[transport][n
     for (const auto& each : all) CHECK((each->memory == each->payload));
     for (station& each : at) each.seen.endings.clear();
   }
+}
+
+TEST_CASE("of payloads that are read together one that cannot be read spoils none silently", "[transport][node]") {
+  const std::size_t unreadable = GENERATE(0, 1, 20, 39, 40);  // 40: all can be read
+  CAPTURE(unreadable);
+  std::vector<station> at = mixed(true);
+  constexpr std::size_t length = 20'000, many = 40;
+  void* const hidden = ::mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(hidden != MAP_FAILED);
+  struct journey {
+    bytes payload, memory;
+    transfer sent, received;
+  };
+  std::vector<std::unique_ptr<journey>> all;
+  for (std::size_t i = 0; i < many; ++i) {
+    journey& one = *all.emplace_back(std::make_unique<journey>());
+    one.payload = pattern(length, i);
+    one.memory.resize(length);
+    at[1].link->receive_payload(0, i, one.memory, one.received);
+    const std::span<const std::byte> from(i == unreadable ? static_cast<const std::byte*>(hidden) : one.payload.data(),
+                                          length);
+    REQUIRE(at[0].link->send_payload(1, i, from, one.sent));
+  }
+  until(
+      [&] {
+        at[1].poll();
+        return std::ranges::all_of(all, [&](const auto& each) { return at[1].seen.of(each->received) != nullptr; });
+      },
+      "all payloads' ends");
+  for (std::size_t i = 0; i < many; ++i) {
+    INFO("payload " << i);
+    const std::error_code failed = at[1].seen.of(all[i]->received)->error;
+    CHECK((failed || all[i]->memory == all[i]->payload));
+    if (unreadable == many) CHECK_FALSE(failed);
+    if (i == unreadable) CHECK(failed == std::errc::bad_address);
+  }
+  ::munmap(hidden, length);
 }
 
 TEST_CASE("frames pass a payload that is being copied", "[transport][node]") {
