@@ -103,7 +103,8 @@ bool arena_ring_writer::make_room(std::size_t bytes, std::size_t within) {
   if (end <= std::min(reserved_, usual_bytes)) [[likely]]
     return true;
   look_at_reader();
-  if (fits_behind_reader(bytes)) {
+  // From there on it has room up to the reader's place: where that is not far, rather more memory than none soon.
+  if (fits_behind_reader(bytes) && (2 * reader_offset_ >= offset_ || end > within)) {
     begin_again();
     return true;
   }
