@@ -191,7 +191,11 @@ bool flow_control::try_transmit(peer& to, header& h, const std::byte* body, std:
   h.sequence = to.sent_frames;
   h.credit = to.owed;
   const bool check = h.kind == message_kind::credit && to.check_due;  // one whose end the provider reports
-  if (size <= inject_limit_ && size <= 4096 && !check) {
+  if (to.road == message_counts::node_memory && !check) {
+    const auto head = std::as_bytes(std::span(&h, 1));
+    if (!taken(to, post_to_provider(to.process, [&] { return network_.put_frame(to.process, head, {body, bytes}); })))
+      return false;
+  } else if (size <= inject_limit_ && size <= 4096 && !check) {
     alignas(64) std::array<std::byte, 4096> frame;
     write_part(frame.data(), 0, h);
     if (bytes != 0) std::memcpy(frame.data() + sizeof h, body, bytes);

@@ -87,7 +87,9 @@ node_neighbor::node_neighbor(const arena& memory, int peer, transfer_list& ended
       copies_(!reads_ || !memory.crowded()),
       ended_(ended) {}
 
-bool node_neighbor::put_frame(std::span<const std::byte> frame) { return put(record_kind::frame, frame); }
+bool node_neighbor::put_frame(std::span<const std::byte> head, std::span<const std::byte> body) {
+  return put(record_kind::frame, head, body);
+}
 
 bool node_neighbor::put_message(message_name name, message_ends ends, std::span<const std::byte> bytes) {
   const std::size_t all = message_head + bytes.size();

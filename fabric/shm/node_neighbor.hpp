@@ -25,7 +25,7 @@ class node_neighbor {
   node_neighbor(const arena& memory, int peer, transfer_list& ended);
 
   // False where there is no room in its ring.
-  bool put_frame(std::span<const std::byte> frame);
+  bool put_frame(std::span<const std::byte> head, std::span<const std::byte> body = {});
   bool put_message(message_name name, message_ends ends, std::span<const std::byte> bytes);
   bool send(std::uint64_t tag, std::span<const std::byte> bytes, transfer& context);
 

@@ -74,6 +74,11 @@ bool node_transport::put_message(int peer, message_name name, message_ends ends,
   return there != nullptr && there->put_message(name, ends, bytes);
 }
 
+bool node_transport::put_frame(int peer, std::span<const std::byte> head, std::span<const std::byte> body) {
+  node_neighbor* const there = near(peer);
+  return there != nullptr && there->put_frame(head, body);
+}
+
 bool node_transport::send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) {
   if (node_neighbor* const there = near(peer)) return there->send(tag, bytes, context);
   return outside_->send_payload(peer, tag, bytes, context);

@@ -72,6 +72,14 @@ TEST_CASE("short messages arrive whole, in order with frames, and only by the no
   CHECK(at[0].link->is_near(1));
   CHECK_FALSE(at[0].link->is_near(2));
   CHECK_FALSE(at[0].link->put_message(2, {1, 2}, {3, 4}, pattern(8, 1)));
+  CHECK_FALSE(at[0].link->put_frame(2, pattern(8, 1), pattern(8, 2)));
+  const bytes head = pattern(64, 1), body = pattern(200'000, 2);
+  REQUIRE(at[0].link->put_frame(1, head, body));
+  until([&] { return at[1].poll(), !at[1].seen.frames.empty(); }, "a frame of two parts");
+  CHECK(std::equal(head.begin(), head.end(), at[1].seen.frames[0].begin()));
+  CHECK(std::equal(body.begin(), body.end(), at[1].seen.frames[0].begin() + 64, at[1].seen.frames[0].end()));
+  at[1].seen.frames.clear();
+  at[1].seen.order.clear();
   using order_of = collecting_receiver::order_of;
   std::vector<order_of> order;
   std::uint64_t messages = 0;

@@ -62,6 +62,13 @@ class watched_transport final : public weft::fabric::transport {
     return counted(frame, !refusing && inner_->inject(peer, renamed(frame)));
   }
   bool is_near(int peer) const noexcept override { return inner_->is_near(peer); }
+  bool put_frame(int peer, std::span<const std::byte> head, std::span<const std::byte> body) override {
+    const allocations_that_succeed unharmed;
+    check_failure();
+    std::vector<std::byte> frame(head.begin(), head.end());
+    frame.insert(frame.end(), body.begin(), body.end());
+    return counted(frame, !refusing && inner_->put_frame(peer, renamed(frame), {}));
+  }
   bool put_message(int peer, weft::fabric::message_name name, weft::fabric::message_ends ends,
                    std::span<const std::byte> bytes) override {
     const allocations_that_succeed unharmed;

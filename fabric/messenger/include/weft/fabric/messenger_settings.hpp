@@ -22,7 +22,7 @@ struct messenger_settings {
   std::vector<std::int32_t> first_rank;     ///< of each process, in the world; one entry a process
   std::vector<std::uint16_t> incarnations;  ///< of each process
   std::size_t eager_limit = 8 << 10;
-  std::size_t credit = 256 << 10;
+  std::size_t credit = 1 << 20;
   std::size_t unexpected_limit = 4 << 20;
   std::size_t send_buffer_limit = 64 << 20;
   std::size_t piece = 512 << 10;

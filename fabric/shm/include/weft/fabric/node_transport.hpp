@@ -50,6 +50,7 @@ class node_transport final : public transport {
   bool inject(int peer, std::span<const std::byte> frame) override;
   bool send(int peer, std::span<const std::byte> frame, transfer& context) override;
   bool put_message(int peer, message_name name, message_ends ends, std::span<const std::byte> bytes) override;
+  bool put_frame(int peer, std::span<const std::byte> head, std::span<const std::byte> body) override;
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) override;
   bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) override;
   void cancel(transfer& context) override;

@@ -90,6 +90,10 @@ class transport {
                            std::span<const std::byte> /*bytes*/) {
     return false;
   }
+  /// Sends a frame of these two parts to a peer that is near, of at most `limits().frame` bytes; as put_message.
+  virtual bool put_frame(int /*peer*/, std::span<const std::byte> /*head*/, std::span<const std::byte> /*body*/) {
+    return false;
+  }
   /// Sends a payload into the receive that the peer has posted under `tag`.
   virtual bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) = 0;
   /// Posts memory for the payload that `peer` will send under `tag`. False also while `limits().receives` are posted.
