@@ -41,6 +41,7 @@ class loopback_endpoint final : public transport {
       : network_(std::move(network)), index_(index), own_(network_->boxes[index]) {
     const loopback_options& options = network_->options;
     limits_ = {"loopback", options.inject, options.frame, options.payload, options.tag_mask, options.receives};
+    limits_.in_turn = options.in_turn;
     if (options.jitter_seed != 0) jitter_.emplace(options.jitter_seed + static_cast<std::uint64_t>(index));
   }
   ~loopback_endpoint() override { network_->remove(index_, false); }

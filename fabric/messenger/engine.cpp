@@ -23,7 +23,10 @@ engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
 engine::~engine() {
   blocked_departures_.clear();
   blocked_landings_.clear();
-  for (auto& each : flow_.peers()) each->waiting.clear();
+  for (auto& each : flow_.peers()) {
+    each->waiting.clear();
+    each->next.clear();
+  }
   network_.reset();  // ends every transfer before what it belongs to goes away
 }
 

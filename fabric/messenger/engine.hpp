@@ -158,6 +158,10 @@ class engine final : private receiver {
   // engine_departure.cpp, engine_landing.cpp, engine_orphans.cpp: long messages
   void remove(departure& gone) noexcept;
   void pump(departure& leaving);
+  bool may_leave(const peer& to, const departure& leaving, std::size_t bytes) const noexcept;
+  static std::size_t next_departing(const departure& leaving) noexcept;
+  static void wait_for_turn(peer& to, departure& leaving) noexcept;
+  void pump_next(peer& to);
   static bool add_grant(departure& leaving, const grant_body& grant) noexcept;
   void take_grant(peer& from, const header& h, std::span<const std::byte> body);
   void begin_collective_departure(send_operation& send, room& from);

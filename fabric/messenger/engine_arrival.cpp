@@ -186,9 +186,13 @@ void engine::done(transfer& ended, std::size_t bytes, std::error_code error) {
   try {
     if (error && !cancelled)
       flow_.suspect_connection(process, text_of([&] { return "its connection failed: " + error.message(); }));
+    if (use == transfer_slot::purpose::departure) {
+      peer& to = flow_.to(process);
+      to.departing -= expected;
+      if (owner != nullptr) piece_departed(*static_cast<departure*>(owner), static_cast<bool>(error));
+      return pump_next(to);
+    }
     if (owner == nullptr) return;
-    if (use == transfer_slot::purpose::departure)
-      return piece_departed(*static_cast<departure*>(owner), static_cast<bool>(error));
     const bool whole = !error && bytes == expected;
     if (!error && !whole)
       troubles_.suspect(flow_.to(process), text_of([&] {

@@ -7,6 +7,10 @@
 //             ---piece--->                landed: the next is posted
 //             <--grant (1 more)-------    ...
 //
+// Where payloads to a peer pass in turn (transport_limits::in_turn) the provider has one long piece of them at a time,
+// or several short ones, and the message that began to leave first goes first: a provider that had the first pieces of
+// all messages would send those before the third piece of the first one, for which others may wait.
+//
 // At most two pieces of a message are on the way, and at most a window of pieces from one peer. Long pieces cost least
 // (over net, pieces of 128 KiB take up to a third longer than pieces of 512 KiB); but while short messages pass between
 // the same two processes pieces are short, since each such message waits for those before it. A collective's first two
@@ -20,6 +24,7 @@
 //   sender    <--grant of 0--             receiver, as the collective starts
 //             ---ready-->                 memory posted, as for a message that was announced
 #include <algorithm>
+#include <iterator>
 #include <weft/runtime/error.hpp>
 
 #include "engine.hpp"
@@ -29,6 +34,7 @@ namespace weft::fabric {
 void engine::remove(departure& gone) noexcept {
   if (gone.early_in != nullptr) gone.early_in->early_grants.erase(gone.early_key, gone);
   if (gone.blocked.is_linked()) blocked_departures_.erase(blocked_departures_.iterator_to(gone));
+  if (gone.next.is_linked()) flow_.to(gone.process).next.erase(flow_.to(gone.process).next.iterator_to(gone));
   if (gone.granted.is_linked()) granted_.erase({gone.process, gone.remote_id}, gone);
   if (gone.in_flight != 0) slots_.disown(&gone);
   if (gone.kept != nullptr) flow_.note_left(gone.bytes);
@@ -36,18 +42,50 @@ void engine::remove(departure& gone) noexcept {
   departures_.remove(gone);
 }
 
+std::size_t engine::next_departing(const departure& leaving) noexcept {
+  const granted_range& granted = leaving.grants[0];
+  return std::min<std::size_t>(granted.piece, granted.end - leaving.sent);
+}
+
+bool engine::may_leave(const peer& to, const departure& leaving, std::size_t bytes) const noexcept {
+  if (!network_->limits().in_turn || to.road != message_counts::network || to.departing == 0) return true;
+  const bool is_next = to.next.empty() || leaving.turn <= to.next.front().turn;
+  return is_next && to.departing + bytes <= settings_.piece;
+}
+
+void engine::wait_for_turn(peer& to, departure& leaving) noexcept {
+  auto place = to.next.end();
+  while (place != to.next.begin() && leaving.turn < std::prev(place)->turn) --place;
+  to.next.insert(place, leaving);
+}
+
+/// Those whose turn it is.
+void engine::pump_next(peer& to) {
+  while (!to.next.empty()) {
+    departure& first = to.next.front();
+    if (!first.stopped && !may_leave(to, first, next_departing(first))) return;
+    to.next.pop_front();
+    pump(first);
+  }
+}
+
 void engine::pump(departure& leaving) {
+  peer& to = flow_.to(leaving.process);
+  if (leaving.turn == 0) leaving.turn = ++to.turns;
+  if (leaving.next.is_linked()) to.next.erase(to.next.iterator_to(leaving));
   while (!leaving.stopped && leaving.grant_count != 0) {
     const granted_range& granted = leaving.grants[0];
-    const std::size_t bytes = std::min<std::size_t>(granted.piece, granted.end - leaving.sent);
+    const std::size_t bytes = next_departing(leaving);
+    if (!may_leave(to, leaving, bytes)) return wait_for_turn(to, leaving);
     const auto send = [&](transfer_slot& slot) {
+      slot.bytes = bytes;
       return network_->send_payload(leaving.process, leaving.remote_id, {leaving.data + leaving.sent, bytes}, slot);
     };
-    if (!flow_.taken(flow_.to(leaving.process),
-                     flow_.post_transfer(transfer_slot::purpose::departure, &leaving, leaving.process, 0, send))) {
+    if (!flow_.taken(to, flow_.post_transfer(transfer_slot::purpose::departure, &leaving, to.process, 0, send))) {
       if (!leaving.blocked.is_linked()) blocked_departures_.push_back(leaving);
       return;
     }
+    to.departing += bytes;
     leaving.sent += bytes;
     ++leaving.in_flight;
     if (leaving.sent != granted.end) continue;

@@ -46,6 +46,7 @@ struct departure {
   std::size_t grant_count = 0;
   std::uint64_t fingerprint = 0;
 
+  std::uint64_t turn = 0;  ///< among those to its process, in the order in which they began to leave; 0: it has not
   std::size_t sent = 0;
   int in_flight = 0;       ///< pieces
   bool stopped = false;    ///< nothing more is sent
@@ -58,6 +59,7 @@ struct departure {
   boost::intrusive::list_member_hook<> early;
   boost::intrusive::list_member_hook<> granted;  ///< under its process and remote_id
   boost::intrusive::list_member_hook<> blocked;  ///< waits for the provider to take more
+  boost::intrusive::list_member_hook<> next;     ///< waits for its turn
 };
 
 /// A new one. Throws std::bad_alloc.
@@ -70,6 +72,7 @@ inline departure& depart(slot_map<departure>& among, int process, std::size_t by
   leaving.bytes = bytes;
   leaving.remote_id = 0;
   leaving.grant_count = 0;
+  leaving.turn = 0;
   leaving.sent = 0;
   leaving.in_flight = 0;
   leaving.stopped = leaving.withdrawn = leaving.orphaned = leaving.refused = false;

@@ -49,6 +49,12 @@ struct peer {
       landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::waiting>,
       boost::intrusive::constant_time_size<false>>
       waiting;
+  std::size_t departing = 0;  ///< payload bytes that the provider has for it
+  std::uint64_t turns = 0;    ///< payloads that have begun to leave
+  boost::intrusive::list<
+      departure, boost::intrusive::member_hook<departure, boost::intrusive::list_member_hook<>, &departure::next>,
+      boost::intrusive::constant_time_size<false>>
+      next;                       ///< payloads with a grant that wait for their turn, the first to begin first
   std::size_t longest_frame = 0;  ///< that it takes, bytes
   bool unheard = false;           ///< it was sent a longer message at once, and nothing has come from it since
   bool may_be_asked = false;      ///< in the latest look: nothing that was to be sent to it waited

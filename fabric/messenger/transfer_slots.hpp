@@ -23,7 +23,7 @@ struct transfer_slot : transfer {
   purpose use = purpose::frame;
   void* owner = nullptr;  ///< the landing or departure; null when it has been given up
   int process = -1;
-  std::size_t bytes = 0;               ///< of the frame, or of a payload that lands
+  std::size_t bytes = 0;               ///< of the frame, or of the payload
   std::unique_ptr<std::byte[]> frame;  ///< memory for one, kept from use to use
   boost::intrusive::list_member_hook<> flying;
 };

@@ -41,21 +41,25 @@ class libfabric_transport final : public transport {
     if (!peers_.empty()) throw std::logic_error("libfabric_transport: start was called twice");
     peers_ = endpoint_.insert(peers);
     addresses_.assign(peers.begin(), peers.end());
+    knocked_.assign(peers.size(), !endpoint_.has_two());
     arrivals_.post(receive_bytes);
+    listen_for_knocks();
   }
 
   bool inject(int peer, std::span<const std::byte> frame) override {
+    if (!knock(peer)) return false;
     const forgetful_provider connects;
-    return accepted(fi_inject(endpoint_.get(), frame.data(), frame.size(), peers_[peer]), "fi_inject");
+    return accepted(fi_inject(endpoint_.get(), frame.data(), frame.size(), peers_[peer].frames), "fi_inject");
   }
 
   bool send(int peer, std::span<const std::byte> frame, transfer& context) override {
+    if (!knock(peer)) return false;
     void* descriptor = nullptr;
     if (!registration_.add(frame, FI_SEND, context, descriptor)) return false;
     context.receiving = false;
     const forgetful_provider connects;
-    return begun(fi_send(endpoint_.get(), frame.data(), frame.size(), descriptor, peers_[peer], &context), "fi_send",
-                 context);
+    return begun(fi_send(endpoint_.get(), frame.data(), frame.size(), descriptor, peers_[peer].frames, &context),
+                 "fi_send", context);
   }
 
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) override {
@@ -63,8 +67,9 @@ class libfabric_transport final : public transport {
     if (!registration_.add(bytes, FI_SEND, context, descriptor)) return false;
     context.receiving = false;
     const forgetful_provider connects;
-    return begun(fi_tsend(endpoint_.get(), bytes.data(), bytes.size(), descriptor, peers_[peer], tag, &context),
-                 "fi_tsend", context);
+    return begun(
+        fi_tsend(endpoint_.payloads(), bytes.data(), bytes.size(), descriptor, peers_[peer].payloads, tag, &context),
+        "fi_tsend", context);
   }
 
   bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) override {
@@ -72,7 +77,7 @@ class libfabric_transport final : public transport {
     void* descriptor = nullptr;
     if (!registration_.add(bytes, FI_RECV, context, descriptor)) return false;
     const ssize_t result =
-        fi_trecv(endpoint_.get(), bytes.data(), bytes.size(), descriptor, peers_[peer], tag, 0, &context);
+        fi_trecv(endpoint_.payloads(), bytes.data(), bytes.size(), descriptor, peers_[peer].payloads, tag, 0, &context);
     if (!begun(result == -FI_ENOMEM ? -FI_EAGAIN : result, "fi_trecv", context)) return false;
     context.receiving = true;
     --receives_left_;
@@ -81,15 +86,32 @@ class libfabric_transport final : public transport {
 
   void cancel(transfer& context) override {
     // -FI_ENOENT and the like: it has ended, or is ending. The completion says how.
-    fi_cancel(&endpoint_.get()->fid, &context);
+    fi_cancel(&endpoint_.payloads()->fid, &context);
   }
 
   std::vector<std::uint64_t> connection_ends() const override {
-    return speaks_ip() ? names_of_connections_to(addresses_) : std::vector<std::uint64_t>{};
+    if (!speaks_ip()) return {};
+    const std::vector<std::uint32_t> frames = names_of_connections_to(all(&libfabric_endpoint::frames_of));
+    const std::vector<address> others = all(&libfabric_endpoint::payloads_of);
+    if (endpoint_.has_two()) limit_unsent(endpoint_.payloads_of(local_address()), others, most_unsent);
+    const std::vector<std::uint32_t> payloads = names_of_connections_to(others);
+    std::vector<std::uint64_t> both(frames.size());
+    for (std::size_t peer = 0; peer < both.size(); ++peer)
+      both[peer] = std::uint64_t{frames[peer]} << 32 | payloads[peer];
+    return both;
   }
 
   void cut(int peer, std::uint64_t their_end) noexcept override {
-    if (speaks_ip()) break_connection(endpoint_.local_address(), addresses_[static_cast<std::size_t>(peer)], their_end);
+    if (!speaks_ip()) return;
+    try {
+      const address own = endpoint_.local_address(), &theirs = addresses_[static_cast<std::size_t>(peer)];
+      break_connection(endpoint_.payloads_of(own), endpoint_.payloads_of(theirs),
+                       static_cast<std::uint32_t>(their_end));
+      if (endpoint_.has_two())
+        break_connection(endpoint_.frames_of(own), endpoint_.frames_of(theirs),
+                         static_cast<std::uint32_t>(their_end >> 32));
+    } catch (const std::exception&) {  // no memory: as if there were nothing to break
+    }
   }
 
   std::size_t poll(receiver& to) override {
@@ -97,17 +119,52 @@ class libfabric_transport final : public transport {
     const ssize_t count = read(entries);
     if (count == -FI_EAGAIN) [[likely]] {
       if (!arrivals_.all_posted()) arrivals_.repost();
+      if (!listening_) listen_for_knocks();
       return 0;
     }
     if (count == -FI_EAVAIL) return report_error(to);
     if (count < 0) throw_fabric_error(limits().provider, "fi_cq_read", count);
     for (ssize_t index = 0; index < count; ++index) report(entries[index], to);
     if (!arrivals_.all_posted()) arrivals_.repost();
+    if (!listening_) listen_for_knocks();
     return static_cast<std::size_t>(count);
   }
 
  private:
   static constexpr std::size_t batch = 64;
+  /// Bytes of payloads: what the system has taken cannot be overtaken, so it gets a part of a piece. On a slow line it
+  /// would else take megabytes, and call them sent.
+  static constexpr int most_unsent = 256 << 10;
+
+  /// The connection for payloads is opened before the first frame goes to a peer, and by the side that sends it: an
+  /// empty message, of which nobody is told. False: it is not open yet.
+  bool knock(int peer) {
+    if (knocked_[static_cast<std::size_t>(peer)]) [[likely]]
+      return true;
+    const forgetful_provider connects;
+    const ssize_t result = fi_inject(endpoint_.payloads(), nullptr, 0, peers_[peer].payloads);
+    return knocked_[static_cast<std::size_t>(peer)] = accepted(result, "fi_inject of an empty message");
+  }
+
+  /// Takes one more such message. Where the provider is busy, in a later poll.
+  void listen_for_knocks() {
+    if (!endpoint_.has_two()) return;
+    const iovec nothing{};
+    void* descriptor = nullptr;
+    fi_msg message{};
+    message.msg_iov = &nothing;
+    message.desc = &descriptor;
+    message.iov_count = 1;
+    message.addr = FI_ADDR_UNSPEC;
+    message.context = &knock_;
+    listening_ = accepted(fi_recvmsg(endpoint_.payloads(), &message, 0), "fi_recvmsg of an empty message");
+  }
+
+  std::vector<address> all(address (libfabric_endpoint::*part)(const address&) const) const {
+    std::vector<address> parts;
+    for (const address& each : addresses_) parts.push_back((endpoint_.*part)(each));
+    return parts;
+  }
 
   bool speaks_ip() const noexcept {
     const std::uint32_t format = endpoint_.info().addr_format;
@@ -130,12 +187,16 @@ class libfabric_transport final : public transport {
 
   void report(const fi_cq_data_entry& entry, receiver& to) {
     if (frame_buffers::buffer* const from = arrivals_.buffer_of(entry.op_context)) {
-      // Some providers tell the release of a buffer with its last frame, some in an entry of its own, which has that flag
-      // alone; its length is undefined.
+      // Some providers tell the release of a buffer with its last frame, some in an entry of its own, which has that
+      // flag alone; its length is undefined.
       if (entry.flags != FI_MULTI_RECV && entry.len != 0) {
         to.arrived({static_cast<const std::byte*>(entry.buf), entry.len});
       }
       if ((entry.flags & FI_MULTI_RECV) != 0) arrivals_.released(*from);
+      return;
+    }
+    if (entry.op_context == &knock_) {
+      listening_ = false;
       return;
     }
     finish(*static_cast<transfer*>(entry.op_context), entry.len, {}, to);
@@ -161,7 +222,10 @@ class libfabric_transport final : public transport {
       if (!arrivals_.all_posted()) arrivals_.repost();
       return 1;
     }
-    finish(*static_cast<transfer*>(failed.op_context), 0, code_of(failed.err), to);
+    if (failed.op_context == &knock_)
+      listening_ = false;
+    else
+      finish(*static_cast<transfer*>(failed.op_context), 0, code_of(failed.err), to);
     return 1;
   }
 
@@ -175,8 +239,11 @@ class libfabric_transport final : public transport {
   libfabric_registration registration_;
   frame_buffers arrivals_;
   std::size_t receives_left_;  // that may still be posted
-  std::vector<fi_addr_t> peers_;
+  std::vector<peer_addresses> peers_;
   std::vector<address> addresses_;
+  std::vector<bool> knocked_;  // at each peer: the connection for payloads is open
+  fi_context2 knock_{};        // the provider's, while the next knock is waited for
+  bool listening_ = true;      // for it, or none comes
 };
 
 }  // namespace

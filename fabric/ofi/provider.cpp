@@ -20,8 +20,8 @@ namespace {
 
 /// In the order of preference.
 constexpr provider_traits tried[] = {
-    {.name = "net", .frame = SIZE_MAX},
-    {.name = "tcp", .frame = SIZE_MAX},
+    {.name = "net", .frame = SIZE_MAX, .one_stream = true},
+    {.name = "tcp", .frame = SIZE_MAX, .one_stream = true},
     {.name = "tcp;ofi_rxm"},
     {.name = "shm",
      .window = 32 << 10,

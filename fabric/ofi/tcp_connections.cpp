@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -44,10 +45,10 @@ internet_address read_address(const void* bytes, std::size_t size) {
 }
 internet_address read_address(const address& bytes) { return read_address(bytes.data(), bytes.size()); }
 
-/// FNV-1a of 64 bits (Fowler, Noll and Vo).
-std::uint64_t name_of(const internet_address& end) {
-  std::uint64_t name = 0xcbf29ce484222325u;
-  const auto add = [&](unsigned byte) { name = (name ^ byte) * 0x100000001b3u; };
+/// FNV-1a of 32 bits (Fowler, Noll and Vo).
+std::uint32_t name_of(const internet_address& end) {
+  std::uint32_t name = 0x811c9dc5u;
+  const auto add = [&](unsigned byte) { name = (name ^ byte) * 0x01000193u; };
   for (const std::uint8_t byte : end.host) add(byte);
   add(end.port & 0xffu);
   add(end.port >> 8);
@@ -83,10 +84,10 @@ void for_each_connection(Function&& function) {
 
 }  // namespace
 
-std::vector<std::uint64_t> names_of_connections_to(std::span<const address> endpoints) {
+std::vector<std::uint32_t> names_of_connections_to(std::span<const address> endpoints) {
   std::vector<internet_address> wanted;
   for (const address& each : endpoints) wanted.push_back(read_address(each));
-  std::vector<std::uint64_t> names(wanted.size());
+  std::vector<std::uint32_t> names(wanted.size());
   std::vector<bool> several(wanted.size());
   for_each_connection([&](const file_descriptor&, const internet_address& own, const internet_address& other) {
     const auto found = std::ranges::find(wanted, other);
@@ -100,7 +101,17 @@ std::vector<std::uint64_t> names_of_connections_to(std::span<const address> endp
   return names;
 }
 
-void break_connection(const address& own, const address& theirs, std::uint64_t their_end) noexcept {
+void limit_unsent(const address& own, std::span<const address> others, int bytes) {
+  const std::uint16_t port = read_address(own).port;
+  std::vector<internet_address> theirs;
+  for (const address& each : others) theirs.push_back(read_address(each));
+  for_each_connection([&](const file_descriptor& socket, const internet_address& end, const internet_address& other) {
+    if (end.port == port || std::ranges::find(theirs, other) != theirs.end())
+      ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+  });
+}
+
+void break_connection(const address& own, const address& theirs, std::uint32_t their_end) noexcept {
   try {
     const internet_address here = read_address(own), there = read_address(theirs);
     std::vector<file_descriptor> found;

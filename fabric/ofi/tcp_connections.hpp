@@ -19,10 +19,14 @@ namespace weft::fabric {
 
 /// Names this process's ends of its connections to the endpoints with these addresses (sockaddr_in or sockaddr_in6);
 /// 0 where there is none, or more than one, as when several endpoints of this process have opened them.
-std::vector<std::uint64_t> names_of_connections_to(std::span<const address> endpoints);
+std::vector<std::uint32_t> names_of_connections_to(std::span<const address> endpoints);
+
+/// Has the system take no more for the connections between the endpoint with the address `own` and those with the
+/// others while it has so many bytes of it that it cannot send yet. Where it refuses, nothing changes.
+void limit_unsent(const address& own, std::span<const address> others, int bytes);
 
 /// Shuts the connection between two endpoints down; `their_end` is its name there if `theirs` opened it. Does nothing
 /// when it is not to be found, or cannot be told from others.
-void break_connection(const address& own, const address& theirs, std::uint64_t their_end) noexcept;
+void break_connection(const address& own, const address& theirs, std::uint32_t their_end) noexcept;
 
 }  // namespace weft::fabric

@@ -43,6 +43,29 @@ TEST_CASE("collectives' long messages are granted before they are sent", "[messe
     }
 }
 
+TEST_CASE("where payloads pass in turn, a message's pieces go before those of messages behind it", "[messenger]") {
+  const bool in_turn = GENERATE(true, false);
+  auto shape = small_shape(2);  // pieces of 1 KiB
+  shape.network.in_turn = in_turn;
+  messenger_job job(shape);
+  const auto world = job.world();
+  std::deque<test_send> sends;
+  std::deque<test_receive> receives;
+  for (std::uint64_t i = 0; i < 3; ++i)
+    job[1].post(receives.emplace_back(*world[1], 0, 100 + i, std::size_t{6144}, true, 6));
+  job.settle();
+  for (std::uint64_t i = 0; i < 3; ++i)
+    job[0].post(sends.emplace_back(*world[0], 1, 100 + i, pattern(6144, i), true, 6));
+  job.poll_until([&] { return all_done(receives[0], receives[1], receives[2]); }, "the messages");
+  job.settle();
+  for (std::uint64_t i = 0; i < 3; ++i) CHECK(receives[i].message == pattern(6144, i));
+  const std::vector<std::uint64_t>& tags = job.link(0).sent_payloads;
+  REQUIRE(tags.size() == 18);
+  const bool whole =
+      std::ranges::all_of(tags.begin(), tags.begin() + 6, [&](std::uint64_t tag) { return tag == tags[0]; });
+  CHECK(whole == in_turn);
+}
+
 TEST_CASE("collectives' long messages are announced where nothing is posted in advance", "[messenger]") {
   for (const bool receiver_first : {true, false}) {
     auto shape = small_shape(2);

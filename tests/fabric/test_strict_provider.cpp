@@ -20,7 +20,7 @@ namespace {
 struct user {
   user() : at(choose_provider("", ""), 4096) {
     const address own[] = {at.local_address()};
-    self = at.insert(own).front();
+    self = at.insert(own).front().payloads;
   }
   fabric_handle<fid_mr> registered(std::uint64_t access) {
     fid_mr* made = nullptr;
@@ -29,7 +29,7 @@ struct user {
     return fabric_handle<fid_mr>(made);
   }
   void receive(void* from, std::size_t size, void* descriptor) {
-    while (fi_trecv(at.get(), from, size, descriptor, self, 1, 0, &context) == -FI_EAGAIN) continue;
+    while (fi_trecv(at.payloads(), from, size, descriptor, self, 1, 0, &context) == -FI_EAGAIN) continue;
   }
   /// Until something has ended.
   void poll() {
@@ -39,7 +39,7 @@ struct user {
   void send(std::size_t size, void* descriptor) {
     // While it connects it says -FI_EAGAIN, and goes on when it is polled.
     fi_cq_data_entry entry;
-    while (fi_tsend(at.get(), memory.data(), size, descriptor, self, 1, &context) == -FI_EAGAIN)
+    while (fi_tsend(at.payloads(), memory.data(), size, descriptor, self, 1, &context) == -FI_EAGAIN)
       fi_cq_read(at.completions(), &entry, 1);
   }
 

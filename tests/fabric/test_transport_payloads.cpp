@@ -211,3 +211,17 @@ TEST_CASE("what a cut connection was bringing ends, and nothing of it lands late
     CHECK(!same(memory, message));
   }
 }
+
+TEST_CASE("a frame does not wait for the payload that was sent before it", "[transport]") {
+  std::vector<station> at = introduced({default_provider()}, 2);
+  const bytes payload = pattern(std::size_t{64} << 20, 1);
+  bytes memory(payload.size());
+  transfer sent, received;
+  until([&] { return poll_all(at), at[1].link->receive_payload(0, 1, memory, received); }, "a receive's posting");
+  until([&] { return poll_all(at), at[0].link->send_payload(1, 1, payload, sent); }, "a payload's posting");
+  until([&] { return poll_all(at), at[0].link->inject(1, pattern(8, 2)); }, "a frame's posting");
+  until([&] { return poll_all(at), !at[1].seen.frames.empty(); }, "the frame");
+  CHECK(at[1].seen.of(received) == nullptr);
+  until([&] { return poll_all(at), at[1].seen.of(received) != nullptr && at[0].seen.of(sent) != nullptr; }, "it");
+  CHECK(same(memory, payload));
+}

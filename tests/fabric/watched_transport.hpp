@@ -90,6 +90,7 @@ class watched_transport final : public weft::fabric::transport {
     context.receiving = false;
     const bool posted = !refusing && inner_->send_payload(peer, tag, bytes, context);
     ++(posted ? counts_.payloads : counts_.blocked_departures);
+    if (posted) sent_payloads.push_back(tag);
     return posted;
   }
   bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes,
@@ -160,6 +161,7 @@ class watched_transport final : public weft::fabric::transport {
   bool frozen = false;            ///< polls report nothing
   bool holding = false;           ///< payload receives begin to land, and go on only by `land_held`
   bool cuttable = true;           ///< whether `cut` ends them
+  std::vector<std::uint64_t> sent_payloads;  ///< their tags, in the order of the posts
 
   /// What is held fills its memory after all, as when a sender that was stopped goes on.
   std::size_t land_held() {

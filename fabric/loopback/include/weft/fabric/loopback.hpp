@@ -17,6 +17,7 @@ struct loopback_options {
   std::size_t payload = std::size_t{1} << 30;       ///< largest payload transfer, bytes
   std::uint64_t tag_mask = ~std::uint64_t{0} >> 1;  ///< the bits that a payload's tag may use
   std::size_t receives = SIZE_MAX;                  ///< payload receives that an endpoint may have posted at a time
+  bool in_turn = true;                              ///< see transport_limits
   std::size_t queue =
       256;  ///< frames and payloads on the way from one endpoint to another before posting calls say false
   /// Not 0: every poll delivers a random part of what is there, and one posting call in 16 says false. Frames keep

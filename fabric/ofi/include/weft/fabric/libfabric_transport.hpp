@@ -15,7 +15,8 @@ struct libfabric_options {
   bool force_local_registration = false;
 };
 
-/// Opens one reliable datagram endpoint of `chosen`, which may be used again for more.
+/// Opens a reliable datagram endpoint of `chosen`, which may be used again for more; two where all that goes to a peer
+/// by one endpoint passes in turn (provider_traits::one_stream): then payloads have one of their own.
 ///
 /// Frames travel untagged into multi-receive buffers, payloads tagged. No connection is made here: a provider that
 /// connects does so on the first frame to a peer, while both sides poll, and says false meanwhile; that may take 0.1 s,

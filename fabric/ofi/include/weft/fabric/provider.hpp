@@ -47,6 +47,9 @@ struct provider_traits {
   /// Longer frames are sent only where that is asked for (the option eager-limit): they may be reported behind others
   /// that were sent later, as where the provider asks before it sends them.
   std::size_t frame = 9 << 10;
+  /// All that goes to a peer by one endpoint passes one after the other, by one connection. Payloads have an endpoint
+  /// of their own then, so that no frame waits for them: on a slow line grants would, and the payloads that they grant.
+  bool one_stream = false;
   bool late_option = false;  ///< before libfabric 2.1 its least room for a frame can be set only when it is enabled
   const char* warning = "";  ///< to its user
   const char* harm = "";     ///< what it can do, for which it is not taken unless that is wanted all the same

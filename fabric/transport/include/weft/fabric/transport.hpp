@@ -55,6 +55,7 @@ struct transport_limits {
   std::size_t payload = 0;          ///< largest payload transfer, bytes
   std::uint64_t tag_mask = 0;       ///< the bits of a payload tag that reach the other side
   std::size_t receives = SIZE_MAX;  ///< payload receives that may be posted at a time
+  bool in_turn = false;             ///< payloads to one peer pass one after the other, in the order of the posts
 };
 
 using address = std::vector<std::byte>;
