@@ -222,6 +222,7 @@ bool flow_control::taken(peer& by, bool accepted) {
     return true;
   }
   ++counts_.refused;
+  if (by.road == message_counts::node_memory) return false;  // its ring is full as long as it computes
   const auto now = settings_.time->now();
   if (now - by.refused_last > longest_pause) by.refused_since = now;
   by.refused_last = now;
