@@ -41,7 +41,8 @@ void engine::pump(departure& leaving) {
     const granted_range& granted = leaving.grants[0];
     const std::size_t bytes = std::min<std::size_t>(granted.piece, granted.end - leaving.sent);
     const auto send = [&](transfer_slot& slot) {
-      return network_->send_payload(leaving.process, leaving.remote_id, {leaving.data + leaving.sent, bytes}, slot);
+      return network_->send_payload(leaving.process, piece_tag(leaving.remote_id, leaving.pieces),
+                                    {leaving.data + leaving.sent, bytes}, slot);
     };
     if (!flow_.taken(flow_.to(leaving.process),
                      flow_.post_transfer(transfer_slot::purpose::departure, &leaving, leaving.process, 0, send))) {
@@ -49,6 +50,7 @@ void engine::pump(departure& leaving) {
       return;
     }
     leaving.sent += bytes;
+    ++leaving.pieces;
     ++leaving.in_flight;
     if (leaving.sent != granted.end) continue;
     std::shift_left(leaving.grants.begin(), leaving.grants.end(), 1);
@@ -60,7 +62,7 @@ bool engine::add_grant(departure& leaving, const grant_body& grant) noexcept {
   if (grant.granted == 0) return leaving.grant_count == 0 && leaving.early_in != nullptr;
   const std::size_t before = leaving.grant_count == 0 ? leaving.sent : leaving.grants[leaving.grant_count - 1].end;
   if (grant.piece == 0 || grant.granted <= before || grant.granted > leaving.bytes ||
-      leaving.grant_count == pieces_ahead)
+      leaving.grant_count == leaving.grants.size())
     return false;
   leaving.grants[leaving.grant_count++] = {grant.granted, grant.piece};
   return true;
