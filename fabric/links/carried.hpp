@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 #include <weft/fabric/transport.hpp>
+#include <weft/runtime/clock.hpp>
 
 #include "frame_order.hpp"
 #include "link_frame.hpp"
@@ -70,9 +71,14 @@ struct partner {
   std::deque<kept_frame*> kept;    ///< frames in their order that it is not known to have taken
   std::deque<kept_frame*> unsent;  ///< those of them that are to be sent, or again
   frame_order arriving;
-  std::uint32_t live = 1;                  ///< the links that are used
-  std::uint32_t met = 1;                   ///< those over which it has been heard
-  std::uint32_t to_greet = 0;              ///< those over which a greeting is still to be sent
+  std::uint32_t live = 1;        ///< the links that are used
+  std::uint32_t met = 1;         ///< those over which it has been heard
+  std::uint32_t to_ask = 0;      ///< those over which a greeting is still to be sent that asks for an answer
+  std::uint32_t to_answer = 0;   ///< likewise an answer
+  std::uint32_t asked = 0;       ///< those over which an answer is missing
+  clock::time_point answered{};  ///< asked: when one came over another link; none: not yet
+  /// Of the last look: the first of what it was to take and to say that it has landed; 0: there was nothing.
+  std::uint64_t stuck = 0;
   bool greeted = false;                    ///< greetings have begun
   bool lost = false;                       ///< its user has cut it off
   int last_link = 0;                       ///< that a frame has taken

@@ -28,8 +28,8 @@ void joined_transport::arrived(int by, std::span<const std::byte> frame) {
   try {
     if (!there.greeted) greet(peer);
     there.met |= 1u << by;
-    if (head.word == link_word::greet) return take_greeting(peer, by, head.sequence != 0);
     take_expected(there, head.expected);
+    if (head.word == link_word::greet) return take_greeting(peer, by, head.sequence != 0);
     if (!there.arriving.takes(head.sequence, frame)) return;
     take(peer, frame);
     for (std::vector<std::byte> next; there.arriving.next(next);) take(peer, next);
@@ -66,9 +66,13 @@ void joined_transport::take_expected(partner& there, std::uint32_t expected) noe
 }
 
 void joined_transport::take_greeting(int peer, int by, bool asks) {
-  if (!asks) return;
-  to(peer).to_greet |= 1u << by;
-  want_flush(peer);
+  partner& there = to(peer);
+  if (asks) {
+    there.to_answer |= 1u << by;
+    return want_flush(peer);
+  }
+  there.asked &= ~(1u << by);
+  if (there.answered == clock::time_point{}) there.answered = settings_.time->now();
 }
 
 void joined_transport::take_landed(partner& there, std::uint64_t tag) noexcept {

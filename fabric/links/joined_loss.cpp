@@ -19,6 +19,12 @@ namespace {
 
 constexpr std::chrono::milliseconds between_looks{50};
 
+/// Who has taken nothing for so long is asked over all links.
+constexpr std::chrono::seconds between_looks_at_progress{1};
+
+/// So much later than over one link an answer may come over another.
+constexpr std::chrono::seconds longest_lag{5};
+
 }  // namespace
 
 /// False where it is the last one, which is kept.
@@ -57,16 +63,44 @@ void joined_transport::broken(int peer, std::error_code error) {
 }
 
 void joined_transport::look_at_links() {
-  if (!settings_.works || used_.size() < 2) return;
+  if (used_.size() < 2) return;
   const auto now = settings_.time->now();
   if (now < next_look_) return;
   next_look_ = now + between_looks;
+  if (settings_.works) look_at_interfaces();
+  if (now < next_look_at_progress_) return;
+  next_look_at_progress_ = now + between_looks_at_progress;
+  for (int peer = 0; peer < std::ssize(partners_); ++peer) look_at_progress(peer, now);
+}
+
+void joined_transport::look_at_interfaces() {
   for (const int each : used_) {
     if ((down_ >> each & 1) != 0 || settings_.works(each)) continue;
     down_ |= 1u << each;
     for (int peer = 0; peer < std::ssize(partners_); ++peer)
       if (to(peer).greeted) give_up(peer, each);
   }
+}
+
+/// A link may fail where neither side sees it. So a peer that takes nothing is asked over all links; one by which no
+/// answer comes, long after one has by another, is given up. A peer that does not poll answers by none.
+void joined_transport::look_at_progress(int peer, clock::time_point now) {
+  partner& there = to(peer);
+  if (there.lost || !there.greeted || (there.live & (there.live - 1)) == 0) return;
+  const std::uint64_t frame = there.kept.empty() ? 0 : std::uint64_t{there.kept.front()->sequence} + 1;
+  const std::uint64_t payload = there.departing.empty() ? 0 : ~there.departing.front()->tag;
+  const std::uint64_t stuck = frame ^ payload;
+  const bool moved = std::exchange(there.stuck, stuck) != stuck;
+  if (there.asked == 0) {
+    if (moved || stuck == 0) return;
+    there.asked = there.to_ask = there.live;
+    there.answered = {};
+    return want_flush(peer);
+  }
+  if (there.answered == clock::time_point{} || now < there.answered + longest_lag) return;
+  const std::uint32_t silent = std::exchange(there.asked, 0);
+  for (const int each : used_)
+    if ((silent >> each & 1) != 0) give_up(peer, each);
 }
 
 /// Those that wait for a link. What is to land goes first, since nothing may be sent that is not expected.

@@ -226,25 +226,26 @@ void joined_transport::greet(int peer) {
   there.greeted = true;
   if (peer == settings_.process) there.met = (1u << links_.size()) - 1;
   if (peer <= settings_.process || used_.size() > 1) return;  // the lower one opens connections, once
-  there.to_greet = (1u << links_.size()) - 2;
+  there.to_ask = (1u << links_.size()) - 2;
   want_flush(peer);
 }
 
 void joined_transport::send_greetings(int peer) {
   partner& there = to(peer);
-  for (int by = 1; there.to_greet >> by != 0; ++by) {
-    if ((there.to_greet >> by & 1) == 0) continue;
-    if (link(by) == nullptr) {
-      there.to_greet &= ~(1u << by);
-      continue;
+  for (std::uint32_t* const mask : {&there.to_ask, &there.to_answer})
+    for (int by = 0; *mask >> by != 0; ++by) {
+      if ((*mask >> by & 1) == 0) continue;
+      const bool gone = link(by) == nullptr;
+      if (gone || send_greeting(peer, by, mask == &there.to_ask)) *mask &= ~(1u << by);
     }
-    kept_frame& greeting = make_frame(peer, link_word::greet, by, peer > settings_.process ? 1 : 0, {});
-    greeting.over = true;
-    if (post(greeting, by) == posting::taken)
-      there.to_greet &= ~(1u << by);
-    else
-      drop(greeting);
-  }
+}
+
+bool joined_transport::send_greeting(int peer, int by, bool asks) {
+  kept_frame& greeting = make_frame(peer, link_word::greet, by, asks ? 1 : 0, {});
+  greeting.over = true;
+  const bool taken = post(greeting, by) == posting::taken;
+  if (!taken) drop(greeting);
+  return taken;
 }
 
 void joined_transport::want_flush(int peer) {
@@ -256,7 +257,7 @@ void joined_transport::want_flush(int peer) {
 /// Whether nothing is left to be sent.
 bool joined_transport::flush(int peer) {
   partner& there = to(peer);
-  if (there.to_greet != 0) send_greetings(peer);
+  if ((there.to_ask | there.to_answer) != 0) send_greetings(peer);
   while (!there.unsent.empty()) {
     kept_frame& first = *there.unsent.front();
     if (!first.over && !transmit(first)) return false;
@@ -264,7 +265,7 @@ bool joined_transport::flush(int peer) {
     first.waiting = false;
     if (first.over && !first.posted) drop(first);
   }
-  return there.to_greet == 0;
+  return (there.to_ask | there.to_answer) == 0;
 }
 
 void joined_transport::flush() {
@@ -399,7 +400,7 @@ void joined_transport::lose(int peer) noexcept {
 std::uint32_t joined_transport::links_in_contact() const {
   std::uint32_t all = (1u << links_.size()) - 1;
   for (const partner& each : partners_)
-    if (each.greeted) all &= each.met & ~each.to_greet;
+    if (each.greeted) all &= each.met & ~each.to_answer;
   return all;
 }
 

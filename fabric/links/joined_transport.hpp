@@ -81,6 +81,7 @@ class joined_transport final : public transport {
   void say(int peer, link_word word, int about, std::uint64_t tag = 0);
   void greet(int peer);
   void send_greetings(int peer);
+  bool send_greeting(int peer, int by, bool asks);
   std::size_t report_ended(receiver& user);
   bool flush(int peer);
   void flush();
@@ -103,6 +104,8 @@ class joined_transport final : public transport {
   void broken(int peer, std::error_code error);
   void lose(int peer) noexcept;
   void look_at_links();
+  void look_at_interfaces();
+  void look_at_progress(int peer, clock::time_point now);
   void move_payloads();
 
   std::vector<std::unique_ptr<transport>> links_;  // null: not kept
@@ -124,6 +127,7 @@ class joined_transport final : public transport {
   stock<moving_payload> payloads_;
   receiver* user_ = nullptr;  // during a poll
   clock::time_point next_look_{};
+  clock::time_point next_look_at_progress_{};
   std::uint32_t down_ = 0;  // links whose interfaces are down here
 };
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What joined links write in front of frames, and say to each other.
 //
-//   greet      opens a connection; in no order. link: of which; sequence 1: asks for an answer
-//   carried    a frame of the transport's user
-//   landed     tag_body    the payload of that tag has landed
+//   greet      opens a connection, or asks whether it works; in no order. link: of which; sequence 1: asks for an
+//   answer carried    a frame of the transport's user landed     tag_body    the payload of that tag has landed
 //   elsewhere  tag_body    the payload of that tag is to come by link `link`; by `no_link`: not at all
 //   given_up   link `link` is used no more between the two
 //   named      tag_body    the sender's end of the connection that it opened on link `link` (transport::cut)

@@ -23,12 +23,6 @@ inline constexpr std::size_t pieces_ahead = 2;
 /// By all links.
 inline constexpr std::size_t most_pieces_ahead = 8;
 
-/// Under which a piece of a message travels: the receiver's name for the message, and which piece it is. By its tag a
-/// piece takes one of several links. Numbers repeat after more pieces than are on the way at a time.
-constexpr std::uint64_t piece_tag(std::uint32_t id, std::uint32_t number) noexcept {
-  return std::uint64_t{number & 0x7fffu} << 32 | id;
-}
-
 /// How long the provider gets to give back memory that a lost process was to fill or was to read, before anything else
 /// is believed.
 inline constexpr std::chrono::milliseconds orphan_time{500};
@@ -119,5 +113,12 @@ struct landing {
   boost::intrusive::list_member_hook<> waiting;  ///< for a share of the peer's window
   boost::intrusive::list_member_hook<> blocked;  ///< waits for the provider to take more
 };
+
+/// Under which a piece of a message travels: the receiver's name for the message, and which piece it is. By its tag a
+/// piece takes one of several links, by turns: so messages of one piece whose names differ in their generation alone
+/// count from another number on. Numbers repeat after more pieces than are on the way at a time.
+constexpr std::uint64_t piece_tag(std::uint32_t id, std::uint32_t number) noexcept {
+  return std::uint64_t{(number + (id >> slot_map<landing>::index_bits)) & 0x7fffu} << 32 | id;
+}
 
 }  // namespace weft::fabric

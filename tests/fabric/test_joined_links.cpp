@@ -42,6 +42,7 @@ class counted_link final : public transport {
     return inner_->receive_payload(peer, tag, bytes, context);
   }
   void cancel(fabric::transfer& context) override { inner_->cancel(context); }
+  void cut(int peer, std::uint64_t their_end) noexcept override { inner_->cut(peer, their_end); }
   std::size_t poll(fabric::receiver& to) override { return inner_->poll(to); }
 
  private:
@@ -49,17 +50,20 @@ class counted_link final : public transport {
   given& counts_;
 };
 
-/// Two processes with two links between them.
+/// Two processes with two links between them, which may be broken without anybody's being told.
 struct pair {
   pair() {
     std::vector<std::unique_ptr<transport>> ends;
     for (int process = 0; process < 2; ++process) {
       std::vector<std::unique_ptr<transport>> links;
       for (std::size_t link = 0; link < 2; ++link)
-        links.push_back(std::make_unique<counted_link>(networks[link].endpoint(process), by_link[link]));
+        links.push_back(std::make_unique<counted_link>(
+            std::make_unique<breakable_link>(networks[link].endpoint(process), process, static_cast<int>(link), broken),
+            by_link[link]));
       fabric::joined_links_settings settings;
       settings.process = process;
       settings.keys = {7, 8};
+      settings.time = &time;
       settings.given_up = [this](int, int link) { given_up.push_back(link); };
       ends.push_back(fabric::join_links(std::move(links), std::move(settings)));
     }
@@ -80,6 +84,8 @@ struct pair {
   }
 
   std::array<fabric::loopback_network, 2> networks{fabric::loopback_network(2), fabric::loopback_network(2)};
+  broken_links broken;
+  weft::manual_clock time;
   std::array<given, 2> by_link;
   std::vector<int> given_up;
   std::vector<station> at;
@@ -133,6 +139,46 @@ TEST_CASE("a link whose provider fails is given up, and the errors of the last o
   CHECK(job.given_up == std::vector{0, 0});
   job.by_link[1].fails = true;
   CHECK_THROWS_AS(job.at[0].link->inject(1, pattern(40, 1)), weft::error);
+}
+
+TEST_CASE("a link on which all vanishes is given up once the other side answers by another", "[links]") {
+  pair job;
+  job.meet(3);
+  const auto poll_for = [&](std::chrono::milliseconds time) {
+    for (; time.count() > 0; time -= std::chrono::milliseconds(50)) {
+      job.time.advance(std::chrono::milliseconds(50));
+      poll_all(job.at);
+    }
+  };
+  job.broken.insert({0, 1});
+  fabric::transfer in, out;
+  const bytes message = pattern(5000, 3);
+  bytes space(message.size());
+  REQUIRE(job.at[1].link->receive_payload(0, 5, space, in));
+  REQUIRE(job.at[0].link->send_payload(1, 5, message, out));
+  // Nobody is given up because it does not poll.
+  for (int i = 0; i < 20; ++i) {
+    job.time.advance(std::chrono::seconds(1));
+    job.at[0].poll();
+  }
+  CHECK(job.given_up.empty());
+  poll_for(std::chrono::seconds(9));
+  CHECK(job.given_up == std::vector{1, 1});
+  REQUIRE(job.at[1].seen.of(in) != nullptr);
+  CHECK((space == message));
+  REQUIRE(job.at[0].seen.of(out) != nullptr);
+  CHECK_FALSE(job.at[0].seen.of(out)->error);
+}
+
+TEST_CASE("links that work are kept, however little is said by one side", "[links]") {
+  pair job;
+  job.meet(3);
+  for (int i = 0; i < 400; ++i) {
+    if (i % 10 == 0) job.frame(0, 1);
+    job.time.advance(std::chrono::milliseconds(50));
+    poll_all(job.at);
+  }
+  CHECK(job.given_up.empty());
 }
 
 TEST_CASE("frames are put in order, and what comes twice is dropped", "[links]") {

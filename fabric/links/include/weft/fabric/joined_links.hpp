@@ -11,8 +11,8 @@
 // A frame is kept until its receiver has said, with a frame of its own, up to which it has taken them; a payload is
 // done when its receiver has said that it has landed. So a link between two processes can be given up while something
 // is on it: what is not known to have come goes again by another one, and what comes twice is dropped. A link is given
-// up when the provider reports an error on it, when its interface is down on either side, and for good. The last one
-// is kept, and its errors are the transport's.
+// up when the provider reports an error on it, when its interface is down on either side, and when the other side
+// answers by others alone; and for good. The last one is kept, and its errors are the transport's.
 #pragma once
 
 #include <cstddef>
