@@ -99,12 +99,12 @@ entry progress_option() {
           [](const options& o) { return std::string(o.progress == progress_mode::thread ? "thread" : "caller"); }};
 }
 
-entry count_option(const char* name, const char* help, int options::*member, int least) {
+entry count_option(const char* name, const char* help, int options::*member, int least, int most = 1'000'000) {
   return {name, help,
-          [member, least](options& o, std::string_view value) {
+          [member, least, most](options& o, std::string_view value) {
             int count = 0;
-            if (!parse_number(value, count) || count < least || count > 1'000'000)
-              return "a number from " + std::to_string(least) + " to 1000000";
+            if (!parse_number(value, count) || count < least || count > most)
+              return "a number from " + std::to_string(least) + " to " + std::to_string(most);
             return o.*member = count, std::string();
           },
           [member](const options& o) { return std::to_string(o.*member); }};
@@ -130,6 +130,8 @@ const std::vector<entry>& table() {
       text_option("interface",
                   "which may be taken: eth0,ib0 or 10.7.0.0/16 or ^docker0; empty: what reaches the others",
                   &options::interface),
+      count_option("endpoints", "links between hosts, by turns over the subnets that all share; 0: one on each",
+                   &options::endpoints, 0, 16),
       text_option(
           "topology",
           "the network's switches, a file as Slurm's topology.conf, which process 0 reads; empty: as Slurm tells "

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <weft/choice/selection_settings.hpp>
+#include <weft/fabric/joined_links.hpp>
 #include <weft/fabric/libfabric_transport.hpp>
 #include <weft/fabric/loopback.hpp>
 #include <weft/fabric/messenger.hpp>
@@ -110,17 +111,46 @@ fabric::provider_choice choose_provider(const options& settings) {
                                  fabric::unsafe_providers{settings.unsafe_provider});
 }
 
-/// An endpoint of the provider that these options ask for; process 0 warns of it.
-std::unique_ptr<fabric::transport> open_network(const options& settings, int process) {
+/// An endpoint of the provider that these options ask for, with room for so many bytes beside each frame; process 0
+/// warns of it.
+std::unique_ptr<fabric::transport> open_endpoint(const options& settings, std::size_t beside, int process) {
   const auto chosen = choose_provider(settings);
   if (!chosen.warning.empty() && process == 0) std::fprintf(stderr, "weft: warning: %s\n", chosen.warning.c_str());
   fabric::libfabric_options how;
   // The provider's order limits only what goes beyond what was asked for.
   const std::size_t alone =
       std::min(fabric::longest_alone(settings.eager_limit, settings.credit), fabric::traits_of(chosen.provider).frame);
-  how.frame = std::max(settings.eager_limit, alone) + fabric::messenger::frame_overhead;
+  how.frame = std::max(settings.eager_limit, alone) + fabric::messenger::frame_overhead + beside;
   how.force_local_registration = settings.force_registration;
   return fabric::open_libfabric_transport(chosen, how);
+}
+
+/// That this process uses a link to another no more: whoever reads it may see to that.
+void warn_of(const fabric::network_interface& link, int process, int peer) {
+  std::fprintf(stderr, "weft: warning: process %d and process %d use %s no more, and go on by other interfaces\n",
+               process, peer, to_string(link).c_str());
+}
+
+/// An endpoint for each link of the plan.
+std::unique_ptr<fabric::transport> open_network(const options& settings, const network_plan& plan, int process) {
+  if (plan.links.size() == 1) return open_endpoint(settings, 0, process);
+  std::vector<std::unique_ptr<fabric::transport>> links;
+  options here = settings;
+  for (const fabric::network_interface& each : plan.links) {
+    here.address = each.address;
+    links.push_back(open_endpoint(here, fabric::joined_overhead, links.empty() ? process : -1));
+  }
+  fabric::joined_links_settings how;
+  how.process = process;
+  how.keys = plan.incarnations;
+  how.works = [links = plan.links](int link) {
+    const std::string& name = links[static_cast<std::size_t>(link)].name;
+    return name.empty() || fabric::is_running(name);
+  };
+  how.given_up = [links = plan.links, process](int peer, int link) {
+    warn_of(links[static_cast<std::size_t>(link)], process, peer);
+  };
+  return fabric::join_links(std::move(links), std::move(how));
 }
 
 /// By what other nodes may reach this process, and what it binds to as long as it knows of none: loopback, unless an
@@ -141,12 +171,14 @@ void choose_network(membership& member) {
   const options& settings = member.settings;
   const std::string& asked = settings.provider;
   if (member.rendezvous->processes() == 1) {
-    member.network = asked.empty() ? fabric::loopback_network(1).endpoint(0) : open_network(settings, process);
+    member.network = asked.empty() ? fabric::loopback_network(1).endpoint(0) : open_endpoint(settings, 0, process);
     member.provider = member.network->limits().provider;
     return;
   }
   if (!asked.empty()) member.provider = choose_provider(settings).provider;
-  member.open_network = [process](const options& agreed) { return open_network(agreed, process); };
+  member.open_network = [process](const options& agreed, const network_plan& plan) {
+    return open_network(agreed, plan, process);
+  };
 }
 
 }  // namespace

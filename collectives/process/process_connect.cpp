@@ -30,7 +30,7 @@ constexpr std::string_view agreed_options[]{"barrier",        "bcast",         "
                                             "connections",    "max-transfers", "max-reducers",   "transfer-cost",
                                             "compute-cost",   "tune",          "tune-budget",    "check",
                                             "node",           "topology",      "spares",         "trace",
-                                            "trace-buffer",   "statistics"};
+                                            "trace-buffer",   "statistics",    "endpoints"};
 
 /// Of a leader that no rank is (fabric::leader_from_end).
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};
@@ -124,7 +124,8 @@ void process::connect(membership& member) {
   if (monitor_ != nullptr) watch(member, records);
   if (door) share_memory(member, records, *door, deadline);
   memory_ = std::make_shared<node_memory>(arena_ != nullptr ? arena_->heap() : nullptr);
-  messages_->connect(open_roads(member, roads, deadline), deadline, [this] { check_nobody_lost(); });
+  messages_->connect(open_roads(member, roads, records, deadline), deadline, [this] { check_nobody_lost(); });
+  settle_links(deadline);
   reading_.assign(nodes_.size(), reads_on_node());
   if (std::ranges::count(nodes_, nodes_[0]) != std::ssize(nodes_)) tell_who_shares(deadline);
   among_processes_ = std::make_unique<fabric::participant>(processes_, rendezvous_->process());
@@ -160,12 +161,17 @@ void process::share_memory(const membership& member, std::span<const fabric::pro
 }
 
 std::vector<fabric::address> process::open_roads(membership& member, fabric::node_transport& roads,
+                                                 std::span<const fabric::process_record> records,
                                                  clock::time_point deadline) {
   if (arena_ != nullptr) {
     roads.share(*arena_);
     if (std::ssize(arena_->processes()) == rendezvous_->processes()) return std::vector<fabric::address>(nodes_.size());
   }
-  if (member.network == nullptr) member.network = member.open_network(settings_);
+  if (member.network == nullptr) {
+    network_plan plan{links_, {}};
+    for (const fabric::process_record& each : records) plan.incarnations.push_back(each.incarnation);
+    member.network = member.open_network(settings_, plan);
+  }
   const std::string provider = member.network->limits().provider;  // the default's name differs between libfabrics
   auto gathered = rendezvous_->gather("weft/endpoint", with_name(provider, member.network->local_address()), deadline);
   for (std::size_t i = 0; i < gathered.size(); ++i)

@@ -34,6 +34,7 @@ void put_interfaces(std::vector<std::byte>& to, const std::vector<network_interf
     put_text(to, one.address, "address of an interface");
     put(to, static_cast<std::uint8_t>(one.prefix));
     put(to, static_cast<std::uint8_t>(one.default_route));
+    put(to, one.speed);
   }
 }
 
@@ -46,6 +47,7 @@ std::vector<network_interface> take_interfaces(byte_reader& from) {
     one.address = take_text(from);
     one.prefix = from.number<std::uint8_t>();
     one.default_route = from.number<std::uint8_t>() != 0;
+    one.speed = from.number<std::uint32_t>();
   }
   return all;
 }

@@ -139,6 +139,7 @@ class engine final : private receiver {
   void arrived(int peer, message_name name, message_ends ends, std::span<const std::byte> bytes) override;
   void done(transfer& ended, std::size_t bytes, std::error_code error) override;
   void dropped() override { flow_.note_dropped(); }
+  void broken(int peer, std::error_code error) override;
   bool is_ours(const header& h) const noexcept;
   /// Whether `process` hosts that rank of the communicator.
   bool speaks_for(int process, const room& there, int rank) const noexcept;
@@ -167,12 +168,13 @@ class engine final : private receiver {
   void begin_collective_departure(send_operation& send, room& from);
   void attach(departure& granted, send_operation& send);
   void begin_landing(receive_operation& receive, int process, std::size_t bytes, std::uint32_t sender_name, bool early);
-  bool may_land_early() const noexcept;
+  bool may_land_early(const peer& from) const noexcept;
   void take_ready(peer& from, const header& h);
   void post_pieces(landing& arriving);
   void share_window(peer& from);
   std::size_t next_piece(const peer& from) const noexcept;
   std::size_t window(const peer& from) const noexcept;
+  static std::size_t ahead(const peer& from) noexcept;
   static void raise(landing& arriving, std::size_t piece) noexcept;
   void send_grant(landing& arriving, std::uint32_t piece);
   void remove(landing& gone) noexcept;

@@ -205,4 +205,8 @@ void engine::done(transfer& ended, std::size_t bytes, std::error_code error) {
   }
 }
 
+void engine::broken(int peer, std::error_code error) {
+  flow_.suspect_connection(peer, text_of([&] { return "its connection failed: " + error.message(); }));
+}
+
 }  // namespace weft::fabric

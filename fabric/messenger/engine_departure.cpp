@@ -50,7 +50,7 @@ std::size_t engine::next_departing(const departure& leaving) noexcept {
 bool engine::may_leave(const peer& to, const departure& leaving, std::size_t bytes) const noexcept {
   if (!network_->limits().in_turn || to.road != message_counts::network || to.departing == 0) return true;
   const bool is_next = to.next.empty() || leaving.turn <= to.next.front().turn;
-  return is_next && to.departing + bytes <= settings_.piece;
+  return is_next && to.departing + bytes <= settings_.piece * network_->limits().links;
 }
 
 void engine::wait_for_turn(peer& to, departure& leaving) noexcept {
@@ -79,7 +79,8 @@ void engine::pump(departure& leaving) {
     if (!may_leave(to, leaving, bytes)) return wait_for_turn(to, leaving);
     const auto send = [&](transfer_slot& slot) {
       slot.bytes = bytes;
-      return network_->send_payload(leaving.process, leaving.remote_id, {leaving.data + leaving.sent, bytes}, slot);
+      return network_->send_payload(leaving.process, piece_tag(leaving.remote_id, leaving.pieces),
+                                    {leaving.data + leaving.sent, bytes}, slot);
     };
     if (!flow_.taken(to, flow_.post_transfer(transfer_slot::purpose::departure, &leaving, to.process, 0, send))) {
       if (!leaving.blocked.is_linked()) blocked_departures_.push_back(leaving);
@@ -87,6 +88,7 @@ void engine::pump(departure& leaving) {
     }
     to.departing += bytes;
     leaving.sent += bytes;
+    ++leaving.pieces;
     ++leaving.in_flight;
     if (leaving.sent != granted.end) continue;
     std::shift_left(leaving.grants.begin(), leaving.grants.end(), 1);
@@ -98,7 +100,7 @@ bool engine::add_grant(departure& leaving, const grant_body& grant) noexcept {
   if (grant.granted == 0) return leaving.grant_count == 0 && leaving.early_in != nullptr;
   const std::size_t before = leaving.grant_count == 0 ? leaving.sent : leaving.grants[leaving.grant_count - 1].end;
   if (grant.piece == 0 || grant.granted <= before || grant.granted > leaving.bytes ||
-      leaving.grant_count == pieces_ahead)
+      leaving.grant_count == leaving.grants.size())
     return false;
   leaving.grants[leaving.grant_count++] = {grant.granted, grant.piece};
   return true;

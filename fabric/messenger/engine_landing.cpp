@@ -27,9 +27,10 @@ void engine::begin_landing(receive_operation& receive, int process, std::size_t 
   arriving.sender_name = sender_name;
   arriving.next_count = 0;
   arriving.posted = arriving.landed = arriving.target = 0;
+  arriving.pieces = 0;
   arriving.in_flight = 0;
   arriving.active = !early;
-  arriving.asked = early && !may_land_early();
+  arriving.asked = early && !may_land_early(flow_.to(process));
   arriving.early_pieces = 0;
   arriving.granted = false;
   arriving.withdrawing = arriving.last_known = false;
@@ -44,7 +45,7 @@ void engine::begin_landing(receive_operation& receive, int process, std::size_t 
     receive.source = receive.peer;
     receive.received_tag = receive.tag;
     if (arriving.asked) return send_grant(arriving, 0);
-    while (arriving.next_count < pieces_ahead && arriving.target < bytes) raise(arriving, next_piece(from));
+    while (arriving.next_count < ahead(from) && arriving.target < bytes) raise(arriving, next_piece(from));
     early_pieces_ += arriving.early_pieces = arriving.next_count;
     return post_pieces(arriving);
   }
@@ -52,8 +53,8 @@ void engine::begin_landing(receive_operation& receive, int process, std::size_t 
   share_window(from);
 }
 
-bool engine::may_land_early() const noexcept {
-  return early_pieces_ + pieces_ahead <= network_->limits().receives / 4 * 3;
+bool engine::may_land_early(const peer& from) const noexcept {
+  return early_pieces_ + ahead(from) <= network_->limits().receives / 4 * 3;
 }
 
 void engine::take_ready(peer& from, const header& h) {
@@ -72,8 +73,11 @@ std::size_t engine::next_piece(const peer& from) const noexcept {
 }
 
 std::size_t engine::window(const peer& from) const noexcept {
-  return from.shared_pieces == 0 ? pieces_in_window * settings_.piece : settings_.window;
+  return from.links * (from.shared_pieces == 0 ? pieces_in_window * settings_.piece : settings_.window);
 }
+
+/// Pieces of a message from there that may be on the way.
+std::size_t engine::ahead(const peer& from) noexcept { return std::min(pieces_ahead * from.links, most_pieces_ahead); }
 
 void engine::raise(landing& arriving, std::size_t piece) noexcept {
   const std::size_t bytes = std::min(piece, arriving.bytes - arriving.target);
@@ -84,7 +88,7 @@ void engine::raise(landing& arriving, std::size_t piece) noexcept {
 void engine::share_window(peer& from) {
   while (!from.waiting.empty()) {
     landing& first = from.waiting.front();
-    if (first.target == first.bytes || first.next_count + static_cast<std::size_t>(first.in_flight) >= pieces_ahead) {
+    if (first.target == first.bytes || first.next_count + static_cast<std::size_t>(first.in_flight) >= ahead(from)) {
       from.waiting.pop_front();
       continue;
     }
@@ -104,7 +108,7 @@ void engine::post_pieces(landing& arriving) {
     const std::uint32_t bytes = arriving.next_pieces[0];
     const auto receive = [&](transfer_slot& slot) {
       slot.bytes = bytes;
-      return network_->receive_payload(arriving.process, arriving.id,
+      return network_->receive_payload(arriving.process, piece_tag(arriving.id, arriving.pieces),
                                        {arriving.operation->data + arriving.posted, bytes}, slot);
     };
     if (!flow_.post_transfer(transfer_slot::purpose::landing, &arriving, arriving.process, 0, receive)) {
@@ -115,6 +119,7 @@ void engine::post_pieces(landing& arriving) {
     if (piece != 0 && bytes != piece && !(last && bytes < piece)) send_grant(arriving, std::exchange(piece, 0));
     if (piece == 0) piece = bytes;
     arriving.posted += bytes;
+    ++arriving.pieces;
     ++arriving.in_flight;
     std::shift_left(arriving.next_pieces.begin(), arriving.next_pieces.end(), 1);
     --arriving.next_count;

@@ -76,17 +76,19 @@ planned_needs engine::needs_of(const participant& member, std::span<const planne
   };
   for (const planned_message& each : each_run) {
     ++(each.is_send ? all.sends : all.receives);
-    if (member.members->process[static_cast<std::size_t>(each.peer)] == settings_.process) continue;
+    const int process = member.members->process[static_cast<std::size_t>(each.peer)];
+    if (process == settings_.process) continue;
+    const std::size_t pieces = ahead(flow_.to(process));
     const bool is_short = each.bytes <= settings_.eager_limit;
     if (each.is_send) frames(1, is_short ? each.bytes : sizeof(envelope_body));
     if (each.bytes == 0) continue;
     // Short ones may have to be announced, too.
-    all.slots[transfer_slots::length_class(0)] += pieces_ahead;
+    all.slots[transfer_slots::length_class(0)] += pieces;
     if (each.is_send) {
       all.departures += 2;  // one may be granted for the next run while that of this run ends
     } else {
       ++all.landings;
-      frames(pieces_ahead, sizeof(grant_body));
+      frames(pieces, sizeof(grant_body));
     }
   }
   return all;

@@ -115,6 +115,12 @@ void flow_control::name_connections() {
   }
 }
 
+void flow_control::keep_links(std::uint32_t kept) {
+  network_.keep_links(kept);
+  for (const auto& each : peers_)
+    if (each->road == message_counts::network) each->links = network_.limits().links;
+}
+
 void flow_control::take_hello(peer& from, const header& h) {
   if (h.source == 2) {
     from.their_end = h.detail;

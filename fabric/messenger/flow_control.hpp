@@ -40,6 +40,8 @@ class flow_control {
   std::string missing() const;
   /// Tells those that this process has connected to what they need to cut the connection.
   void name_connections();
+  /// See transport::keep_links.
+  void keep_links(std::uint32_t kept);
   void take_hello(peer& from, const header& h);
 
   static header head_for(message_kind kind, const operation& about) noexcept;

@@ -47,6 +47,15 @@ void messenger::connect(std::span<const address> endpoints, clock::time_point de
   while_held([&] { engine_->flow().name_connections(); });
 }
 
+std::uint32_t messenger::links_in_contact() {
+  std::uint32_t result = 0;
+  while_held([&] { result = engine_->network().links_in_contact(); });
+  return result;
+}
+void messenger::keep_links(std::uint32_t kept) {
+  while_held([&] { engine_->flow().keep_links(kept); });
+}
+
 void messenger::join(participant& member) {
   while_held([&] { engine_->join(member); });
 }

@@ -18,8 +18,10 @@ namespace weft::fabric {
 
 struct room;
 
-/// Pieces of one message that are on the way at a time: while one travels the next is granted.
+/// Pieces of one message that are on the way at a time by each link: while one travels the next is granted.
 inline constexpr std::size_t pieces_ahead = 2;
+/// By all links.
+inline constexpr std::size_t most_pieces_ahead = 8;
 
 /// How long the provider gets to give back memory that a lost process was to fill or was to read, before anything else
 /// is believed.
@@ -41,18 +43,19 @@ struct departure {
   std::size_t bytes = 0;
 
   // From the receiver's grants.
-  std::uint32_t remote_id = 0;                       ///< the receiver's name for it; 0: no grant yet
-  std::array<granted_range, pieces_ahead> grants{};  ///< the first ones first
+  std::uint32_t remote_id = 0;                            ///< the receiver's name for it; 0: no grant yet
+  std::array<granted_range, most_pieces_ahead> grants{};  ///< the first ones first
   std::size_t grant_count = 0;
   std::uint64_t fingerprint = 0;
 
   std::uint64_t turn = 0;  ///< among those to its process, in the order in which they began to leave; 0: it has not
   std::size_t sent = 0;
-  int in_flight = 0;       ///< pieces
-  bool stopped = false;    ///< nothing more is sent
-  bool withdrawn = false;  ///< and the receiver knows, or is lost
-  bool orphaned = false;   ///< its receiver is lost
-  bool refused = false;    ///< its receiver has given it up, and nothing else says so here
+  std::uint32_t pieces = 0;  ///< that have been sent
+  int in_flight = 0;         ///< of them
+  bool stopped = false;      ///< nothing more is sent
+  bool withdrawn = false;    ///< and the receiver knows, or is lost
+  bool orphaned = false;     ///< its receiver is lost
+  bool refused = false;      ///< its receiver has given it up, and nothing else says so here
 
   room* early_in = nullptr;  ///< where a grant waits for its send, under this key
   match_key early_key;
@@ -74,6 +77,7 @@ inline departure& depart(slot_map<departure>& among, int process, std::size_t by
   leaving.grant_count = 0;
   leaving.turn = 0;
   leaving.sent = 0;
+  leaving.pieces = 0;
   leaving.in_flight = 0;
   leaving.stopped = leaving.withdrawn = leaving.orphaned = leaving.refused = false;
   leaving.early_in = nullptr;
@@ -86,17 +90,18 @@ inline departure& depart(slot_map<departure>& among, int process, std::size_t by
 ///
 /// Memory is posted first and then granted to the sender, piece by piece, so a payload never comes unexpected.
 struct landing {
-  std::uint32_t id = 0;  ///< our name for it, and the tag of its pieces
+  std::uint32_t id = 0;  ///< our name for it, in the tags of its pieces
   int process = -1;
   receive_operation* operation = nullptr;
   std::size_t bytes = 0;
-  std::uint32_t sender_name = 0;                          ///< from its envelope; 0 in a collective
-  std::array<std::uint32_t, pieces_ahead> next_pieces{};  ///< bytes of the pieces to be posted next
+  std::uint32_t sender_name = 0;                               ///< from its envelope; 0 in a collective
+  std::array<std::uint32_t, most_pieces_ahead> next_pieces{};  ///< bytes of the pieces to be posted next
   std::size_t next_count = 0;
   std::size_t posted = 0;
   std::size_t landed = 0;
   std::size_t target = 0;        ///< what may be posted by now
-  int in_flight = 0;             ///< pieces posted
+  std::uint32_t pieces = 0;      ///< that have been posted
+  int in_flight = 0;             ///< of them
   bool active = false;           ///< its sender is sending: counts against the peer's window
   bool granted = false;          ///< its sender has a grant, or will have one
   bool asked = false;            ///< its sender is to say when it is ready: 0 bytes were granted at first
@@ -111,5 +116,12 @@ struct landing {
   boost::intrusive::list_member_hook<> waiting;  ///< for a share of the peer's window
   boost::intrusive::list_member_hook<> blocked;  ///< waits for the provider to take more
 };
+
+/// Under which a piece of a message travels: the receiver's name for the message, and which piece it is. By its tag a
+/// piece takes one of several links, by turns: so messages of one piece whose names differ in their generation alone
+/// count from another number on. Numbers repeat after more pieces than are on the way at a time.
+constexpr std::uint64_t piece_tag(std::uint32_t id, std::uint32_t number) noexcept {
+  return std::uint64_t{(number + (id >> slot_map<landing>::index_bits)) & 0x7fffu} << 32 | id;
+}
 
 }  // namespace weft::fabric

@@ -27,6 +27,7 @@ struct peer {
 
   const int process;
   message_counts::road road = message_counts::network;  ///< to it
+  std::size_t links = 1;                                ///< to it, by which payloads go side by side
   std::uint32_t sent_frames = 0;
   std::uint32_t taken_frames = 0;
   std::int64_t sent_at = INT64_MIN / 2;  ///< when something was last sent to it, coarse milliseconds

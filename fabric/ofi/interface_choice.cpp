@@ -37,8 +37,16 @@ class told_interfaces {
     return sum;
   }
 
- private:
   static subnet net_of(const network_interface& one) { return subnet_of(one.address, one.prefix).value_or(subnet{}); }
+
+  /// Those that processes of all nodes may have an address in.
+  std::vector<subnet> nets() const {
+    std::vector<subnet> all;
+    for (const auto& [net, processes] : processes_in_) all.push_back(net);
+    return all;
+  }
+
+ private:
   bool is_unique(const network_interface& one) const { return nodes_of_.at(one.address).size() == 1; }
   bool has(const interface_owner& owner, bool v6) const {
     return std::ranges::any_of(owner.interfaces,
@@ -75,7 +83,54 @@ interface_choice choose_for(const interface_owner& owner, const told_interfaces&
   return {*best, reason};
 }
 
+/// The interfaces of all processes that are one link.
+using link_ends = std::vector<network_interface>;
+
+bool is_of(const subnet& net, const network_interface& one) { return told_interfaces::net_of(one) == net; }
+
+/// What `owner` has in the subnet and uses in none of `links`; null: nothing.
+const network_interface* unused(const interface_owner& owner, std::size_t process, const subnet& net,
+                                const told_interfaces& told, const std::vector<link_ends>& links) {
+  const auto fits = [&](const network_interface& one) {
+    return is_of(net, one) && told.fits(one) &&
+           std::ranges::none_of(links, [&](const link_ends& each) { return each[process].name == one.name; });
+  };
+  const auto found = std::ranges::find_if(owner.interfaces, fits);
+  return found == owner.interfaces.end() ? nullptr : &*found;
+}
+
+/// Nothing where some process has none, or one that would hold the first link up.
+link_ends one_more(const std::vector<interface_owner>& all, const subnet& net, const told_interfaces& told,
+                   const std::vector<link_ends>& links) {
+  link_ends more;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const network_interface* const one = unused(all[i], i, net, told, links);
+    if (one == nullptr || (one->speed != 0 && one->speed < links.front()[i].speed / 2)) return {};
+    more.push_back(*one);
+  }
+  return more;
+}
+
 }  // namespace
+
+std::vector<std::vector<network_interface>> choose_links(const std::vector<interface_owner>& all, int endpoints) {
+  const told_interfaces told(all);
+  std::vector<link_ends> links(1);
+  for (const interface_choice& each : choose_interfaces(all)) links.front().push_back(each.is);
+  const subnet first = told_interfaces::net_of(links.front().front());
+  if (std::ranges::all_of(links.front(), [&](const network_interface& one) { return is_of(first, one); })) {
+    std::vector<subnet> nets = told.nets();
+    std::ranges::stable_partition(nets, [&](const subnet& net) { return net == first; });
+    for (const subnet& net : nets)
+      for (link_ends more = one_more(all, net, told, links); !more.empty(); more = one_more(all, net, told, links))
+        links.push_back(std::move(more));
+  }
+  const std::size_t count = endpoints == 0 ? links.size() : static_cast<std::size_t>(endpoints);
+  std::vector<std::vector<network_interface>> result(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t link = 0; link < count; ++link) result[i].push_back(links[link % links.size()][i]);
+  return result;
+}
 
 std::vector<interface_choice> choose_interfaces(const std::vector<interface_owner>& all) {
   const told_interfaces told(all);

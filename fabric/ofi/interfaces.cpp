@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <bit>
@@ -15,6 +19,7 @@
 #include <weft/fabric/interfaces.hpp>
 #include <weft/fabric/provider.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/socket.hpp>
 
 #include "subnet.hpp"
 
@@ -70,6 +75,24 @@ std::vector<std::string> with_default_route(int family) {
       names.push_back(field[9]);
   }
   return names;
+}
+
+/// Asks the system of an interface. False where there is none of that name.
+bool ask(const std::string& name, unsigned long what, ifreq& answer) {
+  const file_descriptor any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!any || name.size() >= sizeof answer.ifr_name) return false;
+  std::memcpy(answer.ifr_name, name.c_str(), name.size() + 1);
+  return ::ioctl(any.get(), what, &answer) == 0;
+}
+
+std::uint32_t speed_of(const std::string& name) {
+  ethtool_cmd found{};
+  found.cmd = ETHTOOL_GSET;
+  ifreq asked{};
+  asked.ifr_data = reinterpret_cast<char*>(&found);
+  if (!ask(name, SIOCETHTOOL, asked)) return 0;
+  const std::uint32_t megabits = ethtool_cmd_speed(&found);
+  return megabits == static_cast<std::uint32_t>(SPEED_UNKNOWN) ? 0 : megabits;
 }
 
 int bits_of_mask(const ifaddrs& one) {
@@ -138,6 +161,7 @@ std::vector<interface_candidate> list_interfaces(const std::string& wanted) {
     const int family = one->ifa_addr->sa_family;
     if (family != AF_INET && family != AF_INET6) continue;
     result.push_back(candidate_of(*one, patterns));
+    result.back().is.speed = speed_of(result.back().is.name);
     result.back().is.default_route = std::ranges::count(family == AF_INET ? v4 : v6, result.back().is.name) > 0;
   }
   const auto told = [](const interface_candidate& each) { return each.rejected.empty(); };
@@ -156,6 +180,11 @@ std::vector<network_interface> usable_interfaces(const std::string& wanted, cons
     if ((only.empty() ? each.rejected.empty() : each.is.address == only) && result.size() < most_told)
       result.push_back(std::move(each.is));
   return result;
+}
+
+bool is_running(const std::string& name) {
+  ifreq asked{};
+  return ask(name, SIOCGIFFLAGS, asked) && (asked.ifr_flags & IFF_UP) != 0 && (asked.ifr_flags & IFF_RUNNING) != 0;
 }
 
 }  // namespace weft::fabric

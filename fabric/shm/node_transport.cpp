@@ -106,6 +106,12 @@ void node_transport::cut(int peer, std::uint64_t their_end) noexcept {
   if (uses_outside_) outside_->cut(peer, their_end);
 }
 
+void node_transport::keep_links(std::uint32_t kept) {
+  if (!uses_outside_) return;
+  outside_->keep_links(kept);
+  limits_.links = outside_->limits().links;
+}
+
 std::size_t node_transport::report_ended(receiver& to) {
   std::size_t reported = 0;
   for (transfer_list now = std::exchange(*ended_, {}); !now.empty(); ++reported) {

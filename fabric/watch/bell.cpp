@@ -39,7 +39,7 @@ void bell::meet(std::span<const process_record> all) {
   others_.assign(all.size(), {});
   for (std::size_t i = 0; i < all.size(); ++i) {
     try {
-      others_[i] = parse_control_address(all[i].control);
+      others_[i] = parse_control_address(all[i].control.substr(0, all[i].control.find(' ')));
     } catch (const error&) {
     }
   }

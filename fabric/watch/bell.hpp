@@ -22,7 +22,8 @@ class bell {
 
   int descriptor() const noexcept { return socket_.get(); }
 
-  /// Learns where the others' bells are: at their control addresses. One whose address is none cannot be rung.
+  /// Learns where the others' bells are: at the first of their control addresses. One whose address is none cannot be
+  /// rung.
   void meet(std::span<const process_record> all);
 
   /// Rings at process `process`; before `meet` nobody is known. Does not block. Any thread, but not during `meet`.

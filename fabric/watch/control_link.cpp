@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <sstream>
 #include <weft/runtime/error.hpp>
 
 namespace weft::fabric {
@@ -34,6 +36,11 @@ sockaddr_in6 parse_control_address(const std::string& address) {
   sockaddr_in6 result{};
   std::memcpy(&result, target->ai_addr, std::min<std::size_t>(target->ai_addrlen, sizeof result));
   return result;
+}
+
+std::vector<std::string> control_addresses(const std::string& of_record) {
+  std::istringstream words(of_record);
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
 file_descriptor begin_connecting(const std::string& address) {

@@ -16,6 +16,9 @@ namespace weft::fabric {
 /// The address of "ip:port" for IPv4 or IPv6, which its family says. Throws errc::invalid_argument where it is none.
 sockaddr_in6 parse_control_address(const std::string& address);
 
+/// Those of a record, which has spaces between them.
+std::vector<std::string> control_addresses(const std::string& of_record);
+
 /// Begins to connect without waiting; the socket can be written to once it is decided. Throws errc::invalid_argument
 /// for an address that is none, and otherwise the errno of the call that failed.
 file_descriptor begin_connecting(const std::string& address);

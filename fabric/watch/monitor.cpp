@@ -28,11 +28,13 @@ constexpr int most_ports = 100;
 
 monitor::monitor(monitor_options options) : options_(checked(std::move(options))), bell_(std::make_unique<bell>()) {
   for (int tried = 1;; ++tried) {
-    listener_ = listen_on(options_.address);
-    control_address_ = local_address(listener_);
-    if (bell_->hang(control_address_)) return;
+    listeners_.clear();
+    control_address_ = local_address(listeners_.emplace_back(listen_on(options_.address)));
+    if (bell_->hang(control_address_)) break;
     if (tried == most_ports) throw_system_error(EADDRINUSE, "bind", "the bell at " + control_address_);
   }
+  for (const std::string& each : options_.more_addresses)
+    control_address_ += " " + local_address(listeners_.emplace_back(listen_on(each)));
 }
 
 monitor::~monitor() = default;
@@ -47,7 +49,7 @@ void monitor::start(int process, std::vector<process_record> all, std::uint64_t 
   if (secret.empty()) refuse("the job's secret is empty");
   bell_->meet(all);
   watch_ = std::make_unique<watch>(
-      options_, std::move(listener_), *bell_,
+      options_, std::move(listeners_), *bell_,
       watch_setup{process, std::move(all), job, {secret.begin(), secret.end()}, std::move(events)});
 }
 

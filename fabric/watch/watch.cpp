@@ -41,11 +41,11 @@ thread start_quietly(auto function) {
 
 }  // namespace
 
-watch::watch(const monitor_options& options, file_descriptor listener, const bell& own, watch_setup setup)
+watch::watch(const monitor_options& options, std::vector<file_descriptor> listeners, const bell& own, watch_setup setup)
     : options_(options),
       setup_(std::move(setup)),
       news_(static_cast<int>(setup_.all.size())),
-      listener_(std::move(listener)),
+      listeners_(std::move(listeners)),
       bell_(own),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -103,7 +103,7 @@ void watch::run() {
   while (!ended()) look_around();
   links_.clear();
   targets_.clear();
-  listener_.reset();
+  listeners_.clear();
 }
 
 void watch::look_around() try {
@@ -241,6 +241,7 @@ void watch::begin_leaving() {
 void watch::check_deadlines(clock::time_point now) {
   last_check_ = now;
   check_links(now);
+  go_other_ways(now);
   std::vector<int> unreachable;
   for (auto& [process, target] : targets_) {
     if (linked(process)) continue;
@@ -258,7 +259,7 @@ void watch::check_deadlines(clock::time_point now) {
   }
   report_hearing(now);
   if (!listening_ && !given_up_ && strangers_ < most_strangers && now >= listen_again_) {
-    poll_for(listener_.get(), listener_id, EPOLLIN);
+    for (const file_descriptor& each : listeners_) poll_for(each.get(), listener_id, EPOLLIN);
     listening_ = true;
   }
   if (now >= next_heartbeat_) {
@@ -295,10 +296,7 @@ void watch::sweep() {
   strangers_ = static_cast<std::size_t>(std::ranges::count_if(links_, [](const auto& link) {
     return link.second->at == stage::accepted || link.second->at == stage::challenging;
   }));
-  if (listening_ && strangers_ >= most_strangers) {
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
-    listening_ = false;
-  }
+  if (listening_ && strangers_ >= most_strangers) listen_no_more();
 }
 
 void watch::poll_for(int descriptor, std::uint64_t id, unsigned events) {

@@ -36,7 +36,7 @@ struct watch_setup {
 
 class watch {
  public:
-  watch(const monitor_options& options, file_descriptor listener, const bell& own, watch_setup setup);
+  watch(const monitor_options& options, std::vector<file_descriptor> listeners, const bell& own, watch_setup setup);
   ~watch() { end(request::stop); }
 
   const job_news& news() const noexcept { return news_; }
@@ -58,6 +58,8 @@ class watch {
   /// A process that this one watches, whether it is connected to it yet or not.
   struct watched {
     file_descriptor process;             // a pidfd, if it is on this host
+    std::vector<std::string> addresses;  // where it listens
+    std::size_t attempts = 0;            // which take these by turns
     std::uint64_t link = 0;              // of the attempt to connect, 0 between attempts
     clock::time_point next_attempt;      // if there is no link
     std::chrono::milliseconds pause{5};  // before the next attempt but one
@@ -106,8 +108,12 @@ class watch {
   void connect(int process, watched& target);
   std::chrono::milliseconds time_to_answer(int process) const;
   std::chrono::milliseconds time_for_goodbye() const noexcept;
+  const std::string& address_of(const watched& target) const noexcept;
+  void go_other_ways(clock::time_point now);
+  bool is_heard_elsewhere(const control_link& link, clock::time_point now) const;
   void attempt_failed(control_link& link, const std::string& why, std::chrono::milliseconds patience, bool ended);
   void accept_all();
+  void listen_no_more() noexcept;
   std::uint64_t add_link(std::unique_ptr<control_link> link, unsigned events);
   void update_polling(std::uint64_t id, control_link& link);
   void serve(std::uint64_t id, control_link& link, unsigned events);
@@ -168,7 +174,7 @@ class watch {
   const monitor_options options_;
   const watch_setup setup_;
   job_news news_;
-  file_descriptor listener_;
+  std::vector<file_descriptor> listeners_;
   const bell& bell_;
   file_descriptor epoll_;
   file_descriptor wake_;
@@ -185,7 +191,7 @@ class watch {
   std::vector<std::uint64_t> ended_;  // links, during one round of events
   std::uint64_t next_link_;
   std::size_t strangers_ = 0;  // accepted links that do not stand yet
-  bool listening_ = false;     // the listener is polled
+  bool listening_ = false;     // the listeners are polled
   clock::time_point listen_again_;
   clock::time_point next_heartbeat_;
   clock::time_point last_check_;  // of deadlines

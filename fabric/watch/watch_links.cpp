@@ -34,6 +34,7 @@ void watch::relink() {
 watch::watched& watch::begin_watching(int process) {
   watched& target = targets_[process];
   const auto& all = setup_.all;
+  target.addresses = control_addresses(all[static_cast<std::size_t>(process)].control);
   target.next_attempt = clock::now();
   target.expected = !verdict_.open();
   target.give_up = target.next_attempt + time_to_answer(process);
@@ -48,8 +49,9 @@ void watch::connect(int process, watched& target) {
   const auto now = clock::now();
   target.next_attempt = now + target.pause;
   target.pause = std::min(target.pause * 2, longest_pause);
+  ++target.attempts;
   try {
-    auto socket = begin_connecting(setup_.all[static_cast<std::size_t>(process)].control);
+    auto socket = begin_connecting(address_of(target));
     target.link = add_link(
         std::make_unique<control_link>(std::move(socket), stage::connecting, process, options_.peer_timeout), EPOLLOUT);
   } catch (const error& failure) {
@@ -57,6 +59,38 @@ void watch::connect(int process, watched& target) {
     target.ended = failure.code() == std::errc::connection_refused;
     if (target.ended) target.give_up = std::min(target.give_up, now + time_for_goodbye());
   }
+}
+
+/// That of the latest attempt.
+const std::string& watch::address_of(const watched& target) const noexcept {
+  static const std::string none;
+  return target.addresses.empty() ? none : target.addresses[(target.attempts - 1) % target.addresses.size()];
+}
+
+/// To those that have several addresses: beside an attempt that takes long the next one begins, and who is not heard
+/// any more is connected to once more, by the next address.
+void watch::go_other_ways(clock::time_point now) {
+  for (auto& [process, target] : targets_) {
+    if (target.addresses.size() < 2) continue;
+    const auto attempt = links_.find(target.link);
+    const bool trying = attempt != links_.end() && attempt->second->at != stage::standing &&
+                        now < attempt->second->since + time_to_ask();
+    if (!trying && !linked(process)) target.link = 0;
+    const bool heard = std::ranges::any_of(links_, [&, peer = process](const auto& link) {
+      return link.second->peer == peer && link.second->at == stage::standing &&
+             (link.second->held || now < link.second->heard + time_to_ask());
+    });
+    if (!trying && !heard && linked(process) && now >= target.next_attempt) connect(process, target);
+  }
+}
+
+/// Whether the end of this connection says nothing of its process, which would have ended all of them.
+bool watch::is_heard_elsewhere(const control_link& link, clock::time_point now) const {
+  if (control_addresses(setup_.all[static_cast<std::size_t>(link.peer)].control).size() < 2) return false;
+  return std::ranges::any_of(links_, [&](const auto& other) {
+    return other.second.get() != &link && other.second->peer == link.peer && other.second->at == stage::standing &&
+           now < other.second->heard + time_to_ask() && std::ranges::find(ended_, other.first) == ended_.end();
+  });
 }
 
 /// How long somebody may take to answer at all: on a busy machine some processes start late.
@@ -85,15 +119,21 @@ void watch::attempt_failed(control_link& link, const std::string& why, std::chro
 
 void watch::accept_all() {
   try {
-    while (auto socket = accept_from(listener_)) {
-      add_link(std::make_unique<control_link>(std::move(socket), stage::accepted, -1, options_.peer_timeout), EPOLLIN);
-      if (++strangers_ >= most_strangers) return;  // the rest waits in the backlog
-    }
+    for (const file_descriptor& each : listeners_)
+      while (auto socket = accept_from(each)) {
+        add_link(std::make_unique<control_link>(std::move(socket), stage::accepted, -1, options_.peer_timeout),
+                 EPOLLIN);
+        if (++strangers_ >= most_strangers) return;  // the rest waits in the backlog
+      }
   } catch (const error&) {  // no descriptors left: those that connect wait in the backlog
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
-    listening_ = false;
+    listen_no_more();
     listen_again_ = clock::now() + listen_pause;
   }
+}
+
+void watch::listen_no_more() noexcept {
+  for (const file_descriptor& each : listeners_) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, each.get(), nullptr);
+  listening_ = false;
 }
 
 std::uint64_t watch::add_link(std::unique_ptr<control_link> link, unsigned events) {
@@ -144,7 +184,8 @@ void watch::serve_ends() {
 
 void watch::finish_connecting(control_link& link) {
   if (const int number = link.connect_error(); number != 0) {
-    const std::string& address = setup_.all[static_cast<std::size_t>(link.peer)].control;
+    const auto target = targets_.find(link.peer);
+    const std::string address = target != targets_.end() ? address_of(target->second) : std::string();
     const bool ended = number == ECONNREFUSED || number == ECONNRESET;
     attempt_failed(link, "connecting to its control address " + address + ": " + std::strerror(number),
                    ended ? time_for_goodbye() : options_.peer_timeout, ended);
@@ -273,6 +314,12 @@ void watch::stand(control_link& link) {
   link.keep_for(options_.peer_timeout * kept_silent);
   if (const auto target = targets_.find(link.peer); target != targets_.end()) {
     target->second.pause = std::chrono::milliseconds(5);
+    // Other attempts are not needed; but for those that may stand at the other end, where their end would look like a
+    // death.
+    for (const auto& [id, other] : links_)
+      if (target->second.addresses.size() > 1 && other->peer == link.peer &&
+          (other->at == stage::connecting || other->at == stage::greeting))
+        other->at = stage::over;
     target->second.give_up = clock::now() + patience_with(link.peer);
   }
   if (!link.outbound) say_all(link);
@@ -284,7 +331,7 @@ void watch::connection_ended(control_link& link, const std::string& why, bool by
   if (link.at == stage::over) return;
   const bool stood = link.at == stage::standing;
   const bool attempt = link.outbound && !stood;
-  const bool matters = stood && !leaving_ && news_.alive(link.peer);
+  const bool matters = stood && !leaving_ && news_.alive(link.peer) && !is_heard_elsewhere(link, clock::now());
   if (attempt) attempt_failed(link, why, greeting_time, false);
   if (matters && by_peer) declare_lost(link.peer, why);
   link.at = stage::over;

@@ -98,7 +98,7 @@ void watch::given_up() {
   for (const auto& [id, link] : links_) link->at = stage::over;
   targets_.clear();
   silent_.clear();
-  listener_.reset();
+  listeners_.clear();
   listening_ = false;
 }
 

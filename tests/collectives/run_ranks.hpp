@@ -122,7 +122,7 @@ inline std::vector<std::exception_ptr> run_members(const job& what,
         if (p % 2 == 1) member.progress_cpus = {weft::topology::this_thread_binding().last()};
         member.rendezvous = std::move(stores[p]);
         member.provider = "loopback";
-        member.open_network = [&](const weft::options&) {
+        member.open_network = [&](const weft::options&, const weft::detail::network_plan&) {
           what.opened->fetch_add(1);
           return network.endpoint(static_cast<int>(p));
         };

@@ -189,7 +189,8 @@ TEST_CASE("a process that disappears is named within a second", "[failures]") {
 TEST_CASE("a process that has no memory to start says so", "[failures]") {
   const auto failures = run_members(small_job(1), [](int, weft::detail::membership member) {
     member.network.reset();
-    member.open_network = [](const weft::options&) -> std::unique_ptr<weft::fabric::transport> {
+    member.open_network = [](const weft::options&,
+                             const weft::detail::network_plan&) -> std::unique_ptr<weft::fabric::transport> {
       throw std::bad_alloc();
     };
     weft::runtime runtime(std::move(member));

@@ -18,6 +18,7 @@
 #include <weft/fabric/messenger.hpp>
 #include <weft/runtime/error.hpp>
 
+#include "fabric/breakable_link.hpp"
 #include "fabric/collecting_receiver.hpp"
 #include "fabric/node_links.hpp"
 #include "fabric/watched_transport.hpp"
@@ -99,6 +100,7 @@ struct job_shape {
   fabric::loopback_options network = {};
   bool on_node = false;  ///< the processes share memory
   bool reads = true;     ///< and may read each other's
+  int links = 1;         ///< side by side between them
 };
 
 /// Limits that a few kilobytes reach.
@@ -157,6 +159,7 @@ class messenger_job {
       messengers_.push_back(std::make_unique<fabric::messenger>(std::move(watched), std::move(mine)));
     }
     connect(addresses);
+    if (shape.links > 1) keep_links();
   }
 
   int processes() const { return shape_.processes; }
@@ -237,6 +240,9 @@ class messenger_job {
     }
   }
 
+  /// An interface of the process goes down.
+  void break_link(int process, int link) { broken_.insert({process, link}); }
+
   /// The process dies as by SIGKILL; nobody is told.
   void kill(int process) {
     network_.kill(process);
@@ -248,6 +254,13 @@ class messenger_job {
   std::vector<std::unique_ptr<fabric::transport>> endpoints_of(const job_shape& shape) {
     std::vector<std::unique_ptr<fabric::transport>> endpoints;
     for (int index = 0; index < shape.processes; ++index) endpoints.push_back(network_.endpoint(index));
+    for (int link = 1; link < shape.links; ++link) more_networks_.emplace_back(shape.processes, shape.network);
+    for (int index = 0; shape.links > 1 && index < shape.processes; ++index) {
+      std::vector<std::unique_ptr<fabric::transport>> links;
+      links.push_back(std::move(endpoints[static_cast<std::size_t>(index)]));
+      for (fabric::loopback_network& each : more_networks_) links.push_back(each.endpoint(index));
+      endpoints[static_cast<std::size_t>(index)] = joined(std::move(links), index, shape.processes, broken_);
+    }
     return shape.on_node ? on_a_node(std::move(endpoints), shape.reads) : std::move(endpoints);
   }
 
@@ -260,6 +273,17 @@ class messenger_job {
     });
   }
 
+  /// Those by which all have met: all of them.
+  void keep_links() {
+    const std::uint32_t all = (1u << shape_.links) - 1;
+    poll_until(
+        [&] {
+          return std::ranges::all_of(messengers_, [&](const auto& each) { return each->links_in_contact() == all; });
+        },
+        "contact by all links");
+    for (const auto& each : messengers_) each->keep_links(all);
+  }
+
   struct note {
     int to;
     weft_test::bytes contents;
@@ -267,7 +291,9 @@ class messenger_job {
 
   job_shape shape_;
   std::vector<note> notes_;
+  broken_links broken_;
   fabric::loopback_network network_;
+  std::deque<fabric::loopback_network> more_networks_;  // of the links but the first
   std::vector<traffic_counts> counts_;
   std::vector<watched_transport*> links_;
   std::deque<fabric::participant> participants_;

@@ -86,6 +86,42 @@ TEST_CASE("all are reached by addresses of one kind") {
   CHECK(chosen({on("a", {{"eth0", "10.7.0.1", 24}, v6a}), on("b", {v6b})}) == addresses{"fd00:7::1", "fd00:7::2"});
 }
 
+TEST_CASE("links are on the interfaces of the subnets that all hosts are in") {
+  const auto names = [](const std::vector<interface_owner>& all, int endpoints) {
+    std::vector<std::string> found;
+    for (const auto& links : choose_links(all, endpoints)) {
+      std::string& its = found.emplace_back();
+      for (const network_interface& each : links) its += each.name + " ";
+    }
+    return found;
+  };
+  const auto host = [](const std::string& end, std::vector<network_interface> more) {
+    std::vector<network_interface> all{bridge, {"eth0", "10.7.0." + end, 24, true, 10'000}};
+    all.insert(all.end(), more.begin(), more.end());
+    return on("host " + end, all);
+  };
+  using strings = std::vector<std::string>;
+  const std::vector<interface_owner> two{
+      host("1", {{"ib0", "10.8.0.1", 24}, {"alone", "10.9.0.1", 24}, {"ib1", "10.10.0.1", 24}}),
+      host("2", {{"ib1", "10.10.0.2", 24}, {"ib0", "10.8.0.2", 24}})};
+  CHECK(names(two, 0) == strings{"eth0 ib0 ib1 ", "eth0 ib0 ib1 "});
+  CHECK(names(two, 1) == strings{"eth0 ", "eth0 "});
+  CHECK(names(two, 4) == strings{"eth0 ib0 ib1 eth0 ", "eth0 ib0 ib1 eth0 "});
+  // Two of one subnet; one with addresses of two subnets is one link.
+  CHECK(names({host("1", {{"eth1", "10.7.0.11", 24}}), host("2", {{"eth1", "10.7.0.12", 24}})}, 0) ==
+        strings{"eth0 eth1 ", "eth0 eth1 "});
+  CHECK(names({host("1", {{"eth0", "10.8.0.1", 24}}), host("2", {{"eth1", "10.8.0.2", 24}})}, 0) ==
+        strings{"eth0 ", "eth0 "});
+  // One that is slow would hold the other up.
+  CHECK(
+      names({host("1", {{"slow", "10.8.0.1", 24, false, 1'000}}), host("2", {{"slow", "10.8.0.2", 24, false, 1'000}})},
+            0) == strings{"eth0 ", "eth0 "});
+  // Between clusters a router leads, of which nothing is known by the other interfaces.
+  CHECK(names({on("a", {{"eth0", "10.7.0.1", 24}, {"ib0", "10.9.0.1", 24}}), on("b", {{"eth0", "10.7.0.2", 24}}),
+               on("c", {{"eth0", "10.8.0.1", 24}}), on("d", {{"eth0", "10.8.0.2", 24}})},
+              0) == strings{"eth0 ", "eth0 ", "eth0 ", "eth0 "});
+}
+
 TEST_CASE("a host that cannot be reached is named, with what it has") {
   CHECK_THROWS_WITH(choose_interfaces({on("a", {bridge}), on("b", {bridge, {"eth0", "10.7.0.2", 24}})}),
                     ContainsSubstring("host a ") && ContainsSubstring("docker0 172.17.0.1/16") &&

@@ -178,6 +178,7 @@ job_shape random_shape(std::mt19937_64& random) {
   if (random() % 4 != 0) shape.network.jitter_seed = random() | 1;
   shape.on_node = random() % 3 == 0;
   shape.reads = random() % 2 == 0;
+  if (!shape.on_node) shape.links = static_cast<int>(one_of({1, 2, 3}));
   return shape;
 }
 
@@ -211,7 +212,7 @@ TEST_CASE("random traffic is matched as MPI orders it, whatever the limits", "[m
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   traffic_counts sum;
-  std::size_t held_up = 0, buffered = 0;
+  std::size_t held_up = 0, buffered = 0, broken = 0;
   for (int run = 0; run < 60; ++run) {
     CAPTURE(run);
     const job_shape shape = random_shape(random);
@@ -219,7 +220,13 @@ TEST_CASE("random traffic is matched as MPI orders it, whatever the limits", "[m
     for (int i = 0; i < job.processes(); ++i) job.link(i).most_receives = random() % 2 ? 1 + random() % 5 : 0;
     traffic between(job, random, sizes_around(shape.settings, random));
     const unsigned polls = 1 + random() % 8;
+    const int breaks = shape.links > 1 && random() % 2 ? static_cast<int>(random() % 300) : -1;
     for (int i = 0; i < 300; ++i) {
+      if (i == breaks) {
+        job.break_link(static_cast<int>(random() % static_cast<unsigned>(job.processes())),
+                       static_cast<int>(random() % static_cast<unsigned>(shape.links)));
+        ++broken;
+      }
       // Senders are ahead for a while, then receivers.
       if (random() % 8 < (i / 100 % 2 ? 3u : 5u))
         between.send_something();
@@ -236,6 +243,7 @@ TEST_CASE("random traffic is matched as MPI orders it, whatever the limits", "[m
   // Every way that a message can take has been taken.
   CHECK(held_up > 0);
   CHECK(buffered > 0);
+  CHECK(broken > 0);
   CHECK(sum.short_envelopes > 0);
   CHECK(sum.envelopes_wanted > 0);
   CHECK(sum.blocked_landings > 0);

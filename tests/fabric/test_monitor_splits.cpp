@@ -46,14 +46,16 @@ std::set<int> some_of(int processes, std::size_t how_many, std::uint64_t seed) {
 
 /// Monitors of as many hosts, whose connections lead over a network that can be cut.
 struct divided_job {
-  explicit divided_job(int processes) : monitors(processes, {.peer_timeout = timeout}, false) {
+  explicit divided_job(int processes, bool twice = false) : monitors(processes, {.peer_timeout = timeout}, false) {
     std::vector<std::string> addresses;
     for (const auto& record : monitors.records) addresses.push_back(record.control);
+    if (twice) second_network = std::make_unique<control_relay>(addresses);
     network = std::make_unique<control_relay>(std::move(addresses));
     for (int from = 0; from < processes; ++from) {
       auto seen = monitors.records;
       for (int to = 0; to < processes; ++to) {
         seen[static_cast<std::size_t>(to)].control = network->address(from, to);
+        if (twice) seen[static_cast<std::size_t>(to)].control += " " + second_network->address(from, to);
         seen[static_cast<std::size_t>(to)].host.node = "node " + std::to_string(to);
       }
       monitors.at(from).start(from, std::move(seen), monitor_job::number,
@@ -91,6 +93,7 @@ struct divided_job {
 
   monitor_job monitors;
   std::unique_ptr<control_relay> network;
+  std::unique_ptr<control_relay> second_network;  // to other addresses of the same hosts
 };
 
 }  // namespace
@@ -108,6 +111,18 @@ TEST_CASE("of 16 processes one that is cut off gives itself up", "[split]") {
                                                     ContainsSubstring("does not answer") ||
                                                     ContainsSubstring("others do not hear it"));
   CHECK_THAT(job.monitors.at(victim).reason(victim), ContainsSubstring("it is cut off"));
+}
+
+TEST_CASE("hosts that have two networks go on by one of them, and notice a death there", "[split]") {
+  divided_job job(4, true);
+  job.network->cut_between({0, 2}, {1, 3});
+  std::this_thread::sleep_for(3 * timeout);
+  for (int i = 0; i < 4; ++i)
+    for (const auto& [process, reason] : job.monitors.seen_by(i).lost())
+      FAIL_CHECK(i << " lost " << process << ": " << reason);
+  job.network->cut_between({3}, {1});
+  job.second_network->cut_between({3}, {0, 1, 2});
+  job.expect_survivors({0, 1, 2});
 }
 
 TEST_CASE("16 processes fall apart", "[split]") {

@@ -20,7 +20,7 @@ process_record example() {
   record.ranks = 4;
   record.provider = "net";
   record.switches = "core.leaf0";
-  record.interfaces = {{"eth0", "10.77.0.1", 24, true}, {"eth1", "fd00:7::1", 64}};
+  record.interfaces = {{"eth0", "10.77.0.1", 24, true, 25'000}, {"eth1", "fd00:7::1", 64}};
   return record;
 }
 

@@ -176,7 +176,7 @@ TEST_CASE("an endpoint closes with receives posted and frames unread", "[transpo
 TEST_CASE("what a cut connection was bringing ends, and nothing of it lands later", "[transport]") {
   const bool receiver_connects = GENERATE(false, true);
   for (const medium& over : media()) {
-    if (over.provider != default_provider() && over.provider != "tcp;ofi_rxm") continue;
+    if (over.links > 1 || (over.provider != default_provider() && over.provider != "tcp;ofi_rxm")) continue;
     CAPTURE(over, receiver_connects);
     std::vector<station> at = start_all(open(over, 2), receive_bytes);
     station &receiving = at[receiver_connects ? 0 : 1], &sending = at[receiver_connects ? 1 : 0];

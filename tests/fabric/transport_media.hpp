@@ -13,6 +13,7 @@
 #include <weft/runtime/error.hpp>
 
 #include "catch.hpp"
+#include "fabric/breakable_link.hpp"
 #include "fabric/collecting_receiver.hpp"
 #include "fabric/node_links.hpp"
 
@@ -25,9 +26,11 @@ inline constexpr std::size_t receive_bytes = std::size_t{1} << 20;
 struct medium {
   std::string provider;  // or "loopback", "loopback, shaken", "node", "node, copying"
   bool registered = false;
+  int links = 1;  // side by side
 };
 inline std::ostream& operator<<(std::ostream& to, const medium& what) {
-  return to << what.provider << (what.registered ? ", registered" : "");
+  return to << what.provider << (what.registered ? ", registered" : "")
+            << (what.links > 1 ? ", " + std::to_string(what.links) + " links" : "");
 }
 
 inline const std::vector<medium>& media() {
@@ -44,6 +47,8 @@ inline const std::vector<medium>& media() {
     }
     found.push_back({fabric::default_provider(), true});
     found.push_back({"shm", true});
+    found.push_back({"loopback, shaken", false, 3});
+    found.push_back({fabric::default_provider(), false, 2});
     return found;
   }();
   return all;
@@ -51,6 +56,17 @@ inline const std::vector<medium>& media() {
 
 inline std::vector<std::unique_ptr<fabric::transport>> open(const medium& over, int count) {
   std::vector<std::unique_ptr<fabric::transport>> links;
+  if (over.links > 1) {
+    static const broken_links none;
+    std::vector<std::vector<std::unique_ptr<fabric::transport>>> each(static_cast<std::size_t>(count));
+    for (int link = 0; link < over.links; ++link) {
+      auto ends = open({over.provider, over.registered}, count);
+      for (std::size_t i = 0; i < each.size(); ++i) each[i].push_back(std::move(ends[i]));
+    }
+    for (int i = 0; i < count; ++i)
+      links.push_back(joined(std::move(each[static_cast<std::size_t>(i)]), i, count, none));
+    return links;
+  }
   if (over.provider.starts_with("node")) return on_a_node(open({"loopback"}, count), over.provider == "node");
   if (over.provider.starts_with("loopback")) {
     fabric::loopback_options options;
@@ -76,6 +92,10 @@ inline std::vector<station> introduced(const medium& over, int count) {
       at[to].seen.frames.clear();
     }
   }
+  const std::uint32_t all = (1u << over.links) - 1;
+  const auto met = [&](const station& one) { return one.link->links_in_contact() == all; };
+  until([&] { return poll_all(at), std::ranges::all_of(at, met); }, "contact by all links");
+  for (station& one : at) one.link->keep_links(all);
   return at;
 }
 

@@ -121,6 +121,9 @@ class watched_transport final : public weft::fabric::transport {
     if (cuttable) inner_->cut(peer, their_end);
   }
 
+  std::uint32_t links_in_contact() const override { return inner_->links_in_contact(); }
+  void keep_links(std::uint32_t kept) override { inner_->keep_links(kept); }
+
   std::size_t poll(weft::fabric::receiver& to) override {
     if (frozen) return 0;
     const allocations_that_succeed unharmed;
@@ -149,6 +152,7 @@ class watched_transport final : public weft::fabric::transport {
         const allocations_that_may_fail harmed;
         to.done(ended, bytes, error);
       }
+      void broken(int peer, std::error_code error) override { to.broken(peer, error); }
     } between(to, *this);
     return inner_->poll(between);
   }

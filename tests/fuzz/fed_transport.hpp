@@ -57,7 +57,7 @@ class fed_transport final : public fabric::transport {
   ~fed_transport() override { feed_.transfers.clear(); }
 
   const fabric::transport_limits& limits() const noexcept override { return limits_; }
-  fabric::address local_address() const override { return {}; }
+  fabric::address local_address() const override { return {std::byte{1}}; }
   void start(std::span<const fabric::address>, std::size_t) override {}
 
   bool inject(int, std::span<const std::byte> frame) override {
@@ -114,6 +114,7 @@ class fed_transport final : public fabric::transport {
   void note(std::span<const std::byte> frame) {
     using namespace fabric;
     feed_.read(frame);
+    if (frame.size() < sizeof(header)) return;
     const auto head = read_part<header>(frame, 0);
     if (head.kind == message_kind::envelope)
       feed_.names.push_back(read_part<envelope_body>(frame, sizeof(header)).sender_name);

@@ -3,6 +3,7 @@
 hosts; other numbers of them for tools/hosts_table.py."""
 
 import fcntl
+import json
 import os
 import pathlib
 import re
@@ -58,6 +59,7 @@ class Hosts:
     what the machine can."""
 
     def __init__(self, count=len(NAMES), rate=""):
+        self.count, self.rate = count, rate
         self.environment = os.environ | ({"HOST_RATE": rate} if rate else {})
         self.lock = locked()
         self.script("net-up.sh", str(count))
@@ -79,6 +81,29 @@ class Hosts:
                           ["addr", "add", address, "dev", name], ["link", "set", name, "up"],
                           ["link", "set", f"{name}-end", "up"]):
                 subprocess.run(["ip", "-n", host, *words], check=True)
+
+    def add_link(self, name, subnet):
+        """One more interface on every host, behind a switch of its own; subnet: 10.78.0."""
+        switch = f"br-{name}"
+        self.ip("wfsw", "link", "add", switch, "type", "bridge")
+        self.ip("wfsw", "link", "set", switch, "up")
+        for number in range(self.count):
+            host, port = f"wfn{number}", f"{name}-{number}"
+            self.ip(host, "link", "add", name, "type", "veth", "peer", "name", port, "netns", "wfsw")
+            self.ip("wfsw", "link", "set", port, "master", switch, "up")
+            self.ip(host, "addr", "add", f"{subnet}.{number + 1}/24", "dev", name)
+            self.ip(host, "link", "set", name, "up")
+            for space, end in (host, name), ("wfsw", port):
+                if self.rate:
+                    subprocess.run(["tc", "-n", space, "qdisc", "add", "dev", end, "root", "tbf", "rate", self.rate,
+                                    "burst", "128kb", "latency", "100ms"], check=True)
+
+    def ip(self, host, *words):
+        subprocess.run(["ip", "-n", host, *words], check=True)
+
+    def bytes_sent(self, host, name):
+        shown = subprocess.run(["ip", "-n", host, "-s", "-j", "link", "show", name], stdout=subprocess.PIPE, check=True)
+        return json.loads(shown.stdout)[0]["stats64"]["tx"]["bytes"]
 
     def unplug(self, host):
         """Nobody reaches the host any more, nor it them, and none is told so."""

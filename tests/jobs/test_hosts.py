@@ -221,13 +221,65 @@ class Interfaces(Jobs):
         self.refuses("shm", WEFT_PROVIDER="shm", WEFT_UNSAFE_PROVIDER="1")
 
 
+class Links(Jobs):
+    """With a second network between the hosts, by which the default route goes: it is the first link of a job."""
+
+    @classmethod
+    def setUpClass(cls):
+        HOSTS.add_link("eth1", "10.78.0")
+        for host in hosts.NAMES:
+            HOSTS.ip(host, "route", "replace", "default", "dev", "eth1")
+
+    def shares(self, *options):
+        """What the networks carried during a job that went by both of them, or one: bytes from a host."""
+        before = [HOSTS.bytes_sent("wfn0", name) for name in ("eth0", "eth1")]
+        done = self.run_job("bench", "allreduce", "-b", "4M", "-e", "4M", "--budget", "20", *options, program=WEFT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [HOSTS.bytes_sent("wfn0", name) - sent for name, sent in zip(("eth0", "eth1"), before)]
+
+    def test_both_networks_carry_about_as_much(self):
+        found = self.shares()
+        self.assertGreater(min(found), max(found) / 3)
+
+    def test_one_endpoint_takes_one_network_and_three_take_both(self):
+        other, first = self.shares("--weft-endpoints=1")
+        self.assertLess(other, first / 10)  # what the launcher says
+        other, first = self.shares("--weft-endpoints=3")
+        self.assertGreater(other, first / 4)
+        self.assertLess(other, first)
+
+    def test_a_network_that_leads_nowhere_costs_a_warning(self):
+        HOSTS.add_link("eth2", "10.79.0")
+        HOSTS.ip("wfsw", "link", "set", "br-eth2", "down")
+        try:
+            done = self.run_job("meet")
+        finally:
+            for host in hosts.NAMES:
+                HOSTS.ip(host, "link", "set", "eth2", "down")
+        self.assertEqual((done.returncode, done.stdout), (0, "6 ranks\n"), done.stderr)
+        self.assertRegex(done.stderr, r"do not reach each other by the subnet of eth2 10\.79\.0\.\d/24")
+
+    def test_a_link_that_goes_down_for_longer_than_a_silence_is_borne_costs_no_message(self):
+        variables = {"WEFT_PEER_TIMEOUT": "2000"}
+        command = [*STARTER.command(variables, False), PROGRAM, "soak", "4", "1", "0", "0"]
+        with subprocess.Popen(command, env=os.environ | variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as job:
+            time.sleep(1.5)
+            HOSTS.ip("wfn1", "link", "set", "eth1", "down")
+            out, err = job.communicate(timeout=120)
+        HOSTS.ip("wfn1", "link", "set", "eth1", "up")
+        HOSTS.ip("wfn1", "route", "replace", "default", "dev", "eth1")
+        self.assertEqual(job.returncode, 0, out + err)
+        self.assertRegex(err, r"use eth1 10\.78\.0\.\d/24 no more")
+
+
 if WHY := hosts.missing() or STARTER.missing():
     print("skipped: " + WHY)
     sys.exit(77)
 HOSTS = hosts.Hosts()
 try:
     # To the rest other launchers make no difference.
-    more = {"weft": [Interfaces], "hydra": [Settings, Interfaces], "slurm-weft": [Switches]}
+    more = {"weft": [Interfaces, Links], "hydra": [Settings, Interfaces], "slurm-weft": [Switches]}
     classes = [EveryLauncher, *more.get(LAUNCHER, [])]
     cases = map(unittest.defaultTestLoader.loadTestsFromTestCase, classes)
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(cases))

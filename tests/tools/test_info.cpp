@@ -66,6 +66,8 @@ TEST_CASE("info describes the build, the provider and the machine") {
   CHECK(std::any_of(interfaces.begin(), interfaces.end(), [](const json& one) {
     return one.at("address") == "127.0.0.1" && one.at("rejected") == "reaches this host alone";
   }));
+  const json alone = json::parse(run({"info", "--json", "--weft-address=127.0.0.1", "--weft-endpoints=3"}).output);
+  CHECK(alone.at("interface").at("links") == json({"lo 127.0.0.1/8", "lo 127.0.0.1/8", "lo 127.0.0.1/8"}));
   CHECK(!info.at("machine").at("cores").empty());
   CHECK(!info.at("progress_core").at("reason").get<std::string>().empty());
   CHECK(info.at("launcher").at("found") == false);

@@ -48,6 +48,7 @@ json interface_json(const info_report& report) {
   return {{"chosen", report.interface},
           {"reason", report.interface_reason},
           {"failure", report.interface_failure},
+          {"links", report.links},
           {"all", all}};
 }
 

@@ -45,6 +45,8 @@ void find_interface(info_report& report, const options& parsed) {
     const auto usable = fabric::usable_interfaces(parsed.interface, parsed.address);
     const auto chosen = fabric::choose_interfaces({{"", "this", usable}}).front();
     report.interface = to_string(chosen.is);
+    const auto links = fabric::choose_links({{"", "this", usable}}, parsed.endpoints);
+    for (const fabric::network_interface& each : links.front()) report.links.push_back(to_string(each));
     report.interface_reason = chosen.reason + "; in a job rather the one whose subnet holds the most of the others";
   } catch (const error& failure) {
     report.interface_failure = failure.what();

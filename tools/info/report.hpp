@@ -27,7 +27,8 @@ struct info_report {
 
   std::vector<fabric::interface_candidate> interfaces;
   std::string interface, interface_reason;  ///< by which other nodes reach this one, as far as it alone can tell
-  std::string interface_failure;            ///< why there is none; empty: there is one
+  std::vector<std::string> links;  ///< the interfaces that are used side by side, if all hosts share their subnets
+  std::string interface_failure;   ///< why there is none; empty: there is one
 
   fabric::arena_trial arena;
   bool node = true;  ///< the option: whether there is to be one

@@ -79,6 +79,12 @@ void write_candidates(std::ostream& out, const info_report& report) {
           << padded(one.domain + (one.address.empty() ? "" : " " + one.address), 30) << "  " << one.rejected << '\n';
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& each : words) all += (all.empty() ? "" : ", ") + each;
+  return all;
+}
+
 void write_networks(std::ostream& out, const info_report& report, bool providers) {
   out << label("networks");
   if (report.provider_failure.empty())
@@ -88,6 +94,9 @@ void write_networks(std::ostream& out, const info_report& report, bool providers
     out << "none\n";
   if (!report.provider_warning.empty()) out << label("  warning") << report.provider_warning << '\n';
   if (providers) write_candidates(out, report);
+  if (!report.links.empty())
+    out << label("links") << "side by side, if their subnets are those of all hosts of a job: " << joined(report.links)
+        << '\n';
   for (const auto& one : report.interfaces)
     if (to_string(one.is) != report.interface)
       out << label(one.rejected.empty() ? "  possible" : "  rejected") << padded(to_string(one.is), 30) << "  "

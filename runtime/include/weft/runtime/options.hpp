@@ -24,6 +24,7 @@ struct options {
   std::string topology;
   static constexpr const char* no_topology = "none";
   std::string interface;  ///< names, subnets and ^exclusions, by comma; empty: what reaches the other hosts
+  int endpoints = 0;      ///< side by side, on the interfaces that all hosts share; 0: one on each
   progress_mode progress = progress_mode::caller;
   bool real_time = false;  ///< the progress thread takes a real-time class, where it has a core of its own
   int ranks_per_process = 1;

@@ -18,6 +18,12 @@
 
 namespace weft::detail {
 
+/// By what a process is reached from other nodes.
+struct network_plan {
+  std::vector<fabric::network_interface> links;  ///< an endpoint on each, side by side; without a name: by its address
+  std::vector<std::uint32_t> incarnations;       ///< of all processes
+};
+
 struct membership {
   options settings;
   std::unique_ptr<store> rendezvous;  ///< says which process of how many this is
@@ -25,10 +31,10 @@ struct membership {
   /// For people to read.
   std::string named_provider() const { return provider.empty() ? "default" : provider; }
   std::vector<fabric::network_interface> interfaces;  ///< by which other nodes may reach it; all empty: by the address
-  /// An endpoint that has not been started. Null: `open_network` makes one that takes messages of the options' eager
-  /// limit, and is called only where the memory of one node does not reach every process of the job.
+  /// An endpoint that has not been started. Null: `open_network` makes those of a plan, which take messages of the
+  /// options' eager limit, and is called only where the memory of one node does not reach every process of the job.
   std::unique_ptr<fabric::transport> network;
-  std::function<std::unique_ptr<fabric::transport>(const options& agreed)> open_network;
+  std::function<std::unique_ptr<fabric::transport>(const options& agreed, const network_plan& plan)> open_network;
   std::string switches;   ///< above this process's node: topology::switches_by_slurm; empty: not known
   std::uint64_t job = 0;  ///< the same for all processes of the job
   std::string secret;     ///< likewise; control connections prove that they know it

@@ -115,7 +115,7 @@ class process {
   /// Tells the others where this process is, and process 0 what holds for all; what they tell. Throws
   /// errc::incompatible for one that uses another provider.
   std::vector<fabric::process_record> exchange_records(const membership& member, int door, clock::time_point deadline);
-  /// Where processes are on several nodes: by which interface each is reached (process_interfaces.cpp). Throws where
+  /// Where processes are on several nodes: by which interfaces each is reached (process_interfaces.cpp). Throws where
   /// one is not, or by a provider of one node.
   void settle_interfaces(std::vector<fabric::process_record>& records, clock::time_point deadline);
   void open_monitor();
@@ -134,7 +134,10 @@ class process {
   /// Gives `roads` the node's memory, and the network where that does not reach all, which is then opened; by all
   /// processes or by none. The addresses of all endpoints, by process: empty where none is needed.
   std::vector<fabric::address> open_roads(membership& member, fabric::node_transport& roads,
-                                          clock::time_point deadline);
+                                          std::span<const fabric::process_record> records, clock::time_point deadline);
+  /// Where there are several links between hosts: those by which all processes reach each other are used from now on
+  /// (process_interfaces.cpp). Process 0 warns of others.
+  void settle_links(clock::time_point deadline);
   /// Whether the processes of this node can read each other's memory.
   bool reads_on_node() const noexcept;
   /// Tells the other nodes whether the processes of this one do; the world's boards are those of who does. Blocks until
@@ -184,7 +187,8 @@ class process {
   int workers_ = 1;
   std::vector<topology::cpu_set> worker_cpus_;
   std::vector<int> nodes_;
-  std::vector<std::string> hosts_;  ///< of each process: its host's name
+  std::vector<std::string> hosts_;                ///< of each process: its host's name
+  std::vector<fabric::network_interface> links_;  ///< by which other nodes reach this process, side by side
   std::vector<bool> reading_;
   std::vector<topology::network_place> places_;
   std::once_flag machine_found_;

@@ -52,6 +52,10 @@ class messenger final : public pollable {
   void connect(std::span<const address> endpoints, clock::time_point deadline,
                const std::function<void()>& interrupted = {});
 
+  /// See transport::links_in_contact and keep_links; once connected, which others may not be yet.
+  std::uint32_t links_in_contact();
+  void keep_links(std::uint32_t kept);
+
   /// Makes a rank of a communicator known. Messages for it that came earlier are kept. A rank joins the communicators
   /// of one leader in the order of their counters (see group): of those that it has passed over nothing is kept. Throws
   /// errc::invalid_argument where it has left this one.

@@ -6,6 +6,7 @@
 //   b  eth0 10.7.0.2/16  docker0 172.17.0.1/16      eth0's subnet holds the most processes of other hosts: taken
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct network_interface {
   std::string address;         ///< numeric
   int prefix = 0;              ///< bits of the address that name its subnet
   bool default_route = false;  ///< what has no other way goes out here
+  std::uint32_t speed = 0;     ///< Mbit/s, as the system says; 0: it does not
 
   bool operator==(const network_interface&) const = default;
 };
@@ -56,5 +58,14 @@ struct interface_choice {
 /// that no other node has, the one whose subnet the most processes of other nodes are in, then the one with the default
 /// route, then the first. Throws errc::invalid_argument that names a host with none.
 std::vector<interface_choice> choose_interfaces(const std::vector<interface_owner>& all);
+
+/// The interfaces that each process uses side by side, of which those of one place are of one subnet: first that of
+/// `choose_interfaces`; where that is of one subnet for all, then the others, subnet by subnet, of the subnets that all
+/// processes are in. An interface is there once, and none that is less than half as fast as the first. `endpoints` says
+/// how many there are, by turns where that is more; 0: one on each. Throws as above.
+std::vector<std::vector<network_interface>> choose_links(const std::vector<interface_owner>& all, int endpoints);
+
+/// Whether the interface of that name is there, is up and has a carrier. Does not block.
+bool is_running(const std::string& name);
 
 }  // namespace weft::fabric

@@ -56,6 +56,8 @@ class node_transport final : public transport {
   void cancel(transfer& context) override;
   std::vector<std::uint64_t> connection_ends() const override;
   void cut(int peer, std::uint64_t their_end) noexcept override;
+  std::uint32_t links_in_contact() const override { return uses_outside_ ? outside_->links_in_contact() : 1; }
+  void keep_links(std::uint32_t kept) override;
   bool is_near(int peer) const noexcept override { return near(peer) != nullptr; }
   std::size_t poll(receiver& to) override;
 

@@ -44,10 +44,12 @@ class receiver {
   virtual void done(transfer& ended, std::size_t bytes, std::error_code error) = 0;
   /// A frame that was injected is lost; to which peer, the provider does not say.
   virtual void dropped() {}
+  /// The connection with that peer has failed, and frames that were sent to it, or by it, may be lost.
+  virtual void broken(int /*peer*/, std::error_code /*error*/) {}
 };
 
 /// What a transport can do; fixed once it is made, but for `inject` and `receives`, which may be more once it has been
-/// started.
+/// started, and `links` (`transport::keep_links`).
 struct transport_limits {
   std::string provider;             ///< as `--provider` names it
   std::size_t inject = 0;           ///< largest frame that `inject` takes, bytes
@@ -56,6 +58,7 @@ struct transport_limits {
   std::uint64_t tag_mask = 0;       ///< the bits of a payload tag that reach the other side
   std::size_t receives = SIZE_MAX;  ///< payload receives that may be posted at a time
   bool in_turn = false;             ///< payloads to one peer pass one after the other, in the order of the posts
+  std::size_t links = 1;            ///< by so many payloads to one peer pass side by side
 };
 
 using address = std::vector<std::byte>;
@@ -111,6 +114,12 @@ class transport {
   /// end in no other way while its sender lives, since it cannot be cancelled. `their_end` is what that peer's
   /// `connection_ends` says of this endpoint, 0 if it has not said it. Where nothing can be broken this has no effect.
   virtual void cut([[maybe_unused]] int peer, [[maybe_unused]] std::uint64_t their_end) noexcept {}
+
+  /// Where there are several links to the peers (joined_links.hpp): those, a bit each, by which all peers have been
+  /// heard that were sent a frame or have sent one, until `keep_links`.
+  virtual std::uint32_t links_in_contact() const { return 1; }
+  /// From now on these are used side by side, the same in all processes of the job, and no others. Before any payload.
+  virtual void keep_links(std::uint32_t /*kept*/) {}
 
   /// Reports what has happened since to `to` and returns how many events that were; 0 is nothing.
   virtual std::size_t poll(receiver& to) = 0;

@@ -6,6 +6,7 @@
 //   a connection ends, or a process (pidfd), or is silent on this host   -> lost, flooded over every control connection
 //   a process on another host is silent: the network may have fallen apart        -> a vote of all
 //   it is stopped or a debugger has it, as its host's other processes say         -> nothing, as long as that lasts
+//   it is silent, and has another address      -> one more connection, by that: silent is who is not heard on any
 //   a watched process is lost or has left                       -> watch the next living one after it instead
 //
 // A new connection first repeats all that its process knows, so what one survivor knows every survivor will know,
@@ -46,7 +47,7 @@ class monitor {
   monitor(const monitor&) = delete;
   monitor& operator=(const monitor&) = delete;
 
-  /// Where this monitor listens, "ip:port": goes into this process's record.
+  /// Where this monitor listens, "ip:port", with spaces between several: goes into this process's record.
   const std::string& control_address() const noexcept;
 
   /// Begins to watch, as process `process` of those in `all`. Every process of the job calls it once with the same
@@ -97,7 +98,7 @@ class monitor {
   const job_news& news_about(int process) const;
 
   monitor_options options_;
-  file_descriptor listener_;
+  std::vector<file_descriptor> listeners_;  // of the addresses in their order
   std::string control_address_;
   std::unique_ptr<bell> bell_;
   std::unique_ptr<watch> watch_;  // the thread, and everything that it needs

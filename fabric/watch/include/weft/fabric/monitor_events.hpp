@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace weft::fabric {
 
@@ -14,7 +15,10 @@ namespace weft::fabric {
 inline constexpr std::size_t longest_note = 1024;
 
 struct monitor_options {
-  std::string address = "127.0.0.1";              ///< the local IP address, numeric, that the other processes can reach
+  std::string address = "127.0.0.1";  ///< the local IP address, numeric, that the other processes can reach
+  /// Others by which they can, if not by that one. Each on an interface of its own: while one is down the watch goes on
+  /// by another.
+  std::vector<std::string> more_addresses = {};
   std::chrono::milliseconds peer_timeout{5'000};  ///< silence of a peer that counts as its loss
   std::chrono::milliseconds heartbeat{500};       ///< how often to say that one lives; at most a tenth of the above
   bool joining = false;  ///< nobody leaves in order before `monitor::all_joined`: an end is soon a loss
