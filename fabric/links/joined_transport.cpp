@@ -55,6 +55,7 @@ void joined_transport::limit() {
   limits_.frame -= sizeof(link_header);
   limits_.inject = std::min(longest_injected, limits_.frame);
   limits_.links = used_.size();
+  limits_.in_turn = false;  // one may have to wait for the word by which link it is to come
 }
 
 /// Those of the links, each behind its length.

@@ -50,7 +50,7 @@ std::size_t engine::next_departing(const departure& leaving) noexcept {
 bool engine::may_leave(const peer& to, const departure& leaving, std::size_t bytes) const noexcept {
   if (!network_->limits().in_turn || to.road != message_counts::network || to.departing == 0) return true;
   const bool is_next = to.next.empty() || leaving.turn <= to.next.front().turn;
-  return is_next && to.departing + bytes <= settings_.piece * network_->limits().links;
+  return is_next && to.departing + bytes <= settings_.piece;
 }
 
 void engine::wait_for_turn(peer& to, departure& leaving) noexcept {
