@@ -62,8 +62,8 @@ TEST_CASE("where payloads pass in turn, a message's pieces go before those of me
   const std::vector<std::uint64_t>& tags = job.link(0).sent_payloads;
   REQUIRE(tags.size() == 18);
   const auto message_of = [](std::uint64_t tag) { return static_cast<std::uint32_t>(tag); };  // its piece is above
-  const bool whole = std::ranges::all_of(
-      tags.begin(), tags.begin() + 6, [&](std::uint64_t tag) { return message_of(tag) == message_of(tags[0]); });
+  const bool whole = std::ranges::all_of(tags.begin(), tags.begin() + 6,
+                                         [&](std::uint64_t tag) { return message_of(tag) == message_of(tags[0]); });
   CHECK(whole == in_turn);
 }
 
