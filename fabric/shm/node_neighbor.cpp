@@ -117,15 +117,12 @@ bool node_neighbor::send(std::uint64_t tag, std::span<const std::byte> bytes, tr
   return true;
 }
 
-/// One that is alone goes by the faster road. Behind others it is read: its reader is busy with those, and who copies
-/// nothing leaves the time to what comes the other way.
+/// By the faster road, which is known from those that were alone. Behind others, and while some come the other way, it
+/// is read: then both processes copy all the time, and this way each byte once.
 void node_neighbor::choose_road(moving_transfer& payload) {
-  if (!leaving_.empty()) {
-    payload.read_alone = true;
-  } else if (payload.bytes >= faster_road::shortest) {
-    payload.read_alone = !road_.by_parts();
-    payload.address = nanoseconds_now();
-  }
+  const bool is_alone = leaving_.empty(), is_long = payload.bytes >= faster_road::shortest;
+  payload.read_alone = (is_long && !road_.by_parts()) || (!is_alone && !landing_.empty());
+  if (is_alone && is_long) payload.address = nanoseconds_now();
 }
 
 bool node_neighbor::send_at_once(moving_transfer& payload) {

@@ -106,6 +106,32 @@ TEST_CASE("that a provider refused something long ago says nothing of what it re
   CHECK(receive.failure == nullptr);
 }
 
+TEST_CASE("a process of the node whose ring is full for long is not suspected", "[messenger][failures]") {
+  weft::manual_clock time;
+  job_shape shape;
+  shape.on_node = true;
+  shape.settings.eager_limit = 256;
+  shape.settings.time = &time;
+  messenger_job job(shape);
+  const auto world = job.world();
+  const std::size_t size = GENERATE(10, 5000);
+  auto& send = job.sends.emplace_back(*world[0], 1, 1, pattern(size, 1));
+  auto& receive = job.receives.emplace_back(*world[1], 0, 1, size);
+  job[1].post(receive);
+  job.link(0).refusing = true;
+  job[0].post(send);
+  for (auto passed = std::chrono::milliseconds(0); passed < 2 * shape.settings.refusal_limit;
+       passed += std::chrono::milliseconds(500)) {
+    time.advance(std::chrono::milliseconds(500));
+    job.settle();
+  }
+  CHECK(job.suspicions.empty());
+  job.link(0).refusing = false;
+  job.settle();
+  CHECK(receive.done);
+  CHECK(receive.failure == nullptr);
+}
+
 TEST_CASE("an injected frame that is lost on the way to a living process becomes an error soon",
           "[messenger][failures]") {
   job_shape shape;
