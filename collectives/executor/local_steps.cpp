@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <string>
 #include <weft/executor/execution.hpp>
 #include <weft/fabric/process_memory.hpp>

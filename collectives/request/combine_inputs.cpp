@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <weft/request.hpp>
 #include <weft/request/aligned_bytes.hpp>
@@ -97,9 +96,9 @@ void combine(const user_function& by, std::span<const void*> sources, void* targ
   const std::size_t most = between.size() / element_bytes;
   for (std::size_t first = 0; first < count; first += most) {
     const std::size_t some = std::min(most, count - first), offset = first * element_bytes;
-    std::memcpy(between.data(), static_cast<const std::byte*>(last) + offset, some * element_bytes);
+    copy_bytes(between.data(), static_cast<const std::byte*>(last) + offset, some * element_bytes);
     combine_others(by, sources, between.data(), offset, some);
-    std::memcpy(static_cast<std::byte*>(target) + offset, between.data(), some * element_bytes);
+    copy_bytes(static_cast<std::byte*>(target) + offset, between.data(), some * element_bytes);
   }
 }
 

@@ -122,8 +122,7 @@ void joined_transport::frame_done(kept_frame& ended, std::error_code error) {
   ended.waiting = !over;
   if (!give_up(ended.peer, ended.link)) return broken(ended.peer, error);
   if (over) return;
-  to(ended.peer).unsent.push_back(&ended);
-  want_flush(ended.peer);
+  wait_to_leave(ended);
 }
 
 void joined_transport::departed(moving_payload& ended, std::error_code error) {

@@ -45,10 +45,8 @@ bool joined_transport::give_up(int peer, int number) {
       copy.bytes.assign(whole.begin(), whole.end());
       std::exchange(each, &copy)->over = true;
     }
-    each->waiting = true;
-    there.unsent.push_back(each);
+    wait_to_leave(*each);
   }
-  want_flush(peer);
   for (moving_payload* const each : there.landing)
     if (each->posted && each->link == number) link(number)->cancel(*each);
   link(number)->cut(peer, there.their_ends[static_cast<std::size_t>(number)]);

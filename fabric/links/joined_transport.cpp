@@ -167,10 +167,30 @@ bool joined_transport::transmit(kept_frame& frame) {
   return false;
 }
 
+/// The next one to that peer, kept until it has been taken.
+kept_frame& joined_transport::keep_frame(int peer, link_word word, int about, std::span<const std::byte> body) {
+  partner& there = to(peer);
+  kept_frame& made = make_frame(peer, word, about, there.next, body);
+  try {
+    there.kept.push_back(&made);
+  } catch (...) {
+    drop(made);
+    throw;
+  }
+  ++there.next;
+  return made;
+}
+
+void joined_transport::wait_to_leave(kept_frame& frame) {
+  frame.waiting = true;
+  to(frame.peer).unsent.push_back(&frame);
+  want_flush(frame.peer);
+}
+
 bool joined_transport::inject(int peer, std::span<const std::byte> frame) {
   partner& there = to(peer);
   if (!there.greeted) greet(peer);
-  kept_frame& made = make_frame(peer, link_word::carried, 0, there.next, frame);
+  kept_frame& made = keep_frame(peer, link_word::carried, 0, frame);
   const auto undo = [&] {
     if (there.kept.back() != &made) return false;  // another one has come behind it
     there.kept.pop_back();
@@ -179,13 +199,6 @@ bool joined_transport::inject(int peer, std::span<const std::byte> frame) {
     return true;
   };
   try {
-    there.kept.push_back(&made);
-  } catch (...) {
-    drop(made);
-    throw;
-  }
-  ++there.next;
-  try {
     if (transmit(made)) [[likely]]
       return true;
   } catch (...) {
@@ -193,9 +206,7 @@ bool joined_transport::inject(int peer, std::span<const std::byte> frame) {
     throw;
   }
   if (undo()) return false;
-  made.waiting = true;
-  there.unsent.push_back(&made);
-  want_flush(peer);
+  wait_to_leave(made);
   return true;
 }
 
@@ -207,19 +218,8 @@ bool joined_transport::send(int peer, std::span<const std::byte> frame, transfer
 }
 
 void joined_transport::say(int peer, link_word word, int about, std::uint64_t tag) {
-  partner& there = to(peer);
   const tag_body body{tag};
-  kept_frame& made = make_frame(peer, word, about, there.next, std::as_bytes(std::span(&body, 1)));
-  try {
-    there.kept.push_back(&made);
-  } catch (...) {
-    drop(made);
-    throw;
-  }
-  ++there.next;
-  made.waiting = true;
-  there.unsent.push_back(&made);
-  want_flush(peer);
+  wait_to_leave(keep_frame(peer, word, about, std::as_bytes(std::span(&body, 1))));
 }
 
 void joined_transport::greet(int peer) {
@@ -416,7 +416,7 @@ void joined_transport::keep_links(std::uint32_t kept) {
   limit();
   for (partner& each : partners_) each.live = kept_;
   for (const int by : used_) {
-    const std::vector<std::uint64_t> ends = link(by)->connection_ends();
+    const std::vector<std::uint64_t> ends = link(by)->settle_connections();
     for (int peer = settings_.process + 1; peer < std::ssize(ends); ++peer)
       if (const std::uint64_t end = ends[static_cast<std::size_t>(peer)]; end != 0 && to(peer).greeted)
         say(peer, link_word::named, by, end);

@@ -2,7 +2,6 @@
 #include "loopback_mailbox.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <utility>

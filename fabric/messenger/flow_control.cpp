@@ -104,7 +104,7 @@ std::string flow_control::missing() const {
 }
 
 void flow_control::name_connections() {
-  const std::vector<std::uint64_t> ends = network_.connection_ends();
+  const std::vector<std::uint64_t> ends = network_.settle_connections();
   for (std::size_t i = static_cast<std::size_t>(settings_.process) + 1; i < ends.size(); ++i) {
     if (ends[i] == 0) continue;
     header name;

@@ -89,7 +89,7 @@ class libfabric_transport final : public transport {
     fi_cancel(&endpoint_.payloads()->fid, &context);
   }
 
-  std::vector<std::uint64_t> connection_ends() const override {
+  std::vector<std::uint64_t> settle_connections() override {
     if (!speaks_ip()) return {};
     const std::vector<std::uint32_t> frames = names_of_connections_to(all(&libfabric_endpoint::frames_of));
     const std::vector<address> others = all(&libfabric_endpoint::payloads_of);

@@ -97,8 +97,8 @@ void node_transport::cancel(transfer& context) {
   if (uses_outside_) outside_->cancel(context);
 }
 
-std::vector<std::uint64_t> node_transport::connection_ends() const {
-  return uses_outside_ ? outside_->connection_ends() : std::vector<std::uint64_t>{};
+std::vector<std::uint64_t> node_transport::settle_connections() {
+  return uses_outside_ ? outside_->settle_connections() : std::vector<std::uint64_t>{};
 }
 
 void node_transport::cut(int peer, std::uint64_t their_end) noexcept {

@@ -200,7 +200,7 @@ TEST_CASE("what a cut connection was bringing ends, and nothing of it lands late
     poll_receiver(std::chrono::milliseconds(100));
     REQUIRE(receiving.seen.of(in) == nullptr);  // too late for that
 
-    receiving.link->cut(1 - receiver, sending.link->connection_ends()[static_cast<std::size_t>(receiver)]);
+    receiving.link->cut(1 - receiver, sending.link->settle_connections()[static_cast<std::size_t>(receiver)]);
     until([&] { return receiving.poll(), receiving.seen.of(in) != nullptr; }, "the end of the receive");
     CHECK(receiving.seen.of(in)->error);
     const bytes landed = memory;

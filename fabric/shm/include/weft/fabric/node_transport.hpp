@@ -54,7 +54,7 @@ class node_transport final : public transport {
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, transfer& context) override;
   bool receive_payload(int peer, std::uint64_t tag, std::span<std::byte> bytes, transfer& context) override;
   void cancel(transfer& context) override;
-  std::vector<std::uint64_t> connection_ends() const override;
+  std::vector<std::uint64_t> settle_connections() override;
   void cut(int peer, std::uint64_t their_end) noexcept override;
   std::uint32_t links_in_contact() const override { return uses_outside_ ? outside_->links_in_contact() : 1; }
   void keep_links(std::uint32_t kept) override;

@@ -106,13 +106,13 @@ class transport {
   /// if nothing had been asked where the payload was quicker.
   virtual void cancel(transfer& context) = 0;
 
-  /// What each peer has to know for its `cut` of the connection that this endpoint opened to it, by peer; 0: nothing.
-  /// Asked once the connections stand.
-  virtual std::vector<std::uint64_t> connection_ends() const { return {}; }
+  /// Once the connections stand: does with them what could not be done before. Returns what each peer has to know for
+  /// its `cut` of the one that this endpoint opened to it, by peer; 0: nothing.
+  virtual std::vector<std::uint64_t> settle_connections() { return {}; }
   /// Breaks the connection with a peer that is lost but may be alive, where there is one that can be broken: its
   /// transfers in flight then end by `done` within a few polls. A posted receive that a payload has begun to fill can
   /// end in no other way while its sender lives, since it cannot be cancelled. `their_end` is what that peer's
-  /// `connection_ends` says of this endpoint, 0 if it has not said it. Where nothing can be broken this has no effect.
+  /// `settle_connections` says of this endpoint, 0 if it has not said it. Where nothing can be broken this has no effect.
   virtual void cut([[maybe_unused]] int peer, [[maybe_unused]] std::uint64_t their_end) noexcept {}
 
   /// Where there are several links to the peers (joined_links.hpp): those, a bit each, by which all peers have been
