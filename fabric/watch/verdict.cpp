@@ -29,7 +29,7 @@ void verdict::hear(hearing around, time_point now) {
 bool verdict::take(int from, std::uint64_t sequence, std::span<const std::byte> said, time_point now) {
   heard_vote& known = heard_[index(from)];
   if (over_ || from == self_ || sequence <= known.sequence || !goes_on(from)) return false;
-  known = {sequence, now, decode_vote(said, processes())};
+  known = {sequence, open_ && fresh(from) ? known.first : now, now, decode_vote(said, processes())};
   advance(now);
   return true;
 }
@@ -45,7 +45,10 @@ void verdict::postpone(clock::duration time) {
   ballot_begun_ += time;
   next_look_ += time;
   for (heard_vote& each : heard_)
-    if (each.sequence > 0) each.when += time;
+    if (each.sequence > 0) {
+      each.first += time;
+      each.when += time;
+    }
 }
 
 std::vector<verdict::numbered_vote> verdict::everything() const {
@@ -232,12 +235,24 @@ void verdict::propose(time_point now) {
   for (int process = 0; process < processes(); ++process)
     if (lives(process) && heard[index(process)] && !promised[index(process)] && !held(process, now))
       return;  // its promise will come
+  if (may_hear_again(promised, now)) return;
   set chosen = choose(promised, now);
   if (chosen == own_.members) return;  // they hear each other again
   own_.accepted = own_.promised;
   own_.chosen = std::move(chosen);
   say(false);
   advance(now);  // it may be decided already
+}
+
+/// Whether some say that they do not hear one that has only begun to speak in this vote: it may have been held until
+/// now, and they would take that back.
+bool verdict::may_hear_again(const set& some, time_point now) const {
+  for (int process = 0; process < processes(); ++process) {
+    if (!some[index(process)] || process == self_) continue;
+    for (const int other : said_by(process).around.silent)
+      if (some[index(other)] && other != self_ && now < heard_[index(other)].first + heartbeat_) return true;
+  }
+  return false;
 }
 
 /// What may have been decided stays so; else those that have promised go on, and those that cannot because they are

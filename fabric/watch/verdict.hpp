@@ -12,8 +12,9 @@
 //
 // Who promises has heard the proposer and was heard by it, by whatever way: only those who can talk in both directions
 // go on together. Of two among them whose own connection is dead, one goes too: the one of more such connections, else
-// the higher. A process gives itself up where all that are heard have spoken and are too few, and where there is no
-// verdict after as long as a silent process is waited for.
+// the higher. Who begins to speak late in a vote may have been held until then: that others do not hear it counts once
+// they have had a heartbeat to hear it. A process gives itself up where all that are heard have spoken and are too few,
+// and where there is no verdict after as long as a silent process is waited for.
 //
 // Whom something holds is silent, too, but another process of its host says so: that one is waited for in its place,
 // and the held one goes on, whatever is decided. It still counts: more than half of all have to speak.
@@ -100,7 +101,8 @@ class verdict {
 
   struct heard_vote {
     std::uint64_t sequence = 0;
-    time_point when = time_point::min();
+    time_point first = time_point::min();  // in the latest vote in which it spoke
+    time_point when = time_point::min();   // its latest word
     vote said;
   };
 
@@ -125,6 +127,7 @@ class verdict {
   void lead(time_point now);
   bool my_turn(time_point now) const;
   void propose(time_point now);
+  bool may_hear_again(const set& some, time_point now) const;
   set choose(const set& promised, time_point now) const;
   void remove_deaf(set& some, time_point now) const;
   set heard_by(const set& some) const;

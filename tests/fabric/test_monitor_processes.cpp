@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <sstream>
 #include <thread>
 #include <weft/fabric/monitor.hpp>
 
@@ -148,9 +149,11 @@ std::vector<child> start_job(int processes, const weft::fabric::monitor_options&
 template <class LetGo>
 void expect_no_loss(const std::vector<child>& job, std::size_t held, std::chrono::milliseconds time, LetGo let_go) {
   const auto expect_silence = [&](std::chrono::milliseconds most) {
+    std::ostringstream all;
     for (const child& one : job)
-      if (const auto said = one.next(most))
-        FAIL("process " << said->by << " said: " << said->kind << " " << said->text);
+      while (const auto said = one.next(all.str().empty() ? most : 500ms))
+        all << "process " << said->by << " said: " << said->kind << " " << said->text << "\n";
+    if (!all.str().empty()) FAIL(all.str());
   };
   std::this_thread::sleep_for(time);
   expect_silence(0ms);

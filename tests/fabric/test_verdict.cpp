@@ -144,6 +144,47 @@ TEST_CASE("who is held goes on, whoever else is given up, and however late its h
   }
 }
 
+TEST_CASE("who begins to speak late in a vote is given up by nobody who could not have heard it yet", "[verdict]") {
+  using namespace weft::fabric;
+  constexpr int processes = 5;
+  const auto at = [](std::chrono::milliseconds time) { return verdict::time_point(10s) + time; };
+  verdict part({.self = 0,
+                .processes = processes,
+                .timeout = simulated_network::timeout,
+                .heartbeat = simulated_network::heartbeat,
+                .flood = [](std::uint64_t, std::span<const std::byte>) {}});
+  vote said{.members = std::vector<bool>(processes, true), .around = {{0, 1, 2, 3, 4}, {}, {}}};
+  std::uint64_t sequence = 0;
+  const auto says = [&](int from, std::vector<int> silent, std::chrono::milliseconds when) {
+    said.around.silent = std::move(silent);
+    REQUIRE(part.take(from, ++sequence, encode(said), at(when)));
+  };
+  part.hear({{1, 2, 3, 4}, {}, {}}, at(0ms));
+  says(1, {4}, 0ms);
+  for (const int other : {2, 3}) says(other, {}, 1ms);
+  REQUIRE(part.open());
+  part.hear({{1, 2, 3, 4}, {}, {}}, at(200ms));
+  said.promised = {1, 0};
+  says(1, {4}, 205ms);
+  for (const int other : {2, 3}) says(other, {}, 205ms);
+  part.hear({{1, 2, 3, 4}, {}, {}}, at(300ms));  // 4 is heard, and has still to speak
+  says(4, {}, 310ms);
+  part.hear({{1, 2, 3, 4}, {}, {}}, at(390ms));
+  SECTION("it is heard now") {
+    says(1, {}, 395ms);
+    CHECK_FALSE(part.open());
+  }
+  SECTION("it is not heard on that connection for a heartbeat more") {
+    part.hear({{1, 2, 3, 4}, {}, {}}, at(415ms));
+    said.accepted = {1, 0};
+    said.chosen = {true, true, true, true, false};
+    for (const int other : {2, 3}) says(other, {}, 420ms);
+    CHECK_FALSE(part.goes_on(4));
+  }
+  CHECK(part.goes_on(1));
+  CHECK(part.verdicts() == (part.goes_on(4) ? 0 : 1));
+}
+
 TEST_CASE("where one pair cannot talk the higher one goes", "[verdict]") {
   const std::uint64_t seed = weft_test::test_seed();
   std::printf("pairs: WEFT_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
