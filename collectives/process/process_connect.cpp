@@ -283,7 +283,7 @@ fabric::messenger_settings process::messenger_settings_for(const membership& mem
   for (const fabric::process_record& each : records)
     how.incarnations.push_back(static_cast<std::uint16_t>(each.incarnation));
   how.eager_limit = settings_.eager_limit;
-  how.credit = settings_.credit;
+  how.credit = std::min(settings_.credit, fabric::traits_of(member.provider).credit);
   how.unexpected_limit = settings_.unexpected_limit;
   how.send_buffer_limit = settings_.send_buffer_limit;
   how.piece = settings_.piece;

@@ -29,6 +29,7 @@ constexpr provider_traits tried[] = {
      .late_option = true,
      .harm = "can hang the survivors when a process dies"},
     {.name = "udp;ofi_rxd",
+     .credit = 256 << 10,
      .warning = "udp;ofi_rxd ends the process on stray packets and truncates in silence: for experiments only"},
     {.name = "sockets", .warning = "sockets is slow and has left libfabric 2: for experiments only"},
 };
