@@ -50,7 +50,7 @@ constexpr std::chrono::seconds contact_time{2};
 
 void process::settle_links(clock::time_point deadline) {
   if (arena_ != nullptr && std::ssize(arena_->processes()) == rendezvous_->processes()) return;
-  if (links_.size() < 2) return;
+  if (links_.size() < 2 || rendezvous_->processes() == 1) return;
   const std::uint32_t all = (1u << links_.size()) - 1;
   const auto limit = std::min(deadline, steady_clock_source().now() + contact_time);
   for (backoff pause; messages_->links_in_contact() != all && steady_clock_source().now() < limit;) {

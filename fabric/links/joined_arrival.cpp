@@ -68,6 +68,7 @@ void joined_transport::take_expected(partner& there, std::uint32_t expected) noe
 void joined_transport::take_greeting(int peer, int by, bool asks) {
   partner& there = to(peer);
   if (asks) {
+    if (used_.size() > 1 && !is_live(there, by)) return;
     there.to_answer |= 1u << by;
     return want_flush(peer);
   }

@@ -34,6 +34,7 @@ bool joined_transport::give_up(int peer, int number) {
   const std::uint32_t rest = there.live & ~(1u << number);
   if (rest == 0 || there.lost) return false;
   there.live = rest;
+  for (std::uint32_t* const greetings : {&there.to_ask, &there.to_answer, &there.asked}) *greetings &= rest;
   if (settings_.given_up) settings_.given_up(peer, number);
   say(peer, link_word::given_up, number);
   // Frames, but for those that wait already: a link that has one still may never give it back, so a copy goes.
@@ -101,14 +102,33 @@ void joined_transport::look_at_progress(int peer, clock::time_point now) {
     if ((silent >> each & 1) != 0) give_up(peer, each);
 }
 
+joined_transport::posting joined_transport::post_or_break(moving_payload& payload, int by) {
+  const int peer = payload.peer;
+  try {
+    return post(payload, by);
+  } catch (const error& failure) {
+    broken(peer, failure.code());
+    return posting::gone;
+  }
+}
+
 /// Those that wait for a link. What is to land goes first, since nothing may be sent that is not expected.
 void joined_transport::move_payloads() {
   for (std::size_t i = 0; i < moving_.size();) {
     moving_payload& payload = *moving_[i];
     partner& there = to(payload.peer);
+    if (there.lost) {
+      end(payload, 0, std::make_error_code(std::errc::connection_aborted));
+      continue;
+    }
     const bool lands = payload.is == carried::what::landing;
     const int by = lands ? link_of(there.live, payload.tag) : std::exchange(payload.wanted, -1);
-    const posting result = post(payload, by);
+    // A payload whose link has been given up since waits until its receiver names another.
+    const posting result = lands || is_live(there, by) ? post_or_break(payload, by) : posting::gone;
+    if (there.lost) {  // and its idle payloads are gone
+      i = 0;
+      continue;
+    }
     if (result == posting::refused) {
       if (!lands) payload.wanted = by;
       ++i;

@@ -96,7 +96,9 @@ void joined_transport::start(std::span<const address> peers, std::size_t receive
 kept_frame& joined_transport::make_frame(int peer, link_word word, int about, std::uint32_t sequence,
                                          std::span<const std::byte> body) {
   const std::size_t size = sizeof(link_header) + body.size();
-  kept_frame& made = (size <= short_frame ? short_frames_ : long_frames_).take();
+  const bool is_long = size > short_frame;
+  kept_frame& made = (is_long ? long_frames_ : short_frames_).take();
+  made.is_long = is_long;
   try {
     made.bytes.resize(size);
   } catch (...) {
@@ -120,7 +122,7 @@ kept_frame& joined_transport::make_frame(int peer, link_word word, int about, st
 }
 
 void joined_transport::drop(kept_frame& unneeded) noexcept {
-  (unneeded.bytes.size() <= short_frame ? short_frames_ : long_frames_).give_back(unneeded);
+  (unneeded.is_long ? long_frames_ : short_frames_).give_back(unneeded);
 }
 
 int joined_transport::least_busy(const partner& there) const noexcept {
@@ -202,7 +204,7 @@ bool joined_transport::inject(int peer, std::span<const std::byte> frame) {
     if (transmit(made)) [[likely]]
       return true;
   } catch (...) {
-    undo();
+    if (!undo()) wait_to_leave(made);
     throw;
   }
   if (undo()) return false;
@@ -272,7 +274,11 @@ bool joined_transport::flush(int peer) {
 void joined_transport::flush() {
   for (const int peer : std::exchange(unflushed_, {})) {
     flush_wanted_[static_cast<std::size_t>(peer)] = false;
-    if (!to(peer).lost && !flush(peer)) want_flush(peer);
+    try {
+      if (!to(peer).lost && !flush(peer)) want_flush(peer);
+    } catch (const error& failure) {
+      broken(peer, failure.code());
+    }
   }
 }
 
@@ -288,6 +294,14 @@ void joined_transport::begin(moving_payload& payload, carried::what is, int peer
   payload.bytes = bytes;
   moving_payload* const named = &payload;
   std::memcpy(user.provider_space, &named, sizeof named);
+  ++underway_;
+}
+
+/// One that no link has taken.
+void joined_transport::forget(moving_payload& payload) noexcept {
+  std::memset(payload.user->provider_space, 0, sizeof(moving_payload*));
+  --underway_;
+  payloads_.give_back(payload);
 }
 
 joined_transport::posting joined_transport::post(moving_payload& payload, int by) {
@@ -304,15 +318,26 @@ joined_transport::posting joined_transport::post(moving_payload& payload, int by
   return result;
 }
 
+/// A new one, which is forgotten where it is refused, or the last link fails.
+joined_transport::posting joined_transport::try_to_post(moving_payload& payload, int by) {
+  if (!is_live(to(payload.peer), by)) return posting::gone;
+  try {
+    const posting result = post(payload, by);
+    if (result == posting::refused) forget(payload);
+    return result;
+  } catch (...) {
+    forget(payload);
+    throw;
+  }
+}
+
 /// Its user is told with the next poll's end.
 void joined_transport::end(moving_payload& payload, std::size_t bytes, std::error_code error) noexcept {
   partner& there = to(payload.peer);
   std::erase(payload.is == carried::what::landing ? there.landing : there.departing, &payload);
   std::erase(moving_, &payload);
-  std::memset(payload.user->provider_space, 0, sizeof(moving_payload*));
   ended_.push_back({payload.user, bytes, error});
-  --underway_;
-  payloads_.give_back(payload);
+  forget(payload);
 }
 
 /// So that nothing has to be allocated where it ends, or has to move.
@@ -320,7 +345,6 @@ void joined_transport::reserve_for_one(std::vector<moving_payload*>& among) {
   grow(among, among.size() + 1);
   grow(moving_, underway_ + 1);
   reserve_endings(1);
-  ++underway_;
 }
 
 void joined_transport::reserve_endings(std::size_t more) {
@@ -339,13 +363,7 @@ bool joined_transport::send_payload(int peer, std::uint64_t tag, std::span<const
   const auto told = there.elsewhere.find(tag);
   const int by = told != there.elsewhere.end() ? told->second : link_of(kept_, tag);
   // What was to take a link that is given up waits until its receiver says by which it is to come.
-  posting result = posting::gone;
-  if (told != there.elsewhere.end() || is_live(there, by)) result = post(made, by);
-  if (result == posting::refused) {
-    payloads_.give_back(made);
-    --underway_;
-    return false;
-  }
+  if (const posting result = try_to_post(made, by); result == posting::refused) return false;
   if (told != there.elsewhere.end()) there.elsewhere.erase(told);
   there.departing.push_back(&made);
   return true;
@@ -358,17 +376,10 @@ bool joined_transport::receive_payload(int peer, std::uint64_t tag, std::span<st
   context.receiving = true;
   begin(made, carried::what::landing, peer, tag, bytes.data(), bytes.size(), context);
   const int by = link_of(kept_, tag);
-  const posting result = is_live(there, by) ? post(made, by) : posting::gone;
-  if (result == posting::refused) {
-    payloads_.give_back(made);
-    --underway_;
-    return false;
-  }
+  const posting result = try_to_post(made, by);
+  if (result == posting::refused) return false;
   there.landing.push_back(&made);
-  if (result == posting::gone) {
-    moving_.push_back(&made);
-    move_payloads();
-  }
+  if (result == posting::gone) moving_.push_back(&made);  // the next poll moves it
   return true;
 }
 
@@ -378,7 +389,11 @@ void joined_transport::cancel(transfer& context) {
   if (payload == nullptr) return;  // it has ended
   payload->cancelled = true;
   if (payload->posted) return link(payload->link)->cancel(*payload);
+  const int peer = payload->peer;
+  const std::uint64_t tag = payload->tag;
+  const bool moved = payload->moved;
   end(*payload, 0, std::make_error_code(std::errc::operation_canceled));
+  if (moved && !to(peer).lost) say(peer, link_word::elsewhere, no_link, tag);
 }
 
 void joined_transport::cut(int peer, std::uint64_t) noexcept {

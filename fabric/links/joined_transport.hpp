@@ -77,6 +77,8 @@ class joined_transport final : public transport {
   posting post(moving_payload& payload, int by);
   void begin(moving_payload& payload, carried::what is, int peer, std::uint64_t tag, std::byte* data, std::size_t bytes,
              transfer& user) noexcept;
+  void forget(moving_payload& payload) noexcept;
+  posting try_to_post(moving_payload& payload, int by);
   void reserve_for_one(std::vector<moving_payload*>& among);
   void reserve_endings(std::size_t more);
   void end(moving_payload& payload, std::size_t bytes, std::error_code error) noexcept;
@@ -108,6 +110,7 @@ class joined_transport final : public transport {
   void look_at_links();
   void look_at_interfaces();
   void look_at_progress(int peer, clock::time_point now);
+  posting post_or_break(moving_payload& payload, int by);
   void move_payloads();
 
   std::vector<std::unique_ptr<transport>> links_;  // null: not kept

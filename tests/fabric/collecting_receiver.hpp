@@ -49,6 +49,7 @@ class collecting_receiver final : public weft::fabric::receiver {
   void done(weft::fabric::transfer& ended, std::size_t count, std::error_code error) override {
     endings.push_back({&ended, count, error});
   }
+  void broken(int peer, std::error_code) override { lost.push_back(peer); }
   const ending* of(const weft::fabric::transfer& which) const {
     for (const ending& one : endings) {
       if (one.which == &which) return &one;
@@ -66,6 +67,7 @@ class collecting_receiver final : public weft::fabric::receiver {
   std::vector<short_message> messages;
   std::vector<order_of> order;  ///< in which those came
   std::vector<ending> endings;
+  std::vector<int> lost;
 };
 
 /// Calls `step` until it says true; throws after `limit` (long enough for a loaded machine and sanitizers).

@@ -35,6 +35,7 @@ class counted_link final : public transport {
     return inner_->send(peer, frame, context);
   }
   bool send_payload(int peer, std::uint64_t tag, std::span<const std::byte> bytes, fabric::transfer& context) override {
+    if (counts_.fails) throw weft::error(weft::errc::provider_failed, "no route");
     ++counts_.payloads;
     return inner_->send_payload(peer, tag, bytes, context);
   }
@@ -139,6 +140,42 @@ TEST_CASE("a link whose provider fails is given up, and the errors of the last o
   CHECK(job.given_up == std::vector{0, 0});
   job.by_link[1].fails = true;
   CHECK_THROWS_AS(job.at[0].link->inject(1, pattern(40, 1)), weft::error);
+}
+
+TEST_CASE("where the last link fails while what others said is answered, that peer alone is lost", "[links]") {
+  pair job;
+  job.meet(3);
+  fabric::transfer in, out;
+  const bytes message = pattern(5000, 3);
+  bytes space(message.size());
+  REQUIRE(job.at[1].link->receive_payload(0, 5, space, in));
+  REQUIRE(job.at[0].link->send_payload(1, 5, message, out));
+  for (given& each : job.by_link) each.fails = true;  // what has landed cannot be said
+  until([&] { return job.at[1].poll(), !job.at[1].seen.lost.empty(); }, "the peer's loss");
+  CHECK(job.at[1].seen.lost == std::vector{0});
+  CHECK((space == message));
+}
+
+TEST_CASE("a payload that the last link refuses for good is its user's again", "[links]") {
+  pair job;
+  job.meet(3);
+  fabric::transfer in, out;
+  const bytes message = pattern(5000, 3);
+  bytes space(message.size());
+  for (given& each : job.by_link) each.fails = true;
+  // By their turns the first would take link 0, which is given up, and the second link 1.
+  REQUIRE(job.at[0].link->send_payload(1, 4, message, out));
+  CHECK(job.given_up == std::vector{0});
+  fabric::transfer other;
+  CHECK_THROWS_AS(job.at[0].link->send_payload(1, 5, message, other), weft::error);
+  job.at[0].link->cancel(other);  // it is not there
+  for (given& each : job.by_link) each.fails = false;
+  poll_all(job.at);
+  CHECK(job.at[0].seen.of(other) == nullptr);
+  REQUIRE(job.at[1].link->receive_payload(0, 5, space, in));
+  REQUIRE(job.at[0].link->send_payload(1, 5, message, other));
+  until([&] { return poll_all(job.at), job.at[1].seen.of(in) != nullptr; }, "the payload");
+  CHECK((space == message));
 }
 
 TEST_CASE("a link on which all vanishes is given up once the other side answers by another", "[links]") {

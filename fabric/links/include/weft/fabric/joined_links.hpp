@@ -12,7 +12,8 @@
 // done when its receiver has said that it has landed. So a link between two processes can be given up while something
 // is on it: what is not known to have come goes again by another one, and what comes twice is dropped. A link is given
 // up when the provider reports an error on it, when its interface is down on either side, and when the other side
-// answers by others alone; and for good. The last one is kept, and its errors are the transport's.
+// answers by others alone; and for good. The last one that this side uses is kept, and its errors are the transport's.
+// Where both sides give up another one at the same time, they are lost to each other.
 #pragma once
 
 #include <cstddef>
