@@ -36,9 +36,11 @@ bool engine::poll() {
     token& held;
     ~release_at_end() { held.release(); }
   } release{token_};
+  flow_.begin_poll();
   std::size_t events = take_submissions() ? 1 : 0;
   try {
     events += network_->poll(*this);
+    flow_.end_poll();
     if (!flow_.flushed()) flow_.flush();
     if (!blocked_departures_.empty() || !blocked_landings_.empty()) retry_payloads();
     if (any_orphans_) give_up_orphans();
@@ -49,6 +51,7 @@ bool engine::poll() {
       inquire_now_and_then();
     }
   } catch (...) {
+    flow_.end_poll();
     break_everything(std::current_exception());
   }
   finish_ended();

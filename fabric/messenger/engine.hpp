@@ -145,6 +145,8 @@ class engine final : private receiver {
   bool speaks_for(int process, const room& there, int rank) const noexcept;
   void suspect_of_lie(int process, int rank);
   void take(peer& from, const header& h, std::span<const std::byte> body);
+  void take_or_fail(peer& from, const header& h, std::span<const std::byte> body) noexcept;
+  void take_several(peer& from, std::span<const std::byte> frames);
   void take_eager(peer& from, const header& h, std::span<const std::byte> body);
   void take_short(peer& from, room& there, int source, std::uint64_t tag, std::span<const std::byte> body);
   struct arrival {

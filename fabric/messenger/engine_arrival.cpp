@@ -55,11 +55,28 @@ void engine::arrived(std::span<const std::byte> frame) {
   from.unheard = false;
   flow_.take_credit(from, h);
   if (flow_.costs_credit(h)) flow_.owe_credit(from, frame.size());
-  const auto body = frame.subspan(sizeof(header));
+  take_or_fail(from, h, frame.subspan(sizeof(header)));
+}
+
+void engine::take_or_fail(peer& from, const header& h, std::span<const std::byte> body) noexcept {
   try {
     take(from, h, body);
   } catch (...) {
     frame_failed(from, h, body);
+  }
+}
+
+void engine::take_several(peer& from, std::span<const std::byte> frames) {
+  while (!frames.empty() && !from.lost && !from.suspected && !flow_.gives_up()) {
+    const std::size_t size = frames.size() < 4 ? 0 : read_part<std::uint32_t>(frames, 0);
+    if (size < sizeof(header) || size > frames.size() - 4)
+      return troubles_.suspect(from, "it sent several frames as one of which one is cut short");
+    const auto frame = frames.subspan(4, size);
+    auto h = read_part<header>(frame, 0);
+    h.process = static_cast<std::uint32_t>(from.process);
+    if (h.kind == message_kind::several) return troubles_.suspect(from, "it sent several frames within several");
+    take_or_fail(from, h, frame.subspan(sizeof(header)));
+    frames = frames.subspan(4 + size);
   }
 }
 
@@ -104,6 +121,8 @@ void engine::take(peer& from, const header& h, std::span<const std::byte> body) 
       return take_poisoned(from, h, body);
     case message_kind::dropped:
       return take_dropped(h);
+    case message_kind::several:
+      return take_several(from, body);
     case message_kind::credit:
       from.envelopes_only = h.source != 0;
       return flow_.want_flush(from);

@@ -40,6 +40,9 @@ constexpr std::uint64_t most_credit = std::uint64_t{1} << 40;
 
 constexpr int free_checks = 8;
 
+/// That are in flight at a time, to all peers, at most: memory for so many is always there.
+constexpr std::size_t frames_of_several = 4;
+
 constexpr std::chrono::milliseconds between_checks{10};
 
 }  // namespace
@@ -78,6 +81,8 @@ void flow_control::start(std::span<const address> endpoints) {
   // A provider gives a ring's memory back a part at a time, hence the third more.
   network_.start(endpoints, others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_);
   inject_limit_ = std::min(network_.limits().inject, frame_limit_);
+  several_.resize(frame_limit_ - sizeof(header));
+  slots_.keep_always(frame_limit_, frames_of_several);
   alone_limit_ = std::min(longest_alone(settings_.eager_limit, each), network_.limits().frame - sizeof(header));
   to(settings_.process).connected = true;
   for (const auto& each : peers_)
@@ -213,7 +218,8 @@ bool flow_control::try_transmit(peer& to, header& h, const std::byte* body, std:
       copy_bytes(slot.frame.get() + sizeof h, body, bytes);
       return network_.send(to.process, {slot.frame.get(), size}, slot);
     };
-    if (!taken(to, post_transfer(transfer_slot::purpose::frame, nullptr, to.process, size, send))) return false;
+    const std::size_t room = h.kind == message_kind::several ? frame_limit_ : size;
+    if (!taken(to, post_transfer(transfer_slot::purpose::frame, nullptr, to.process, room, send))) return false;
   }
   ++to.sent_frames;
   to.owed = 0;
@@ -240,11 +246,13 @@ bool flow_control::taken(peer& by, bool accepted) {
 
 void flow_control::send_control(peer& to, header& h, const std::byte* body, std::size_t bytes) noexcept {
   if (to.lost || to.suspected || gives_up()) return;
+  const bool first = to.control.empty(), may_wait = in_poll_ && to.road == message_counts::network;
   try {
-    if (to.control.empty() && try_transmit(to, h, body, bytes, 0)) return;
+    if (first && !may_wait && try_transmit(to, h, body, bytes, 0)) return;
     to.control.push(h, body, bytes);
     want_flush(to);
   } catch (...) {
+    if (first && may_wait && try_transmit(to, h, body, bytes, 0)) return;
     blame(to);  // it would wait for this for ever
   }
 }
@@ -290,7 +298,12 @@ bool flow_control::put_message(peer& to, message_name name, message_ends ends,
 void flow_control::send_envelope(peer& to, const departure& announced, header h) {
   h.kind = message_kind::envelope;
   const envelope_body body{announced.id};
-  send_queued(to, h, std::as_bytes(std::span(&body, 1)));
+  // What is announced waits for polls anyway. So of a window of messages the first is announced now, and the others
+  // together in the next poll.
+  const bool waits = to.road == message_counts::network && std::exchange(to.announced_in, period_) == period_;
+  if (!waits) return send_queued(to, h, std::as_bytes(std::span(&body, 1)));
+  to.messages.push(h, reinterpret_cast<const std::byte*>(&body), sizeof body);
+  want_flush(to);
 }
 
 void flow_control::send_queued(peer& to, const header& h, std::span<const std::byte> body) {
@@ -342,15 +355,37 @@ void flow_control::forget(peer& lost) noexcept {
   while (!lost.messages.empty()) remove_first_message(lost);
 }
 
+/// As many as one frame takes of the first ones that are short. False: fewer than two, or they have not been sent.
+bool flow_control::transmit_several(peer& to, outgoing_queue& waiting, std::int64_t reserve) {
+  if (to.road != message_counts::network || !slots_.has_spare(frame_limit_)) return false;
+  std::size_t used = 0, count = 0;
+  for (const outgoing& each : waiting) {
+    const bool goes_alone = each.head.kind == message_kind::hello || each.head.kind == message_kind::eager;
+    const auto size = static_cast<std::uint32_t>(sizeof(header) + each.bytes);
+    if (goes_alone || each.bytes > short_body || used + sizeof size + size > several_.size()) break;
+    write_part(several_.data(), used, size);
+    write_part(several_.data(), used + sizeof size, each.head);
+    if (each.bytes != 0) std::memcpy(several_.data() + used + sizeof size + sizeof(header), each.body(), each.bytes);
+    used += sizeof size + size;
+    ++count;
+  }
+  header h;
+  h.kind = message_kind::several;
+  if (count < 2 || !try_transmit(to, h, several_.data(), used, reserve)) return false;
+  for (; count != 0; --count) waiting.pop();
+  return true;
+}
+
 bool flow_control::flush(peer& to) {
   if (to.credit_due && !send_credit(to)) return false;
   while (!to.control.empty()) {
+    if (transmit_several(to, to.control, 0)) continue;
     outgoing& first = to.control.front();
     if (!try_transmit(to, first.head, first.body(), first.bytes, 0)) return false;
     to.control.pop();
   }
   while (!to.messages.empty())
-    if (!transmit_first(to)) return false;
+    if (!transmit_several(to, to.messages, credit_of_each_ / 8) && !transmit_first(to)) return false;
   return true;
 }
 

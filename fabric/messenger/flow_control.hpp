@@ -65,6 +65,13 @@ class flow_control {
   /// Whether all is sent that waits.
   bool flushed() const noexcept { return unflushed_.empty(); }
   void flush();
+  /// Before and after what a poll reports. Meanwhile control frames to other nodes wait for each other, to leave as
+  /// one.
+  void begin_poll() noexcept {
+    ++period_;
+    in_poll_ = true;
+  }
+  void end_poll() noexcept { in_poll_ = false; }
   bool drained() const noexcept;
   void want_flush(peer& to);
 
@@ -134,6 +141,7 @@ class flow_control {
   bool try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve);
   bool announce(peer& to, outgoing& message) noexcept;
   bool transmit_first(peer& to);
+  bool transmit_several(peer& to, outgoing_queue& waiting, std::int64_t reserve);
   void remove_first_message(peer& to) noexcept;
   bool flush(peer& to);
   bool send_credit(peer& to);
@@ -153,6 +161,9 @@ class flow_control {
   object_pool<outgoing> frames_;     // of all peers' queues
   std::vector<std::unique_ptr<peer>> peers_;
   std::vector<peer*> unflushed_;
+  std::vector<std::byte> several_;  // memory for the frames of a frame of several
+  std::uint64_t period_ = 1;        // a poll ends each
+  bool in_poll_ = false;
   std::size_t buffered_ = 0;
   bool frames_dropped_ = false;
   clock::time_point next_check_{};

@@ -41,6 +41,8 @@ class outgoing_queue {
 
   bool empty() const noexcept { return waiting_.empty(); }
   outgoing& front() noexcept { return waiting_.front(); }
+  auto begin() const noexcept { return waiting_.begin(); }
+  auto end() const noexcept { return waiting_.end(); }
 
   /// With a body that is copied. Allocates memory only for a long one. Throws std::bad_alloc.
   void push(const header& head, const std::byte* body, std::size_t bytes) {

@@ -59,12 +59,18 @@ void transfer_slots::disown(const void* owner) noexcept {
     if (slot.owner == owner) slot.owner = nullptr;
 }
 
+void transfer_slots::keep_always(std::size_t frame_bytes, std::size_t many) {
+  const std::size_t at = length_class(frame_bytes);
+  always_[at] = many;
+  spare_[at].reserve(many, room_of(at));
+}
+
 void transfer_slots::reserve(const counts& all) {
-  for (std::size_t i = 0; i < all.size(); ++i) spare_[i].reserve(all[i], room_of(i));
+  for (std::size_t i = 0; i < all.size(); ++i) spare_[i].reserve(all[i] + always_[i], room_of(i));
 }
 
 void transfer_slots::trim(const counts& all) noexcept {
-  for (std::size_t i = 0; i < all.size(); ++i) spare_[i].trim(all[i]);
+  for (std::size_t i = 0; i < all.size(); ++i) spare_[i].trim(all[i] + always_[i]);
 }
 
 }  // namespace weft::fabric

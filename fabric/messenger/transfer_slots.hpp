@@ -46,6 +46,8 @@ class transfer_slots {
   /// One with memory for a frame of so many bytes; null: there is none now.
   transfer_slot* try_take(transfer_slot::purpose use, void* owner, int process, std::size_t frame_bytes) noexcept;
   void give_back(transfer_slot& slot) noexcept;
+  /// Whether one with so much memory is there without an allocation.
+  bool has_spare(std::size_t frame_bytes) const noexcept { return spare_[length_class(frame_bytes)].has_spare(); }
   /// Whatever comes of the owner's transfers, nobody is told.
   void disown(const void* owner) noexcept;
 
@@ -54,6 +56,8 @@ class transfer_slots {
   /// Frames and payloads that leave.
   std::size_t sends() const noexcept { return sends_; }
 
+  /// So many with memory for a frame of so many bytes are there beside the reserved ones. Throws std::bad_alloc.
+  void keep_always(std::size_t frame_bytes, std::size_t many);
   /// So many can be in flight at a time from now on without an allocation. Throws std::bad_alloc.
   void reserve(const counts& all);
   /// No more need be kept.
@@ -61,6 +65,7 @@ class transfer_slots {
 
  private:
   std::vector<object_pool<transfer_slot>> spare_;  // by length_class
+  counts always_{};
   list flying_;
   std::size_t sends_ = 0;
 };

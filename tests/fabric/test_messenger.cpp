@@ -276,6 +276,28 @@ TEST_CASE("a message that is longer than short ones goes at once while it is alo
   }
 }
 
+TEST_CASE("a window of long messages is announced and granted by few frames", "[messenger]") {
+  job_shape shape = small_shape(2);
+  shape.settings.eager_limit = 4096;
+  shape.settings.credit = 64 << 10;
+  shape.settings.piece = 512 << 10;
+  messenger_job job(shape);
+  const auto world = job.world();
+  std::deque<test_send> sends;
+  std::deque<test_receive> receives;
+  for (std::uint64_t i = 0; i < 32; ++i) job[1].post(receives.emplace_back(*world[1], 0, i, std::size_t{10'000}));
+  for (std::uint64_t i = 0; i < 32; ++i) job[0].post(sends.emplace_back(*world[0], 1, i, pattern(10'000, i)));
+  CHECK(job.counts(0).of(weft::fabric::message_kind::envelope) == 1);  // the others wait for the next poll
+  job.poll_until([&] { return std::ranges::all_of(receives, [](const auto& each) { return each.done.load(); }); },
+                 "the messages");
+  job.settle();
+  for (std::uint64_t i = 0; i < 32; ++i) CHECK(receives[i].message == pattern(10'000, i));
+  CHECK(job.counts(0).of(weft::fabric::message_kind::envelope) == 32);
+  CHECK(job.counts(0).of(weft::fabric::message_kind::several) == 1);
+  CHECK(job.counts(1).of(weft::fabric::message_kind::grant) == 32);
+  CHECK(job.counts(1).of(weft::fabric::message_kind::several) == 1);
+}
+
 TEST_CASE("a receive that is too short names both lengths and harms nothing", "[messenger]") {
   for (const bool early : {false, true})
     for (const int to : {1, 2})

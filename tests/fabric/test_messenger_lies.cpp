@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames of a process of the job that no messenger would send: whoever sends them is lost, and no memory is harmed.
 #include <array>
+#include <bit>
 
 #include "catch.hpp"
 #include "fabric/messenger_job.hpp"
@@ -156,4 +157,27 @@ TEST_CASE("no frame comes from the process that it comes to", "[messenger]") {
   h.incarnation = 2;
   other.say(h);
   CHECK_FALSE(receive.done);
+}
+
+TEST_CASE("who sends several frames of which one is cut short, or several within several, is lost", "[messenger]") {
+  auto shape = small_shape(2);
+  shape.network.inject = 8192;
+  messenger_job job(shape);
+  const auto world = job.world();
+  liar other(job, 0);
+  auto& receive = job.receives.emplace_back(*world[1], 0, 1, 8);
+  job[1].post(receive);
+  const auto h = other.head(message_kind::several);
+  struct record {
+    std::uint32_t bytes;
+    std::array<std::byte, sizeof h> frame;
+  };
+  const auto nested = std::bit_cast<std::array<std::byte, sizeof h>>(h);
+  const int what = GENERATE(0, 1, 2, 3);
+  CAPTURE(what);
+  if (what == 0) other.say(h, std::uint16_t{1});
+  if (what == 1) other.say(h, record{sizeof h - 1, {}});
+  if (what == 2) other.say(h, record{sizeof h + 1, {}});
+  if (what == 3) other.say(h, record{sizeof h, nested});
+  check_lost(receive);
 }

@@ -205,13 +205,23 @@ class watched_transport final : public weft::fabric::transport {
   }
   bool counted(std::span<const std::byte> frame, bool posted) {
     if (!posted) return ++counts_.blocked_frames, false;
+    counts_.frame_bytes += frame.size();
+    count(frame);
+    return true;
+  }
+  void count(std::span<const std::byte> frame) {
+    using weft::fabric::message_kind;
     const auto head = weft::fabric::read_part<weft::fabric::header>(frame, 0);
     ++counts_.kinds[static_cast<int>(head.kind) & 15];
-    counts_.frame_bytes += frame.size();
-    using weft::fabric::message_kind;
+    if (head.kind == message_kind::several)
+      for (auto rest = frame.subspan(sizeof head); rest.size() >= 4;) {
+        const auto size = weft::fabric::read_part<std::uint32_t>(rest, 0);
+        if (size < sizeof head || size > rest.size() - 4) return;  // a test's lie
+        count(rest.subspan(4, size));
+        rest = rest.subspan(4 + size);
+      }
     if (head.kind == message_kind::envelope && head.length <= eager_limit_) ++counts_.short_envelopes;
     if (head.kind == message_kind::credit && head.source == 1) ++counts_.envelopes_wanted;
-    return true;
   }
 
   std::unique_ptr<transport> inner_;

@@ -181,7 +181,7 @@ void job::send_frame(input& from) {
   const std::uint8_t way = from.take();
   fabric::header head = head_of(1 + way % 2);
   const std::uint8_t kind = from.take();
-  head.kind = static_cast<fabric::message_kind>(kind < 240 ? 1 + kind % 14 : kind);
+  head.kind = static_cast<fabric::message_kind>(kind < 240 ? 1 + kind % 15 : kind);
   const bool collective = (way & 2) != 0;
   head.matching = collective ? fabric::space::collective : fabric::space::message;
   head.communicator = communicator(from);
@@ -209,6 +209,17 @@ void job::send_frame(input& from) {
     body.resize(sizeof part);
     fabric::write_part(body.data(), 0, part);
   };
+  if (head.kind == fabric::message_kind::several) {
+    for (std::size_t frames = from.below(4); frames != 0; --frames) {
+      const std::size_t at = body.size();
+      const auto size = static_cast<std::uint32_t>(sizeof(fabric::header) + (from.take() < 240 ? 0 : from.below(8)));
+      body.resize(at + sizeof size + sizeof(fabric::header));
+      fabric::write_part(body.data(), at, size);
+      fabric::header inner = head;
+      inner.kind = static_cast<fabric::message_kind>(1 + from.take() % 15);
+      fabric::write_part(body.data(), at + sizeof size, inner);
+    }
+  }
   if (head.kind == fabric::message_kind::envelope) put(fabric::envelope_body{name(from)});
   if (head.kind == fabric::message_kind::inquiry) put(fabric::inquiry_body{from.take(), from.take()});
   if (head.kind == fabric::message_kind::grant) {
