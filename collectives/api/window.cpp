@@ -155,7 +155,7 @@ void window_base::lock_all() {
     const std::exception_ptr why = std::current_exception();
     try {
       give_back_below(held);
-    } catch (const error&) {  // the window has failed, and its locks with it
+    } catch (...) {  // the window has failed, and its locks with it, or there is no memory
     }
     std::rethrow_exception(why);
   }
@@ -169,7 +169,13 @@ void window_base::unlock_all() {
 /// All of them, whatever deadline there is: who calls cannot know of a part.
 void window_base::give_back_below(int rank) {
   const no_time_limit whole;
-  while (rank-- > 0) state_->give_back(rank, lock_mode::shared);
+  std::exception_ptr first;
+  while (rank-- > 0) try {
+      state_->give_back(rank, lock_mode::shared);
+    } catch (...) {
+      if (first == nullptr) first = std::current_exception();
+    }
+  if (first != nullptr) std::rethrow_exception(first);
 }
 
 }  // namespace weft::detail

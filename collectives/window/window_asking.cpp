@@ -28,16 +28,7 @@ class window_messages::asking {
   asking(window_messages& of, const char* operation, int rank) noexcept : of_(of), operation_(operation), rank_(rank) {}
   asking(const asking&) = delete;
   asking& operator=(const asking&) = delete;
-  ~asking() {
-    if (number_ == 0) return;
-    const std::lock_guard lock(of_.guard_);  // who answers sets the event under it
-    const auto unanswered = of_.answers_.find(number_);
-    if (unanswered == of_.answers_.end()) return;
-    if (asks_for_)
-      unanswered->second = {.rank = rank_, .bytes = 1, .given_up = asks_for_};
-    else
-      of_.answers_.erase(unanswered);
-  }
+  ~asking() { give_up(); }
 
   void begin(record what, std::span<const std::byte> contents, std::span<const std::byte> more,
              std::span<std::byte> into) {
@@ -57,7 +48,7 @@ class window_messages::asking {
       const time_limit* const limit = time_limit::current();
       if (limit == nullptr)
         done_.wait(by);
-      else if (!done_.wait_until(by, limit->when()))
+      else if (!done_.wait_until(by, limit->when()) && give_up())  // else the answer has come since
         throw_timed_out(where(of_.own_, operation_), {rank_});
     }
     if (of_.has_failed_.load()) of_.throw_failure(operation_);
@@ -68,6 +59,20 @@ class window_messages::asking {
   }
 
  private:
+  /// A lock that comes later is given back. False: there is an answer.
+  bool give_up() noexcept {
+    if (number_ == 0) return true;
+    const std::lock_guard lock(of_.guard_);  // who answers sets the event under it
+    const auto unanswered = of_.answers_.find(number_);
+    if (unanswered == of_.answers_.end()) return false;
+    if (asks_for_)
+      unanswered->second = {.rank = rank_, .bytes = 1, .given_up = asks_for_};
+    else
+      of_.answers_.erase(unanswered);
+    number_ = 0;
+    return true;
+  }
+
   window_messages& of_;
   const char* const operation_;
   const int rank_;
