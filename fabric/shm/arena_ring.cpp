@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <utility>
 #include <weft/fabric/arena_ring.hpp>
@@ -104,11 +105,14 @@ bool arena_ring_writer::make_room(std::size_t bytes, std::size_t within) {
     return true;
   look_at_reader();
   // From there on it has room up to the reader's place: where that is not far, rather more memory than none soon.
-  if (fits_behind_reader(bytes) && (2 * reader_offset_ >= offset_ || end > within)) {
-    begin_again();
-    return true;
-  }
-  return end <= within && (end <= reserved_ || grow(end));
+  const bool fits = fits_behind_reader(bytes);
+  if (!fits || (2 * reader_offset_ < offset_ && end <= within)) try {
+      return end <= within && (end <= reserved_ || grow(end));
+    } catch (const std::exception&) {  // there is no memory for more
+      if (!fits) throw;
+    }
+  begin_again();
+  return true;
 }
 
 bool arena_ring_writer::grow(std::size_t end) {

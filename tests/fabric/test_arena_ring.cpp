@@ -127,6 +127,16 @@ TEST_CASE("a ring whose reader is behind grows, rather than begin again with roo
   for (int i = 0; i < 45; ++i) REQUIRE(is(one.reader.next().bytes, record));
 }
 
+TEST_CASE("a ring that cannot grow begins again where there is room for a record", "[arena][ring]") {
+  ring one(32 << 10);  // what it has at first
+  const auto record = pattern(4000, 1);
+  for (int i = 0; i < 7; ++i) REQUIRE(one.writer.put(1, record));
+  for (int i = 0; i < 2; ++i) REQUIRE(one.reader.next().kind == 1);
+  one.reader.release();
+  REQUIRE(one.writer.put(1, record));
+  for (int i = 0; i < 6; ++i) REQUIRE(is(one.reader.next().bytes, record));
+}
+
 TEST_CASE("a ring may be full to its end", "[arena][ring]") {
   for (const std::size_t bytes : {0u, 1u, 8u, 55u, 56u, 57u, 120u, 700u, 4088u}) {
     CAPTURE(bytes);
