@@ -11,11 +11,11 @@
 // or several short ones, and the message that began to leave first goes first: a provider that had the first pieces of
 // all messages would send those before the third piece of the first one, for which others may wait.
 //
-// At most two pieces of a message are on the way, and at most a window of pieces from one peer. Long pieces cost least
-// (over net, pieces of 128 KiB take up to a third longer than pieces of 512 KiB); but while short messages pass between
-// the same two processes pieces are short, since each such message waits for those before it. A collective's first two
-// pieces are granted before its sender is ready and count against no window: otherwise one that is late could keep up
-// messages that it waits for itself.
+// At most two pieces of a message are on the way by each link, and at most a window of pieces from one peer. Long
+// pieces cost least (over net, pieces of 128 KiB take up to a third longer than pieces of 512 KiB); but while short
+// messages pass between the same two processes pieces are short, since each such message waits for those before it. A
+// collective's first pieces are granted before its sender is ready and count against no window: otherwise one that is
+// late could keep up messages that it waits for itself.
 //
 // Only a part of what a provider lets us post is for those: what waits for senders that are not ready must leave room
 // for senders that are, which the former may be waiting for. Beyond that part the first grant is of no bytes, and the
@@ -77,12 +77,15 @@ void engine::pump(departure& leaving) {
     const granted_range& granted = leaving.grants[0];
     const std::size_t bytes = next_departing(leaving);
     if (!may_leave(to, leaving, bytes)) return wait_for_turn(to, leaving);
+    bool there_was_memory = false;
     const auto send = [&](transfer_slot& slot) {
+      there_was_memory = true;
       slot.bytes = bytes;
       return network_->send_payload(leaving.process, piece_tag(leaving.remote_id, leaving.pieces),
                                     {leaving.data + leaving.sent, bytes}, slot);
     };
-    if (!flow_.taken(to, flow_.post_transfer(transfer_slot::purpose::departure, &leaving, to.process, 0, send))) {
+    const bool posted = flow_.post_transfer(transfer_slot::purpose::departure, &leaving, to.process, 0, send);
+    if (!flow_.taken(to, posted, there_was_memory)) {
       if (!leaving.blocked.is_linked()) blocked_departures_.push_back(leaving);
       return;
     }

@@ -204,22 +204,25 @@ bool flow_control::try_transmit(peer& to, header& h, const std::byte* body, std:
   const bool check = h.kind == message_kind::credit && to.check_due;  // one whose end the provider reports
   if (to.road == message_counts::node_memory && !check) {
     const auto head = std::as_bytes(std::span(&h, 1));
-    if (!taken(to, post_to_provider(to.process, [&] { return network_.put_frame(to.process, head, {body, bytes}); })))
-      return false;
+    const bool put = post_to_provider(to.process, [&] { return network_.put_frame(to.process, head, {body, bytes}); });
+    if (!taken(to, put, true)) return false;
   } else if (size <= inject_limit_ && size <= 4096 && !check) {
     alignas(64) std::array<std::byte, 4096> frame;
     write_part(frame.data(), 0, h);
     if (bytes != 0) std::memcpy(frame.data() + sizeof h, body, bytes);
-    if (!taken(to, post_to_provider(to.process, [&] { return network_.inject(to.process, {frame.data(), size}); })))
-      return false;
+    const bool put = post_to_provider(to.process, [&] { return network_.inject(to.process, {frame.data(), size}); });
+    if (!taken(to, put, true)) return false;
   } else {
+    bool there_was_memory = false;
     const auto send = [&](transfer_slot& slot) {
+      there_was_memory = true;
       write_part(slot.frame.get(), 0, h);
       copy_bytes(slot.frame.get() + sizeof h, body, bytes);
       return network_.send(to.process, {slot.frame.get(), size}, slot);
     };
     const std::size_t room = h.kind == message_kind::several ? frame_limit_ : size;
-    if (!taken(to, post_transfer(transfer_slot::purpose::frame, nullptr, to.process, room, send))) return false;
+    const bool posted = post_transfer(transfer_slot::purpose::frame, nullptr, to.process, room, send);
+    if (!taken(to, posted, there_was_memory)) return false;
   }
   ++to.sent_frames;
   to.owed = 0;
@@ -227,14 +230,14 @@ bool flow_control::try_transmit(peer& to, header& h, const std::byte* body, std:
   return true;
 }
 
-bool flow_control::taken(peer& by, bool accepted) {
+bool flow_control::taken(peer& by, bool accepted, bool there_was_memory) {
   if (accepted) [[likely]] {
     by.refused_last = {};
     bell_.sent(by);
     return true;
   }
   ++counts_.refused;
-  if (by.road == message_counts::node_memory) return false;  // its ring is full as long as it computes
+  if (by.road == message_counts::node_memory && there_was_memory) return false;
   const auto now = settings_.time->now();
   if (now - by.refused_last > longest_pause) by.refused_since = now;
   by.refused_last = now;
@@ -337,7 +340,7 @@ bool flow_control::announce(peer& to, outgoing& message) noexcept try {
 bool flow_control::transmit_first(peer& to) {
   outgoing& first = to.messages.front();
   const bool eager = first.head.kind == message_kind::eager;
-  if (eager && to.envelopes_only && !announce(to, first)) return taken(to, false);
+  if (eager && to.envelopes_only && !announce(to, first)) return taken(to, false, false);
   if (!try_transmit(to, first.head, first.body(), first.bytes, credit_of_each_ / 8)) return false;
   if (first.operation != nullptr) operations_.end(*first.operation);
   remove_first_message(to);

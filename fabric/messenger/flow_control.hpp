@@ -100,8 +100,9 @@ class flow_control {
       return false;
     }
   }
-  /// Whether the provider has accepted a post; one that refuses for too long costs us the peer.
-  bool taken(peer& by, bool accepted);
+  /// Whether the provider has accepted a post; one that refuses for too long costs us the peer, but for one of this
+  /// node that was posted to: its ring is full for as long as it computes.
+  bool taken(peer& by, bool accepted, bool there_was_memory);
   /// Has `post` post a transfer of that slot. False: again later, since the provider takes none now, or there is no
   /// memory.
   template <class Post>
