@@ -248,7 +248,7 @@ void verdict::propose(time_point now) {
 /// now, and they would take that back.
 bool verdict::may_hear_again(const set& some, time_point now) const {
   for (int process = 0; process < processes(); ++process) {
-    if (!some[index(process)] || process == self_) continue;
+    if (!some[index(process)]) continue;
     for (const int other : said_by(process).around.silent)
       if (some[index(other)] && other != self_ && now < heard_[index(other)].first + heartbeat_) return true;
   }

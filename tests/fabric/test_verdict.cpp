@@ -153,7 +153,9 @@ TEST_CASE("who begins to speak late in a vote is given up by nobody who could no
                 .timeout = simulated_network::timeout,
                 .heartbeat = simulated_network::heartbeat,
                 .flood = [](std::uint64_t, std::span<const std::byte>) {}});
-  vote said{.members = std::vector<bool>(processes, true), .around = {{0, 1, 2, 3, 4}, {}, {}}};
+  vote said;
+  said.members.assign(processes, true);
+  said.around.hears = {0, 1, 2, 3, 4};
   std::uint64_t sequence = 0;
   const auto says = [&](int from, std::vector<int> silent, std::chrono::milliseconds when) {
     said.around.silent = std::move(silent);
