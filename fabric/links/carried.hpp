@@ -28,7 +28,6 @@ struct carried : transfer {
 struct kept_frame : carried {
   std::vector<std::byte> bytes;  ///< with the link_header
   std::uint32_t sequence = 0;
-  bool is_long = false;  ///< belongs to the stock of long ones
   bool over = false;     ///< it has been taken, or needs not be: free as soon as no link has it
   bool waiting = false;  ///< in partner::unsent
 };

@@ -96,13 +96,12 @@ void joined_transport::start(std::span<const address> peers, std::size_t receive
 kept_frame& joined_transport::make_frame(int peer, link_word word, int about, std::uint32_t sequence,
                                          std::span<const std::byte> body) {
   const std::size_t size = sizeof(link_header) + body.size();
-  const bool is_long = size > short_frame;
-  kept_frame& made = (is_long ? long_frames_ : short_frames_).take();
-  made.is_long = is_long;
+  stock<kept_frame>& alike = frames_of(size);
+  kept_frame& made = alike.take();
   try {
     made.bytes.resize(size);
   } catch (...) {
-    drop(made);
+    alike.give_back(made);
     throw;
   }
   const link_header head{settings_.keys[static_cast<std::size_t>(settings_.process)],
@@ -121,9 +120,11 @@ kept_frame& joined_transport::make_frame(int peer, link_word word, int about, st
   return made;
 }
 
-void joined_transport::drop(kept_frame& unneeded) noexcept {
-  (unneeded.is_long ? long_frames_ : short_frames_).give_back(unneeded);
+stock<kept_frame>& joined_transport::frames_of(std::size_t bytes) noexcept {
+  return bytes <= short_frame ? short_frames_ : long_frames_;
 }
+
+void joined_transport::drop(kept_frame& unneeded) noexcept { frames_of(unneeded.bytes.size()).give_back(unneeded); }
 
 int joined_transport::least_busy(const partner& there) const noexcept {
   int best = is_live(there, there.last_link) ? there.last_link : -1;

@@ -59,6 +59,7 @@ class joined_transport final : public transport {
   kept_frame& make_frame(int peer, link_word word, int about, std::uint32_t sequence, std::span<const std::byte> body);
   kept_frame& keep_frame(int peer, link_word word, int about, std::span<const std::byte> body);
   void wait_to_leave(kept_frame& frame);
+  stock<kept_frame>& frames_of(std::size_t bytes) noexcept;
   void drop(kept_frame& unneeded) noexcept;
   /// One that the link refuses for good costs us the link, or is thrown where that is the last one.
   template <class Post>

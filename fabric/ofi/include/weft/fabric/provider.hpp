@@ -43,8 +43,8 @@ struct provider_traits {
   /// 16 B take 3.5 us alone and 28 us beside pieces of 128 KiB, over shm 0.7 us alone and 4.8 us beside pieces of 8 KiB
   /// (`weft bench latency`).
   std::size_t window = 512 << 10;
-  /// Bytes that a peer may have unread here, at most: udp;ofi_rxd loses messages of those that do not fit into a socket
-  /// (with 1 MiB two of five runs of the test job `exchange` stopped, with 256 KiB none of 40).
+  /// Bytes that a peer may have unread here, at most: udp;ofi_rxd loses some of many (with 1 MiB 17 of 40 runs of the
+  /// test job `exchange` stopped for ever, with 256 KiB none; the cause is not known).
   std::size_t credit = SIZE_MAX;
   bool one_host = false;  ///< reaches no other, and has no interface
   /// Longer frames are sent only where that is asked for (the option eager-limit): they may be reported behind others
