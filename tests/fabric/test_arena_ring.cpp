@@ -130,11 +130,11 @@ TEST_CASE("a ring whose reader is behind grows, rather than begin again with roo
 TEST_CASE("a ring that cannot grow begins again where there is room for a record", "[arena][ring]") {
   ring one(32 << 10);
   const auto record = pattern(4000, 1);
-  for (int i = 0; i < 7; ++i) REQUIRE(one.writer.put(1, record));
+  for (int i = 0; i < 8; ++i) REQUIRE(one.writer.put(1, record));  // it is full
   for (int i = 0; i < 2; ++i) REQUIRE(one.reader.next().kind == 1);
   one.reader.release();
   REQUIRE(one.writer.put(1, record));
-  for (int i = 0; i < 6; ++i) REQUIRE(is(one.reader.next().bytes, record));
+  for (int i = 0; i < 7; ++i) REQUIRE(is(one.reader.next().bytes, record));
 }
 
 TEST_CASE("a ring may be full to its end", "[arena][ring]") {
