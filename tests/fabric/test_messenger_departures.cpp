@@ -95,6 +95,23 @@ TEST_CASE("who waits for anybody waits until a loss is known", "[messenger][depa
   CHECK(describe(receive.failure).code == errc::peer_lost);
 }
 
+TEST_CASE("who waits for a rank that has left failed is told why, however late that comes", "[messenger][departures]") {
+  messenger_job job(small_shape(2));
+  const auto both = job.communicator(100, {0, 1});
+  test_receive receive(*both[0], 1, 1, 8);
+  job[0].post(receive);
+  job.settle();
+  job.hold_notes = true;
+  job[1].break_communicator(100, errc::revoked, "the test broke it");
+  job.of_rank(1).leave(*both[1]);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1200);
+  while (std::chrono::steady_clock::now() < end) job.poll();
+  CHECK_FALSE(receive.done);
+  job.hold_notes = false;
+  job.poll_until([&] { return receive.done.load(); }, "the reason");
+  CHECK(describe(receive.failure).code == errc::revoked);
+}
+
 TEST_CASE("who probes for a rank that has left is told once", "[messenger][departures]") {
   messenger_job job(small_shape(2));
   const auto both = job.communicator(100, {0, 1});
@@ -117,7 +134,7 @@ TEST_CASE("who probes for a rank that has left is told once", "[messenger][depar
 
 TEST_CASE("what a rank sent before it left arrives, whoever inquires meanwhile", "[messenger][departures]") {
   auto shape = small_shape(3);
-  shape.settings.credit = 2048;  // so that most of it waits at its sender
+  shape.settings.credit = 2048;                 // so that most of it waits at its sender
   shape.settings.send_buffer_limit = 64 << 10;  // and all of it
   messenger_job job(shape);
   const auto both = job.communicator(100, {0, 1});
