@@ -92,6 +92,15 @@ struct pair {
   std::vector<station> at;
 };
 
+/// One from process 0 to process 1, of 5000 bytes.
+struct payload {
+  bytes message = pattern(5000, 3), space = bytes(message.size());
+  fabric::transfer in, out;
+  bool receive(pair& job, std::uint64_t tag) { return job.at[1].link->receive_payload(0, tag, space, in); }
+  bool send(pair& job, std::uint64_t tag) { return job.at[0].link->send_payload(1, tag, message, out); }
+  bool has_come() const { return space == message; }
+};
+
 }  // namespace
 
 TEST_CASE("payloads take the links by turns, and frames that which has least to do", "[links]") {
@@ -145,37 +154,33 @@ TEST_CASE("a link whose provider fails is given up, and the errors of the last o
 TEST_CASE("where the last link fails while what others said is answered, that peer alone is lost", "[links]") {
   pair job;
   job.meet(3);
-  fabric::transfer in, out;
-  const bytes message = pattern(5000, 3);
-  bytes space(message.size());
-  REQUIRE(job.at[1].link->receive_payload(0, 5, space, in));
-  REQUIRE(job.at[0].link->send_payload(1, 5, message, out));
+  payload sent;
+  REQUIRE(sent.receive(job, 5));
+  REQUIRE(sent.send(job, 5));
   for (given& each : job.by_link) each.fails = true;  // what has landed cannot be said
   until([&] { return job.at[1].poll(), !job.at[1].seen.lost.empty(); }, "the peer's loss");
   CHECK(job.at[1].seen.lost == std::vector{0});
-  CHECK((space == message));
+  CHECK(sent.has_come());
 }
 
 TEST_CASE("a payload that the last link refuses for good is its user's again", "[links]") {
   pair job;
   job.meet(3);
-  fabric::transfer in, out;
-  const bytes message = pattern(5000, 3);
-  bytes space(message.size());
+  payload sent;
   for (given& each : job.by_link) each.fails = true;
   // By their turns the first would take link 0, which is given up, and the second link 1.
-  REQUIRE(job.at[0].link->send_payload(1, 4, message, out));
+  REQUIRE(sent.send(job, 4));
   CHECK(job.given_up == std::vector{0});
-  fabric::transfer other;
-  CHECK_THROWS_AS(job.at[0].link->send_payload(1, 5, message, other), weft::error);
-  job.at[0].link->cancel(other);  // it is not there
+  payload other;
+  CHECK_THROWS_AS(other.send(job, 5), weft::error);
+  job.at[0].link->cancel(other.out);  // it is not there
   for (given& each : job.by_link) each.fails = false;
   poll_all(job.at);
-  CHECK(job.at[0].seen.of(other) == nullptr);
-  REQUIRE(job.at[1].link->receive_payload(0, 5, space, in));
-  REQUIRE(job.at[0].link->send_payload(1, 5, message, other));
-  until([&] { return poll_all(job.at), job.at[1].seen.of(in) != nullptr; }, "the payload");
-  CHECK((space == message));
+  CHECK(job.at[0].seen.of(other.out) == nullptr);
+  REQUIRE(other.receive(job, 5));
+  REQUIRE(other.send(job, 5));
+  until([&] { return poll_all(job.at), job.at[1].seen.of(other.in) != nullptr; }, "the payload");
+  CHECK(other.has_come());
 }
 
 TEST_CASE("a link on which all vanishes is given up once the other side answers by another", "[links]") {
@@ -188,11 +193,9 @@ TEST_CASE("a link on which all vanishes is given up once the other side answers 
     }
   };
   job.broken.insert({0, 1});
-  fabric::transfer in, out;
-  const bytes message = pattern(5000, 3);
-  bytes space(message.size());
-  REQUIRE(job.at[1].link->receive_payload(0, 5, space, in));
-  REQUIRE(job.at[0].link->send_payload(1, 5, message, out));
+  payload sent;
+  REQUIRE(sent.receive(job, 5));
+  REQUIRE(sent.send(job, 5));
   // Nobody is given up because it does not poll.
   for (int i = 0; i < 20; ++i) {
     job.time.advance(std::chrono::seconds(1));
@@ -201,10 +204,10 @@ TEST_CASE("a link on which all vanishes is given up once the other side answers 
   CHECK(job.given_up.empty());
   poll_for(std::chrono::seconds(9));
   CHECK(job.given_up == std::vector{1, 1});
-  REQUIRE(job.at[1].seen.of(in) != nullptr);
-  CHECK((space == message));
-  REQUIRE(job.at[0].seen.of(out) != nullptr);
-  CHECK_FALSE(job.at[0].seen.of(out)->error);
+  REQUIRE(job.at[1].seen.of(sent.in) != nullptr);
+  CHECK(sent.has_come());
+  REQUIRE(job.at[0].seen.of(sent.out) != nullptr);
+  CHECK_FALSE(job.at[0].seen.of(sent.out)->error);
 }
 
 TEST_CASE("links that work are kept, however little is said by one side", "[links]") {
