@@ -37,7 +37,7 @@ inline const std::vector<medium>& media() {
   static const std::vector<medium> all = [] {
     std::vector<medium> found = {{"loopback"}, {"loopback, shaken"}, {"node"}, {"node, copying"}};
     for (const std::string& name : fabric::known_providers()) {
-      if (name == "sockets") continue;  // stalls now and then when its receiver polls late
+      if (name == "sockets" || name == "udp;ofi_rxd") continue;  // stall now and then when a receiver polls late
       try {
         fabric::choose_provider(name, "", fabric::unsafe_providers::taken);
         found.push_back({name});

@@ -34,20 +34,18 @@ struct sample {
 
 /// Growth a minute from the first third of the last half to its last third: between the least of each, since what is
 /// held comes and goes.
-double growth_a_minute(const std::vector<sample>& all, std::size_t what) {
+void print_growth(int process, const std::vector<sample>& all) {
   const std::size_t half = all.size() / 2, third = (all.size() - half) / 3, last = all.size() - third;
-  const auto least = [&](std::size_t first) {
+  const double minutes = (all[last].seconds - all[half].seconds) / 60;
+  const auto least = [&](std::size_t first, std::size_t what) {
     double value = all[first].held.of[what];
     for (std::size_t i = first; i < first + third; ++i) value = std::min(value, all[i].held.of[what]);
     return value;
   };
-  return (least(last) - least(half)) / (all[last].seconds - all[half].seconds) * 60;
-}
-
-holding growth_of(const std::vector<sample>& all) {
   holding growth;
-  for (std::size_t i = 0; i < growth.of.size(); ++i) growth.of[i] = growth_a_minute(all, i);
-  return growth;
+  for (std::size_t i = 0; i < growth.of.size(); ++i) growth.of[i] = (least(last, i) - least(half, i)) / minutes;
+  print_holding("growth of process " + std::to_string(process) + " a minute, over minutes " + std::to_string(minutes),
+                growth);
 }
 
 class soaked {
@@ -244,7 +242,7 @@ void soak_rank(weft::runtime& runtime, weft::communicator& world, const soaking&
     }
     world.barrier();
   }
-  if (looks) print_holding("growth of process " + std::to_string(process) + " a minute", growth_of(all));
+  if (looks) print_growth(process, all);
   if (world.rank() == 0) std::printf("%llu rounds\n", static_cast<unsigned long long>(round));
 }
 
