@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <exception>
 #include <utility>
-#include <vector>
 #include <weft/calls/pending.hpp>
 #include <weft/calls/traced_call.hpp>
-#include <weft/handle.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/wait.hpp>
 
 namespace weft {
 
@@ -69,14 +68,6 @@ bool handle::cancel() {
   return true;
 }
 
-std::vector<detail::pending*> detail::operations_of(std::span<handle* const> handles) {
-  std::vector<pending*> all;
-  for (const handle* const each : handles) all.push_back(each->operation_.get());
-  return all;
-}
-
-std::size_t detail::wait_any(std::span<handle* const> handles) { return wait_any(operations_of(handles)); }
-
-std::size_t detail::test_any(std::span<handle* const> handles) { return test_any(operations_of(handles)); }
+detail::pending* detail::in_flight::of(const handle& one) noexcept { return one.operation_.get(); }
 
 }  // namespace weft

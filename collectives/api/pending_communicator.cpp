@@ -4,9 +4,9 @@
 #include <utility>
 #include <weft/api/pending_division.hpp>
 #include <weft/calls/time_out.hpp>
-#include <weft/pending_communicator.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/time_limit.hpp>
+#include <weft/wait.hpp>
 
 namespace weft {
 
@@ -62,6 +62,10 @@ std::optional<communicator> pending_communicator::wait() {
     return true;
   });
   return std::exchange(division_, nullptr)->join();
+}
+
+detail::pending* detail::in_flight::of(const pending_communicator& one) noexcept {
+  return one.valid() ? of(one.division_->exchange) : nullptr;
 }
 
 }  // namespace weft

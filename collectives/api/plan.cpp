@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <utility>
-#include <vector>
 #include <weft/calls/planned_operation.hpp>
 #include <weft/calls/traced_call.hpp>
-#include <weft/plan.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/wait.hpp>
 
 namespace weft {
 namespace detail {
@@ -20,7 +19,7 @@ planned_operation& held(const std::unique_ptr<planned_operation>& by, const char
   return *by;
 }
 
-planned_operation& in_flight(const std::unique_ptr<planned_operation>& by, const char* call) {
+planned_operation& started(const std::unique_ptr<planned_operation>& by, const char* call) {
   planned_operation& of = held(by, call);
   if (!of.started()) refuse(of, "the plan has not been started since it was last done");
   return of;
@@ -53,7 +52,7 @@ void plan::start() {
 }
 
 bool plan::test() {
-  detail::planned_operation& of = detail::in_flight(planned_, "test");
+  detail::planned_operation& of = detail::started(planned_, "test");
   if (!of.ready()) return false;
   of.note_end();
   of.end();
@@ -61,7 +60,7 @@ bool plan::test() {
 }
 
 status plan::wait() {
-  detail::planned_operation& of = detail::in_flight(planned_, "wait");
+  detail::planned_operation& of = detail::started(planned_, "wait");
   const detail::traced_call traced(of.state(), "wait");
   of.await_in_time();
   of.note_end();
@@ -69,7 +68,7 @@ status plan::wait() {
 }
 
 bool plan::wait_until(std::chrono::steady_clock::time_point deadline) {
-  detail::planned_operation& of = detail::in_flight(planned_, "wait");
+  detail::planned_operation& of = detail::started(planned_, "wait");
   const detail::traced_call traced(of.state(), "wait");
   if (!of.done().wait_until(of.state().host.moved_by(), deadline)) return false;
   of.note_end();
@@ -77,13 +76,8 @@ bool plan::wait_until(std::chrono::steady_clock::time_point deadline) {
   return true;
 }
 
-std::size_t wait_any(std::span<plan> plans) {
-  std::vector<detail::pending*> all;
-  for (const plan& each : plans) {
-    const bool in_flight = each.valid() && each.planned_->started();
-    all.push_back(in_flight ? each.planned_.get() : nullptr);
-  }
-  return detail::wait_any(all);
+detail::pending* detail::in_flight::of(const plan& one) noexcept {
+  return one.valid() && one.planned_->started() ? one.planned_.get() : nullptr;
 }
 
 }  // namespace weft

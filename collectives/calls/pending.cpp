@@ -98,4 +98,11 @@ std::size_t test_any(std::span<pending* const> all) {
   return static_cast<std::size_t>(done - all.begin());
 }
 
+std::vector<std::size_t> wait_some(std::span<pending* const> all) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = wait_any(all); i < all.size(); ++i)
+    if (all[i] != nullptr && all[i]->done().ready()) found.push_back(i);
+  return found;
+}
+
 }  // namespace weft::detail

@@ -100,6 +100,52 @@ TEST_CASE("plans in flight are found as they end, and started again", "[plans]")
   });
 }
 
+TEST_CASE("communicators that are being made are found as all ranks have asked for them", "[division]") {
+  job what = small_job(3);
+  what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
+  run_ranks(what, [](weft::communicator& world) {
+    auto one = world.dup(), other = world.dup();
+    std::vector<int> go(1);
+    std::vector<weft::pending_communicator> made(3);  // the last holds nothing
+    if (world.rank() == 0) {
+      made[0] = one.isplit(0);
+      made[1] = other.isplit(-1);
+      expect(!weft::test_any(made), "nobody else to have asked");
+      world.bcast(go, 0);
+      expect(weft::wait_any(made) == 1, "the second");
+      expect(!made[1].wait(), "to be of no part");
+      world.bcast(go, 0);
+      expect(weft::wait_some(made) == std::vector<std::size_t>{0}, "the first");
+      expect(made[0].wait()->size() == 3, "all ranks");
+    } else {
+      world.bcast(go, 0);
+      made[1] = other.isplit(world.rank());
+      expect(made[1].wait()->size() == 1, "this rank alone");
+      world.bcast(go, 0);
+      expect(one.isplit(0).wait()->size() == 3, "all ranks");
+    }
+    expect(weft::wait_any(made) == made.size() && weft::wait_some(made).empty(), "nothing left");
+  });
+}
+
+TEST_CASE("all plans that have been started are waited for, and the first error is thrown", "[plans]") {
+  run_ranks(small_job(2), [](weft::communicator& world) {
+    std::vector<int> sent(10, world.rank()), got(10), brief(1);
+    std::vector<weft::plan> plans;
+    plans.push_back(world.plan_send(sent, 1 - world.rank(), 1));
+    plans.push_back(world.plan_recv(got, 1 - world.rank(), 1));
+    plans.push_back(world.plan_recv(brief, 1 - world.rank(), 2));  // not started at first
+    for (weft::plan& each : std::span(plans).first(2)) each.start();
+    weft::wait_all(plans);
+    expect(got[9] == 1 - world.rank(), "what the other sent");
+    weft::wait_all(plans);  // none is in flight
+    for (weft::plan& each : plans) each.start();
+    const auto too_long = world.isend(sent, 1 - world.rank(), 2);
+    expect_error(weft::errc::truncated, [&] { weft::wait_all(plans); });
+    expect(weft::wait_any(plans) == plans.size(), "none to be in flight");
+  });
+}
+
 TEST_CASE("operations of two runtimes are not waited for together", "[handles]") {
   std::vector<int> data(1);
   std::vector<weft::handle> all;

@@ -26,12 +26,10 @@
 #include <optional>
 #include <span>
 #include <vector>
-#include <weft/handle.hpp>
 #include <weft/matched_message.hpp>
 #include <weft/operators.hpp>
-#include <weft/pending_communicator.hpp>
-#include <weft/plan.hpp>
 #include <weft/request.hpp>
+#include <weft/wait.hpp>
 
 namespace weft {
 

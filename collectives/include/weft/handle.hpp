@@ -3,23 +3,15 @@
 #pragma once
 
 #include <chrono>
-#include <concepts>
-#include <cstddef>
-#include <exception>
 #include <memory>
-#include <optional>
-#include <ranges>
-#include <span>
 #include <utility>
-#include <vector>
 #include <weft/status.hpp>
 
 namespace weft {
 
-class handle;
-
 namespace detail {
 class pending;
+struct in_flight;
 struct timed_out_calls;
 
 struct retires {
@@ -29,11 +21,6 @@ struct retires {
   void operator()(pending* operation) const noexcept;
 };
 using begun_operation = std::unique_ptr<pending, retires>;
-
-/// Of each handle its operation; null where it is not valid.
-std::vector<pending*> operations_of(std::span<handle* const> handles);
-std::size_t wait_any(std::span<handle* const> handles);
-std::size_t test_any(std::span<handle* const> handles);
 }  // namespace detail
 
 /// An operation in flight, with sole use of its buffers until it is done. Movable. Any thread or fiber of the rank's
@@ -74,70 +61,12 @@ class handle {
 
  private:
   friend struct detail::timed_out_calls;
-  friend std::vector<detail::pending*> detail::operations_of(std::span<handle* const> handles);
+  friend struct detail::in_flight;
   void abandon() noexcept;
   /// Waits for what is in flight, and has the communicator end first where that is not done.
   void drop() noexcept;
 
   detail::begun_operation operation_;
 };
-
-/// Handles in any range: an array, a vector, a list, a view of them.
-template <class R>
-concept handle_range = std::ranges::input_range<R> && std::same_as<std::ranges::range_reference_t<R>, handle&>;
-
-namespace detail {
-template <handle_range R>
-std::vector<handle*> pointers_to(R&& handles) {
-  std::vector<handle*> all;
-  for (handle& each : handles) all.push_back(&each);
-  return all;
-}
-}  // namespace detail
-
-/// Waits for every valid handle, in whatever order they end; then throws the first error, if any.
-template <handle_range R>
-void wait_all(R&& handles) {
-  std::exception_ptr first;
-  for (handle& each : handles) {
-    if (!each.valid()) continue;
-    try {
-      each.wait();
-    } catch (...) {
-      if (first == nullptr) first = std::current_exception();
-    }
-  }
-  if (first != nullptr) std::rethrow_exception(first);
-}
-
-/// Blocks until the operation of one valid handle is done: the index of that handle, whose `wait` then returns at once,
-/// with the status or the error. Where no handle is valid, as many as there are handles:
-///
-///     for (std::size_t i; (i = weft::wait_any(handles)) != handles.size();) handles[i].wait();
-///
-/// All are of one runtime's communicators, and nobody else waits for one of them.
-template <handle_range R>
-std::size_t wait_any(R&& handles) {
-  return detail::wait_any(detail::pointers_to(handles));
-}
-
-/// The same without blocking: nothing where no operation of a valid handle is done, after other fibers had their turn.
-template <handle_range R>
-std::optional<std::size_t> test_any(R&& handles) {
-  const std::vector<handle*> all = detail::pointers_to(handles);
-  const std::size_t found = detail::test_any(all);
-  return found == all.size() ? std::nullopt : std::optional(found);
-}
-
-/// Blocks until the operation of one valid handle is done: the indices of all whose operations are, ascending. Empty
-/// where no handle is valid. As wait_any.
-template <handle_range R>
-std::vector<std::size_t> wait_some(R&& handles) {
-  const std::vector<handle*> all = detail::pointers_to(handles);
-  std::vector<std::size_t> done;
-  for (std::size_t i = detail::wait_any(all); i < all.size(); ++i)
-    if (all[i]->done()) done.push_back(i);
-  return done;
-}
 
 }  // namespace weft

@@ -16,6 +16,7 @@ class communicator;
 
 namespace detail {
 struct division;
+struct in_flight;
 }  // namespace detail
 
 /// What `communicator::isplit` and `idup` return. Several may be pending at a time, of one communicator or of several,
@@ -50,6 +51,8 @@ class pending_communicator {
   bool wait_for(std::chrono::nanoseconds longest) { return wait_until(std::chrono::steady_clock::now() + longest); }
 
  private:
+  friend struct detail::in_flight;
+
   template <class Look>
   bool look(const char* name, Look&& at);
 

@@ -10,15 +10,14 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <memory>
-#include <span>
 #include <weft/status.hpp>
 
 namespace weft {
 
 namespace detail {
 class planned_operation;
+struct in_flight;
 }  // namespace detail
 
 /// A collective bound to a communicator, its buffers and its operator. A communicator's plan_... calls make it, the
@@ -62,13 +61,9 @@ class plan {
   bool wait_for(std::chrono::nanoseconds longest) { return wait_until(std::chrono::steady_clock::now() + longest); }
 
  private:
-  friend std::size_t wait_any(std::span<plan> plans);
+  friend struct detail::in_flight;
 
   std::unique_ptr<detail::planned_operation> planned_;
 };
-
-/// Blocks until what was started by one of the plans is done: the index of that plan, whose `wait` then returns at
-/// once. Where none is in flight, as many as there are plans. As of handles (handle.hpp).
-std::size_t wait_any(std::span<plan> plans);
 
 }  // namespace weft

@@ -104,5 +104,7 @@ class pending {
 std::size_t wait_any(std::span<pending* const> all);
 /// The same without blocking. As many as there are where none is done.
 std::size_t test_any(std::span<pending* const> all);
+/// As wait_any: the indices of all that are done.
+std::vector<std::size_t> wait_some(std::span<pending* const> all);
 
 }  // namespace weft::detail
