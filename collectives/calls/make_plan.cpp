@@ -16,7 +16,7 @@ class reserved_messages {
  public:
   reserved_messages(communicator_state& at, const bound_schedule& of) : at_(at) {
     for (const bound_step& step : of.steps)
-      if (step.is_transfer()) each_run_.push_back({step.is_send(), step.peer, step.bytes});
+      if (step.is_transfer()) each_run_.push_back({step.is_send(), step.peer, step.bytes, of.vector_bytes});
     at_.host.messages().reserve(at_.member, each_run_);
   }
   reserved_messages(const reserved_messages&) = delete;

@@ -64,6 +64,10 @@ std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, cons
   auto bound =
       std::make_shared<bound_schedule>(built.take(), partition_of(call, at), call.element_bytes,
                                        by_kernel ? kernels::combine(call.op, call.type) : nullptr, displaced_in(call));
+  if (call.counts.empty()) {  // else a rank may know its own alone
+    const int blocks = schedules::has_blocks(call.what()) ? at.ranks : 1;
+    bound->vector_bytes = call.count * call.element_bytes * static_cast<std::size_t>(blocks);
+  }
   if (call.custom != custom_operator::none) bound->reserve_between();
   return bound;
 }

@@ -44,6 +44,7 @@ execution::execution(fabric::messenger& messages, fabric::participant& member, c
     operation.peer = steps[i].peer;
     operation.collective = true;
     operation.bytes = steps[i].bytes;
+    operation.vector = plan_->vector_bytes;
   };
   for (schedules::step_index i = 0; i < steps.size(); ++i) {
     if (!steps[i].is_transfer()) continue;

@@ -118,9 +118,9 @@ std::unique_ptr<fabric::transport> open_endpoint(const options& settings, std::s
   if (!chosen.warning.empty() && process == 0) std::fprintf(stderr, "weft: warning: %s\n", chosen.warning.c_str());
   fabric::libfabric_options how;
   // The provider's order limits only what goes beyond what was asked for.
-  const std::size_t alone =
-      std::min(fabric::longest_alone(settings.eager_limit, settings.credit), fabric::traits_of(chosen.provider).frame);
-  how.frame = std::max(settings.eager_limit, alone) + fabric::messenger::frame_overhead + beside;
+  const std::size_t at_once = std::min(fabric::longest_at_once(settings.eager_limit, settings.credit),
+                                       fabric::traits_of(chosen.provider).frame);
+  how.frame = std::max(settings.eager_limit, at_once) + fabric::messenger::frame_overhead + beside;
   how.force_local_registration = settings.force_registration;
   return fabric::open_libfabric_transport(chosen, how);
 }

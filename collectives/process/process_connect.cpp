@@ -311,7 +311,9 @@ void process::agree_on_costs(clock::time_point deadline) {
   } else {
     take_costs_of_file(deadline);
   }
-  if (measured_) measured_->machine.eager = static_cast<double>(settings_.eager_limit);
+  if (!measured_) return;
+  measured_->machine.eager = static_cast<double>(settings_.eager_limit);
+  measured_->machine.at_once = static_cast<double>(messages_->longest_at_once());
 }
 
 void process::take_costs_of_file(clock::time_point deadline) {

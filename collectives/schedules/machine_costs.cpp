@@ -23,6 +23,7 @@ link_costs link_of(const machine_costs& of, road which, double combine) {
   link.exchange = std::max(road.exchange_per_byte, road.gap_per_byte);
   link.handshake = road.handshake;
   link.eager = of.eager;
+  if (which >= road::fabric) link.at_once = of.at_once;
   if (of.boards && which != road::memory) link.call = of.boards->call;  // ranks of one process need no kernel
   return link;
 }

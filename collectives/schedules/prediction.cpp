@@ -13,10 +13,11 @@ std::uint32_t segments_of(const algorithm& how, int ranks, std::size_t bytes, st
 
 prediction predict(const algorithm& how, const algorithm_arguments& of, std::size_t bytes, const path_costs& each,
                    std::size_t segment) {
+  const path_costs its = each.of_vector(static_cast<double>(bytes));
   algorithm_arguments tried = of;
   const auto seconds = [&](std::uint32_t segments) {
     tried.by.segments = segments;
-    return how.cost(tried, static_cast<double>(bytes), each);
+    return how.cost(tried, static_cast<double>(bytes), its);
   };
   const std::uint32_t least = segments_of(how, of.ranks, bytes, segment);
   prediction best{&how, least, seconds(least)};

@@ -154,7 +154,8 @@ prediction predict_stages(collective kind, const algorithm_arguments& of, std::s
   const algorithm& how = row_of(kind, memory_pattern::staged);
   algorithm_arguments tried = of;
   tried.by.segments = 1;
-  const auto seconds = [&] { return how.cost(tried, static_cast<double>(bytes), each); };
+  const path_costs its = each.of_vector(static_cast<double>(bytes));
+  const auto seconds = [&] { return how.cost(tried, static_cast<double>(bytes), its); };
   prediction best{&how, 1, seconds()};
   if ((how.parameters & takes::segments) == 0) return best;
   for (std::uint32_t pieces = 2; pieces <= most_segments && bytes / pieces >= least_piece; pieces *= 2) {

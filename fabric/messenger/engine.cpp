@@ -155,8 +155,9 @@ void engine::begin_send(send_operation& send) {
   }
   peer& to = flow_.to(process);
   if (to.lost) return fail(send, lost_error(process));
-  const bool at_once = !send.synchronous && (send.bytes <= settings_.eager_limit ||
-                                             (!send.collective && flow_.may_go_alone(to, send.bytes)));
+  const bool at_once = send.collective ? goes_at_once(to, send.bytes, send.vector)
+                                       : !send.synchronous && (send.bytes <= settings_.eager_limit ||
+                                                               flow_.may_go_alone(to, send.bytes));
   (at_once ? counts_.at_once : counts_.granted)[to.road].add(send.bytes);
   if (at_once || !settings_.prepost) {
     if (send.poisoned != nullptr) [[unlikely]]
@@ -190,11 +191,12 @@ void engine::begin_receive(receive_operation& receive) {
   if (auto message = here.messages.take_unexpected(receive)) return consume(receive, std::move(message));
   here.messages.add_posted(receive);
   receive.now = operation::stage::posted;
-  if (!receive.collective || receive.bytes <= settings_.eager_limit || !settings_.prepost) return;
+  if (!receive.collective || !settings_.prepost) return;
   // A long message of a collective comes without an envelope: it is granted now. The receive stays posted too, so that
   // a sender that takes it for a short one is found out.
   const int process = receive.at->members->process[static_cast<std::size_t>(receive.peer)];
-  if (process != settings_.process) begin_landing(receive, process, receive.bytes, 0, true);
+  if (process != settings_.process && !goes_at_once(flow_.to(process), receive.bytes, receive.vector))
+    begin_landing(receive, process, receive.bytes, 0, true);
 }
 
 }  // namespace weft::fabric

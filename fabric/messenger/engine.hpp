@@ -109,9 +109,14 @@ class engine final : private receiver {
   planned_needs needs_of(const participant& member, std::span<const planned_message> each_run) const noexcept;
   void settle_in(participant& member);
   void miss_who_refused(participant& member);
-  /// Room for contents in what stands for a message of so many bytes before its receive.
-  std::size_t room_for(std::size_t bytes) const noexcept { return bytes <= settings_.eager_limit ? bytes : 0; }
-  void release_messages(std::span<const planned_message> of) noexcept;
+  /// Whether a message of a collective, of a vector of so many bytes, goes between this process and that one without
+  /// asking.
+  bool goes_at_once(const peer& other, std::size_t bytes, std::size_t vector) const noexcept {
+    return bytes <= settings_.eager_limit || vector <= other.at_once;
+  }
+  /// Bytes of contents in what stands for a message before its receive.
+  std::size_t room_for(const participant& member, const planned_message& one) const noexcept;
+  void release_messages(const participant& member, std::span<const planned_message> of) noexcept;
 
   // engine.cpp
   bool take_all_submissions() noexcept;

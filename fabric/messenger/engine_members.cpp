@@ -79,7 +79,7 @@ planned_needs engine::needs_of(const participant& member, std::span<const planne
     const int process = member.members->process[static_cast<std::size_t>(each.peer)];
     if (process == settings_.process) continue;
     const std::size_t pieces = ahead(flow_.to(process));
-    const bool is_short = each.bytes <= settings_.eager_limit;
+    const bool is_short = goes_at_once(flow_.to(process), each.bytes, each.vector);
     if (each.is_send) frames(1, is_short ? each.bytes : sizeof(envelope_body));
     if (each.bytes == 0) continue;
     // Short ones may have to be announced, too.
@@ -108,9 +108,9 @@ void engine::reserve(participant& member, std::span<const planned_message> each_
   std::size_t made = 0;
   try {
     for (; made < each_run.size(); ++made)
-      if (!each_run[made].is_send) messages_.reserve(room_for(each_run[made].bytes));
+      if (!each_run[made].is_send) messages_.reserve(room_for(member, each_run[made]));
   } catch (...) {
-    release_messages(each_run.first(made));
+    release_messages(member, each_run.first(made));
     throw;
   }
   planned_ = all;
@@ -119,16 +119,21 @@ void engine::reserve(participant& member, std::span<const planned_message> each_
 
 void engine::release(participant& member, std::span<const planned_message> each_run) noexcept {
   const planned_needs less = needs_of(member, each_run);
-  release_messages(each_run);
+  release_messages(member, each_run);
   member.here->planned.subtract(less);
   planned_.subtract(less);
   flow_.frames().trim(planned_.frames);
   slots_.trim(planned_.slots);
 }
 
-void engine::release_messages(std::span<const planned_message> of) noexcept {
+std::size_t engine::room_for(const participant& member, const planned_message& one) const noexcept {
+  const int process = member.members->process[static_cast<std::size_t>(one.peer)];
+  return goes_at_once(flow_.to(process), one.bytes, one.vector) ? one.bytes : 0;
+}
+
+void engine::release_messages(const participant& member, std::span<const planned_message> of) noexcept {
   for (const planned_message& each : of)
-    if (!each.is_send) messages_.release(room_for(each.bytes));
+    if (!each.is_send) messages_.release(room_for(member, each));
 }
 
 }  // namespace weft::fabric

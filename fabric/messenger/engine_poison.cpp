@@ -50,7 +50,7 @@ void engine::send_poisoned(peer& to, send_operation& send) {
 }
 
 void engine::take_poisoned(peer& from, const header& h, std::span<const std::byte> body) {
-  if (body.size() < sizeof(poison_body) || (h.length > settings_.eager_limit && settings_.prepost))
+  if (body.size() < sizeof(poison_body) || (h.length > from.at_once && settings_.prepost))
     return troubles_.suspect(from, "it sent a message without contents that is cut short, or too long for one");
   room* const there = rooms_.find({h.communicator, h.destination});
   if (there == nullptr) return;

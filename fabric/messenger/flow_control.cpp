@@ -83,10 +83,13 @@ void flow_control::start(std::span<const address> endpoints) {
   inject_limit_ = std::min(network_.limits().inject, frame_limit_);
   several_.resize(frame_limit_ - sizeof(header));
   slots_.keep_always(frame_limit_, frames_of_several);
-  alone_limit_ = std::min(longest_alone(settings_.eager_limit, each), network_.limits().frame - sizeof(header));
+  at_once_ = std::min(fabric::longest_at_once(settings_.eager_limit, each), network_.limits().frame - sizeof(header));
   to(settings_.process).connected = true;
-  for (const auto& each : peers_)
-    each->road = network_.is_near(each->process) ? message_counts::node_memory : message_counts::network;
+  for (const auto& other : peers_) {
+    other->road = network_.is_near(other->process) ? message_counts::node_memory : message_counts::network;
+    const bool far = other->road == message_counts::network && other->process != settings_.process;
+    other->at_once = far ? at_once_ : settings_.eager_limit;
+  }
   for (std::size_t i = static_cast<std::size_t>(settings_.process) + 1; i < peers_.size(); ++i) {
     header hello;
     hello.kind = message_kind::hello;
@@ -135,7 +138,8 @@ void flow_control::take_hello(peer& from, const header& h) {
     return troubles_.suspect(from, "it opened its connection twice, or gave more credit than anyone has");
   from.connected = true;
   from.credit += static_cast<std::int64_t>(h.length);
-  from.longest_frame = h.detail;
+  from.at_once =
+      std::min<std::uint64_t>(from.at_once, std::max<std::uint64_t>(h.detail, sizeof(header)) - sizeof(header));
   if (h.source == 0) return;
   header answer;
   answer.kind = message_kind::hello;
@@ -261,10 +265,8 @@ void flow_control::send_control(peer& to, header& h, const std::byte* body, std:
 }
 
 bool flow_control::may_go_alone(const peer& to, std::size_t bytes) const noexcept {
-  const std::size_t frame = sizeof(header) + bytes;
-  return bytes <= alone_limit_ && to.road == message_counts::network && !to.unheard && frame <= to.longest_frame &&
-         !to.envelopes_only && to.messages.empty() && to.control.empty() &&
-         to.credit - credit_cost(frame) >= credit_of_each_ / 8;
+  return bytes <= to.at_once && !to.unheard && !to.envelopes_only && to.messages.empty() && to.control.empty() &&
+         to.credit - credit_cost(sizeof(header) + bytes) >= credit_of_each_ / 8;
 }
 
 void flow_control::send_eager(peer& to, send_operation& send) {

@@ -124,6 +124,8 @@ class flow_control {
 
   std::size_t frame_limit() const noexcept { return frame_limit_; }
   std::size_t inject_limit() const noexcept { return inject_limit_; }
+  /// See longest_at_once in messenger_settings.hpp.
+  std::size_t longest_at_once() const noexcept { return at_once_; }
   /// Bytes that messages take whose send has ended and that have not left.
   std::size_t buffered() const noexcept { return buffered_; }
   /// One of so many bytes has left.
@@ -157,7 +159,7 @@ class flow_control {
   doorbell bell_;
   std::size_t frame_limit_;
   std::size_t inject_limit_ = 0;
-  std::size_t alone_limit_ = 0;      // of may_go_alone
+  std::size_t at_once_ = 0;
   std::int64_t credit_of_each_ = 0;  // units
   object_pool<outgoing> frames_;     // of all peers' queues
   std::vector<std::unique_ptr<peer>> peers_;

@@ -56,10 +56,12 @@ struct peer {
   boost::intrusive::list<
       departure, boost::intrusive::member_hook<departure, boost::intrusive::list_member_hook<>, &departure::next>,
       boost::intrusive::constant_time_size<false>>
-      next;                       ///< payloads with a grant that wait for their turn, the first to begin first
-  std::size_t longest_frame = 0;  ///< that it takes, bytes
-  bool unheard = false;           ///< it was sent a longer message at once, and nothing has come from it since
-  bool may_be_asked = false;      ///< in the latest look: nothing that was to be sent to it waited
+      next;  ///< payloads with a grant that wait for their turn, the first to begin first
+  /// Bytes of the longest message that goes to it without asking while it is alone on its way, and of the longest
+  /// vector of a collective whose messages always do. Both ends have the same.
+  std::size_t at_once = 0;
+  bool unheard = false;       ///< it was sent one beyond the eager limit at once, and nothing has come from it since
+  bool may_be_asked = false;  ///< in the latest look: nothing that was to be sent to it waited
   bool connected = false;
   std::uint64_t their_end = 0;  ///< of the connection, where it opened that: for transport::cut
   bool suspected = false;       ///< to be lost soon:

@@ -87,7 +87,7 @@ TEST_CASE("messages are counted by length and road, where they are sent and wher
   job what = small_job(its.processes, its.ranks_per_process);
   what.settings.node = its.node;
   const std::size_t at_once = 40,
-                    granted = weft::fabric::longest_alone(what.settings.eager_limit, what.settings.credit) + 1;
+                    granted = weft::fabric::longest_at_once(what.settings.eager_limit, what.settings.credit) + 1;
   const bool asks = its.processes > 1;  // within a process nothing is granted
   const auto failures = run_processes(what, [&](int process, weft::runtime& runtime) {
     const statistics before = runtime.statistics();

@@ -7,40 +7,56 @@ using namespace weft_test;
 using weft::errc;
 using weft::fabric::message_kind;
 
-TEST_CASE("collectives' long messages are granted before they are sent", "[messenger]") {
-  for (const bool receiver_first : {true, false})
-    for (const std::size_t size : {257, 1024, 2049, 50001}) {
-      CAPTURE(receiver_first, size);
-      messenger_job job(small_shape(3));
-      const auto world = job.world();
-      std::deque<test_send> sends;
-      std::deque<test_receive> receives;
-      const auto send_all = [&] {
-        for (std::uint64_t i = 0; i < 12; ++i)
-          job[0].post(sends.emplace_back(*world[0], 1 + static_cast<int>(i) % 2, 100 + i, pattern(size, i), true, 6));
-      };
-      const auto receive_all = [&] {
-        for (std::uint64_t i = 0; i < 12; ++i)
-          job[1 + static_cast<int>(i) % 2].post(receives.emplace_back(*world[1 + i % 2], 0, 100 + i, size, true, 6));
-      };
-      receiver_first ? receive_all() : send_all();
-      job.settle();
-      if (receiver_first) CHECK(job.counts(1).of(message_kind::grant) == 6);
-      receiver_first ? send_all() : receive_all();
-      job.poll_until(
-          [&] {
-            return std::all_of(receives.begin(), receives.end(), [](const auto& each) { return each.done.load(); });
-          },
-          "the messages");
-      job.settle();
+TEST_CASE("collectives' long messages are granted before they are sent, but of a short vector", "[messenger]") {
+  const job_shape shape = small_shape(3);
+  const std::size_t most = weft::fabric::longest_at_once(shape.settings.eager_limit, shape.settings.credit);
+  REQUIRE(most > 257);
+  const auto [size, vector] = GENERATE_COPY(table<std::size_t, std::size_t>({{257, SIZE_MAX},
+                                                                             {257, most + 1},
+                                                                             {257, most},
+                                                                             {most, most},
+                                                                             {1024, 1024},
+                                                                             {2049, SIZE_MAX},
+                                                                             {50001, SIZE_MAX}}));
+  const bool at_once = vector <= most;
+  for (const bool receiver_first : {true, false}) {
+    CAPTURE(receiver_first, size, vector);
+    messenger_job job(shape);
+    const auto world = job.world();
+    std::deque<test_send> sends;
+    std::deque<test_receive> receives;
+    const auto send_all = [&] {
       for (std::uint64_t i = 0; i < 12; ++i) {
-        CHECK(receives[i].message == pattern(size, i));
-        CHECK(sends[i].done);
-        CHECK(sends[i].failure == nullptr);
+        const int to = 1 + static_cast<int>(i) % 2;
+        sends.emplace_back(*world[0], to, 100 + i, pattern(size, i), true, 6).vector = vector;
+        job[0].post(sends.back());
       }
-      CHECK(job.total().of(message_kind::envelope) == 0);
-      CHECK(job[0].quiet());
+    };
+    const auto receive_all = [&] {
+      for (std::uint64_t i = 0; i < 12; ++i) {
+        receives.emplace_back(*world[1 + i % 2], 0, 100 + i, size, true, 6).vector = vector;
+        job[1 + static_cast<int>(i) % 2].post(receives.back());
+      }
+    };
+    receiver_first ? receive_all() : send_all();
+    job.settle();
+    if (receiver_first) CHECK(job.counts(1).of(message_kind::grant) == (at_once ? 0 : 6));
+    receiver_first ? send_all() : receive_all();
+    job.poll_until(
+        [&] {
+          return std::all_of(receives.begin(), receives.end(), [](const auto& each) { return each.done.load(); });
+        },
+        "the messages");
+    job.settle();
+    for (std::uint64_t i = 0; i < 12; ++i) {
+      CHECK(receives[i].message == pattern(size, i));
+      CHECK(sends[i].done);
+      CHECK(sends[i].failure == nullptr);
     }
+    CHECK(job.total().of(message_kind::envelope) == 0);
+    CHECK((job.total().of(message_kind::grant) == 0) == at_once);
+    CHECK(job[0].quiet());
+  }
 }
 
 TEST_CASE("where payloads pass in turn, a message's pieces go before those of messages behind it", "[messenger]") {

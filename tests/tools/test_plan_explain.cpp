@@ -72,6 +72,8 @@ TEST_CASE("in an explanation only messages longer than the eager limit pay for a
   };
   CHECK(fastest("8192", slow_handshake) == fastest("8192", costs_of_a_test));
   CHECK(fastest("1000000", slow_handshake) > fastest("1000000", costs_of_a_test));
+  CHECK(fastest("32768", slow_handshake) == fastest("32768", costs_of_a_test));  // a short vector between nodes
+  CHECK(fastest("32772", slow_handshake) > fastest("32772", costs_of_a_test));
   const variable shorter("WEFT_EAGER_LIMIT", "1024");
   CHECK(fastest("1024", slow_handshake) == fastest("1024", costs_of_a_test));
   CHECK(fastest("8192", slow_handshake) > fastest("8192", costs_of_a_test));

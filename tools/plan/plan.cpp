@@ -14,6 +14,7 @@
 #include <weft/algorithms/vector_size.hpp>
 #include <weft/command_line/command_line.hpp>
 #include <weft/command_line/subcommands.hpp>
+#include <weft/fabric/messenger_settings.hpp>
 #include <weft/topology/ring_order.hpp>
 
 #include "explain.hpp"
@@ -109,7 +110,9 @@ void print_explanation(const command_line& line) {
   if (!line.algorithm.empty()) call.wanted = &algorithm_named(call.kind, line.algorithm);
   const std::string source = tuning_file(line);
   detail::tuning measured = detail::read_tuning(source);
-  measured.machine.eager = static_cast<double>(parse_weft_arguments({}).eager_limit);
+  const options settings = parse_weft_arguments({});
+  measured.machine.eager = static_cast<double>(settings.eager_limit);
+  measured.machine.at_once = static_cast<double>(fabric::longest_at_once(settings.eager_limit, settings.credit));
   const explanation made = explain(call, measured);
   const std::string text =
       line.format == "json" ? explanation_as_json(call, made, source) : explanation_as_text(call, made, source);

@@ -42,7 +42,7 @@ struct statistics {
   /// the node with this one, or it is reached over the network. Those of collectives, and weft's own, are among them.
   struct sent_messages {
     /// Without asking: of at most the option eager-limit, over the network of four times that where one is alone on its
-    /// way, and all within a process.
+    /// way or the vector of a collective is no longer, and all within a process.
     volume at_once;
     volume granted;  ///< longer ones, into memory that the receiver has posted (rendezvous)
   };

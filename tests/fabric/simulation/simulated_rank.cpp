@@ -46,6 +46,11 @@ std::uint64_t fingerprint_of(const fabric::group& in, std::uint32_t sequence) {
   return draws(in.communicator, sequence).next() | 1;
 }
 
+/// Of half of the collectives as much as a message, which goes at once where that is short.
+std::size_t vector_of(const planned_transfer& planned, std::uint32_t sequence) {
+  return sequence % 2 == 0 ? planned.bytes : SIZE_MAX;
+}
+
 }  // namespace
 
 void simulated_send::finished() noexcept { owner.ended_with(*this); }
@@ -338,7 +343,10 @@ void simulated_rank::send(const action& what, membership& its) {
   const plan_step::kind kind = job_.plan().steps[step_].what;
   begun.collective = kind == plan_step::collective || kind == plan_step::divide;
   begun.tag = begun.collective ? std::uint64_t{what.sequence} << 32 | planned.tag : planned.tag;
-  if (begun.collective) begun.fingerprint = fingerprint_of(*its.members, what.sequence);
+  if (begun.collective) {
+    begun.fingerprint = fingerprint_of(*its.members, what.sequence);
+    begun.vector = vector_of(planned, what.sequence);
+  }
   begun.fill(job_.contents(number));
   post(begun, its);
 }
@@ -355,6 +363,7 @@ void simulated_rank::receive(const action& what, membership& its, const fabric::
     begun.peer = planned.from;
     begun.tag = std::uint64_t{what.sequence} << 32 | planned.tag;
     begun.fingerprint = fingerprint_of(*its.members, what.sequence);
+    begun.vector = vector_of(planned, what.sequence);
     begun.expected = job_.message_number(*its.members, step_, what.which);
   } else if (found != nullptr) {
     begun.peer = found->source;

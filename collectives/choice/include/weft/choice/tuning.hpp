@@ -12,7 +12,7 @@
 namespace weft::detail {
 
 struct tuning {
-  schedules::machine_costs machine;  ///< its eager limit is the job's, and no part of the text
+  schedules::machine_costs machine;  ///< its limits without handshake are the job's, and no part of the text
   /// Seconds for each byte of an operand.
   std::map<std::pair<kernels::operation, kernels::type>, double> combine;
 };

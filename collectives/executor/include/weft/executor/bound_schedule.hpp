@@ -63,6 +63,7 @@ struct bound_schedule {
   std::vector<schedules::step_index> dependencies;
   std::vector<schedules::step_index> successors;
   std::size_t element_bytes = 1;
+  std::size_t vector_bytes = SIZE_MAX;  ///< as fabric::operation::vector
   std::size_t scratch_bytes = 0;
   kernels::combine_function combine = nullptr;
   std::size_t between_offset = 0;  ///< of what `reserve_between` has set apart, in scratch

@@ -22,9 +22,10 @@ struct link_costs {
   double exchange = 0;   ///< for each byte where a rank sends and receives as many at the same time
   double handshake = 0;  ///< to start a transfer of more than `eager` bytes, beside α and the gap
   double eager = std::numeric_limits<double>::infinity();
-  double read = 0;  ///< for each byte that is read of another process's memory,
-  double call = 0;  ///< and for each time that the kernel is called to
-  double far = 0;   ///< for each byte of a message beyond `cached`, beside β
+  double at_once = 0;  ///< bytes of the longest vector of whose messages none needs a handshake
+  double read = 0;     ///< for each byte that is read of another process's memory,
+  double call = 0;     ///< and for each time that the kernel is called to
+  double far = 0;      ///< for each byte of a message beyond `cached`, beside β
 };
 
 /// The costs between any two ranks, and those between ranks of a group.
@@ -33,6 +34,14 @@ struct path_costs : link_costs {
   constexpr path_costs(double a, double b, double c) : path_costs(link_costs(a, b, c)) {}
   constexpr path_costs(const link_costs& all) : link_costs(all), near(all) {}
   constexpr path_costs(const link_costs& all, const link_costs& within) : link_costs(all), near(within) {}
+
+  /// Of the messages of a vector of so many bytes.
+  constexpr path_costs of_vector(double bytes) const {
+    path_costs its = *this;
+    for (link_costs* const one : {static_cast<link_costs*>(&its), &its.near})
+      if (bytes <= one->at_once) one->handshake = 0;
+    return its;
+  }
 
   link_costs near;
 };

@@ -172,6 +172,8 @@ class messenger final : public pollable {
   const message_counts& counts() const noexcept;
 
   const transport_limits& limits() const noexcept;
+  /// See longest_at_once in messenger_settings.hpp; once it has been started.
+  std::size_t longest_at_once() const noexcept;
   int process() const noexcept;
   int processes() const noexcept;
 

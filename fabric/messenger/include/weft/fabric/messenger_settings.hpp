@@ -52,10 +52,11 @@ struct messenger_settings {
   std::function<void(std::span<const std::byte> note)> broadcast;
 };
 
-/// Bytes of the longest message that goes without asking while it is the only one on its way to a process of another
-/// node, which gives this one so much credit.
-constexpr std::size_t longest_alone(std::size_t eager_limit, std::size_t credit) noexcept {
-  return std::min(4 * eager_limit, credit / 8);
+/// Bytes of the longest message that goes to a process of another node without asking while it is alone on its way,
+/// where each gives the other so much credit. The messages of collectives that have no longer vector always do. So
+/// asking would take longer than copying does; of longer vectors a part is asked for while another one is on its way.
+constexpr std::size_t longest_at_once(std::size_t eager_limit, std::size_t credit) noexcept {
+  return std::max(eager_limit, std::min(4 * eager_limit, credit / 8));
 }
 
 /// One of those that a rank sends or receives in each run of a plan.
@@ -63,6 +64,7 @@ struct planned_message {
   bool is_send = false;
   int peer = -1;  ///< rank of the other side
   std::size_t bytes = 0;
+  std::size_t vector = SIZE_MAX;  ///< as operation::vector
 };
 
 /// What a probe found.

@@ -58,7 +58,9 @@ struct operation : submission {
   /// Nobody waits for it yet: set and cleared by its owner, with the token held. If it fails then, its communicator
   /// goes on.
   bool ahead = false;
-  std::size_t bytes = 0;       ///< length of the message; capacity of a receive
+  std::size_t bytes = 0;  ///< length of the message; capacity of a receive
+  /// Collectives: bytes of the whole vector, the same at both ends; SIZE_MAX where these may differ in it.
+  std::size_t vector = SIZE_MAX;
   std::exception_ptr failure;  ///< set before `finished` when the operation failed
   /// Collectives: of a send, set by its owner, that the message travels without contents. Set by the messenger in the
   /// receive that matches it, which fails, while the communicator goes on. Its owner's to reset.
