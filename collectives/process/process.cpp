@@ -46,7 +46,7 @@ constexpr std::size_t longest_reason = 500;
 
 }  // namespace
 
-process::process(membership member)
+process::process(alone, membership& member)
     : settings_(std::move(member.settings)),
       local_ranks_(member.ranks),
       workers_(std::min(settings_.workers > 0 ? settings_.workers : member.workers, local_ranks_)),
@@ -54,7 +54,11 @@ process::process(membership member)
       machine_(std::move(member.described)),
       rendezvous_(std::move(member.rendezvous)),
       roll_(std::make_unique<roll_call>(member.job, rendezvous_->process(), rendezvous_->processes(),
-                                        std::move(member.roll_desk))) {
+                                        std::move(member.roll_desk))) {}
+
+// Where it does not get to the end it is destroyed all the same, since the other constructor has: the threads of the
+// monitor and of `progress_`, which answers others from the first loss on, use each other's.
+process::process(membership member) : process(alone{}, member) {
   try {
     connect(member);
   } catch (const peer_lost&) {

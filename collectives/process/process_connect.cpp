@@ -128,8 +128,9 @@ void process::connect(membership& member) {
   settle_links(deadline);
   reading_.assign(nodes_.size(), reads_on_node());
   if (std::ranges::count(nodes_, nodes_[0]) != std::ssize(nodes_)) tell_who_shares(deadline);
-  among_processes_ = std::make_unique<fabric::participant>(processes_, rendezvous_->process());
-  messages_->join(*among_processes_);
+  auto among = std::make_unique<fabric::participant>(processes_, rendezvous_->process());
+  messages_->join(*among);
+  among_processes_ = std::move(among);
   agree_on_costs(deadline);
   begin_trace(member);
   if (monitor_ != nullptr) monitor_->all_joined();

@@ -110,6 +110,10 @@ class process {
   const topology::machine& machine();
 
  private:
+  /// It has not joined the job.
+  struct alone {};
+  process(alone, membership& member);
+
   // process_connect.cpp: joining the job, in this order; each blocks until the deadline at the latest
   void connect(membership& member);
   /// Tells the others where this process is, and process 0 what holds for all; what they tell. Throws
