@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 #include <weft/choice/schedule_builder.hpp>
 #include <weft/schedules/partition.hpp>
@@ -24,6 +25,16 @@ displaced_buffers displaced_in(const collective_call& call) {
   if (call.what() == collective::alltoall) return {call.displacements, call.received_displacements};
   if (call.what() == collective::scatter) return {call.displacements, {}};
   return {{}, call.displacements};
+}
+
+/// Bytes of the whole vector, as far as all ranks know them.
+std::size_t vector_of(const collective_call& call, int ranks) {
+  if (call.at_root || (call.what() == collective::alltoall && !call.counts.empty())) return SIZE_MAX;
+  const auto blocks = static_cast<std::size_t>(schedules::has_blocks(call.what()) ? ranks : 1);
+  const std::size_t elements = call.counts.empty()
+                                   ? call.count * blocks
+                                   : std::accumulate(call.counts.begin(), call.counts.end(), std::size_t{0});
+  return elements * call.element_bytes;
 }
 
 /// Whether the options say what an operand costs.
@@ -64,10 +75,7 @@ std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, cons
   auto bound =
       std::make_shared<bound_schedule>(built.take(), partition_of(call, at), call.element_bytes,
                                        by_kernel ? kernels::combine(call.op, call.type) : nullptr, displaced_in(call));
-  if (call.counts.empty()) {  // else a rank may know its own alone
-    const int blocks = schedules::has_blocks(call.what()) ? at.ranks : 1;
-    bound->vector_bytes = call.count * call.element_bytes * static_cast<std::size_t>(blocks);
-  }
+  bound->vector_bytes = vector_of(call, at.ranks);
   if (call.custom != custom_operator::none) bound->reserve_between();
   return bound;
 }

@@ -30,7 +30,7 @@ constexpr std::string_view agreed_options[]{"barrier",        "bcast",         "
                                             "connections",    "max-transfers", "max-reducers",   "transfer-cost",
                                             "compute-cost",   "tune",          "tune-budget",    "check",
                                             "node",           "topology",      "spares",         "trace",
-                                            "trace-buffer",   "statistics",    "endpoints"};
+                                            "trace-buffer",   "statistics",    "endpoints",      "credit"};
 
 /// Of a leader that no rank is (fabric::leader_from_end).
 constexpr std::uint64_t processes_communicator = ~std::uint64_t{0};

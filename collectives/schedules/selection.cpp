@@ -154,8 +154,7 @@ prediction predict_stages(collective kind, const algorithm_arguments& of, std::s
   const algorithm& how = row_of(kind, memory_pattern::staged);
   algorithm_arguments tried = of;
   tried.by.segments = 1;
-  const path_costs its = each.of_vector(static_cast<double>(bytes));
-  const auto seconds = [&] { return how.cost(tried, static_cast<double>(bytes), its); };
+  const auto seconds = [&] { return how.cost(tried, static_cast<double>(bytes), each); };
   prediction best{&how, 1, seconds()};
   if ((how.parameters & takes::segments) == 0) return best;
   for (std::uint32_t pieces = 2; pieces <= most_segments && bytes / pieces >= least_piece; pieces *= 2) {
@@ -210,7 +209,7 @@ selected select_fastest(collective kind, const algorithm_arguments& shape, std::
   }
   if (best.how == nullptr) refuse(kind);
   return {best.how, best.segments, bytes <= by.in_order_limit,
-          operand_costs_of(static_cast<double>(bytes) / best.segments, each)};
+          operand_costs_of(static_cast<double>(bytes) / best.segments, each.of_vector(static_cast<double>(bytes)))};
 }
 
 }  // namespace weft::schedules

@@ -116,6 +116,9 @@ class engine final : private receiver {
   }
   /// Bytes of contents in what stands for a message before its receive.
   std::size_t room_for(const participant& member, const planned_message& one) const noexcept;
+  /// What stands for one that comes before its receive: with its contents, for which there is room, or announced.
+  void reserve_message(std::size_t room);
+  void release_message(std::size_t room) noexcept;
   void release_messages(const participant& member, std::span<const planned_message> of) noexcept;
 
   // engine.cpp

@@ -173,8 +173,7 @@ void engine::store(peer& from, room& there, const arrival& its, std::span<const 
 void engine::take_envelope(peer& from, const header& h, std::span<const std::byte> body) {
   if (body.size() < sizeof(envelope_body)) return troubles_.suspect(from, "it sent an envelope that is cut short");
   const bool collective = h.matching == space::collective;
-  auto message = messages_.take(
-      collective && h.length <= from.at_once ? h.length : 0);  // as is reserved for it, should it come whole
+  auto message = messages_.take(0);
   message->source = h.source;
   message->tag = h.tag;
   message->collective = collective;

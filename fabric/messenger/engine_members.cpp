@@ -108,7 +108,7 @@ void engine::reserve(participant& member, std::span<const planned_message> each_
   std::size_t made = 0;
   try {
     for (; made < each_run.size(); ++made)
-      if (!each_run[made].is_send) messages_.reserve(room_for(member, each_run[made]));
+      if (!each_run[made].is_send) reserve_message(room_for(member, each_run[made]));
   } catch (...) {
     release_messages(member, each_run.first(made));
     throw;
@@ -131,9 +131,24 @@ std::size_t engine::room_for(const participant& member, const planned_message& o
   return goes_at_once(flow_.to(process), one.bytes, one.vector) ? one.bytes : 0;
 }
 
+void engine::reserve_message(std::size_t room) {
+  messages_.reserve(0);
+  try {
+    if (room != 0) messages_.reserve(room);
+  } catch (...) {
+    messages_.release(0);
+    throw;
+  }
+}
+
+void engine::release_message(std::size_t room) noexcept {
+  messages_.release(0);
+  if (room != 0) messages_.release(room);
+}
+
 void engine::release_messages(const participant& member, std::span<const planned_message> of) noexcept {
   for (const planned_message& each : of)
-    if (!each.is_send) messages_.release(room_for(member, each));
+    if (!each.is_send) release_message(room_for(member, each));
 }
 
 }  // namespace weft::fabric
