@@ -39,16 +39,15 @@ std::vector<pending*> operations_of(R&& waited) {
 
 /// Handles, plans or pending communicators in any range: an array, a vector, a list, a view of them.
 template <class R>
-concept waitable_range = std::ranges::input_range<R> && (std::same_as<std::ranges::range_reference_t<R>, handle&> ||
-                                                         std::same_as<std::ranges::range_reference_t<R>, plan&> ||
-                                                         std::same_as<std::ranges::range_reference_t<R>,
-                                                                      pending_communicator&>);
+concept waitable_range = std::ranges::input_range<R> &&
+    (std::same_as<std::ranges::range_reference_t<R>, handle&> ||
+     std::same_as<std::ranges::range_reference_t<R>, plan&> ||
+     std::same_as<std::ranges::range_reference_t<R>, pending_communicator&>);
 
 /// Waits for all that are in flight, in whatever order they end; then throws the first error, if any. Not for pending
 /// communicators, whose `wait` returns something.
 template <waitable_range R>
-  requires(!std::same_as<std::ranges::range_value_t<R>, pending_communicator>)
-void wait_all(R&& waited) {
+requires(!std::same_as<std::ranges::range_value_t<R>, pending_communicator>) void wait_all(R&& waited) {
   std::exception_ptr first;
   for (auto& each : waited) {
     if (detail::in_flight::of(each) == nullptr) continue;
