@@ -43,7 +43,7 @@ double most_shared(int processes) { return processes * (64.0 + 16 * 0.5 + 1 + pr
 void soak_over(const std::string& provider, words shape) {
   const int minutes = setting("SOAK", 0);
   const std::string seconds = std::to_string(minutes == 0 ? 8 * slowdown : 60 * minutes);
-  const tolerance most = minutes == 0 ? tolerance{3072, 16384, 4096, 6144} : tolerance{32, 256, 32, 0};
+  const tolerance most = minutes == 0 ? tolerance{3072, 16384, 4096, 4096} : tolerance{32, 256, 32, 0};
   const std::string seed = std::to_string(test_seed());
   words command{"run", "--oversubscribe", "--timeout", std::to_string(120 * minutes + 240)};
   for (const words& some : {road_options(provider), std::move(shape), minutes == 0 ? words{} : exact_measure})
