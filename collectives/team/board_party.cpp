@@ -5,6 +5,7 @@
 #include <weft/request.hpp>
 #include <weft/request/fingerprint.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/event.hpp>
 #include <weft/runtime/patience.hpp>
 #include <weft/team/board_party.hpp>
 
@@ -26,6 +27,13 @@ std::size_t bytes_of_long_slot(std::size_t processes) noexcept {
 
 /// Of a vector that goes one way this much is written while others read what comes before.
 constexpr std::size_t pieces_on_the_way = 8;
+
+/// A receive of what nobody sends: ends with what its communicator has failed with, or because the sender has left it,
+/// which that is asked for then (fabric/messenger/engine_inquiry.cpp).
+struct vain_receive final : fabric::receive_operation {
+  void finished() noexcept override { done.set(); }
+  event done;
+};
 
 }  // namespace
 
@@ -92,15 +100,17 @@ leader_result board_party::finish_special() {
   return result;
 }
 
-void board_party::explain(const fabric::participant& member) {
+void board_party::explain(fabric::participant& member) {
   const auto gone = rounds_.missed();
   if (!gone) return;
-  const auto deadline = std::chrono::steady_clock::now() + fabric::time_to_explain;
-  // relaxed: what it failed with is read under the messenger's token.
-  look_for(
-      host_.moved_by(), [&] { return failed_.load(std::memory_order_relaxed) || host_.messages().knows_loss(); },
-      [&] { return std::chrono::steady_clock::now() >= deadline; });
-  host_.messages().miss(member, leaders_[*gone]);
+  vain_receive none;
+  none.at = &member;
+  none.peer = leaders_[*gone];
+  none.collective = true;
+  none.tag = std::uint64_t{sequence_} << 32 | ~std::uint32_t{0};  // no schedule has so many messages
+  none.fingerprint = way_->fingerprint;
+  host_.messages().post(none);
+  none.done.wait(host_.moved_by());
 }
 
 std::vector<int> board_party::behind() const {

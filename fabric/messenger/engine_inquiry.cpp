@@ -146,7 +146,7 @@ void engine::take_inquiry(peer& from, const header& h, std::span<const std::byte
     if (h.matching == space::collective) compare_with_sent(from, *rooms_.find(key), h);
     return;
   }
-  if (rooms_.has_left_failed(key)) return;  // all are told of that, and why
+  if (rooms_.has_failed_for_all(key)) return;  // they are told why
   header answer;
   answer.kind = message_kind::left;
   answer.matching = gone->since ? space::collective : space::message;

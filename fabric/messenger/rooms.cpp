@@ -57,6 +57,13 @@ bool rooms::has_left(const room_key& key) const {
   return (found == rooms_.end() || found->second->owner == nullptr) && history_.has_passed(key);
 }
 
+bool rooms::has_failed_for_all(const room_key& key) const {
+  if (history_.has_left_failed(key)) return true;
+  const auto found = rooms_.find(key);
+  const participant* const its = found != rooms_.end() ? found->second->owner : nullptr;
+  return its != nullptr && its->failure != nullptr && !its->failed_alone;
+}
+
 std::shared_ptr<const group> rooms::members_of(std::uint64_t communicator) const {
   for (const auto& [key, each] : rooms_)
     if (key.communicator == communicator && each->owner != nullptr) return each->owner->members;

@@ -57,8 +57,8 @@ class rooms {
   void agree_no_more(std::int32_t rank) noexcept;
   /// Whether that rank was in the communicator, and is no more.
   bool has_left(const room_key& key) const;
-  /// The same, when it had failed in a way that all its members are told of.
-  bool has_left_failed(const room_key& key) const { return history_.has_left_failed(key); }
+  /// Whether that rank, which may have left it since, has failed in a way that all the members are told of.
+  bool has_failed_for_all(const room_key& key) const;
   /// The members of a communicator that some rank of this process is in; null: none is, as yet or any more.
   std::shared_ptr<const group> members_of(std::uint64_t communicator) const;
   /// The rank did not get the communicator that it would have led by this counter. Throws std::bad_alloc.

@@ -86,8 +86,8 @@ class board_party {
     return {};
   }
   /// It has not since a process has left the communicator, or for another reason: in the first case that fails now.
-  /// Blocks for a while, until it is known whether a loss is behind it.
-  void explain(const fabric::participant& member);
+  /// Blocks until it is known what is behind that: a loss, a failure that all are told of, or nothing.
+  void explain(fabric::participant& member);
   /// And from now on nobody uses this process's memory, once this returns. Blocks until then.
   void withdraw();
 
