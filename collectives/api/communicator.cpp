@@ -101,6 +101,7 @@ class planned_send final : public planned_operation {
   planned_send(std::shared_ptr<communicator_state> its, std::span<const std::byte> data, int to, std::int64_t tag)
       : planned_operation(std::move(its), "plan_send") {
     prepare_message(operation_, state(), data, to, tag);
+    operation_.may_wait = true;
   }
   std::vector<int> missing() const override { return {operation_.peer}; }
   event& done() noexcept override { return operation_.done; }
@@ -234,6 +235,7 @@ handle communicator::start_send(std::span<const std::byte> data, int to, std::in
   if (detail::send_now(*state_, data, to, tag)) return handle(detail::an_ended_send());
   auto begun = std::make_unique<detail::pending_send>(state_, name);
   detail::prepare_message(begun->operation, *state_, data, to, tag);
+  begun->operation.may_wait = true;
   detail::note_start(*begun, "isend", tag);
   detail::post(*state_, begun->operation);
   return handle(std::move(begun));

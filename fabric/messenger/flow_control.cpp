@@ -45,6 +45,11 @@ constexpr std::size_t frames_of_several = 4;
 
 constexpr std::chrono::milliseconds between_checks{10};
 
+/// What a frame with such a body takes of a frame of several.
+constexpr std::size_t bytes_in_several(std::size_t body) noexcept {
+  return sizeof(std::uint32_t) + sizeof(header) + body;
+}
+
 }  // namespace
 
 flow_control::flow_control(transport& network, messenger_settings& settings, transfer_slots& slots,
@@ -81,9 +86,9 @@ void flow_control::start(std::span<const address> endpoints) {
   // A provider gives a ring's memory back a part at a time, hence the third more.
   network_.start(endpoints, others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_);
   inject_limit_ = std::min(network_.limits().inject, frame_limit_);
-  several_.resize(frame_limit_ - sizeof(header));
-  slots_.keep_always(frame_limit_, frames_of_several);
   at_once_ = std::min(fabric::longest_at_once(settings_.eager_limit, each), network_.limits().frame - sizeof(header));
+  several_.resize(at_once_);
+  slots_.keep_always(sizeof(header) + at_once_, frames_of_several);
   to(settings_.process).connected = true;
   for (const auto& other : peers_) {
     other->road = network_.is_near(other->process) ? message_counts::node_memory : message_counts::network;
@@ -224,7 +229,7 @@ bool flow_control::try_transmit(peer& to, header& h, const std::byte* body, std:
       copy_bytes(slot.frame.get() + sizeof h, body, bytes);
       return network_.send(to.process, {slot.frame.get(), size}, slot);
     };
-    const std::size_t room = h.kind == message_kind::several ? frame_limit_ : size;
+    const std::size_t room = h.kind == message_kind::several ? sizeof(header) + several_.size() : size;
     const bool posted = post_transfer(transfer_slot::purpose::frame, nullptr, to.process, room, send);
     if (!taken(to, posted, there_was_memory)) return false;
   }
@@ -269,21 +274,39 @@ bool flow_control::may_go_alone(const peer& to, std::size_t bytes) const noexcep
          to.credit - credit_cost(sizeof(header) + bytes) >= credit_of_each_ / 8;
 }
 
+/// Of what is sent to another node the first since the last poll leaves now, and the others together in the next one.
+bool flow_control::waits_for_poll(peer& to) const noexcept {
+  if (to.road != message_counts::network) return false;
+  if (std::exchange(to.sent_in, period_) == period_) return true;
+  to.waiting_bytes = 0;
+  return false;
+}
+
 void flow_control::send_eager(peer& to, send_operation& send) {
   to.note_short_message();
   to.unheard |= send.bytes > settings_.eager_limit;
   header h = head_for(message_kind::eager, send);
+  if (send.may_wait && waits_for_poll(to)) {
+    keep_whole(to, h, send);
+    to.waiting_bytes += bytes_in_several(send.bytes);
+    if (to.waiting_bytes >= several_.size() && flush(to)) to.waiting_bytes = 0;
+    return;
+  }
+  if (!to.messages.empty()) flush(to);
   if (!to.envelopes_only && to.messages.empty() && try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8))
     return operations_.end(send);
   const std::size_t cost = cost_of_buffered(send.bytes);
-  if (!send.collective && buffered_ + cost <= settings_.send_buffer_limit) {
-    to.messages.push(h, send.data, send.bytes);
-    buffered_ += cost;
-    operations_.end(send);
-  } else {  // a collective needs no copy to go on
-    to.messages.push(h, send);
-    send.now = operation::stage::waiting_for_room;
-  }
+  if (send.collective || buffered_ + cost > settings_.send_buffer_limit) return keep_whole(to, h, send);
+  to.messages.push(h, send.data, send.bytes);
+  buffered_ += cost;
+  operations_.end(send);
+  want_flush(to);
+}
+
+/// In the queue, without a copy.
+void flow_control::keep_whole(peer& to, const header& h, send_operation& send) {
+  to.messages.push(h, send);
+  send.now = operation::stage::waiting_for_room;
   want_flush(to);
 }
 
@@ -303,10 +326,8 @@ bool flow_control::put_message(peer& to, message_name name, message_ends ends,
 void flow_control::send_envelope(peer& to, const departure& announced, header h) {
   h.kind = message_kind::envelope;
   const envelope_body body{announced.id};
-  // What is announced waits for polls anyway. So of a window of messages the first is announced now, and the others
-  // together in the next poll.
-  const bool waits = to.road == message_counts::network && std::exchange(to.announced_in, period_) == period_;
-  if (!waits) return send_queued(to, h, std::as_bytes(std::span(&body, 1)));
+  // What is announced waits for polls anyway.
+  if (!waits_for_poll(to)) return send_queued(to, h, std::as_bytes(std::span(&body, 1)));
   to.messages.push(h, reinterpret_cast<const std::byte*>(&body), sizeof body);
   want_flush(to);
 }
@@ -344,40 +365,45 @@ bool flow_control::transmit_first(peer& to) {
   const bool eager = first.head.kind == message_kind::eager;
   if (eager && to.envelopes_only && !announce(to, first)) return taken(to, false, false);
   if (!try_transmit(to, first.head, first.body(), first.bytes, credit_of_each_ / 8)) return false;
-  if (first.operation != nullptr) operations_.end(*first.operation);
-  remove_first_message(to);
+  first_has_left(to.messages);
   return true;
 }
 
-void flow_control::remove_first_message(peer& to) noexcept {
-  const outgoing& first = to.messages.front();
+void flow_control::first_has_left(outgoing_queue& waiting) noexcept {
+  if (waiting.front().operation != nullptr) operations_.end(*waiting.front().operation);
+  remove_first(waiting);
+}
+
+void flow_control::remove_first(outgoing_queue& waiting) noexcept {
+  const outgoing& first = waiting.front();
   if (first.operation == nullptr && first.head.kind == message_kind::eager) note_left(first.bytes);
-  to.messages.pop();
+  waiting.pop();
 }
 
 void flow_control::forget(peer& lost) noexcept {
   lost.control.clear();
-  while (!lost.messages.empty()) remove_first_message(lost);
+  while (!lost.messages.empty()) remove_first(lost.messages);
 }
 
-/// As many as one frame takes of the first ones that are short. False: fewer than two, or they have not been sent.
+/// As many of the first ones as one frame takes. False: fewer than two, or they have not been sent.
 bool flow_control::transmit_several(peer& to, outgoing_queue& waiting, std::int64_t reserve) {
-  if (to.road != message_counts::network || !slots_.has_spare(frame_limit_)) return false;
+  if (to.road != message_counts::network || !slots_.has_spare(sizeof(header) + several_.size())) return false;
+  const std::size_t room = std::min(several_.size(), to.at_once);
   std::size_t used = 0, count = 0;
   for (const outgoing& each : waiting) {
-    const bool goes_alone = each.head.kind == message_kind::hello || each.head.kind == message_kind::eager;
+    const bool is_announced = each.head.kind == message_kind::eager && to.envelopes_only;
+    if (each.head.kind == message_kind::hello || is_announced || used + bytes_in_several(each.bytes) > room) break;
     const auto size = static_cast<std::uint32_t>(sizeof(header) + each.bytes);
-    if (goes_alone || each.bytes > short_body || used + sizeof size + size > several_.size()) break;
     write_part(several_.data(), used, size);
     write_part(several_.data(), used + sizeof size, each.head);
     if (each.bytes != 0) std::memcpy(several_.data() + used + sizeof size + sizeof(header), each.body(), each.bytes);
-    used += sizeof size + size;
+    used += bytes_in_several(each.bytes);
     ++count;
   }
   header h;
   h.kind = message_kind::several;
   if (count < 2 || !try_transmit(to, h, several_.data(), used, reserve)) return false;
-  for (; count != 0; --count) waiting.pop();
+  for (; count != 0; --count) first_has_left(waiting);
   return true;
 }
 

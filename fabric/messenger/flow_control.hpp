@@ -142,10 +142,13 @@ class flow_control {
   }
   bool gives_for_nothing(const peer& to) const noexcept;
   bool try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve);
+  bool waits_for_poll(peer& to) const noexcept;
+  void keep_whole(peer& to, const header& h, send_operation& send);
   bool announce(peer& to, outgoing& message) noexcept;
   bool transmit_first(peer& to);
   bool transmit_several(peer& to, outgoing_queue& waiting, std::int64_t reserve);
-  void remove_first_message(peer& to) noexcept;
+  void first_has_left(outgoing_queue& waiting) noexcept;
+  void remove_first(outgoing_queue& waiting) noexcept;
   bool flush(peer& to);
   bool send_credit(peer& to);
 

@@ -40,13 +40,14 @@ struct peer {
   clock::time_point refused_last{};   ///< none: it takes them
   outgoing_queue control;             ///< grants and the like go before messages
   outgoing_queue messages;
-  std::uint64_t announced_in = 0;  ///< the period between polls in which it was last sent an envelope
-  bool credit_due = false;         ///< it is to be told of its credit soon
-  bool flush_wanted = false;       ///< is in flow_control::unflushed_
-  bool check_due = false;          ///< and the frame that tells it is to be one whose end the provider reports
-  int checks = 0;                  ///< such frames sent
-  std::size_t window_used = 0;     ///< payload bytes granted to senders that are sending
-  int shared_pieces = 0;           ///< so many more pieces are short ones: short messages pass between them
+  std::uint64_t sent_in = 0;      ///< the period between polls in which it was last sent what may wait for a poll
+  std::size_t waiting_bytes = 0;  ///< of what has waited for the end of that
+  bool credit_due = false;        ///< it is to be told of its credit soon
+  bool flush_wanted = false;      ///< is in flow_control::unflushed_
+  bool check_due = false;         ///< and the frame that tells it is to be one whose end the provider reports
+  int checks = 0;                 ///< such frames sent
+  std::size_t window_used = 0;    ///< payload bytes granted to senders that are sending
+  int shared_pieces = 0;          ///< so many more pieces are short ones: short messages pass between them
   boost::intrusive::list<
       landing, boost::intrusive::member_hook<landing, boost::intrusive::list_member_hook<>, &landing::waiting>,
       boost::intrusive::constant_time_size<false>>

@@ -26,7 +26,7 @@
 //                                           nobody will ever receive it, or it was empty and has been received
 //   credit     header                       gives credit back; source 1: send envelopes only, 0: send eagerly again;
 //                                           destination 1: it costs credit itself
-//   several    header | frames               short frames, each behind its length in 4 bytes; their headers need no
+//   several    header | frames               other frames, each behind its length in 4 bytes; their headers need no
 //                                           sender, sequence and credit
 //   hello      header                       opens a connection, gives header.length units of credit and takes frames of
 //                                           header.detail bytes; source 1: asks for an answer; source 2: the connection

@@ -298,6 +298,57 @@ TEST_CASE("a window of long messages is announced and granted by few frames", "[
   CHECK(job.counts(1).of(weft::fabric::message_kind::several) == 1);
 }
 
+TEST_CASE("short messages that may wait leave together in the next poll, and with what comes behind them",
+          "[messenger]") {
+  job_shape shape = small_shape(2);
+  shape.settings.eager_limit = 4096;
+  shape.settings.credit = 64 << 10;
+  messenger_job job(shape);
+  const auto world = job.world();
+  auto& sends = job.sends;
+  auto& receives = job.receives;
+  const auto eager = [&] { return job.counts(0).of(weft::fabric::message_kind::eager); };
+  const auto several = [&] { return job.counts(0).of(weft::fabric::message_kind::several); };
+  const auto post = [&](bool may_wait, std::size_t bytes) {
+    sends.emplace_back(*world[0], 1, 7, pattern(bytes, sends.size())).may_wait = may_wait;
+    job[0].post(sends.back());
+  };
+  for (int i = 0; i < 32; ++i) job[1].post(receives.emplace_back(*world[1], 0, 7, std::size_t{1000}));
+
+  for (int i = 0; i < 8; ++i) post(true, 100);
+  CHECK(eager() == 1);
+  CHECK(several() == 0);
+  CHECK(std::ranges::count_if(sends, [](const auto& each) { return each.done.load(); }) == 1);
+  SECTION("in the next poll") {
+    job[0].poll();
+    CHECK(several() == 1);
+    CHECK(std::ranges::all_of(sends, [](const auto& each) { return each.done.load(); }));
+  }
+  SECTION("before one that may not wait") {
+    post(false, 10);
+    CHECK(several() == 1);
+    CHECK(std::ranges::all_of(sends, [](const auto& each) { return each.done.load(); }));
+  }
+  SECTION("as soon as they fill a frame") {
+    for (int i = 0; i < 16; ++i) post(true, 1000);
+    CHECK(several() >= 1);
+  }
+  SECTION("or never, where the process is lost") {
+    job[0].lose(1, "it was killed");
+    job[0].while_held([] {});  // now
+    for (std::size_t i = 1; i < sends.size(); ++i) {
+      REQUIRE(sends[i].done);
+      CHECK(describe(sends[i].failure).code == errc::peer_lost);
+    }
+    return;
+  }
+  while (sends.size() < receives.size()) post(sends.size() % 3 != 0, 500);
+  job.poll_until([&] { return std::ranges::all_of(receives, [](const auto& each) { return each.done.load(); }); },
+                 "the messages");
+  for (std::size_t i = 0; i < receives.size(); ++i) CHECK(receives[i].message == pattern(receives[i].received, i));
+  CHECK(eager() == 32);
+}
+
 TEST_CASE("a receive that is too short names both lengths and harms nothing", "[messenger]") {
   for (const bool early : {false, true})
     for (const int to : {1, 2})

@@ -99,6 +99,7 @@ class traffic {
     if (random_() % 2 == 0 && job_.of_rank(from).send_now(sender, to, tag, contents(sent_.size() - 1))) return;
     const traffic_counts before = job_.counts(job_.process_of(from));
     test_send& begun = job_.sends.emplace_back(sender, to, tag, contents(sent_.size() - 1));
+    begun.may_wait = random_() % 2 == 0;
     job_.of_rank(from).post(begun);
     held_up_ += begun.now == stage::waiting_for_room;
     const traffic_counts& after = job_.counts(job_.process_of(from));

@@ -275,6 +275,7 @@ void job::post_send(input& from) {
   if (!begin(op, from)) return sends_.pop_back();
   if (op.collective && from.below(8) == 0)
     op.poisoned = std::make_shared<fabric::poison>(fabric::poison{op.at->rank, "of an operator"});
+  op.may_wait = !op.collective && sends_.size() % 2 == 0;
   messenger_->post(op);
 }
 

@@ -347,6 +347,7 @@ void simulated_rank::send(const action& what, membership& its) {
     begun.fingerprint = fingerprint_of(*its.members, what.sequence);
     begun.vector = vector_of(planned, what.sequence);
   }
+  begun.may_wait = !begun.collective && number % 3 != 0;
   begun.fill(job_.contents(number));
   post(begun, its);
 }

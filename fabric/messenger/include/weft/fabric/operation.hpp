@@ -101,6 +101,7 @@ struct send_operation : operation {
   send_operation() { is_send = true; }
   const std::byte* data = nullptr;
   bool synchronous = false;  ///< messages: it ends once a receive has met it, however short it is
+  bool may_wait = false;     ///< messages: it may leave in the next poll, with others to the same process
 };
 
 struct receive_operation : operation {
