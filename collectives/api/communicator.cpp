@@ -102,7 +102,10 @@ class planned_send final : public planned_operation {
       : planned_operation(std::move(its), "plan_send") {
     prepare_message(operation_, state(), data, to, tag);
     operation_.may_wait = true;
+    needs_ = {.is_send = true, .peer = to, .bytes = data.size()};
+    state().host.messages().reserve(state().member, {&needs_, 1});
   }
+  ~planned_send() override { state().host.messages().release(state().member, {&needs_, 1}); }
   std::vector<int> missing() const override { return {operation_.peer}; }
   event& done() noexcept override { return operation_.done; }
   const std::exception_ptr& failure() const noexcept override { return operation_.failure; }
@@ -118,6 +121,7 @@ class planned_send final : public planned_operation {
       post(state(), operation_);
   }
   awaited<fabric::send_operation> operation_;
+  fabric::planned_message needs_;
 };
 
 class planned_receive final : public planned_operation {

@@ -55,7 +55,10 @@ void pending::break_communicator() {
 }
 
 void pending::abandon() {
-  if (unwinding() && !advance()) break_communicator();
+  if (unwinding() && !done().ready()) {
+    state_->host.moved_by().poll();  // a short message may only have waited for that
+    if (!advance()) break_communicator();
+  }
   await();
   if (failure() == nullptr) deliver();
 }

@@ -110,6 +110,10 @@ void board_party::explain(fabric::participant& member) {
   none.tag = std::uint64_t{sequence_} << 32 | ~std::uint32_t{0};  // no schedule has so many messages
   none.fingerprint = way_->fingerprint;
   host_.messages().post(none);
+  // A plan takes its board with it: the rank may be there still, and has nothing to answer.
+  const bool of_plan = sequence_ >= fabric::sequence_of_plan;
+  if (of_plan && !none.done.wait_until(host_.moved_by(), host_.moved_by().time().now() + fabric::time_to_explain))
+    host_.messages().miss(member, none.peer);
   none.done.wait(host_.moved_by());
 }
 

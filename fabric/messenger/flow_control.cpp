@@ -41,7 +41,7 @@ constexpr std::uint64_t most_credit = std::uint64_t{1} << 40;
 constexpr int free_checks = 8;
 
 /// That are in flight at a time, to all peers, at most: memory for so many is always there.
-constexpr std::size_t frames_of_several = 4;
+constexpr std::size_t frames_of_several = 8;
 
 constexpr std::chrono::milliseconds between_checks{10};
 
@@ -87,8 +87,8 @@ void flow_control::start(std::span<const address> endpoints) {
   network_.start(endpoints, others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_);
   inject_limit_ = std::min(network_.limits().inject, frame_limit_);
   at_once_ = std::min(fabric::longest_at_once(settings_.eager_limit, each), network_.limits().frame - sizeof(header));
-  several_.resize(at_once_);
-  slots_.keep_always(sizeof(header) + at_once_, frames_of_several);
+  several_.resize(at_once_ - sizeof(header));
+  slots_.keep_always(at_once_, frames_of_several);
   to(settings_.process).connected = true;
   for (const auto& other : peers_) {
     other->road = network_.is_near(other->process) ? message_counts::node_memory : message_counts::network;
@@ -171,9 +171,8 @@ void flow_control::blame(peer& other) noexcept {
 }
 
 bool flow_control::drained() const noexcept {
-  return unflushed_.empty() && std::ranges::none_of(slots_.flying(), [](const transfer_slot& slot) {
-           return slot.use == transfer_slot::purpose::frame;
-         });
+  return unflushed_.empty() &&
+         std::ranges::none_of(slots_.flying(), [](const transfer_slot& slot) { return slot.has_frame(); });
 }
 
 header flow_control::head_for(message_kind kind, const operation& about) noexcept {
@@ -229,8 +228,10 @@ bool flow_control::try_transmit(peer& to, header& h, const std::byte* body, std:
       copy_bytes(slot.frame.get() + sizeof h, body, bytes);
       return network_.send(to.process, {slot.frame.get(), size}, slot);
     };
-    const std::size_t room = h.kind == message_kind::several ? sizeof(header) + several_.size() : size;
-    const bool posted = post_transfer(transfer_slot::purpose::frame, nullptr, to.process, room, send);
+    const bool several = h.kind == message_kind::several;
+    const std::size_t room = several ? sizeof(header) + several_.size() : size;
+    const auto use = several ? transfer_slot::purpose::several : transfer_slot::purpose::frame;
+    const bool posted = post_transfer(use, nullptr, to.process, room, send);
     if (!taken(to, posted, there_was_memory)) return false;
   }
   ++to.sent_frames;
@@ -286,28 +287,46 @@ void flow_control::send_eager(peer& to, send_operation& send) {
   to.note_short_message();
   to.unheard |= send.bytes > settings_.eager_limit;
   header h = head_for(message_kind::eager, send);
-  if (send.may_wait && waits_for_poll(to)) {
-    keep_whole(to, h, send);
-    to.waiting_bytes += bytes_in_several(send.bytes);
-    if (to.waiting_bytes >= several_.size() && flush(to)) to.waiting_bytes = 0;
-    return;
+  const bool waits = send.may_wait && waits_for_poll(to);
+  if (waits) {
+    const std::size_t its = bytes_in_several(send.bytes), together = to.waiting_bytes + its;
+    to.waiting_bytes = together > several_.size() ? its : together;
+    if (together > several_.size()) flush(to);
+  } else {
+    if (!to.messages.empty()) flush(to);
+    if (!to.envelopes_only && to.messages.empty() && try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8))
+      return operations_.end(send);
   }
-  if (!to.messages.empty()) flush(to);
-  if (!to.envelopes_only && to.messages.empty() && try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8))
-    return operations_.end(send);
-  const std::size_t cost = cost_of_buffered(send.bytes);
-  if (send.collective || buffered_ + cost > settings_.send_buffer_limit) return keep_whole(to, h, send);
-  to.messages.push(h, send.data, send.bytes);
-  buffered_ += cost;
-  operations_.end(send);
+  to.messages.push(h, send);
+  send.now = operation::stage::waiting_for_room;
+  if (!waits) buffer(to.messages.back());
   want_flush(to);
 }
 
-/// In the queue, without a copy.
-void flow_control::keep_whole(peer& to, const header& h, send_operation& send) {
-  to.messages.push(h, send);
-  send.now = operation::stage::waiting_for_room;
-  want_flush(to);
+/// A message that cannot leave now is copied, so that its send ends, where there is room for that; a collective's needs
+/// no copy to go on.
+bool flow_control::buffer(outgoing& message) noexcept {
+  const std::size_t cost = cost_of_buffered(message.bytes);
+  if (message.operation->collective || buffered_ + cost > settings_.send_buffer_limit) return false;
+  const std::byte* const whole = message.operation->data;
+  if (message.bytes > short_body) {
+    message.longer.reset(new (std::nothrow) std::byte[message.bytes]);
+    if (message.longer == nullptr) return false;
+  }
+  if (message.bytes != 0)
+    copy_bytes(message.longer != nullptr ? message.longer.get() : message.copy.data(), whole, message.bytes);
+  buffered_ += cost;
+  operations_.end(*std::exchange(message.operation, nullptr));
+  return true;
+}
+
+/// The same of all that wait. The last first: before one that is buffered all are, or there was no room.
+void flow_control::buffer_all(peer& to) noexcept {
+  for (outgoing& each : to.messages.backwards()) {
+    const bool eager = each.head.kind == message_kind::eager;
+    if (eager && each.operation == nullptr) return;
+    if (eager && !each.operation->collective && !buffer(each)) return;
+  }
 }
 
 bool flow_control::put_message(peer& to, message_name name, message_ends ends,
@@ -363,7 +382,10 @@ bool flow_control::announce(peer& to, outgoing& message) noexcept try {
 bool flow_control::transmit_first(peer& to) {
   outgoing& first = to.messages.front();
   const bool eager = first.head.kind == message_kind::eager;
-  if (eager && to.envelopes_only && !announce(to, first)) return taken(to, false, false);
+  if (eager && to.envelopes_only) {
+    if (first.operation != nullptr) buffer(first);
+    if (!announce(to, first)) return taken(to, false, false);
+  }
   if (!try_transmit(to, first.head, first.body(), first.bytes, credit_of_each_ / 8)) return false;
   first_has_left(to.messages);
   return true;
@@ -385,10 +407,13 @@ void flow_control::forget(peer& lost) noexcept {
   while (!lost.messages.empty()) remove_first(lost.messages);
 }
 
-/// As many of the first ones as one frame takes. False: fewer than two, or they have not been sent.
+/// As many of the first ones as one frame takes, and as there is credit for. False: fewer than two, or they have not
+/// been sent.
 bool flow_control::transmit_several(peer& to, outgoing_queue& waiting, std::int64_t reserve) {
-  if (to.road != message_counts::network || !slots_.has_spare(sizeof(header) + several_.size())) return false;
-  const std::size_t room = std::min(several_.size(), to.at_once);
+  if (to.road != message_counts::network || slots_.several() == frames_of_several || to.credit <= reserve) return false;
+  const auto most = static_cast<std::size_t>(to.credit - reserve) * credit_unit;
+  if (most < sizeof(header) + 2 * bytes_in_several(0)) return false;
+  const std::size_t room = std::min({several_.size(), to.at_once, most - sizeof(header)});
   std::size_t used = 0, count = 0;
   for (const outgoing& each : waiting) {
     const bool is_announced = each.head.kind == message_kind::eager && to.envelopes_only;
@@ -416,7 +441,7 @@ bool flow_control::flush(peer& to) {
     to.control.pop();
   }
   while (!to.messages.empty())
-    if (!transmit_several(to, to.messages, credit_of_each_ / 8) && !transmit_first(to)) return false;
+    if (!transmit_several(to, to.messages, credit_of_each_ / 8) && !transmit_first(to)) return buffer_all(to), false;
   return true;
 }
 

@@ -143,7 +143,8 @@ class flow_control {
   bool gives_for_nothing(const peer& to) const noexcept;
   bool try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve);
   bool waits_for_poll(peer& to) const noexcept;
-  void keep_whole(peer& to, const header& h, send_operation& send);
+  bool buffer(outgoing& message) noexcept;
+  void buffer_all(peer& to) noexcept;
   bool announce(peer& to, outgoing& message) noexcept;
   bool transmit_first(peer& to);
   bool transmit_several(peer& to, outgoing_queue& waiting, std::int64_t reserve);

@@ -6,6 +6,7 @@
 #include <boost/intrusive/list.hpp>
 #include <cstddef>
 #include <memory>
+#include <ranges>
 #include <weft/fabric/operation.hpp>
 #include <weft/runtime/copy_bytes.hpp>
 
@@ -41,6 +42,9 @@ class outgoing_queue {
 
   bool empty() const noexcept { return waiting_.empty(); }
   outgoing& front() noexcept { return waiting_.front(); }
+  outgoing& back() noexcept { return waiting_.back(); }
+  /// From the last on.
+  auto backwards() noexcept { return std::ranges::subrange(waiting_.rbegin(), waiting_.rend()); }
   auto begin() const noexcept { return waiting_.begin(); }
   auto end() const noexcept { return waiting_.end(); }
 

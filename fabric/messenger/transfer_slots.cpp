@@ -42,6 +42,7 @@ transfer_slot* transfer_slots::try_take(transfer_slot::purpose use, void* owner,
   slot.bytes = frame_bytes;
   flying_.push_back(slot);
   if (use != transfer_slot::purpose::landing) ++sends_;
+  if (use == transfer_slot::purpose::several) ++several_;
   return &slot;
 } catch (const std::bad_alloc&) {
   return nullptr;
@@ -50,7 +51,8 @@ transfer_slot* transfer_slots::try_take(transfer_slot::purpose use, void* owner,
 void transfer_slots::give_back(transfer_slot& slot) noexcept {
   flying_.erase(flying_.iterator_to(slot));
   if (slot.use != transfer_slot::purpose::landing) --sends_;
-  const std::size_t frame_bytes = slot.use == transfer_slot::purpose::frame ? slot.bytes : 0;
+  if (slot.use == transfer_slot::purpose::several) --several_;
+  const std::size_t frame_bytes = slot.has_frame() ? slot.bytes : 0;
   spare_[length_class(frame_bytes)].keep(std::unique_ptr<transfer_slot>(&slot));
 }
 

@@ -16,10 +16,11 @@ namespace weft::fabric {
 
 /// A transfer and what it is for.
 struct transfer_slot : transfer {
-  enum class purpose { frame, landing, departure };
+  enum class purpose { frame, several, landing, departure };
   explicit transfer_slot(std::size_t room) {
     if (room != 0) frame = std::make_unique_for_overwrite<std::byte[]>(room);
   }
+  bool has_frame() const noexcept { return use == purpose::frame || use == purpose::several; }
   purpose use = purpose::frame;
   void* owner = nullptr;  ///< the landing or departure; null when it has been given up
   int process = -1;
@@ -46,8 +47,6 @@ class transfer_slots {
   /// One with memory for a frame of so many bytes; null: there is none now.
   transfer_slot* try_take(transfer_slot::purpose use, void* owner, int process, std::size_t frame_bytes) noexcept;
   void give_back(transfer_slot& slot) noexcept;
-  /// Whether one with so much memory is there without an allocation.
-  bool has_spare(std::size_t frame_bytes) const noexcept { return spare_[length_class(frame_bytes)].has_spare(); }
   /// Whatever comes of the owner's transfers, nobody is told.
   void disown(const void* owner) noexcept;
 
@@ -55,6 +54,8 @@ class transfer_slots {
   const list& flying() const noexcept { return flying_; }
   /// Frames and payloads that leave.
   std::size_t sends() const noexcept { return sends_; }
+  /// Frames of several.
+  std::size_t several() const noexcept { return several_; }
 
   /// So many with memory for a frame of so many bytes are there beside the reserved ones. Throws std::bad_alloc.
   void keep_always(std::size_t frame_bytes, std::size_t many);
@@ -68,6 +69,7 @@ class transfer_slots {
   counts always_{};
   list flying_;
   std::size_t sends_ = 0;
+  std::size_t several_ = 0;
 };
 
 }  // namespace weft::fabric

@@ -349,6 +349,31 @@ TEST_CASE("short messages that may wait leave together in the next poll, and wit
   CHECK(eager() == 32);
 }
 
+TEST_CASE("short messages that may wait end without their receiver, as far as the buffer goes", "[messenger]") {
+  job_shape shape = small_shape(2);
+  shape.settings.eager_limit = 1024;
+  shape.settings.credit = 16 << 10;
+  shape.settings.unexpected_limit = 8 << 10;
+  const bool has_buffer = GENERATE(true, false);
+  shape.settings.send_buffer_limit = has_buffer ? 1 << 20 : 0;
+  messenger_job job(shape);
+  const auto world = job.world();
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    job.sends.emplace_back(*world[0], 1, i, pattern(i % 2 == 0 ? 500 : 20, i)).may_wait = true;
+    job[0].post(job.sends.back());
+    if (i % 50 == 49) job.settle();
+  }
+  CHECK(std::ranges::all_of(job.sends, [](const auto& each) { return each.done.load(); }) == has_buffer);
+  for (std::uint64_t i = 0; i < 200; ++i) job[1].post(job.receives.emplace_back(*world[1], 0, i, std::size_t{500}));
+  job.poll_until(
+      [&] {
+        const auto has_ended = [](const auto& each) { return each.done.load(); };
+        return std::ranges::all_of(job.receives, has_ended) && std::ranges::all_of(job.sends, has_ended);
+      },
+      "the messages");
+  for (std::uint64_t i = 0; i < 200; ++i) CHECK(job.receives[i].message == pattern(i % 2 == 0 ? 500 : 20, i));
+}
+
 TEST_CASE("a receive that is too short names both lengths and harms nothing", "[messenger]") {
   for (const bool early : {false, true})
     for (const int to : {1, 2})

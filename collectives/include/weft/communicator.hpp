@@ -100,9 +100,9 @@ class communicator {
     return start_synchronous(detail::bytes_of(data), to, tag, "issend");
   }
   /// Of short messages that are begun one after another, to the same process of another host, the first leaves at once,
-  /// and the others together in the next call that waits or tests, unless a thread makes progress before (option
-  /// `progress`). So who computes between tests a handle first, where the receiver is to have them meanwhile. Those of
-  /// plan_send likewise.
+  /// and the others together once one of them is waited for or tested, or anything else that is not done yet, or a
+  /// thread makes progress (option `progress`). So who computes in between tests the last of them before, where the
+  /// receiver is to have them meanwhile. Those of plan_send likewise.
   template <message_range R>
   [[nodiscard]] handle isend(const R& data, int to, std::int64_t tag = 0) {
     return start_send(detail::bytes_of(data), to, tag);

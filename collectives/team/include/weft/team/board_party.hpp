@@ -86,7 +86,8 @@ class board_party {
     return {};
   }
   /// It has not since a process has left the communicator, or for another reason: in the first case that fails now.
-  /// Blocks until it is known what is behind that: a loss, a failure that all are told of, or nothing.
+  /// Blocks until it is known what is behind that: a loss, a failure that all are told of, or nothing, as its process
+  /// says when it polls.
   void explain(fabric::participant& member);
   /// And from now on nobody uses this process's memory, once this returns. Blocks until then.
   void withdraw();
