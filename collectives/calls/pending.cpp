@@ -56,7 +56,7 @@ void pending::break_communicator() {
 
 void pending::abandon() {
   if (unwinding() && !done().ready()) {
-    state_->host.moved_by().poll();  // a short message may only have waited for that
+    state_->host.messages().flush();  // a short message may only have waited for that
     if (!advance()) break_communicator();
   }
   await();

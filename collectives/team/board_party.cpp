@@ -112,8 +112,14 @@ void board_party::explain(fabric::participant& member) {
   host_.messages().post(none);
   // A plan takes its board with it: the rank may be there still, and has nothing to answer.
   const bool of_plan = sequence_ >= fabric::sequence_of_plan;
-  if (of_plan && !none.done.wait_until(host_.moved_by(), host_.moved_by().time().now() + fabric::time_to_explain))
-    host_.messages().miss(member, none.peer);
+  if (of_plan && !none.done.wait_until(host_.moved_by(), host_.moved_by().time().now() + fabric::time_to_explain)) {
+    try {
+      host_.messages().miss(member, none.peer);
+    } catch (...) {
+      host_.messages().cancel(none);
+      throw;
+    }
+  }
   none.done.wait(host_.moved_by());
 }
 

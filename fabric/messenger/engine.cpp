@@ -61,6 +61,10 @@ bool engine::poll() {
   return true;
 }
 
+void engine::flush() noexcept try { flow_.flush(); } catch (...) {
+  break_everything(std::current_exception());
+}
+
 void operation::begin(engine& by) noexcept { by.begin(*this); }
 
 bool engine::quiet() const noexcept {

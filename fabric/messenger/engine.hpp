@@ -85,6 +85,8 @@ class engine final : private receiver {
   /// Why that rank of the member's communicator, which has left it, is waited for in vain.
   std::exception_ptr left_error(const participant& member, int rank) const;
   bool knows_loss() const noexcept { return first_lost_ >= 0; }
+  /// Sends what waits, as far as it can leave.
+  void flush() noexcept;
   rooms& members() noexcept { return rooms_; }
   agreements& agreed() noexcept { return agreements_; }
   void agree_no_more(std::int32_t rank) noexcept {

@@ -299,15 +299,15 @@ void flow_control::send_eager(peer& to, send_operation& send) {
   }
   to.messages.push(h, send);
   send.now = operation::stage::waiting_for_room;
-  if (!waits) buffer(to.messages.back());
+  if (!waits && to.messages.back().may_be_copied()) buffer(to.messages, to.messages.back());
   want_flush(to);
 }
 
 /// A message that cannot leave now is copied, so that its send ends, where there is room for that; a collective's needs
 /// no copy to go on.
-bool flow_control::buffer(outgoing& message) noexcept {
+bool flow_control::buffer(outgoing_queue& of, outgoing& message) noexcept {
   const std::size_t cost = cost_of_buffered(message.bytes);
-  if (message.operation->collective || buffered_ + cost > settings_.send_buffer_limit) return false;
+  if (buffered_ + cost > settings_.send_buffer_limit) return false;
   const std::byte* const whole = message.operation->data;
   if (message.bytes > short_body) {
     message.longer.reset(new (std::nothrow) std::byte[message.bytes]);
@@ -316,17 +316,15 @@ bool flow_control::buffer(outgoing& message) noexcept {
   if (message.bytes != 0)
     copy_bytes(message.longer != nullptr ? message.longer.get() : message.copy.data(), whole, message.bytes);
   buffered_ += cost;
-  operations_.end(*std::exchange(message.operation, nullptr));
+  operations_.end(*of.take_operation(message));
   return true;
 }
 
-/// The same of all that wait. The last first: before one that is buffered all are, or there was no room.
+/// The same of all that wait. The last first, which are those that have just come.
 void flow_control::buffer_all(peer& to) noexcept {
-  for (outgoing& each : to.messages.backwards()) {
-    const bool eager = each.head.kind == message_kind::eager;
-    if (eager && each.operation == nullptr) return;
-    if (eager && !each.operation->collective && !buffer(each)) return;
-  }
+  if (!to.messages.any_to_copy()) return;
+  for (outgoing& each : to.messages.backwards())
+    if (each.may_be_copied() && (!buffer(to.messages, each) || !to.messages.any_to_copy())) return;
 }
 
 bool flow_control::put_message(peer& to, message_name name, message_ends ends,
@@ -366,7 +364,7 @@ bool flow_control::announce(peer& to, outgoing& message) noexcept try {
   departure& leaving = depart(departures_, to.process, message.bytes);
   leaving.data = message.body();
   leaving.kept = std::move(message.longer);
-  leaving.operation = std::exchange(message.operation, nullptr);
+  leaving.operation = to.messages.take_operation(message);
   if (leaving.operation != nullptr) {
     leaving.operation->now = operation::stage::waiting_for_grant;
     leaving.operation->transfer_state = &leaving;
@@ -383,7 +381,7 @@ bool flow_control::transmit_first(peer& to) {
   outgoing& first = to.messages.front();
   const bool eager = first.head.kind == message_kind::eager;
   if (eager && to.envelopes_only) {
-    if (first.operation != nullptr) buffer(first);
+    if (first.may_be_copied()) buffer(to.messages, first);
     if (!announce(to, first)) return taken(to, false, false);
   }
   if (!try_transmit(to, first.head, first.body(), first.bytes, credit_of_each_ / 8)) return false;
@@ -407,12 +405,12 @@ void flow_control::forget(peer& lost) noexcept {
   while (!lost.messages.empty()) remove_first(lost.messages);
 }
 
-/// As many of the first ones as one frame takes, and as there is credit for. False: fewer than two, or they have not
-/// been sent.
-bool flow_control::transmit_several(peer& to, outgoing_queue& waiting, std::int64_t reserve) {
-  if (to.road != message_counts::network || slots_.several() == frames_of_several || to.credit <= reserve) return false;
+/// As many of the first ones as one frame takes, and as there is credit for.
+flow_control::joined flow_control::transmit_several(peer& to, outgoing_queue& waiting, std::int64_t reserve) {
+  if (to.road != message_counts::network || slots_.several() == frames_of_several || to.credit <= reserve)
+    return joined::too_few;
   const auto most = static_cast<std::size_t>(to.credit - reserve) * credit_unit;
-  if (most < sizeof(header) + 2 * bytes_in_several(0)) return false;
+  if (most < sizeof(header) + 2 * bytes_in_several(0)) return joined::too_few;
   const std::size_t room = std::min({several_.size(), to.at_once, most - sizeof(header)});
   std::size_t used = 0, count = 0;
   for (const outgoing& each : waiting) {
@@ -427,21 +425,31 @@ bool flow_control::transmit_several(peer& to, outgoing_queue& waiting, std::int6
   }
   header h;
   h.kind = message_kind::several;
-  if (count < 2 || !try_transmit(to, h, several_.data(), used, reserve)) return false;
+  if (count < 2) return joined::too_few;
+  if (!try_transmit(to, h, several_.data(), used, reserve)) return joined::refused;
   for (; count != 0; --count) first_has_left(waiting);
-  return true;
+  return joined::left;
 }
 
 bool flow_control::flush(peer& to) {
+  if (transmit_all(to)) return true;
+  buffer_all(to);
+  return false;
+}
+
+bool flow_control::transmit_all(peer& to) {
   if (to.credit_due && !send_credit(to)) return false;
   while (!to.control.empty()) {
-    if (transmit_several(to, to.control, 0)) continue;
+    const joined first_ones = transmit_several(to, to.control, 0);
+    if (first_ones == joined::left) continue;
     outgoing& first = to.control.front();
-    if (!try_transmit(to, first.head, first.body(), first.bytes, 0)) return false;
+    if (first_ones == joined::refused || !try_transmit(to, first.head, first.body(), first.bytes, 0)) return false;
     to.control.pop();
   }
-  while (!to.messages.empty())
-    if (!transmit_several(to, to.messages, credit_of_each_ / 8) && !transmit_first(to)) return buffer_all(to), false;
+  while (!to.messages.empty()) {
+    const joined first_ones = transmit_several(to, to.messages, credit_of_each_ / 8);
+    if (first_ones == joined::refused || (first_ones == joined::too_few && !transmit_first(to))) return false;
+  }
   return true;
 }
 

@@ -143,11 +143,13 @@ class flow_control {
   bool gives_for_nothing(const peer& to) const noexcept;
   bool try_transmit(peer& to, header& h, const std::byte* body, std::size_t bytes, std::int64_t reserve);
   bool waits_for_poll(peer& to) const noexcept;
-  bool buffer(outgoing& message) noexcept;
+  bool buffer(outgoing_queue& of, outgoing& message) noexcept;
   void buffer_all(peer& to) noexcept;
   bool announce(peer& to, outgoing& message) noexcept;
   bool transmit_first(peer& to);
-  bool transmit_several(peer& to, outgoing_queue& waiting, std::int64_t reserve);
+  enum class joined { left, too_few, refused };
+  joined transmit_several(peer& to, outgoing_queue& waiting, std::int64_t reserve);
+  bool transmit_all(peer& to);
   void first_has_left(outgoing_queue& waiting) noexcept;
   void remove_first(outgoing_queue& waiting) noexcept;
   bool flush(peer& to);

@@ -137,6 +137,11 @@ void messenger::discard(participant& member, std::uint64_t number) noexcept {
   engine_->discard(member, number);
 }
 
+void messenger::flush() noexcept {
+  const engine_holder holder(*engine_);
+  engine_->flush();
+}
+
 bool messenger::poll() { return engine_->poll(); }
 bool messenger::idle() const noexcept { return processes() == 1 && quiet(); }
 bool messenger::rings() const noexcept { return engine_->rings(); }

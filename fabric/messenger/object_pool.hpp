@@ -27,7 +27,6 @@ class object_pool {
     spare_.pop_back();
     return taken;
   }
-  bool has_spare() const noexcept { return !spare_.empty(); }
   void keep(std::unique_ptr<T> used) noexcept {
     if (made_ > std::max(reserved_, most_kept_))
       --made_;

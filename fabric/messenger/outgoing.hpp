@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <ranges>
+#include <utility>
 #include <weft/fabric/operation.hpp>
 #include <weft/runtime/copy_bytes.hpp>
 
@@ -30,6 +31,8 @@ struct outgoing {
     if (operation != nullptr) return operation->data;
     return longer != nullptr ? longer.get() : copy.data();
   }
+  /// Whether its operation would end by a copy: a collective's need not.
+  bool may_be_copied() const noexcept { return operation != nullptr && head.matching == space::message; }
 };
 
 /// Those to one process, first in, first out. What has left is kept for other queues of the same pool.
@@ -57,7 +60,18 @@ class outgoing_queue {
     copy_bytes(last.longer != nullptr ? last.longer.get() : last.copy.data(), body, bytes);
   }
   /// With the operation's message, which stays where it is. Throws std::bad_alloc.
-  void push(const header& head, send_operation& whole) { add(head, whole.bytes).operation = &whole; }
+  void push(const header& head, send_operation& whole) {
+    outgoing& last = add(head, whole.bytes);
+    last.operation = &whole;
+    to_copy_ += last.may_be_copied();
+  }
+  /// It is its message no more: null.
+  send_operation* take_operation(outgoing& of) noexcept {
+    to_copy_ -= of.may_be_copied();
+    return std::exchange(of.operation, nullptr);
+  }
+  /// Whether any may_be_copied().
+  bool any_to_copy() const noexcept { return to_copy_ != 0; }
 
   void pop() noexcept { drop(waiting_.begin()); }
   void remove(const operation& of) noexcept {
@@ -83,13 +97,14 @@ class outgoing_queue {
   void drop(list::iterator gone) noexcept {
     std::unique_ptr<outgoing> left(&*gone);
     waiting_.erase(gone);
-    left->operation = nullptr;
+    take_operation(*left);
     left->longer.reset();
     spare_.keep(std::move(left));
   }
 
   object_pool<outgoing>& spare_;
   list waiting_;
+  std::size_t to_copy_ = 0;
 };
 
 }  // namespace weft::fabric

@@ -105,7 +105,7 @@ class communicator {
   /// receiver is to have them meanwhile. Those of plan_send likewise.
   template <message_range R>
   [[nodiscard]] handle isend(const R& data, int to, std::int64_t tag = 0) {
-    return start_send(detail::bytes_of(data), to, tag);
+    return start_send(detail::bytes_of(data), to, tag, "isend", true);
   }
   template <message_range R>
   [[nodiscard]] handle irecv(R&& data, int from = any_source, std::int64_t tag = any_tag) {
@@ -423,7 +423,8 @@ class communicator {
   status exchange_bytes(std::span<const std::byte> data, int to, std::int64_t send_tag, std::span<std::byte> into,
                         int from, std::int64_t receive_tag);
   handle start_synchronous(std::span<const std::byte> data, int to, std::int64_t tag, const char* name);
-  handle start_send(std::span<const std::byte> data, int to, std::int64_t tag, const char* name = "isend");
+  /// `may_wait`: for the next poll.
+  handle start_send(std::span<const std::byte> data, int to, std::int64_t tag, const char* name, bool may_wait);
   plan plan_message(std::span<const std::byte> data, int to, std::int64_t tag);
   plan plan_message(std::span<std::byte> data, int from, std::int64_t tag);
   handle start_receive(std::span<std::byte> data, int from, std::int64_t tag, const char* name = "irecv");

@@ -165,6 +165,9 @@ class messenger final : public pollable {
   /// Nearly all calls come from the calling thread from now on (token::give_to_this_thread).
   void belongs_to_this_thread() noexcept;
 
+  /// Sends what waits to be sent, as far as it can leave now.
+  void flush() noexcept;
+
   /// Polls until all frames have left, or the deadline has passed.
   void drain(clock::time_point deadline);
 
