@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heat in a rod, with a mistake to find: tools/TROUBLESHOOTING.md finds each.
 //   trouble none|hang|crash|slow|disk [FOLDER [STEPS]]
-// Each rank has a piece of the rod. In every step it exchanges the ends of its piece with its neighbours, computes, and all
-// ranks learn the largest change. Every 500 steps a rank writes its piece to FOLDER, if one is given.
+// Each rank has a piece of the rod. In every step it exchanges the ends of its piece with its neighbours, computes, and
+// all ranks learn the largest change. Every 500 steps a rank writes its piece to FOLDER, if one is given.
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -99,14 +100,23 @@ void simulate(weft::communicator& world, const std::string& trouble, const std::
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::atomic<bool> told{false};
+  const auto tell = [&](const std::exception& error) {
+    if (!told.exchange(true)) std::fprintf(stderr, "%s\n", error.what());
+  };
   try {
     weft::runtime runtime(argc, argv);
     if (argc < 2) throw std::invalid_argument("trouble none|hang|crash|slow|disk [FOLDER [STEPS]]");
     runtime.run([&](weft::communicator& world) {
-      simulate(world, argv[1], argc > 2 ? argv[2] : "", argc > 3 ? std::atoi(argv[3]) : 5000);
+      try {
+        simulate(world, argv[1], argc > 2 ? argv[2] : "", argc > 3 ? std::atoi(argv[3]) : 5000);
+      } catch (const std::exception& error) {
+        tell(error);  // before the others hear of it, of which the first to end ends the job
+        throw;
+      }
     });
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    tell(error);
     return 1;
   }
 }

@@ -393,7 +393,7 @@ TEST_CASE("a process killed on another host is known at once") {
     const auto lost = job[i].next();
     REQUIRE(lost);
     CHECK(lost->process == 0);
-    CHECK(milliseconds(lost->when - begin) < 2000);
+    CHECK(milliseconds(lost->when - begin) < 500);
   }
 }
 

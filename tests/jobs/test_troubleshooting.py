@@ -63,11 +63,11 @@ class Sessions(unittest.TestCase):
         _, said = self.run_on_hosts("--stuck-after", "3", PROGRAM, "hang", timeout=12)
         self.shows(said, "weft run: nothing has moved for 3 s (--stuck-after)",
                    "rank 3 has not entered allreduce 1000 of communicator 0; it is in recv(from 4, tag 0, 8 B), where a "
-                   "message with tag 1 has come, for 3 s at trouble.cpp:64; 5 others wait there",
-                   "ranks 0 to 2, 4, 5: each is in allreduce 1000 of communicator 0 for 3 s at trouble.cpp:42")
+                   "message with tag 1 has come, for 3 s at trouble.cpp:65; 5 others wait there",
+                   "ranks 0 to 2, 4, 5: each is in allreduce 1000 of communicator 0 for 3 s at trouble.cpp:43")
         source = (SOURCE / "examples/trouble.cpp").read_text().splitlines()
-        self.assertIn("world_.recv(", source[63])
-        self.assertIn("world_.allreduce(", source[41])
+        self.assertIn("world_.recv(", source[64])
+        self.assertIn("world_.allreduce(", source[42])
 
     def test_a_crash(self):
         status, said = self.run_on_hosts(PROGRAM, "crash")
@@ -80,7 +80,7 @@ class Sessions(unittest.TestCase):
             self.skipTest("there is no core in the folder of the job, or no gdb")
         done = subprocess.run(["gdb", "-q", "-nx", "-batch", "-ex", f"source {SOURCE}/tools/gdb/weft.py", "-ex",
                                "weft backtrace 3", PROGRAM, core], capture_output=True, text=True, timeout=120, check=False)
-        for function, line in (("mark_hottest", 81), ("step", 40), ("simulate", 93)):
+        for function, line in (("mark_hottest", 82), ("step", 41), ("simulate", 94)):
             self.assertRegex(done.stdout, rf"{function} at \S*trouble.cpp:{line}\n", done.stderr)
             self.assertIn(f"{function} at examples/trouble.cpp:{line}", PAGE)
 
@@ -109,8 +109,7 @@ class Sessions(unittest.TestCase):
             status, said = self.run_on_hosts("--tag-output", PROGRAM, "disk", scratch)
             self.assertEqual(status, 1, said)
             said = said.replace(str(scratch), "/scratch")
-            # By that rank, or by another whose process ended first and the job with it.
-            self.assertRegex(said, r"\[\d\] (.* ended with an error: )?/scratch/piece.\d: No space left on device")
+            self.assertRegex(said, r"\[\d\] /scratch/piece.\d: No space left on device")
             (scratch / "full").write_bytes(b"")
             subprocess.run(["dd", "if=/dev/zero", f"of={scratch}/full", "bs=1k", "count=400"], stderr=subprocess.DEVNULL,
                            check=False)
