@@ -3,16 +3,10 @@
 
 #include <algorithm>
 #include <exception>
-#include <weft/runtime/event.hpp>
+#include <weft/fabric/awaited.hpp>
 
 namespace weft::detail {
 namespace {
-
-template <class Operation>
-struct awaited final : Operation {
-  void finished() noexcept override { done.set(); }
-  event done;
-};
 
 /// Its id is neither of a rank of the job nor that of the processes, which has the last leader.
 std::shared_ptr<const fabric::group> between(std::span<const std::int32_t> first_ranks, process_channel::purpose of,
@@ -48,13 +42,13 @@ void process_channel::finish(Operation& begun, std::uint64_t tag, std::size_t by
 }
 
 void process_channel::send(std::uint64_t tag, std::span<const std::byte> data) {
-  awaited<fabric::send_operation> sent;
+  fabric::awaited<fabric::send_operation> sent;
   sent.data = data.data();
   finish(sent, tag, data.size());
 }
 
 std::size_t process_channel::receive(std::uint64_t tag, std::span<std::byte> into) {
-  awaited<fabric::receive_operation> received;
+  fabric::awaited<fabric::receive_operation> received;
   received.data = into.data();
   finish(received, tag, into.size());
   return received.received;

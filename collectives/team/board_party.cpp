@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <weft/fabric/awaited.hpp>
 #include <weft/fabric/process_memory.hpp>
 #include <weft/process/process.hpp>
 #include <weft/request.hpp>
 #include <weft/request/fingerprint.hpp>
 #include <weft/runtime/error.hpp>
-#include <weft/runtime/event.hpp>
 #include <weft/runtime/patience.hpp>
 #include <weft/team/board_party.hpp>
 
@@ -27,13 +27,6 @@ std::size_t bytes_of_long_slot(std::size_t processes) noexcept {
 
 /// Of a vector that goes one way this much is written while others read what comes before.
 constexpr std::size_t pieces_on_the_way = 8;
-
-/// A receive of what nobody sends: ends with what its communicator has failed with, or because the sender has left it,
-/// which that is asked for then (fabric/messenger/engine_inquiry.cpp).
-struct vain_receive final : fabric::receive_operation {
-  void finished() noexcept override { done.set(); }
-  event done;
-};
 
 }  // namespace
 
@@ -103,7 +96,9 @@ leader_result board_party::finish_special() {
 void board_party::explain(fabric::participant& member) {
   const auto gone = rounds_.missed();
   if (!gone) return;
-  vain_receive none;
+  // A receive of what nobody sends ends with what its communicator has failed with, or because the sender has left
+  // that, for which it is asked (fabric/messenger/engine_inquiry.cpp).
+  fabric::awaited<fabric::receive_operation> none;
   none.at = &member;
   none.peer = leaders_[*gone];
   none.collective = true;

@@ -11,7 +11,7 @@
 #include <weft/calls/recycled.hpp>
 #include <weft/calls/time_out.hpp>
 #include <weft/calls/traced_call.hpp>
-#include <weft/fabric/operation.hpp>
+#include <weft/fabric/awaited.hpp>
 #include <weft/handle.hpp>
 #include <weft/runtime/event.hpp>
 #include <weft/runtime/time_limit.hpp>
@@ -19,12 +19,7 @@
 
 namespace weft::detail {
 
-/// An operation on a message, and the event that it is done.
-template <class Operation>
-struct awaited : Operation {
-  void finished() noexcept override { done.set(); }
-  event done;
-};
+using fabric::awaited;
 
 /// Nobody where it is anybody.
 inline std::vector<int> named(int peer) { return peer < 0 ? std::vector<int>() : std::vector<int>{peer}; }
