@@ -508,7 +508,7 @@ void simulated_rank::ended_with(simulated_receive& receive) noexcept {
 }
 
 bool simulated_rank::gives_up_any_source() {
-  if (ended_ || !started_ || messages().knows_loss()) return false;
+  if (ended_ || !started_ || !messages().lost().empty()) return false;
   bool any = false;
   for (auto& each : memberships_) {
     if (each == nullptr || each->left || each->self->failure != nullptr) continue;

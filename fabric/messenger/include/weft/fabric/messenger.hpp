@@ -125,8 +125,7 @@ class messenger final : public pollable {
   /// The same since `member` waits in a collective, elsewhere than here, for `rank`, which has left the communicator:
   /// with peer_lost where some process is known to be lost, else with mismatched_call.
   void miss(const participant& member, int rank);
-  /// Whether some process is known to be lost, and those that are, in ascending order.
-  bool knows_loss();
+  /// The processes that are known to be lost, in ascending order.
   std::vector<int> lost();
   /// A rank of this process, of that number in the world, did not get the communicator of which it had offered to be
   /// the leader by this counter (group::offered): others that have got it fail where they wait for it.
