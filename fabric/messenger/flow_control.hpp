@@ -135,6 +135,9 @@ class flow_control {
   const doorbell& bell() const noexcept { return bell_; }
 
  private:
+  /// That are in flight at a time, to all peers, at most: memory for so many is always there.
+  static constexpr std::size_t frames_of_several = 8;
+
   void keep_within(const transport_limits& limits);
   /// With what is remembered of it, in the queue or when it has been announced.
   static constexpr std::size_t cost_of_buffered(std::size_t bytes) noexcept {
@@ -147,8 +150,8 @@ class flow_control {
   void buffer_all(peer& to) noexcept;
   bool announce(peer& to, outgoing& message) noexcept;
   bool transmit_first(peer& to);
-  enum class joined { left, too_few, refused };
-  joined transmit_several(peer& to, outgoing_queue& waiting, std::int64_t reserve);
+  std::size_t fit_together(const peer& to, const outgoing_queue& waiting, std::int64_t reserve) const;
+  bool transmit_several(peer& to, outgoing_queue& waiting, std::size_t count, std::int64_t reserve);
   bool transmit_all(peer& to);
   void first_has_left(outgoing_queue& waiting) noexcept;
   void remove_first(outgoing_queue& waiting) noexcept;
