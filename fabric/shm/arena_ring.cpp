@@ -61,6 +61,8 @@ void arena_ring_writer::publish(std::uint8_t kind, std::size_t bytes) noexcept {
   const std::size_t place = place_of(bytes);
   std::byte* const at = memory_ + offset_;
   note_record(place);
+  // A line comes from the reader's core; stores leave in their order, so that those behind would wait for it.
+  detail::ask_for_writing(at + lines_ahead * line_bytes);
   offset_ += place;
   // Where a record began a lap ago its number says that it is no new one: the line need not come here for that.
   // relaxed: the reader looks there behind this record, whose word follows.
