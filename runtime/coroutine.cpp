@@ -5,7 +5,8 @@
 namespace weft {
 
 namespace {
-constinit thread_local coroutine* left_at_waits = nullptr;  ///< that runs on this thread
+/// That runs on this thread.
+[[gnu::tls_model("initial-exec")]] constinit thread_local coroutine* left_at_waits = nullptr;
 }  // namespace
 
 coroutine::coroutine(std::size_t stack_size)

@@ -46,7 +46,7 @@ class ended_operations {
   }
 
  private:
-  static void note(const operation& ended) noexcept {
+  [[gnu::cold, gnu::noinline]] static void note(const operation& ended) noexcept {
     trace::track* const on = trace::current_track;
     if (on == nullptr) return;
     const auto& world = ended.at->members->world;

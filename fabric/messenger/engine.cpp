@@ -192,7 +192,8 @@ bool engine::send_now(participant& by, int peer, std::uint64_t tag, std::span<co
 void engine::begin_receive(receive_operation& receive) {
   if (receive.aside != 0) return consume_aside(receive);
   room& here = *receive.at->here;
-  if (auto message = here.messages.take_unexpected(receive)) return consume(receive, std::move(message));
+  if (here.messages.has_unexpected(receive.collective))
+    if (auto message = here.messages.take_unexpected(receive)) return consume(receive, std::move(message));
   here.messages.add_posted(receive);
   receive.now = operation::stage::posted;
   if (!receive.collective || !settings_.prepost) return;

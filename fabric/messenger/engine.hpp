@@ -66,6 +66,13 @@ class engine final : private receiver {
   /// Throws the member's failure.
   std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag, bool set_aside);
   void discard(participant& member, std::uint64_t number) noexcept;
+  /// After one has begun. A receive that waits for its message changes nothing that others look at, where they know
+  /// that something is in flight.
+  void finish_begun(const operation& begun) noexcept {
+    const bool only_waits = begun.now == operation::stage::posted && !troubles_.any() && operations_.empty();
+    // relaxed: see quiet().
+    if (!only_waits || !busy_.load(std::memory_order_relaxed)) finish_ended();
+  }
   void finish_ended() noexcept {
     if (troubles_.any() || !operations_.empty()) tell_ended();
     note_needs();
@@ -142,7 +149,11 @@ class engine final : private receiver {
   void match(receive_operation& receive, unexpected_message* message);
   void fail_with(send_operation& send, const receive_operation& receive) noexcept;
   bool agrees(receive_operation& receive, int source, std::uint64_t fingerprint);
-  bool fits(receive_operation& receive, int source, std::size_t bytes);
+  bool fits(receive_operation& receive, int source, std::size_t bytes) {
+    const bool right = receive.collective ? bytes == receive.bytes : bytes <= receive.bytes;
+    return (right && receive.now != operation::stage::landing) || (fail_misfit(receive, source, bytes), false);
+  }
+  void fail_misfit(receive_operation& receive, int source, std::size_t bytes);
 
   // engine_arrival.cpp: what comes from the transport
   void arrived(std::span<const std::byte> frame) override;

@@ -126,17 +126,15 @@ void engine::match(receive_operation& receive, unexpected_message* message) {
   }
 }
 
-bool engine::fits(receive_operation& receive, int source, std::size_t bytes) {
+void engine::fail_misfit(receive_operation& receive, int source, std::size_t bytes) {
   // Granted as a long message, sent or announced all the same: ends as every receive of a communicator that fails.
   if (receive.now == operation::stage::landing)
-    return report_mismatch(*receive.at, receive.fingerprint, source, receive.fingerprint), false;
-  if (receive.collective ? bytes == receive.bytes : bytes <= receive.bytes) return true;
+    return report_mismatch(*receive.at, receive.fingerprint, source, receive.fingerprint);
   fail(receive, std::make_exception_ptr(error(
                     errc::truncated,
                     "receive on rank " + std::to_string(receive.at->rank) + " from rank " + std::to_string(source) +
                         " of communicator " + std::to_string(receive.at->members->communicator) + ": the message has " +
                         std::to_string(bytes) + " bytes, the buffer " + std::to_string(receive.bytes))));
-  return false;
 }
 
 bool engine::agrees(receive_operation& receive, int source, std::uint64_t fingerprint) {

@@ -15,14 +15,6 @@ mailbox::~mailbox() {
   }
 }
 
-receive_operation* mailbox::take_posted(int source, std::uint64_t tag, bool collective) noexcept {
-  receives& index = collective ? collective_posted_ : posted_;
-  if (!collective && wildcards_ != 0) return take_first_posted(source, tag);
-  auto* const first = static_cast<receive_operation*>(index.take({source, tag}));
-  if (first != nullptr) first->in_mailbox = false;
-  return first;
-}
-
 /// Of those with wildcards, too.
 receive_operation* mailbox::take_first_posted(int source, std::uint64_t tag) noexcept {
   receive_operation* first = nullptr;

@@ -73,9 +73,12 @@ void messenger::release(participant& member, std::span<const planned_message> ea
 
 void messenger::post(operation& begun) {
   if (!engine_->guard().try_acquire()) return engine_->left().add(begun);
-  engine_->take_submissions();
+  const bool others = engine_->take_submissions();
   engine_->begin(begun);
-  engine_->finish_ended();
+  if (others)
+    engine_->finish_ended();
+  else
+    engine_->finish_begun(begun);
   engine_->guard().release();
 }
 
@@ -162,10 +165,6 @@ void messenger::miss(const participant& member, int rank) {
   while_held([&] {
     if (member.failure == nullptr) engine_->break_communicator(member, engine_->left_error(member, rank));
   });
-}
-bool messenger::knows_loss() {
-  const engine_holder holder(*engine_);
-  return engine_->knows_loss();
 }
 std::vector<int> messenger::lost() {
   const engine_holder holder(*engine_);

@@ -16,8 +16,8 @@ void troubles::suspect(peer& who, std::string_view why, std::chrono::millisecond
   }
 }
 
-bool troubles::owes_break(std::uint64_t communicator) const noexcept {
-  return general_ != nullptr || std::ranges::find(owed_, communicator, &owed_break::communicator) != owed_.end();
+bool troubles::is_owed(std::uint64_t communicator) const noexcept {
+  return std::ranges::find(owed_, communicator, &owed_break::communicator) != owed_.end();
 }
 
 void troubles::owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept {

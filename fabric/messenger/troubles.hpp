@@ -31,7 +31,9 @@ class troubles {
   /// The communicator is to be broken as soon as there is memory for that. With too many of them all are.
   void owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept;
 
-  bool owes_break(std::uint64_t communicator) const noexcept;
+  bool owes_break(std::uint64_t communicator) const noexcept {
+    return general_ != nullptr || (!owed_.empty() && is_owed(communicator));
+  }
 
   bool any() const noexcept { return any_; }
   /// Whether there are some; from now on these are not counted.
@@ -44,6 +46,8 @@ class troubles {
   std::exception_ptr take_general() noexcept { return std::exchange(general_, nullptr); }
 
  private:
+  bool is_owed(std::uint64_t communicator) const noexcept;
+
   /// So many communicators can be owed a failure at a time.
   static constexpr std::size_t most_owed = 64;
 

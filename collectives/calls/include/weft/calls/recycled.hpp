@@ -30,10 +30,11 @@ class recycled {
   struct piece {
     piece* next;
   };
-  struct {
+  struct kept_pieces {
     piece* first = nullptr;
     std::size_t count = 0;
-  } static inline constinit thread_local kept{};
+  };
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local kept_pieces kept{};
 
   /// What ends on the thread after this one is kept no more.
   struct at_exit {

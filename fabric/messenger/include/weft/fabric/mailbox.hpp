@@ -62,12 +62,22 @@ class mailbox {
   }
 
   /// Takes out the posted receive that a message of `source` and `tag` matches: the one posted first. Null: none.
-  receive_operation* take_posted(int source, std::uint64_t tag, bool collective) noexcept;
+  receive_operation* take_posted(int source, std::uint64_t tag, bool collective) noexcept {
+    if (!collective && wildcards_ != 0) return take_first_posted(source, tag);
+    auto* const first =
+        static_cast<receive_operation*>((collective ? collective_posted_ : posted_).take({source, tag}));
+    if (first != nullptr) first->in_mailbox = false;
+    return first;
+  }
   /// The first receive posted that a collective's message of `source` and `tag` matches. Null: none.
   const receive_operation* find_collective_posted(int source, std::uint64_t tag) noexcept;
   void add_posted(receive_operation& receive);
   void remove_posted(receive_operation& receive) noexcept;
 
+  /// Whether a message waits that such a receive could match.
+  bool has_unexpected(bool collective) const noexcept {
+    return !(collective ? collective_in_order_ : in_order_).empty();
+  }
   /// Takes out the message that `receive` matches: the one that came first. Null: none.
   std::unique_ptr<unexpected_message> take_unexpected(const receive_operation& receive) noexcept;
   /// The message that a receive of (source, tag) would match. Null: none.
