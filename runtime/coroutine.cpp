@@ -22,9 +22,10 @@ bool coroutine::resume(at_waits what) noexcept {
   return ended_;
 }
 
-bool coroutine::leaves() noexcept { return left_at_waits != nullptr; }
+// Not inlined, both: behind a wait it may be another thread's.
+[[gnu::noinline]] bool coroutine::leaves() noexcept { return left_at_waits != nullptr; }
 
-bool coroutine::leave() noexcept {
+[[gnu::noinline]] bool coroutine::leave() noexcept {
   coroutine* const mine = left_at_waits;
   if (mine == nullptr) return false;
   mine->own_.switch_to(*mine->home_);

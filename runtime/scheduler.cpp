@@ -33,7 +33,8 @@ scheduler::~scheduler() {
   }
 }
 
-scheduler* scheduler::current() noexcept { return current_scheduler; }
+// Not inlined: a coroutine may be on another thread behind a wait, and is to ask for that one's.
+[[gnu::noinline]] scheduler* scheduler::current() noexcept { return current_scheduler; }
 
 fiber& scheduler::add(stack&& memory, void* callable, fiber::function call) noexcept {
   void* place = memory.top() - fiber::room(0);

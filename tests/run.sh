@@ -84,7 +84,7 @@ wanted=$only
 run_checked() {
   only=${2:-$wanted}
   builds+=("$1")
-  run_tests "$1" -Dwerror=false -Doptimization=1 -Ddebug=true -Db_sanitize="$3" \
+  run_tests "$1" -Dwerror=false -Doptimization=1 -Ddebug=true -Db_ndebug=false -Db_sanitize="$3" \
     "-Dcpp_args=-g1${only:+ -DHWY_COMPILE_ONLY_STATIC}"
 }
 $asan && run_checked build-asan "$asan_only" address,undefined

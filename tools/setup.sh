@@ -27,8 +27,8 @@ aarch64_packages=(g++-aarch64-linux-gnu qemu-user)
 
 # Configures with CC=clang CXX=clang++ what feeds random bytes to the parsers. Warnings are those of GCC. Kernels read
 # nothing from outside: they are compiled for one instruction set.
-fuzz_options=(-Dfuzz=true -Dwerror=false -Doptimization=1 -Ddebug=true -Db_sanitize=address,undefined -Db_lundef=false
-  "-Dcpp_args=-g1 -DHWY_COMPILE_ONLY_STATIC")
+fuzz_options=(-Dfuzz=true -Dwerror=false -Doptimization=1 -Ddebug=true -Db_ndebug=false
+  -Db_sanitize=address,undefined -Db_lundef=false "-Dcpp_args=-g1 -DHWY_COMPILE_ONLY_STATIC")
 
 install_packages() {
   local package missing=() as_root=()

@@ -96,8 +96,7 @@ bool engine::take_all_submissions() noexcept {
     first = first->next_submitted;
     begun.begin(*this);
   }
-  submissions_.run_calls();
-  return any;
+  return submissions_.run_calls() || any;
 }
 
 void engine::tell_ended() noexcept {

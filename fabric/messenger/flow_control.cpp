@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peers: what waits to be sent to each, and credit.
+// Peers: connections, frames, and credit.
 //
 // Each frame costs the credit of its bytes, given back when the receiver has taken it out of its ring, which every poll
 // does: so credit always comes back while the peer polls, whatever its ranks do. The last eighth of the credit is kept

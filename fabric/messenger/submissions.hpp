@@ -28,11 +28,14 @@ class submissions {
     // The relaxed look saves the exchange.
     return submitted_.load(std::memory_order_relaxed) == nullptr ? nullptr : take_all();
   }
-  /// Those functions that were left; where memory is too short for one, it and those after it stay.
-  void run_calls() noexcept {
+  /// Those functions that were left; where memory is too short for one, it and those after it stay. Whether there were
+  /// any.
+  bool run_calls() noexcept {
     // acquire: what it announces is guarded by the lock all the same.
-    if (calls_waiting_.load(std::memory_order_acquire)) [[unlikely]]
-      run_waiting();
+    if (!calls_waiting_.load(std::memory_order_acquire)) [[likely]]
+      return false;
+    run_waiting();
+    return true;
   }
 
  private:

@@ -67,6 +67,7 @@ class Sessions(unittest.TestCase):
                    "ranks 0 to 2, 4, 5: each is in allreduce 1000 of communicator 0 for 3 s at trouble.cpp:43")
         source = (SOURCE / "examples/trouble.cpp").read_text().splitlines()
         self.assertIn("world_.recv(", source[64])
+        self.assertIn("Line 65 is the receive", PAGE)
         self.assertIn("world_.allreduce(", source[42])
 
     def test_a_crash(self):
@@ -83,6 +84,7 @@ class Sessions(unittest.TestCase):
         for function, line in (("mark_hottest", 82), ("step", 41), ("simulate", 94)):
             self.assertRegex(done.stdout, rf"{function} at \S*trouble.cpp:{line}\n", done.stderr)
             self.assertIn(f"{function} at examples/trouble.cpp:{line}", PAGE)
+        self.assertIn("Line 82 writes behind the rod", PAGE)
 
     def test_a_slow_rank(self):
         status, said = self.run_on_hosts("--trace", "slow.json", PROGRAM, "slow", self.folder, "3000")

@@ -73,7 +73,7 @@ class arena_ring_writer {
   static constexpr std::size_t word_bytes = sizeof(std::uint64_t);
   /// Of a ring that is used, until its reader is found to be slow.
   static constexpr std::size_t usual_bytes = 32 << 10;
-  /// So many ahead of a record are asked for.
+  /// The line so many ahead of a record is asked for.
   static constexpr std::size_t lines_ahead = 8;
 
   /// Within so many bytes from the beginning on.
