@@ -63,7 +63,8 @@ void context::announce(context& target, void** fake_stack) noexcept {
   sanitizer::become_fiber(target.sanitizer_fiber_);
 }
 
-void context::switch_to(context& target) noexcept {
+// Not inlined: backtraces of who is parked begin here, and nothing of the thread's is kept across it.
+[[gnu::noinline]] void context::switch_to(context& target) noexcept {
   prepare(target);
   if (announces_) [[unlikely]]
     return switch_watched(target);
