@@ -66,10 +66,10 @@ class engine final : private receiver {
   /// Throws the member's failure.
   std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag, bool set_aside);
   void discard(participant& member, std::uint64_t number) noexcept;
-  /// After one has begun. A receive that waits for its message changes nothing that others look at, where they know
-  /// that something is in flight.
-  void finish_begun(const operation& begun) noexcept {
-    const bool only_waits = begun.now == operation::stage::posted && !troubles_.any() && operations_.empty();
+  /// After one has begun, and others where there were `others`. A receive that waits for its message changes nothing
+  /// that others look at, where they know that something is in flight.
+  void finish_begun(const operation& begun, bool others) noexcept {
+    const bool only_waits = !others && begun.now == operation::stage::posted && !troubles_.any() && operations_.empty();
     // relaxed: see quiet().
     if (!only_waits || !busy_.load(std::memory_order_relaxed)) finish_ended();
   }
@@ -151,7 +151,9 @@ class engine final : private receiver {
   bool agrees(receive_operation& receive, int source, std::uint64_t fingerprint);
   bool fits(receive_operation& receive, int source, std::size_t bytes) {
     const bool right = receive.collective ? bytes == receive.bytes : bytes <= receive.bytes;
-    return (right && receive.now != operation::stage::landing) || (fail_misfit(receive, source, bytes), false);
+    if (right && receive.now != operation::stage::landing) return true;
+    fail_misfit(receive, source, bytes);
+    return false;
   }
   void fail_misfit(receive_operation& receive, int source, std::size_t bytes);
 

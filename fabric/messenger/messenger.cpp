@@ -75,10 +75,7 @@ void messenger::post(operation& begun) {
   if (!engine_->guard().try_acquire()) return engine_->left().add(begun);
   const bool others = engine_->take_submissions();
   engine_->begin(begun);
-  if (others)
-    engine_->finish_ended();
-  else
-    engine_->finish_begun(begun);
+  engine_->finish_begun(begun, others);
   engine_->guard().release();
 }
 

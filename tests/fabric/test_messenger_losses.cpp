@@ -82,6 +82,19 @@ TEST_CASE("a provider that takes nothing for a process costs that process alone"
   CHECK(fine_too.failure == nullptr);
 }
 
+TEST_CASE("what a loss ends is told at once by whoever has the token next, one that sends, too",
+          "[messenger][failures]") {
+  messenger_job job(small_shape(3));
+  const auto world = job.world();
+  auto& receive = job.receives.emplace_back(*world[0], 1, 1, 8);
+  job[0].post(receive);
+  job.settle();
+  job[0].lose(1, "it was killed");
+  job[0].send_now(*world[0], 2, 1, pattern(8, 1));
+  REQUIRE(receive.done);
+  CHECK(describe(receive.failure).code == errc::peer_lost);
+}
+
 TEST_CASE("that a provider refused something long ago says nothing of what it refuses now", "[messenger][failures]") {
   weft::manual_clock time;
   job_shape shape;
