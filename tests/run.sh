@@ -6,7 +6,8 @@
 #   bash tests/run.sh --sanitize      then once more under ASan with UBSan (build-asan/) and under TSan (build-tsan/)
 #   bash tests/run.sh --sanitize=REGEX  the same, but under the sanitizers only those whose names match, and only what
 #                                       they need is built there; --asan=REGEX, --tsan=REGEX: under that one alone
-#   bash tests/run.sh --providers     beside all tests also collectives of jobs over libfabric's other providers
+#   bash tests/run.sh --thorough      beside all tests also jobs over libfabric's other providers and by more launchers on
+#                                       several hosts, and weft as a subproject: what takes long and finds little
 #   bash tests/run.sh --aarch64       then the kernels' tests for aarch64 (build-aarch64/), on emulated processors
 #   bash tests/run.sh --fuzz          then a minute of random bytes for each parser (build-fuzz/; tests/fuzz/run.sh)
 #   bash tests/run.sh --only REGEX    those whose names match; `meson test -C build --list` lists them
@@ -24,14 +25,14 @@ give_up() {
   exit 1
 }
 
-asan=false tsan=false only= asan_only= tsan_only= aarch64=false fuzz=false suites=(--no-suite providers)
+asan=false tsan=false only= asan_only= tsan_only= aarch64=false fuzz=false suites=(--no-suite thorough)
 while (($#)); do
   case $1 in
     --sanitize) asan=true tsan=true ;;
     --sanitize=*) asan=true asan_only=${1#*=} tsan=true tsan_only=${1#*=} ;;
     --asan=*) asan=true asan_only=${1#*=} ;;
     --tsan=*) tsan=true tsan_only=${1#*=} ;;
-    --providers) suites=() ;;
+    --thorough) suites=() ;;
     --aarch64) aarch64=true ;;
     --fuzz) fuzz=true ;;
     --only)
@@ -43,7 +44,7 @@ while (($#)); do
       usage
       exit 0
       ;;
-    *) give_up "run.sh: $1 is no option; there are --sanitize[=REGEX], --asan=REGEX, --tsan=REGEX, --providers, --aarch64, --fuzz, --only REGEX and --help" ;;
+    *) give_up "run.sh: $1 is no option; there are --sanitize[=REGEX], --asan=REGEX, --tsan=REGEX, --thorough, --aarch64, --fuzz, --only REGEX and --help" ;;
   esac
   shift
 done
@@ -71,7 +72,8 @@ run_tests() {
     fi
   fi
   ((${#names[@]})) || names=("${suites[@]}")
-  meson test -C "$build" --print-errorlogs "${names[@]}"
+  # One more than there are cores: many wait more than they compute.
+  meson test -C "$build" --print-errorlogs --num-processes "$(($(nproc) + 1))" "${names[@]}"
 }
 
 builds=(build)
