@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <set>
 #include <stdexcept>
+#include <tuple>
 #include <unordered_map>
 #include <weft/simulator/goal.hpp>
 #include <weft/simulator/workload_builder.hpp>
@@ -55,10 +57,22 @@ class step_order {
       }
     }
     if (added != of_.steps.size()) report_circle();
-    into_.end_rank();
+    into_.end_rank(stated(number));
   }
 
  private:
+  /// What is there twice counts where it is the last time: LogGOPSim, which lets dependents go in the order of the
+  /// text, counts both.
+  std::vector<stated_dependency> stated(const std::vector<step_index>& number) const {
+    std::vector<stated_dependency> all;
+    std::set<std::tuple<step_index, step_index, bool>> later;
+    for (auto d = of_.dependencies.rbegin(); d != of_.dependencies.rend(); ++d)
+      if (later.emplace(d->before, d->step, d->on_end).second)
+        all.push_back({number[d->before], number[d->step], d->on_end});
+    std::reverse(all.begin(), all.end());
+    return all;
+  }
+
   step_index add(step_index s, const std::vector<step_index>& number) {
     std::vector<step_index> ended, begun;
     for (const dependency& d : after_[s]) (d.on_end ? ended : begun).push_back(number[d.before]);
@@ -92,6 +106,7 @@ class goal_parser {
   workload parse() {
     words_.skip_lines();
     words_.expect("num_ranks");
+    into_.note_goal();
     const auto ranks = words_.number("the number of ranks", 1, std::numeric_limits<std::int32_t>::max());
     for (std::uint64_t rank = 0; rank < ranks; ++rank) parse_rank(static_cast<int>(rank));
     words_.skip_lines();

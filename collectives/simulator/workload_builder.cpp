@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -45,14 +46,26 @@ void fill_rows(std::vector<step_index>& table, std::size_t rows,
   for (const auto& [row, value] : entries) table[base + next[row]++] = value;
 }
 
+/// Whether every step lets its dependents go in their order.
+bool in_order_of_steps(std::span<const stated_dependency> stated, std::size_t steps) {
+  std::vector<std::array<step_index, 2>> last(steps, {0, 0});
+  return std::all_of(stated.begin(), stated.end(), [&](const stated_dependency& d) {
+    step_index& before_it = last[d.before][d.on_end ? 1 : 0];
+    return std::exchange(before_it, d.step) <= d.step;
+  });
+}
+
 /// Everything that follows from kinds, channels and what comes before what.
-void complete(shape& of, std::size_t channels) {
+void complete(shape& of, std::size_t channels, std::span<const stated_dependency> stated) {
   std::vector<std::pair<step_index, step_index>> ended, begun, sends, receives;
+  for (const stated_dependency& d : stated) (d.on_end ? ended : begun).emplace_back(d.before, d.step);
   for (step_index s = 0; s < of.steps.size(); ++s) {
     const shape::step& step = of.steps[s];
     if (step.ends.count == 0 && step.begins.count == 0) of.independent.push_back(s);
-    for (const step_index before : shape::part(of.before, step.ends)) ended.emplace_back(before, s);
-    for (const step_index before : shape::part(of.before, step.begins)) begun.emplace_back(before, s);
+    if (stated.empty()) {
+      for (const step_index before : shape::part(of.before, step.ends)) ended.emplace_back(before, s);
+      for (const step_index before : shape::part(of.before, step.begins)) begun.emplace_back(before, s);
+    }
     if (step.kind == operation_kind::send) sends.emplace_back(step.channel, s);
     if (step.kind == operation_kind::receive) receives.emplace_back(step.channel, s);
   }
@@ -115,14 +128,14 @@ std::uint32_t workload_builder::amount_index(std::uint64_t amount) {
   return found->second;
 }
 
-void workload_builder::end_rank() {
+void workload_builder::end_rank(std::span<const stated_dependency> stated) {
   workload::rank_data rank{};
   rank.first_step = built_.steps_;
   rank.first_channel = built_.channels_.size();
   built_.steps_ += current_.steps.size();
   built_.channels_.insert(built_.channels_.end(), channels_.begin(), channels_.end());
   rank.first_amount = intern_amounts(rank.amount_width);
-  rank.shape = intern_shape();
+  rank.shape = intern_shape(stated);
   built_.ranks_.push_back(rank);
   channels_.clear();
   channel_numbers_.clear();
@@ -130,10 +143,11 @@ void workload_builder::end_rank() {
   receives_.clear();
 }
 
-std::uint32_t workload_builder::intern_shape() {
+std::uint32_t workload_builder::intern_shape(std::span<const stated_dependency> stated) {
+  const bool shared = in_order_of_steps(stated, current_.steps.size());
   const std::uint64_t hash = hash_of(current_);
   const auto [first, last] = shapes_.equal_range(hash);
-  for (auto known = first; known != last; ++known) {
+  for (auto known = first; shared && known != last; ++known) {
     const shape& candidate = built_.shapes_[known->second];
     if (candidate.before == current_.before && std::equal(candidate.steps.begin(), candidate.steps.end(),
                                                           current_.steps.begin(), current_.steps.end(), same)) {
@@ -143,11 +157,11 @@ std::uint32_t workload_builder::intern_shape() {
     }
   }
   const auto number = static_cast<std::uint32_t>(built_.shapes_.size());
-  complete(current_, channels_.size());
+  complete(current_, channels_.size(), shared ? std::span<const stated_dependency>() : stated);
   current_.steps.shrink_to_fit();
   current_.before.shrink_to_fit();
   built_.shapes_.push_back(std::exchange(current_, {}));
-  shapes_.emplace(hash, number);
+  if (shared) shapes_.emplace(hash, number);
   return number;
 }
 

@@ -107,6 +107,30 @@ TEST_CASE("every collective and algorithm can be timed, each size in a line") {
   }
 }
 
+TEST_CASE("LogGOPSim's model times a collective as the GOAL file of its plan") {
+  const std::vector<std::string> model{"--model", "loggopsim", "-L", "2500", "-o", "1500",
+                                       "-g",      "1000",      "-G", "6",    "-S", "64"};
+  for (const char* algorithm : {"recursive-doubling", "ring", "two-tree"}) {
+    const std::vector<std::string> what{"allreduce", "-n", "6", "--algorithm", algorithm, "--bytes", "600"};
+    const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+      words.insert(words.end(), more.begin(), more.end());
+      return words;
+    };
+    const outcome planned = weft_test::run(with({"plan"}, with(what, {"--format", "goal", "--compute", "0"})));
+    REQUIRE(planned.status == 0);
+    const temporary_file goal(planned.output);
+    const json timed = sim_json(with(what, model));
+    CHECK(timed.at("completion") == sim_json(with({"--goal", goal.path()}, model)).at("completion"));
+    CHECK(timed.at("completion") != sim_json(with(what, {model.begin() + 2, model.end()})).at("completion"));
+  }
+  CHECK(sim({"barrier", "-n", "2", "--model", "loggopsim"}).status == 0);
+  for (const char* other : {"--preposted", "--progress-thread"})
+    CHECK_THAT(sim({"barrier", "-n", "2", "--model", "loggopsim", other}).error,
+               ContainsSubstring("not with --model loggopsim"));
+  CHECK_THAT(sim({"barrier", "-n", "2", "--model", "loggopsim", "-L", "0.5"}).error,
+             ContainsSubstring("latency is 0.5"));
+}
+
 TEST_CASE("names are found however they are spelled") {
   for (const char* collective : {"allreduce", "all-reduce", "all_reduce"})
     CHECK(sim_json({collective, "-n", "4", "--algorithm", "recursive_doubling"}).at("what") ==

@@ -89,7 +89,8 @@ std::string to_text(const sim_report& report) {
   if (report.bytes > 0) text += ", " + std::to_string(report.bytes) + " bytes";
   text += ": " + time_text(report.result.completion) + "\n" + std::to_string(report.result.messages) + " messages, " +
           std::to_string(report.steps) + " steps\n" + ranks_text(report);
-  return text + (report.path ? path_text(*report.path) : "critical path: not kept of so many steps\n");
+  return text + (report.path ? path_text(*report.path)
+                             : "critical path: not kept (of so many steps, or by LogGOPSim's model)\n");
 }
 
 std::string to_json(const sim_report& report) {

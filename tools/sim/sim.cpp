@@ -12,6 +12,7 @@
 #include <weft/command_line/command_line.hpp>
 #include <weft/command_line/subcommands.hpp>
 #include <weft/simulator/goal.hpp>
+#include <weft/simulator/loggopsim.hpp>
 #include <weft/simulator/timeline.hpp>
 #include <weft/topology/ring_order.hpp>
 
@@ -31,7 +32,7 @@ struct command_line {
   std::string collective, algorithm;  ///< as they are spelled
   vector_size size;
   simulator::machine_model model;
-  std::string ports = "pipelined", noise, goal, svg;
+  std::string ports = "pipelined", noise, goal, svg, model_name = "weft";
   std::string topology, placing = "block";
   std::optional<double> link_gap;
   tuned_model tuned;
@@ -39,6 +40,7 @@ struct command_line {
   bool json = false;
   std::vector<CLI::Option*> of_collective;  ///< what does not go with --goal
   std::vector<CLI::Option*> of_network;     ///< what goes with --topology only
+  std::vector<CLI::Option*> of_weft;        ///< what LogGOPSim's model does not have
 };
 
 void read_noise(const std::string& text, simulator::noise_model& noise) {
@@ -68,6 +70,10 @@ void finish(command_line& line) {
                                             : port_model::pipelined;
   if (!line.noise.empty()) read_noise(line.noise, line.model.noise);
   take_measured(line.tuned, line.model);
+  if (line.model_name == "loggopsim")
+    for (const CLI::Option* option : line.of_weft)
+      if (option->count() > 0)
+        throw CLI::ValidationError(option->get_name(), "LogGOPSim has no such thing: not with --model loggopsim");
   if (line.topology.empty()) {
     for (const CLI::Option* option : line.of_network)
       if (option->count() > 0)
@@ -121,10 +127,19 @@ std::optional<placed_network> network_for(const command_line& line, int ranks) {
   return placed_network(line, ranks);
 }
 
+void print(const command_line& line, const sim_report& report) {
+  const std::string text = line.json ? to_json(report) : to_text(report);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
 void run(const command_line& line, sim_report report, const simulator::workload& all,
          const std::optional<placed_network>& on) {
   report.steps = all.steps();
   report.cpus = all.cpus();
+  if (line.model_name == "loggopsim") {
+    report.result = simulator::simulate_as_loggopsim(all, line.model);
+    return print(line, report);
+  }
   simulator::timeline seen;
   const bool keep = all.steps() <= most_steps_kept;
   report.result = simulator::simulate(all, line.model, on ? &on->links : nullptr, keep ? &seen : nullptr);
@@ -133,8 +148,7 @@ void run(const command_line& line, sim_report report, const simulator::workload&
     if (!keep) throw std::invalid_argument("a drawing of " + std::to_string(all.steps()) + " steps shows none of them");
     write(line.svg, to_svg(report.result, seen));
   }
-  const std::string text = line.json ? to_json(report) : to_text(report);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print(line, report);
 }
 
 void sim(command_line& line) {
@@ -190,16 +204,21 @@ void add_model_options(CLI::App& app, command_line& line) {
                  "Messages of more bytes wait for their receive, at the cost of 2 L [none do]")
       ->transform(size_in_bytes(0))
       ->type_name("BYTES");
-  app.add_flag("--preposted", model.preposted, "Receivers grant ahead: a rendezvous needs no request");
-  choose(app.add_option("--ports", line.ports,
-                        "A rank's transfers: LogGP's, which latency does not keep from following one another; one in "
-                        "and one out at a time, latency included; or any number [pipelined]"),
-         {"pipelined", "one", "many"});
-  app.add_option("--noise", line.noise, "What takes CPUs away: PERIOD:DURATION[:random|coscheduled], in ns")
-      ->type_name("NOISE");
-  app.add_option("--seed", model.noise.seed, "Of the noise's phases and of a random placement [0]");
-  app.add_flag("--progress-thread", model.noise.progress_thread,
-               "A core of its own runs what has begun: noise only delays when a rank begins");
+  line.of_weft = {
+      app.add_flag("--preposted", model.preposted, "Receivers grant ahead: a rendezvous needs no request"),
+      app.add_option("--ports", line.ports,
+                     "A rank's transfers: LogGP's, which latency does not keep from following one another; one in "
+                     "and one out at a time, latency included; or any number [pipelined]"),
+      app.add_option("--noise", line.noise, "What takes CPUs away: PERIOD:DURATION[:random|coscheduled], in ns")
+          ->type_name("NOISE"),
+      app.add_option("--seed", model.noise.seed, "Of the noise's phases and of a random placement [0]"),
+      app.add_flag("--progress-thread", model.noise.progress_thread,
+                   "A core of its own runs what has begun: noise only delays when a rank begins"),
+  };
+  choose(line.of_weft[1], {"pipelined", "one", "many"});
+  choose(app.add_option("--model", line.model_name,
+                        "What a message costs: weft's, or LogGOPSim's to the nanosecond, of whole numbers [weft]"),
+         {"weft", "loggopsim"});
 }
 
 }  // namespace
@@ -211,7 +230,9 @@ void add_sim(CLI::App& weft) {
       "Times are in nanoseconds (any unit will do, if it is the same everywhere), sizes in bytes. On an idle machine\n"
       "a message of B bytes takes L + B G + 2 (o + B O). With --ports one and o = g = 0, reductions take what Canon "
       "and\n"
-      "Antoniu compute for d = L + B G. GOAL is what LogGOPSim reads. The same arguments print the same figures.");
+      "Antoniu compute for d = L + B G. GOAL is what LogGOPSim reads; with --model loggopsim the times are its own "
+      "too.\n"
+      "The same arguments print the same figures.");
   const auto line = std::make_shared<command_line>();
   line->shaped.shape.ranks = 0;
   const auto of_collective = [&line](CLI::Option* option) {
@@ -234,7 +255,9 @@ void add_sim(CLI::App& weft) {
   add_model_options(*app, *line);
   add_network_options(*app, *line);
   app->add_flag("--json", line->json, "Print one JSON object a line");
-  app->add_option("--svg", line->svg, "Draw the timeline of the ranks into a file")->type_name("FILE");
+  line->of_weft.push_back(
+      app->add_option("--svg", line->svg, "Draw the timeline of the ranks into a file")->type_name("FILE"));
+  line->of_weft.push_back(app->get_option("--topology"));
   app->callback([line] { sim(*line); });
 }
 

@@ -26,8 +26,8 @@ namespace weft::simulator {
 /// Writes the workload, a rank a call. Combining and copying become calc of so many nanoseconds a byte, rounded; to
 /// read another rank's memory, which GOAL does not know, costs nothing beside. Where several messages go from one rank
 /// to another, their tag is their number, from 0 on, so that LogGOPSim matches them as weft does, whatever the order of
-/// their arrival; workloads with tags of their own keep them. A message without bytes (a notify) is written with one:
-/// LogGOPSim counts the bytes after the first one.
+/// their arrival. A message without bytes (a notify) is written with one: LogGOPSim counts the bytes after the first
+/// one. What was read from GOAL text keeps its tags and lengths.
 void write_goal(const workload& all, double compute_per_byte, const std::function<void(std::string_view text)>& write);
 
 /// The same as one text.

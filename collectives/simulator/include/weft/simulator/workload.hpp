@@ -86,6 +86,9 @@ class workload {
   int cpus() const noexcept { return cpus_; }              ///< of each rank
   int nics() const noexcept { return nics_; }
   std::size_t shapes() const noexcept { return shapes_.size(); }
+  std::uint64_t channels() const noexcept { return channels_.size(); }  ///< of all ranks
+  /// Whether it was read from GOAL text: tags and lengths are then its, and nothing else pairs messages.
+  bool is_goal() const noexcept { return is_goal_; }
 
   const shape& of(int rank) const { return shapes_[at(rank).shape]; }
   std::uint64_t number(int rank, step_index step) const { return at(rank).first_step + step; }  ///< among all ranks'
@@ -94,6 +97,12 @@ class workload {
   }
   std::uint64_t amount(int rank, step_index step) const;
   operation describe(int rank, step_index step) const;
+  /// The receiving rank's channel of a message, among all ranks'.
+  std::uint64_t receiving_channel(int rank, const shape::step& message) const {
+    const channel& through = to(rank, message);
+    return message.kind == operation_kind::receive ? at(rank).first_channel + message.channel
+                                                   : at(through.peer).first_channel + through.reverse;
+  }
   /// Where a message meets its other side.
   meeting other_side(int rank, step_index message) const;
 
@@ -115,6 +124,7 @@ class workload {
   std::vector<std::uint8_t> amount_indices_;
   std::uint64_t steps_ = 0;
   int cpus_ = 1, nics_ = 1;
+  bool is_goal_ = false;
 };
 
 inline std::uint64_t workload::amount(int rank, step_index step) const {
