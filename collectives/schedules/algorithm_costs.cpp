@@ -2,10 +2,11 @@
 #include "algorithm_costs.hpp"
 
 #include <algorithm>
-#include <utility>
-#include <weft/schedules/fnomial_model.hpp>
 #include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/prediction.hpp>
+#include <weft/schedules/regular_trees.hpp>
+
+#include "reduction_run.hpp"
 
 namespace weft::schedules {
 namespace {
@@ -16,25 +17,50 @@ using arguments = algorithm_arguments;
 double handshake(const link_costs& each, double bytes) {
   return (bytes > each.eager ? each.handshake : 0) + each.far * std::max(0.0, bytes - link_costs::cached);
 }
+/// That a port is busy with one of several messages that follow one another; with two that cross.
+double port(const link_costs& each, double bytes) {
+  return handshake(each, bytes) + std::max(each.gap, each.beta * bytes);
+}
+double crossing(const link_costs& each, double bytes) {
+  return handshake(each, bytes) + std::max(each.gap, each.exchange * bytes);
+}
+/// That a processor is busy with one end of a message that is combined there.
+double work(const link_costs& each, double bytes) { return each.overhead + each.gamma * bytes; }
 /// A message of so many bytes, and one right behind another.
 double sent(const link_costs& each, double bytes) { return each.alpha + handshake(each, bytes) + each.beta * bytes; }
-double sent_behind(const link_costs& each, double bytes) {
-  return each.gap + handshake(each, bytes) + each.beta * bytes;
-}
+double sent_behind(const link_costs& each, double bytes) { return std::max(port(each, bytes), each.overhead); }
 double combined(const link_costs& each, double bytes) { return sent(each, bytes) + each.gamma * bytes; }
+double combined_behind(const link_costs& each, double bytes) { return std::max(port(each, bytes), work(each, bytes)); }
 /// Two messages that cross, each combined.
 double exchanged(const link_costs& each, double bytes) {
   return each.alpha + handshake(each, bytes) + (each.exchange + each.gamma) * bytes;
 }
 double exchanged_behind(const link_costs& each, double bytes) {
-  return each.gap + handshake(each, bytes) + (each.exchange + each.gamma) * bytes;
+  return std::max(crossing(each, bytes), each.overhead + work(each, bytes));
 }
 
-/// A vector over a tree in which a rank sends or receives, one after another, `degree` times on the way of `depth`
-/// edges: segments after the first follow it as closely as the busiest rank lets them.
-double over_tree(const link_costs& each, double depth, double degree, double segments, double bytes) {
-  const double part = bytes / segments;
-  return depth * combined(each, part) + (segments - 1) * degree * (sent_behind(each, part) + each.gamma * part);
+/// A reduction, or a broadcast backwards: a segment over the tree, and what each further one adds to the busiest rank.
+struct tree_times {
+  double first = 0, port = 0, processor = 0;
+  double whole(double segments) const { return first + (segments - 1) * std::max(port, processor); }
+};
+
+/// As the simulator's machine takes for a reduction over `over` of segments of so many bytes.
+tree_times times_over(const tree& over, double bytes, const link_costs& each) {
+  const double transfer = port(each, bytes), compute = work(each, bytes);
+  const double latency = std::max(0.0, sent(each, bytes) - transfer - each.overhead);
+  tree_times found;
+  found.first = run_reduction(
+      over, even_costs{transfer, compute, latency}, [](const timed_edge&) {}, reception_order::as_listed);
+  for (int rank = 0; rank < over.ranks(); ++rank) {
+    const auto children = static_cast<double>(over.children(rank).size());
+    found.port = std::max({found.port, children * transfer, rank == over.root() ? 0 : transfer});
+    found.processor = std::max(found.processor, children * compute + (rank == over.root() ? 0 : each.overhead));
+  }
+  return found;
+}
+double over_tree(const tree& over, double segments, double bytes, const link_costs& each) {
+  return times_over(over, bytes / segments, each).whole(segments);
 }
 
 double connected(const arguments& of) {
@@ -59,46 +85,38 @@ double by_halves(double members, double bytes, Message&& message, More&& more) {
 }  // namespace
 
 double chain_cost(const arguments& of, double bytes, const path_costs& each) {
+  return over_tree(chain_tree(of.ranks, 0), of.by.segments, bytes, each);
+}
+/// The last rank combines nothing; those before it copy what comes, too.
+double chain_exscan_cost(const arguments& of, double bytes, const path_costs& each) {
   if (of.ranks == 1) return 0;
   const double part = bytes / of.by.segments;
-  // A rank in the middle receives one segment while it sends another.
-  const double next = of.ranks == 2 ? sent_behind(each, part) + each.gamma * part : exchanged_behind(each, part);
-  return (p(of) - 1) * combined(each, part) + (of.by.segments - 1) * next;
+  if (of.ranks == 2) return over_tree(chain_tree(2, 0), of.by.segments, bytes, copying(each));
+  tree_times times = times_over(chain_tree(of.ranks, 0), part, each);
+  times.first -= each.gamma * part;
+  times.processor += each.gamma * part;
+  return times.whole(of.by.segments);
 }
-/// A binomial tree's root serves log2 p children a segment, the first segment climbs log2 p edges.
 double binomial_cost(const arguments& of, double bytes, const path_costs& each) {
-  const double children = rounds(p(of));
-  return over_tree(each, children, children, of.by.segments, bytes);
+  return over_tree(binomial_tree(of.ranks, 0), of.by.segments, bytes, each);
 }
-/// As long as the tree is in Canon and Antoniu's model, where a transfer takes its port for all of its time; the others
-/// may be shorter where messages follow one another sooner than that, and with several segments.
 double greedy_cost(const arguments& of, double bytes, const path_costs& each) {
-  const double others = std::min(binomial_cost(of, bytes, each), fibonacci_cost(of, bytes, each));
-  if (of.by.segments > 1) return others;
-  return std::min(others, greedy_length(of.ranks, sent(each, bytes), each.gamma * bytes));
+  const auto [transfer, compute, latency] = operand_costs_of(bytes / of.by.segments, each);
+  return over_tree(greedy_tree(of.ranks, 0, transfer, compute, {}, latency), of.by.segments, bytes, each);
 }
-/// An f-nomial tree's root serves its children one after another.
 double fnomial_cost(const arguments& of, double bytes, const path_costs& each) {
-  const double part = bytes / of.by.segments, reception = sent_behind(each, part);
-  const auto time = [&](double latency) {
-    return fnomial_time(of.ranks, of.degree, {latency, reception, each.gamma * part, 0});
-  };
-  return time(sent(each, part) - reception) + (of.by.segments - 1) * time(0);
+  return over_tree(fnomial_tree(of.ranks, 0, of.degree), of.by.segments, bytes, each);
 }
-/// A tree of order k is one of order k - 1 whose root then receives from one of order k - 2.
 double fibonacci_cost(const arguments& of, double bytes, const path_costs& each) {
-  if (of.ranks == 1) return 0;
-  const double part = bytes / of.by.segments, transfer = sent_behind(each, part), combine = each.gamma * part;
-  const double latency = sent(each, part) - transfer;
-  int order = 1;
-  double received = latency + transfer, done = received + combine, shorter = 0, shortest = 0;
-  for (long long fewer = 1, members = 2; members < of.ranks; ++order) {
-    shortest = std::exchange(shorter, done);
-    received = std::max(received, shortest + latency) + transfer;
-    done = std::max(done, received) + combine;
-    fewer = std::exchange(members, members + fewer);
-  }
-  return done + (of.by.segments - 1) * (transfer + (order - 1) * std::max(transfer, combine) + combine);
+  return over_tree(fibonacci_tree(of.ranks, 0), of.by.segments, bytes, each);
+}
+/// Down again what has come up, segment by segment: while one climbs others are on their way down.
+double binomial_allreduce_cost(const arguments& of, double bytes, const path_costs& each) {
+  const tree over = binomial_tree(of.ranks, 0);
+  const double segments = of.by.segments;
+  const tree_times up = times_over(over, bytes / segments, each),
+                   down = times_over(over, bytes / segments, copying(each));
+  return tree_times{up.first + down.first, std::max(up.port, down.port), up.processor + down.processor}.whole(segments);
 }
 double fnomial_split_cost(const arguments& of, double bytes, const path_costs& each) {
   double cost = 0;
@@ -117,24 +135,38 @@ double fnomial_split_cost(const arguments& of, double bytes, const path_costs& e
 double two_tree_cost(const arguments& of, double bytes, const path_costs& each) {
   if (of.ranks == 1) return 0;
   const double segments = 2.0 * of.by.segments, part = bytes / segments;
-  const double behind = sent_behind(each, part) + each.gamma * part;
+  const double behind = combined_behind(each, part);
   if (of.ranks == 2) return combined(each, part) + (segments - 1) * behind;
   const double depth = std::floor(std::log2(p(of)));
   return (depth + 1) * combined(each, part) + depth * behind + (segments - 1) * exchanged_behind(each, part);
 }
 operand_costs operand_costs_of(double bytes, const path_costs& each) {
   constexpr double finest = 1000;  // whole numbers, whose sums are exact
-  const double transfer = sent(each, bytes), compute = each.gamma * bytes, more = std::max(transfer, compute);
-  if (more == 0) return {1, 1};
-  return {std::round(finest * transfer / more), std::round(finest * compute / more)};
+  const double transfer = port(each, bytes), compute = work(each, bytes);
+  const double latency = std::max(0.0, sent(each, bytes) - transfer - each.overhead),
+               most = std::max({transfer, compute, latency});
+  if (most == 0) return {};
+  const auto part = [&](double of) { return std::round(finest * of / most); };
+  return {part(transfer), part(compute), part(latency)};
+}
+/// Of ranks that hold a block each: one of them sends another one the blocks of half of them, then both go on alike.
+double spread(int members, double block, const link_costs& each) {
+  if (members <= 1) return 0;
+  const int sent_on = members / 2;
+  const double half = block * sent_on;
+  return std::max(sent(each, half) + spread(sent_on, block, each),
+                  (members > 2 ? sent_behind(each, half) : 0) + spread(members - sent_on, block, each));
 }
 double spread_cost(const arguments& of, double bytes, const path_costs& each) {
-  return by_halves(
-      p(of), bytes, [&](double half) { return combined(each, half); }, [](double) { return 0.0; });
+  return spread(of.ranks, bytes / p(of), each);
 }
 double halving_cost(const arguments& of, double bytes, const path_costs& each) {
+  const double segments = of.by.segments;
   return by_halves(
-      p(of), bytes, [&](double half) { return exchanged(each, half); },
+      p(of), bytes,
+      [&](double half) {
+        return exchanged(each, half / segments) + (segments - 1) * exchanged_behind(each, half / segments);
+      },
       [&](double half) { return (each.exchange + each.gamma) * half; });
 }
 double bruck_allgather_cost(const arguments& of, double bytes, const path_costs& each) {
@@ -174,13 +206,11 @@ double doubling_cost(const arguments& of, double bytes, const path_costs& each) 
 double rounds_cost(const arguments& of, double, const path_costs& each) { return rounds(p(of)) * each.alpha; }
 
 double smp_binomial_cost(const arguments& of, double bytes, const path_costs& each) {
-  const auto both_ways = [&](const link_costs& by, double members) {
-    link_costs back = by;
-    back.gamma = 0;
-    return over_tree(by, rounds(members), rounds(members), of.by.segments, bytes) +
-           over_tree(back, rounds(members), rounds(members), of.by.segments, bytes);
-  };
-  return both_ways(each.near, group_size(of)) + both_ways(each, groups(of));
+  arguments leaders, within;
+  leaders.ranks = static_cast<int>(groups(of));
+  within.ranks = static_cast<int>(group_size(of));
+  leaders.by = within.by = of.by;
+  return binomial_allreduce_cost(within, bytes, each.near) + binomial_allreduce_cost(leaders, bytes, each);
 }
 double smp_butterfly_cost(const arguments& of, double bytes, const path_costs& each) {
   arguments leaders;

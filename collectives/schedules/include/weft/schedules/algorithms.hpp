@@ -29,9 +29,10 @@ struct algorithm_arguments {
   std::vector<int> order;                ///< of a ring; empty: by rank
   double transfer = 1;                   ///< of an operand, in any unit
   double compute = 1;                    ///< of a combine, in that unit
-  greedy_limits within;                  ///< of a greedy tree
-  std::vector<rank_costs> each;          ///< of every rank; empty: all arrive at 0 and cost transfer and compute
-  bool keep_order = false;               ///< combine in the order of the ranks, where `rank_order` says on_request
+  double latency = 0;            ///< by which an operand comes after its transfer has left the ports: greedy_tree
+  greedy_limits within;          ///< of a greedy tree
+  std::vector<rank_costs> each;  ///< of every rank; empty: all arrive at 0 and cost transfer and compute
+  bool keep_order = false;       ///< combine in the order of the ranks, where `rank_order` says on_request
 };
 
 /// Parameters of algorithm_arguments, as bits.

@@ -19,6 +19,7 @@ struct link_costs {
   double beta = 0;
   double gamma = 0;
   double gap = 0;        ///< to start a transfer right behind another one of the same rank, which need not wait for it
+  double overhead = 0;   ///< of a rank's processor, for a message, at each end: part of alpha
   double exchange = 0;   ///< for each byte where a rank sends and receives as many at the same time
   double handshake = 0;  ///< to start a transfer of more than `eager` bytes, beside α and the gap
   double eager = std::numeric_limits<double>::infinity();
