@@ -2,11 +2,10 @@
 #include "algorithm_costs.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 #include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/prediction.hpp>
-#include <weft/schedules/regular_trees.hpp>
-
-#include "reduction_run.hpp"
 
 namespace weft::schedules {
 namespace {
@@ -39,28 +38,97 @@ double exchanged_behind(const link_costs& each, double bytes) {
   return std::max(crossing(each, bytes), each.overhead + work(each, bytes));
 }
 
-/// A reduction, or a broadcast backwards: a segment over the tree, and what each further one adds to the busiest rank.
+/// A reduction over a tree, or a broadcast backwards: a segment, and what each further one adds to the busiest rank's
+/// port and processor.
 struct tree_times {
   double first = 0, port = 0, processor = 0;
   double whole(double segments) const { return first + (segments - 1) * std::max(port, processor); }
 };
 
-/// As the simulator's machine takes for a reduction over `over` of segments of so many bytes.
-tree_times times_over(const tree& over, double bytes, const link_costs& each) {
-  const double transfer = port(each, bytes), compute = work(each, bytes);
-  const double latency = std::max(0.0, sent(each, bytes) - transfer - each.overhead);
-  tree_times found;
-  found.first = run_reduction(
-      over, even_costs{transfer, compute, latency}, [](const timed_edge&) {}, reception_order::as_listed);
-  for (int rank = 0; rank < over.ranks(); ++rank) {
-    const auto children = static_cast<double>(over.children(rank).size());
-    found.port = std::max({found.port, children * transfer, rank == over.root() ? 0 : transfer});
-    found.processor = std::max(found.processor, children * compute + (rank == over.root() ? 0 : each.overhead));
-  }
-  return found;
+/// What a segment of so many bytes costs the ranks of a tree.
+struct hop {
+  /// Whether the busiest port takes in as much as it sends.
+  enum class ways { one, both };
+
+  hop(const link_costs& each, double bytes, ways goes = ways::one)
+      : transfer(goes == ways::both ? crossing(each, bytes) : port(each, bytes)),
+        compute(work(each, bytes)),
+        latency(std::max(0.0, sent(each, bytes) - transfer - each.overhead)),
+        overhead(each.overhead) {}
+
+  double transfer, compute, latency, overhead;
+
+  double whole() const { return transfer + latency + compute; }
+  /// A root that takes from so many children, one after another.
+  tree_times root(double first, double children) const { return {first, children * transfer, children * compute}; }
+};
+
+tree_times chain_times(int ranks, const hop& by) {
+  if (ranks == 1) return {};
+  return {(ranks - 1) * by.whole(), by.transfer, by.compute + (ranks > 2 ? by.overhead : 0)};
 }
-double over_tree(const tree& over, double segments, double bytes, const link_costs& each) {
-  return times_over(over, bytes / segments, each).whole(segments);
+
+/// The f-nomial tree from the leaves on: in phase k a rank takes from f - 1 others, the roots of trees of f^k ranks,
+/// but where fewer are left.
+class fnomial_run {
+ public:
+  fnomial_run(int degree, const hop& by) : degree_(degree), by_(by) {}
+
+  tree_times of(int ranks) {
+    for (long long size = 1; size < ranks; size *= degree_) full_.push_back(done(size));
+    double children = 0;
+    for_each_child(ranks, [&](std::size_t, long long) { ++children; });
+    return by_.root(done(ranks), children);
+  }
+
+ private:
+  template <class Each>
+  void for_each_child(long long ranks, Each&& each) const {
+    std::size_t phase = 0;
+    for (long long size = 1; size < ranks; size *= degree_, ++phase)
+      for (long long at = size; at < size * degree_ && at < ranks; at += size) each(phase, std::min(size, ranks - at));
+  }
+  double done(long long ranks) const {
+    double port_free = 0, combined = 0;
+    for_each_child(ranks, [&](std::size_t phase, long long size) {
+      // Of all children only the last one may have fewer than its phase has.
+      const double sender = size == power(phase) ? full_[phase] : done(size);
+      port_free = std::max(port_free, sender) + by_.transfer;
+      combined = std::max(combined, port_free + by_.latency) + by_.compute;
+    });
+    return combined;
+  }
+  long long power(std::size_t phase) const {
+    long long size = 1;
+    for (; phase > 0; --phase) size *= degree_;
+    return size;
+  }
+
+  const int degree_;
+  const hop& by_;
+  std::vector<double> full_;  ///< when the roots of trees of 1, f, f^2, ... ranks are done
+};
+
+/// The greedy tree's root has as many children as follow one another until it is done.
+tree_times greedy_times(int ranks, const hop& by) {
+  if (ranks == 1) return {};
+  const double first = greedy_length(ranks, by.transfer, by.compute, by.latency);
+  const double next = std::max(by.transfer, by.compute);
+  const double children = next == 0 ? 0 : std::min(std::floor((first - by.whole()) / next + 1e-9) + 1, ranks - 1.0);
+  return by.root(first, children);
+}
+
+/// A tree of order k is one of order k - 1 whose root then takes from one of order k - 2: the least that has all ranks.
+tree_times fibonacci_times(int ranks, const hop& by) {
+  if (ranks == 1) return {};
+  int order = 1;
+  double port_free = by.transfer, shorter = 0, done = by.whole();
+  for (long long fewer = 1, members = 2; members < ranks; ++order) {
+    port_free = std::max(port_free, shorter) + by.transfer;
+    shorter = std::exchange(done, std::max(done, port_free + by.latency) + by.compute);
+    fewer = std::exchange(members, members + fewer);
+  }
+  return by.root(done, order);
 }
 
 double connected(const arguments& of) {
@@ -84,39 +152,50 @@ double by_halves(double members, double bytes, Message&& message, More&& more) {
 
 }  // namespace
 
+namespace {
+
+hop hop_of(const arguments& of, double bytes, const link_costs& each, hop::ways goes = hop::ways::one) {
+  return {each, bytes / of.by.segments, goes};
+}
+hop hop_of_chain(const arguments& of, double bytes, const link_costs& each) {
+  return hop_of(of, bytes, each, of.ranks > 2 && of.by.segments > 1 ? hop::ways::both : hop::ways::one);
+}
+
+}  // namespace
+
 double chain_cost(const arguments& of, double bytes, const path_costs& each) {
-  return over_tree(chain_tree(of.ranks, 0), of.by.segments, bytes, each);
+  return chain_times(of.ranks, hop_of_chain(of, bytes, each)).whole(of.by.segments);
 }
 /// The last rank combines nothing; those before it copy what comes, too.
 double chain_exscan_cost(const arguments& of, double bytes, const path_costs& each) {
-  if (of.ranks == 1) return 0;
-  const double part = bytes / of.by.segments;
-  if (of.ranks == 2) return over_tree(chain_tree(2, 0), of.by.segments, bytes, copying(each));
-  tree_times times = times_over(chain_tree(of.ranks, 0), part, each);
-  times.first -= each.gamma * part;
-  times.processor += each.gamma * part;
+  if (of.ranks <= 2) return chain_cost(of, bytes, copying(each));
+  tree_times times = chain_times(of.ranks, hop_of_chain(of, bytes, each));
+  const double combine = each.gamma * bytes / of.by.segments;
+  times.first -= combine;
+  times.processor += combine;
   return times.whole(of.by.segments);
 }
 double binomial_cost(const arguments& of, double bytes, const path_costs& each) {
-  return over_tree(binomial_tree(of.ranks, 0), of.by.segments, bytes, each);
+  const hop by = hop_of(of, bytes, each);
+  return fnomial_run(2, by).of(of.ranks).whole(of.by.segments);
 }
 double greedy_cost(const arguments& of, double bytes, const path_costs& each) {
-  const auto [transfer, compute, latency] = operand_costs_of(bytes / of.by.segments, each);
-  return over_tree(greedy_tree(of.ranks, 0, transfer, compute, {}, latency), of.by.segments, bytes, each);
+  return greedy_times(of.ranks, hop_of(of, bytes, each)).whole(of.by.segments);
 }
 double fnomial_cost(const arguments& of, double bytes, const path_costs& each) {
-  return over_tree(fnomial_tree(of.ranks, 0, of.degree), of.by.segments, bytes, each);
+  const hop by = hop_of(of, bytes, each);
+  return fnomial_run(of.degree, by).of(of.ranks).whole(of.by.segments);
 }
 double fibonacci_cost(const arguments& of, double bytes, const path_costs& each) {
-  return over_tree(fibonacci_tree(of.ranks, 0), of.by.segments, bytes, each);
+  return fibonacci_times(of.ranks, hop_of(of, bytes, each)).whole(of.by.segments);
 }
 /// Down again what has come up, segment by segment: while one climbs others are on their way down.
 double binomial_allreduce_cost(const arguments& of, double bytes, const path_costs& each) {
-  const tree over = binomial_tree(of.ranks, 0);
-  const double segments = of.by.segments;
-  const tree_times up = times_over(over, bytes / segments, each),
-                   down = times_over(over, bytes / segments, copying(each));
-  return tree_times{up.first + down.first, std::max(up.port, down.port), up.processor + down.processor}.whole(segments);
+  const hop::ways goes = of.by.segments > 1 ? hop::ways::both : hop::ways::one;
+  const hop combining = hop_of(of, bytes, each, goes), moving = hop_of(of, bytes, copying(each), goes);
+  const tree_times up = fnomial_run(2, combining).of(of.ranks), down = fnomial_run(2, moving).of(of.ranks);
+  return tree_times{up.first + down.first, std::max(up.port, down.port), up.processor + down.processor}.whole(
+      of.by.segments);
 }
 double fnomial_split_cost(const arguments& of, double bytes, const path_costs& each) {
   double cost = 0;
@@ -149,16 +228,21 @@ operand_costs operand_costs_of(double bytes, const path_costs& each) {
   const auto part = [&](double of) { return std::round(finest * of / most); };
   return {part(transfer), part(compute), part(latency)};
 }
-/// Of ranks that hold a block each: one of them sends another one the blocks of half of them, then both go on alike.
-double spread(int members, double block, const link_costs& each) {
-  if (members <= 1) return 0;
-  const int sent_on = members / 2;
-  const double half = block * sent_on;
-  return std::max(sent(each, half) + spread(sent_on, block, each),
-                  (members > 2 ? sent_behind(each, half) : 0) + spread(members - sent_on, block, each));
+/// Of ranks that hold a block each, and of one more: one of them sends another one the blocks of half of them, then
+/// both go on alike.
+std::pair<double, double> spread(int members, double block, const link_costs& each) {
+  if (members == 0) return {0, 0};
+  const auto [half, half_and_one] = spread(members / 2, block, each);
+  const auto times = [&](int all, double sent_half, double kept_half) {
+    if (all <= 1) return 0.0;
+    const double bytes = block * (all / 2);
+    return std::max(sent(each, bytes) + sent_half, (all > 2 ? sent_behind(each, bytes) : 0) + kept_half);
+  };
+  const bool odd = members % 2 == 1;
+  return {times(members, half, odd ? half_and_one : half), times(members + 1, odd ? half_and_one : half, half_and_one)};
 }
 double spread_cost(const arguments& of, double bytes, const path_costs& each) {
-  return spread(of.ranks, bytes / p(of), each);
+  return spread(of.ranks, bytes / p(of), each).first;
 }
 double halving_cost(const arguments& of, double bytes, const path_costs& each) {
   const double segments = of.by.segments;
@@ -215,6 +299,7 @@ double smp_binomial_cost(const arguments& of, double bytes, const path_costs& ea
 double smp_butterfly_cost(const arguments& of, double bytes, const path_costs& each) {
   arguments leaders;
   leaders.ranks = static_cast<int>(groups(of));
+  leaders.by = of.by;
   arguments within;
   within.ranks = static_cast<int>(group_size(of));
   within.by = of.by;

@@ -20,7 +20,8 @@ inline tree greedy_shape(const algorithm_arguments& of) {
 /// Of a latency only the greedy tree knows, which is the best where ranks are alike.
 inline tree uneven_shape(const algorithm_arguments& of) {
   const bool alike = of.each.empty() && of.latency > 0;
-  return alike ? greedy_shape(of) : uneven_tree(costs_of_ranks(of), of.root);
+  return alike ? greedy_tree(of.ranks, of.root, of.transfer, of.compute, {}, of.latency)
+               : uneven_tree(costs_of_ranks(of), of.root);
 }
 
 // Of trees in which arithmetic knows a rank's place.

@@ -19,7 +19,7 @@ rank_ordered_tree reduction_tree(tree (*shape)(const algorithm_arguments&), cons
 
 std::vector<rank_costs> costs_of_ranks(const algorithm_arguments& of) {
   const auto ranks = static_cast<std::size_t>(of.ranks < 0 ? 0 : of.ranks);
-  if (of.each.empty()) return std::vector<rank_costs>(ranks, {0, of.transfer + of.latency, of.compute});
+  if (of.each.empty()) return std::vector<rank_costs>(ranks, {0, of.transfer, of.compute});
   if (of.each.size() == ranks) return of.each;
   throw std::invalid_argument("there are costs of " + std::to_string(of.each.size()) + " ranks, and " +
                               std::to_string(of.ranks) + " ranks");

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <set>
+#include <numeric>
 #include <stdexcept>
 #include <tuple>
 #include <unordered_map>
@@ -64,12 +64,17 @@ class step_order {
   /// What is there twice counts where it is the last time: LogGOPSim, which lets dependents go in the order of the
   /// text, counts both.
   std::vector<stated_dependency> stated(const std::vector<step_index>& number) const {
+    const auto& given = of_.dependencies;
+    const auto key = [&](std::size_t i) { return std::tuple(given[i].before, given[i].step, given[i].on_end); };
+    std::vector<std::size_t> sorted(given.size());
+    std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+    std::sort(sorted.begin(), sorted.end(),
+              [&](std::size_t a, std::size_t b) { return key(a) != key(b) ? key(a) < key(b) : a < b; });
+    std::vector<bool> repeated(given.size());
+    for (std::size_t i = 1; i < sorted.size(); ++i) repeated[sorted[i - 1]] = key(sorted[i - 1]) == key(sorted[i]);
     std::vector<stated_dependency> all;
-    std::set<std::tuple<step_index, step_index, bool>> later;
-    for (auto d = of_.dependencies.rbegin(); d != of_.dependencies.rend(); ++d)
-      if (later.emplace(d->before, d->step, d->on_end).second)
-        all.push_back({number[d->before], number[d->step], d->on_end});
-    std::reverse(all.begin(), all.end());
+    for (std::size_t i = 0; i < given.size(); ++i)
+      if (!repeated[i]) all.push_back({number[given[i].before], number[given[i].step], given[i].on_end});
     return all;
   }
 

@@ -49,9 +49,9 @@ bool sends_messages(const algorithm& how) { return how.pattern == memory_pattern
 /// Its formula goes from rank to rank as the simulator does; others count rounds, of which several are on their way at
 /// a time where the ranks are no power of two.
 bool goes_by_ranks(const algorithm& how) {
-  static constexpr std::array<std::string_view, 12> names{"greedy",  "uneven", "fibonacci",    "binomial",
-                                                          "fnomial", "chain",  "ring",         "linear",
-                                                          "mst",     "tree",   "smp-binomial", "dissemination"};
+  static constexpr std::array<std::string_view, 11> names{"greedy", "uneven",       "binomial",     "fnomial",
+                                                          "chain",  "ring",         "linear",       "mst",
+                                                          "tree",   "smp-binomial", "dissemination"};
   return std::ranges::find(names, how.name) != names.end();
 }
 

@@ -82,11 +82,12 @@ struct algorithm {
   std::string_view name;
   unsigned parameters;       ///< of `takes`
   std::string_view source;   ///< in the literature
-  std::string_view formula;  ///< what `cost` says, in words: p ranks, n bytes, s segments, α, β, γ
+  std::string_view formula;  ///< in words, where nothing overlaps: p ranks, n bytes, s segments, α, β, γ
   rank_order order;
   /// Seconds for a vector of so many bytes, by the formula: of all chunks together, in an all-to-all of one rank's
   /// input. By LogGP (Alexandrov and others 1995), too: of messages of a rank that follow one another the first takes
-  /// α, the others the gap; of those that cross, β is that of an exchange.
+  /// α, the others the gap or, where that is longer, their bytes; of those that cross, β is that of an exchange; and
+  /// processors combine meanwhile.
   double (*cost)(const algorithm_arguments& of, double bytes, const path_costs& each);
   /// Emits one rank's steps. Throws std::invalid_argument for arguments that make no sense.
   void (*emit)(const algorithm_arguments& of, sink& to);

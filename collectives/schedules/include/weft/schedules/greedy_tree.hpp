@@ -53,7 +53,8 @@ timed_tree greedy_schedule(int ranks, int root, double transfer, double compute,
 /// How long a reduction over the greedy tree takes, without limits, in the unit of the costs: the least t for which
 /// N(t) >= ranks, where N(t) = N(t - max(transfer, compute)) + N(t - transfer - latency - compute) is the most ranks
 /// that can be reduced in t: the root's last child ends a transfer and a combine before, what it has received until
-/// then leaves its port and its processor free. Takes O(log^2 ranks). Throws std::invalid_argument for bad arguments.
+/// then leaves its port and its processor free. Takes O(log^2 ranks), O(ranks) where latency is far
+/// longer than the others. Throws std::invalid_argument for bad arguments.
 double greedy_length(int ranks, double transfer, double compute, double latency = 0);
 
 /// The greedy tree for equal costs (Canon and Antoniu 2012, section 7.3). With F(k+2) ranks, a Fibonacci number, it is
