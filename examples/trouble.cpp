@@ -28,7 +28,7 @@ class rod {
  public:
   rod(weft::communicator& world, std::string trouble) : world_(world), trouble_(std::move(trouble)) {
     // Meant to be the same everywhere.
-    const std::size_t cells = errs("slow", 2) ? 400'000 : 20'000;
+    const std::size_t cells = errs("slow", 2) ? 1'200'000 : 20'000;
     now_.assign(cells + 2, 0.0);
     next_ = now_;
     if (world_.rank() == 0) now_[1] = next_[1] = 1e6;

@@ -137,7 +137,7 @@ class Reports(unittest.TestCase):
         for row in page.table("by-call"):
             self.assertAlmostEqual(row[2], sum(times[row[0]]), delta=0.01)
         self.assertEqual([row[0] for row in page.table("by-rank")], [0, 1, 2])
-        # Rank 2 has twenty times the work of the others.
+        # Rank 2 has sixty times the work of the others.
         self.assertEqual(max(page.table("by-rank"), key=lambda row: row[6])[0], 2)
 
     def test_benchmarks_beside_each_other(self):
