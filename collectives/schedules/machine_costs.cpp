@@ -20,7 +20,6 @@ link_costs link_of(const machine_costs& of, road which, double combine) {
   const road_costs& road = measured(of, which);
   link_costs link(road.latency + 2 * road.overhead, road.gap_per_byte, combine);
   link.gap = std::min(std::max(road.gap, road.overhead), link.alpha);
-  link.overhead = road.overhead;
   link.exchange = std::max(road.exchange_per_byte, road.gap_per_byte);
   link.handshake = road.handshake;
   link.eager = of.eager;
