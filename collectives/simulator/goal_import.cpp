@@ -68,8 +68,7 @@ class step_order {
     const auto key = [&](std::size_t i) { return std::tuple(given[i].before, given[i].step, given[i].on_end); };
     std::vector<std::size_t> sorted(given.size());
     std::iota(sorted.begin(), sorted.end(), std::size_t{0});
-    std::sort(sorted.begin(), sorted.end(),
-              [&](std::size_t a, std::size_t b) { return key(a) != key(b) ? key(a) < key(b) : a < b; });
+    std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
     std::vector<bool> repeated(given.size());
     for (std::size_t i = 1; i < sorted.size(); ++i) repeated[sorted[i - 1]] = key(sorted[i - 1]) == key(sorted[i]);
     std::vector<stated_dependency> all;

@@ -44,7 +44,7 @@ struct parameters {
 struct entry {
   whole time;
   whole order;  ///< since when it is there: earlier ones come first where times are equal
-  std::uint32_t rank;
+  int rank;
   step_index step;
   bool is_message;  ///< that `step`, a send, of `rank`
 
@@ -81,7 +81,7 @@ class loggopsim_loop {
 
  private:
   struct freed_step {
-    std::uint32_t rank;
+    int rank;
     step_index step;
   };
 
@@ -89,16 +89,16 @@ class loggopsim_loop {
     const shape& of = all_.of(rank);
     for (step_index s = 0; s < of.steps.size(); ++s)
       missing_[all_.number(rank, s)] = of.steps[s].ends.count + of.steps[s].begins.count;
-    for (const step_index s : of.independent) freed_.push_back({static_cast<std::uint32_t>(rank), s});
+    for (const step_index s : of.independent) freed_.push_back({rank, s});
     enqueue_freed();
   }
 
-  const shape::step& step(std::uint32_t rank, step_index s) const { return all_.of(static_cast<int>(rank)).steps[s]; }
-  whole& cpu(std::uint32_t rank, const shape::step& s) {
-    return cpus_[std::size_t{rank} * static_cast<std::size_t>(all_.cpus()) + s.cpu];
+  const shape::step& step(int rank, step_index s) const { return all_.of(rank).steps[s]; }
+  whole& cpu(int rank, const shape::step& s) {
+    return cpus_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(all_.cpus()) + s.cpu];
   }
-  whole& port(std::vector<whole>& ports, std::uint32_t rank, const shape::step& s) {
-    return ports[std::size_t{rank} * static_cast<std::size_t>(all_.nics()) + s.nic];
+  whole& port(std::vector<whole>& ports, int rank, const shape::step& s) {
+    return ports[static_cast<std::size_t>(rank) * static_cast<std::size_t>(all_.nics()) + s.nic];
   }
 
   void happen(const entry& next) {
@@ -122,7 +122,7 @@ class loggopsim_loop {
     const shape::step& s = step(now.rank, now.step);
     whole& free = cpu(now.rank, s);
     if (free > now.time) return come_back(now, free);
-    free = now.time + hold(now.rank, goal_time(all_, static_cast<int>(now.rank), now.step, model_.compute_per_byte));
+    free = now.time + hold(now.rank, goal_time(all_, now.rank, now.step, model_.compute_per_byte));
     begun(now.rank, now.step);
     done(now.rank, now.step);
   }
@@ -133,7 +133,7 @@ class loggopsim_loop {
     whole& out = port(ports_out_, now.rank, s);
     if (const whole both = std::max(free, out); both > now.time) return come_back(now, both);
     begun(now.rank, now.step);
-    const whole bytes = goal_bytes(all_, static_cast<int>(now.rank), now.step);
+    const whole bytes = goal_bytes(all_, now.rank, now.step);
     free = now.time + hold(now.rank, costs_.overhead + (bytes - 1) * costs_.overhead_per_byte);
     out = now.time + costs_.gap + (bytes - 1) * costs_.gap_per_byte;
     queue_.push({now.time + costs_.overhead + costs_.latency, order_++, now.rank, now.step, true});
@@ -142,8 +142,8 @@ class loggopsim_loop {
 
   void receive(const entry& now) {
     begun(now.rank, now.step);
-    if (const auto sender = matching_.post(static_cast<int>(now.rank), now.step)) {
-      let_sender_go(now, *sender, step(now.rank, now.step), goal_bytes(all_, static_cast<int>(now.rank), now.step));
+    if (const auto sender = matching_.post(now.rank, now.step)) {
+      let_sender_go(now, *sender, step(now.rank, now.step), goal_bytes(all_, now.rank, now.step));
       done(now.rank, now.step);
     }
   }
@@ -151,16 +151,16 @@ class loggopsim_loop {
   void arrive(const entry& now) {
     // CPU and port are of the numbers that the sender uses.
     const shape::step& s = step(now.rank, now.step);
-    const auto to = static_cast<std::uint32_t>(all_.to(static_cast<int>(now.rank), s).peer);
+    const int to = all_.to(now.rank, s).peer;
     whole& free = cpu(to, s);
     whole& in = port(ports_in_, to, s);
     if (const whole both = std::max(free, in); both > now.time) return come_back(now, both);
-    const whole bytes = goal_bytes(all_, static_cast<int>(now.rank), now.step);
+    const whole bytes = goal_bytes(all_, now.rank, now.step);
     const whole more = bytes - 1;
     free = now.time + hold(to, costs_.overhead + std::max(more * costs_.overhead_per_byte, more * costs_.gap_per_byte));
     in = now.time + costs_.gap + more * costs_.gap_per_byte;
     ++result_.messages;
-    const meeting sender{static_cast<int>(now.rank), now.step};
+    const meeting sender{now.rank, now.step};
     if (const auto receive = matching_.arrive(sender)) {
       let_sender_go(now, sender, s, bytes);
       done(to, *receive);
@@ -170,29 +170,30 @@ class loggopsim_loop {
   /// Of a long message, that `now` brings together with its receive; `by` names the CPU and the port.
   void let_sender_go(const entry& now, const meeting& sender, const shape::step& by, std::uint64_t bytes) {
     if (bytes <= costs_.eager_limit) return;
-    const auto rank = static_cast<std::uint32_t>(sender.rank);
-    done(rank, sender.step);
-    cpu(rank, by) = std::max(cpu(rank, by), now.time);
-    port(ports_out_, rank, by) = std::max(port(ports_out_, rank, by), now.time);
+    done(sender.rank, sender.step);
+    whole &free = cpu(sender.rank, by), &out = port(ports_out_, sender.rank, by);
+    free = std::max(free, now.time);
+    out = std::max(out, now.time);
   }
 
-  whole hold(std::uint32_t rank, whole duration) {
-    result_.ranks[rank].busy += static_cast<double>(duration);
+  /// Of a message of no bytes it may be less than nothing.
+  whole hold(int rank, whole duration) {
+    result_.ranks[static_cast<std::size_t>(rank)].busy += static_cast<double>(static_cast<std::int64_t>(duration));
     return duration;
   }
 
-  void begun(std::uint32_t rank, step_index s) {
-    states_.set(static_cast<int>(rank), s, step_states::begun);
+  void begun(int rank, step_index s) {
+    states_.set(rank, s, step_states::begun);
     release(rank, step(rank, s).begins_before);
   }
-  void done(std::uint32_t rank, step_index s) {
-    states_.set(static_cast<int>(rank), s, step_states::done);
+  void done(int rank, step_index s) {
+    states_.set(rank, s, step_states::done);
     ++done_;
     release(rank, step(rank, s).ends_before);
   }
-  void release(std::uint32_t rank, schedules::table_range dependents) {
-    for (const step_index next : shape::part(all_.of(static_cast<int>(rank)).dependents, dependents))
-      if (--missing_[all_.number(static_cast<int>(rank), next)] == 0) freed_.push_back({rank, next});
+  void release(int rank, schedules::table_range dependents) {
+    for (const step_index next : shape::part(all_.of(rank).dependents, dependents))
+      if (--missing_[all_.number(rank, next)] == 0) freed_.push_back({rank, next});
   }
 
   static int kind_order(operation_kind kind) {

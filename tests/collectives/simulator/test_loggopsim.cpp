@@ -35,6 +35,13 @@ TEST_CASE("one message takes the bytes after its first one, at its receiver's CP
   CHECK(completion(pair, model_of(1000, 300, 200, 2, 6)) == 2200);
 }
 
+TEST_CASE("a message of no bytes counts one less than none") {
+  const std::string empty = "num_ranks 2\nrank 0 {\nl0: send 0b to 1\n}\nrank 1 {\nl0: recv 0b from 0\n}\n";
+  const simulation done = simulate_as_loggopsim(parse_goal(empty), model_of(1000, 2, 0, 0, 6));
+  CHECK(done.ranks[1].finish == 1000 + 2 + 2 - 6);
+  CHECK(done.ranks[1].busy == 2 - 6);
+}
+
 TEST_CASE("a long message leaves at once, and its send ends when it has come") {
   machine_model model = model_of(1000, 300, 0, 0, 0);
   const auto with_work_after = [](std::uint64_t before_receive) {

@@ -31,11 +31,11 @@
 namespace weft::simulator {
 
 /// As `simulate`, but by that model. L, o, g, G, O and S of `model` count, and c: combining and copying take what
-/// `write_goal` writes for them. The k-th message to arrive with a tag meets the k-th receive to begin with that tag;
-/// where the workload has no tags, sends and receives are paired by their order, as in `write_goal`'s text. `busy` is
-/// the time that CPUs are held; there is no last activity. (Receives from any rank or of any tag, which that program
-/// has, are not read: parse_goal.) Throws std::invalid_argument for times that are not whole
-/// numbers below 2^31, for noise, and ports but `pipelined`, which that model does not have; deadlock, as `simulate`.
+/// `write_goal` writes for them. The k-th message to arrive with a tag meets the k-th receive to begin with that tag; of
+/// a workload that was not read from GOAL, sends and receives are paired by their order, as in `write_goal`'s text.
+/// (Receives from any rank or of any tag, which that program has, parse_goal refuses.) `busy` is the time that CPUs are
+/// held; there is no last activity. Throws std::invalid_argument for times that are not whole numbers below 2^31, and
+/// for what that model does not have: noise, ports but `pipelined`, receivers that grant ahead; deadlock, as `simulate`.
 simulation simulate_as_loggopsim(const workload& all, const machine_model& model);
 
 }  // namespace weft::simulator
