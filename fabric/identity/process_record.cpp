@@ -13,6 +13,7 @@
 #include <weft/fabric/wire_bytes.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/launch.hpp>
+#include <weft/topology/affinity.hpp>
 
 namespace weft::fabric {
 namespace {
@@ -54,6 +55,12 @@ std::vector<network_interface> take_interfaces(byte_reader& from) {
 
 [[noreturn]] void throw_malformed(int process, const std::string& what) {
   throw error(errc::protocol, "record of process " + std::to_string(process) + ": " + what);
+}
+
+topology::cpu_set cpus_of(const std::string& list, int process) try {
+  return topology::cpu_set::parse(list);
+} catch (const error& refused) {
+  throw_malformed(process, refused.what());
 }
 
 build_prefix read_compatible_prefix(std::span<const std::byte> bytes, int process) {
@@ -100,6 +107,7 @@ process_record local_record() {
   process_record result;
   result.build = this_build();
   result.host = local_host();
+  result.cpus = topology::this_thread_binding();
   result.pid = ::getpid();
   result.started = process_start_time(result.pid);
   result.incarnation = draw_incarnation();
@@ -119,6 +127,7 @@ std::vector<std::byte> encode(const process_record& record) {
   put_text(result, record.control, "control address");
   put_text(result, record.provider, "provider name");
   put_text(result, record.switches, "switches");
+  put_text(result, to_string(record.cpus), "list of CPUs");
   put_interfaces(result, record.interfaces);
   return result;
 }
@@ -139,11 +148,13 @@ process_record decode(std::span<const std::byte> bytes, int process) {
   result.control = take_text(from);
   result.provider = take_text(from);
   result.switches = take_text(from);
+  const std::string cpus = take_text(from);
   result.interfaces = take_interfaces(from);
   if (!from.good()) throw_malformed(process, "cut off after " + std::to_string(bytes.size()) + " bytes");
   if (!from.rest().empty()) throw_malformed(process, std::to_string(from.rest().size()) + " bytes too many");
   if (ranks < 1 || ranks > std::uint32_t{std::numeric_limits<int>::max()})
     throw_malformed(process, "hosts " + std::to_string(ranks) + " ranks; at least 1 is needed");
+  result.cpus = cpus_of(cpus, process);
   if (result.incarnation == 0) throw_malformed(process, "incarnation 0, which no process has");
   result.ranks = static_cast<int>(ranks);
   return result;

@@ -137,9 +137,7 @@ class arena::joining {
   std::unique_ptr<arena> take_part(const file_descriptor& memory) {
     const std::size_t bytes = area_bytes(processes_.size());
     reserve_shared_memory(memory, index_ * bytes, bytes);
-    std::vector<std::int64_t> pids;
-    for (const int each : processes_) pids.push_back(record(each).pid);
-    return std::unique_ptr<arena>(new arena(processes_, self_, std::move(pids), memory));
+    return std::unique_ptr<arena>(new arena(processes_, self_, records_, memory));
   }
 
   /// Makes the heaps, for the others to map: empty where that fails.

@@ -18,6 +18,7 @@
 #include <weft/fabric/arena.hpp>
 #include <weft/fabric/process_memory.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/topology/affinity.hpp>
 
 #include "catch.hpp"
 #include "fabric/die_in_call.hpp"
@@ -53,6 +54,8 @@ TEST_CASE("the processes of a node see what each writes, and nobody else's areas
     CHECK(each.memory->pid(4) == ::getpid());
     CHECK(each.memory->reading_refusal().empty());
     CHECK_FALSE(each.memory->holds(2));
+    CHECK(each.memory->cpus_of(9) == weft::topology::this_thread_binding());
+    CHECK(each.memory->cpus() == each.memory->cpus_of(9).size());
   }
   for (std::size_t i = 0; i < shared.size(); ++i)
     for (std::size_t b = 0; b < arena::boards; ++b)

@@ -15,7 +15,7 @@ namespace weft::fabric {
 /// Which weft a process runs.
 struct build_identity {
   /// The version of everything that weft's processes say to each other. Two processes talk only if it is the same.
-  static constexpr std::uint32_t current_wire = 15;
+  static constexpr std::uint32_t current_wire = 16;
 
   std::uint32_t wire = current_wire;
   std::uint64_t features = 0;  ///< optional abilities, a bit each: two builds use those that both have

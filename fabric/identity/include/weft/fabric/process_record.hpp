@@ -10,6 +10,7 @@
 #include <vector>
 #include <weft/fabric/build_identity.hpp>
 #include <weft/fabric/interfaces.hpp>
+#include <weft/topology/cpu_set.hpp>
 
 namespace weft::fabric {
 
@@ -38,6 +39,7 @@ struct process_record {
   host_identity host;
   std::string switches;  ///< above its node, as far as its launcher says: topology::switches_by_slurm
   std::vector<network_interface> interfaces;  ///< by which processes of other nodes may reach it
+  topology::cpu_set cpus;  ///< that the thread that joins may run on; empty: that is not known
   std::int64_t pid = 0;
   std::uint64_t started = 0;      ///< when the process started, in clock ticks after the boot: pids are used again
   std::uint32_t incarnation = 0;  ///< never 0; drawn anew whenever a process joins a job

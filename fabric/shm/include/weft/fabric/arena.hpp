@@ -73,11 +73,11 @@ class arena {
   /// Why they cannot read each other's memory (process_memory.hpp); empty: they can. The same for all.
   const std::string& reading_refusal() const noexcept { return reading_refusal_; }
   /// How many CPUs they could run on, together, when they joined; 0: that is not known. The same for all.
-  std::size_t cpus() const noexcept;
+  int cpus() const;
   /// Whether that is fewer than there are processes.
-  bool crowded() const noexcept { return processes_.size() > cpus(); }
+  bool crowded() const noexcept { return crowded_; }
   /// Those that one of them could run on then.
-  topology::cpu_set cpus_of(int process) const;
+  const topology::cpu_set& cpus_of(int process) const noexcept { return cpus_[index_of(process)]; }
   /// Shared by all from the start, bytes; without what is in the heaps and rings.
   std::size_t size() const noexcept;
 
@@ -96,17 +96,18 @@ class arena {
  private:
   class joining;
   /// Makes this process's area, for which there are pages.
-  arena(std::vector<int> processes, int self, std::vector<std::int64_t> pids, const file_descriptor& memory);
+  arena(std::vector<int> processes, int self, std::span<const process_record> records, const file_descriptor& memory);
 
   std::byte* area(int process) const noexcept;
   arena_ring_ends& ends(int process, int other) const noexcept;
   std::size_t ring_offset(int from, int to) const noexcept;
   std::unique_ptr<mapping> map_ring(const file_descriptor& memory, int from, int to) const;
-  arena_cpus& told_cpus(int process) const noexcept;
 
   std::vector<int> processes_;
   const int self_;
-  std::vector<std::int64_t> pids_;  // of each
+  std::vector<std::int64_t> pids_;       // of each
+  std::vector<topology::cpu_set> cpus_;  // of each
+  bool crowded_ = false;
   std::string reading_refusal_;
   file_descriptor file_;
   std::unique_ptr<mapping> areas_;

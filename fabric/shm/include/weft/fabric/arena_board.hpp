@@ -59,11 +59,6 @@ struct arena_board {
   alignas(arena_alignment) std::array<std::byte, arena_slots_bytes> slots;
 };
 
-/// Which CPUs the owner could run on when it joined: a bit each. Written before anybody knows that all have.
-struct alignas(arena_alignment) arena_cpus {
-  std::array<std::atomic<std::uint64_t>, 16> bits{};
-};
-
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(offsetof(arena_line, stamp) == arena_line_bytes && arena_line_bytes + 8 == 64);
 
