@@ -64,6 +64,7 @@ std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, cons
   if (!has_costs(settings)) {
     of.transfer = at.operand.transfer;
     of.compute = at.operand.compute;
+    of.latency = at.operand.latency;
   }
   if (at.groups != nullptr && (call.how->parameters & schedules::takes::groups) != 0) of.groups = at.groups->members;
   if (at.groups != nullptr && (call.how->parameters & schedules::takes::nodes) != 0) of.nodes = at.groups->nodes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 #include <weft/choice/cost_measurement.hpp>
@@ -95,6 +96,23 @@ std::string take_name(fabric::address& named) {
   const std::string name(reinterpret_cast<const char*>(named.data()), static_cast<std::size_t>(end - named.begin()));
   named.erase(named.begin(), end == named.end() ? end : end + 1);
   return name;
+}
+
+/// On the node where that is the most; 1 at the least.
+double most_processes_a_cpu(std::span<const fabric::process_record> records) {
+  struct on_node {
+    int processes = 0;
+    topology::cpu_set cpus;
+  };
+  std::map<std::string_view, on_node> nodes;
+  for (const fabric::process_record& each : records) {
+    on_node& its = nodes[each.host.node];
+    ++its.processes;
+    its.cpus = its.cpus | each.cpus;
+  }
+  double most = 1;
+  for (const auto& [name, its] : nodes) most = std::max(most, its.processes / std::max(1.0, double(its.cpus.size())));
+  return most;
 }
 
 }  // namespace
@@ -273,6 +291,7 @@ void process::number_ranks(std::span<const fabric::process_record> records) {
                                             " ranks, spares among them; one at least is to be none");
   everyone_ = ranks;
   processes_ = all;
+  processes_a_cpu_ = most_processes_a_cpu(records);
 }
 
 fabric::messenger_settings process::messenger_settings_for(const membership& member,
@@ -315,6 +334,7 @@ void process::agree_on_costs(clock::time_point deadline) {
   if (!measured_) return;
   measured_->machine.eager = static_cast<double>(settings_.eager_limit);
   measured_->machine.at_once = static_cast<double>(messages_->longest_at_once());
+  measured_->machine.sharing = processes_a_cpu_;
 }
 
 void process::take_costs_of_file(clock::time_point deadline) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <utility>
-#include <weft/schedules/fnomial_model.hpp>
+#include <vector>
 #include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/prediction.hpp>
 
@@ -16,25 +16,119 @@ using arguments = algorithm_arguments;
 double handshake(const link_costs& each, double bytes) {
   return (bytes > each.eager ? each.handshake : 0) + each.far * std::max(0.0, bytes - link_costs::cached);
 }
+/// That a port is busy with one of several messages that follow one another; with two that cross.
+double port(const link_costs& each, double bytes) {
+  return handshake(each, bytes) + std::max(each.gap, each.beta * bytes);
+}
+double crossing(const link_costs& each, double bytes) {
+  return handshake(each, bytes) + std::max(each.gap, each.exchange * bytes);
+}
+/// That a processor is busy with one end of a message that is combined there.
+double work(const link_costs& each, double bytes) { return each.overhead + each.gamma * bytes; }
 /// A message of so many bytes, and one right behind another.
 double sent(const link_costs& each, double bytes) { return each.alpha + handshake(each, bytes) + each.beta * bytes; }
-double sent_behind(const link_costs& each, double bytes) {
-  return each.gap + handshake(each, bytes) + each.beta * bytes;
-}
+double sent_behind(const link_costs& each, double bytes) { return std::max(port(each, bytes), each.overhead); }
 double combined(const link_costs& each, double bytes) { return sent(each, bytes) + each.gamma * bytes; }
+double combined_behind(const link_costs& each, double bytes) { return std::max(port(each, bytes), work(each, bytes)); }
 /// Two messages that cross, each combined.
 double exchanged(const link_costs& each, double bytes) {
   return each.alpha + handshake(each, bytes) + (each.exchange + each.gamma) * bytes;
 }
 double exchanged_behind(const link_costs& each, double bytes) {
-  return each.gap + handshake(each, bytes) + (each.exchange + each.gamma) * bytes;
+  return std::max(crossing(each, bytes), each.overhead + work(each, bytes));
 }
 
-/// A vector over a tree in which a rank sends or receives, one after another, `degree` times on the way of `depth`
-/// edges: segments after the first follow it as closely as the busiest rank lets them.
-double over_tree(const link_costs& each, double depth, double degree, double segments, double bytes) {
-  const double part = bytes / segments;
-  return depth * combined(each, part) + (segments - 1) * degree * (sent_behind(each, part) + each.gamma * part);
+/// A reduction over a tree, or a broadcast backwards: a segment, and what each further one adds to the busiest rank's
+/// port and processor.
+struct tree_times {
+  double first = 0, port = 0, processor = 0;
+  double whole(double segments) const { return first + (segments - 1) * std::max(port, processor); }
+};
+
+/// What a segment of so many bytes costs the ranks of a tree.
+struct hop {
+  /// Whether the busiest port takes in as much as it sends.
+  enum class ways { one, both };
+
+  hop(const link_costs& each, double bytes, ways goes = ways::one)
+      : transfer(goes == ways::both ? crossing(each, bytes) : port(each, bytes)),
+        compute(work(each, bytes)),
+        latency(std::max(0.0, sent(each, bytes) - transfer - each.overhead)),
+        overhead(each.overhead) {}
+
+  double transfer, compute, latency, overhead;
+
+  double whole() const { return transfer + latency + compute; }
+  /// A root that takes from so many children, one after another.
+  tree_times root(double first, double children) const { return {first, children * transfer, children * compute}; }
+};
+
+tree_times chain_times(int ranks, const hop& by) {
+  if (ranks == 1) return {};
+  return {(ranks - 1) * by.whole(), by.transfer, by.compute + (ranks > 2 ? by.overhead : 0)};
+}
+
+/// The f-nomial tree from the leaves on: in phase k a rank takes from f - 1 others, the roots of trees of f^k ranks,
+/// but where fewer are left.
+class fnomial_run {
+ public:
+  fnomial_run(int degree, const hop& by) : degree_(degree), by_(by) {}
+
+  tree_times of(int ranks) {
+    for (long long size = 1; size < ranks; size *= degree_) full_.push_back(done(size));
+    double children = 0;
+    for_each_child(ranks, [&](std::size_t, long long) { ++children; });
+    return by_.root(done(ranks), children);
+  }
+
+ private:
+  template <class Each>
+  void for_each_child(long long ranks, Each&& each) const {
+    std::size_t phase = 0;
+    for (long long size = 1; size < ranks; size *= degree_, ++phase)
+      for (long long at = size; at < size * degree_ && at < ranks; at += size) each(phase, std::min(size, ranks - at));
+  }
+  double done(long long ranks) const {
+    double port_free = 0, combined = 0;
+    for_each_child(ranks, [&](std::size_t phase, long long size) {
+      // Of all children only the last one may have fewer than its phase has.
+      const double sender = size == power(phase) ? full_[phase] : done(size);
+      port_free = std::max(port_free, sender) + by_.transfer;
+      combined = std::max(combined, port_free + by_.latency) + by_.compute;
+    });
+    return combined;
+  }
+  long long power(std::size_t phase) const {
+    long long size = 1;
+    for (; phase > 0; --phase) size *= degree_;
+    return size;
+  }
+
+  const int degree_;
+  const hop& by_;
+  std::vector<double> full_;  ///< when the roots of trees of 1, f, f^2, ... ranks are done
+};
+
+/// The greedy tree's root has as many children as follow one another until it is done.
+tree_times greedy_times(int ranks, const hop& by) {
+  if (ranks == 1) return {};
+  const double first = greedy_length(ranks, by.transfer, by.compute, by.latency);
+  const double next = std::max(by.transfer, by.compute);
+  const double children = next == 0 ? 0 : std::min(std::floor((first - by.whole()) / next + 1e-9) + 1, ranks - 1.0);
+  return by.root(first, children);
+}
+
+/// A tree of order k is one of order k - 1 whose root then takes from one of order k - 2: the least that has all ranks.
+tree_times fibonacci_times(int ranks, const hop& by) {
+  if (ranks == 1) return {};
+  int order = 1;
+  double port_free = by.transfer, shorter = 0, done = by.whole();
+  for (long long fewer = 1, members = 2; members < ranks; ++order) {
+    port_free = std::max(port_free, shorter) + by.transfer;
+    shorter = std::exchange(done, std::max(done, port_free + by.latency) + by.compute);
+    fewer = std::exchange(members, members + fewer);
+  }
+  return by.root(done, order);
 }
 
 double connected(const arguments& of) {
@@ -58,47 +152,50 @@ double by_halves(double members, double bytes, Message&& message, More&& more) {
 
 }  // namespace
 
+namespace {
+
+hop hop_of(const arguments& of, double bytes, const link_costs& each, hop::ways goes = hop::ways::one) {
+  return {each, bytes / of.by.segments, goes};
+}
+hop hop_of_chain(const arguments& of, double bytes, const link_costs& each) {
+  return hop_of(of, bytes, each, of.ranks > 2 && of.by.segments > 1 ? hop::ways::both : hop::ways::one);
+}
+
+}  // namespace
+
 double chain_cost(const arguments& of, double bytes, const path_costs& each) {
-  if (of.ranks == 1) return 0;
-  const double part = bytes / of.by.segments;
-  // A rank in the middle receives one segment while it sends another.
-  const double next = of.ranks == 2 ? sent_behind(each, part) + each.gamma * part : exchanged_behind(each, part);
-  return (p(of) - 1) * combined(each, part) + (of.by.segments - 1) * next;
+  return chain_times(of.ranks, hop_of_chain(of, bytes, each)).whole(of.by.segments);
 }
-/// A binomial tree's root serves log2 p children a segment, the first segment climbs log2 p edges.
+/// The last rank combines nothing; those before it copy what comes, too.
+double chain_exscan_cost(const arguments& of, double bytes, const path_costs& each) {
+  if (of.ranks <= 2) return chain_cost(of, bytes, copying(each));
+  tree_times times = chain_times(of.ranks, hop_of_chain(of, bytes, each));
+  const double combine = each.gamma * bytes / of.by.segments;
+  times.first -= combine;
+  times.processor += combine;
+  return times.whole(of.by.segments);
+}
 double binomial_cost(const arguments& of, double bytes, const path_costs& each) {
-  const double children = rounds(p(of));
-  return over_tree(each, children, children, of.by.segments, bytes);
+  const hop by = hop_of(of, bytes, each);
+  return fnomial_run(2, by).of(of.ranks).whole(of.by.segments);
 }
-/// As long as the tree is in Canon and Antoniu's model, where a transfer takes its port for all of its time; the others
-/// may be shorter where messages follow one another sooner than that, and with several segments.
 double greedy_cost(const arguments& of, double bytes, const path_costs& each) {
-  const double others = std::min(binomial_cost(of, bytes, each), fibonacci_cost(of, bytes, each));
-  if (of.by.segments > 1) return others;
-  return std::min(others, greedy_length(of.ranks, sent(each, bytes), each.gamma * bytes));
+  return greedy_times(of.ranks, hop_of(of, bytes, each)).whole(of.by.segments);
 }
-/// An f-nomial tree's root serves its children one after another.
 double fnomial_cost(const arguments& of, double bytes, const path_costs& each) {
-  const double part = bytes / of.by.segments, reception = sent_behind(each, part);
-  const auto time = [&](double latency) {
-    return fnomial_time(of.ranks, of.degree, {latency, reception, each.gamma * part, 0});
-  };
-  return time(sent(each, part) - reception) + (of.by.segments - 1) * time(0);
+  const hop by = hop_of(of, bytes, each);
+  return fnomial_run(of.degree, by).of(of.ranks).whole(of.by.segments);
 }
-/// A tree of order k is one of order k - 1 whose root then receives from one of order k - 2.
 double fibonacci_cost(const arguments& of, double bytes, const path_costs& each) {
-  if (of.ranks == 1) return 0;
-  const double part = bytes / of.by.segments, transfer = sent_behind(each, part), combine = each.gamma * part;
-  const double latency = sent(each, part) - transfer;
-  int order = 1;
-  double received = latency + transfer, done = received + combine, shorter = 0, shortest = 0;
-  for (long long fewer = 1, members = 2; members < of.ranks; ++order) {
-    shortest = std::exchange(shorter, done);
-    received = std::max(received, shortest + latency) + transfer;
-    done = std::max(done, received) + combine;
-    fewer = std::exchange(members, members + fewer);
-  }
-  return done + (of.by.segments - 1) * (transfer + (order - 1) * std::max(transfer, combine) + combine);
+  return fibonacci_times(of.ranks, hop_of(of, bytes, each)).whole(of.by.segments);
+}
+/// Down again what has come up, segment by segment: while one climbs others are on their way down.
+double binomial_allreduce_cost(const arguments& of, double bytes, const path_costs& each) {
+  const hop::ways goes = of.by.segments > 1 ? hop::ways::both : hop::ways::one;
+  const hop combining = hop_of(of, bytes, each, goes), moving = hop_of(of, bytes, copying(each), goes);
+  const tree_times up = fnomial_run(2, combining).of(of.ranks), down = fnomial_run(2, moving).of(of.ranks);
+  return tree_times{up.first + down.first, std::max(up.port, down.port), up.processor + down.processor}.whole(
+      of.by.segments);
 }
 double fnomial_split_cost(const arguments& of, double bytes, const path_costs& each) {
   double cost = 0;
@@ -117,24 +214,43 @@ double fnomial_split_cost(const arguments& of, double bytes, const path_costs& e
 double two_tree_cost(const arguments& of, double bytes, const path_costs& each) {
   if (of.ranks == 1) return 0;
   const double segments = 2.0 * of.by.segments, part = bytes / segments;
-  const double behind = sent_behind(each, part) + each.gamma * part;
+  const double behind = combined_behind(each, part);
   if (of.ranks == 2) return combined(each, part) + (segments - 1) * behind;
   const double depth = std::floor(std::log2(p(of)));
   return (depth + 1) * combined(each, part) + depth * behind + (segments - 1) * exchanged_behind(each, part);
 }
 operand_costs operand_costs_of(double bytes, const path_costs& each) {
   constexpr double finest = 1000;  // whole numbers, whose sums are exact
-  const double transfer = sent(each, bytes), compute = each.gamma * bytes, more = std::max(transfer, compute);
-  if (more == 0) return {1, 1};
-  return {std::round(finest * transfer / more), std::round(finest * compute / more)};
+  const double transfer = port(each, bytes), compute = work(each, bytes);
+  const double latency = std::max(0.0, sent(each, bytes) - transfer - each.overhead),
+               most = std::max({transfer, compute, latency});
+  if (most == 0) return {};
+  const auto part = [&](double of) { return std::round(finest * of / most); };
+  return {part(transfer), part(compute), part(latency)};
+}
+/// Of ranks that hold a block each, and of one more: one of them sends another one the blocks of half of them, then
+/// both go on alike.
+std::pair<double, double> spread(int members, double block, const link_costs& each) {
+  if (members == 0) return {0, 0};
+  const auto [half, half_and_one] = spread(members / 2, block, each);
+  const auto times = [&](int all, double sent_half, double kept_half) {
+    if (all <= 1) return 0.0;
+    const double bytes = block * (all / 2);
+    return std::max(sent(each, bytes) + sent_half, (all > 2 ? sent_behind(each, bytes) : 0) + kept_half);
+  };
+  const bool odd = members % 2 == 1;
+  return {times(members, half, odd ? half_and_one : half), times(members + 1, odd ? half_and_one : half, half_and_one)};
 }
 double spread_cost(const arguments& of, double bytes, const path_costs& each) {
-  return by_halves(
-      p(of), bytes, [&](double half) { return combined(each, half); }, [](double) { return 0.0; });
+  return spread(of.ranks, bytes / p(of), each).first;
 }
 double halving_cost(const arguments& of, double bytes, const path_costs& each) {
+  const double segments = of.by.segments;
   return by_halves(
-      p(of), bytes, [&](double half) { return exchanged(each, half); },
+      p(of), bytes,
+      [&](double half) {
+        return exchanged(each, half / segments) + (segments - 1) * exchanged_behind(each, half / segments);
+      },
       [&](double half) { return (each.exchange + each.gamma) * half; });
 }
 double bruck_allgather_cost(const arguments& of, double bytes, const path_costs& each) {
@@ -174,17 +290,16 @@ double doubling_cost(const arguments& of, double bytes, const path_costs& each) 
 double rounds_cost(const arguments& of, double, const path_costs& each) { return rounds(p(of)) * each.alpha; }
 
 double smp_binomial_cost(const arguments& of, double bytes, const path_costs& each) {
-  const auto both_ways = [&](const link_costs& by, double members) {
-    link_costs back = by;
-    back.gamma = 0;
-    return over_tree(by, rounds(members), rounds(members), of.by.segments, bytes) +
-           over_tree(back, rounds(members), rounds(members), of.by.segments, bytes);
-  };
-  return both_ways(each.near, group_size(of)) + both_ways(each, groups(of));
+  arguments leaders, within;
+  leaders.ranks = static_cast<int>(groups(of));
+  within.ranks = static_cast<int>(group_size(of));
+  leaders.by = within.by = of.by;
+  return binomial_allreduce_cost(within, bytes, each.near) + binomial_allreduce_cost(leaders, bytes, each);
 }
 double smp_butterfly_cost(const arguments& of, double bytes, const path_costs& each) {
   arguments leaders;
   leaders.ranks = static_cast<int>(groups(of));
+  leaders.by = of.by;
   arguments within;
   within.ranks = static_cast<int>(group_size(of));
   within.by = of.by;

@@ -28,7 +28,9 @@ double copied(const algorithm_arguments& of, double bytes, const path_costs& eac
 
 // Seconds, as `algorithm::cost` says.
 double chain_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double chain_exscan_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double binomial_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double binomial_allreduce_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double greedy_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double fnomial_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double fibonacci_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
@@ -75,6 +77,7 @@ double one_reads_share_cost(const algorithm_arguments& of, double bytes, const p
 double shared_exchange_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double in_parts_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double told_exchange_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double pipelined_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 
 /// Of a collective in stages: on a node, between the nodes, on a node.
 double staged_cost(collective what, const algorithm_arguments& of, double bytes, const path_costs& each);

@@ -180,10 +180,7 @@ const algorithm table[] = {
      },
      [](const arguments& of, sink& to) { butterfly_allreduce(of.ranks, of.rank, of.by, to); }},
     {collective::allreduce, "binomial", piped, folklore, "2 s ceil(log2 p) (α + n/s β) + ceil(log2 p) n γ",
-     rank_order::kept,
-     [](const arguments& of, double bytes, const path_costs& each) {
-       return binomial_cost(of, bytes, each) + binomial_cost(of, bytes, copying(each));
-     },
+     rank_order::kept, binomial_allreduce_cost,
      [](const arguments& of, sink& to) { tree_allreduce(binomial_position(of.ranks, 0, of.rank), of.by, to); }},
     {collective::allreduce, "two-tree", piped, sanders,
      "2 (2 floor(log2 p) + 2s) (α + n/2s β) and half of it γ, of two ranks 4s (α + n/2s β)", rank_order::kept,
@@ -279,7 +276,7 @@ const algorithm table[] = {
     {collective::barrier, "dissemination", 0, "Hensgen, Finkel and Manber 1988", "ceil(log2 p) α", rank_order::kept,
      rounds_cost, [](const arguments& of, sink& to) { dissemination_barrier(of.ranks, of.rank, to); }},
     {collective::barrier, "tree", 0, folklore, "2 ceil(log2 p) α", rank_order::kept,
-     [](const arguments& of, double bytes, const path_costs& each) { return 2 * rounds_cost(of, bytes, each); },
+     [](const arguments& of, double, const path_costs& each) { return binomial_allreduce_cost(of, 0, each); },
      [](const arguments& of, sink& to) { tree_barrier(binomial_position(of.ranks, 0, of.rank), to); }},
     shared<collective::barrier, memory_pattern::at_once>("at-once", 0, graham, "α", one_round_cost),
     shared<collective::barrier, memory_pattern::through_first>(
@@ -338,7 +335,7 @@ const algorithm table[] = {
      [](const arguments& of, sink& to) { chain_scan(of.ranks, of.rank, of.by, to); }},
     shared<collective::scan, memory_pattern::at_once>("at-once", 0, graham, "α + (p - 1) n (β + γ)", at_once_cost),
     shared<collective::scan, memory_pattern::pipelined>("pipelined", takes::segments, graham,
-                                                        "(p + s - 2) (α + n/s β + n/s γ)", chain_cost),
+                                                        "(p + s - 2) (α + n/s β + n/s γ)", pipelined_cost),
     served<collective::scan, memory_pattern::served>(),
     served<collective::scan, memory_pattern::served_shown>(),
     staged<collective::scan>(
@@ -351,11 +348,11 @@ const algorithm table[] = {
        return doubling_scan_cost(of, bytes, twice);
      },
      [](const arguments& of, sink& to) { recursive_doubling_exscan(of.ranks, of.rank, to); }},
-    {collective::exscan, "chain", piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)", rank_order::kept, chain_cost,
-     [](const arguments& of, sink& to) { chain_exscan(of.ranks, of.rank, of.by, to); }},
+    {collective::exscan, "chain", piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)", rank_order::kept,
+     chain_exscan_cost, [](const arguments& of, sink& to) { chain_exscan(of.ranks, of.rank, of.by, to); }},
     shared<collective::exscan, memory_pattern::at_once>("at-once", 0, graham, "α + (p - 1) n (β + γ)", at_once_cost),
     shared<collective::exscan, memory_pattern::pipelined>("pipelined", takes::segments, graham,
-                                                          "(p + s - 2) (α + n/s β + n/s γ)", chain_cost),
+                                                          "(p + s - 2) (α + n/s β + n/s γ)", pipelined_cost),
     served<collective::exscan, memory_pattern::served>(),
     served<collective::exscan, memory_pattern::served_shown>(),
     staged<collective::exscan>("2 (α' + (q - 1) n (β' + γ')) of a node of q ranks, and the fastest between the nodes"),

@@ -31,7 +31,7 @@ struct visit {
 
 /// Algorithm 2 with Algorithm 3's limit: without limits it is Algorithm 1. The times of new ranks never fall from one
 /// visit to the next, nor do those of ranks used again: two queues hold them sorted, and no heap is needed.
-std::vector<visit> visits(int ranks, double transfer, double compute, const greedy_limits& within) {
+std::vector<visit> visits(int ranks, double transfer, double compute, const greedy_limits& within, double latency) {
   std::vector<visit> made(static_cast<std::size_t>(ranks));
   std::deque<receiver> fresh, again{{0, 0, 0}};
   for (int i = 1; i < ranks; ++i) {
@@ -40,10 +40,10 @@ std::vector<visit> visits(int ranks, double transfer, double compute, const gree
     from.pop_front();
     const bool limited = within.transfers > 0 && i > within.transfers;
     const double line_free = limited ? made[static_cast<std::size_t>(i - within.transfers)].sent : 0;
-    const double sent = std::max(best.free + compute, line_free) + transfer;
+    const double sent = std::max(best.free + compute, line_free) + transfer + latency;
     made[static_cast<std::size_t>(i)] = {best.node, sent};
     if (within.reducers == 0 || i < within.reducers) fresh.push_back({sent, i, i});
-    again.push_back({std::max(best.free + compute, sent - compute), i, best.node});
+    again.push_back({std::max(best.free + compute, sent - latency - compute), i, best.node});
   }
   return made;
 }
@@ -69,10 +69,11 @@ reduce_timing limited_timing(const std::vector<visit>& made, double transfer, co
   return times;
 }
 
-void check(int ranks, int root, double transfer, double compute, const greedy_limits& within) {
+void check(int ranks, int root, double transfer, double compute, const greedy_limits& within, double latency) {
   check_rank(ranks, root, "root");
   check_cost(transfer, "transfer");
   check_cost(compute, "compute");
+  check_cost(latency, "latency");
   for (const int limit : {within.transfers, within.reducers})
     if (limit < 0)
       throw std::invalid_argument("a limit of " + std::to_string(limit) +
@@ -80,16 +81,16 @@ void check(int ranks, int root, double transfer, double compute, const greedy_li
 }
 
 /// The tree named by visits, children in the order in which they are received.
-tree shape_of(const std::vector<visit>& made, double transfer, double compute, const greedy_limits& within) {
+tree shape_of(const std::vector<visit>& made, const even_costs& costs, const greedy_limits& within) {
   tree shape = tree_of_visits(made);
-  return within.transfers > 0 ? shape : in_order_of_readiness(shape, even_costs{transfer, compute});
+  return within.transfers > 0 ? shape : in_order_of_readiness(shape, costs);
 }
 
 }  // namespace
 
-tree greedy_tree(int ranks, int root, double transfer, double compute, const greedy_limits& within) {
-  check(ranks, root, transfer, compute, within);
-  const tree shape = shape_of(visits(ranks, transfer, compute, within), transfer, compute, within);
+tree greedy_tree(int ranks, int root, double transfer, double compute, const greedy_limits& within, double latency) {
+  check(ranks, root, transfer, compute, within, latency);
+  const tree shape = shape_of(visits(ranks, transfer, compute, within, latency), {transfer, compute, latency}, within);
   return renamed(shape, preorder_ranks(shape, root));
 }
 
@@ -99,17 +100,17 @@ timed_tree greedy_schedule(int ranks, int root, double transfer, double compute,
     reduce_timing times = timing(of, transfer, compute);
     return {std::move(of), std::move(times)};
   }
-  check(ranks, root, transfer, compute, within);
-  const auto made = visits(ranks, transfer, compute, within);
-  const tree shape = shape_of(made, transfer, compute, within);
+  check(ranks, root, transfer, compute, within, 0);
+  const auto made = visits(ranks, transfer, compute, within, 0);
+  const tree shape = shape_of(made, {transfer, compute, 0}, within);
   const auto name = preorder_ranks(shape, root);
   return {renamed(shape, name), limited_timing(made, transfer, name)};
 }
 
-double greedy_length(int ranks, double transfer, double compute) {
-  check(ranks, 0, transfer, compute, {});
-  const double both = transfer + compute, next_child = std::max(transfer, compute);
-  if (both == 0) return 0;
+double greedy_length(int ranks, double transfer, double compute, double latency) {
+  check(ranks, 0, transfer, compute, {}, latency);
+  const double both = transfer + latency + compute, next_child = std::max(transfer, compute);
+  if (next_child == 0) return ranks > 1 ? both : 0;
   struct reduced {
     double time, most;
   };

@@ -19,7 +19,8 @@ const road_costs& measured(const machine_costs& of, road which) {
 link_costs link_of(const machine_costs& of, road which, double combine) {
   const road_costs& road = measured(of, which);
   link_costs link(road.latency + 2 * road.overhead, road.gap_per_byte, combine);
-  link.gap = std::min(std::max(road.gap, road.overhead), link.alpha);
+  link.gap = std::min(std::max(road.gap, road.overhead), link.alpha - road.overhead);
+  link.overhead = road.overhead;
   link.exchange = std::max(road.exchange_per_byte, road.gap_per_byte);
   link.handshake = road.handshake;
   link.eager = of.eager;
@@ -93,7 +94,9 @@ path_costs path_of(const board_costs& of, collective kind, memory_pattern by, do
 }
 
 path_costs path_of(const machine_costs& of, road farthest, road within, double combine) {
-  return {link_of(of, farthest, combine), link_of(of, within, combine)};
+  path_costs each{link_of(of, farthest, combine), link_of(of, within, combine)};
+  if (farthest != road::memory) each.sharing = of.sharing;
+  return each;
 }
 
 path_costs path_of(const machine_costs& of, road farthest, road within, double combine, collective kind, double given) {
@@ -110,6 +113,7 @@ path_costs path_of(const machine_costs& of, road farthest, road within, double c
 
 path_costs path_of_stages(const machine_costs& of, collective kind, road farthest, double bytes, double combine) {
   path_costs each = path_of(of, farthest, road::node, combine);
+  each.sharing = 1;  // one process of each node sends
   if (of.boards) each.near = path_of(*of.boards, kind, memory_pattern::at_once, bytes, combine);
   return each;
 }

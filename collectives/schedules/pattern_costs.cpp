@@ -77,6 +77,13 @@ double told_exchange_cost(const algorithm_arguments& of, double bytes, const pat
   return rounds_of_node(of, 2, each) + (p(of) - 1) * each.call + used(each, share(of) * bytes);
 }
 
+/// A processor copies, and combines then, what it takes of the one before it.
+double pipelined_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
+  if (of.ranks == 1) return 0;
+  const double part = used(each, bytes / pieces(of));
+  return (p(of) - 1) * (each.alpha + part) + (pieces(of) - 1) * (each.gap + part);
+}
+
 double served_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
   return rounds_of_node(of, groups(of) == p(of) ? 2 : 4, each) + used(each, (p(of) - 1) / groups(of) * bytes);
 }

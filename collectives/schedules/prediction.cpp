@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <weft/schedules/prediction.hpp>
 
+#include "processor_work.hpp"
+
 namespace weft::schedules {
 
 std::uint32_t segments_of(const algorithm& how, int ranks, std::size_t bytes, std::size_t segment) {
@@ -15,9 +17,13 @@ prediction predict(const algorithm& how, const algorithm_arguments& of, std::siz
                    std::size_t segment) {
   const path_costs its = each.of_vector(static_cast<double>(bytes));
   algorithm_arguments tried = of;
+  const double processors = std::max(1.0, of.ranks / each.sharing);
+  const processor_work work = each.sharing > 1 ? work_of(how, of, bytes, its) : processor_work{};
   const auto seconds = [&](std::uint32_t segments) {
     tried.by.segments = segments;
-    return how.cost(tried, static_cast<double>(bytes), its);
+    const double alone = how.cost(tried, static_cast<double>(bytes), its);
+    // Graham's bound (1969): what runs is never held up for longer than all processors have work.
+    return each.sharing > 1 ? work.whole(segments) / processors + (1 - 1 / processors) * alone : alone;
   };
   const std::uint32_t least = segments_of(how, of.ranks, bytes, segment);
   prediction best{&how, least, seconds(least)};

@@ -12,10 +12,10 @@ namespace weft::schedules {
 
 /// The same costs for all ranks, whose data is there at 0.
 struct even_costs {
-  double transfer_cost, compute_cost;
+  double transfer_cost, compute_cost, latency_cost = 0;
   double arrival(int) const { return 0; }
   double transfer(int, int) const { return transfer_cost; }
-  double latency() const { return 0; }
+  double latency() const { return latency_cost; }
   double compute(int) const { return compute_cost; }
 };
 

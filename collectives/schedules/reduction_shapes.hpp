@@ -15,9 +15,14 @@ inline tree fnomial_shape(const algorithm_arguments& of) { return fnomial_tree(o
 inline tree chain_shape(const algorithm_arguments& of) { return chain_tree(of.ranks, of.root); }
 inline tree fibonacci_shape(const algorithm_arguments& of) { return fibonacci_tree(of.ranks, of.root); }
 inline tree greedy_shape(const algorithm_arguments& of) {
-  return greedy_tree(of.ranks, of.root, of.transfer, of.compute, of.within);
+  return greedy_tree(of.ranks, of.root, of.transfer, of.compute, of.within, of.latency);
 }
-inline tree uneven_shape(const algorithm_arguments& of) { return uneven_tree(costs_of_ranks(of), of.root); }
+/// Of a latency only the greedy tree knows, which is the best where ranks are alike.
+inline tree uneven_shape(const algorithm_arguments& of) {
+  const bool alike = of.each.empty() && of.latency > 0;
+  return alike ? greedy_tree(of.ranks, of.root, of.transfer, of.compute, {}, of.latency)
+               : uneven_tree(costs_of_ranks(of), of.root);
+}
 
 // Of trees in which arithmetic knows a rank's place.
 inline tree_position binomial_place(const algorithm_arguments& of) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload.hpp"
 
+#include <algorithm>
 #include <weft/algorithms/named_algorithm.hpp>
 
 namespace weft::tools {
@@ -9,8 +10,17 @@ namespace {
 /// What an operand costs, for trees that are made for it.
 void set_costs(schedules::algorithm_arguments& of, double vector_bytes, const simulator::machine_model& m) {
   const double bytes = vector_bytes / of.by.segments;
-  of.transfer = m.latency + bytes * m.gap_per_byte + 2 * (m.overhead + bytes * m.overhead_per_byte);
+  const double flow = bytes * m.gap_per_byte, overhead = m.overhead + bytes * m.overhead_per_byte;
+  const double whole = m.latency + flow + 2 * overhead;
   of.compute = bytes * m.compute_per_byte;
+  if (m.ports == simulator::port_model::one) {  // Canon and Antoniu's
+    of.transfer = whole;
+    return;
+  }
+  // A rank's processor has a message's overhead and the combine to do before those of the next one.
+  of.compute += overhead;
+  of.transfer = m.ports == simulator::port_model::many ? 0 : std::max(m.gap, flow);
+  of.latency = std::max(0.0, whole - overhead - of.transfer);
 }
 
 }  // namespace

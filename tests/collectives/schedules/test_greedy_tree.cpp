@@ -10,6 +10,7 @@
 
 #include "all_trees.hpp"
 #include "catch.hpp"
+#include "collectives/schedules/reduction_run.hpp"
 
 using namespace weft::schedules;
 using weft_test::for_each_increasing_tree;
@@ -178,6 +179,30 @@ TEST_CASE("the most ranks that a time allows say how long a greedy tree takes") 
   REQUIRE(greedy_length(1000, 1e-6, 0) == weft_test::Approx(10e-6));
   REQUIRE_THROWS_AS(greedy_length(0, 1, 1), std::invalid_argument);
   REQUIRE_THROWS_AS(greedy_length(2, -1, 1), std::invalid_argument);
+}
+
+TEST_CASE("where operands come later than they leave the ports no tree is shorter than the greedy one") {
+  const auto run = [](const tree& of, const even_costs& by) { return run_reduction(of, by, [](const timed_edge&) {}); };
+  for (const auto& [transfer, compute] : cost_pairs)
+    for (const double latency : {0.5, 1.0, 3.0, 20.0}) {
+      const even_costs by{transfer, compute, latency};
+      for (int ranks = 1; ranks <= 7; ++ranks) {
+        CAPTURE(transfer, compute, latency, ranks);
+        double least = std::numeric_limits<double>::infinity();
+        for_each_increasing_tree(ranks, [&](const std::vector<tree_edge>& edges) {
+          least = std::min(least, run(tree(ranks, 0, edges), by));
+        });
+        CHECK(run(greedy_tree(ranks, 0, transfer, compute, {}, latency), by) == least);
+        CHECK(greedy_length(ranks, transfer, compute, latency) == least);
+      }
+      CHECK(run(greedy_tree(1000, 0, transfer, compute, {}, latency), by) ==
+            greedy_length(1000, transfer, compute, latency));
+    }
+}
+
+TEST_CASE("the optimal broadcast of Karp and others is the greedy tree, backwards") {
+  CHECK(greedy_length(8, 4, 0, 6) == 24);  // their Figure 1: P = 8, L = 6, g = 4, o = 2
+  CHECK_THROWS_AS(greedy_tree(2, 0, 1, 1, {}, -1), std::invalid_argument);
 }
 
 TEST_CASE("the paper's bounds hold") {

@@ -357,3 +357,28 @@ TEST_CASE("where combining costs as much as a transfer, a reduction takes the gr
   CHECK(operand_costs_of(4096, {0, 1e-9, 4e-9}) == operand_costs{250, 1000});
   CHECK(operand_costs_of(0, only_bytes) == operand_costs{1, 1});
 }
+
+TEST_CASE("ranks that share processors take what these have to do") {
+  link_costs each(10, 1, 0);
+  each.overhead = 3;
+  each.exchange = 2;  // so that a byte keeps a processor for 1 at each end
+  const algorithm& binomial = *find_algorithm(collective::broadcast, "binomial");
+  const auto seconds = [&](const algorithm& how, int ranks, double sharing, std::size_t bytes) {
+    path_costs shared(each);
+    shared.sharing = sharing;
+    return predict(how, shape_of(ranks), bytes, shared, std::size_t{1} << 30).seconds;
+  };
+  constexpr double work = 3 * 2 * (3 + 8);  // of three messages, with both ends
+  const double alone = seconds(binomial, 4, 1, 8);
+  CHECK(seconds(binomial, 4, 2, 8) == work / 2 + alone / 2);
+  CHECK(seconds(binomial, 4, 4, 8) == work);
+  CHECK(seconds(binomial, 4, 5, 8) == work);  // the others may be idle, but one processor is there
+
+  // Every other rank takes a broadcast's bytes in, and somebody sends them, whoever does.
+  for (const algorithm& how : algorithms_of(collective::broadcast))
+    if (how.pattern == memory_pattern::none && (how.parameters & takes::nodes) == 0)
+      for (const int ranks : {1, 2, 3, 5, 8, 13}) {
+        CAPTURE(how.name, ranks);
+        CHECK(seconds(how, ranks, ranks, 1000) >= (ranks - 1) * 2.0 * 1000);
+      }
+}

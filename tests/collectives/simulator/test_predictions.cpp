@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the formulas predict beside what the simulator takes, step by step and by LogGP.
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <weft/schedules/machine_costs.hpp>
 #include <weft/schedules/prediction.hpp>
 
@@ -29,6 +31,10 @@ double simulated(const algorithm& how, algorithm_arguments shape, std::size_t by
   model.gap = network.gap;
   model.gap_per_byte = network.gap_per_byte;
   model.compute_per_byte = combines(how.kind) ? combine : 0;
+  const operand_costs each = operand_costs_of(static_cast<double>(bytes) / shape.by.segments, measured());
+  shape.transfer = each.transfer;
+  shape.compute = each.compute;
+  shape.latency = each.latency;
   const std::size_t counted = how.kind == collective::alltoall ? bytes * static_cast<std::size_t>(shape.ranks) : bytes;
   const auto all = weft::simulator::workload_of(shape.ranks, counted, 1, [&](int rank, sink& to) {
     shape.rank = rank;
@@ -39,6 +45,15 @@ double simulated(const algorithm& how, algorithm_arguments shape, std::size_t by
 
 /// The simulator's machine has messages, where patterns of shared memory set flags.
 bool sends_messages(const algorithm& how) { return how.pattern == memory_pattern::none; }
+
+/// Its formula goes from rank to rank as the simulator does; others count rounds, of which several are on their way at
+/// a time where the ranks are no power of two.
+bool goes_by_ranks(const algorithm& how) {
+  static constexpr std::array<std::string_view, 11> names{"greedy", "uneven",       "binomial",     "fnomial",
+                                                          "chain",  "ring",         "linear",       "mst",
+                                                          "tree",   "smp-binomial", "dissemination"};
+  return std::ranges::find(names, how.name) != names.end();
+}
 
 template <class Each>
 void for_each_job(Each&& each) {
@@ -62,8 +77,13 @@ TEST_CASE("predictions are near what is simulated, for one segment and for the b
         shape.by.segments = segments;
         const double ratio = how.cost(shape, static_cast<double>(bytes), measured()) / simulated(how, shape, bytes);
         CAPTURE(name(how.kind), how.name, shape.ranks, bytes, segments);
-        CHECK(ratio > 0.7);
-        CHECK(ratio < 2);
+        if (segments == 1 && goes_by_ranks(how)) {
+          CHECK(ratio > 0.99);
+          CHECK(ratio < 1.2);
+        } else {
+          CHECK(ratio > 0.65);
+          CHECK(ratio < 2);
+        }
       }
     });
   }

@@ -191,6 +191,7 @@ class process {
   int workers_ = 1;
   std::vector<topology::cpu_set> worker_cpus_;
   std::vector<int> nodes_;
+  double processes_a_cpu_ = 1;                    ///< on the node where that is the most
   std::vector<std::string> hosts_;                ///< of each process: its host's name
   std::vector<fabric::network_interface> links_;  ///< by which other nodes reach this process, side by side
   std::vector<bool> reading_;

@@ -29,9 +29,10 @@ struct algorithm_arguments {
   std::vector<int> order;                ///< of a ring; empty: by rank
   double transfer = 1;                   ///< of an operand, in any unit
   double compute = 1;                    ///< of a combine, in that unit
-  greedy_limits within;                  ///< of a greedy tree
-  std::vector<rank_costs> each;          ///< of every rank; empty: all arrive at 0 and cost transfer and compute
-  bool keep_order = false;               ///< combine in the order of the ranks, where `rank_order` says on_request
+  double latency = 0;            ///< by which an operand comes after its transfer has left the ports: greedy_tree
+  greedy_limits within;          ///< of a greedy tree
+  std::vector<rank_costs> each;  ///< of every rank; empty: all arrive at 0 and cost transfer and compute
+  bool keep_order = false;       ///< combine in the order of the ranks, where `rank_order` says on_request
 };
 
 /// Parameters of algorithm_arguments, as bits.
@@ -81,11 +82,12 @@ struct algorithm {
   std::string_view name;
   unsigned parameters;       ///< of `takes`
   std::string_view source;   ///< in the literature
-  std::string_view formula;  ///< what `cost` says, in words: p ranks, n bytes, s segments, α, β, γ
+  std::string_view formula;  ///< in words, where nothing overlaps: p ranks, n bytes, s segments, α, β, γ
   rank_order order;
   /// Seconds for a vector of so many bytes, by the formula: of all chunks together, in an all-to-all of one rank's
   /// input. By LogGP (Alexandrov and others 1995), too: of messages of a rank that follow one another the first takes
-  /// α, the others the gap; of those that cross, β is that of an exchange.
+  /// α, the others the gap or, where that is longer, their bytes; of those that cross, β is that of an exchange; and
+  /// processors combine meanwhile.
   double (*cost)(const algorithm_arguments& of, double bytes, const path_costs& each);
   /// Emits one rank's steps. Throws std::invalid_argument for arguments that make no sense.
   void (*emit)(const algorithm_arguments& of, sink& to);

@@ -26,6 +26,10 @@ struct greedy_limits {
 /// ceil((ranks - 2^(floor(log2 K) + 1)) / K)) (transfer + compute) (Proposition 8 and Corollary 11, corrected for K
 /// that are no power of two).
 ///
+/// Where an operand comes `latency` after its transfer has left both ports, a rank may receive the next one meanwhile:
+/// without computing this is the optimal broadcast of Karp, Sahay, Santos and Schauser 1993, backwards, with L + 2 o =
+/// transfer + latency and g = transfer. A transfer counts for a limit until the operand is there.
+///
 ///     0              8 ranks, transfer = compute: it ends after 5 of them (the binomial tree after 6)
 ///     |-- 1
 ///     |-- 2
@@ -34,7 +38,8 @@ struct greedy_limits {
 ///     `-- 5
 ///         |-- 6
 ///         `-- 7
-tree greedy_tree(int ranks, int root, double transfer, double compute, const greedy_limits& within = {});
+tree greedy_tree(int ranks, int root, double transfer, double compute, const greedy_limits& within = {},
+                 double latency = 0);
 
 struct timed_tree {
   tree of;
@@ -46,10 +51,11 @@ struct timed_tree {
 timed_tree greedy_schedule(int ranks, int root, double transfer, double compute, const greedy_limits& within = {});
 
 /// How long a reduction over the greedy tree takes, without limits, in the unit of the costs: the least t for which
-/// N(t) >= ranks, where N(t) = N(t - max(transfer, compute)) + N(t - transfer - compute) is the most ranks that can be
-/// reduced in t: the root's last child ends a transfer and a combine before, what it has received until then leaves its
-/// port and its processor free. Takes O(log^2 ranks). Throws std::invalid_argument for bad arguments.
-double greedy_length(int ranks, double transfer, double compute);
+/// N(t) >= ranks, where N(t) = N(t - max(transfer, compute)) + N(t - transfer - latency - compute) is the most ranks
+/// that can be reduced in t: the root's last child ends a transfer and a combine before, what it has received until
+/// then leaves its port and its processor free. Takes O(log^2 ranks), O(ranks) where latency is far
+/// longer than the others. Throws std::invalid_argument for bad arguments.
+double greedy_length(int ranks, double transfer, double compute, double latency = 0);
 
 /// The greedy tree for equal costs (Canon and Antoniu 2012, section 7.3). With F(k+2) ranks, a Fibonacci number, it is
 /// the Fibonacci tree of order k, one of order k - 1 that receives from one of order k - 2 (Definition 15), and a

@@ -6,8 +6,9 @@
 
 namespace weft::schedules {
 
-/// Seconds to start a transfer, for each of its bytes, and to combine each of them. By these three alone the formulas
-/// are those of the literature; what else can be measured of a machine refines them.
+/// Seconds to start a transfer, for each of its bytes, and to combine each of them: what the formulas of the literature
+/// have. What else can be measured of a machine refines them: LogGP's ports are busy with one of several messages for
+/// the gap or its bytes, whichever is longer, while processors combine.
 struct link_costs {
   /// Of a message that is still in the core's own caches when it is combined, or sent on.
   static constexpr double cached = 256 << 10;
@@ -18,7 +19,8 @@ struct link_costs {
   double alpha = 0;
   double beta = 0;
   double gamma = 0;
-  double gap = 0;        ///< to start a transfer right behind another one of the same rank, which need not wait for it
+  double gap = 0;  ///< between the begins of two transfers of a rank, of which the second need not wait for the first
+  double overhead = 0;   ///< of a rank's processor, for a message, at each end: part of alpha
   double exchange = 0;   ///< for each byte where a rank sends and receives as many at the same time
   double handshake = 0;  ///< to start a transfer of more than `eager` bytes, beside α and the gap
   double eager = std::numeric_limits<double>::infinity();
@@ -44,6 +46,7 @@ struct path_costs : link_costs {
   }
 
   link_costs near;
+  double sharing = 1;  ///< ranks that share a processor
 };
 
 }  // namespace weft::schedules

@@ -76,6 +76,7 @@ struct machine_costs {
   std::optional<board_costs> boards;                     ///< where a node's processes share memory
   double eager = 0;                                      ///< bytes of the longest message without handshake
   double at_once = 0;  ///< bytes of the longest vector whose messages need none between nodes
+  double sharing = 1;  ///< processes that share a CPU, where that are the most
 
   const std::optional<road_costs>& operator[](road which) const { return by_road[static_cast<std::size_t>(which)]; }
   std::optional<road_costs>& operator[](road which) { return by_road[static_cast<std::size_t>(which)]; }

@@ -32,11 +32,12 @@ prediction predict(const algorithm& how, const algorithm_arguments& of, std::siz
 double cost_from(const algorithm& pattern, const algorithm_arguments& of, std::size_t bytes, double seconds,
                  link_costs known, double link_costs::*unknown);
 
-/// What an operand of so many bytes costs, in whole thousandths of the greater of the two: for these a reduction's
-/// greedy tree is made. Alike where both cost nothing.
+/// What an operand of so many bytes costs, in whole thousandths of the greatest of the three: for these a reduction's
+/// greedy tree is made. A transfer and a combine alike where nothing costs anything.
 struct operand_costs {
-  double transfer = 1;
+  double transfer = 1;  ///< that the ports are busy
   double compute = 1;
+  double latency = 0;  ///< by which it comes later
   friend bool operator==(const operand_costs&, const operand_costs&) = default;
 };
 operand_costs operand_costs_of(double bytes, const path_costs& each);
