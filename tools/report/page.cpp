@@ -2,129 +2,23 @@
 #include "page.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <string_view>
+#include <weft/pages/chart.hpp>
+#include <weft/pages/page.hpp>
 
 namespace weft::tools {
 namespace {
 
 constexpr std::string_view begin_of_page = "<!DOCTYPE html>\n<!-- weft report -->\n";
-constexpr std::string_view head = R"page(<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<link rel="icon" href="data:,">
-<title>weft report</title>
-<style>
-:root { color-scheme: light dark; --ink: #1c2733; --soft: #6a7683; --line: #d4dae0; --back: #fff; --stripe: #f5f7f9;
-  --wait: #d9822b; --kernel: #4a9a6b; --call: #3b78b5; --outside: #b7c0c9; --late: #c2255c; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e3e9ef; --soft: #93a1af; --line: #33404c; --back: #14191f;
-  --stripe: #1a2129; --wait: #e6a45e; --kernel: #6cc08d; --call: #6ba8e5; --outside: #4a5764; --late: #ff6b9d; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--back); margin: 1.5rem auto;
-  max-width: 72rem; padding: 0 1rem; }
-h1 { font-size: 1.4rem; margin: 0 0 .2rem; }
-h2 { font-size: 1.1rem; margin: 1.8rem 0 .4rem; border-bottom: 1px solid var(--line); }
-p { margin: .3rem 0; }
-.facts, .note { color: var(--soft); }
-.warning { border-left: 4px solid var(--late); padding-left: .6rem; }
-table { border-collapse: collapse; margin: .5rem 0; font-variant-numeric: tabular-nums; }
-th, td { padding: .15rem .7rem; text-align: right; white-space: nowrap; }
-th { color: var(--soft); font-weight: 600; border-bottom: 1px solid var(--line); }
-td:first-child, th:first-child, td.text, th.text { text-align: left; }
-tbody tr:nth-child(even) { background: var(--stripe); }
-svg { display: block; max-width: 100%; margin: .5rem 0; }
-svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
-svg .axis { fill: var(--soft); }
-svg line { stroke: var(--line); }
+constexpr std::string_view style = R"page(
+:root { --wait: #d9822b; --kernel: #4a9a6b; --call: #3b78b5; --outside: #b7c0c9; }
+@media (prefers-color-scheme: dark) { :root { --wait: #e6a45e; --kernel: #6cc08d; --call: #6ba8e5; --outside: #4a5764; } }
 svg .now { stroke: var(--late); stroke-width: 1.5; }
 .wait { fill: var(--wait); } .kernel { fill: var(--kernel); } .call { fill: var(--call); } .outside { fill: var(--outside); }
 .late { fill: var(--late); }
 .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em; }
-polyline { fill: none; stroke-width: 2; }
-</style>
 )page";
-/// Of curves, told apart by people who do not see all colours, too.
-constexpr std::array<const char*, 6> colours{"#3b78b5", "#d9822b", "#4a9a6b", "#c2255c", "#8a63b8", "#7a6a53"};
-constexpr std::array<const char*, 4> dashes{"", "7 3", "2 3", "9 3 2 3"};
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char letter : text) switch (letter) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += letter;
-    }
-  return safe;
-}
-
-template <class... Values>
-std::string format(const char* how, Values... values) {
-  std::array<char, 1024> text{};
-  std::snprintf(text.data(), text.size(), how, values...);
-  return text.data();
-}
-
-/// With a unit that leaves few digits.
-std::string time_text(double microseconds) {
-  const double size = std::abs(microseconds);
-  if (size >= 1e6) return format("%.3g s", microseconds / 1e6);
-  if (size >= 1e3) return format("%.3g ms", microseconds / 1e3);
-  return format("%.3g µs", microseconds);
-}
-
-std::string bytes_text(std::uint64_t bytes) {
-  for (const auto& [shift, unit] : {std::pair(30, "GiB"), std::pair(20, "MiB"), std::pair(10, "KiB")})
-    if (bytes >> shift != 0 && bytes % (std::uint64_t{1} << shift) == 0)
-      return std::to_string(bytes >> shift) + " " + unit;
-  return std::to_string(bytes) + " B";
-}
-
-class table {
- public:
-  table(const char* id, std::initializer_list<const char*> columns) {
-    text_ = format("<table id=\"%s\"><thead><tr>", id);
-    for (const char* const each : columns) text_ += std::string("<th>") + each + "</th>";
-    text_ += "</tr></thead><tbody>\n";
-  }
-  table& row() {
-    text_ += open_ ? "</tr>\n<tr>" : "<tr>";
-    open_ = true;
-    return *this;
-  }
-  table& words(const std::string& text) {
-    text_ += "<td class=\"text\">" + escaped(text) + "</td>";
-    return *this;
-  }
-  table& number(double value, const std::string& text) {
-    text_ += format("<td data-value=\"%.17g\">", value) + text + "</td>";
-    return *this;
-  }
-  table& time(double microseconds) { return number(microseconds, time_text(microseconds)); }
-  table& count(std::uint64_t value) { return number(static_cast<double>(value), std::to_string(value)); }
-  table& share(double part, double whole) {
-    const double percent = whole > 0 ? 100 * part / whole : 0;
-    return number(percent, format("%.1f %%", percent));
-  }
-  std::string end() { return text_ + (open_ ? "</tr>\n" : "") + "</tbody></table>\n"; }
-
- private:
-  std::string text_;
-  bool open_ = false;
-};
-
-std::string section(const char* title) { return std::string("<h2>") + title + "</h2>\n"; }
 
 std::string key(std::initializer_list<std::pair<const char*, const char*>> colours_of) {
   std::string text = "<p class=\"note\">";
@@ -153,7 +47,7 @@ std::string bars_of_ranks(const std::vector<rank_total>& ranks) {
       const double w = longest > 0 ? std::max(time, 0.0) / longest * width : 0;
       text += format(
           "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.0f\"><title>rank %d: %s</title></rect>",
-          kind, x, y, w, row - 4, each.rank, time_text(time).c_str());
+          kind, x, y, w, row - 4, each.rank, short_time(time).c_str());
       x += w;
     };
     bar("outside", each.outside());
@@ -187,14 +81,14 @@ std::string lanes_of(const collective_instance& of, const std::vector<path_part>
     text += format(
         "<text class=\"axis\" x=\"%.1f\" y=\"11\" text-anchor=\"middle\">%s</text><line x1=\"%.1f\" x2=\"%.1f\" "
         "y1=\"14\" y2=\"%.1f\"/>\n",
-        left + width * i / 4, time_text(length * i / 4).c_str(), left + width * i / 4, left + width * i / 4, height);
+        left + width * i / 4, short_time(length * i / 4).c_str(), left + width * i / 4, left + width * i / 4, height);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const double y = top + row * static_cast<double>(i);
     text += format(
         "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">rank %d</text><rect class=\"call\" x=\"%.2f\" y=\"%.1f\" "
         "width=\"%.2f\" height=\"%.0f\"><title>rank %d: %s</title></rect>\n",
         left - 6, y + 12, parts[i].rank, x(parts[i].begin), y, std::max(x(parts[i].end) - x(parts[i].begin), 1.0),
-        row - 4, parts[i].rank, time_text(parts[i].end - parts[i].begin).c_str());
+        row - 4, parts[i].rank, short_time(parts[i].end - parts[i].begin).c_str());
     for (const path_part& each : path)
       if (each.rank == parts[i].rank && each.end > each.begin)
         text += format("<rect class=\"late\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"4\"/>\n", x(each.begin),
@@ -226,7 +120,8 @@ std::string tables_of_time(const trace_summary& of) {
   for (const rank_total& each : of.by_rank) all += each.span;
   std::string text = section("Where the time went");
   text += bars_of_ranks(of.by_rank);
-  table ranks("by-rank", {"rank", "time", "in calls", "of that waiting", "kernels", "outside of calls", "outside"});
+  page_table ranks("by-rank",
+                   {"rank", "time", "in calls", "of that waiting", "kernels", "outside of calls", "outside"});
   for (const rank_total& each : of.by_rank)
     ranks.row()
         .count(static_cast<std::uint64_t>(each.rank))
@@ -237,7 +132,7 @@ std::string tables_of_time(const trace_summary& of) {
         .time(each.outside())
         .share(each.outside(), each.span);
   text += ranks.end();
-  table calls("by-call", {"call", "calls", "time of all ranks", "share", "of that waiting", "mean"});
+  page_table calls("by-call", {"call", "calls", "time of all ranks", "share", "of that waiting", "mean"});
   for (const call_total& each : of.by_call)
     calls.row()
         .words(each.name)
@@ -255,7 +150,7 @@ std::string late_arrivals(const trace_summary& of) {
       "<p class=\"note\">Of <span id=\"collectives\" data-value=\"%llu\">%llu</span> collectives: who came last, by "
       "more than the hosts' clocks may be off, and how long the others waited for that, all together.</p>\n",
       static_cast<unsigned long long>(of.collectives), static_cast<unsigned long long>(of.collectives));
-  table late("late", {"rank", "times last", "share", "the others waited"});
+  page_table late("late", {"rank", "times last", "share", "the others waited"});
   std::vector<lateness> sorted = of.late;
   std::ranges::sort(sorted, std::greater<>(), &lateness::others_waited);
   for (const lateness& each : sorted)
@@ -270,12 +165,12 @@ std::string late_arrivals(const trace_summary& of) {
 std::string slow_calls(const trace_summary& of) {
   if (of.slowest.empty()) return "";
   std::string text = section("The slowest collectives");
-  table slow("slowest",
-             {"call", "bytes", "algorithm", "first came", "took", "of that until the last came", "who came last"});
+  page_table slow("slowest",
+                  {"call", "bytes", "algorithm", "first came", "took", "of that until the last came", "who came last"});
   for (const collective_instance& each : of.slowest)
     slow.row()
         .words(instance_name(each))
-        .number(static_cast<double>(each.bytes), bytes_text(each.bytes))
+        .number(static_cast<double>(each.bytes), short_size(each.bytes))
         .words(each.algorithm)
         .time(each.begin())
         .time(each.end() - each.begin())
@@ -284,7 +179,7 @@ std::string slow_calls(const trace_summary& of) {
   text += slow.end();
   text += "<p>What the end of <b>" + escaped(instance_name(of.slowest.front())) + "</b> hangs from:</p>\n";
   text += lanes_of(of.slowest.front(), of.path);
-  table path("path", {"what", "rank", "from", "for"});
+  page_table path("path", {"what", "rank", "from", "for"});
   for (const path_part& each : of.path)
     path.row()
         .words(each.kind == path_part::what::arrives ? "comes, after all that it waits for"
@@ -300,12 +195,12 @@ std::string predicted_beside_measured(const trace_summary& of) {
   if (of.predictions.empty()) return "";
   std::string text = section("Predicted beside measured");
   text += "<p class=\"note\">Medians; a call is measured from when the last rank came.</p>\n";
-  table all("predictions",
-            {"call", "bytes", "algorithm", "road", "calls", "predicted", "measured", "measured over predicted"});
+  page_table all("predictions",
+                 {"call", "bytes", "algorithm", "road", "calls", "predicted", "measured", "measured over predicted"});
   for (const prediction& each : of.predictions)
     all.row()
         .words(each.name)
-        .number(static_cast<double>(each.bytes), bytes_text(each.bytes))
+        .number(static_cast<double>(each.bytes), short_size(each.bytes))
         .words(each.algorithm)
         .words(each.road)
         .count(each.times)
@@ -327,73 +222,27 @@ std::string trace_part(const reported_trace& of) {
                      format("%d ranks in %d processes on ", trace.ranks, trace.processes) + escaped(hosts) +
                      ", begun " + escaped(trace.begun) + "; job " + escaped(trace.job) + ", weft " +
                      escaped(trace.version) + ", " + escaped(of.file) +
-                     (error > 0 ? "; clocks are off by at most " + time_text(error) : "") + "</p>\n";
+                     (error > 0 ? "; clocks are off by at most " + short_time(error) : "") + "</p>\n";
   return text + warnings_of(trace) + tables_of_time(of.summary) + late_arrivals(of.summary) + slow_calls(of.summary) +
          predicted_beside_measured(of.summary);
 }
 
-/// Curves over log axes.
-class plot {
- public:
-  explicit plot(const bench_sweep& of) : of_(of) {
-    for (const bench_curve& curve : of.curves)
-      for (const auto& p : curve.points) {
-        const double bytes = log_bytes(p), time = log_time(p);
-        low_x_ = std::min(low_x_, bytes);
-        high_x_ = std::max(high_x_, bytes);
-        low_y_ = std::min(low_y_, std::floor(time));
-        high_y_ = std::max(high_y_, std::ceil(time));
-      }
-    if (high_x_ <= low_x_) high_x_ = low_x_ + 1;
-    if (high_y_ <= low_y_) high_y_ = low_y_ + 1;
+line_chart chart_of(const bench_sweep& of) {
+  line_chart chart{of.collective + " by size",
+                   {"vector", scale::binary, [](double bytes) { return short_size(std::llround(bytes)); }},
+                   {"median time", scale::decimal, short_time},
+                   {}};
+  for (const bench_curve& curve : of.curves) {
+    chart.lines.push_back({curve.label, {}});
+    for (const auto& p : curve.points)
+      chart.lines.back().points.emplace_back(std::max(static_cast<double>(p.bytes), 1.0), std::max(p.median, 1e-3));
   }
-
-  std::string text() const {
-    std::string svg = format("<svg viewBox=\"0 0 960 %.0f\" width=\"960\" role=\"img\" aria-label=\"%s by size\">\n",
-                             bottom + 34, escaped(of_.collective).c_str());
-    for (double e = low_y_; e <= high_y_; ++e)
-      svg += format(
-          "<line x1=\"%.0f\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\"/><text class=\"axis\" x=\"%.0f\" y=\"%.1f\" "
-          "text-anchor=\"end\">%s</text>\n",
-          left, right, y(e), y(e), left - 6, y(e) + 4, time_text(std::pow(10, e)).c_str());
-    for (double b = std::ceil(low_x_); b <= high_x_; b += high_x_ - low_x_ > 12 ? 3 : 1)
-      svg += format(
-          "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.0f\" y2=\"%.0f\"/><text class=\"axis\" x=\"%.1f\" y=\"%.0f\" "
-          "text-anchor=\"middle\">%s</text>\n",
-          x(b), x(b), top, bottom, x(b), bottom + 18, bytes_text(std::uint64_t{1} << static_cast<int>(b)).c_str());
-    for (std::size_t i = 0; i < of_.curves.size(); ++i) svg += curve(of_.curves[i], i);
-    return svg + "</svg>\n";
-  }
-
- private:
-  static constexpr double left = 70, right = 760, top = 10, bottom = 360;
-
-  static double log_bytes(const bench_curve::point& of) {
-    return std::log2(std::max(static_cast<double>(of.bytes), 1.0));
-  }
-  static double log_time(const bench_curve::point& of) { return std::log10(std::max(of.median, 1e-3)); }
-  double x(double at) const { return left + (at - low_x_) / (high_x_ - low_x_) * (right - left); }
-  double y(double at) const { return bottom - (at - low_y_) / (high_y_ - low_y_) * (bottom - top); }
-
-  std::string curve(const bench_curve& of, std::size_t number) const {
-    const char* const colour = colours[number % colours.size()];
-    std::string line = "<polyline points=\"";
-    for (const auto& p : of.points) line += format("%.1f,%.1f ", x(log_bytes(p)), y(log_time(p)));
-    line +=
-        format("\" stroke=\"%s\" stroke-dasharray=\"%s\"/>\n", colour, dashes[number / colours.size() % dashes.size()]);
-    const double beside = top + 14 + 20 * static_cast<double>(number);
-    line += format("<line x1=\"%.0f\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\" style=\"stroke:%s;stroke-width:3\"/>",
-                   right + 14, right + 34, beside, beside, colour);
-    return line + format("<text x=\"%.0f\" y=\"%.1f\">", right + 40, beside + 4) + escaped(of.label) + "</text>\n";
-  }
-
-  const bench_sweep& of_;
-  double low_x_ = 64, high_x_ = 0, low_y_ = 12, high_y_ = -3;
-};
+  return chart;
+}
 
 std::string sweep_part(const bench_sweep& of, std::size_t number) {
-  std::string text = section((of.collective + " between " + std::to_string(of.ranks) + " ranks").c_str());
-  text += plot(of).text();
+  std::string text = section(of.collective + " between " + std::to_string(of.ranks) + " ranks");
+  text += to_svg(chart_of(of));
   std::vector<std::uint64_t> sizes;
   for (const bench_curve& curve : of.curves)
     for (const auto& p : curve.points) sizes.push_back(p.bytes);
@@ -404,12 +253,12 @@ std::string sweep_part(const bench_sweep& of, std::size_t number) {
   text += "</tr></thead><tbody>\n";
   for (const std::uint64_t bytes : sizes) {
     text +=
-        format("<tr><td data-value=\"%llu\">", static_cast<unsigned long long>(bytes)) + bytes_text(bytes) + "</td>";
+        format("<tr><td data-value=\"%llu\">", static_cast<unsigned long long>(bytes)) + short_size(bytes) + "</td>";
     for (const bench_curve& curve : of.curves) {
       const auto found = std::ranges::find(curve.points, bytes, &bench_curve::point::bytes);
       text += found == curve.points.end()
                   ? "<td></td>"
-                  : format("<td data-value=\"%.17g\">", found->median) + time_text(found->median) + "</td>";
+                  : format("<td data-value=\"%.17g\">", found->median) + short_time(found->median) + "</td>";
     }
     text += "</tr>\n";
   }
@@ -419,7 +268,7 @@ std::string sweep_part(const bench_sweep& of, std::size_t number) {
 }  // namespace
 
 std::string report_page(const std::vector<reported_trace>& traces, const std::vector<bench_sweep>& sweeps) {
-  std::string text = std::string(begin_of_page) + std::string(head);
+  std::string text = std::string(begin_of_page) + page_head("weft report", style);
   for (const reported_trace& each : traces) text += trace_part(each);
   for (std::size_t i = 0; i < sweeps.size(); ++i) text += sweep_part(sweeps[i], i);
   return text + "</html>\n";
