@@ -11,6 +11,7 @@
 #include <weft/algorithms/vector_size.hpp>
 #include <weft/command_line/command_line.hpp>
 #include <weft/command_line/subcommands.hpp>
+#include <weft/sim/workload.hpp>
 #include <weft/simulator/goal.hpp>
 #include <weft/simulator/loggopsim.hpp>
 #include <weft/simulator/timeline.hpp>
@@ -18,7 +19,6 @@
 
 #include "report.hpp"
 #include "tuning.hpp"
-#include "workload.hpp"
 
 namespace weft::tools {
 namespace {

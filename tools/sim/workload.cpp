@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload.hpp"
-
 #include <algorithm>
 #include <weft/algorithms/named_algorithm.hpp>
+#include <weft/sim/workload.hpp>
 
 namespace weft::tools {
 namespace {
