@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   weft::tools::add_report(app, status);
   weft::tools::add_plan(app, status);
   weft::tools::add_sim(app);
+  weft::tools::add_papers(app);
   weft::tools::add_noise(app);
   weft::tools::add_tune(app, status);
   weft::tools::add_doctor(app, status);

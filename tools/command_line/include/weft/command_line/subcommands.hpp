@@ -15,6 +15,7 @@ void add_run(CLI::App& weft, int& status);
 void add_agent(CLI::App& weft, int& status);
 void add_bench(CLI::App& weft, int& status);
 void add_info(CLI::App& weft, int& status);
+void add_papers(CLI::App& weft);
 void add_plan(CLI::App& weft, int& status);
 void add_ps(CLI::App& weft);
 void add_report(CLI::App& weft, int& status);
