@@ -137,23 +137,6 @@ double connected(const arguments& of) {
   return std::min<double>(of.connections, least);
 }
 
-/// log2 p messages, the first of half of the vector, each half as long as the one before. Where an odd number of ranks
-/// parts, one of them gets `more` from the rank that has no partner.
-template <class Message, class More>
-double by_halves(double members, double bytes, Message&& message, More&& more) {
-  double cost = 0;
-  for (double left = members; left > 1; left = std::ceil(left / 2)) {
-    const double half = bytes * std::floor(left / 2) / members;
-    cost += message(half);
-    if (std::fmod(left, 2) == 1) cost += more(half);
-  }
-  return cost;
-}
-
-}  // namespace
-
-namespace {
-
 hop hop_of(const arguments& of, double bytes, const link_costs& each, hop::ways goes = hop::ways::one) {
   return {each, bytes / of.by.segments, goes};
 }
@@ -243,19 +226,6 @@ std::pair<double, double> spread(int members, double block, const link_costs& ea
 }
 double spread_cost(const arguments& of, double bytes, const path_costs& each) {
   return spread(of.ranks, bytes / p(of), each).first;
-}
-double halving_cost(const arguments& of, double bytes, const path_costs& each) {
-  const double segments = of.by.segments;
-  return by_halves(
-      p(of), bytes,
-      [&](double half) {
-        return exchanged(each, half / segments) + (segments - 1) * exchanged_behind(each, half / segments);
-      },
-      [&](double half) { return (each.exchange + each.gamma) * half; });
-}
-double bruck_allgather_cost(const arguments& of, double bytes, const path_costs& each) {
-  return by_halves(
-      p(of), bytes, [&](double half) { return exchanged(each, half); }, [](double) { return 0.0; });
 }
 /// Either one segment on its way, behind which the last follow, or all of a rank's messages.
 double ring_cost(const arguments& of, double bytes, const path_costs& each) {

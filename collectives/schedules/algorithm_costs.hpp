@@ -40,7 +40,6 @@ double two_tree_cost(const algorithm_arguments& of, double bytes, const path_cos
 double spread_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 /// The same exchanged, by recursive halving or doubling.
 double halving_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
-double bruck_allgather_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double ring_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 /// The root's messages one after another.
 double linear_cost(const algorithm_arguments& of, double bytes, const path_costs& each);

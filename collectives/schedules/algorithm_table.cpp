@@ -131,7 +131,7 @@ const algorithm table[] = {
        van_de_geijn_broadcast(of.ranks, of.root, of.rank, gather_by::ring, of.by, to);
      }},
     {collective::broadcast, "scatter-doubling", takes::root | piped_shares, thakur,
-     "2 ceil(log2 p) α + 2 (p - 1)/p n β, more where p is no power of two", rank_order::kept,
+     "2 ceil(log2 p) α + 2 (p - 1)/p n β", rank_order::kept,
      [](const arguments& of, double bytes, const path_costs& each) {
        return spread_cost(of, bytes, copying(each)) + halving_cost(of, bytes, copying(each));
      },
@@ -173,8 +173,8 @@ const algorithm table[] = {
        return ring_cost(of, bytes, each) + ring_cost(of, bytes, copying(each));
      },
      [](const arguments& of, sink& to) { ring_allreduce(ring_of(of), of.rank, to); }},
-    {collective::allreduce, "butterfly", piped_shares, "Rabenseifner 2004",
-     "2 ceil(log2 p) α + 2 (p - 1)/p n β + (p - 1)/p n γ, more where p is no power of two", rank_order::not_kept,
+    {collective::allreduce, "butterfly", piped_shares, "Rabenseifner 2004, Träff 2024",
+     "2 ceil(log2 p) α + 2 (p - 1)/p n β + (p - 1)/p n γ", rank_order::not_kept,
      [](const arguments& of, double bytes, const path_costs& each) {
        return halving_cost(of, bytes, each) + halving_cost(of, bytes, copying(each));
      },
@@ -236,8 +236,8 @@ const algorithm table[] = {
        return binomial_cost(of, bytes, each) + spread_cost(of, bytes, copying(each));
      },
      [](const arguments& of, sink& to) { mst_reduce_scatter(of.ranks, of.rank, of.by, to); }},
-    {collective::reduce_scatter, "recursive-halving", piped_shares, thakur,
-     "ceil(log2 p) α + (p - 1)/p n (β + γ), more where p is no power of two", rank_order::not_kept, halving_cost,
+    {collective::reduce_scatter, "recursive-halving", piped_shares, "Träff 2024",
+     "ceil(log2 p) α + (p - 1)/p n (β + γ)", rank_order::not_kept, halving_cost,
      [](const arguments& of, sink& to) { recursive_halving_reduce_scatter(of.ranks, of.rank, of.by, to); }},
     {collective::reduce_scatter, "reading", piped_shares | takes::nodes, chakraborty,
      "2 α' + m n/p (q - 1) (β' + γ) of a node, (m - 1) (α + n/p β + n/p γ) between m nodes of q ranks",
@@ -256,11 +256,8 @@ const algorithm table[] = {
 
     {collective::allgather, "ring", piped_shares | takes::order, patarasuk, "(p - 1) (α + n/p β)", rank_order::kept,
      copied<ring_cost>, [](const arguments& of, sink& to) { ring_allgather(ring_of(of), of.rank, to); }},
-    {collective::allgather, "bruck", 0, bruck, "ceil(log2 p) α + (p - 1)/p n β", rank_order::kept,
-     copied<bruck_allgather_cost>, [](const arguments& of, sink& to) { bruck_allgather(of.ranks, of.rank, to); }},
-    {collective::allgather, "recursive-doubling", piped_shares, thakur,
-     "ceil(log2 p) α + (p - 1)/p n β, more where p is no power of two", rank_order::kept, copied<halving_cost>,
-     [](const arguments& of, sink& to) { recursive_doubling_allgather(of.ranks, of.rank, of.by, to); }},
+    {collective::allgather, "bruck", piped_shares, bruck, "ceil(log2 p) α + (p - 1)/p n β", rank_order::kept,
+     copied<halving_cost>, [](const arguments& of, sink& to) { bruck_allgather(of.ranks, of.rank, of.by, to); }},
     {collective::allgather, "reading", takes::window | takes::nodes, chakraborty,
      "2 α' + (q - 1)/p n β' of a node, (p - q) (α + n/p β) between nodes of q ranks", rank_order::kept,
      copied<reading_exchange_cost>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recursive halving and doubling.
+// Recursive halving and doubling among any number of ranks.
 #include <algorithm>
 
 #include "phases.hpp"
@@ -7,58 +7,119 @@
 namespace weft::schedules {
 namespace {
 
-/// One halving of a row of members, as one of them sees it. Places are those of the party.
-struct halving {
-  int first, end;               ///< the half that it is in
-  int other_first, other_end;   ///< the other half
-  int gives_to;                 ///< its partner in the other half
-  std::vector<int> takes_from;  ///< who gives to it: its partner, and perhaps the one without; or nobody
+/// Blocks in a row, but that block 0 follows the last one: at most two ranges.
+using row_around = std::vector<block_range>;
+
+/// The blocks of the members from place + first to before place + end, around.
+row_around row_of(const division& parts, int place, int first, int end) {
+  const int members = parts.members();
+  int low = place + first, high = place + end;
+  if (low >= members) {
+    low -= members;
+    high -= members;
+  }
+  row_around row;
+  for (const block_range range : {parts.of(low, std::min(high, members)), parts.of(0, std::max(high - members, 0))})
+    if (range.count > 0) row.push_back(range);
+  return row;
+}
+
+std::uint32_t blocks_of(const row_around& row) {
+  std::uint32_t count = 0;
+  for (const block_range range : row) count += range.count;
+  return count;
+}
+
+/// The blocks at the positions from first to before end.
+row_around part_of(const row_around& row, std::uint32_t first, std::uint32_t end) {
+  row_around part;
+  std::uint32_t at = 0;
+  for (const block_range range : row) {
+    const std::uint32_t low = std::max(first, at), high = std::min(end, at + range.count);
+    if (low < high) part.push_back({range.first + low - at, high - low});
+    at += range.count;
+  }
+  return part;
+}
+
+/// Pieces of about so many blocks, and as long as one another. None is half as long again.
+std::vector<row_around> pieces_around(const row_around& row, std::uint32_t about) {
+  const std::uint32_t blocks = blocks_of(row);
+  std::vector<row_around> pieces;
+  if (blocks == 0) return pieces;
+  const std::uint32_t count = std::max(1u, (2 * blocks + about) / (2 * about)), each = piece_blocks(blocks, count);
+  for (std::uint32_t at = 0; at < blocks; at += each) pieces.push_back(part_of(row, at, std::min(at + each, blocks)));
+  return pieces;
+}
+
+/// The most blocks that a member sends at a time.
+std::uint32_t most_sent(const division& parts) {
+  const int members = parts.members();
+  std::uint32_t most = 0;
+  for (int place = 0; place < members; ++place) most = std::max(most, blocks_of(row_of(parts, place, 0, members / 2)));
+  return most;
+}
+
+/// So many that the longest messages have `segments`.
+std::uint32_t blocks_of_piece(const division& parts, std::uint32_t segments) {
+  return std::max(1u, piece_blocks(most_sent(parts), segments));
+}
+
+/// How a member sees one halving: of the row of so many members, from itself on, whose blocks it has, it keeps the
+/// first `kept`, gives the rest to `to`, and gets as many, to add to its first ones, from `from`.
+struct halving_round {
+  halving_round(const party& among, int row, int half)
+      : kept(half),
+        given(row),
+        added(row - half),
+        to((among.place + half) % among.size()),
+        from((among.place + among.size() - half) % among.size()) {}
+
+  int kept, given, added, to, from;
 };
 
-std::vector<halving> halvings(int members, int place, int most = all_rounds) {
-  std::vector<halving> all;
-  int low = 0, high = members;
-  for (int i = 0; i < most && high - low > 1; ++i) {
-    const int middle = low + (high - low + 1) / 2;
-    const int left = middle - low, right = high - middle;
-    const bool in_left = place < middle;
-    const int index = place - (in_left ? low : middle);
-    const bool odd_one = in_left && index >= right;
-    halving round{low, middle, middle, high, odd_one ? high - 1 : middle + index, {}};
-    if (!in_left) round = {middle, high, low, middle, low + index, {}};
-    if (!odd_one) round.takes_from.push_back(round.gives_to);
-    if (!in_left && left > right && place == high - 1) round.takes_from.push_back(middle - 1);
-    (in_left ? high : low) = middle;
-    all.push_back(std::move(round));
-  }
+std::vector<halving_round> halvings(const party& among) {
+  std::vector<halving_round> all;
+  for (int row = among.size(); row > 1; row = all.back().kept) all.emplace_back(among, row, row - row / 2);
   return all;
 }
 
 }  // namespace
 
-void reduce_scatter_by_halving(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments,
-                               int rounds) {
-  for (const halving& round : halvings(among.size(), among.place, rounds)) {
-    const block_range kept = parts.of(round.first, round.end);
-    incoming_operands operands(emit, kept);
-    for (const block_range piece : pieces_of(kept, segments))
-      for (const int from : round.takes_from) operands.add(among.rank(from), piece, from < among.place);
+std::uint32_t halving_slots(std::uint32_t window) { return window + 2; }
+
+std::uint32_t halving_slot_blocks(const division& parts, std::uint32_t segments) {
+  const std::uint32_t most = most_sent(parts), each = blocks_of_piece(parts, segments);
+  return std::min(most, each + piece_blocks(each, 2));
+}
+
+void reduce_scatter_by_halving(memory_emitter& emit, const party& among, const division& parts,
+                               std::uint32_t segments) {
+  const std::uint32_t about = blocks_of_piece(parts, segments);
+  for (const halving_round& round : halvings(among)) {
+    // The far end first: it is what goes on in the next round.
+    auto incoming = pieces_around(row_of(parts, among.place, 0, round.added), about),
+         outgoing = pieces_around(row_of(parts, among.place, round.kept, round.given), about);
+    std::reverse(incoming.begin(), incoming.end());
+    std::reverse(outgoing.begin(), outgoing.end());
+    incoming_operands operands(emit, row_of(parts, among.place, 0, round.added));
+    for (const row_around& piece : incoming) operands.add(among.rank(round.from), piece, round.from < among.place);
     operands.post();
-    for (const block_range piece : pieces_of(parts.of(round.other_first, round.other_end), segments))
-      emit.send_value(among.rank(round.gives_to), piece);
+    for (const row_around& piece : outgoing) emit.send_values(among.rank(round.to), piece);
     operands.combine_all();
   }
 }
 
 void allgather_by_doubling(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments) {
-  const auto rounds = halvings(among.size(), among.place);
+  const std::uint32_t about = blocks_of_piece(parts, segments);
+  const auto rounds = halvings(among);
   for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
-    const auto incoming = pieces_of(parts.of(round->other_first, round->other_end), segments);
+    const auto incoming = pieces_around(row_of(parts, among.place, round->kept, round->given), about);
     const std::size_t at_once = std::min<std::size_t>(incoming.size(), emit.window());
-    const auto receive = [&](std::size_t i) { emit.receive_value(among.rank(round->gives_to), incoming[i]); };
+    const auto receive = [&](std::size_t i) { emit.receive_values(among.rank(round->to), incoming[i]); };
     for (std::size_t i = 0; i < at_once; ++i) receive(i);
-    for (const block_range piece : pieces_of(parts.of(round->first, round->end), segments))
-      for (const int to : round->takes_from) emit.send_value(among.rank(to), piece);
+    for (const row_around& piece : pieces_around(row_of(parts, among.place, 0, round->added), about))
+      emit.send_values(among.rank(round->from), piece);
     // Behind the sends: what waits for earlier receives must not keep the partner from receiving.
     for (std::size_t i = at_once; i < incoming.size(); ++i) receive(i);
   }

@@ -116,7 +116,7 @@ void two_tier_allreduce(const std::vector<std::vector<int>>& clusters, int rank,
   const grouped_rank at(clusters, rank);
   const auto chunks = static_cast<std::uint32_t>(at.largest_group());
   const block_range vector{0, chunks * by.segments};
-  const std::uint32_t slots = std::max(by.window, doubling_slots(at.groups()));
+  const std::uint32_t slots = std::max(halving_slots(by.window), doubling_slots(at.groups()));
   memory_emitter emit(to, {chunks, by.segments, vector, vector, slots, vector.count}, by.window);
   const party& within = at.within();
   const division parts = balanced_division(within.size(), chunks, by.segments);
@@ -138,8 +138,8 @@ void modified_rabenseifner_allreduce(const std::vector<std::vector<int>>& cluste
   const party& within = at.within();
   const division parts = over.parts(within.size(), by.segments);
   const block_range vector = parts.all();
-  const std::uint32_t slots = std::max(by.window, doubling_slots(at.groups()));
-  const std::uint32_t slot_blocks = std::max(by.segments, piece_blocks(vector.count, by.segments));
+  const std::uint32_t slots = std::max(halving_slots(by.window), doubling_slots(at.groups()));
+  const std::uint32_t slot_blocks = std::max(by.segments, halving_slot_blocks(parts, by.segments));
   memory_emitter emit(to, {over.chunks(), by.segments, vector, vector, slots, slot_blocks}, by.window);
   reduce_scatter_by_halving(emit, within, parts, by.segments);
   if (const int chunk = over.chunk_of(at.place(), within.size()); chunk != -1)

@@ -105,6 +105,19 @@ void memory_emitter::receive_value(int peer, block_range blocks) {
   receive_directly(peer, {&target, 1});
 }
 
+void memory_emitter::send_values(int peer, std::span<const block_range> ranges) {
+  std::vector<segment> parts;
+  for (const block_range range : ranges)
+    for (const segment& part : value(range)) parts.push_back(part);
+  if (!parts.empty()) send(peer, parts);
+}
+
+void memory_emitter::receive_values(int peer, std::span<const block_range> ranges) {
+  std::vector<segment> parts;
+  for (const block_range range : ranges) parts.push_back(home(range));
+  if (!parts.empty()) receive_directly(peer, parts);
+}
+
 void memory_emitter::receive_directly(int peer, std::span<const segment> parts) {
   step_index& earlier = direct_[next_direct_++ % direct_.size()];
   earlier = receive(peer, parts, earlier);
@@ -146,28 +159,51 @@ segment memory_emitter::slot(block_range blocks) {
   return in_scratch(first_slot_ + next_slot_++ % slot_count_, blocks);
 }
 
+incoming_operands::incoming_operands(memory_emitter& emit, std::span<const block_range> ranges)
+    : emit_(emit),
+      home_(std::ranges::all_of(ranges, [&](block_range range) { return emit.cut().output.holds(range); })
+                ? buffer::output
+                : buffer::work) {}
+
+void incoming_operands::add(int peer, std::span<const block_range> ranges, bool first) {
+  const std::size_t begin = parts_.size();
+  for (const block_range range : ranges) parts_.push_back(in_scratch(0, range));
+  all_.push_back({peer, first, begin, parts_.size()});
+}
+
 void incoming_operands::post_next() {
-  operand& next = all_[posted_++];
-  next.in = emit_.slot(next.blocks);
-  emit_.receive(next.peer, {&next.in, 1});
+  const operand& next = all_[posted_++];
+  for (segment& part : parts_of(next)) part = emit_.slot(part.elements);
+  emit_.receive(next.peer, parts_of(next));
 }
 
 void incoming_operands::post() {
   while (posted_ < std::min<std::size_t>(all_.size(), emit_.window())) post_next();
 }
 
+void incoming_operands::combine(const operand& one, const segment& received, const segment& own, const segment& sum) {
+  if (one.first)
+    emit_.combine(received, own, sum);
+  else
+    emit_.combine(own, received, sum);
+}
+
+void incoming_operands::post_another() {
+  if (posted_ < all_.size()) post_next();
+}
+
 void incoming_operands::combine_next() {
-  const block_range blocks = all_[combined_].blocks;
-  combine_next(emit_.only_value(blocks), {me, home_, 0, blocks});
+  const operand& next = all_[combined_++];
+  const auto parts = parts_of(next);
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part)
+    combine(next, *part, emit_.only_value(part->elements), {me, home_, 0, part->elements});
+  post_another();
 }
 
 void incoming_operands::combine_next(const segment& own, const segment& sum) {
   const operand& next = all_[combined_++];
-  if (next.first)
-    emit_.combine(next.in, own, sum);
-  else
-    emit_.combine(own, next.in, sum);
-  if (posted_ < all_.size()) post_next();
+  combine(next, parts_of(next).front(), own, sum);
+  post_another();
 }
 
 void incoming_operands::combine_all() {

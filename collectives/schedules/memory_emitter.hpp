@@ -40,6 +40,9 @@ class memory_emitter {
   void send_value(int peer, block_range blocks);
   /// Receives the value of `blocks` where it belongs, at most `window` such receives at a time.
   void receive_value(int peer, block_range blocks);
+  /// The same of several ranges, as one message.
+  void send_values(int peer, std::span<const block_range> ranges);
+  void receive_values(int peer, std::span<const block_range> ranges);
   /// Receives into parts named, counted to the same window.
   void receive_directly(int peer, std::span<const segment> parts);
   /// Makes the output hold the value of `blocks`.
@@ -80,30 +83,36 @@ class memory_emitter {
 /// Operands on their way from other ranks: at most `window` at a time, combined in the order in which they were added.
 class incoming_operands {
  public:
-  /// Operands for `blocks` or parts of them, whose values all lie in one memory, and then all in another.
-  incoming_operands(memory_emitter& emit, block_range blocks) : emit_(emit), home_(emit.home(blocks).in) {}
+  /// Operands for `blocks` or parts of them, whose sums all lie in one memory.
+  incoming_operands(memory_emitter& emit, block_range blocks) : incoming_operands(emit, {&blocks, 1}) {}
+  incoming_operands(memory_emitter& emit, std::span<const block_range> ranges);
   /// `first`: it goes before this rank's value, else behind it.
-  void add(int peer, block_range blocks, bool first) { all_.push_back({peer, blocks, first, {}}); }
+  void add(int peer, block_range blocks, bool first) { add(peer, {&blocks, 1}, first); }
+  /// One that is several ranges, each of which lies in a slot of its own; the last is combined first.
+  void add(int peer, std::span<const block_range> ranges, bool first);
   /// Posts the first receives.
   void post();
   /// Combines the next operand with the value, and posts a receive into the slot read.
   void combine_next();
-  /// The same, but with `own` for a value, to `sum`.
+  /// The same of one of a single range, but with `own` for a value, to `sum`.
   void combine_next(const segment& own, const segment& sum);
   void combine_all();
 
  private:
   struct operand {
     int peer;
-    block_range blocks;
     bool first;
-    segment in;
+    std::size_t begin, end;  // in parts_
   };
+  std::span<segment> parts_of(const operand& one) { return {parts_.data() + one.begin, one.end - one.begin}; }
   void post_next();
+  void combine(const operand& one, const segment& received, const segment& own, const segment& sum);
+  void post_another();
 
   memory_emitter& emit_;
   buffer home_;
   std::vector<operand> all_;
+  std::vector<segment> parts_;
   std::size_t posted_ = 0;
   std::size_t combined_ = 0;
 };

@@ -58,12 +58,14 @@ void multi_leader_allreduce(const std::vector<std::vector<int>>& nodes, int rank
   const auto each = static_cast<std::uint32_t>(at.groups());
   const shares all(at, each, by.segments);
   const std::uint32_t chunks = each * static_cast<std::uint32_t>(all.count());
-  memory_emitter emit(to, {chunks, by.segments, all.vector(), all.vector(), by.window, piece_blocks(each, 2)},
+  division parts = balanced_division(at.groups(), each, by.segments);
+  memory_emitter emit(to,
+                      {chunks, by.segments, all.vector(), all.vector(), halving_slots(by.window),
+                       halving_slot_blocks(parts, by.segments)},
                       by.window);
   reading_party node(emit, at.within());
   combine_within(emit, node, all, by.segments);
   if (at.place() < all.count()) {
-    division parts = balanced_division(at.groups(), each, by.segments);
     for (std::uint32_t& bound : parts.bounds) bound += all.of(at.place()).first;
     reduce_scatter_by_halving(emit, at.across(at.place()), parts, by.segments);
     allgather_by_doubling(emit, at.across(at.place()), parts, by.segments);

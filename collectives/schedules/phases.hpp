@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 #include <weft/schedules/regular_trees.hpp>
@@ -34,7 +33,8 @@ struct division {
     return {begin, bounds[static_cast<std::size_t>(end)] - begin};
   }
   block_range of(int member) const { return of(member, member + 1); }
-  block_range all() const { return of(0, static_cast<int>(bounds.size()) - 1); }
+  block_range all() const { return of(0, members()); }
+  int members() const { return static_cast<int>(bounds.size()) - 1; }
 };
 /// `chunks` chunks balanced over `members` members.
 division balanced_division(int members, std::uint32_t chunks, std::uint32_t segments);
@@ -44,20 +44,25 @@ std::vector<block_range> pieces_of(block_range blocks, std::uint32_t segments);
 /// The blocks of the longest of these pieces.
 std::uint32_t piece_blocks(std::uint32_t blocks, std::uint32_t segments);
 
-/// Reduce-scatter by recursive halving: afterwards each member's value of its blocks is combined from all members.
-/// Any number of members; the half that is one longer has a member without a partner, which only gives.
+/// Reduce-scatter by recursive halving (Träff 2024): afterwards each member's value of its blocks is combined from all
+/// members. Any number of members. Before each round a member has sums for a row of members, itself the first, around;
+/// it keeps those for the first half, gives the others to the member that they begin with, and gets as many.
 ///
-///     0 1 2 | 3 4      5 members: 0 <-> 3, 1 <-> 4, 2 -> 4      each gives what belongs to the other half
-///     0 1 | 2   3 | 4             0 <-> 2, 1 -> 2;  3 <-> 4     and so on in each half
-///     0 | 1                       0 <-> 1
+///     member     0        1        2        3        4        5 members: what each has
+///                01234    12340    23401    34012    40123    of all it gives the last 2 to the third next
+///                012      123      234      340      401      the last one to the second next
+///                01       12       23       34       40       the last one to the next
+///                0        1        2        3        4
 ///
-/// Scratch: `window` slots of a piece of the larger half's blocks. After fewer rounds than that takes, each member's
-/// value of the blocks of the row that it is then in is combined from some, and all of the row together from all.
-inline constexpr int all_rounds = std::numeric_limits<int>::max();
-void reduce_scatter_by_halving(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments,
-                               int rounds = all_rounds);
+/// ceil(log2 p) messages of (p - 1) / p of the vector: the fewest of both that there can be. Messages are cut into
+/// pieces of one length, the longest one into `segments`.
+void reduce_scatter_by_halving(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments);
+/// Slots of scratch that it needs, and blocks of each.
+std::uint32_t halving_slots(std::uint32_t window);
+std::uint32_t halving_slot_blocks(const division& parts, std::uint32_t segments);
 
-/// All-gather by recursive doubling: the same exchanges backwards. Each member's value of its own blocks goes to all.
+/// All-gather by recursive doubling (Bruck and others 1997): the same messages backwards. Each member's value of its
+/// own blocks goes to all.
 void allgather_by_doubling(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments);
 
 /// What a member does in the minimum spanning tree over its party (van de Geijn's MST): each half of a row of members

@@ -6,30 +6,44 @@
 
 namespace weft::schedules {
 
-/// Emits `rank`'s steps of a reduce-scatter by recursive halving, for any number of ranks:
+namespace {
+
+/// What a rank keeps sums of: its half of the chunks, from its own on. Where they go round the end of the vector, all.
+block_set partial_sums_of(const division& parts, int ranks, int rank) {
+  const int half = ranks / 2;
+  if (half <= 1) return {};
+  return rank + half <= ranks ? parts.of(rank, rank + half) : parts.all();
+}
+
+}  // namespace
+
+/// Emits `rank`'s steps of a reduce-scatter by recursive halving, for any number of ranks (Träff 2024): of the chunks
+/// that a rank has sums of it keeps half, from its own on, and gives the rest to the rank that they begin with.
 ///
-///     0 1 2 | 3 4      5 ranks: 0 <-> 3, 1 <-> 4, 2 -> 4    each gives what belongs to the other half, and adds what
-///     0 1 | 2   3 | 4           0 <-> 2, 1 -> 2, 3 <-> 4    it gets to what belongs to its own
-///     0 | 1                     0 <-> 1
+///     rank      0        1        2        3        4        5 ranks: what each has
+///               01234    12340    23401    34012    40123
+///               012      123      234      340      401      from the third before
+///               01       12       23       34       40       from the second before
+///               0        1        2        3        4        from the one before
 ///
-/// ceil(log2 p) α + (p - 1) / p n (β + γ) for a power of two (Thakur, Rabenseifner and Gropp 2005). Best for all but
+/// ceil(log2 p) α + (p - 1) / p n (β + γ): the fewest rounds, bytes and combines that there can be. Best for all but
 /// long vectors, when operators commute.
 ///
 /// The vector is a chunk a rank; the input is all of it, the output chunk `rank`, which in place is that chunk of the
-/// input. The executor keeps half a vector of work memory and `window` pieces of scratch. Throws std::invalid_argument
-/// for a bad rank or pipeline.
+/// input. The longest messages travel in `segments` pieces. The executor keeps half a vector of work memory, a whole
+/// one where that half goes round the end, and `window` + 2 pieces of scratch. Throws std::invalid_argument for a bad
+/// rank or pipeline.
 void recursive_halving_reduce_scatter(int ranks, int rank, const pipeline& by, sink& to) {
   check_rank(ranks, rank, "rank");
   check_pipeline(by);
   const auto chunks = static_cast<std::uint32_t>(ranks);
   const division parts = balanced_division(ranks, chunks, by.segments);
-  const int middle = (ranks + 1) / 2;
   layout cut{chunks, by.segments, parts.all(), parts.of(rank), 0, 0};
   if (ranks > 1) {
-    cut.scratch_slots = by.window;
-    cut.slot_blocks = piece_blocks(parts.of(0, middle).count, by.segments);
+    cut.scratch_slots = halving_slots(by.window);
+    cut.slot_blocks = halving_slot_blocks(parts, by.segments);
   }
-  if (ranks > 2) cut.work = rank < middle ? parts.of(0, middle) : parts.of(middle, ranks);
+  cut.work = partial_sums_of(parts, ranks, rank);
   memory_emitter emit(to, cut, by.window);
   reduce_scatter_by_halving(emit, everybody(ranks, rank), parts, by.segments);
   emit.settle(parts.of(rank));

@@ -46,11 +46,14 @@ void smp_butterfly_allreduce(const std::vector<std::vector<int>>& groups, int ra
   const auto chunks = static_cast<std::uint32_t>(groups.size());
   const division parts = balanced_division(at.groups(), chunks, by.segments);
   const block_range vector = parts.all();
-  memory_emitter emit(to, {chunks, by.segments, vector, vector, 2 * by.window, chunks}, by.window);
+  const std::uint32_t slots = by.window + halving_slots(by.window);
+  memory_emitter emit(
+      to, {chunks, by.segments, vector, vector, slots, std::max(chunks, halving_slot_blocks(parts, by.segments))},
+      by.window);
   emit.begin_beside(0, by.window);
   reduce_over_tree(emit, binomial_in(at.within(), 0), vector, by.segments);
   if (at.place() == 0) {
-    emit.begin_beside(by.window, by.window);
+    emit.begin_beside(by.window, halving_slots(by.window));
     reduce_scatter_by_halving(emit, at.across(0), parts, by.segments);
     allgather_by_doubling(emit, at.across(0), parts, by.segments);
   }

@@ -15,6 +15,48 @@ namespace {
 /// More groups than 2 to this, and messages are all that a reduction does.
 constexpr int most_splits = 16;
 
+/// One split of a row of ranks, as one of them sees it. Places are those of the party.
+struct split {
+  int first, end;               ///< the half that it is in
+  int other_first, other_end;   ///< the other half
+  int gives_to;                 ///< its partner in the other half
+  std::vector<int> takes_from;  ///< who gives to it: its partner, and perhaps the one without; or nobody
+};
+
+/// The last one of a first half that is one longer has no partner: it gives to the last one of the other half.
+std::vector<split> splits_of(int members, int place, int count) {
+  std::vector<split> all;
+  int low = 0, high = members;
+  for (int i = 0; i < count; ++i) {
+    const int middle = low + (high - low + 1) / 2;
+    const int left = middle - low, right = high - middle;
+    const bool in_left = place < middle;
+    const int index = place - (in_left ? low : middle);
+    const bool odd_one = in_left && index >= right;
+    split one{low, middle, middle, high, odd_one ? high - 1 : middle + index, {}};
+    if (!in_left) one = {middle, high, low, middle, low + index, {}};
+    if (!odd_one) one.takes_from.push_back(one.gives_to);
+    if (!in_left && left > right && place == high - 1) one.takes_from.push_back(middle - 1);
+    (in_left ? high : low) = middle;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+/// Afterwards each rank's value of its group's part is combined from some, and all of the group together from all.
+void split_vector(memory_emitter& emit, const party& all, const division& parts, const split_reduction& of) {
+  for (const split& one : splits_of(of.ranks, all.place, of.splits)) {
+    const block_range kept = parts.of(one.first, one.end);
+    incoming_operands operands(emit, kept);
+    for (const block_range piece : pieces_of(kept, of.by.segments))
+      for (const int from : one.takes_from) operands.add(all.rank(from), piece, from < all.place);
+    operands.post();
+    for (const block_range piece : pieces_of(parts.of(one.other_first, one.other_end), of.by.segments))
+      emit.send_value(all.rank(one.gives_to), piece);
+    operands.combine_all();
+  }
+}
+
 /// The first place of each group, and one past the last.
 std::vector<int> groups_of(const split_reduction& of) {
   std::vector<int> firsts{0, of.ranks};
@@ -102,7 +144,7 @@ void split_reduce(const split_reduction& of, int rank, sink& to) {
                       {chunks, of.by.segments, vector, root ? vector : block_range{}, combines ? of.by.window : 0,
                        combines ? std::max(1u, chunks / 2) : 0, combines && !root ? worked_on : block_range{}},
                       of.by.window);
-  reduce_scatter_by_halving(emit, all, parts, of.by.segments, of.splits);
+  split_vector(emit, all, parts, of);
   reduce_over_tree(emit, place, own, of.by.segments);
   if (!root) return;
   for (std::size_t other = 1; other < chunks; ++other)

@@ -52,7 +52,7 @@ void compute_over(const std::string& provider) {
   succeed(provider, 5, {"--progress", "thread"}, "compute");
   succeed(provider, 7, {"-x", "WEFT_ALLREDUCE=ring", "-x", "WEFT_REDUCE=greedy"}, "compute");
   succeed(provider, 7, {"-x", "WEFT_ALLREDUCE=recursive-doubling", "-x", "WEFT_REDUCE=binomial"}, "compute");
-  succeed(provider, 4, {"-x", "WEFT_REDUCE_SCATTER=mst", "-x", "WEFT_ALLGATHER=recursive-doubling",
+  succeed(provider, 4, {"-x", "WEFT_REDUCE_SCATTER=mst", "-x", "WEFT_ALLGATHER=bruck",
                         "-x", "WEFT_ALLTOALL=bruck",     "-x", "WEFT_GATHER=linear",
                         "-x", "WEFT_SCATTER=linear",     "-x", "WEFT_SCAN=chain",
                         "-x", "WEFT_EXSCAN=chain",       "-x", "WEFT_BCAST=two-tree",

@@ -60,6 +60,11 @@ std::size_t bytes_sent(const schedule& of, std::size_t elements) {
   return sum;
 }
 
+std::size_t messages_sent(const schedule& of) {
+  return static_cast<std::size_t>(
+      std::count_if(of.steps.begin(), of.steps.end(), [](const step& s) { return s.kind == step_kind::send; }));
+}
+
 }  // namespace
 
 TEST_CASE("every algorithm verifies, in every shape, and keeps the order that it promises") {
@@ -176,28 +181,50 @@ TEST_CASE("two trees are about as deep as one") {
     }
 }
 
-TEST_CASE("butterflies and halvings move as little as can be when the ranks are a power of two") {
-  for (const int ranks : {2, 4, 8, 16, 32}) {
-    algorithm_arguments shape;
-    shape.ranks = ranks;
-    const auto n = static_cast<std::size_t>(ranks);
-    const std::size_t elements = 6 * n;
-    for (const schedule& one : schedules_of(*find_algorithm(collective::allreduce, "butterfly"), shape))
-      REQUIRE(bytes_sent(one, elements) * n == 2 * (n - 1) * elements);
-    for (const schedule& one : schedules_of(*find_algorithm(collective::reduce_scatter, "recursive-halving"), shape))
-      REQUIRE(bytes_sent(one, elements) * n == (n - 1) * elements);
-  }
+TEST_CASE("halvings and doublings take the fewest messages and bytes that there can be, for any number of ranks") {
+  struct {
+    collective kind;
+    const char* name;
+    std::size_t phases;
+  } const rows[] = {{collective::allreduce, "butterfly", 2},
+                    {collective::reduce_scatter, "recursive-halving", 1},
+                    {collective::allgather, "bruck", 1}};
+  for (const auto& row : rows)
+    for (int ranks = 2; ranks <= 130; ++ranks) {
+      algorithm_arguments shape;
+      shape.ranks = ranks;
+      const auto n = static_cast<std::size_t>(ranks);
+      const std::size_t elements = 6 * n;
+      CAPTURE(row.name, ranks);
+      for (const schedule& one : schedules_of(*find_algorithm(row.kind, row.name), shape)) {
+        REQUIRE(messages_sent(one) == row.phases * static_cast<std::size_t>(std::ceil(std::log2(ranks))));
+        REQUIRE(bytes_sent(one, elements) == row.phases * (n - 1) * 6);
+      }
+    }
 }
 
-TEST_CASE("Bruck's algorithms take the fewest rounds there can be") {
+TEST_CASE("halvings and doublings verify among many ranks") {
+  for (const auto& [kind, name] : {std::pair{collective::allreduce, "butterfly"},
+                                   {collective::reduce_scatter, "recursive-halving"},
+                                   {collective::allgather, "bruck"}})
+    for (int ranks = most_ranks + 1; ranks <= (sanitized ? 33 : 130); ranks += ranks % 8 == 0 ? 1 : 3)
+      for (const pipeline by : {pipeline{1, 4}, {3, 1}}) {
+        algorithm_arguments shape;
+        shape.ranks = ranks;
+        shape.by = by;
+        const algorithm& how = *find_algorithm(kind, name);
+        INFO(text_of(how, shape));
+        REQUIRE(fault_in(meant_by(how, shape), schedules_of(how, shape)) == "");
+      }
+}
+
+TEST_CASE("Bruck's all-to-all takes the fewest rounds there can be") {
   for (int ranks = 2; ranks <= most_ranks; ++ranks) {
     algorithm_arguments shape;
     shape.ranks = ranks;
-    const auto rounds = static_cast<std::ptrdiff_t>(std::ceil(std::log2(ranks)));
-    for (const collective kind : {collective::allgather, collective::alltoall})
-      for (const schedule& one : schedules_of(*find_algorithm(kind, "bruck"), shape))
-        REQUIRE(std::count_if(one.steps.begin(), one.steps.end(),
-                              [](const step& s) { return s.kind == step_kind::send; }) == rounds);
+    const auto rounds = static_cast<std::size_t>(std::ceil(std::log2(ranks)));
+    for (const schedule& one : schedules_of(*find_algorithm(collective::alltoall, "bruck"), shape))
+      REQUIRE(messages_sent(one) == rounds);
   }
 }
 

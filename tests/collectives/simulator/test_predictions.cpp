@@ -89,6 +89,30 @@ TEST_CASE("predictions are near what is simulated, for one segment and for the b
   }
 }
 
+TEST_CASE("the formula of halvings and doublings is a tenth off at most, for any number of ranks") {
+  std::size_t cases = 0, near = 0;
+  for (const auto& [kind, name] : {std::pair{collective::allreduce, "butterfly"},
+                                   {collective::reduce_scatter, "recursive-halving"},
+                                   {collective::allgather, "bruck"}})
+    for (int ranks = 2; ranks <= 130; ranks += ranks < 20 ? 1 : 11)
+      for (const std::size_t bytes : {8, 64 << 10, 8 << 20})
+        for (const std::uint32_t segments : {1, 2, 3, 4, 8, 16, 64}) {
+          algorithm_arguments shape;
+          shape.ranks = ranks;
+          shape.by.segments = segments;
+          const algorithm& how = *find_algorithm(kind, name);
+          const double ratio = how.cost(shape, static_cast<double>(bytes), measured()) / simulated(how, shape, bytes);
+          CAPTURE(weft::schedules::name(kind), name, ranks, bytes, segments, ratio);
+          const bool is_near = ratio > 1 / 1.1 && ratio < 1.1;
+          if (segments == 1) CHECK(is_near);
+          CHECK((ratio > 0.85 && ratio < 1.2));
+          ++cases;
+          near += is_near ? 1 : 0;
+        }
+  CAPTURE(cases, near);
+  CHECK(100 * near >= 98 * cases);
+}
+
 TEST_CASE("what is predicted to be the fastest is near what is the fastest when it is simulated") {
   for (std::size_t i = 0; i < collectives; ++i)
     for_each_job([&](algorithm_arguments shape, std::size_t bytes) {

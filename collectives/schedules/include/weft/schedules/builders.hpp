@@ -86,9 +86,8 @@ void reading_reduce_scatter(const std::vector<std::vector<int>>& nodes, int rank
 void mst_reduce_scatter(int ranks, int rank, const pipeline& by, sink& to);
 void recursive_halving_reduce_scatter(int ranks, int rank, const pipeline& by, sink& to);
 
-// All-gathers for short chunks, of middle length, and among nodes whose ranks read each other's memory.
-void bruck_allgather(int ranks, int rank, sink& to);
-void recursive_doubling_allgather(int ranks, int rank, const pipeline& by, sink& to);
+// All-gathers for chunks that are not long, and among nodes whose ranks read each other's memory.
+void bruck_allgather(int ranks, int rank, const pipeline& by, sink& to);
 void reading_allgather(const std::vector<std::vector<int>>& nodes, int rank, const pipeline& by, sink& to);
 
 // Scatters and gathers: over a tree, and for long chunks.
