@@ -252,11 +252,6 @@ double bruck_alltoall_cost(const arguments& of, double bytes, const path_costs& 
 double doubling_scan_cost(const arguments& of, double bytes, const path_costs& each) {
   return rounds(p(of)) * exchanged(each, bytes);
 }
-double doubling_cost(const arguments& of, double bytes, const path_costs& each) {
-  const double full = std::floor(std::log2(p(of)));
-  const bool folds = p(of) > std::exp2(full);
-  return full * exchanged(each, bytes) + (folds ? combined(each, bytes) + sent(each, bytes) : 0);
-}
 double rounds_cost(const arguments& of, double, const path_costs& each) { return rounds(p(of)) * each.alpha; }
 
 double smp_binomial_cost(const arguments& of, double bytes, const path_costs& each) {

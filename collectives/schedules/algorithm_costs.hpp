@@ -46,7 +46,8 @@ double linear_cost(const algorithm_arguments& of, double bytes, const path_costs
 double pairwise_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double bruck_alltoall_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double doubling_scan_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
-/// The same among a power of two; the others' operands come first, and go back in the end.
+/// Halvings until a rank has a segment, doublings of that, and doublings back, among a power of two; the others'
+/// operands come first, and go back in the end.
 double doubling_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double rounds_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double smp_binomial_cost(const algorithm_arguments& of, double bytes, const path_costs& each);

@@ -164,9 +164,11 @@ const algorithm table[] = {
     staged<collective::broadcast>("a + T + b, and (s - 1) max(T, a + b) more, for pieces of n/s: a = b = α' + n/s β' "
                                   "of a node, a = 0 where the root is its first rank, T the fastest between the nodes"),
 
-    {collective::allreduce, "recursive-doubling", 0, thakur,
-     "floor(log2 p) (α + n β + n γ), and 2 (α + n β) + n γ where p is no power of two", rank_order::kept, doubling_cost,
-     [](const arguments& of, sink& to) { recursive_doubling_allreduce(of.ranks, of.rank, to); }},
+    {collective::allreduce, "recursive-doubling", takes::segments, thakur,
+     "log2 (p/s) (α + n/s β + n/s γ) + 2 log2 s α + (s - 1)/s n (2 β + γ), and 2 (α + n β) + n γ where p is no power "
+     "of two, for s up to p",
+     rank_order::kept, doubling_cost,
+     [](const arguments& of, sink& to) { recursive_doubling_allreduce(of.ranks, of.rank, of.by, to); }},
     {collective::allreduce, "ring", piped_shares | takes::order, patarasuk,
      "2 (p - 1) α + 2 (p - 1)/p n β + (p - 1)/p n γ", rank_order::not_kept,
      [](const arguments& of, double bytes, const path_costs& each) {

@@ -19,24 +19,16 @@ struct exchange {
   bool replies;     ///< it takes our sum, too
 };
 
-/// What the member `rank`, which takes part in the rounds, combines, in order.
-std::vector<exchange> exchanges_of(int ranks, int rank) {
-  const int places = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
-  const int folded = ranks - places;  // pairs of neighbours
-  const auto rank_at = [&](int place) { return place < folded ? 2 * place + 1 : place + folded; };
-  const int place = rank < 2 * folded ? rank / 2 : rank - folded;
+/// What a member, which has a place, combines, in order.
+std::vector<exchange> exchanges_of(const doubling_places& places, int member) {
+  const int place = places.place_of(member);
   std::vector<exchange> all;
-  if (rank < 2 * folded) all.push_back({rank - 1, true, false});
-  for (int distance = 1; distance < places; distance *= 2) {
+  if (places.is_second_of_pair(member)) all.push_back({member - 1, true, false});
+  for (int distance = 1; distance < places.count; distance *= 2) {
     const int partner = place ^ distance;
-    all.push_back({rank_at(partner), partner < place, true});
+    all.push_back({places.member_at(partner), partner < place, true});
   }
   return all;
-}
-
-bool folds_away(int ranks, int rank) {
-  const int places = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
-  return rank < 2 * (ranks - places) && rank % 2 == 0;
 }
 
 void take_part(memory_emitter& emit, const party& among, block_range blocks, const std::vector<exchange>& all,
@@ -64,21 +56,24 @@ void take_part(memory_emitter& emit, const party& among, block_range blocks, con
 
 }  // namespace
 
+doubling_places::doubling_places(int members)
+    : count(static_cast<int>(std::bit_floor(static_cast<unsigned>(members)))), shared(members - count) {}
+
 std::uint32_t doubling_slots(int members) {
   return static_cast<std::uint32_t>(std::min<int>(most_slots, std::bit_width(static_cast<unsigned>(members) - 1)));
 }
 
 void allreduce_by_doubling(memory_emitter& emit, const party& among, block_range blocks) {
   if (blocks.count == 0) return;
-  const int members = among.size(), place = among.place;
-  if (members == 1) {
+  const doubling_places places(among.size());
+  const int place = among.place;
+  if (among.size() == 1) {
     emit.settle(blocks);
-  } else if (folds_away(members, place)) {
+  } else if (places.is_first_of_pair(place)) {
     emit.send_value(among.rank(place + 1), blocks);
     emit.receive_value(among.rank(place + 1), blocks);
   } else {
-    const int folded = place > 0 && folds_away(members, place - 1) ? place - 1 : -1;
-    take_part(emit, among, blocks, exchanges_of(members, place), folded);
+    take_part(emit, among, blocks, exchanges_of(places, place), places.is_second_of_pair(place) ? place - 1 : -1);
   }
 }
 

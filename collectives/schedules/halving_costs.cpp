@@ -133,4 +133,21 @@ double halving_cost(const algorithm_arguments& of, double bytes, const path_cost
   return few ? followed(all, block_bytes, each) : streamed(all, block_bytes, each);
 }
 
+/// What the first ones of pairs give goes to all, and so comes back to some of them later than all others are done; but
+/// not where all pairs are in one half of the places, which it comes to without the last doubling.
+double doubling_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
+  const double places = std::exp2(std::floor(std::log2(p(of)))), pairs = p(of) - places;
+  const double parts = std::exp2(std::floor(std::log2(std::min<double>(of.by.segments, places))));
+  const auto exchanged = [bytes](const link_costs& by, double part) { return piece_times(by, bytes / part).alone(); };
+  const double doubling = exchanged(each, parts);
+  double cost = std::log2(places / parts) * doubling;
+  for (double part = 2; part <= parts; part *= 2) cost += exchanged(each, part) + exchanged(copying(each), part);
+  if (pairs == 0) return cost;
+  link_costs one_way = each;
+  one_way.exchange = each.beta;
+  const double first = exchanged(one_way, 1), back = exchanged(copying(one_way), 1);
+  const bool in_one_half = 2 * pairs <= places && parts < places;
+  return cost + first + (in_one_half ? std::max(0.0, back - doubling) : back);
+}
+
 }  // namespace weft::schedules

@@ -103,6 +103,18 @@ void reduce_over_tree(memory_emitter& emit, const tree_position& place, block_ra
 /// Broadcast over a tree in `segments` pieces: the root's value of the blocks becomes everyone's. The last child first.
 void broadcast_over_tree(memory_emitter& emit, const tree_position& place, block_range blocks, std::uint32_t segments);
 
+/// A power of two of places among any number of members. Where there are more members, the first pairs of neighbours
+/// share a place, which the second of each pair has.
+struct doubling_places {
+  explicit doubling_places(int members);
+
+  int count, shared;
+  int member_at(int place) const { return place < shared ? 2 * place + 1 : place + shared; }
+  int place_of(int member) const { return member < 2 * shared ? member / 2 : member - shared; }
+  bool is_first_of_pair(int member) const { return member < 2 * shared && member % 2 == 0; }
+  bool is_second_of_pair(int member) const { return member < 2 * shared && member % 2 == 1; }
+};
+
 /// Slots of scratch, of as many blocks as it is given, that allreduce_by_doubling needs.
 std::uint32_t doubling_slots(int members);
 /// All-reduce by recursive doubling: everyone's value of the blocks becomes combined from all members, in their order.

@@ -1,10 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
 #include <weft/schedules/builders.hpp>
 
 #include "arguments.hpp"
 #include "phases.hpp"
 
 namespace weft::schedules {
+namespace {
+
+/// A place's parts of the vector while these are halved: after k halvings the places that are alike in all but the k
+/// lowest bits have one each, in their order.
+class halved_vector {
+ public:
+  halved_vector(int place, std::uint32_t blocks) : place_(place), parts_{{0, blocks}} {}
+
+  block_range part() const { return parts_.back(); }
+  int partner() const { return place_ ^ 1 << (parts_.size() - 1); }
+  block_range kept() const { return half(place_); }
+  block_range given() const { return half(partner()); }
+  void keep() { parts_.push_back(kept()); }
+  void join() { parts_.pop_back(); }
+
+ private:
+  block_range half(int of) const {
+    const std::uint32_t count = part().count / 2;
+    return {part().first + (of >> (parts_.size() - 1) & 1 ? count : 0), count};
+  }
+
+  int place_;
+  std::vector<block_range> parts_;  // the whole, a half, a quarter, ...
+};
+
+/// Those who have the same part after so many halvings.
+party holders_of_part(const doubling_places& places, int place, int halvings) {
+  party holders;
+  for (int at = place & ((1 << halvings) - 1); at < places.count; at += 1 << halvings)
+    holders.ranks.push_back(places.member_at(at));
+  holders.place = place >> halvings;
+  return holders;
+}
+
+void halve_and_double(memory_emitter& emit, const doubling_places& places, int rank, int halvings) {
+  const int place = places.place_of(rank);
+  halved_vector vector(place, 1u << halvings);
+  for (int i = 0; i < halvings; ++i, vector.keep()) {
+    const int partner = places.member_at(vector.partner());
+    incoming_operands operands(emit, vector.kept());
+    operands.add(partner, vector.kept(), partner < rank);
+    operands.post();
+    emit.send_value(partner, vector.given());
+    operands.combine_all();
+  }
+  allreduce_by_doubling(emit, holders_of_part(places, place, halvings), vector.part());
+  for (int i = 0; i < halvings; ++i) {
+    vector.join();
+    emit.receive_value(places.member_at(vector.partner()), vector.given());
+    emit.send_value(places.member_at(vector.partner()), vector.kept());
+  }
+}
+
+}  // namespace
 
 /// Emits `rank`'s steps of an all-reduce by recursive doubling. In round k the ranks at distance 2^k exchange what they
 /// have and both combine it, the lower rank's operand first: every rank computes the same expression, in the order of
@@ -17,14 +73,44 @@ namespace weft::schedules {
 ///     round 1       0 <--------> 2,  1 <-> 3
 ///              0 <- 1   2 <- 3                 unfold
 ///
-/// The vector is one chunk of one segment, input and output are all of it and may be the same memory. Every message is
-/// a whole vector; scratch is at most four of them. Throws std::invalid_argument for a bad rank.
-void recursive_doubling_allreduce(int ranks, int rank, sink& to) {
+/// With 2^k `segments`, at most as many as places, the first k rounds exchange halves of what is left of the vector,
+/// and k more give them back in the end: from one segment, with the fewest rounds, to one a place, with the fewest
+/// bytes (Rabenseifner 2004), and what is between the two.
+///
+///     place         0        1        2        3        2 segments: 01 of the vector
+///     round 0       0 <----> 1        0 <----> 1        what each keeps of it
+///     round 1       0 <-------------> 0,  1 <-> 1       doubling
+///                   01 <---> 01      01 <---> 01
+///
+/// The vector is one chunk, input and output are all of it and may be the same memory. `segments` is rounded down to a
+/// power of two. Scratch is at most four messages. Throws std::invalid_argument for a bad rank or pipeline.
+void recursive_doubling_allreduce(int ranks, int rank, const pipeline& by, sink& to) {
   check_rank(ranks, rank, "rank");
-  const block_range vector{0, 1};
-  const std::uint32_t slots = ranks == 1 ? 0 : doubling_slots(ranks);
-  memory_emitter emit(to, {1, 1, vector, vector, slots, slots == 0 ? 0u : 1u}, 1);
-  allreduce_by_doubling(emit, everybody(ranks, rank), vector);
+  check_pipeline(by);
+  const doubling_places places(ranks);
+  const auto segments = std::bit_floor(std::min(by.segments, static_cast<std::uint32_t>(places.count)));
+  const int halvings = std::bit_width(segments) - 1;
+  const block_range vector{0, segments};
+  const bool takes_all = places.is_second_of_pair(rank) || segments == 1;
+  layout cut{1, segments, vector, vector, 0, 0};
+  if (ranks > 1 && !places.is_first_of_pair(rank)) {
+    cut.scratch_slots = doubling_slots(ranks);
+    cut.slot_blocks = takes_all ? segments : segments / 2;
+  }
+  memory_emitter emit(to, cut, 1);
+  if (halvings == 0) return allreduce_by_doubling(emit, everybody(ranks, rank), vector);
+  if (places.is_first_of_pair(rank)) {
+    emit.send_value(rank + 1, vector);
+    return emit.receive_value(rank + 1, vector);
+  }
+  if (places.is_second_of_pair(rank)) {
+    incoming_operands operands(emit, vector);
+    operands.add(rank - 1, vector, true);
+    operands.post();
+    operands.combine_all();
+  }
+  halve_and_double(emit, places, rank, halvings);
+  if (places.is_second_of_pair(rank)) emit.send_value(rank - 1, vector);
 }
 
 }  // namespace weft::schedules

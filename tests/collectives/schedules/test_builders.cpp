@@ -98,13 +98,17 @@ TEST_CASE("broadcasts verify") {
 }
 
 TEST_CASE("recursive doubling verifies, and combines in the order of the ranks") {
-  for (int ranks = 1; ranks <= 130; ++ranks) {
-    CAPTURE(ranks);
-    const auto all = schedules_of(ranks, [&](int rank, sink& to) { recursive_doubling_allreduce(ranks, rank, to); });
-    REQUIRE(fault_in({collective::allreduce}, all) == "");
-    REQUIRE(keeps_rank_order({collective::allreduce}, all));
-    for (const schedule& one : all) REQUIRE(one.cut.scratch_slots <= 4);
-  }
+  for (int ranks = 1; ranks <= 130; ++ranks)
+    for (const std::uint32_t segments : {1, 2, 5, 16, 256}) {
+      if (segments > 1 && ranks % 3 != 1) continue;
+      CAPTURE(ranks, segments);
+      const auto all = schedules_of(ranks, [&](int rank, sink& to) {
+        recursive_doubling_allreduce(ranks, rank, {segments, 4}, to);
+      });
+      REQUIRE(fault_in({collective::allreduce}, all) == "");
+      REQUIRE(keeps_rank_order({collective::allreduce}, all));
+      for (const schedule& one : all) REQUIRE(one.cut.scratch_slots <= 4);
+    }
 }
 
 TEST_CASE("barriers verify") {
@@ -192,7 +196,7 @@ TEST_CASE("schedules run right in any order that can happen, for any count of el
           {{collective::reduce_scatter}, ring_reduce_scatters(around)},
           {{collective::allgather}, ring_allgathers(around)},
           {{collective::allreduce},
-           schedules_of(ranks, [&](int rank, sink& to) { recursive_doubling_allreduce(ranks, rank, to); })},
+           schedules_of(ranks, [&](int rank, sink& to) { recursive_doubling_allreduce(ranks, rank, by, to); })},
           {{collective::broadcast, root},
            schedules_of(ranks, [&](int rank, sink& to) { binomial_broadcast(ranks, root, rank, by, to); })},
           {{collective::reduce, root},
@@ -222,7 +226,7 @@ TEST_CASE("builders refuse what makes no sense") {
   REQUIRE_THROWS_AS(ring_allreduce({4, {0, 1, 2, 4}, {}}, 0, to), std::invalid_argument);
   REQUIRE_THROWS_AS(ring_allgather({4, {}, {0, 4}}, 0, to), std::invalid_argument);
   REQUIRE_THROWS_AS(ring_reduce_scatter({0, {}, {}}, 0, to), std::invalid_argument);
-  REQUIRE_THROWS_AS(recursive_doubling_allreduce(3, -1, to), std::invalid_argument);
+  REQUIRE_THROWS_AS(recursive_doubling_allreduce(3, -1, {}, to), std::invalid_argument);
   REQUIRE_THROWS_AS(dissemination_barrier(3, 3, to), std::invalid_argument);
   REQUIRE_THROWS_AS(tree_reduce(binomial_position(3, 3, 0), {}, to), std::invalid_argument);
   REQUIRE_THROWS_AS(tree_reduce(greedy_tree(3, 0, 1, 1).position(3), {}, to), std::invalid_argument);

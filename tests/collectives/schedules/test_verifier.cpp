@@ -44,7 +44,7 @@ std::vector<whole_job> jobs() {
            schedules_of(5, [&](int rank, sink& to) { ring_allgather(five, rank, to); })},
           {"recursive doubling",
            {collective::allreduce},
-           schedules_of(7, [](int rank, sink& to) { recursive_doubling_allreduce(7, rank, to); })},
+           schedules_of(7, [](int rank, sink& to) { recursive_doubling_allreduce(7, rank, {}, to); })},
           {"reduction",
            {collective::reduce, 2},
            schedules_of(8,

@@ -66,7 +66,7 @@ TEST_CASE("messages of one tag meet receives as they come") {
 
 TEST_CASE("what a schedule takes is what its GOAL takes") {
   const workload all = workload_of(7, 1000, 1, [](int rank, weft::schedules::sink& to) {
-    weft::schedules::recursive_doubling_allreduce(7, rank, to);
+    weft::schedules::recursive_doubling_allreduce(7, rank, {}, to);
   });
   const machine_model model = model_of(1000, 300, 200, 3, 1);
   CHECK(simulate_as_loggopsim(all, model).completion == completion(to_goal(all, 0), model));

@@ -128,7 +128,7 @@ TEST_CASE("known collectives take what their formulas say") {
       16, 0, 1, [](int rank, weft::schedules::sink& to) { weft::schedules::dissemination_barrier(16, rank, to); });
   CHECK(completion(barrier, m) == 4 * 120);
   const auto doubling = workload_of(16, 5, 1, [](int rank, weft::schedules::sink& to) {
-    weft::schedules::recursive_doubling_allreduce(16, rank, to);
+    weft::schedules::recursive_doubling_allreduce(16, rank, {}, to);
   });
   CHECK(completion(doubling, m) == 4 * 130);
   const weft::schedules::ring ring{10, {}, {1, 4}};

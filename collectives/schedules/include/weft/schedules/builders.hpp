@@ -55,9 +55,9 @@ void two_tier_allreduce(const std::vector<std::vector<int>>& clusters, int rank,
 void modified_rabenseifner_allreduce(const std::vector<std::vector<int>>& clusters, int connections, int rank,
                                      const pipeline& by, sink& to);
 
-// All-reduces: for short vectors, of middle length, over a tree, over two at once, and among ranks of which some share
+// All-reduces: for vectors up to middle length, beyond it, over a tree, over two at once, and among ranks of which some share
 // a machine.
-void recursive_doubling_allreduce(int ranks, int rank, sink& to);
+void recursive_doubling_allreduce(int ranks, int rank, const pipeline& by, sink& to);
 void butterfly_allreduce(int ranks, int rank, const pipeline& by, sink& to);
 void tree_allreduce(const tree_position& place, const pipeline& by, sink& to);
 void two_tree_allreduce(int ranks, int rank, const pipeline& by, sink& to);
