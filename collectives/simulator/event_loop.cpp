@@ -8,6 +8,7 @@ namespace weft::simulator {
 event_loop::event_loop(const workload& all, const machine_model& model, const network* links, observer* to)
     : all_(all),
       model_(model),
+      links_(links),
       observer_(to),
       clock_(model.noise, all.ranks()),
       resources_per_rank_(static_cast<std::uint32_t>(all.cpus() + 2 * all.nics())),
@@ -19,7 +20,7 @@ event_loop::event_loop(const workload& all, const machine_model& model, const ne
         std::make_unique<fair_sharing>(*links, all.ranks(), model.gap_per_byte, model.ports == port_model::pipelined);
 }
 
-simulation event_loop::run() {
+simulation event_loop::run(double latest) {
   for (int rank = 0; rank < all_.ranks(); ++rank) {
     const double entry = clock_.available(rank, 0);
     if (entry > 0) {
@@ -33,6 +34,10 @@ simulation event_loop::run() {
     }
     if (events_.empty()) break;
     now_ = events_.next_time();
+    if (now_ > latest) {
+      result_.completion = now_;
+      return std::move(result_);
+    }
   }
   if (done_ != all_.steps()) report_deadlock(all_, states_, model_);
   return std::move(result_);
@@ -252,6 +257,14 @@ simulation simulate(const workload& all, const machine_model& model, const netwo
   check(model);
   if (links != nullptr) check(*links, all.ranks());
   return event_loop(all, model, links, to).run();
+}
+
+std::optional<double> completion_by(double latest, const workload& all, const machine_model& model,
+                                    const network* links) {
+  check(model);
+  if (links != nullptr) check(*links, all.ranks());
+  const double completion = event_loop(all, model, links, nullptr).run(latest).completion;
+  return completion <= latest ? std::optional(completion) : std::nullopt;
 }
 
 }  // namespace weft::simulator

@@ -24,7 +24,8 @@ class event_loop {
  public:
   event_loop(const workload& all, const machine_model& model, const network* links, observer* to);
 
-  simulation run();
+  /// Ends early, with a completion behind `latest`, when that has gone by.
+  simulation run(double latest = std::numeric_limits<double>::infinity());
 
  private:
   struct ready_step {
@@ -72,6 +73,11 @@ class event_loop {
     return model_.overhead + static_cast<double>(bytes) * model_.overhead_per_byte;
   }
   double flow_time(std::uint64_t bytes) const { return static_cast<double>(bytes) * model_.gap_per_byte; }
+  double latency(int from, int to) const {
+    if (links_ == nullptr || links_->delay.empty()) return model_.latency;
+    const auto node = [&](int rank) { return links_->node_of[static_cast<std::size_t>(rank)]; };
+    return model_.latency + delay_of(*links_, node(from), node(to));
+  }
   bool eager(std::uint64_t bytes) const { return bytes <= model_.eager_limit; }
   activity_id work_id(int rank, step_index step) const { return 2 * all_.number(rank, step); }
   activity_id transfer_id(int rank, step_index send) const { return work_id(rank, send) + 1; }
@@ -83,6 +89,7 @@ class event_loop {
 
   const workload& all_;
   const machine_model& model_;
+  const network* links_;  ///< null: there are none
   observer* observer_;
   noise_clock clock_;
   std::unique_ptr<fair_sharing> flows_;  ///< where there is a network

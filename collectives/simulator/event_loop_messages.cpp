@@ -23,9 +23,10 @@ void event_loop::begin_receive(const ready_step& next) {
   const meeting sender = all_.other_side(next.rank, next.step);
   if (model_.preposted) {
     const bool ahead = step.ends.count == 0 && step.begins.count == 0;
-    push(ahead ? now_ : now_ + model_.latency, event_kind::grant, sender.rank, sender.step, next.cause);
+    push(ahead ? now_ : now_ + latency(next.rank, sender.rank), event_kind::grant, sender.rank, sender.step,
+         next.cause);
   } else if (met) {
-    push(now_ + model_.latency, event_kind::grant, sender.rank, sender.step, next.cause);
+    push(now_ + latency(next.rank, sender.rank), event_kind::grant, sender.rank, sender.step, next.cause);
   }
 }
 
@@ -39,13 +40,13 @@ void event_loop::overhead_over(int rank, step_index send, activity_id cause) {
   states_.set(rank, send, step_states::waiting);
   if (model_.preposted) return;
   const meeting receiver = all_.other_side(rank, send);
-  push(now_ + model_.latency, event_kind::request, receiver.rank, receiver.step, cause);
+  push(now_ + latency(rank, receiver.rank), event_kind::request, receiver.rank, receiver.step, cause);
 }
 
 void event_loop::request_came(int rank, step_index receive, activity_id cause) {
   if (!states_.is(rank, receive, step_states::begun)) return states_.set(rank, receive, step_states::met);
   const meeting sender = all_.other_side(rank, receive);
-  push(now_ + model_.latency, event_kind::grant, sender.rank, sender.step, cause);
+  push(now_ + latency(rank, sender.rank), event_kind::grant, sender.rank, sender.step, cause);
 }
 
 void event_loop::grant_came(int rank, step_index send, activity_id cause) {
@@ -120,12 +121,12 @@ void event_loop::start_transfer(int rank, step_index send, activity_id cause) {
     return flows_->begin(std::move(flow), receiver.rank, length);
   }
   const double flow = flow_time(length);
-  const double left = now_ + flow, end = now_ + (model_.latency + flow);
+  const double left = now_ + flow, end = now_ + (latency(rank, receiver.rank) + flow);
   const activity_id id = transfer_id(rank, send);
   if (!eager(length)) push(model_.ports == port_model::one ? end : left, event_kind::sent, rank, send, id);
   if (piped) {
     resources_[port_number(rank, send, port::out)].free_at = now_ + std::max(model_.gap, flow);
-    return push(now_ + model_.latency, event_kind::head, receiver.rank, receiver.step, cause, now_);
+    return push(now_ + latency(rank, receiver.rank), event_kind::head, receiver.rank, receiver.step, cause, now_);
   }
   if (model_.ports == port_model::one) {
     const std::uint32_t out = port_number(rank, send, port::out);
@@ -145,12 +146,20 @@ void event_loop::flows_may_have_ended(std::uint32_t version) {
 void event_loop::flow_ended(const fair_sharing::flow& ended) {
   const int rank = static_cast<int>(ended.rank);
   const meeting receiver = all_.other_side(rank, ended.step);
-  const double arrival = now_ + model_.latency;
+  const double on_the_way = latency(rank, receiver.rank);
+  double arrival = now_ + on_the_way;
   const activity_id id = transfer_id(rank, ended.step);
   const std::uint32_t out = port_number(rank, ended.step, port::out);
   const std::uint32_t in = port_number(receiver.rank, receiver.step, port::in);
   const double gap_over = ended.start + model_.gap;
-  if (model_.ports == port_model::pipelined) resources_[out].free_at = std::max(now_, gap_over);
+  if (model_.ports == port_model::pipelined) {
+    resources_[out].free_at = std::max(now_, gap_over);
+    // The port in takes flows at the same time, but not more of them in a time than one after another.
+    const double flow = flow_time(bytes(rank, ended.step));
+    const double taken = std::max(resources_[in].free_at, ended.start + on_the_way);
+    if (taken > ended.start + on_the_way) arrival = std::max(arrival, taken + flow);
+    resources_[in].free_at = taken + std::max(model_.gap, flow);
+  }
   if (model_.ports == port_model::one) resources_[out].free_at = resources_[in].free_at = std::max(arrival, gap_over);
   if (model_.ports != port_model::many) {
     list(out);

@@ -6,6 +6,14 @@
 #include <utility>
 
 namespace weft::simulator {
+namespace {
+
+/// The gap of a flow that may still grow.
+constexpr double growing = -1;
+
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
 
 fair_sharing::fair_sharing(const network& links, int ranks, double gap_per_byte, bool ports)
     : network_(links),
@@ -13,12 +21,17 @@ fair_sharing::fair_sharing(const network& links, int ranks, double gap_per_byte,
       ports_(ports && gap_per_byte > 0),
       links_(static_cast<std::uint32_t>(2 * links.parent.size())),
       capacity_left_(links_ + (ports_ ? static_cast<std::size_t>(ranks) : 0)),
-      unfilled_(capacity_left_.size()) {}
+      unfilled_(capacity_left_.size()),
+      last_(capacity_left_.size()) {}
 
 void fair_sharing::begin(flow of, int to, std::uint64_t bytes) {
   const auto node = [&](std::size_t rank) { return network_.node_of[rank]; };
-  for (const link& l : path(network_, node(of.rank), node(static_cast<std::size_t>(to))))
+  of.least_gap = gap_per_byte_;
+  for (const link& l : path(network_, node(of.rank), node(static_cast<std::size_t>(to)))) {
     of.links.push_back(static_cast<std::uint32_t>(2 * l.below + (l.up ? 1 : 0)));
+    if (!network_.gap_per_byte.empty())
+      of.least_gap = std::max(of.least_gap, network_.gap_per_byte[static_cast<std::size_t>(l.below)]);
+  }
   if (ports_) of.links.push_back(links_ + static_cast<std::uint32_t>(to));
   of.remaining = static_cast<double>(bytes);
   of.since = of.start;
@@ -33,42 +46,61 @@ void fair_sharing::settle(double now) {
   for (std::size_t i = 0; i < flows_.size(); ++i) set_gap(flows_[i], gaps_[i], now);
 }
 
-/// Progressive filling: the link that is full first stops its flows; until none that is full stops any.
+/// Progressive filling: the links that are full first stop their flows; until none that is full stops any.
 void fair_sharing::fill() {
-  std::vector<std::uint32_t> used;
-  for (const flow& f : flows_)
-    for (const std::uint32_t l : f.links)
-      if (unfilled_[l]++ == 0) used.push_back(l);
-  for (const std::uint32_t l : used) capacity_left_[l] = l < links_ ? network_.capacity[l / 2] : 1 / gap_per_byte_;
-  constexpr double open = -1;
-  gaps_.assign(flows_.size(), open);
+  list_flows();
+  gaps_.assign(flows_.size(), growing);
   const auto share = [&](std::uint32_t l) { return capacity_left_[l] / unfilled_[l]; };
   // What is full to within rounding is full: else a port that carries one flow alone would seem slower than the flow.
   constexpr double rounding = 1e-12;
-  for (;;) {
-    std::uint32_t fullest = links_;
-    double least = gap_per_byte_ > 0 ? (1 - rounding) / gap_per_byte_ : std::numeric_limits<double>::infinity();
-    bool found = false;
-    for (const std::uint32_t l : used)
-      if (unfilled_[l] > 0 && share(l) < least) {
-        fullest = l;
-        least = share(l);
-        found = true;
-      }
-    if (!found) break;
-    for (std::size_t i = 0; i < flows_.size(); ++i) {
-      const auto& links = flows_[i].links;
-      if (gaps_[i] != open || std::find(links.begin(), links.end(), fullest) == links.end()) continue;
-      gaps_[i] = 1 / least;
-      for (const std::uint32_t l : links) {
-        capacity_left_[l] = std::max(0.0, capacity_left_[l] - least);
-        --unfilled_[l];
-      }
+  for (double slowest = slowest_growing(); slowest >= 0; slowest = slowest_growing()) {
+    const double limit = slowest > 0 ? (1 - rounding) / slowest : std::numeric_limits<double>::infinity();
+    double least = limit;
+    std::erase_if(used_, [&](std::uint32_t l) { return unfilled_[l] == 0; });
+    for (const std::uint32_t l : used_) least = std::min(least, share(l));
+    if (least == limit) {
+      for (std::size_t i = 0; i < flows_.size(); ++i)
+        if (gaps_[i] == growing && flows_[i].least_gap == slowest) fix(i, slowest);
+      continue;
     }
+    full_.clear();
+    for (const std::uint32_t l : used_)
+      if (share(l) <= least * (1 + rounding)) full_.push_back(l);
+    for (const std::uint32_t l : full_)
+      for (std::uint32_t at = last_[l]; at != none; at = uses_[at].before)
+        if (gaps_[uses_[at].flow] == growing) fix(uses_[at].flow, 1 / least);
   }
-  for (double& gap : gaps_)
-    if (gap == open) gap = gap_per_byte_;
-  for (const std::uint32_t l : used) unfilled_[l] = 0;
+}
+
+void fair_sharing::list_flows() {
+  used_.clear();
+  uses_.clear();
+  for (std::size_t i = 0; i < flows_.size(); ++i)
+    for (const std::uint32_t l : flows_[i].links) {
+      if (unfilled_[l]++ == 0) {
+        used_.push_back(l);
+        last_[l] = none;
+        capacity_left_[l] = l < links_ ? network_.capacity[l / 2] : 1 / gap_per_byte_;
+      }
+      uses_.push_back(
+          {static_cast<std::uint32_t>(i), std::exchange(last_[l], static_cast<std::uint32_t>(uses_.size()))});
+    }
+}
+
+double fair_sharing::slowest_growing() const {
+  double slowest = growing;
+  for (std::size_t i = 0; i < flows_.size(); ++i)
+    if (gaps_[i] == growing) slowest = std::max(slowest, flows_[i].least_gap);
+  return slowest;
+}
+
+void fair_sharing::fix(std::size_t flow, double gap) {
+  gaps_[flow] = gap;
+  const double rate = gap > 0 ? 1 / gap : 0;
+  for (const std::uint32_t l : flows_[flow].links) {
+    capacity_left_[l] = std::max(0.0, capacity_left_[l] - rate);
+    --unfilled_[l];
+  }
 }
 
 void fair_sharing::set_gap(flow& of, double gap, double now) {
@@ -86,9 +118,15 @@ double fair_sharing::next_end() const {
 }
 
 std::vector<fair_sharing::flow> fair_sharing::take_ended(double now) {
-  const auto first = std::stable_partition(flows_.begin(), flows_.end(), [&](const flow& f) { return f.end > now; });
-  std::vector<flow> ended(std::make_move_iterator(first), std::make_move_iterator(flows_.end()));
-  flows_.erase(first, flows_.end());
+  std::vector<flow> ended;
+  auto left = flows_.begin();
+  for (flow& each : flows_) {
+    if (each.end <= now)
+      ended.push_back(std::move(each));
+    else if (&*left++ != &each)
+      *(left - 1) = std::move(each);
+  }
+  flows_.erase(left, flows_.end());
   if (!ended.empty()) changed_ = true;
   return ended;
 }

@@ -18,6 +18,7 @@ class fair_sharing {
     double start = 0;
     activity_id cause = no_activity;
     double end = std::numeric_limits<double>::infinity();
+    double least_gap = 0;  ///< time a byte takes if no link is shared
     double gap = 0;        ///< time a byte takes now; 0: not known yet
     double remaining = 0;  ///< bytes, when `gap` was set
     double since = 0;      ///< when `gap` was set
@@ -40,15 +41,26 @@ class fair_sharing {
 
  private:
   void fill();
+  void list_flows();
+  /// Of the flows that may still grow, the one that takes longest for a byte if no link is shared; negative: none may.
+  double slowest_growing() const;
+  void fix(std::size_t flow, double gap);
   void set_gap(flow& of, double gap, double now);
 
   const network& network_;
   double gap_per_byte_;
   bool ports_;
-  std::uint32_t links_;                ///< of the network, both ways; the ports follow
-  std::vector<flow> flows_;            // in the order of their begins
-  std::vector<double> capacity_left_;  // of each link, while filling
-  std::vector<std::uint32_t> unfilled_;
+  std::uint32_t links_;                  ///< of the network, both ways; the ports follow
+  std::vector<flow> flows_;              // in the order of their begins
+  std::vector<double> capacity_left_;    // of each link, while filling
+  std::vector<std::uint32_t> unfilled_;  // of each link: its flows that may still grow
+  struct use {
+    std::uint32_t flow;
+    std::uint32_t before;  // the same link's use before this one
+  };
+  std::vector<use> uses_;
+  std::vector<std::uint32_t> last_;  // of each link, in uses_
+  std::vector<std::uint32_t> used_, full_;
   std::vector<double> gaps_;
   bool changed_ = false;
   std::uint32_t version_ = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -8,6 +9,8 @@ namespace weft::simulator {
 namespace {
 
 std::size_t at(int node) { return static_cast<std::size_t>(node); }
+
+bool is_time(double value) { return value >= 0 && std::isfinite(value); }
 
 int depth(const network& of, int node) {
   int above = 0;
@@ -26,6 +29,9 @@ void check(const network& of, int ranks) {
   };
   if (of.capacity.size() != of.parent.size())
     throw std::invalid_argument("network: as many capacities as nodes are needed");
+  for (const auto* const given : {&of.delay, &of.gap_per_byte})
+    if (!given->empty() && (given->size() != of.parent.size() || !std::ranges::all_of(*given, is_time)))
+      throw std::invalid_argument("network: as many delays and gaps as nodes are needed, finite and at least 0");
   int roots = 0;
   for (int node = 0; node < nodes; ++node) {
     const int parent = of.parent[at(node)];
@@ -59,6 +65,13 @@ std::vector<link> path(const network& of, int from, int to) {
     climb(to, false);
   }
   return links;
+}
+
+double delay_of(const network& of, int from, int to) {
+  double all = 0;
+  if (!of.delay.empty())
+    for (const link& one : path(of, from, to)) all += of.delay[at(one.below)];
+  return all;
 }
 
 }  // namespace weft::simulator

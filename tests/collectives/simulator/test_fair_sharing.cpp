@@ -66,6 +66,20 @@ TEST_CASE("links that are as fast as the ports change nothing") {
   }
 }
 
+TEST_CASE("a port takes messages a gap apart, with links as without") {
+  const network links = two_levels(2, 4, 3);
+  machine_model model = wire(3);
+  model.gap = 50;
+  std::vector<std::vector<written_step>> steps(8);
+  for (int rank = 1; rank < 8; ++rank) {
+    steps[static_cast<std::size_t>(rank)] = {send(0, 2)};
+    steps[0].push_back(receive(rank, 2));
+  }
+  const workload all = job_of(steps);
+  CHECK(completion(all, model) == 10 + 6 * 50 + 2 * 3);
+  CHECK(completion(all, model, &links) == completion(all, model));
+}
+
 TEST_CASE("a depth-first order of the machines runs a ring unslowed, random orders are slowed") {
   const auto seed = test_seed();
   CAPTURE(seed);

@@ -9,9 +9,11 @@ namespace weft::simulator {
 /// A tree of nodes: switches and machines. A link carries `capacity` bytes per unit of time each way. Transfers between
 /// two ranks of one node use no link.
 struct network {
-  std::vector<int> parent;       ///< of each node; -1 for the root, of which there is one
-  std::vector<double> capacity;  ///< of each node's link to its parent, more than 0; not looked at for the root
-  std::vector<int> node_of;      ///< the node on which each rank is
+  std::vector<int> parent;             ///< of each node; -1 for the root, of which there is one
+  std::vector<double> capacity;        ///< of each node's link to its parent, more than 0; not looked at for the root
+  std::vector<int> node_of;            ///< the node on which each rank is
+  std::vector<double> delay{};         ///< of each node's link, each way, beside the latency; empty: none
+  std::vector<double> gap_per_byte{};  ///< that one transfer takes through it at the least; empty: as ports let it
 };
 
 /// Throws std::invalid_argument, saying which node or rank, unless `of` is a tree and every rank of `ranks` is on a
@@ -27,5 +29,8 @@ struct link {
 
 /// The links from one node to another, in no particular order.
 std::vector<link> path(const network& of, int from, int to);
+
+/// The delays of these together.
+double delay_of(const network& of, int from, int to);
 
 }  // namespace weft::simulator

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -69,5 +70,9 @@ class deadlock : public std::runtime_error {
 /// deadlock, naming ranks and steps, when nothing more can happen and steps remain.
 simulation simulate(const workload& all, const machine_model& model, const network* links = nullptr,
                     observer* to = nullptr);
+
+/// When every rank has finished; nothing, and less work, where that is later than `latest`.
+std::optional<double> completion_by(double latest, const workload& all, const machine_model& model,
+                                    const network* links = nullptr);
 
 }  // namespace weft::simulator
