@@ -66,7 +66,10 @@ void leaders::agree_on_boards(fabric::participant& member) {
   all.count = sizeof told;
   all.in = all.out = reinterpret_cast<std::byte*>(&told);
   all.sequence = sequence_of_start;
-  const bool heard = messages_->run(all, member, host_.selection()).failure == nullptr;
+  // An algorithm that is named: until they agree, processes would choose by costs that differ.
+  schedules::selection_parameters by = host_.selection();
+  by.wanted[static_cast<std::size_t>(bytes.what)] = schedules::find_algorithm(bytes.what, "binomial");
+  const bool heard = messages_->run(all, member, by).failure == nullptr;
   host_.agree_on(heard && told.are_known ? std::optional(told.costs) : std::nullopt);
 }
 
