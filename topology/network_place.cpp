@@ -31,6 +31,7 @@ std::vector<network_place> places_of(const network& of, std::span<const int> mac
   const std::vector<int> order = ring_order(of, machines);
   std::vector<network_place> places(machines.size());
   for (std::size_t i = 0; i < order.size(); ++i) places[at(order[i])].position = static_cast<int>(i);
+  for (std::size_t i = 0; i < places.size(); ++i) places[i].machine = machines[i];
   std::vector<std::vector<int>> ways;
   for (const int machine : machines) ways.push_back(way_down_to(of, machine));
   const std::size_t common = common_length(ways);

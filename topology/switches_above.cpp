@@ -3,6 +3,8 @@
 #include <utility>
 #include <weft/topology/switches_above.hpp>
 
+#include "index.hpp"
+
 namespace weft::topology {
 namespace {
 
@@ -17,9 +19,9 @@ class network_builder {
     const int index = static_cast<int>(made_.machines.size());
     const auto [known, fresh] = machine_of_.emplace(one.machine, index);
     machines_.push_back(known->second);
-    if (!fresh) return made_.machines[static_cast<std::size_t>(known->second)].at == above;
+    if (!fresh) return made_.machines[at(known->second)].at == above;
     made_.machines.push_back({one.machine, above});
-    made_.switches[static_cast<std::size_t>(above)].machines.push_back(index);
+    made_.switches[at(above)].machines.push_back(index);
     return true;
   }
 
@@ -37,7 +39,7 @@ class network_builder {
     if (parent == -1 && (last != std::string::npos || !made_.switches.empty())) return -1;
     const int index = static_cast<int>(made_.switches.size());
     made_.switches.push_back({way.substr(last + 1), parent, {}, {}});
-    if (parent != -1) made_.switches[static_cast<std::size_t>(parent)].switches.push_back(index);
+    if (parent != -1) made_.switches[at(parent)].switches.push_back(index);
     switch_of_.emplace(way, index);
     return index;
   }
@@ -68,6 +70,17 @@ std::optional<network_around> network_of(std::span<const machine_below> all) {
   for (const machine_below& one : all)
     if (!builder.add(one)) return std::nullopt;
   return all.empty() ? std::nullopt : std::optional(builder.take());
+}
+
+std::vector<machine_below> known_to(const network& of, std::span<const int> machines) {
+  std::vector<machine_below> all;
+  for (const int machine : machines) {
+    machine_below one{std::to_string(machine), {}};
+    for (int above = of.machines[at(machine)].at; above != -1; above = of.switches[at(above)].parent)
+      one.switches = std::to_string(above) + (one.switches.empty() ? "" : ".") + one.switches;
+    all.push_back(std::move(one));
+  }
+  return all;
 }
 
 }  // namespace weft::topology

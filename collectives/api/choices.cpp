@@ -123,7 +123,7 @@ void choices::prefer(communicator& on, collective what, const schedules::algorit
   communicator_state& state = *on.state_;
   const auto kind = static_cast<std::size_t>(what);
   state.selection.wanted[kind] = wanted != nullptr ? wanted : state.host.selection().wanted[kind];
-  state.choices.clear();
+  state.choices.forget();
   state.plans.note({}, nullptr);
   state.known.forget();
   state.announcing.reset();

@@ -4,21 +4,11 @@
 #include <weft/process/choosing.hpp>
 
 namespace weft::detail {
-namespace {
-
-/// So many choices are kept.
-constexpr std::size_t most_choices = 256;
-
-}  // namespace
 
 among all_of(communicator_state& state) { return {state.host, state.size(), state.groups(), state.selection}; }
 
 schedules::selected choose(communicator_state& state, const choice_request& of) {
-  if (state.host.measured() == nullptr) return choose(all_of(state), of);
-  if (const auto known = state.choices.find(of); known != state.choices.end()) return known->second;
-  const schedules::selected found = choose(all_of(state), of);
-  if (state.choices.size() == most_choices) state.choices.clear();
-  return state.choices.emplace(of, found).first->second;
+  return state.choices.of(all_of(state), of);
 }
 
 std::shared_ptr<plan_cache::entry> plan_for(communicator_state& state, const collective_call& call,

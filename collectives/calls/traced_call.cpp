@@ -37,11 +37,7 @@ double predicted_seconds(communicator_state& state, const request& call, const k
   const among all = all_of(state);
   const std::size_t bytes = known.shape.vector * call.element_bytes;
   const choice_request of = choice_for(all, call, call.what, bytes, call.root, call.uneven);
-  if (known.goes == way::messages) {
-    const auto predicted = predict_all(all, of);
-    const auto its = std::ranges::find(predicted, &how, &schedules::prediction::how);
-    return its != predicted.end() ? its->seconds : 0;
-  }
+  if (known.goes == way::messages) return predict(all, of, how).seconds;
   if (known.goes != way::node) return 0;
   if (how.pattern == memory_pattern::staged) return predict_stages(all, *measured, of).seconds;
   const node_team& team = *state.here->between().team();

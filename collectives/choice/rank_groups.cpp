@@ -80,11 +80,12 @@ rank_groups::rank_groups(std::span<const std::int32_t> process, std::span<const 
   for (const auto& group : members) within = std::max(within, road_among(group, process, node));
 
   if (places.empty()) return;
-  std::vector<int> position, cluster;  // of each rank
+  std::vector<int> position;  // of each rank
   for (const std::int32_t p : process) {
     const auto at = static_cast<std::size_t>(p);
     position.push_back(places[at].position);
     cluster.push_back(places[at].cluster);
+    machine.push_back(places[at].machine);
   }
   order = all;
   std::ranges::stable_sort(order, {}, [&](int rank) { return position[static_cast<std::size_t>(rank)]; });

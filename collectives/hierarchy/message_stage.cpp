@@ -39,11 +39,14 @@ std::shared_ptr<plan_cache::entry> message_stage::prepare(const leader_call& cal
     key.out_count = call.block;
   }
   const schedules::algorithm* const named = selection.wanted[static_cast<std::size_t>(call.what)];
-  if (named != std::exchange(named_, named)) plans_.note({}, nullptr);
+  if (named != std::exchange(named_, named)) {
+    plans_.note({}, nullptr);
+    choices_.forget();
+  }
   if (auto known = plans_.noted(key)) return known;
   const among these{host_, size(), groups(), selection};
   const schedules::selected found =
-      choose(these, choice_for(these, of, call.what, call.count * of.element_bytes, call.root, uneven));
+      choices_.of(these, choice_for(these, of, call.what, call.count * of.element_bytes, call.root, uneven));
   collective_call planned =
       planned_call(of, found, call.root, schedules::has_blocks(call.what) ? call.block : call.count);
   if (uneven) set_counts(planned, of, call.counts);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <weft/choice/network_costs.hpp>
 #include <weft/choice/rank_groups.hpp>
 #include <weft/choice/schedule_builder.hpp>
 #include <weft/process/choosing.hpp>
@@ -8,11 +12,15 @@
 namespace weft::detail {
 namespace {
 
+constexpr double no_limit = std::numeric_limits<double>::infinity();
+
 schedules::algorithm_arguments shape_among(const among& these, const choice_request& of) {
   schedules::algorithm_arguments shape = shape_of(these.ranks, these.host.settings());
   shape.root = of.asked.root;
   shape.groups = these.groups.members;
   shape.nodes = these.groups.nodes;
+  shape.order = these.groups.order;
+  shape.keep_order = of.asked.rank_order;
   return shape;
 }
 
@@ -21,6 +29,43 @@ schedules::demands demands_among(const among& these, const choice_request& of) {
   asked.no_reading = !these.groups.read_on_nodes;
   return asked;
 }
+
+/// To combine a byte, or to copy one: as a sum does.
+double work_seconds(const tuning& measured, const choice_request& of) {
+  return schedules::combines(of.what) ? of.combine
+                                      : combine_seconds(measured, kernels::operation::sum, kernels::type::float32);
+}
+
+/// A call, and, where it is known, the network that its messages share.
+class seen_call {
+ public:
+  seen_call(const among& these, const tuning& measured, const choice_request& of)
+      : shape_(shape_among(these, of)),
+        each_(costs_among(these, measured, of)),
+        call_{shape_, of.bytes, each_, these.selection.segment} {
+    if (these.groups.farthest >= schedules::road::fabric && !these.groups.machine.empty())
+      network_ = priced(these.host.network(), these.groups, measured.machine, work_seconds(measured, of),
+                        these.host.settings().connections);
+  }
+  seen_call(const seen_call&) = delete;
+  seen_call& operator=(const seen_call&) = delete;
+
+  const schedules::algorithm_arguments& shape() const noexcept { return shape_; }
+  const schedules::path_costs& each() const noexcept { return each_; }
+  /// Null without a network: formulas say all.
+  schedules::closer_look closer() const {
+    if (!network_) return nullptr;
+    return [this](const schedules::prediction& by_formula, double worth) {
+      return simulator::predict(by_formula, call_, *network_, worth).predicted;
+    };
+  }
+
+ private:
+  const schedules::algorithm_arguments shape_;
+  const schedules::path_costs each_;
+  const simulator::formula_call call_;
+  std::optional<simulator::priced_network> network_;
+};
 
 }  // namespace
 
@@ -53,16 +98,36 @@ schedules::selected choose(const among& these, const choice_request& of) {
   const tuning* const measured = these.host.measured();
   const schedules::demands asked = demands_among(these, of);
   if (measured == nullptr) return select(of.what, these.ranks, of.bytes, these.selection, asked);
-  return select_fastest(of.what, shape_among(these, of), of.bytes, costs_among(these, *measured, of), these.selection,
-                        asked);
+  const seen_call seen(these, *measured, of);
+  return select_fastest(of.what, seen.shape(), of.bytes, seen.each(), these.selection, asked, seen.closer());
+}
+
+schedules::selected choices_made::of(const among& these, const choice_request& of) {
+  constexpr std::size_t most_kept = 256;
+  if (these.host.measured() == nullptr) return choose(these, of);
+  if (const auto known = made_.find(of); known != made_.end()) return known->second;
+  const schedules::selected found = choose(these, of);
+  if (made_.size() == most_kept) made_.clear();
+  return made_.emplace(of, found).first->second;
 }
 
 std::vector<schedules::prediction> predict_all(const among& these, const choice_request& of) {
-  auto predicted = schedules::predict_all(of.what, shape_among(these, of), of.bytes,
-                                          costs_among(these, *these.host.measured(), of), these.selection.segment);
+  const seen_call seen(these, *these.host.measured(), of);
+  auto predicted = schedules::predict_all(of.what, seen.shape(), of.bytes, seen.each(), these.selection.segment);
   const schedules::demands asked = demands_among(these, of);
   std::erase_if(predicted, [&](const auto& one) { return !meets(asked, *one.how); });
+  if (const auto closer = seen.closer()) {
+    for (schedules::prediction& one : predicted) one = closer(one, no_limit);
+    std::ranges::stable_sort(predicted, {}, &schedules::prediction::seconds);
+  }
   return predicted;
+}
+
+schedules::prediction predict(const among& these, const choice_request& of, const schedules::algorithm& how) {
+  const seen_call seen(these, *these.host.measured(), of);
+  const auto by_formula = schedules::predict(how, seen.shape(), of.bytes, seen.each(), these.selection.segment);
+  const auto closer = seen.closer();
+  return closer ? closer(by_formula, no_limit) : by_formula;
 }
 
 schedules::prediction predict_stages(const among& these, const tuning& measured, const choice_request& of) {

@@ -5,7 +5,6 @@
 #include <weft/fabric/process_record.hpp>
 #include <weft/process/process.hpp>
 #include <weft/runtime/error.hpp>
-#include <weft/topology/network_place.hpp>
 #include <weft/topology/switches_above.hpp>
 
 namespace weft::detail {
@@ -16,19 +15,17 @@ constexpr const char* topology_key = "weft/topology";
 /// In front of what is wrong, in the place of a line for each process.
 constexpr char mark_of_failure = '!';
 
-std::string to_text(const std::vector<topology::network_place>& places) {
-  std::string text;
-  for (const topology::network_place& each : places)
-    text += std::to_string(each.cluster) + " " + std::to_string(each.position) + "\n";
-  return text;
-}
-
-/// By the switches that the processes know of; none where they do not make a network.
-std::vector<topology::network_place> places_by_switches(std::span<const fabric::process_record> records) {
+/// What the processes know of the switches above them.
+std::vector<topology::machine_below> machines_of(std::span<const fabric::process_record> records) {
   std::vector<topology::machine_below> machines;
   for (const fabric::process_record& each : records) machines.push_back({each.host.node, each.switches});
-  const auto known = topology::network_of(machines);
-  return known ? topology::places_of(known->between, known->machine_of) : std::vector<topology::network_place>();
+  return machines;
+}
+
+std::string to_text(const std::vector<topology::machine_below>& machines) {
+  std::string text;
+  for (const topology::machine_below& each : machines) text += each.machine + " " + each.switches + "\n";
+  return text;
 }
 
 }  // namespace
@@ -40,17 +37,23 @@ std::string process::read_topology(std::span<const fabric::process_record> recor
   const std::vector<int> machine_of_rank = topology::machines_of_ranks(network, hosts);
   std::vector<int> machines;
   for (const int first : processes_->world) machines.push_back(machine_of_rank[static_cast<std::size_t>(first)]);
-  return to_text(topology::places_of(network, machines));
+  return to_text(topology::known_to(network, machines));
 } catch (const error& failure) {
   return mark_of_failure + std::string(failure.what());
 }
 
 void process::settle_topology(std::span<const fabric::process_record> records, clock::time_point deadline) {
   if (settings_.topology == options::no_topology) return;
-  if (settings_.topology.empty()) {
-    places_ = places_by_switches(records);
-    return;
-  }
+  const bool by_file = !settings_.topology.empty();
+  const auto known = topology::network_of(by_file ? told_topology(records, deadline) : machines_of(records));
+  if (!known && by_file) throw error(errc::protocol, "store: the places of processes on the network are cut short");
+  if (!known) return;
+  network_ = known->between;
+  places_ = topology::places_of(network_, known->machine_of);
+}
+
+std::vector<topology::machine_below> process::told_topology(std::span<const fabric::process_record> records,
+                                                            clock::time_point deadline) {
   if (rendezvous_->process() == 0) {
     const std::string text = read_topology(records);
     rendezvous_->put(topology_key, std::as_bytes(std::span(text)));
@@ -58,10 +61,10 @@ void process::settle_topology(std::span<const fabric::process_record> records, c
   const auto told = rendezvous_->get(topology_key, deadline);
   const std::string text(reinterpret_cast<const char*>(told.data()), told.size());
   if (text.starts_with(mark_of_failure)) throw error(errc::invalid_argument, text.substr(1));
-  places_.resize(records.size());
+  std::vector<topology::machine_below> machines(records.size());
   std::istringstream lines(text);
-  for (topology::network_place& each : places_) lines >> each.cluster >> each.position;
-  if (!lines) throw error(errc::protocol, "store: the places of processes on the network are cut short");
+  for (topology::machine_below& each : machines) lines >> each.machine >> each.switches;
+  return machines;
 }
 
 }  // namespace weft::detail

@@ -48,6 +48,8 @@ std::string_view name(road which) {
   return names[static_cast<std::size_t>(which)];
 }
 
+const road_costs& costs_of(const machine_costs& of, road which) { return measured(of, which); }
+
 const board_costs& assumed_boards(bool long_slots) noexcept {
   static constexpr auto made = [](const std::array<double, memory_uses>& copy) {
     board_costs of;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 #include <weft/schedules/selection.hpp>
 
 namespace weft::schedules {
@@ -74,6 +77,18 @@ const algorithm* usual(collective kind, bool is_long) {
 const algorithm* served_wish(collective kind, const selection_parameters& by, const demands& of) {
   const algorithm* const wanted = by.wanted[static_cast<std::size_t>(kind)];
   return wanted != nullptr && meets(of, *wanted) ? wanted : nullptr;
+}
+
+/// A closer look says at least so much of what the formula does, as far as formulas hold.
+constexpr double least_of_formula = 0.6;
+
+/// From the one on whose formula says least, until those of all others say too much.
+prediction fastest(std::vector<prediction> by_formula, const closer_look& closer) {
+  std::ranges::stable_sort(by_formula, {}, &prediction::seconds);
+  prediction best = closer(by_formula.front(), std::numeric_limits<double>::infinity());
+  for (std::size_t i = 1; i < by_formula.size() && least_of_formula * by_formula[i].seconds < best.seconds; ++i)
+    if (const prediction one = closer(by_formula[i], best.seconds); one.seconds < best.seconds) best = one;
+  return best;
 }
 
 const algorithm& choose(collective kind, int ranks, std::size_t bytes, const selection_parameters& by,
@@ -195,19 +210,18 @@ selected select(collective kind, int ranks, std::size_t bytes, const selection_p
 }
 
 selected select_fastest(collective kind, const algorithm_arguments& shape, std::size_t bytes, const path_costs& each,
-                        const selection_parameters& by, const demands& of) {
+                        const selection_parameters& by, const demands& of, const closer_look& closer) {
   prediction best;
-  const auto consider = [&](const algorithm& how) {
-    const prediction one = predict(how, shape, bytes, each, by.segment);
-    if (best.how == nullptr || one.seconds < best.seconds) best = one;
-  };
   if (const algorithm* const wanted = served_wish(kind, by, of)) {
-    consider(*wanted);
+    best = predict(*wanted, shape, bytes, each, by.segment);
   } else {
+    std::vector<prediction> candidates;
     for (const algorithm& how : algorithms_of(kind))
-      if (meets(of, how)) consider(how);
+      if (meets(of, how)) candidates.push_back(predict(how, shape, bytes, each, by.segment));
+    if (candidates.empty()) refuse(kind);
+    best = closer ? fastest(std::move(candidates), closer)
+                  : *std::ranges::min_element(candidates, {}, &prediction::seconds);
   }
-  if (best.how == nullptr) refuse(kind);
   return {best.how, best.segments, bytes <= by.in_order_limit,
           operand_costs_of(static_cast<double>(bytes) / best.segments, each.of_vector(static_cast<double>(bytes)))};
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs on a network that a file describes or their processes know of: rings go along it, and groups are its clusters.
 #include <weft/api/choices.hpp>
+#include <weft/choice/network_costs.hpp>
 #include <weft/choice/rank_groups.hpp>
 #include <weft/schedules/algorithms.hpp>
+#include <weft/simulator/simulate.hpp>
+#include <weft/simulator/workload_builder.hpp>
+#include <weft/topology/switches_above.hpp>
 
 #include "catch.hpp"
 #include "run_ranks.hpp"
@@ -105,6 +109,80 @@ TEST_CASE("jobs in two clusters measure the line between them, and every algorit
     CAPTURE(how.name);
     run_ranks(by_name, add_up);
   }
+}
+
+TEST_CASE("the links of a network make messages cost what their roads do") {
+  const auto between = weft::topology::network_of(
+      std::vector<weft::topology::machine_below>{{"a", "top.west"}, {"b", "top.west"}, {"c", "top.east"}});
+  const std::vector<std::int32_t> all{0, 1, 2, 3};  // two on a, one on b, one on c
+  const auto places = weft::topology::places_of(between->between, std::vector<int>{0, 0, 1, 2});
+  const rank_groups groups(all, std::vector<int>{0, 0, 1, 2}, reading, 0, places);
+  weft::schedules::machine_costs costs;
+  costs[road::node] = {1, 0.5, 0, 0.125, 0.125, 0};
+  costs[road::fabric] = {4, 1, 0, 0.25, 0.25, 0};
+  costs[road::line] = {100, 2, 0, 2, 2, 0};
+  const auto on = priced(between->between, groups, costs, 0, 4);
+  struct sent_message {
+    int from, to;
+    std::uint64_t bytes;
+  };
+  const auto all_sent = [&](const std::vector<sent_message>& messages) {
+    weft::simulator::workload_builder made;
+    for (int rank = 0; rank < 4; ++rank) {
+      for (const sent_message& each : messages) {
+        if (each.from == rank) made.add({weft::simulator::operation_kind::send, each.to, 0, each.bytes}, {});
+        if (each.to == rank) made.add({weft::simulator::operation_kind::receive, each.from, 0, each.bytes}, {});
+      }
+      made.end_rank();
+    }
+    return weft::simulator::simulate(made.finish(), on.model, &on.links).completion;
+  };
+  const auto message = [&](int from, int to, double bytes) {
+    return all_sent({{from, to, static_cast<std::uint64_t>(bytes)}});
+  };
+  for (const double bytes : {0.0, 64.0}) {
+    CHECK(message(0, 1, bytes) == 1 + 2 * 0.5 + 0.125 * bytes);
+    CHECK(message(0, 2, bytes) == 4 + 2 * 1 + 0.25 * bytes);
+    CHECK(message(3, 0, bytes) == 100 + 2 * 2 + 2 * bytes);
+  }
+  // Two at once share the link of a machine; the line takes four pairs.
+  CHECK(all_sent({{0, 2, 64}, {1, 3, 64}}) == 100 + 2 * 2 + 2 * 64);
+  CHECK(all_sent({{0, 2, 64}, {1, 2, 64}}) == message(0, 2, 128) + 0.5);  // and the CPU of who receives
+}
+
+TEST_CASE("a job on a network takes what does not crowd its links, unless it is told otherwise") {
+  const temporary_file file(
+      "SwitchName=s0 Nodes=a[0-1]\nSwitchName=s1 Nodes=b[0-1]\nSwitchName=s2 Nodes=c[0-1]\n"
+      "SwitchName=s3 Nodes=d[0-1]\nSwitchName=top Switches=s[0-3]\n");
+  const temporary_file costs(
+      "fabric.latency = 1.5e-06\nfabric.overhead = 3e-07\nfabric.gap = 4e-07\nfabric.gap_per_byte = 8e-11\n"
+      "fabric.exchange_per_byte = 8e-11\nfabric.handshake = 0\ncombine.sum.float = 5e-11\ncombine.sum.double = "
+      "5e-11\n");
+  const auto taken = [&](const job& what, const std::string& named, collective kind = collective::allreduce) {
+    run_ranks(what, [&](weft::communicator& world) {
+      const auto call =
+          choices::request(world, kind, 1 << 20, weft::kernels::operation::sum, weft::kernels::type::float32);
+      const auto* const how = choices::taken(world, call).how;
+      expect(how->name == named, "taken: ", how->name, ", not ", named);
+      add_up(world);
+    });
+  };
+  job with = on_nodes({"a0", "a1", "b0", "b1", "c0", "c1", "d0", "d1"}, file.path());
+  with.settings.tune = costs.path();
+  job without = with;
+  without.settings.topology = "none";
+  taken(without, "butterfly");
+  taken(with, "ring");
+  job by_switches = without;
+  by_switches.settings.topology = "";
+  by_switches.switches = {"top.s0", "top.s0", "top.s1", "top.s1", "top.s2", "top.s2", "top.s3", "top.s3"};
+  taken(by_switches, "ring");
+  job by_name = with;
+  by_name.settings.allreduce = "butterfly";
+  taken(by_name, "butterfly");
+  job untuned = with;
+  untuned.settings.tune = "off";
+  taken(untuned, "scatter-doubling", collective::broadcast);
 }
 
 TEST_CASE("switches that the processes know of tell clusters apart, unless nothing is to be known") {

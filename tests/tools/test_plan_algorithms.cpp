@@ -171,6 +171,49 @@ TEST_CASE("a plan as GOAL takes as long as the steps that it was made from") {
   }
 }
 
+TEST_CASE("a plan says what goes through each link of a network, and how much of it at once") {
+  const temporary_file network(
+      "SwitchName=s0 Nodes=a[1-8]\nSwitchName=s1 Nodes=b[1-8]\nSwitchName=s2 Nodes=c[1-8]\nSwitchName=s3 Nodes=d[1-8]\n"
+      "SwitchName=top Switches=s[0-3]\n");
+  const auto loads = [&](const std::string& algorithm, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"allreduce", "--algorithm", algorithm, "--ranks", "32", "--bytes", "32K", "--topology",
+                               network.path(), "--loads"});
+    return printed(more);
+  };
+  const json ring = json::parse(loads("ring", {"--format", "json"}));
+  CHECK(ring.at("most_at_once") == 1);
+  CHECK(ring.at("links").size() == 2 * 36);
+  for (const json& one : ring.at("links")) {
+    CHECK(one.at("at_once") == 1);
+    CHECK(one.at("messages") == 62);
+    CHECK(one.at("bytes") == 62 * 1024);
+  }
+  const json butterfly = json::parse(loads("butterfly", {"--format", "json"}));
+  CHECK(butterfly.at("most_at_once") == 8);
+  std::uint64_t up = 0;
+  for (const json& one : butterfly.at("links")) {
+    const bool is_switch = one.at("above") == "top";
+    CHECK(one.at("at_once") == (is_switch ? 8 : 1));
+    CHECK(one.at("bytes") == (is_switch ? 8 * 48 * 1024 : 62 * 1024));  // halves and quarters leave a switch, twice
+    if (is_switch && one.at("direction") == "up") up += one.at("bytes").get<std::uint64_t>();
+  }
+  CHECK(up == 4u * 8 * 48 * 1024);
+  const std::string text = loads("butterfly");
+  CHECK_THAT(text, ContainsSubstring("butterfly all-reduce, 32 ranks, 32768 bytes, links of " + network.path() +
+                                     ": at most 8 messages at once on one\n"));
+  CHECK_THAT(text, ContainsSubstring("\ns3 -> top"));
+  CHECK_THAT(text, ContainsSubstring("\ns0 -> a1 "));
+  const auto refused = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"plan", "allreduce", "--ranks", "4", "--loads"});
+    const outcome done = weft_test::run(arguments);
+    CHECK(done.status != 0);
+    return done.error;
+  };
+  CHECK_THAT(refused({}), ContainsSubstring("--topology FILE"));
+  CHECK_THAT(refused({"--topology", network.path(), "--rank", "1"}), ContainsSubstring("without --rank"));
+  CHECK_THAT(refused({"--topology", network.path(), "--format", "goal"}), ContainsSubstring("text or json"));
+}
+
 TEST_CASE("a network gives a plan its ring and its groups") {
   const temporary_file network(
       "SwitchName=s0 Nodes=a[1-2]\nSwitchName=s1 Nodes=b[1-2]\nSwitchName=top Switches=s[0-1]\n");

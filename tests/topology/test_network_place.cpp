@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/runtime/error.hpp>
 #include <weft/topology/network_place.hpp>
+#include <weft/topology/switches_above.hpp>
 
 #include "catch.hpp"
 
@@ -46,6 +47,23 @@ TEST_CASE("clusters are what hangs below the lowest switch that all processes ar
 TEST_CASE("positions follow the network, processes of a machine one after another") {
   CHECK(positions({"a0", "b0", "a1", "b3", "a0"}) == numbers{0, 3, 2, 4, 1});
   CHECK(positions({"b3", "alone", "a0"}) == numbers{2, 0, 1});
+}
+
+TEST_CASE("who is told what is above the machines of a network makes the part of it that they are on") {
+  const network of = parse_network(two_clusters);
+  const std::vector<int> machines = machines_of_ranks(of, std::vector<std::string>{"b2", "alone", "b0", "b2"});
+  const auto part = network_of(known_to(of, machines));
+  REQUIRE(part);
+  CHECK(part->machine_of == numbers{0, 1, 2, 0});
+  CHECK(part->between.machines.size() == 3);
+  CHECK(part->between.switches.size() == 4);  // not west
+  const auto found = places_of(part->between, part->machine_of);
+  const auto whole = places_of(of, machines);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    CHECK(found[i].cluster == whole[i].cluster);
+    CHECK(found[i].machine == part->machine_of[i]);
+    CHECK(whole[i].machine == machines[i]);
+  }
 }
 
 TEST_CASE("a machine that there is not has no place") {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <stdexcept>
 #include <weft/algorithms/named_algorithm.hpp>
 #include <weft/command_line/suggestion.hpp>
-#include <weft/schedules/builders.hpp>
-#include <weft/schedules/reduction_tree.hpp>
 
 namespace weft::tools {
 namespace {
@@ -72,21 +69,6 @@ const algorithm& algorithm_named(collective of, const std::string& wanted) {
   std::vector<std::string> names;
   for (const algorithm& a : there_are) names.emplace_back(a.name);
   return there_are[name_meant(wanted, names, "algorithm of " + std::string(name(of)))];
-}
-
-steps_of_rank steps_of(const algorithm& how, const schedules::algorithm_arguments& shape) {
-  if (how.shape != nullptr)
-    return [by = shape.by,
-            over = std::make_shared<const schedules::rank_ordered_tree>(schedules::reduction_tree(how.shape, shape))](
-               int rank, schedules::sink& to) { tree_reduce(over->position(rank), by, to); };
-  return [emit = how.emit, of = shape](int rank, schedules::sink& to) mutable {
-    of.rank = rank;
-    emit(of, to);
-  };
-}
-
-schedules::partition counts_of(collective kind, int ranks, std::size_t bytes) {
-  return bytes * (kind == collective::alltoall ? static_cast<std::size_t>(ranks) : 1);
 }
 
 }  // namespace weft::tools

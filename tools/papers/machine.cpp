@@ -3,6 +3,8 @@
 
 #include <weft/algorithms/named_algorithm.hpp>
 #include <weft/algorithms/rank_placement.hpp>
+#include <weft/choice/network_costs.hpp>
+#include <weft/schedules/every_rank.hpp>
 #include <weft/schedules/schedule_sink.hpp>
 #include <weft/sim/workload.hpp>
 #include <weft/simulator/simulate.hpp>
@@ -36,7 +38,7 @@ double completion(schedules::collective kind, std::string_view algorithm, const 
 
 double completion(schedules::collective kind, std::string_view algorithm, const schedules::algorithm_arguments& shape,
                   std::size_t bytes, const simulated_cluster& on) {
-  simulator::network links = network_of(on.switches, on.machine_of_rank, on.model.gap_per_byte);
+  simulator::network links = detail::links_of(on.switches, on.machine_of_rank, on.model.gap_per_byte);
   for (std::size_t i = 0; i < on.switches.switches.size(); ++i) links.capacity[i] *= on.uplinks;
   const simulator::workload all = workload_of(job_of(kind, algorithm, shape, bytes), on.model);
   return simulator::simulate(all, on.model, &links).completion;
@@ -44,7 +46,7 @@ double completion(schedules::collective kind, std::string_view algorithm, const 
 
 schedules::schedule schedule_of_rank(schedules::collective kind, std::string_view algorithm,
                                      const schedules::algorithm_arguments& shape, int rank) {
-  const steps_of_rank steps = steps_of(algorithm_named(kind, std::string(algorithm)), shape);
+  const schedules::steps_of_rank steps = schedules::steps_of(algorithm_named(kind, std::string(algorithm)), shape);
   return schedules::built_by([&](schedules::sink& to) { steps(rank, to); });
 }
 

@@ -4,7 +4,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 #include <weft/algorithms/named_algorithm.hpp>
+#include <weft/schedules/every_rank.hpp>
 #include <weft/verifier/verifier.hpp>
 
 namespace weft::tools {
@@ -15,7 +17,7 @@ struct plan_job {
   std::optional<std::size_t> bytes;  ///< of the vector; of an all-to-all, one rank's input
 };
 
-steps_of_rank steps_of(const plan_job& job);
+schedules::steps_of_rank steps_of(const plan_job& job);
 
 schedules::partition counts_of(const plan_job& job, std::size_t bytes);
 
@@ -43,6 +45,16 @@ std::optional<schedules::fault> verify(const plan_job& job);
 /// round and everything else no time: a column a rank where that fits into 120 characters, else a line a message.
 /// In brackets the blocks of the vector that the message carries.
 std::string draw_rounds(const plan_job& job);
+
+/// A message, and the round that it is sent in.
+struct round_message {
+  int round = 0;
+  int from = 0, to = 0;
+  schedules::step_index step = 0;  ///< of the sender
+};
+
+/// By round, then by sender.
+std::vector<round_message> messages_of(const plan_job& job);
 
 /// The blocks of the vector that the step is about.
 std::string blocks_of(const schedules::schedule& of, schedules::step_index step);

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <stdexcept>
 #include <weft/algorithms/measured_road.hpp>
@@ -15,11 +14,11 @@
 #include <weft/command_line/command_line.hpp>
 #include <weft/command_line/subcommands.hpp>
 #include <weft/fabric/messenger_settings.hpp>
-#include <weft/topology/ring_order.hpp>
 
 #include "explain.hpp"
 #include "job.hpp"
 #include "list.hpp"
+#include "loads.hpp"
 #include "page.hpp"
 
 namespace weft::tools {
@@ -30,7 +29,8 @@ struct command_line {
   shape_options shaped;
   plan_job job;
   std::optional<int> rank;
-  bool list = false, verify = false, explain = false;
+  std::optional<double> link_gap;
+  bool list = false, verify = false, explain = false, loads = false;
   vector_size size;
   std::string tuning, op = "sum", road;
   std::vector<CLI::Option*> of_explanation;  ///< what says what a call costs
@@ -48,17 +48,27 @@ std::vector<std::string> times_with_a_meaning(const command_line& line) {
   return {};
 }
 
-/// Rings go round as the switches lie; the ranks below one switch are a group.
-void place_on_network(command_line& line) {
+call_network network_of(const command_line& line) {
+  call_network network{line.topology, topology::load_network(line.topology), {}, {}};
+  network.machine_of_rank = place_ranks(network.switches, line.job.shape.ranks, line.placing, 0);
+  if (line.link_gap) network.link_gap = *line.link_gap * 1e-9;
+  return network;
+}
+
+/// As far as the algorithm asks where its ranks are.
+void place(command_line& line) {
   auto& shape = line.job.shape;
-  const topology::network on = topology::load_network(line.topology);
-  const std::vector<int> machine_of_rank = place_ranks(on, shape.ranks, line.placing, 0);
-  if (line.job.how->parameters & schedules::takes::order) shape.order = topology::ring_order(on, machine_of_rank);
-  if (!(line.job.how->parameters & schedules::takes::groups)) return;
-  std::map<int, std::vector<int>> below;
-  for (int rank = 0; rank < shape.ranks; ++rank)
-    below[on.machines[static_cast<std::size_t>(machine_of_rank[static_cast<std::size_t>(rank)])].at].push_back(rank);
-  for (auto& [at, ranks] : below) shape.groups.push_back(std::move(ranks));
+  schedules::algorithm_arguments placed = shape;
+  place_on(network_of(line), placed);
+  if (line.job.how->parameters & schedules::takes::order) shape.order = std::move(placed.order);
+  if (line.job.how->parameters & schedules::takes::groups) shape.groups = std::move(placed.groups);
+}
+
+/// Checks what else is asked for beside the loads of links.
+void check_loads(const command_line& line) {
+  if (line.topology.empty()) throw CLI::ValidationError("--loads", "of which network's links? --topology FILE says it");
+  if (line.rank || !line.html.empty() || (line.format != "text" && line.format != "json"))
+    throw CLI::ValidationError("--loads", "are those of all ranks, as text or json: without --rank and --html");
 }
 
 /// Finds names, and checks what no option alone can know.
@@ -67,20 +77,23 @@ void finish(command_line& line) {
   if (line.shaped.shape.ranks == 0) throw CLI::RequiredError("--ranks");
   line.job.shape = shape_of(line.shaped);
   if (const auto sizes = line.size.in_bytes(); !sizes.empty()) line.job.bytes = sizes.front();
+  if (!line.topology.empty() && line.shaped.group_size > 0)
+    throw CLI::ValidationError("--group-size", "the switches of --topology are the groups: not both");
   if (line.explain) return;
   for (const CLI::Option* given : line.of_explanation)
     if (given->count() > 0) throw CLI::ValidationError(given->get_name(), "only an explanation takes that: --explain");
   line.job.how = &algorithm_named(collective_named(line.collective), line.algorithm);
-  check_options(*line.job.how, line.shaped.options, times_with_a_meaning(line));
+  std::vector<std::string> meant = times_with_a_meaning(line);
+  if (line.loads) meant.insert(meant.end(), {"--topology", "--transfer", "--compute"});
+  check_options(*line.job.how, line.shaped.options, meant);
   if (line.rank) check_among("--rank", *line.rank, line.job.shape.ranks);
   if (line.rank && (line.format == "dot" || line.format == "goal"))
     throw CLI::ValidationError("--format", line.format + " shows all ranks: with --rank, text or json");
   if (!line.html.empty() && (line.rank || line.format != "text"))
     throw CLI::ValidationError("--html",
                                "a page shows all ranks, and is a format of its own: without --rank and --format");
-  if (!line.topology.empty() && line.shaped.group_size > 0)
-    throw CLI::ValidationError("--group-size", "the switches of --topology are the groups: not both");
-  if (!line.topology.empty()) place_on_network(line);
+  if (line.loads) check_loads(line);
+  if (!line.topology.empty()) place(line);
 }
 
 /// What --weft-tune would say.
@@ -95,8 +108,10 @@ std::string tuning_file(const command_line& line) {
 void print_explanation(const command_line& line) {
   if (line.format != "text" && line.format != "json")
     throw CLI::ValidationError("--format", "an explanation is text or json, not " + line.format);
-  if (line.rank || line.verify || !line.topology.empty())
-    throw CLI::ValidationError("--explain", "goes with none of --rank, --verify and --topology");
+  if (line.rank || line.verify || line.loads)
+    throw CLI::ValidationError("--explain", "goes with none of --rank, --verify and --loads");
+  if (line.link_gap && line.topology.empty())
+    throw CLI::ValidationError("--link-gap", "only a network has that: --topology FILE");
   if (line.job.shape.by.segments != 1)
     throw CLI::ValidationError("--segments", "an explanation says itself how many are best");
   explained_call call;
@@ -107,6 +122,10 @@ void print_explanation(const command_line& line) {
   call.type = line.size.type;
   if (!kernels::has(call.op, call.type)) throw CLI::ValidationError("--op", kernels::refusal(call.op, call.type));
   call.over = road_named(line.road);
+  if (!line.topology.empty()) {
+    call.on = network_of(line);
+    place_on(*call.on, call.shape);
+  }
   if (!line.algorithm.empty()) call.wanted = &algorithm_named(call.kind, line.algorithm);
   const std::string source = tuning_file(line);
   detail::tuning measured = detail::read_tuning(source);
@@ -133,6 +152,7 @@ void print(const command_line& line) {
   const plan_job& job = line.job;
   if (!line.html.empty()) return write_page(line.html, plan_as_page(job));
   const auto put = [](const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); };
+  if (line.loads) return put(loads_of(job, network_of(line), line.format == "json"));
   if (line.rank)
     return line.format == "json" ? print_rank_as_json(job, *line.rank) : print_rank_as_text(job, *line.rank);
   if (line.format == "goal") return print_all_as_goal(job);
@@ -187,7 +207,8 @@ void add_options_of_plans(CLI::App& app, command_line& line) {
   time("--compute", line.shaped.shape.compute, "Time to combine an operand; in GOAL, ns for the vector [1]", "C");
   add_shape_options(app, line.shaped);
   options.push_back(
-      app.add_option("--topology", line.topology, "Slurm's topology.conf: the order of rings, and switches as groups")
+      app.add_option("--topology", line.topology,
+                     "Slurm's topology.conf: the order of rings, switches as groups, and what links carry")
           ->type_name("FILE"));
   choose(app.add_option("--placement", line.placing, "Where ranks are on its machines [block]"),
          {"block", "cyclic", "random"});
@@ -198,7 +219,11 @@ void add_explanation_options(CLI::App& app, command_line& line) {
   line.of_explanation = {app.add_option("--tuning", line.tuning, "What costs were measured, by `weft tune` [WEFT_TUNE]")
                              ->type_name("FILE"),
                          app.add_option("--op", line.op, "What combines the elements [sum]"),
-                         add_road_option(app, line.road)};
+                         add_road_option(app, line.road),
+                         app.add_option("--link-gap", line.link_gap,
+                                        "For each byte, of a link of the network each way [as between two ranks]")
+                             ->check(check_time)
+                             ->type_name("NS/B")};
   std::vector<std::string> operations;
   for (const kernels::operation each : kernels::all_operations()) operations.emplace_back(kernels::name(each));
   choose(line.of_explanation[1], operations);
@@ -235,6 +260,8 @@ void add_plan(CLI::App& weft, int& status) {
       ->type_name("FILE");
   app->add_flag("--list", line->list, "Show the algorithms instead, of COLLECTIVE or of all");
   app->add_flag("--verify", line->verify, "Check, for all ranks together, that this is the collective");
+  app->add_flag("--loads", line->loads,
+                "Show instead what goes through each link of --topology, and how much of it at once");
   add_explanation_options(*app, *line);
   app->callback([line, &status] { plan(*line, status); });
 }

@@ -36,22 +36,10 @@ std::string in_brackets(const schedules::schedule& of, schedules::step_index ste
   return offered ? "(" + text + ")" : "[" + text + "]";
 }
 
-/// By round, then by sender.
-std::vector<message> messages_of(const plan_job& job, const std::vector<schedules::schedule>& ranks) {
-  simulator::machine_model model;
-  model.ports = simulator::port_model::one;
-  model.latency = 1;
-  std::vector<simulator::activity> seen;
-  messages_seen observer(seen);
-  simulator::simulate(simulator::workload_of(job.shape.ranks, counts_of(job, 1), 1, steps_of(job)), model, nullptr,
-                      &observer);
+std::vector<message> drawn(const std::vector<round_message>& all, const std::vector<schedules::schedule>& ranks) {
   std::vector<message> messages;
-  for (const simulator::activity& one : seen)
-    messages.push_back({static_cast<int>(std::lround(one.start)), one.rank, one.peer,
-                        in_brackets(ranks[static_cast<std::size_t>(one.rank)], one.step)});
-  std::sort(messages.begin(), messages.end(), [](const message& a, const message& b) {
-    return std::tie(a.round, a.from, a.to) < std::tie(b.round, b.from, b.to);
-  });
+  for (const round_message& one : all)
+    messages.push_back({one.round, one.from, one.to, in_brackets(ranks[static_cast<std::size_t>(one.from)], one.step)});
   return messages;
 }
 
@@ -98,6 +86,23 @@ std::string lines(const std::vector<message>& messages) {
 
 }  // namespace
 
+std::vector<round_message> messages_of(const plan_job& job) {
+  simulator::machine_model model;
+  model.ports = simulator::port_model::one;
+  model.latency = 1;
+  std::vector<simulator::activity> seen;
+  messages_seen observer(seen);
+  simulator::simulate(simulator::workload_of(job.shape.ranks, counts_of(job, 1), 1, steps_of(job)), model, nullptr,
+                      &observer);
+  std::vector<round_message> messages;
+  for (const simulator::activity& one : seen)
+    messages.push_back({static_cast<int>(std::lround(one.start)), one.rank, one.peer, one.step});
+  std::sort(messages.begin(), messages.end(), [](const round_message& a, const round_message& b) {
+    return std::tie(a.round, a.from, a.to) < std::tie(b.round, b.from, b.to);
+  });
+  return messages;
+}
+
 std::string blocks_of(const schedules::schedule& of, schedules::step_index step) {
   std::string text;
   for (const schedules::segment& part : of.sources_of(of.steps.at(step)))
@@ -110,7 +115,7 @@ std::string draw_rounds(const plan_job& job) {
   const auto steps = steps_of(job);
   for (int rank = 0; rank < job.shape.ranks; ++rank)
     ranks.push_back(schedules::built_by([&](schedules::sink& to) { steps(rank, to); }));
-  const std::vector<message> messages = messages_of(job, ranks);
+  const std::vector<message> messages = drawn(messages_of(job), ranks);
   const int rounds = messages.empty() ? 0 : messages.back().round + 1;
   std::size_t width = 7;
   for (const message& one : messages) width = std::max(width, cell(one).size());

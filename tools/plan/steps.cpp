@@ -57,10 +57,10 @@ std::optional<schedules::partition> bytes_of(const plan_job& job) {
 
 }  // namespace
 
-steps_of_rank steps_of(const plan_job& job) { return steps_of(*job.how, job.shape); }
+schedules::steps_of_rank steps_of(const plan_job& job) { return schedules::steps_of(*job.how, job.shape); }
 
 schedules::partition counts_of(const plan_job& job, std::size_t bytes) {
-  return counts_of(job.how->kind, job.shape.ranks, bytes);
+  return schedules::counts_of(job.how->kind, job.shape.ranks, bytes);
 }
 
 std::string heading(const plan_job& job) {

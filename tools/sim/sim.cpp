@@ -9,6 +9,7 @@
 #include <weft/algorithms/rank_placement.hpp>
 #include <weft/algorithms/shape_options.hpp>
 #include <weft/algorithms/vector_size.hpp>
+#include <weft/choice/network_costs.hpp>
 #include <weft/command_line/command_line.hpp>
 #include <weft/command_line/subcommands.hpp>
 #include <weft/sim/workload.hpp>
@@ -115,7 +116,7 @@ struct placed_network {
   placed_network(const command_line& line, int ranks)
       : switches(topology::load_network(line.topology)),
         machine_of_rank(place_ranks(switches, ranks, line.placing, line.model.noise.seed)),
-        links(network_of(switches, machine_of_rank, line.link_gap.value_or(line.model.gap_per_byte))) {}
+        links(detail::links_of(switches, machine_of_rank, line.link_gap.value_or(line.model.gap_per_byte))) {}
 
   topology::network switches;
   std::vector<int> machine_of_rank;

@@ -2,6 +2,7 @@
 #include "tuning.hpp"
 
 #include <weft/algorithms/measured_road.hpp>
+#include <weft/choice/network_costs.hpp>
 #include <weft/choice/tuning.hpp>
 
 namespace weft::tools {
@@ -27,12 +28,8 @@ void take_measured(const tuned_model& line, machine_model& model) {
   const schedules::road over = road_named(line.road).value_or(longest_of(measured.machine));
   const auto& costs = measured.machine[over];
   if (!costs) throw CLI::ValidationError("--road", line.file + " says nothing of the road " + std::string(name(over)));
-  machine_model found;
-  found.latency = costs->latency;
-  found.overhead = costs->overhead;
-  found.gap = costs->gap;
-  found.gap_per_byte = costs->gap_per_byte;
-  found.compute_per_byte = combine_seconds(measured, kernels::operation::sum, kernels::type::float32);
+  const machine_model found =
+      detail::model_of(*costs, combine_seconds(measured, kernels::operation::sum, kernels::type::float32));
   for (const auto& [given, value] : line.measured)
     if (given->count() == 0) model.*value = found.*value * 1e9;
 }

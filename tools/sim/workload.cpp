@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <weft/algorithms/named_algorithm.hpp>
+#include <weft/schedules/every_rank.hpp>
 #include <weft/sim/workload.hpp>
 
 namespace weft::tools {
@@ -27,19 +27,8 @@ void set_costs(schedules::algorithm_arguments& of, double vector_bytes, const si
 simulator::workload workload_of(const sim_job& job, const simulator::machine_model& model) {
   schedules::algorithm_arguments shape = job.shape;
   set_costs(shape, static_cast<double>(job.bytes), model);
-  return simulator::workload_of(shape.ranks, counts_of(job.how->kind, shape.ranks, job.bytes), 1,
-                                steps_of(*job.how, shape));
-}
-
-simulator::network network_of(const topology::network& from, const std::vector<int>& machine_of_rank,
-                              double gap_per_byte) {
-  simulator::network made;
-  const int switches = static_cast<int>(from.switches.size());
-  for (const auto& one : from.switches) made.parent.push_back(one.parent);
-  for (const auto& one : from.machines) made.parent.push_back(one.at);
-  made.capacity.assign(made.parent.size(), 1 / gap_per_byte);
-  for (const int machine : machine_of_rank) made.node_of.push_back(switches + machine);
-  return made;
+  return simulator::workload_of(shape.ranks, schedules::counts_of(job.how->kind, shape.ranks, job.bytes), 1,
+                                schedules::steps_of(*job.how, shape));
 }
 
 }  // namespace weft::tools

@@ -11,6 +11,7 @@ namespace weft::topology {
 struct network_place {
   int cluster = 0;   ///< the same for those whose way to each other is short, numbered from 0 as they appear
   int position = 0;  ///< in the ring that gets least in its own way (ring_order.hpp)
+  int machine = 0;   ///< index in network::machines
 
   friend bool operator==(const network_place&, const network_place&) = default;
 };

@@ -31,4 +31,8 @@ struct network_around {
 /// one top, or one machine is at two switches.
 std::optional<network_around> network_of(std::span<const machine_below> all);
 
+/// What the machines (indices in network::machines) of some would know: the inverse, for the part of a network that
+/// they are on. Machines and switches are called by their numbers.
+std::vector<machine_below> known_to(const network& of, std::span<const int> machines);
+
 }  // namespace weft::topology

@@ -143,7 +143,7 @@ struct communicator_state {
   call_counts counts;                         ///< of its calls
   known_calls known;                          ///< the latest that blocked
   schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm
-  std::unordered_map<choice_request, schedules::selected, choice_hash> choices;  ///< by measured costs
+  choices_made choices;
   /// The number of the next call that all ranks make in the same order: a collective, or making a plan.
   std::uint32_t next_sequence() noexcept {
     const std::uint32_t next = sequence();

@@ -28,6 +28,7 @@ struct rank_groups {
   bool read_on_nodes = true;            ///< whether those of every node are processes that can read each other's memory
   bool in_rows = true;                  ///< whether they are rows of consecutive ranks, in order
   std::vector<int> order;               ///< of all ranks, in which rings go along the network; empty: ascending
+  std::vector<int> machine, cluster;    ///< of each rank, where it is on the network; empty where nothing says that
   schedules::road farthest = schedules::road::memory;  ///< between any two ranks
   schedules::road within = schedules::road::memory;    ///< between two of a group
 };

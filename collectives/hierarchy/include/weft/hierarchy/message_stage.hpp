@@ -54,6 +54,7 @@ class message_stage {
   const int here_;
   std::optional<rank_groups> groups_;
   plan_cache plans_;
+  choices_made choices_;
   std::optional<choice_request> cut_of_;         ///< the latest vector that was cut
   std::size_t pieces_ = 1;                       ///< of it
   const schedules::algorithm* named_ = nullptr;  ///< that the latest call was to take

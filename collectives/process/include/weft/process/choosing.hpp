@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <unordered_map>
 #include <vector>
 #include <weft/choice/tuning.hpp>
 #include <weft/request.hpp>
@@ -45,12 +46,24 @@ double combine_seconds_of(const process& host, collective what, const request& c
 choice_request choice_for(const among& these, const request& call, collective what, std::size_t bytes, int root,
                           bool uneven);
 
-/// What a collective takes among these: what its option names, else by the costs that the job agreed on, else by
-/// length. Throws std::invalid_argument where no algorithm meets the demands.
+/// What a collective takes among these: what its option names, else by the costs that the job agreed on, with what they
+/// take where messages share links of a network that is known (simulator/network_prediction.hpp), else by length.
+/// Throws std::invalid_argument where no algorithm meets the demands.
 schedules::selected choose(const among& these, const choice_request& of);
 
-/// By the costs that the job agreed on: every algorithm that meets the demands, the fastest first.
+/// Its latest answers for some ranks: where a network is known each may take milliseconds.
+class choices_made {
+ public:
+  schedules::selected of(const among& these, const choice_request& of);
+  void forget() noexcept { made_.clear(); }
+
+ private:
+  std::unordered_map<choice_request, schedules::selected, choice_hash> made_;  ///< by measured costs
+};
+
+/// In the same way: every algorithm that meets the demands, the fastest first; and one.
 std::vector<schedules::prediction> predict_all(const among& these, const choice_request& of);
+schedules::prediction predict(const among& these, const choice_request& of, const schedules::algorithm& how);
 /// What messages among these cost, as it was measured.
 schedules::path_costs costs_among(const among& these, const tuning& measured, const choice_request& of);
 /// Stages of their nodes.

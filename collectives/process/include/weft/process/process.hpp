@@ -26,6 +26,7 @@
 #include <weft/schedules/selection.hpp>
 #include <weft/statistics.hpp>
 #include <weft/topology/network_place.hpp>
+#include <weft/topology/switches_above.hpp>
 
 namespace weft::detail {
 
@@ -94,6 +95,8 @@ class process {
   const std::vector<bool>& reading() const noexcept { return reading_; }
   /// Of each process of the job: where it is on the network; empty where nothing says that. The same on every process.
   const std::vector<topology::network_place>& places() const noexcept { return places_; }
+  /// What of the network is between these.
+  const topology::network& network() const noexcept { return network_; }
   /// The memory that the processes of this node share; null where they do not.
   const fabric::arena* arena() const noexcept { return arena_.get(); }
   /// What patterns cost in it: assumed where that was not measured, or processes share CPUs.
@@ -126,7 +129,9 @@ class process {
   /// Where each is on the network, by the file of process 0 or by the switches that each knows of, if there is either
   /// (process_topology.cpp). What is wrong with the file is an error of every process.
   void settle_topology(std::span<const fabric::process_record> records, clock::time_point deadline);
-  /// What process 0 tells the others of that.
+  /// What process 0 reads in the file and tells all.
+  std::vector<topology::machine_below> told_topology(std::span<const fabric::process_record> records,
+                                                     clock::time_point deadline);
   std::string read_topology(std::span<const fabric::process_record> records) const;
   /// Throws errc::incompatible where process 0 sends longer messages without asking than arrive here.
   void take_agreed_options(std::size_t longest_eager, clock::time_point deadline);
@@ -195,6 +200,7 @@ class process {
   std::vector<std::string> hosts_;                ///< of each process: its host's name
   std::vector<fabric::network_interface> links_;  ///< by which other nodes reach this process, side by side
   std::vector<bool> reading_;
+  topology::network network_;
   std::vector<topology::network_place> places_;
   std::once_flag machine_found_;
   std::shared_ptr<const topology::machine> machine_;

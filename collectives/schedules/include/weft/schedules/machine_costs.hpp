@@ -82,9 +82,12 @@ struct machine_costs {
   std::optional<road_costs>& operator[](road which) { return by_road[static_cast<std::size_t>(which)]; }
 };
 
-/// The costs between ranks that are at most `farthest` from each other, those of a group at most `within`: α is L + 2
-/// o, β is G, γ `combine` seconds for each byte. A road that was not measured costs what the next longer one does, or,
-/// if there is none, the longest. Reading takes the kernel's calls, where these were measured.
+/// As it was measured; a road that was not costs what the next longer one does, or, if there is none, the longest.
+const road_costs& costs_of(const machine_costs& of, road which);
+
+/// The costs between ranks that are at most `farthest` from each other, those of a group at most `within`, by costs_of:
+/// α is L + 2 o, β is G, γ `combine` seconds for each byte. Reading takes the kernel's calls, where these were
+/// measured.
 path_costs path_of(const machine_costs& of, road farthest, road within, double combine);
 /// The same for a collective in which each gives so many bytes: of reading, and where these are long, as memory is
 /// slow.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <weft/schedules/algorithms.hpp>
 #include <weft/schedules/machine_costs.hpp>
 #include <weft/schedules/prediction.hpp>
@@ -47,10 +48,15 @@ struct selected {
 /// where none does.
 selected select(collective kind, int ranks, std::size_t bytes, const selection_parameters& by, const demands& of = {});
 
+/// What an algorithm takes where its formula does not know all: more, as a rule, and never far less. Of one that takes
+/// at least as long as `worth` it need say no more.
+using closer_look = std::function<prediction(const prediction& by_formula, double worth)>;
+
 /// The same where costs have been measured: the one wanted, else of those that meet the demands the one predicted to be
 /// the fastest (where several are as fast, the first of the table); in the number of segments that is best for it.
+/// Where there is a closer look, by what that says of those whose formulas say that they may be the fastest.
 selected select_fastest(collective kind, const algorithm_arguments& shape, std::size_t bytes, const path_costs& each,
-                        const selection_parameters& by, const demands& of = {});
+                        const selection_parameters& by, const demands& of = {}, const closer_look& closer = nullptr);
 
 /// What the choice of a pattern depends on where the processes of a node share memory; the same in all of them.
 struct shared_node {

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <string>
 #include <vector>
 #include <weft/schedules/algorithms.hpp>
-#include <weft/schedules/partition.hpp>
 
 namespace weft::tools {
 
@@ -26,12 +24,5 @@ schedules::collective collective_named(const std::string& wanted);
 
 /// The same of a collective's algorithms; an empty name is that of the first, of reduce's greedy.
 const schedules::algorithm& algorithm_named(schedules::collective of, const std::string& wanted);
-
-/// Emits one rank's steps. What all ranks share is made once.
-using steps_of_rank = std::function<void(int rank, schedules::sink& to)>;
-steps_of_rank steps_of(const schedules::algorithm& how, const schedules::algorithm_arguments& shape);
-
-/// Bytes for its blocks, where `bytes` bytes go in.
-schedules::partition counts_of(schedules::collective kind, int ranks, std::size_t bytes);
 
 }  // namespace weft::tools

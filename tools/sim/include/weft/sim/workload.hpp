@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `weft sim` simulates: a collective's steps, on a network.
+// What `weft sim` simulates: a collective's steps.
 #pragma once
 
-#include <vector>
 #include <weft/schedules/algorithms.hpp>
 #include <weft/simulator/model.hpp>
-#include <weft/simulator/network.hpp>
 #include <weft/simulator/workload.hpp>
-#include <weft/topology/network.hpp>
 
 namespace weft::tools {
 
@@ -20,10 +17,5 @@ struct sim_job {
 /// The steps of a job; elements are bytes. Trees that are made for costs are made for those of `model`. Throws
 /// std::invalid_argument for what builders refuse.
 simulator::workload workload_of(const sim_job& job, const simulator::machine_model& model);
-
-/// The network for the simulator, the ranks on these machines (indices in network::machines). Every link takes
-/// `gap_per_byte`, more than 0, for a byte, each way.
-simulator::network network_of(const topology::network& from, const std::vector<int>& machine_of_rank,
-                              double gap_per_byte);
 
 }  // namespace weft::tools
