@@ -61,6 +61,7 @@ std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, cons
   of.rank = at.rank;
   of.root = call.root;
   of.by.segments = call.segments;
+  if (call.degree != 0) of.degree = call.degree;
   if (!has_costs(settings)) {
     of.transfer = at.operand.transfer;
     of.compute = at.operand.compute;

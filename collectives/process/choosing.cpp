@@ -43,9 +43,10 @@ class seen_call {
       : shape_(shape_among(these, of)),
         each_(costs_among(these, measured, of)),
         call_{shape_, of.bytes, each_, these.selection.segment} {
-    if (these.groups.farthest >= schedules::road::fabric && !these.groups.machine.empty())
-      network_ = priced(these.host.network(), these.groups, measured.machine, work_seconds(measured, of),
-                        these.host.settings().connections);
+    if (these.groups.farthest < schedules::road::fabric || these.groups.machine.empty()) return;
+    network_ = priced(these.host.network(), these.groups, measured.machine, work_seconds(measured, of),
+                      these.host.settings().connections);
+    each_.sharing = 1;  // every rank that is simulated has a CPU
   }
   seen_call(const seen_call&) = delete;
   seen_call& operator=(const seen_call&) = delete;
@@ -62,7 +63,7 @@ class seen_call {
 
  private:
   const schedules::algorithm_arguments shape_;
-  const schedules::path_costs each_;
+  schedules::path_costs each_;
   const simulator::formula_call call_;
   std::optional<simulator::priced_network> network_;
 };

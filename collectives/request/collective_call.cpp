@@ -7,6 +7,7 @@ collective_call planned_call(const request& wanted, const schedules::selected& f
   collective_call call;
   call.how = found.how;
   call.segments = found.segments;
+  call.degree = found.degree;
   call.root = root;
   call.count = count;
   if (!schedules::combines(wanted.what)) {

@@ -15,6 +15,12 @@ inline double groups(const algorithm_arguments& of) {
 }
 inline double group_size(const algorithm_arguments& of) { return std::ceil(p(of) / groups(of)); }
 
+/// The same where rows are cut into halves.
+inline algorithm_arguments in_halves(algorithm_arguments of) {
+  of.degree = 2;
+  return of;
+}
+
 /// The same where nothing is combined.
 inline path_costs copying(path_costs each) {
   each.gamma = each.near.gamma = 0;
@@ -38,7 +44,7 @@ double fnomial_split_cost(const algorithm_arguments& of, double bytes, const pat
 double two_tree_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 /// Halves of what is left, one way: a scatter or gather over a spanning tree.
 double spread_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
-/// The same exchanged, by recursive halving or doubling.
+/// The same exchanged, by recursive halving or doubling, or by other parts than halves.
 double halving_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double ring_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 /// The root's messages one after another.

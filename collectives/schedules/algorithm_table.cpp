@@ -18,7 +18,8 @@ using arguments = algorithm_arguments;
 
 ring ring_of(const arguments& of) { return {of.ranks, of.order, of.by}; }
 
-constexpr unsigned piped = takes::segments | takes::window, piped_shares = piped | takes::segments_of_share;
+constexpr unsigned piped = takes::segments | takes::window, piped_shares = piped | takes::segments_of_share,
+                   cut_shares = piped_shares | takes::degree | takes::best_degree;
 constexpr std::string_view patarasuk = "Patarasuk and Yuan 2009", heimlich = "Heimlich 2003",
                            canon = "Canon and Antoniu 2012", matsuda = "Matsuda and others 2006",
                            moody = "Moody and others 2003", thakur = "Thakur, Rabenseifner and Gropp 2005",
@@ -133,7 +134,7 @@ const algorithm table[] = {
     {collective::broadcast, "scatter-doubling", takes::root | piped_shares, thakur,
      "2 ceil(log2 p) α + 2 (p - 1)/p n β", rank_order::kept,
      [](const arguments& of, double bytes, const path_costs& each) {
-       return spread_cost(of, bytes, copying(each)) + halving_cost(of, bytes, copying(each));
+       return spread_cost(of, bytes, copying(each)) + halving_cost(in_halves(of), bytes, copying(each));
      },
      [](const arguments& of, sink& to) {
        van_de_geijn_broadcast(of.ranks, of.root, of.rank, gather_by::recursive_doubling, of.by, to);
@@ -175,12 +176,12 @@ const algorithm table[] = {
        return ring_cost(of, bytes, each) + ring_cost(of, bytes, copying(each));
      },
      [](const arguments& of, sink& to) { ring_allreduce(ring_of(of), of.rank, to); }},
-    {collective::allreduce, "butterfly", piped_shares, "Rabenseifner 2004, Träff 2024",
-     "2 ceil(log2 p) α + 2 (p - 1)/p n β + (p - 1)/p n γ", rank_order::not_kept,
+    {collective::allreduce, "butterfly", cut_shares, "Rabenseifner 2004, Träff 2024",
+     "2 ceil(log_r p) (α + (r - 2) g) + 2 (p - 1)/p n β + (p - 1)/p n γ for degree r, gap g", rank_order::not_kept,
      [](const arguments& of, double bytes, const path_costs& each) {
        return halving_cost(of, bytes, each) + halving_cost(of, bytes, copying(each));
      },
-     [](const arguments& of, sink& to) { butterfly_allreduce(of.ranks, of.rank, of.by, to); }},
+     [](const arguments& of, sink& to) { butterfly_allreduce(of.ranks, of.rank, of.degree, of.by, to); }},
     {collective::allreduce, "binomial", piped, folklore, "2 s ceil(log2 p) (α + n/s β) + ceil(log2 p) n γ",
      rank_order::kept, binomial_allreduce_cost,
      [](const arguments& of, sink& to) { tree_allreduce(binomial_position(of.ranks, 0, of.rank), of.by, to); }},
@@ -238,9 +239,9 @@ const algorithm table[] = {
        return binomial_cost(of, bytes, each) + spread_cost(of, bytes, copying(each));
      },
      [](const arguments& of, sink& to) { mst_reduce_scatter(of.ranks, of.rank, of.by, to); }},
-    {collective::reduce_scatter, "recursive-halving", piped_shares, "Träff 2024",
-     "ceil(log2 p) α + (p - 1)/p n (β + γ)", rank_order::not_kept, halving_cost,
-     [](const arguments& of, sink& to) { recursive_halving_reduce_scatter(of.ranks, of.rank, of.by, to); }},
+    {collective::reduce_scatter, "recursive-halving", cut_shares, "Träff 2024",
+     "ceil(log_r p) (α + (r - 2) g) + (p - 1)/p n (β + γ) for degree r, gap g", rank_order::not_kept, halving_cost,
+     [](const arguments& of, sink& to) { recursive_halving_reduce_scatter(of.ranks, of.rank, of.degree, of.by, to); }},
     {collective::reduce_scatter, "reading", piped_shares | takes::nodes, chakraborty,
      "2 α' + m n/p (q - 1) (β' + γ) of a node, (m - 1) (α + n/p β + n/p γ) between m nodes of q ranks",
      rank_order::not_kept, reading_reduce_scatter_cost,
@@ -258,8 +259,9 @@ const algorithm table[] = {
 
     {collective::allgather, "ring", piped_shares | takes::order, patarasuk, "(p - 1) (α + n/p β)", rank_order::kept,
      copied<ring_cost>, [](const arguments& of, sink& to) { ring_allgather(ring_of(of), of.rank, to); }},
-    {collective::allgather, "bruck", piped_shares, bruck, "ceil(log2 p) α + (p - 1)/p n β", rank_order::kept,
-     copied<halving_cost>, [](const arguments& of, sink& to) { bruck_allgather(of.ranks, of.rank, of.by, to); }},
+    {collective::allgather, "bruck", cut_shares, bruck,
+     "ceil(log_r p) (α + (r - 2) g) + (p - 1)/p n β for degree r, gap g", rank_order::kept, copied<halving_cost>,
+     [](const arguments& of, sink& to) { bruck_allgather(of.ranks, of.rank, of.degree, of.by, to); }},
     {collective::allgather, "reading", takes::window | takes::nodes, chakraborty,
      "2 α' + (q - 1)/p n β' of a node, (p - q) (α + n/p β) between nodes of q ranks", rank_order::kept,
      copied<reading_exchange_cost>,

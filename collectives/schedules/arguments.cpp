@@ -19,6 +19,10 @@ void check_pipeline(const pipeline& by) {
   if (by.window < 1) throw std::invalid_argument("a window is at least one receive wide");
 }
 
+void check_degree(int degree) {
+  if (degree < 2) throw std::invalid_argument("a degree is at least 2, not " + std::to_string(degree));
+}
+
 void check_cost(double cost, const char* name) {
   if (!std::isfinite(cost) || cost < 0)
     throw std::invalid_argument(std::string(name) + " cost " + std::to_string(cost) +

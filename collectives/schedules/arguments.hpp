@@ -13,6 +13,9 @@ void check_rank(int ranks, int rank, const char* name);
 /// Throws std::invalid_argument unless segments and window are at least 1.
 void check_pipeline(const pipeline& by);
 
+/// Throws std::invalid_argument unless the degree is at least 2.
+void check_degree(int degree);
+
 /// Throws std::invalid_argument unless the cost is finite and not negative.
 void check_cost(double cost, const char* name);
 

@@ -17,15 +17,17 @@ namespace weft::schedules {
 /// ceil(log2 p) α + (p - 1) / p n β: the fewest rounds there can be. These are the messages of
 /// recursive_halving_reduce_scatter, backwards. Each chunk lands at its place in the output, so that there is nothing
 /// to rotate; a message that goes around the end of the vector has two parts. The longest messages travel in `segments`
-/// pieces. The input is chunk `rank`, the output the whole vector, of which the input may be that chunk. Throws
-/// std::invalid_argument for a bad rank or pipeline.
-void bruck_allgather(int ranks, int rank, const pipeline& by, sink& to) {
+/// pieces. With another `degree` r, ceil(log_r p) rounds of r - 1 messages each. The input is chunk `rank`, the output
+/// the whole vector, of which the input may be that chunk. Throws std::invalid_argument for a bad rank, pipeline or
+/// degree.
+void bruck_allgather(int ranks, int rank, int degree, const pipeline& by, sink& to) {
   check_rank(ranks, rank, "rank");
   check_pipeline(by);
+  check_degree(degree);
   const auto chunks = static_cast<std::uint32_t>(ranks);
   const division parts = balanced_division(ranks, chunks, by.segments);
   memory_emitter emit(to, {chunks, by.segments, parts.of(rank), parts.all(), 0, 0}, by.window);
-  allgather_by_doubling(emit, everybody(ranks, rank), parts, by.segments);
+  allgather_by_doubling(emit, everybody(ranks, rank), parts, by.segments, degree);
   emit.settle(parts.of(rank));
 }
 

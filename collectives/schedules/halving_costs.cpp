@@ -9,30 +9,37 @@
 namespace weft::schedules {
 namespace {
 
-/// A round of reduce_scatter_by_halving, in blocks, `first` the first of all its pieces.
-struct halving_step {
-  int row, sent, count, each, first;
+/// A message of reduce_scatter_by_halving, in blocks: those that a rank sends begin at `begin`, counted from its own.
+/// `first` is the first of all its pieces.
+struct halving_message_cost {
+  bool opens_round;
+  int begin, sent, count, each, first;
 
-  int kept() const { return row - sent; }
   double length() const { return static_cast<double>(sent) / count; }
+  /// The last block of a piece.
+  int last_of(int piece) const { return std::max(begin + sent - (piece + 1) * each, begin); }
 };
 
-std::vector<halving_step> halving_steps(int ranks, int segments) {
-  std::vector<halving_step> all;
-  const int about = ranks / 2;
-  int first = 0;
-  for (int row = ranks; row > 1; row -= row / 2) {
-    const int sent = row / 2 * segments;
-    const int wanted = std::max(1, (2 * sent + about) / (2 * about)), each = (sent + wanted - 1) / wanted;
-    all.push_back({row * segments, sent, (sent + each - 1) / each, each, first});
-    first += all.back().count;
+std::vector<halving_message_cost> halving_messages(int ranks, int segments, int degree) {
+  std::vector<halving_message_cost> all;
+  int about = 0, pieces = 0;
+  for (int row = ranks, kept = 0; row > 1; row = kept) {
+    kept = (row - 1) / degree + 1;
+    for (int begin = kept; begin < row; begin += kept) {
+      const int chunks = std::min(kept, row - begin), sent = chunks * segments;
+      if (about == 0) about = chunks;
+      const int wanted = std::max(1, (2 * sent + about) / (2 * about)), each = (sent - 1) / wanted + 1;
+      all.push_back({begin == kept, begin * segments, sent, (sent - 1) / each + 1, each, pieces});
+      pieces += all.back().count;
+    }
   }
   return all;
 }
 
-/// The piece that brings what a rank has of a block, counted from its own, before round `before`; -1: none.
-int brought_by(const std::vector<halving_step>& all, std::size_t before, int block) {
-  for (std::size_t i = before; i-- > 0;)
+/// The piece that brings what a rank has of a block, counted from its own, before the message that opens a round; -1:
+/// none.
+int brought_by(const std::vector<halving_message_cost>& all, std::size_t opening, int block) {
+  for (std::size_t i = opening; i-- > 0;)
     if (block < all[i].sent) return all[i].first + (all[i].sent - 1 - block) / all[i].each;
   return -1;
 }
@@ -97,27 +104,28 @@ class followed_rank {
   double processor_free_ = 0, port_free_ = 0;
 };
 
-double followed(const std::vector<halving_step>& all, double block_bytes, const link_costs& each) {
+double followed(const std::vector<halving_message_cost>& all, double block_bytes, const link_costs& each) {
   followed_rank rank;
-  for (std::size_t round = 0; round < all.size(); ++round) {
-    const halving_step& step = all[round];
-    const piece_times times(each, step.length() * block_bytes);
-    for (int i = 1; i <= step.count; ++i)
-      rank.add(times, brought_by(all, round, std::max(step.row - i * step.each, step.kept())));
+  std::size_t opening = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].opens_round) opening = i;
+    const piece_times times(each, all[i].length() * block_bytes);
+    for (int piece = 0; piece < all[i].count; ++piece) rank.add(times, brought_by(all, opening, all[i].last_of(piece)));
   }
   return rank.end();
 }
 
 /// Of so many pieces that only the rounds are followed: the first piece of one waits for the first of another, and for
 /// all pieces of that to leave.
-double streamed(const std::vector<halving_step>& all, double block_bytes, const link_costs& each) {
-  double left = 0, first_done = 0, end = 0;
-  for (const halving_step& step : all) {
-    const piece_times times(each, step.length() * block_bytes);
-    const double begin = std::max(left, first_done);
+double streamed(const std::vector<halving_message_cost>& all, double block_bytes, const link_costs& each) {
+  double left = 0, first_done = 0, ready = 0, end = 0;
+  for (const halving_message_cost& one : all) {
+    if (one.opens_round) ready = first_done;
+    const piece_times times(each, one.length() * block_bytes);
+    const double begin = std::max(left, ready);
     first_done = begin + times.alone();
-    left = begin + step.count * times.behind();
-    end = std::max(left, first_done + (step.count - 1) * times.port);
+    left = begin + one.count * times.behind();
+    end = std::max(left, first_done + (one.count - 1) * times.port);
   }
   return end;
 }
@@ -127,7 +135,7 @@ double streamed(const std::vector<halving_step>& all, double block_bytes, const 
 double halving_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
   if (of.ranks == 1) return 0;
   constexpr int most_followed = 64;
-  const auto all = halving_steps(of.ranks, static_cast<int>(of.by.segments));
+  const auto all = halving_messages(of.ranks, static_cast<int>(of.by.segments), of.degree);
   const double block_bytes = bytes / p(of) / of.by.segments;
   const bool few = all.back().first + all.back().count <= most_followed;
   return few ? followed(all, block_bytes, each) : streamed(all, block_bytes, each);

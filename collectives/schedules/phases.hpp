@@ -56,14 +56,19 @@ std::uint32_t piece_blocks(std::uint32_t blocks, std::uint32_t segments);
 ///
 /// ceil(log2 p) messages of (p - 1) / p of the vector: the fewest of both that there can be. Messages are cut into
 /// pieces of one length, the longest one into `segments`.
-void reduce_scatter_by_halving(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments);
-/// Slots of scratch that it needs, and blocks of each.
-std::uint32_t halving_slots(std::uint32_t window);
-std::uint32_t halving_slot_blocks(const division& parts, std::uint32_t segments);
+///
+/// With another `degree` r, at least 2, what is kept is an r-th, and r - 1 messages leave in each of ceil(log_r p)
+/// rounds: fewer rounds of as many bytes.
+void reduce_scatter_by_halving(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments,
+                               int degree = 2);
+/// Slots of scratch that it needs, of which a piece of each message takes two, and blocks of each.
+std::uint32_t halving_slots(std::uint32_t window, int degree = 2);
+std::uint32_t halving_slot_blocks(const division& parts, std::uint32_t segments, int degree = 2);
 
 /// All-gather by recursive doubling (Bruck and others 1997): the same messages backwards. Each member's value of its
 /// own blocks goes to all.
-void allgather_by_doubling(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments);
+void allgather_by_doubling(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments,
+                           int degree = 2);
 
 /// What a member does in the minimum spanning tree over its party (van de Geijn's MST): each half of a row of members
 /// has a root, the root of the row one of the two; so every subtree is a row, and the tree works for any root.

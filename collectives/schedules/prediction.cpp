@@ -13,23 +13,49 @@ std::uint32_t segments_of(const algorithm& how, int ranks, std::size_t bytes, st
   return static_cast<std::uint32_t>(std::clamp<std::size_t>((chunk + segment - 1) / segment, 1, most_segments));
 }
 
+namespace {
+
+constexpr int degrees[] = {3, 4, 8, 16};
+
+/// Those that are tried beside 2.
+std::vector<int> other_degrees(const algorithm& how, int ranks) {
+  std::vector<int> tried;
+  if ((how.parameters & takes::best_degree) == 0) return tried;
+  for (const int degree : degrees)
+    if (degree < ranks) tried.push_back(degree);
+  if (ranks > 2 && ranks <= std::ranges::max(degrees)) tried.push_back(ranks);
+  return tried;
+}
+
+}  // namespace
+
 prediction predict(const algorithm& how, const algorithm_arguments& of, std::size_t bytes, const path_costs& each,
                    std::size_t segment) {
   const path_costs its = each.of_vector(static_cast<double>(bytes));
   algorithm_arguments tried = of;
+  const int degree = (how.parameters & takes::best_degree) == 0 ? 0 : 2;
   const double processors = std::max(1.0, of.ranks / each.sharing);
-  const processor_work work = each.sharing > 1 ? work_of(how, of, bytes, its) : processor_work{};
+  processor_work work;
+  const auto take_degree = [&](int taken) {
+    if (taken != 0) tried.degree = taken;
+    if (each.sharing > 1) work = work_of(how, tried, bytes, its);
+  };
   const auto seconds = [&](std::uint32_t segments) {
     tried.by.segments = segments;
     const double alone = how.cost(tried, static_cast<double>(bytes), its);
     // Graham's bound (1969): what runs is never held up for longer than all processors have work.
     return each.sharing > 1 ? work.whole(segments) / processors + (1 - 1 / processors) * alone : alone;
   };
+  take_degree(degree);
   const std::uint32_t least = segments_of(how, of.ranks, bytes, segment);
-  prediction best{&how, least, seconds(least)};
+  prediction best{&how, least, seconds(least), degree};
   if ((how.parameters & takes::segments) == 0) return best;
   for (std::uint32_t segments = 2 * least; segments <= most_segments; segments *= 2)
-    if (const double time = seconds(segments); time < best.seconds) best = {&how, segments, time};
+    if (const double time = seconds(segments); time < best.seconds) best = {&how, segments, time, degree};
+  for (const int other : other_degrees(how, of.ranks)) {
+    take_degree(other);
+    if (const double time = seconds(least); time < best.seconds) best = {&how, least, time, other};
+  }
   return best;
 }
 

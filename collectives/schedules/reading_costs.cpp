@@ -40,7 +40,7 @@ struct reading_nodes {
 
 /// The same job, of one rank a node.
 algorithm_arguments between(const algorithm_arguments& of, const reading_nodes& nodes) {
-  algorithm_arguments leaders = of;
+  algorithm_arguments leaders = in_halves(of);
   leaders.ranks = static_cast<int>(nodes.count);
   leaders.groups.clear();
   leaders.nodes.clear();

@@ -206,7 +206,7 @@ bool meets(const demands& of, const algorithm& how) {
 
 selected select(collective kind, int ranks, std::size_t bytes, const selection_parameters& by, const demands& of) {
   const algorithm& how = choose(kind, ranks, bytes, by, of);
-  return {&how, segments_of(how, ranks, bytes, by.segment), bytes <= by.in_order_limit, {}};
+  return {&how, segments_of(how, ranks, bytes, by.segment), bytes <= by.in_order_limit, {}, 0};
 }
 
 selected select_fastest(collective kind, const algorithm_arguments& shape, std::size_t bytes, const path_costs& each,
@@ -223,7 +223,8 @@ selected select_fastest(collective kind, const algorithm_arguments& shape, std::
                   : *std::ranges::min_element(candidates, {}, &prediction::seconds);
   }
   return {best.how, best.segments, bytes <= by.in_order_limit,
-          operand_costs_of(static_cast<double>(bytes) / best.segments, each.of_vector(static_cast<double>(bytes)))};
+          operand_costs_of(static_cast<double>(bytes) / best.segments, each.of_vector(static_cast<double>(bytes))),
+          best.degree};
 }
 
 }  // namespace weft::schedules

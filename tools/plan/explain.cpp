@@ -210,6 +210,7 @@ std::string explanation_as_text(const explained_call& call, const explanation& m
     line.resize(24, ' ');
     text += line + fixed("%8.0f", one.segments) + fixed("  %12.3f", one.seconds * 1e6);
     if (call.on) text += fixed("  %12.3f", one.alone * 1e6);
+    if (one.degree > 2) text += "  degree " + std::to_string(one.degree);
     if (one.how == made.chosen.how) text += "  chosen";
     text += "\n";
   }
@@ -223,6 +224,7 @@ std::string explanation_as_json(const explained_call& call, const explanation& m
                    {"segments", one.segments},
                    {"predicted_us", one.seconds * 1e6},
                    {"chosen", one.how == made.chosen.how}});
+    if (one.degree != 0) all.back()["degree"] = one.degree;
     if (call.on) all.back()["alone_us"] = one.alone * 1e6;
     if (one.simulated > 0) all.back()["simulated_us"] = one.simulated * 1e6;
   }

@@ -203,6 +203,25 @@ TEST_CASE("halvings and doublings take the fewest messages and bytes that there 
     }
 }
 
+TEST_CASE("a row of ranks cut into r parts takes rounds of r - 1 messages, and no more bytes") {
+  for (const int degree : {2, 3, 4, 8, 100})
+    for (int ranks = 2; ranks <= 100; ++ranks) {
+      algorithm_arguments shape;
+      shape.ranks = ranks;
+      shape.degree = degree;
+      std::size_t messages = 0, rounds = 0;
+      for (int row = ranks; row > 1; row = (row - 1) / degree + 1, ++rounds)
+        messages += static_cast<std::size_t>((row - 1) / ((row - 1) / degree + 1));
+      CAPTURE(degree, ranks);
+      REQUIRE(rounds <= static_cast<std::size_t>(std::ceil(std::log(ranks) / std::log(degree) - 1e-9)));
+      for (const schedule& one :
+           schedules_of(*find_algorithm(collective::reduce_scatter, "recursive-halving"), shape)) {
+        REQUIRE(messages_sent(one) == messages);
+        REQUIRE(bytes_sent(one, 6 * static_cast<std::size_t>(ranks)) == 6 * static_cast<std::size_t>(ranks - 1));
+      }
+    }
+}
+
 TEST_CASE("halvings and doublings verify among many ranks") {
   for (const auto& [kind, name] : {std::pair{collective::allreduce, "butterfly"},
                                    {collective::reduce_scatter, "recursive-halving"},

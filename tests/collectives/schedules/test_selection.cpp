@@ -145,10 +145,28 @@ TEST_CASE("where costs are measured, nothing that meets the demands is predicted
     const selected chosen = select_fastest(kind, shape, bytes, each, {}, asked);
     REQUIRE(meets(asked, *chosen.how));
     shape.by.segments = chosen.segments;
+    if (chosen.degree != 0) shape.degree = chosen.degree;
     const double seconds = chosen.how->cost(shape, static_cast<double>(bytes), each);
     for (const prediction& other : predict_all(kind, shape, bytes, each, selection_parameters{}.segment))
       if (meets(asked, *other.how)) CHECK(seconds <= other.seconds);
   }
+}
+
+TEST_CASE("the longer a latency is beside what a message keeps a rank busy, the greater is the degree chosen") {
+  const algorithm& how = *find_algorithm(collective::reduce_scatter, "recursive-halving");
+  machine_costs machine;
+  int last = 0;
+  for (const double latency : {1e-7, 2e-6, 1e-5, 1e-4}) {
+    machine[road::fabric] = {latency, 2e-7, 2e-7, 1e-10, 1e-10, 0};
+    const prediction best = predict(how, shape_of(256), 2048, path_of(machine, road::fabric, road::fabric, 0), 1 << 19);
+    CAPTURE(latency, last);
+    CHECK(best.degree >= last);
+    last = best.degree;
+  }
+  CHECK(last == 16);
+  CHECK(predict(how, shape_of(9), 72, path_of(machine, road::fabric, road::fabric, 0), 1 << 19).degree == 9);
+  const algorithm& other = *find_algorithm(collective::reduce_scatter, "ring");
+  CHECK(predict(other, shape_of(64), 512, path_of(machine, road::fabric, road::fabric, 0), 1 << 19).degree == 0);
 }
 
 TEST_CASE("predictions are sorted, hold every algorithm, and grow with what is measured") {

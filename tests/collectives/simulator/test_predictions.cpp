@@ -113,6 +113,21 @@ TEST_CASE("the formula of halvings and doublings is a tenth off at most, for any
   CHECK(100 * near >= 98 * cases);
 }
 
+TEST_CASE("and of rows that are cut into more parts, for vectors that are not long") {
+  const algorithm& how = *find_algorithm(collective::reduce_scatter, "recursive-halving");
+  for (int ranks = 3; ranks <= 64; ranks += ranks < 20 ? 1 : 11)
+    for (const std::size_t bytes : {8, 4 << 10, 64 << 10})
+      for (const int degree : {3, 4, 8, 16}) {
+        if (degree > ranks) continue;
+        algorithm_arguments shape;
+        shape.ranks = ranks;
+        shape.degree = degree;
+        const double ratio = how.cost(shape, static_cast<double>(bytes), measured()) / simulated(how, shape, bytes);
+        CAPTURE(ranks, bytes, degree, ratio);
+        CHECK((ratio > 0.75 && ratio < 1.2));
+      }
+}
+
 TEST_CASE("what is predicted to be the fastest is near what is the fastest when it is simulated") {
   for (std::size_t i = 0; i < collectives; ++i)
     for_each_job([&](algorithm_arguments shape, std::size_t bytes) {
@@ -122,6 +137,7 @@ TEST_CASE("what is predicted to be the fastest is near what is the fastest when 
       std::vector<double> seconds;
       for (const prediction& one : all) {
         shape.by.segments = one.segments;
+        shape.degree = one.degree == 0 ? 2 : one.degree;
         seconds.push_back(simulated(*one.how, shape, bytes));
       }
       CAPTURE(name(kind), shape.ranks, bytes, all[0].how->name);

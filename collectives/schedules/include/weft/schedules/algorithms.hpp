@@ -21,7 +21,7 @@ struct algorithm_arguments {
   int rank = 0;
   int root = 0;
   pipeline by;
-  int degree = 2;                        ///< of a tree, or base of Bruck's digits
+  int degree = 2;                        ///< of a tree, base of Bruck's digits, or into how many parts a row is cut
   int splits = 0;                        ///< how often a vector is halved among halves of the ranks
   int connections = 1;                   ///< between clusters
   std::vector<std::vector<int>> groups;  ///< the ranks of each machine or cluster; empty: all in one
@@ -45,6 +45,8 @@ inline constexpr unsigned nodes = 4096;
 inline constexpr unsigned nodes_in_rows = 8192;
 /// Not a parameter: the segments are not of the whole vector but of one rank's share of it.
 inline constexpr unsigned segments_of_share = 512;
+/// Not a parameter: where costs are measured the degree is the best, whatever was asked for.
+inline constexpr unsigned best_degree = 16384;
 }  // namespace takes
 
 /// Whether operands are combined in the order of the ranks, as operators need that do not commute.

@@ -55,10 +55,10 @@ void two_tier_allreduce(const std::vector<std::vector<int>>& clusters, int rank,
 void modified_rabenseifner_allreduce(const std::vector<std::vector<int>>& clusters, int connections, int rank,
                                      const pipeline& by, sink& to);
 
-// All-reduces: for vectors up to middle length, beyond it, over a tree, over two at once, and among ranks of which some share
-// a machine.
+// All-reduces: for vectors up to middle length, beyond it, over a tree, over two at once, and among ranks of which some
+// share a machine.
 void recursive_doubling_allreduce(int ranks, int rank, const pipeline& by, sink& to);
-void butterfly_allreduce(int ranks, int rank, const pipeline& by, sink& to);
+void butterfly_allreduce(int ranks, int rank, int degree, const pipeline& by, sink& to);
 void tree_allreduce(const tree_position& place, const pipeline& by, sink& to);
 void two_tree_allreduce(int ranks, int rank, const pipeline& by, sink& to);
 void smp_binomial_allreduce(const std::vector<std::vector<int>>& groups, int rank, const pipeline& by, sink& to);
@@ -84,10 +84,10 @@ void reading_reduce_scatter(const std::vector<std::vector<int>>& nodes, int rank
 
 // Reduce-scatters for short vectors, and of middle length.
 void mst_reduce_scatter(int ranks, int rank, const pipeline& by, sink& to);
-void recursive_halving_reduce_scatter(int ranks, int rank, const pipeline& by, sink& to);
+void recursive_halving_reduce_scatter(int ranks, int rank, int degree, const pipeline& by, sink& to);
 
 // All-gathers for chunks that are not long, and among nodes whose ranks read each other's memory.
-void bruck_allgather(int ranks, int rank, const pipeline& by, sink& to);
+void bruck_allgather(int ranks, int rank, int degree, const pipeline& by, sink& to);
 void reading_allgather(const std::vector<std::vector<int>>& nodes, int rank, const pipeline& by, sink& to);
 
 // Scatters and gathers: over a tree, and for long chunks.

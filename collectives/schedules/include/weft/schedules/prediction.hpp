@@ -13,6 +13,7 @@ struct prediction {
   const algorithm* how = nullptr;
   std::uint32_t segments = 1;
   double seconds = 0;
+  int degree = 0;  ///< the best, of rows that take it; of others 0
 };
 
 /// More segments than this cost more in steps than pipelining gains.
@@ -23,7 +24,8 @@ inline constexpr std::uint32_t most_segments = 256;
 std::uint32_t segments_of(const algorithm& how, int ranks, std::size_t bytes, std::size_t segment);
 
 /// What `how` would take in the best number of segments: of the powers of two times the least, which `segment` bounds,
-/// up to most_segments. Of several that are as good, the least. `bytes` as algorithm::cost counts them.
+/// up to most_segments. Of several that are as good, the least. Where it takes the best degree, in that: 2, or in the
+/// least segments 3, 4, 8, 16 or the number of ranks, where that is less. `bytes` as algorithm::cost counts them.
 prediction predict(const algorithm& how, const algorithm_arguments& of, std::size_t bytes, const path_costs& each,
                    std::size_t segment);
 

@@ -40,6 +40,7 @@ struct selected {
   std::uint32_t segments = 1;
   bool in_order = true;
   operand_costs operand;  ///< of a segment, for the greedy tree; alike where nothing was measured
+  int degree = 0;         ///< the best, where that was found; else 0
 };
 
 /// The algorithm for a vector of `bytes` in all (of an all-to-all: one rank's input). The one wanted, if there is one
