@@ -73,7 +73,8 @@ void add_shape_options(CLI::App& app, shape_options& line) {
   line.options.push_back(app.add_option("--root", shape.root, "The rank that gets the result, or starts [0]")
                              ->check(check_rank)
                              ->type_name("RANK"));
-  number("--degree", shape.degree, "f of the f-nomial tree, base of Bruck's digits [2]", "F", 2);
+  number("--degree", shape.degree, "f of the f-nomial tree, base of Bruck's digits, parts that rows are cut into [2]",
+         "F", 2);
   number("--splits", shape.splits, "How often the vector is halved among halves of the ranks [0]", "S", 0);
   number("--segments,--segment", shape.by.segments, "Parts in which a chunk travels [1]", "N", 1);
   number("--window", shape.by.window, "Receives posted ahead [4]", "N", 1);

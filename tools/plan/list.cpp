@@ -60,6 +60,7 @@ std::string list_as_json(std::optional<collective> of) {
       all.push_back({{"collective", name(a.kind)},
                      {"name", a.name},
                      {"parameters", options_of(a)},
+                     {"by", a.pattern == schedules::memory_pattern::none ? "messages" : "memory"},
                      {"source", a.source},
                      {"formula", a.formula},
                      {"rank_order", text_of(a.order)}});
