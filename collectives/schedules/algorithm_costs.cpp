@@ -77,7 +77,7 @@ class fnomial_run {
   tree_times of(int ranks) {
     for (long long size = 1; size < ranks; size *= degree_) full_.push_back(done(size));
     double children = 0;
-    for_each_child(ranks, [&](std::size_t, long long) { ++children; });
+    for_each_child(ranks, [&](std::size_t, long long, bool) { ++children; });
     return by_.root(done(ranks), children);
   }
 
@@ -86,22 +86,18 @@ class fnomial_run {
   void for_each_child(long long ranks, Each&& each) const {
     std::size_t phase = 0;
     for (long long size = 1; size < ranks; size *= degree_, ++phase)
-      for (long long at = size; at < size * degree_ && at < ranks; at += size) each(phase, std::min(size, ranks - at));
+      for (long long at = size; at < size * degree_ && at < ranks; at += size)
+        each(phase, std::min(size, ranks - at), size <= ranks - at);
   }
   double done(long long ranks) const {
     double port_free = 0, combined = 0;
-    for_each_child(ranks, [&](std::size_t phase, long long size) {
+    for_each_child(ranks, [&](std::size_t phase, long long size, bool is_full) {
       // Of all children only the last one may have fewer than its phase has.
-      const double sender = size == power(phase) ? full_[phase] : done(size);
+      const double sender = is_full ? full_[phase] : done(size);
       port_free = std::max(port_free, sender) + by_.transfer;
       combined = std::max(combined, port_free + by_.latency) + by_.compute;
     });
     return combined;
-  }
-  long long power(std::size_t phase) const {
-    long long size = 1;
-    for (; phase > 0; --phase) size *= degree_;
-    return size;
   }
 
   const int degree_;
@@ -211,6 +207,8 @@ operand_costs operand_costs_of(double bytes, const path_costs& each) {
   const auto part = [&](double of) { return std::round(finest * of / most); };
   return {part(transfer), part(compute), part(latency)};
 }
+namespace {
+
 /// Of ranks that hold a block each, and of one more: one of them sends another one the blocks of half of them, then
 /// both go on alike.
 std::pair<double, double> spread(int members, double block, const link_costs& each) {
@@ -224,6 +222,9 @@ std::pair<double, double> spread(int members, double block, const link_costs& ea
   const bool odd = members % 2 == 1;
   return {times(members, half, odd ? half_and_one : half), times(members + 1, odd ? half_and_one : half, half_and_one)};
 }
+
+}  // namespace
+
 double spread_cost(const arguments& of, double bytes, const path_costs& each) {
   return spread(of.ranks, bytes / p(of), each).first;
 }

@@ -35,16 +35,20 @@ prediction predict(const algorithm& how, const algorithm_arguments& of, std::siz
   algorithm_arguments tried = of;
   const int degree = (how.parameters & takes::best_degree) == 0 ? 0 : 2;
   const double processors = std::max(1.0, of.ranks / each.sharing);
-  processor_work work;
+  const bool is_pipeline = (how.parameters & takes::window) != 0;
+  processor_work of_pipeline;
   const auto take_degree = [&](int taken) {
     if (taken != 0) tried.degree = taken;
-    if (each.sharing > 1) work = work_of(how, tried, bytes, its);
+    tried.by.segments = 1;
+    if (each.sharing > 1 && is_pipeline) of_pipeline = work_of(how, tried, bytes, its);
   };
   const auto seconds = [&](std::uint32_t segments) {
     tried.by.segments = segments;
     const double alone = how.cost(tried, static_cast<double>(bytes), its);
+    if (each.sharing <= 1) return alone;
+    const double work = is_pipeline ? of_pipeline.whole(segments) : work_of(how, tried, bytes, its).whole(1);
     // Graham's bound (1969): what runs is never held up for longer than all processors have work.
-    return each.sharing > 1 ? work.whole(segments) / processors + (1 - 1 / processors) * alone : alone;
+    return work / processors + (1 - 1 / processors) * alone;
   };
   take_degree(degree);
   const std::uint32_t least = segments_of(how, of.ranks, bytes, segment);

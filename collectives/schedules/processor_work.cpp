@@ -80,7 +80,6 @@ std::vector<int> group_of_ranks(const algorithm_arguments& of) {
 }  // namespace
 
 processor_work work_of(const algorithm& how, algorithm_arguments of, std::size_t bytes, const path_costs& each) {
-  of.by.segments = 1;
   const partition counts(how.kind == collective::alltoall ? bytes * static_cast<std::size_t>(of.ranks) : bytes);
   const std::vector<int> group = group_of_ranks(of);
   work_counter counter(counts, each, group);

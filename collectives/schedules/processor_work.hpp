@@ -6,7 +6,7 @@
 
 namespace weft::schedules {
 
-/// Seconds, of all ranks together. Messages of a segmented algorithm are as many more as there are segments.
+/// Seconds, of all ranks together. A pipeline's messages are as many times more as there are segments.
 struct processor_work {
   double of_bytes = 0;     ///< that all segments together take
   double of_messages = 0;  ///< that each further segment takes again

@@ -392,6 +392,12 @@ TEST_CASE("ranks that share processors take what these have to do") {
   CHECK(seconds(binomial, 4, 4, 8) == work);
   CHECK(seconds(binomial, 4, 5, 8) == work);  // the others may be idle, but one processor is there
 
+  // Two segments are no pipeline there, but make 1.5 n bytes of each rank's 2 n; four make no fewer, in more messages.
+  path_costs one_processor(each);
+  one_processor.sharing = 4;
+  const algorithm& doubling = *find_algorithm(collective::allreduce, "recursive-doubling");
+  CHECK(predict(doubling, shape_of(4), 1'000'000, one_processor, std::size_t{1} << 30).segments == 2);
+
   // Every other rank takes a broadcast's bytes in, and somebody sends them, whoever does.
   for (const algorithm& how : algorithms_of(collective::broadcast))
     if (how.pattern == memory_pattern::none && (how.parameters & takes::nodes) == 0)
