@@ -2,6 +2,10 @@
 #include "algorithm_costs.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 #include <weft/schedules/greedy_tree.hpp>
@@ -11,6 +15,8 @@ namespace weft::schedules {
 namespace {
 
 using arguments = algorithm_arguments;
+
+constexpr double never = std::numeric_limits<double>::infinity();
 
 /// What a long message takes beside α, or the gap, and β.
 double handshake(const link_costs& each, double bytes) {
@@ -52,27 +58,61 @@ struct hop {
 
   hop(const link_costs& each, double bytes, ways goes = ways::one)
       : transfer(goes == ways::both ? crossing(each, bytes) : port(each, bytes)),
+        combine(each.gamma * bytes),
         compute(work(each, bytes)),
         latency(std::max(0.0, sent(each, bytes) - transfer - each.overhead)),
         overhead(each.overhead) {}
 
-  double transfer, compute, latency, overhead;
+  double transfer, combine, compute, latency, overhead;
 
   double whole() const { return transfer + latency + compute; }
   /// A root that takes from so many children, one after another.
   tree_times root(double first, double children) const { return {first, children * transfer, children * compute}; }
 };
 
-tree_times chain_times(int ranks, const hop& by) {
+/// Where processors are what is waited for, the next segment is taken before the first one is passed on.
+tree_times chain_times(int ranks, const hop& by, double segments) {
   if (ranks == 1) return {};
-  return {(ranks - 1) * by.whole(), by.transfer, by.compute + (ranks > 2 ? by.overhead : 0)};
+  const double processor = by.compute + (ranks > 2 ? by.overhead : 0);
+  const bool held_up = segments > 1 && processor > by.transfer;
+  return {(ranks - 1) * by.whole() + (held_up ? (ranks - 2) * by.compute : 0), by.transfer, processor};
+}
+
+/// In which order a rank's messages go through its port: as they come; or, of a broadcast backwards, as it serves its
+/// children.
+enum class served { as_they_come, in_order };
+
+/// When a rank has combined what comes from others, in this order, each of which sends when it is ready. The processor
+/// does what comes first.
+double combined_from(std::span<const double> ready, const hop& by, served how = served::as_they_come) {
+  const std::size_t all = ready.size();
+  std::vector<std::size_t> order(all);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (how == served::as_they_come) std::ranges::stable_sort(order, {}, [&](std::size_t i) { return ready[i]; });
+  std::vector<double> arrival(all), received(all, never);
+  double port_free = 0, processor_free = 0, combined = 0;
+  for (const std::size_t i : order) {
+    port_free = std::max(port_free, ready[i]) + by.transfer;
+    arrival[i] = port_free + by.latency;
+  }
+  for (std::size_t receives = 0, combines = 0; combines < all;) {
+    const double receive = receives < all ? arrival[order[receives]] : never;
+    const double combine = std::max(combined, received[combines]);
+    if (combine <= receive) {
+      processor_free = combined = std::max(processor_free, combine) + by.combine;
+      ++combines;
+    } else {
+      processor_free = received[order[receives++]] = std::max(processor_free, receive) + by.overhead;
+    }
+  }
+  return combined;
 }
 
 /// The f-nomial tree from the leaves on: in phase k a rank takes from f - 1 others, the roots of trees of f^k ranks,
 /// but where fewer are left.
 class fnomial_run {
  public:
-  fnomial_run(int degree, const hop& by) : degree_(degree), by_(by) {}
+  fnomial_run(int degree, const hop& by, served how = served::as_they_come) : degree_(degree), by_(by), how_(how) {}
 
   tree_times of(int ranks) {
     for (long long size = 1; size < ranks; size *= degree_) full_.push_back(done(size));
@@ -90,18 +130,17 @@ class fnomial_run {
         each(phase, std::min(size, ranks - at), size <= ranks - at);
   }
   double done(long long ranks) const {
-    double port_free = 0, combined = 0;
+    std::vector<double> ready;
     for_each_child(ranks, [&](std::size_t phase, long long size, bool is_full) {
       // Of all children only the last one may have fewer than its phase has.
-      const double sender = is_full ? full_[phase] : done(size);
-      port_free = std::max(port_free, sender) + by_.transfer;
-      combined = std::max(combined, port_free + by_.latency) + by_.compute;
+      ready.push_back(is_full ? full_[phase] : done(size));
     });
-    return combined;
+    return combined_from(ready, by_, how_);
   }
 
   const int degree_;
   const hop& by_;
+  const served how_;
   std::vector<double> full_;  ///< when the roots of trees of 1, f, f^2, ... ranks are done
 };
 
@@ -115,16 +154,18 @@ tree_times greedy_times(int ranks, const hop& by) {
 }
 
 /// A tree of order k is one of order k - 1 whose root then takes from one of order k - 2: the least that has all ranks.
+/// Where it has more, the root's last child is among those that are left out.
 tree_times fibonacci_times(int ranks, const hop& by) {
   if (ranks == 1) return {};
   int order = 1;
   double port_free = by.transfer, shorter = 0, done = by.whole();
-  for (long long fewer = 1, members = 2; members < ranks; ++order) {
+  long long fewer = 1, members = 2;
+  for (; members < ranks; ++order) {
     port_free = std::max(port_free, shorter) + by.transfer;
     shorter = std::exchange(done, std::max(done, port_free + by.latency) + by.compute);
     fewer = std::exchange(members, members + fewer);
   }
-  return by.root(done, order);
+  return by.root(done, members == ranks ? order : order - 1);
 }
 
 double connected(const arguments& of) {
@@ -143,12 +184,12 @@ hop hop_of_chain(const arguments& of, double bytes, const link_costs& each) {
 }  // namespace
 
 double chain_cost(const arguments& of, double bytes, const path_costs& each) {
-  return chain_times(of.ranks, hop_of_chain(of, bytes, each)).whole(of.by.segments);
+  return chain_times(of.ranks, hop_of_chain(of, bytes, each), of.by.segments).whole(of.by.segments);
 }
 /// The last rank combines nothing; those before it copy what comes, too.
 double chain_exscan_cost(const arguments& of, double bytes, const path_costs& each) {
   if (of.ranks <= 2) return chain_cost(of, bytes, copying(each));
-  tree_times times = chain_times(of.ranks, hop_of_chain(of, bytes, each));
+  tree_times times = chain_times(of.ranks, hop_of_chain(of, bytes, each), of.by.segments);
   const double combine = each.gamma * bytes / of.by.segments;
   times.first -= combine;
   times.processor += combine;
@@ -157,6 +198,10 @@ double chain_exscan_cost(const arguments& of, double bytes, const path_costs& ea
 double binomial_cost(const arguments& of, double bytes, const path_costs& each) {
   const hop by = hop_of(of, bytes, each);
   return fnomial_run(2, by).of(of.ranks).whole(of.by.segments);
+}
+double binomial_broadcast_cost(const arguments& of, double bytes, const path_costs& each) {
+  const hop by = hop_of(of, bytes, copying(each));
+  return fnomial_run(2, by, served::in_order).of(of.ranks).whole(of.by.segments);
 }
 double greedy_cost(const arguments& of, double bytes, const path_costs& each) {
   return greedy_times(of.ranks, hop_of(of, bytes, each)).whole(of.by.segments);
@@ -168,13 +213,16 @@ double fnomial_cost(const arguments& of, double bytes, const path_costs& each) {
 double fibonacci_cost(const arguments& of, double bytes, const path_costs& each) {
   return fibonacci_times(of.ranks, hop_of(of, bytes, each)).whole(of.by.segments);
 }
-/// Down again what has come up, segment by segment: while one climbs others are on their way down.
+/// Down again what has come up, segment by segment: while one climbs others are on their way down. Ports that are busy
+/// both ways without a pause hold up each other.
 double binomial_allreduce_cost(const arguments& of, double bytes, const path_costs& each) {
   const hop::ways goes = of.by.segments > 1 ? hop::ways::both : hop::ways::one;
   const hop combining = hop_of(of, bytes, each, goes), moving = hop_of(of, bytes, copying(each), goes);
-  const tree_times up = fnomial_run(2, combining).of(of.ranks), down = fnomial_run(2, moving).of(of.ranks);
-  return tree_times{up.first + down.first, std::max(up.port, down.port), up.processor + down.processor}.whole(
-      of.by.segments);
+  const tree_times up = fnomial_run(2, combining).of(of.ranks),
+                   down = fnomial_run(2, moving, served::in_order).of(of.ranks);
+  constexpr double held_up = 0.6;  // as simulated for 5 to 130 ranks
+  const double port = up.port + held_up * std::max(0.0, down.port - moving.transfer);
+  return tree_times{up.first + down.first, port, up.processor + down.processor}.whole(of.by.segments);
 }
 double fnomial_split_cost(const arguments& of, double bytes, const path_costs& each) {
   double cost = 0;
@@ -189,14 +237,39 @@ double fnomial_split_cost(const arguments& of, double bytes, const path_costs& e
   cost += fnomial_cost(group, bytes, each);
   return others == 0 ? cost : cost + sent(each, part) + (others * of.by.segments - 1) * sent_behind(each, part);
 }
+namespace {
+
+/// The first piece over one of two trees: of so many nodes that are not the root (two_tree.cpp).
+double two_tree_first(int nodes, const hop& by) {
+  if (nodes <= 1) return 0;
+  const int left = static_cast<int>(std::bit_floor(static_cast<unsigned>(nodes))) - 1, right = nodes - left - 1;
+  std::vector<double> ready{two_tree_first(left, by)};
+  if (right > 0) ready.push_back(two_tree_first(right, by));
+  return combined_from(ready, by);
+}
+
+}  // namespace
+
 /// A rank has up to two children in one of the trees, and none in the other.
 double two_tree_cost(const arguments& of, double bytes, const path_costs& each) {
   if (of.ranks == 1) return 0;
   const double segments = 2.0 * of.by.segments, part = bytes / segments;
-  const double behind = combined_behind(each, part);
-  if (of.ranks == 2) return combined(each, part) + (segments - 1) * behind;
-  const double depth = std::floor(std::log2(p(of)));
-  return (depth + 1) * combined(each, part) + depth * behind + (segments - 1) * exchanged_behind(each, part);
+  if (of.ranks == 2) return combined(each, part) + (segments - 1) * combined_behind(each, part);
+  const hop by(each, part, hop::ways::both);
+  const int nodes = of.ranks - 1, paired = nodes - nodes % 2;
+  const double other = two_tree_first(paired, by);
+  // The last of an odd number is above all others in one of the trees.
+  const double tops[] = {two_tree_first(nodes, by), paired == nodes ? other : combined_from({{other}}, by)};
+  const double next = exchanged_behind(each, part);
+  const bool held_up = segments > 2 && next > by.transfer;
+  const double depth = std::bit_width(static_cast<unsigned>(nodes));
+  return combined_from(tops, by) + (held_up ? depth * by.compute : 0) + (segments - 2) * next;
+}
+/// Of two ranks the one sends back what the other still sends.
+double two_tree_allreduce_cost(const arguments& of, double bytes, const path_costs& each) {
+  if (of.ranks != 2) return two_tree_cost(of, bytes, each) + two_tree_cost(of, bytes, copying(each));
+  const double segments = 2.0 * of.by.segments, part = bytes / segments;
+  return combined(each, part) + sent(each, part) + (segments - 1) * exchanged_behind(each, part);
 }
 operand_costs operand_costs_of(double bytes, const path_costs& each) {
   constexpr double finest = 1000;  // whole numbers, whose sums are exact
@@ -240,19 +313,6 @@ double linear_cost(const arguments& of, double bytes, const path_costs& each) {
   const double part = bytes / p(of);
   return sent(each, part) + (p(of) - 2) * sent_behind(each, part);
 }
-double pairwise_cost(const arguments& of, double bytes, const path_costs& each) {
-  if (of.ranks == 1) return 0;
-  const double part = bytes / p(of);
-  return exchanged(each, part) + (p(of) - 2) * exchanged_behind(each, part);
-}
-double bruck_alltoall_cost(const arguments& of, double bytes, const path_costs& each) {
-  const double r = std::min(of.degree, std::max(of.ranks, 2));
-  const double digits = of.ranks <= 1 ? 0 : std::ceil(std::log2(p(of)) / std::log2(r) - 1e-9);
-  return digits * (exchanged(each, bytes / r) + (r - 2) * exchanged_behind(each, bytes / r));
-}
-double doubling_scan_cost(const arguments& of, double bytes, const path_costs& each) {
-  return rounds(p(of)) * exchanged(each, bytes);
-}
 double rounds_cost(const arguments& of, double, const path_costs& each) { return rounds(p(of)) * each.alpha; }
 
 double smp_binomial_cost(const arguments& of, double bytes, const path_costs& each) {
@@ -269,44 +329,50 @@ double smp_butterfly_cost(const arguments& of, double bytes, const path_costs& e
   arguments within;
   within.ranks = static_cast<int>(group_size(of));
   within.by = of.by;
-  return binomial_cost(within, bytes, each.near) + binomial_cost(within, bytes, copying(each.near)) +
+  if (leaders.ranks == 1) return binomial_allreduce_cost(within, bytes, each.near);
+  return binomial_cost(within, bytes, each.near) + binomial_broadcast_cost(within, bytes, each.near) +
          halving_cost(leaders, bytes, each) + halving_cost(leaders, bytes, copying(each));
 }
 
 namespace {
 
-/// What all but one of a cluster's ranks have of a vector.
-double others_share(const arguments& of, double bytes) { return bytes * (group_size(of) - 1) / group_size(of); }
-/// Within a cluster: halvings or doublings of its ranks' vector, so often.
-double within_cluster(const arguments& of, double phases, double bytes, const link_costs& each) {
-  return phases * (rounds(group_size(of)) * each.alpha + each.exchange * others_share(of, bytes));
+arguments of_ranks(double ranks, const pipeline& by) {
+  arguments some;
+  some.ranks = static_cast<int>(ranks);
+  some.by = by;
+  some.degree = 2;
+  return some;
 }
-/// The same towards those who are connected, or from them: over a tree where that is one.
-double within_connected(const arguments& of, double phases, double bytes, const link_costs& each) {
-  if (connected(of) > 1) return within_cluster(of, phases, bytes, each);
-  return phases * rounds(group_size(of)) * sent(each, bytes);
-}
-double combined_within(const arguments& of, double bytes, const link_costs& each) {
-  return each.gamma * others_share(of, bytes);
-}
+/// The ranks of a cluster, of those connected, and of those whom one of these serves; and one of each cluster.
+arguments members(const arguments& of) { return of_ranks(group_size(of), of.by); }
+arguments connected_ranks(const arguments& of) { return of_ranks(connected(of), of.by); }
+arguments served_by_one(const arguments& of) { return of_ranks(std::ceil(group_size(of) / connected(of)), of.by); }
+arguments counterparts(const arguments& of) { return of_ranks(groups(of), {}); }
 
 }  // namespace
 
 double far_first_cost(const arguments& of, double bytes, const path_costs& each) {
-  return rounds(groups(of)) * sent(each, bytes) + within_cluster(of, 2, bytes, each.near);
+  const arguments across = of_ranks(groups(of), of.by);
+  return binomial_broadcast_cost(across, bytes, each) + spread_cost(members(of), bytes, copying(each.near)) +
+         halving_cost(members(of), bytes, copying(each.near));
 }
 double modified_van_de_geijn_cost(const arguments& of, double bytes, const path_costs& each) {
-  const double phases = connected(of) > 1 ? 2 : 1;
-  return rounds(groups(of)) * sent(each, bytes / connected(of)) + within_connected(of, phases, bytes, each.near);
+  const arguments across = of_ranks(groups(of), of.by);
+  const path_costs near = copying(each.near);
+  const double part = bytes / connected(of);
+  return spread_cost(connected_ranks(of), bytes, near) + binomial_broadcast_cost(across, part, each) +
+         spread_cost(served_by_one(of), part, near) + halving_cost(members(of), bytes, near);
 }
 double two_tier_cost(const arguments& of, double bytes, const path_costs& each) {
-  return rounds(groups(of)) * exchanged(each, bytes) + within_cluster(of, 4, bytes, each.near) +
-         combined_within(of, bytes, each.near);
+  const path_costs near = each.near;
+  return halving_cost(members(of), bytes, near) + halving_cost(members(of), bytes, copying(near)) +
+         2 * spread_cost(members(of), bytes, copying(near)) + doubling_cost(counterparts(of), bytes, each);
 }
 double modified_rabenseifner_cost(const arguments& of, double bytes, const path_costs& each) {
-  const double combines = connected(of) > 1 ? 1 : rounds(group_size(of));
-  return rounds(groups(of)) * exchanged(each, bytes / connected(of)) + within_connected(of, 2, bytes, each.near) +
-         combines * combined_within(of, bytes, each.near);
+  const path_costs near = each.near;
+  const double part = bytes / connected(of);
+  return halving_cost(members(of), bytes, near) + halving_cost(members(of), bytes, copying(near)) +
+         2 * spread_cost(served_by_one(of), part, copying(near)) + doubling_cost(counterparts(of), part, each);
 }
 
 }  // namespace weft::schedules

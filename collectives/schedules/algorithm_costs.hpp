@@ -2,6 +2,7 @@
 // The cost formulas of the table of algorithms.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <weft/schedules/algorithms.hpp>
 
@@ -13,7 +14,12 @@ inline double share(const algorithm_arguments& of) { return (p(of) - 1) / p(of);
 inline double groups(const algorithm_arguments& of) {
   return of.groups.empty() ? 1 : static_cast<double>(of.groups.size());
 }
-inline double group_size(const algorithm_arguments& of) { return std::ceil(p(of) / groups(of)); }
+/// Of the largest group.
+inline double group_size(const algorithm_arguments& of) {
+  std::size_t most = of.groups.empty() ? static_cast<std::size_t>(of.ranks) : 0;
+  for (const auto& members : of.groups) most = std::max(most, members.size());
+  return static_cast<double>(most);
+}
 
 /// The same where rows are cut into halves.
 inline algorithm_arguments in_halves(algorithm_arguments of) {
@@ -36,12 +42,14 @@ double copied(const algorithm_arguments& of, double bytes, const path_costs& eac
 double chain_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double chain_exscan_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double binomial_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double binomial_broadcast_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double binomial_allreduce_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double greedy_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double fnomial_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double fibonacci_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double fnomial_split_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double two_tree_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double two_tree_allreduce_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 /// Halves of what is left, one way: a scatter or gather over a spanning tree.
 double spread_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 /// The same exchanged, by recursive halving or doubling, or by other parts than halves.
@@ -52,6 +60,7 @@ double linear_cost(const algorithm_arguments& of, double bytes, const path_costs
 double pairwise_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double bruck_alltoall_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double doubling_scan_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double doubling_exscan_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 /// Halvings until a rank has a segment, doublings of that, and doublings back, among a power of two; the others'
 /// operands come first, and go back in the end.
 double doubling_cost(const algorithm_arguments& of, double bytes, const path_costs& each);

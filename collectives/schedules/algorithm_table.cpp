@@ -17,6 +17,7 @@ namespace {
 using arguments = algorithm_arguments;
 
 ring ring_of(const arguments& of) { return {of.ranks, of.order, of.by}; }
+std::size_t lead_of_leaves(const arguments& of) { return two_tree_lead(of.ranks, of.transfer, of.compute, of.latency); }
 
 constexpr unsigned piped = takes::segments | takes::window, piped_shares = piped | takes::segments_of_share,
                    cut_shares = piped_shares | takes::degree | takes::best_degree;
@@ -94,9 +95,10 @@ const algorithm table[] = {
      }},
     {collective::reduce, "chain", takes::root | piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)",
      rank_order::on_request, chain_cost, reduce_by_place<chain_shape, chain_place>, chain_shape},
-    {collective::reduce, "two-tree", takes::root | piped, sanders,
+    {collective::reduce, "two-tree", takes::root | piped | takes::costs, sanders,
      "(2 floor(log2 p) + 2s) (α + n/2s β + n/2s γ), of two ranks 2s (α + n/2s β + n/2s γ)", rank_order::kept_for_root,
-     two_tree_cost, [](const arguments& of, sink& to) { two_tree_reduce(of.ranks, of.root, of.rank, of.by, to); }},
+     two_tree_cost,
+     [](const arguments& of, sink& to) { two_tree_reduce(of.ranks, of.root, of.rank, of.by, lead_of_leaves(of), to); }},
     {collective::reduce, "multi-leader", takes::root | piped_shares | takes::nodes, bayatpour,
      "3 α' + 2 n β' + n γ of a node, ceil(log2 m) (α + n/q β + n/q γ) between m nodes of q ranks", rank_order::not_kept,
      multi_leader_reduce_cost,
@@ -115,7 +117,7 @@ const algorithm table[] = {
                                "+ (q - 1) n/s γ' of a node of q ranks, T the fastest between the nodes"),
 
     {collective::broadcast, "binomial", takes::root | piped, folklore, "s ceil(log2 p) (α + n/s β)", rank_order::kept,
-     copied<binomial_cost>,
+     binomial_broadcast_cost,
      [](const arguments& of, sink& to) { binomial_broadcast(of.ranks, of.root, of.rank, of.by, to); }},
     {collective::broadcast, "chain", takes::root | piped, folklore, "(p + s - 2) (α + n/s β)", rank_order::kept,
      copied<chain_cost>,
@@ -143,10 +145,10 @@ const algorithm table[] = {
      "ceil(log2 g) (α + n β) + 2 (ceil(log2 q) α + (q-1)/q n β) for g clusters of q ranks", rank_order::kept,
      far_first_cost,
      [](const arguments& of, sink& to) { far_first_broadcast(groups_of(of), of.root, of.rank, of.by, to); }},
-    {collective::broadcast, "modified-van-de-geijn", takes::root | piped | takes::groups | takes::connections, matsuda,
-     "ceil(log2 g) (α + n/c β) + 2 (ceil(log2 q) α + (q-1)/q n β) for g clusters of q ranks, c > 1 connections; of "
-     "one, "
-     "ceil(log2 q) (α + n β)",
+    {collective::broadcast, "modified-van-de-geijn", takes::root | piped_shares | takes::groups | takes::connections,
+     matsuda,
+     "ceil(log2 g) (α + n/c β) + 2 (ceil(log2 q) α + (q-1)/q n β) + n/c β at most for g clusters of q ranks, c "
+     "connections",
      rank_order::kept, modified_van_de_geijn_cost,
      [](const arguments& of, sink& to) {
        modified_van_de_geijn_broadcast(groups_of(of), of.connections, of.root, of.rank, of.by, to);
@@ -185,12 +187,10 @@ const algorithm table[] = {
     {collective::allreduce, "binomial", piped, folklore, "2 s ceil(log2 p) (α + n/s β) + ceil(log2 p) n γ",
      rank_order::kept, binomial_allreduce_cost,
      [](const arguments& of, sink& to) { tree_allreduce(binomial_position(of.ranks, 0, of.rank), of.by, to); }},
-    {collective::allreduce, "two-tree", piped, sanders,
+    {collective::allreduce, "two-tree", piped | takes::costs, sanders,
      "2 (2 floor(log2 p) + 2s) (α + n/2s β) and half of it γ, of two ranks 4s (α + n/2s β)", rank_order::kept,
-     [](const arguments& of, double bytes, const path_costs& each) {
-       return two_tree_cost(of, bytes, each) + two_tree_cost(of, bytes, copying(each));
-     },
-     [](const arguments& of, sink& to) { two_tree_allreduce(of.ranks, of.rank, of.by, to); }},
+     two_tree_allreduce_cost,
+     [](const arguments& of, sink& to) { two_tree_allreduce(of.ranks, of.rank, of.by, lead_of_leaves(of), to); }},
     {collective::allreduce, "smp-binomial", piped | takes::groups, patarasuk,
      "2 (ceil(log2 q) + ceil(log2 g)) (α + n β) and half of it γ for g machines of q ranks", rank_order::kept_in_rows,
      smp_binomial_cost,
@@ -203,10 +203,9 @@ const algorithm table[] = {
      "ceil(log2 g) (α + n β + n γ) + 4 (ceil(log2 q) α + (q-1)/q n β) + (q-1)/q n γ for g clusters of q ranks",
      rank_order::not_kept, two_tier_cost,
      [](const arguments& of, sink& to) { two_tier_allreduce(groups_of(of), of.rank, of.by, to); }},
-    {collective::allreduce, "modified-rabenseifner", piped | takes::groups | takes::connections, matsuda,
-     "ceil(log2 g) (α + n/c β + n/c γ) + 2 (ceil(log2 q) α + (q-1)/q n β) + (q-1)/q n γ for g clusters of q ranks, c > "
-     "1 connections; "
-     "of one, ceil(log2 q) (2 α + 2 n β + n γ)",
+    {collective::allreduce, "modified-rabenseifner", piped_shares | takes::groups | takes::connections, matsuda,
+     "ceil(log2 g) (α + n/c β + n/c γ) + 2 (ceil(log2 2q/c) α + (q-1)/q n β + n/c β) + (q-1)/q n γ at most for g "
+     "clusters of q ranks, c connections",
      rank_order::not_kept, modified_rabenseifner_cost,
      [](const arguments& of,
         sink& to) { modified_rabenseifner_allreduce(groups_of(of), of.connections, of.rank, of.by, to); }},
@@ -343,12 +342,7 @@ const algorithm table[] = {
         "2 (α' + (q - 1) n (β' + γ')) of a node of q ranks, and the fastest exclusive one between the nodes"),
 
     {collective::exscan, "recursive-doubling", 0, hillis, "ceil(log2 p) (α + n β + 2 n γ)", rank_order::kept,
-     [](const arguments& of, double bytes, const path_costs& each) {
-       path_costs twice = each;
-       twice.gamma *= 2;
-       return doubling_scan_cost(of, bytes, twice);
-     },
-     [](const arguments& of, sink& to) { recursive_doubling_exscan(of.ranks, of.rank, to); }},
+     doubling_exscan_cost, [](const arguments& of, sink& to) { recursive_doubling_exscan(of.ranks, of.rank, to); }},
     {collective::exscan, "chain", piped, folklore, "(p + s - 2) (α + n/s β + n/s γ)", rank_order::kept,
      chain_exscan_cost, [](const arguments& of, sink& to) { chain_exscan(of.ranks, of.rank, of.by, to); }},
     shared<collective::exscan, memory_pattern::at_once>("at-once", 0, graham, "α + (p - 1) n (β + γ)", at_once_cost),

@@ -38,7 +38,10 @@ void linear_gather(int ranks, int root, int rank, const pipeline& by, sink& to) 
   const auto chunks = static_cast<std::uint32_t>(ranks);
   const division parts = balanced_division(ranks, chunks, 1);
   memory_emitter emit(to, {chunks, 1, parts.of(rank), rank == root ? parts.all() : block_range{}, 0, 0}, by.window);
-  if (rank != root) return emit.send_value(root, parts.of(rank));
+  if (rank != root) {
+    emit.send_value(root, parts.of(rank));
+    return;
+  }
   for (int i = 1; i < ranks; ++i) {
     const int other = static_cast<int>((static_cast<long long>(root) + i) % ranks);
     emit.receive_value(other, parts.of(other));

@@ -13,15 +13,17 @@ block_range cells_of(const segment& s) { return s.in == buffer::scratch ? block_
 }  // namespace
 
 memory_emitter::memory_emitter(sink& to, const layout& cut, std::uint32_t window)
-    : to_(to), cut_(cut), window_(window), slot_count_(cut.scratch_slots), direct_(window, no_step) {
+    : to_(to), cut_(cut), window_(window), first_(lane_of(0, cut.scratch_slots)) {
   to_.begin(cut);
 }
 
 void memory_emitter::begin_beside(std::uint32_t first_slot, std::uint32_t slots) {
-  first_slot_ = first_slot;
-  slot_count_ = slots;
-  next_slot_ = 0;
-  direct_.assign(window_, no_step);
+  first_ = lane_of(first_slot, slots);
+  lane_ = &first_;
+}
+
+memory_emitter::lane memory_emitter::lane_of(std::uint32_t first_slot, std::uint32_t slots) const {
+  return {first_slot, slots, 0, std::vector<step_index>(window_, no_step), 0};
 }
 
 access_history& memory_emitter::history(buffer in) {
@@ -55,8 +57,8 @@ step_index memory_emitter::emit(step_kind kind, int peer, std::span<const segmen
   return made;
 }
 
-step_index memory_emitter::send(int peer, std::span<const segment> parts) {
-  return emit(step_kind::send, peer, parts, {}, {});
+step_index memory_emitter::send(int peer, std::span<const segment> parts, step_index after) {
+  return emit(step_kind::send, peer, parts, {}, {&after, 1});
 }
 
 step_index memory_emitter::receive(int peer, std::span<const segment> parts, step_index after) {
@@ -95,8 +97,8 @@ step_index memory_emitter::combine(std::span<const segment> sources, const segme
   return emit(step_kind::combine, -1, sources, {&target, 1}, after);
 }
 
-void memory_emitter::send_value(int peer, block_range blocks) {
-  if (blocks.count > 0) send(peer, value(blocks));
+step_index memory_emitter::send_value(int peer, block_range blocks, step_index after) {
+  return blocks.count == 0 ? no_step : send(peer, value(blocks), after);
 }
 
 void memory_emitter::receive_value(int peer, block_range blocks) {
@@ -119,7 +121,7 @@ void memory_emitter::receive_values(int peer, std::span<const block_range> range
 }
 
 void memory_emitter::receive_directly(int peer, std::span<const segment> parts) {
-  step_index& earlier = direct_[next_direct_++ % direct_.size()];
+  step_index& earlier = lane_->direct[lane_->next_direct++ % window_];
   earlier = receive(peer, parts, earlier);
 }
 
@@ -156,7 +158,7 @@ segment memory_emitter::home(block_range blocks) const {
 }
 
 segment memory_emitter::slot(block_range blocks) {
-  return in_scratch(first_slot_ + next_slot_++ % slot_count_, blocks);
+  return in_scratch(lane_->first_slot + lane_->next_slot++ % lane_->slots, blocks);
 }
 
 incoming_operands::incoming_operands(memory_emitter& emit, std::span<const block_range> ranges)

@@ -17,9 +17,19 @@ namespace weft::schedules {
 /// A rank's *value* of a block is what it has of it so far: the input, until a step has made or received another.
 class memory_emitter {
  public:
-  memory_emitter(sink& to, const layout& cut, std::uint32_t window);
+  /// Slots of scratch that operands take in turn, and the window of receives: what each of several phases beside one
+  /// another has for itself.
+  struct lane {
+    std::uint32_t first_slot = 0, slots = 0, next_slot = 0;
+    std::vector<step_index> direct;  ///< the last receives of receive_directly, around
+    std::size_t next_direct = 0;
+  };
 
-  step_index send(int peer, std::span<const segment> parts);
+  memory_emitter(sink& to, const layout& cut, std::uint32_t window);
+  memory_emitter(const memory_emitter&) = delete;
+  memory_emitter& operator=(const memory_emitter&) = delete;
+
+  step_index send(int peer, std::span<const segment> parts, step_index after = no_step);
   step_index receive(int peer, std::span<const segment> parts, step_index after = no_step);
   void copy(const segment& source, const segment& target);
   void combine(const segment& first, const segment& second, const segment& target);
@@ -36,8 +46,8 @@ class memory_emitter {
   step_index copy(const segment& source, const segment& target, std::span<const step_index> after);
   step_index combine(std::span<const segment> sources, const segment& target, std::span<const step_index> after);
 
-  /// Sends the value of `blocks`.
-  void send_value(int peer, block_range blocks);
+  /// Sends the value of `blocks`, of which there are some or no step is made.
+  step_index send_value(int peer, block_range blocks, step_index after = no_step);
   /// Receives the value of `blocks` where it belongs, at most `window` such receives at a time.
   void receive_value(int peer, block_range blocks);
   /// The same of several ranges, as one message.
@@ -51,6 +61,9 @@ class memory_emitter {
   /// From here on takes other slots, and counts receives to another window: for a phase that goes on beside those
   /// before it.
   void begin_beside(std::uint32_t first_slot, std::uint32_t slots);
+  /// A lane for one of several phases whose steps come in turn; and from here on the steps are of that phase.
+  lane lane_of(std::uint32_t first_slot, std::uint32_t slots) const;
+  void go_on_in(lane& of) { lane_ = &of; }
 
   /// Where the value of `blocks` lies. Until the next call.
   std::span<const segment> value(block_range blocks);
@@ -73,9 +86,8 @@ class memory_emitter {
   layout cut_;
   std::uint32_t window_;
   access_history vector_, work_, slots_;  // vector_: of input and output, which may be one memory
-  std::uint32_t first_slot_ = 0, slot_count_, next_slot_ = 0;
-  std::vector<step_index> direct_;  // the last receives of receive_directly, around
-  std::size_t next_direct_ = 0;
+  lane first_;
+  lane* lane_ = &first_;
   std::vector<step_index> after_;
   std::vector<segment> value_;
 };

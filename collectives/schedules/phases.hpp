@@ -108,6 +108,37 @@ void reduce_over_tree(memory_emitter& emit, const tree_position& place, block_ra
 /// Broadcast over a tree in `segments` pieces: the root's value of the blocks becomes everyone's. The last child first.
 void broadcast_over_tree(memory_emitter& emit, const tree_position& place, block_range blocks, std::uint32_t segments);
 
+/// The same piece after piece, so that others' steps can come between them. `place` outlives them.
+class piecewise_reduction {
+ public:
+  /// Posts the first receives.
+  piecewise_reduction(memory_emitter& emit, const tree_position& place, block_range blocks, std::uint32_t segments,
+                      const sum_memory& sums = {});
+  std::size_t pieces() const { return pieces_.size(); }
+  /// The next one. Returns the send to the parent, which waits for `after` too; no_step at the root.
+  step_index next(step_index after = no_step);
+
+ private:
+  memory_emitter& emit_;
+  const tree_position& place_;
+  const sum_memory sums_;
+  const std::vector<block_range> pieces_;
+  incoming_operands operands_;
+  std::size_t at_ = 0;
+};
+class piecewise_broadcast {
+ public:
+  piecewise_broadcast(memory_emitter& emit, const tree_position& place, block_range blocks, std::uint32_t segments);
+  std::size_t pieces() const { return pieces_.size(); }
+  void next();
+
+ private:
+  memory_emitter& emit_;
+  const tree_position& place_;
+  const std::vector<block_range> pieces_;
+  std::size_t posted_ = 0, at_ = 0;
+};
+
 /// A power of two of places among any number of members. Where there are more members, the first pairs of neighbours
 /// share a place, which the second of each pair has.
 struct doubling_places {

@@ -75,7 +75,7 @@ double multi_leader_allreduce_cost(const algorithm_arguments& of, double bytes, 
 double reading_broadcast_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
   const reading_nodes nodes(of, each);
   const double part = bytes / of.by.segments;
-  return binomial_cost(between(of, nodes), bytes, copying(each)) + nodes.offers_of_one() +
+  return binomial_broadcast_cost(between(of, nodes), bytes, each) + nodes.offers_of_one() +
          nodes.read(1, nodes.count == 1 ? bytes : part);
 }
 

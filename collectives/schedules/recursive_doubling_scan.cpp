@@ -16,9 +16,10 @@ namespace weft::schedules {
 //     round 1    0    01   012   0123   1234
 //     round 2    0    01   012   0123   01234
 //
-// ceil(log2 p) (α + n β + n γ), in the exclusive scan 2 n γ. Best for short vectors. The order of the ranks is kept.
-// The vector is one chunk of one segment; input and output are all of it and may be the same memory. Scratch is at most
-// six vectors. Both throw std::invalid_argument for a bad rank.
+// ceil(log2 p) (α + n β + n γ). In the exclusive scan a rank combines twice, its result while the next operand is on
+// its way. Best for short vectors. The order of the ranks is kept. The vector is one chunk of one segment; input and
+// output are all of it and may be the same memory. Scratch is at most six vectors. Both throw std::invalid_argument for
+// a bad rank.
 
 namespace {
 
@@ -41,11 +42,17 @@ class doubling_scan {
     segment up = in_input(vector);  // what this rank and those before it, as far as known, have
     std::size_t round = 0;
     for (long long distance = 1; distance < ranks_; distance *= 2, ++round) {
-      if (rank_ + distance < ranks_) emit_.send(static_cast<int>(rank_ + distance), {&up, 1});
+      step_index sent = no_step;
+      if (rank_ + distance < ranks_) sent = emit_.send(static_cast<int>(rank_ + distance), {&up, 1});
+      if (!inclusive_ && round >= 1 && round <= rounds_) combine_result(round - 1, sent);
       if (round >= rounds_) continue;
-      up = inclusive_ ? inclusive_sum(round, up) : exclusive_sum(round, up, rank_ + 2 * distance < ranks_);
+      if (inclusive_)
+        up = inclusive_sum(round, up);
+      else if (rank_ + 2 * distance < ranks_)
+        up = exclusive_sum(round, up);
       if (round >= 1 && received_.size() < rounds_) receive();
     }
+    if (!inclusive_ && rounds_ == round && rounds_ > 0) combine_result(round - 1, no_step);
     if (inclusive_ && rank_ == 0) emit_.copy(in_input(vector), in_output(vector));
   }
 
@@ -73,18 +80,19 @@ class doubling_scan {
     return sum;
   }
 
-  /// What goes up is combined first: in place, the output overwrites the input.
-  segment exclusive_sum(std::size_t round, segment up, bool goes_up) {
-    if (goes_up) {
-      const segment sum = in_scratch(static_cast<std::uint32_t>(slots_ + round % 2), vector);
-      emit_.combine(received_[round], up, sum);
-      up = sum;
-    }
+  segment exclusive_sum(std::size_t round, const segment& up) {
+    const segment sum = in_scratch(static_cast<std::uint32_t>(slots_ + round % 2), vector);
+    emit_.combine(received_[round], up, sum);
+    return sum;
+  }
+
+  /// When `sent` is: what goes up is combined, and goes, first. In place, the output overwrites the input.
+  void combine_result(std::size_t round, step_index sent) {
+    const segment result = in_output(vector), both[] = {received_[round], result};
     if (round == 0)
-      emit_.copy(received_[round], in_output(vector));
+      emit_.copy(received_[round], result, {&sent, 1});
     else
-      emit_.combine(received_[round], in_output(vector), in_output(vector));
-    return up;
+      emit_.combine(both, result, {&sent, 1});
   }
 
   int ranks_, rank_;

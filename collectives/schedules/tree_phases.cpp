@@ -56,45 +56,54 @@ void gather_by_spanning_tree(memory_emitter& emit, const party& among, int root,
   }
 }
 
+piecewise_reduction::piecewise_reduction(memory_emitter& emit, const tree_position& place, block_range blocks,
+                                         std::uint32_t segments, const sum_memory& sums)
+    : emit_(emit), place_(place), sums_(sums), pieces_(pieces_of(blocks, segments)), operands_(emit, blocks) {
+  for (const block_range piece : pieces_)
+    for (const int child : place.children) operands_.add(child, piece, child < place.rank);
+  operands_.post();
+}
+
+step_index piecewise_reduction::next(step_index after) {
+  const block_range piece = pieces_[at_];
+  const bool in_slot = sums_.slots && !place_.children.empty();
+  const segment slot =
+      in_slot ? in_scratch(sums_.first + static_cast<std::uint32_t>(at_ % sums_.count), piece) : segment{};
+  ++at_;
+  for (std::size_t child = 0; child < place_.children.size(); ++child) {
+    if (!in_slot)
+      operands_.combine_next();
+    else
+      operands_.combine_next(child == 0 ? emit_.only_value(piece) : slot, slot);
+  }
+  if (place_.parent == -1) return no_step;
+  const step_index sent =
+      in_slot ? emit_.send(place_.parent, {&slot, 1}, after) : emit_.send_value(place_.parent, piece, after);
+  if (place_.result_from != -1) emit_.receive_value(place_.result_from, piece);
+  return sent;
+}
+
 void reduce_over_tree(memory_emitter& emit, const tree_position& place, block_range blocks, std::uint32_t segments,
                       const sum_memory& sums) {
-  const auto pieces = pieces_of(blocks, segments);
-  incoming_operands operands(emit, blocks);
-  for (const block_range piece : pieces)
-    for (const int child : place.children) operands.add(child, piece, child < place.rank);
-  operands.post();
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const block_range piece = pieces[i];
-    const bool in_slot = sums.slots && !place.children.empty();
-    const segment slot =
-        in_slot ? in_scratch(sums.first + static_cast<std::uint32_t>(i % sums.count), piece) : segment{};
-    for (std::size_t child = 0; child < place.children.size(); ++child) {
-      if (!in_slot)
-        operands.combine_next();
-      else
-        operands.combine_next(child == 0 ? emit.only_value(piece) : slot, slot);
-    }
-    if (place.parent == -1) continue;
-    if (in_slot)
-      emit.send(place.parent, {&slot, 1});
-    else
-      emit.send_value(place.parent, piece);
-    if (place.result_from != -1) emit.receive_value(place.result_from, piece);
-  }
+  piecewise_reduction run(emit, place, blocks, segments, sums);
+  for (std::size_t i = 0; i < run.pieces(); ++i) run.next();
+}
+
+piecewise_broadcast::piecewise_broadcast(memory_emitter& emit, const tree_position& place, block_range blocks,
+                                         std::uint32_t segments)
+    : emit_(emit), place_(place), pieces_(pieces_of(blocks, segments)) {}
+
+void piecewise_broadcast::next() {
+  const std::size_t end = std::min(at_ + emit_.window(), pieces_.size());
+  for (; place_.parent != -1 && posted_ < end; ++posted_) emit_.receive_value(place_.parent, pieces_[posted_]);
+  for (auto child = place_.children.rbegin(); child != place_.children.rend(); ++child)
+    emit_.send_value(*child, pieces_[at_]);
+  ++at_;
 }
 
 void broadcast_over_tree(memory_emitter& emit, const tree_position& place, block_range blocks, std::uint32_t segments) {
-  const auto pieces = pieces_of(blocks, segments);
-  std::size_t posted = 0;
-  const auto receive_up_to = [&](std::size_t end) {
-    for (; place.parent != -1 && posted < std::min(end, pieces.size()); ++posted)
-      emit.receive_value(place.parent, pieces[posted]);
-  };
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    receive_up_to(i + emit.window());
-    for (auto child = place.children.rbegin(); child != place.children.rend(); ++child)
-      emit.send_value(*child, pieces[i]);
-  }
+  piecewise_broadcast run(emit, place, blocks, segments);
+  for (std::size_t i = 0; i < run.pieces(); ++i) run.next();
 }
 
 tree_position binomial_in(const party& among, int root) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <weft/schedules/builders.hpp>
 
 #include "arguments.hpp"
@@ -86,8 +88,68 @@ layout two_chunks(const pipeline& by, bool input, bool output, std::uint32_t slo
 /// The half of the vector that a tree carries.
 block_range half(std::uint32_t which, const pipeline& by) { return {which * by.segments, by.segments}; }
 
+/// Two ranks have one edge, which is of both trees: all pieces go along it in a row.
+bool is_one_edge(const std::array<tree_position, 2>& places) {
+  const bool one_parent = places[0].parent != -1 && places[0].parent == places[1].parent;
+  return one_parent || (!places[0].children.empty() && places[0].children == places[1].children);
+}
+
 bool has_children(const std::array<tree_position, 2>& places) {
   return !places[0].children.empty() || !places[1].children.empty();
+}
+
+/// Two phases, one over each tree, which take turns.
+template <class Phase>
+class in_turns {
+ public:
+  in_turns(memory_emitter& emit, const std::array<tree_position, 2>& places, const pipeline& by, std::uint32_t slots)
+      : emit_(emit),
+        lanes_{emit.lane_of(0, slots), emit.lane_of(slots, slots)},
+        phases_{begin(0, places, by), begin(1, places, by)} {}
+
+  in_turns(const in_turns&) = delete;
+  in_turns& operator=(const in_turns&) = delete;
+  ~in_turns() { emit_.begin_beside(0, 0); }
+
+  std::size_t pieces() const { return phases_[0].pieces(); }
+  template <class... After>
+  auto next(std::size_t which, After... after) {
+    emit_.go_on_in(lanes_[which]);
+    return phases_[which].next(after...);
+  }
+
+ private:
+  Phase begin(std::uint32_t which, const std::array<tree_position, 2>& places, const pipeline& by) {
+    emit_.go_on_in(lanes_[which]);
+    return Phase(emit_, places[which], half(which, by), by.segments);
+  }
+
+  memory_emitter& emit_;
+  std::array<memory_emitter::lane, 2> lanes_;
+  std::array<Phase, 2> phases_;
+};
+
+/// A rank that is a leaf of one tree sends a piece when, of the other tree, the sum of the one `lead` before has left.
+/// What leaves have to send is there from the beginning, and would hold up all sums.
+void reduce_in_turns(memory_emitter& emit, const std::array<tree_position, 2>& places, const pipeline& by,
+                     std::size_t lead) {
+  if (is_one_edge(places)) return reduce_over_tree(emit, places[0], {0, 2 * by.segments}, 2 * by.segments);
+  in_turns<piecewise_reduction> up(emit, places, by, has_children(places) ? by.window : 0);
+  const std::size_t inner = places[0].children.empty() ? 1 : 0;
+  std::vector<step_index> sums;
+  for (std::size_t i = 0; i < up.pieces(); ++i)
+    for (const std::size_t which : {0u, 1u})
+      if (which == inner)
+        sums.push_back(up.next(which, no_step));
+      else
+        up.next(which, i < lead ? no_step : sums[i - lead]);
+}
+
+void broadcast_in_turns(memory_emitter& emit, const std::array<tree_position, 2>& places, const pipeline& by) {
+  if (is_one_edge(places)) return broadcast_over_tree(emit, places[0], {0, 2 * by.segments}, 2 * by.segments);
+  in_turns<piecewise_broadcast> down(emit, places, by, 0);
+  for (std::size_t i = 0; i < down.pieces(); ++i)
+    for (const std::size_t which : {0u, 1u}) down.next(which);
 }
 
 }  // namespace
@@ -113,18 +175,22 @@ std::array<tree_position, 2> two_tree_positions(int ranks, int root, int rank) {
   return places;
 }
 
+std::size_t two_tree_lead(int ranks, double transfer, double compute, double latency) {
+  const double busy = std::max({transfer, compute, 1e-9}) / 2;
+  const double hops = (transfer / 2 + latency + compute / 2) / busy;
+  const double depth = std::bit_width(static_cast<unsigned>(ranks));
+  return static_cast<std::size_t>(std::min(1e6, std::ceil(depth * hops / 2))) + 2;
+}
+
 /// Emits `rank`'s steps of a reduction. The input is the whole vector, the root's output too, the others have none.
 /// Input and output may be the same memory. Ranks that have children keep half a vector of work memory.
-void two_tree_reduce(int ranks, int root, int rank, const pipeline& by, sink& to) {
+void two_tree_reduce(int ranks, int root, int rank, const pipeline& by, std::size_t lead, sink& to) {
   check_pipeline(by);
   const auto places = two_tree_positions(ranks, root, rank);
   layout cut = two_chunks(by, true, rank == root, has_children(places) ? 2 * by.window : 0);
   if (rank != root && has_children(places)) cut.work = half(places[0].children.empty() ? 1 : 0, by);
   memory_emitter emit(to, cut, by.window);
-  for (const std::uint32_t which : {0u, 1u}) {
-    emit.begin_beside(which * by.window, by.window);
-    reduce_over_tree(emit, places[which], half(which, by), by.segments);
-  }
+  reduce_in_turns(emit, places, by, lead);
   if (rank == root) emit.settle({0, 2 * by.segments});
 }
 
@@ -134,27 +200,18 @@ void two_tree_broadcast(int ranks, int root, int rank, const pipeline& by, sink&
   check_pipeline(by);
   const auto places = two_tree_positions(ranks, root, rank);
   memory_emitter emit(to, two_chunks(by, rank == root, true, 0), by.window);
-  for (const std::uint32_t which : {0u, 1u}) {
-    emit.begin_beside(0, 0);
-    broadcast_over_tree(emit, places[which], half(which, by), by.segments);
-  }
+  broadcast_in_turns(emit, places, by);
   emit.settle({0, 2 * by.segments});
 }
 
 /// Emits `rank`'s steps of a reduction to rank 0 and a broadcast, segment after segment. Input and output are the whole
 /// vector and may be the same memory.
-void two_tree_allreduce(int ranks, int rank, const pipeline& by, sink& to) {
+void two_tree_allreduce(int ranks, int rank, const pipeline& by, std::size_t lead, sink& to) {
   check_pipeline(by);
   const auto places = two_tree_positions(ranks, 0, rank);
   memory_emitter emit(to, two_chunks(by, true, true, has_children(places) ? 2 * by.window : 0), by.window);
-  for (const std::uint32_t which : {0u, 1u}) {
-    emit.begin_beside(which * by.window, by.window);
-    reduce_over_tree(emit, places[which], half(which, by), by.segments);
-  }
-  for (const std::uint32_t which : {0u, 1u}) {
-    emit.begin_beside(0, 0);
-    broadcast_over_tree(emit, places[which], half(which, by), by.segments);
-  }
+  reduce_in_turns(emit, places, by, lead);
+  broadcast_in_turns(emit, places, by);
   emit.settle({0, 2 * by.segments});
 }
 

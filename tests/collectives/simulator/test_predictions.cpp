@@ -49,9 +49,9 @@ bool sends_messages(const algorithm& how) { return how.pattern == memory_pattern
 /// Its formula goes from rank to rank as the simulator does; others count rounds, of which several are on their way at
 /// a time where the ranks are no power of two.
 bool goes_by_ranks(const algorithm& how) {
-  static constexpr std::array<std::string_view, 11> names{"greedy", "uneven",       "binomial",     "fnomial",
-                                                          "chain",  "ring",         "linear",       "mst",
-                                                          "tree",   "smp-binomial", "dissemination"};
+  static constexpr std::array<std::string_view, 13> names{
+      "greedy", "uneven", "binomial",     "fnomial",       "chain",    "ring", "linear",
+      "mst",    "tree",   "smp-binomial", "dissemination", "pairwise", "bruck"};
   return std::ranges::find(names, how.name) != names.end();
 }
 
@@ -69,6 +69,7 @@ void for_each_job(Each&& each) {
 }  // namespace
 
 TEST_CASE("predictions are near what is simulated, for one segment and for the best number") {
+  std::size_t cases = 0, near = 0;
   for (const algorithm& how : algorithms()) {
     if (!sends_messages(how)) continue;
     for_each_job([&](algorithm_arguments shape, std::size_t bytes) {
@@ -81,12 +82,17 @@ TEST_CASE("predictions are near what is simulated, for one segment and for the b
           CHECK(ratio > 0.99);
           CHECK(ratio < 1.2);
         } else {
-          CHECK(ratio > 0.65);
-          CHECK(ratio < 2);
+          const bool reads = (how.parameters & takes::nodes) != 0;
+          CHECK(ratio > 0.7);
+          CHECK(ratio < (reads ? 2 : 1.4));
         }
+        ++cases;
+        near += ratio > 1 / 1.1 && ratio < 1.1 ? 1 : 0;
       }
     });
   }
+  CAPTURE(cases, near);
+  CHECK(100 * near >= 89 * cases);
 }
 
 TEST_CASE("the formula of halvings and doublings is a tenth off at most, for any number of ranks") {
@@ -141,6 +147,6 @@ TEST_CASE("what is predicted to be the fastest is near what is the fastest when 
         seconds.push_back(simulated(*one.how, shape, bytes));
       }
       CAPTURE(name(kind), shape.ranks, bytes, all[0].how->name);
-      CHECK(seconds[0] < 1.75 * *std::min_element(seconds.begin(), seconds.end()));
+      CHECK(seconds[0] < 1.3 * *std::min_element(seconds.begin(), seconds.end()));
     });
 }

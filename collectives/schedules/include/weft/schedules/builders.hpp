@@ -33,7 +33,10 @@ void split_reduce(const split_reduction& of, int rank, sink& to);
 
 /// `rank`'s places in the two trees; the root of both is `root`.
 std::array<tree_position, 2> two_tree_positions(int ranks, int root, int rank);
-void two_tree_reduce(int ranks, int root, int rank, const pipeline& by, sink& to);
+/// Pieces by which a leaf of one tree is ahead of its sums of the other, so that neither waits for long: those that go
+/// by while a sum climbs a tree. Costs as algorithm_arguments has them, of an operand twice as long as a piece.
+std::size_t two_tree_lead(int ranks, double transfer, double compute, double latency);
+void two_tree_reduce(int ranks, int root, int rank, const pipeline& by, std::size_t lead, sink& to);
 
 // Broadcasts: over a tree, over two, for long vectors, among nodes whose ranks read each other's memory.
 void tree_broadcast(const tree_position& place, const pipeline& by, sink& to);
@@ -60,7 +63,7 @@ void modified_rabenseifner_allreduce(const std::vector<std::vector<int>>& cluste
 void recursive_doubling_allreduce(int ranks, int rank, const pipeline& by, sink& to);
 void butterfly_allreduce(int ranks, int rank, int degree, const pipeline& by, sink& to);
 void tree_allreduce(const tree_position& place, const pipeline& by, sink& to);
-void two_tree_allreduce(int ranks, int rank, const pipeline& by, sink& to);
+void two_tree_allreduce(int ranks, int rank, const pipeline& by, std::size_t lead, sink& to);
 void smp_binomial_allreduce(const std::vector<std::vector<int>>& groups, int rank, const pipeline& by, sink& to);
 void smp_butterfly_allreduce(const std::vector<std::vector<int>>& groups, int rank, const pipeline& by, sink& to);
 
