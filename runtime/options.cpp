@@ -167,7 +167,9 @@ const std::vector<entry>& table() {
                     &options::check),
       switch_option("force-registration", "register local memory even where the provider does not ask",
                     &options::force_registration),
-      text_option("tune", "what auto chooses by: start (measures), off (lengths: results repeat), or a file of costs",
+      text_option("tune",
+                  "what auto chooses by: start (measures), online (and tries what is near it, in calls that are often "
+                  "made), off (lengths: results repeat), or a file of costs",
                   &options::tune),
       time_option("tune-budget", "milliseconds, about, that measuring at the job's start takes", &options::tune_budget),
       algorithm_option("barrier", &options::barrier),

@@ -99,7 +99,7 @@ const schedules::algorithm* choices::way(communicator& on, const choice_request&
   const schedules::algorithm* const wanted = state.selection.wanted[static_cast<std::size_t>(of.what)];
   if (wanted != nullptr && wanted->pattern != schedules::memory_pattern::staged) return wanted;
   const std::size_t given = bytes_given(of.what, of.bytes, state.size());
-  return &row_of(of.what, pattern_of(of.what, given, team->seen_with(of.combine, of.mapped)));
+  return &row_of(of.what, team->pattern_by_now(of.what, given, of.combine, of.mapped));
 }
 
 std::string_view choices::name_of_way(communicator& on, const choice_request& of) {
@@ -127,6 +127,15 @@ void choices::prefer(communicator& on, collective what, const schedules::algorit
   state.plans.note({}, nullptr);
   state.known.forget();
   state.announcing.reset();
+}
+
+bool choices::tunes_online(communicator& on) { return on.state_->host.tunes_online(); }
+
+trial_counts choices::trials(communicator& on) {
+  trial_counts all;
+  for (const auto& [of, its] : on.state_->tried) all.add(its);
+  on.state_->here->between().add_trials(all);
+  return all;
 }
 
 const tuning* choices::costs(communicator& on) { return on.state_->host.measured(); }

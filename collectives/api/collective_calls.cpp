@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What communicators do with a collective call: run what is prepared for it.
+#include <optional>
 #include <utility>
 #include <vector>
 #include <weft/calls/accumulators.hpp>
+#include <weft/calls/agreed_times.hpp>
 #include <weft/calls/agreement.hpp>
 #include <weft/calls/call_in_steps.hpp>
 #include <weft/calls/call_ways.hpp>
@@ -172,6 +174,57 @@ class pending_in_turn final : public pending, public resting_call, started_call 
   std::exception_ptr failure_;
 };
 
+/// By messages, of a trial of which all ranks still agree what came of it: goes on when that is known.
+class pending_undecided final : public pending, started_call {
+ public:
+  pending_undecided(const std::shared_ptr<communicator_state>& its, const request& call,
+                    std::shared_ptr<agreed_times> awaits,
+                    std::vector<std::unique_ptr<plan_cache::ended_run>> candidates)
+      : pending(its, schedules::call_name(call.what)),
+        started_call(its->host.calls(), its->member, its->host.moved_by()),
+        call_(call),
+        awaits_(std::move(awaits)),
+        candidates_(std::move(candidates)) {}
+  ~pending_undecided() override {
+    started_call::wait();
+    for (auto& each : candidates_) state().plans.put_back_later(std::move(each));
+  }
+
+  void start() {
+    sequence_ = state().next_sequence();
+    started_call::start();
+  }
+  event& done() override { return started_call::offered(); }
+  void await() override { started_call::wait(); }
+  const std::exception_ptr& failure() const noexcept override { return failure_; }
+
+ private:
+  bool advance() override { return started_call::advance(); }
+
+  void run() noexcept override {
+    try {
+      awaits_->await();
+      failure_ = awaits_->failure();
+      if (failure_ == nullptr) run_by(*candidates_[candidate_trial::fastest(awaits_->slowest())]);
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+  void run_by(plan_cache::ended_run& taken) {
+    run_arguments arguments = arguments_of(call_, *taken.of);
+    arguments.sequence = sequence_;
+    taken.run->start(arguments, state().host.moved_by());
+    taken.run->finished().wait(state().host.moved_by());
+    failure_ = taken.run->failure();
+  }
+
+  const request call_;  // with the caller's operator, or what stands in for its input
+  const std::shared_ptr<const agreed_times> awaits_;
+  std::vector<std::unique_ptr<plan_cache::ended_run>> candidates_;
+  std::uint32_t sequence_ = 0;
+  std::exception_ptr failure_;
+};
+
 /// One that goes by another collective, and delivers what comes of that.
 class pending_by_another : public pending {
  public:
@@ -239,6 +292,53 @@ std::unique_ptr<Execution> take(communicator_state& state, plan_cache::entry& pl
   return std::make_unique<Execution>(state.host.messages(), state.member, state.host.arena(), plan.plan);
 }
 
+std::unique_ptr<plan_cache::ended_run> run_of(communicator_state& state, std::shared_ptr<plan_cache::entry> plan) {
+  auto execution = take<dataflow_execution>(state, *plan);
+  return std::unique_ptr<plan_cache::ended_run>(
+      new plan_cache::ended_run{std::move(plan), std::move(execution), nullptr});
+}
+
+/// Blocks.
+void run_in_order(communicator_state& state, const request& call, const std::shared_ptr<plan_cache::entry>& plan) {
+  auto execution = take<in_order_execution>(state, *plan);
+  auto arguments = arguments_of(call, *plan);
+  arguments.sequence = state.next_sequence();
+  if (state.host.settings().check) {
+    const auto mine = announcement::of(plan->call, false, state.member.rank, state.size());
+    state.turns.await_all();
+    agree(state, mine, arguments.sequence, schedules::call_name(call.what));
+  }
+  execution->run(arguments, state.host.moved_by());
+  const std::exception_ptr failure = execution->failure();
+  state.plans.put_back(plan, std::move(execution));
+  if (failure != nullptr) rethrow(state, schedules::call_name(call.what), failure);
+}
+
+/// Starts a call that goes by that plan.
+begun_operation begin_by_messages(const std::shared_ptr<communicator_state>& its, const request& call,
+                                  const known_call& known, std::shared_ptr<plan_cache::entry> plan) {
+  auto run = run_of(*its, std::move(plan));
+  if (its->host.settings().check && announces_in_memory(*its)) {
+    auto begun = pending_in_turn::of(its, call, known, std::move(run));
+    begun->start();
+    return begun;
+  }
+  const auto arguments = arguments_of(call, *run->of);
+  auto begun = std::make_unique<pending_collective>(its, schedules::call_name(call.what), std::move(run), call.keeps);
+  begun->start(arguments);
+  return begun;
+}
+
+/// The same of one whose plan is not known yet.
+begun_operation begin_undecided(const std::shared_ptr<communicator_state>& its, const request& call,
+                                const request_shape& shape, const tried_by_messages& trial) {
+  std::vector<std::unique_ptr<plan_cache::ended_run>> candidates;
+  for (auto& each : plans_of_candidates(*its, call, shape, trial)) candidates.push_back(run_of(*its, std::move(each)));
+  auto begun = std::make_unique<pending_undecided>(its, call, trial.agreed, std::move(candidates));
+  begun->start();
+  return begun;
+}
+
 /// In place an all-to-all would write what it has still to send.
 void keep_input(request& call) {
   if (call.what != collective::alltoall || call.in != call.out || call.in_count == 0) return;
@@ -256,10 +356,10 @@ handle communicator::start(detail::request call) {
   call.keep_operator();
   const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
   trace::recorder* const records = state_->records;
-  if (records == nullptr) return handle(begin(std::move(call), true));
+  if (records == nullptr) return handle(begin(std::move(call)));
   const detail::request as_made = call;
   const ticks now = ticks_now();
-  detail::begun_operation begun = begin(std::move(call), true);
+  detail::begun_operation begun = begin(std::move(call));
   begun->note_start(detail::traced_collective(*state_, as_made, trace::form::started), now);
   return handle(std::move(begun));
 }
@@ -320,24 +420,17 @@ void communicator::finish_at_front(const detail::request& call, const detail::re
 void communicator::finish_by_messages(detail::request& call, const detail::known_call& known) {
   known.counted.add(statistics::form::blocking);
   const detail::request_shape shape = known.shape;
-  const auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape); });
-  if (!plan->runs_in_order) {
-    handle(begin(std::move(call), false)).wait();
-    return;
-  }
+  const auto taken = detail::telling_refusals(*state_, [&] { return detail::prepare_to_block(*state_, call, shape); });
+  std::optional<detail::trial_timer> timer;
+  if (taken.trial != nullptr) [[unlikely]]
+    timer.emplace(state_->host.moved_by().time());
   detail::keep_input(call);
-  auto execution = detail::take<detail::in_order_execution>(*state_, *plan);
-  auto arguments = detail::arguments_of(call, *plan);
-  arguments.sequence = state_->next_sequence();
-  if (state_->host.settings().check) {
-    const auto mine = detail::announcement::of(plan->call, false, state_->member.rank, state_->size());
-    state_->turns.await_all();
-    detail::agree(*state_, mine, arguments.sequence, schedules::call_name(call.what));
-  }
-  execution->run(arguments, state_->host.moved_by());
-  const std::exception_ptr failure = execution->failure();
-  state_->plans.put_back(plan, std::move(execution));
-  if (failure != nullptr) detail::rethrow(*state_, schedules::call_name(call.what), failure);
+  if (taken.plan->runs_in_order)
+    detail::run_in_order(*state_, call, taken.plan);
+  else
+    handle(detail::begin_by_messages(state_, call, known, taken.plan)).wait();
+  if (timer) [[unlikely]]
+    taken.trial->trial.took(taken.turn, timer->seconds());
 }
 
 plan communicator::make_plan(detail::request call) {
@@ -357,12 +450,11 @@ void communicator::run_until(const time_limit& limit, detail::request call) {
   begun[0].wait();
 }
 
-/// Counts it as a started call, if it is to be counted here.
-detail::begun_operation communicator::begin(detail::request call, bool is_counted) {
+detail::begun_operation communicator::begin(detail::request call) {
   if (call.is_strided()) {
     auto begun = std::make_unique<detail::pending_packed>(state_, schedules::call_name(call.what),
                                                           detail::packed_blocks::of(*state_, call));
-    begun->other = begin(begun->packed(), is_counted);
+    begun->other = begin(begun->packed());
     return begun;
   }
   const detail::known_call& known =
@@ -374,30 +466,23 @@ detail::begun_operation communicator::begin(detail::request call, bool is_counte
     const detail::request summed = detail::of_accumulators(call, shape, sums);
     auto begun = std::make_unique<detail::pending_reproducible>(state_, operation, std::move(sums),
                                                                 detail::target_of(call, shape));
-    begun->other = begin(summed, is_counted);
+    begun->other = begin(summed);
     return begun;
   }
   if (detail::is_at_front(call, shape)) {
     const detail::front_result result(call, shape);
     auto begun = std::make_unique<detail::pending_at_front>(state_, operation, result);
-    begun->other = begin(result.of_block(call), is_counted);
+    begun->other = begin(result.of_block(call));
     return begun;
   }
-  if (is_counted) known.counted.add(statistics::form::started);
+  known.counted.add(statistics::form::started);
   detail::keep_input(call);
-  std::unique_ptr<detail::plan_cache::ended_run> by_messages;
   if (known.goes == detail::way::messages) {
-    auto plan = detail::telling_refusals(*state_, [&] { return detail::prepare(*state_, call, shape); });
-    auto execution = detail::take<detail::dataflow_execution>(*state_, *plan);
-    by_messages.reset(new detail::plan_cache::ended_run{std::move(plan), std::move(execution), nullptr});
-    if (!state_->host.settings().check || !detail::announces_in_memory(*state_)) {
-      const auto arguments = detail::arguments_of(call, *by_messages->of);
-      auto begun = std::make_unique<detail::pending_collective>(state_, operation, std::move(by_messages), call.keeps);
-      begun->start(arguments);
-      return begun;
-    }
+    auto taken = detail::telling_refusals(*state_, [&] { return detail::prepare_to_start(*state_, call, shape); });
+    return taken.plan != nullptr ? detail::begin_by_messages(state_, call, known, std::move(taken.plan))
+                                 : detail::begin_undecided(state_, call, shape, *taken.trial);
   }
-  auto begun = detail::pending_in_turn::of(state_, call, known, std::move(by_messages));
+  auto begun = detail::pending_in_turn::of(state_, call, known, nullptr);
   begun->start();
   return begun;
 }

@@ -114,13 +114,15 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
                                         [&] {
                                           auto made = std::make_shared<meeting>(hosting, members);
                                           made->miss_who_left();
+                                          if (hosting.tunes_online()) made->between().try_out();
                                           return made;
                                         })),
       seat(here->seat_of(rank)),
       joined_(std::make_unique<fabric::participant>(here->members(), rank)),
       member(*joined_),
       plans(hosting.plan_bytes()),
-      selection(hosting.selection()) {
+      selection(hosting.selection()),
+      tries(hosting.tunes_online()) {
   if (here->joins()) among_ranks.emplace(*here, seat, selection);
   if (here->joins() || here->between().board()) member.told = here.get();
   listed_ = std::make_unique<listing>(*this);
@@ -140,12 +142,14 @@ communicator_state::communicator_state(communicator_state& of, std::shared_ptr<m
       seat(of.seat),
       member(of.member),
       plans(host.plan_bytes()),
-      selection(of.selection) {
+      selection(of.selection),
+      tries(false) {
   if (here->joins()) among_ranks.emplace(*here, seat, selection);
 }
 
 communicator_state::~communicator_state() {
   listed_.reset();
+  tried.clear();  // the messages of an agreement end while this rank is a member
   here->leave(seat);
   if (joined_ == nullptr) return;
   if (here->has_several()) member.next_collective = sequence() & last_sequence;

@@ -20,8 +20,8 @@ const schedules::algorithm* find_row(collective what, memory_pattern by) noexcep
   return found != all.end() ? &*found : nullptr;
 }
 
-/// The pattern by which a call goes that does not go by messages alone; none where the ranks of a process join first and
-/// other processes after that.
+/// The pattern by which a call goes that does not go by messages alone; none where the ranks of a process join first
+/// and other processes after that.
 memory_pattern pattern_of(communicator_state& state, const known_call& known) noexcept {
   if (known.goes == way::node)
     return state.here->between().in_stages() ? memory_pattern::staged : known.between.on_node.how.by;
@@ -41,7 +41,8 @@ double predicted_seconds(communicator_state& state, const request& call, const k
   if (known.goes != way::node) return 0;
   if (how.pattern == memory_pattern::staged) return predict_stages(all, *measured, of).seconds;
   const node_team& team = *state.here->between().team();
-  return schedules::predict(how, schedules::bytes_given(call.what, bytes, state.size()), team.seen_with(of.combine, false))
+  return schedules::predict(how, schedules::bytes_given(call.what, bytes, state.size()),
+                            team.seen_with(of.combine, false))
       .seconds;
 }
 
@@ -57,19 +58,21 @@ trace::road traced_road(way goes) noexcept {
   return trace::road::none;
 }
 
+/// By which a call goes, as far as that is known.
+const schedules::algorithm* algorithm_of(communicator_state& state, const request& call, const known_call& known) {
+  if (known.goes != way::messages) return find_row(call.what, pattern_of(state, known));
+  const auto plan = state.plans.noted(call);
+  return plan != nullptr ? plan->call.how : state.goes_by;
+}
+
 /// All of it but the form, the times and the number, which is found out once for calls that are alike.
-trace::record found_out(communicator_state& state, const request& call, const known_call& known) {
+trace::record found_out(communicator_state& state, const request& call, const known_call& known,
+                        const schedules::algorithm* how) {
   trace::record its;
   its.name = schedules::call_name(call.what);
   its.communicator = state.id();
   its.bytes = (call.in_count != 0 ? call.in_count : call.out_count) * call.element_bytes;
   its.by = traced_road(known.goes);
-  const schedules::algorithm* how = nullptr;
-  if (known.goes != way::messages) {
-    how = find_row(call.what, pattern_of(state, known));
-  } else if (const auto plan = state.plans.noted(call); plan != nullptr) {
-    how = plan->call.how;
-  }
   if (how == nullptr) return its;
   its.detail = how->name.data();
   its.predicted = static_cast<float>(predicted_seconds(state, call, known, *how));
@@ -88,9 +91,9 @@ trace::record traced_collective(communicator_state& state, const request& call, 
   its.name = schedules::call_name(call.what);
   try {
     if (known_call* const known = state.known.latest(call)) {
-      const memory_pattern by = known->between.on_node.how.by;
+      const schedules::algorithm* const by = algorithm_of(state, call, *known);
       if (known->traced == nullptr || known->traced_by != by) {
-        known->traced = std::make_shared<const trace::record>(found_out(state, call, *known));
+        known->traced = std::make_shared<const trace::record>(found_out(state, call, *known, by));
         known->traced_by = by;
       }
       its = *known->traced;
@@ -114,14 +117,15 @@ trace::record traced_message(const communicator_state& state, const char* name, 
   return its;
 }
 
-// Where the call is like one that has been recorded and is one round of lines, the team leaves the times: two looks at the
-// clock are a fifth of such a call.
+// Where the call is like one that has been recorded and is one round of lines, the team leaves the times: two looks at
+// the clock are a fifth of such a call.
 void traced_collective_call::begin() noexcept {
   new (&here_) trace::on_track_of_call(*state_.records);
   new (&marks_) trace::marks;
   known_ = state_.known.find(call_);
   const auto in_lines = [&](const node_way& how) { return how.one_round && how.bytes <= fabric::arena_line_bytes; };
-  if (known_ != nullptr && known_->traced != nullptr && known_->goes == way::node && in_lines(known_->between.on_node) &&
+  if (known_ != nullptr && known_->traced != nullptr && known_->goes == way::node &&
+      in_lines(known_->between.on_node) &&
       state_.turns.open() == 0)  // calls that have been started would leave their times
     state_.here->between().team()->mark(&marks_);
   else

@@ -73,6 +73,18 @@ void leaders::agree_on_boards(fabric::participant& member) {
   host_.agree_on(heard && told.are_known ? std::optional(told.costs) : std::nullopt);
 }
 
+void leaders::try_out() noexcept {
+  messages_->try_out();
+  if (team_ != nullptr) team_->try_out();
+  if (nodes_ != nullptr) nodes_->try_out();
+}
+
+void leaders::add_trials(trial_counts& to) const noexcept {
+  messages_->add_trials(to);
+  if (team_ != nullptr) team_->add_trials(to);
+  if (nodes_ != nullptr) nodes_->add_trials(to);
+}
+
 void leaders::close() noexcept {
   if (const fabric::board_ticket mine = board()) host_.boards()->abandon(mine);
 }

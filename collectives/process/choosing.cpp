@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <weft/choice/candidate_trial.hpp>
 #include <weft/choice/network_costs.hpp>
 #include <weft/choice/rank_groups.hpp>
 #include <weft/choice/schedule_builder.hpp>
@@ -110,6 +111,18 @@ schedules::selected choices_made::of(const among& these, const choice_request& o
   const schedules::selected found = choose(these, of);
   if (made_.size() == most_kept) made_.clear();
   return made_.emplace(of, found).first->second;
+}
+
+bool may_be_tried(collective what, const request& call) noexcept {
+  if (!schedules::combines(what)) return true;
+  if (call.by != custom_operator::none) return call.by == custom_operator::commutes;
+  return call.type != kernels::type::reproducible_float32 && call.type != kernels::type::reproducible_float64;
+}
+
+std::vector<schedules::selected> choose_near(const among& these, const choice_request& of) {
+  const seen_call seen(these, *these.host.measured(), of);
+  return schedules::select_near(of.what, seen.shape(), of.bytes, seen.each(), these.selection, demands_among(these, of),
+                                seen.closer(), near_the_best, most_candidates);
 }
 
 std::vector<schedules::prediction> predict_all(const among& these, const choice_request& of) {

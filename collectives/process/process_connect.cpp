@@ -47,7 +47,7 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-bool tunes_by_file(const options& settings) { return settings.tune != "start" && settings.tune != "off"; }
+bool tunes_by_file(const options& settings) { return !settings.tunes_at_start() && settings.tune != "off"; }
 
 std::string agreed_text(const options& settings) {
   std::string text;
@@ -324,7 +324,7 @@ fabric::messenger_settings process::messenger_settings_for(const membership& mem
 
 void process::agree_on_costs(clock::time_point deadline) {
   if (settings_.tune == "off") return;
-  if (settings_.tune == "start") {
+  if (settings_.tunes_at_start()) {
     const measured_job job{nodes_,  processes_->world,    local_ranks_, settings_.eager_limit, settings_.tune_budget,
                            places_, settings_.connections};
     measured_ = measure_costs(job, *messages_, *progress_, *rendezvous_, deadline);

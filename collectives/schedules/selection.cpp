@@ -69,6 +69,25 @@ const algorithm* usual(collective kind, bool is_long) {
   return found[static_cast<std::size_t>(kind)][is_long];
 }
 
+/// Leaves those of them that are near the fastest, that one first. Of several that are predicted to take just as long
+/// the first: among so few ranks, or without groups, they are the same steps by other names.
+void keep_near(std::vector<prediction>& all, double factor, std::size_t most) {
+  std::ranges::stable_sort(all, {}, &prediction::seconds);
+  const auto same = std::ranges::unique(all, {}, &prediction::seconds);
+  all.erase(same.begin(), same.end());
+  std::erase_if(all, [least = all.empty() ? 0 : all.front().seconds, factor](const prediction& each) {
+    return each.seconds > factor * least;
+  });
+  if (all.size() > most) all.resize(most);
+}
+
+selected selected_of(const prediction& best, std::size_t bytes, const path_costs& each,
+                     const selection_parameters& by) {
+  return {best.how, best.segments, bytes <= by.in_order_limit,
+          operand_costs_of(static_cast<double>(bytes) / best.segments, each.of_vector(static_cast<double>(bytes))),
+          best.degree};
+}
+
 [[noreturn]] void refuse(collective kind) {
   throw std::invalid_argument("no algorithm of " + std::string(name(kind)) + " does what is asked of it");
 }
@@ -82,13 +101,30 @@ const algorithm* served_wish(collective kind, const selection_parameters& by, co
 /// A closer look says at least so much of what the formula does, as far as formulas hold.
 constexpr double least_of_formula = 0.6;
 
-/// From the one on whose formula says least, until those of all others say too much.
-prediction fastest(std::vector<prediction> by_formula, const closer_look& closer) {
+/// What a closer look says of those that may take up to `factor` times as long as the fastest: from the one on whose
+/// formula says least, until those of all others say too much.
+std::vector<prediction> look_closer(std::vector<prediction> by_formula, const closer_look& closer, double factor) {
   std::ranges::stable_sort(by_formula, {}, &prediction::seconds);
-  prediction best = closer(by_formula.front(), std::numeric_limits<double>::infinity());
-  for (std::size_t i = 1; i < by_formula.size() && least_of_formula * by_formula[i].seconds < best.seconds; ++i)
-    if (const prediction one = closer(by_formula[i], best.seconds); one.seconds < best.seconds) best = one;
-  return best;
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<prediction> seen;
+  for (const prediction& each : by_formula) {
+    if (least_of_formula * each.seconds >= factor * least) break;
+    seen.push_back(closer(each, factor * least));
+    least = std::min(least, seen.back().seconds);
+  }
+  return seen;
+}
+
+/// Of each algorithm that meets the demands. Where there is a closer look, by what that says of those that may take up
+/// to `factor` times as long as the fastest.
+std::vector<prediction> predict_those(const demands& of, collective kind, const algorithm_arguments& shape,
+                                      std::size_t bytes, const path_costs& each, std::size_t segment,
+                                      const closer_look& closer, double factor) {
+  std::vector<prediction> all;
+  for (const algorithm& how : algorithms_of(kind))
+    if (meets(of, how)) all.push_back(predict(how, shape, bytes, each, segment));
+  if (all.empty()) refuse(kind);
+  return closer ? look_closer(std::move(all), closer, factor) : all;
 }
 
 const algorithm& choose(collective kind, int ranks, std::size_t bytes, const selection_parameters& by,
@@ -160,6 +196,17 @@ memory_pattern pattern_of(collective kind, std::size_t given, const shared_node&
   return best.how->pattern;
 }
 
+std::vector<memory_pattern> patterns_near(collective kind, std::size_t given, const shared_node& on, double factor,
+                                          std::size_t most) {
+  std::vector<prediction> all;
+  for (const algorithm& how : algorithms_of(kind))
+    if (is_candidate(how, given, on)) all.push_back(predict(how, given, on));
+  keep_near(all, factor, most);
+  std::vector<memory_pattern> near;
+  for (const prediction& one : all) near.push_back(one.how->pattern);
+  return near;
+}
+
 bool goes_in_stages(collective kind, std::size_t bytes, std::size_t most) {
   if (kind == collective::alltoall) return most * bytes <= most_packed;
   return kind != collective::gather && kind != collective::scatter;
@@ -211,20 +258,20 @@ selected select(collective kind, int ranks, std::size_t bytes, const selection_p
 
 selected select_fastest(collective kind, const algorithm_arguments& shape, std::size_t bytes, const path_costs& each,
                         const selection_parameters& by, const demands& of, const closer_look& closer) {
-  prediction best;
-  if (const algorithm* const wanted = served_wish(kind, by, of)) {
-    best = predict(*wanted, shape, bytes, each, by.segment);
-  } else {
-    std::vector<prediction> candidates;
-    for (const algorithm& how : algorithms_of(kind))
-      if (meets(of, how)) candidates.push_back(predict(how, shape, bytes, each, by.segment));
-    if (candidates.empty()) refuse(kind);
-    best = closer ? fastest(std::move(candidates), closer)
-                  : *std::ranges::min_element(candidates, {}, &prediction::seconds);
-  }
-  return {best.how, best.segments, bytes <= by.in_order_limit,
-          operand_costs_of(static_cast<double>(bytes) / best.segments, each.of_vector(static_cast<double>(bytes))),
-          best.degree};
+  if (const algorithm* const wanted = served_wish(kind, by, of))
+    return selected_of(predict(*wanted, shape, bytes, each, by.segment), bytes, each, by);
+  const auto all = predict_those(of, kind, shape, bytes, each, by.segment, closer, 1);
+  return selected_of(*std::ranges::min_element(all, {}, &prediction::seconds), bytes, each, by);
+}
+
+std::vector<selected> select_near(collective kind, const algorithm_arguments& shape, std::size_t bytes,
+                                  const path_costs& each, const selection_parameters& by, const demands& of,
+                                  const closer_look& closer, double factor, std::size_t most) {
+  auto all = predict_those(of, kind, shape, bytes, each, by.segment, closer, factor);
+  keep_near(all, factor, most);
+  std::vector<selected> near;
+  for (const prediction& one : all) near.push_back(selected_of(one, bytes, each, by));
+  return near;
 }
 
 }  // namespace weft::schedules

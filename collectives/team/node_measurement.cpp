@@ -211,7 +211,7 @@ void measure_boards(process& host, node_team& team, fabric::participant& member)
   const options& settings = host.settings();
   const tuning* const costs = host.measured();
   // Where processes share CPUs one call takes longer than all that may take.
-  if (settings.tune != "start" || costs == nullptr || team.party().crowded()) return;
+  if (!settings.tunes_at_start() || costs == nullptr || team.party().crowded()) return;
   const double seconds = std::chrono::duration<double>(settings.tune_budget).count() * share_of_budget;
   const double combine = combine_seconds(*costs, kernels::operation::sum, kernels::type::float32);
   const auto found = measurement(team, member, combine).costs(seconds);

@@ -51,6 +51,50 @@ leader_result node_team::run_in_rounds(const leader_call& call, fabric::particip
   return give_up(member);
 }
 
+leader_result node_team::run_in_slots(const leader_call& call, fabric::participant& member, memory_pattern wanted) {
+  return tries_ && !is_known(call, wanted) ? run_untold(call, member, wanted) : run_in_rounds(call, member, wanted);
+}
+
+leader_result node_team::run_untold(const leader_call& call, fabric::participant& member, memory_pattern wanted) {
+  const trial_timer timer(host_.moved_by().time());
+  try {
+    learn(call, wanted);
+  } catch (const std::bad_alloc&) {
+    host_.break_communicator(member);
+    return give_up(member);
+  }
+  tried_pattern* const trial = trial_;
+  call.on_node.found = conditions();  // for this run
+  const bool in_line = call.on_node.in_line;
+  leader_result result = !in_line            ? run_in_rounds(call, member, wanted)
+                         : run_in_line(call) ? leader_result()
+                                             : give_up(member);
+  if (trial != nullptr || !call.is_kept) call.on_node.found = 0;
+  if (trial == nullptr) return result;
+  candidate_trial& its = trial->its.trial;
+  if (result.failure == nullptr && result.poisoned == nullptr) its.took(its.next(), timer.seconds());
+  its.count();
+  const bool failed = result.failure != nullptr && result.poisoned == nullptr;
+  if (failed || !its.is_over()) return result;
+  leader_result agreed = agree_on_fastest(trial->its, call, member);
+  return agreed.failure != nullptr ? agreed : result;
+}
+
+leader_result node_team::agree_on_fastest(tried<memory_pattern>& its, const leader_call& latest,
+                                          fabric::participant& member) {
+  try {
+    agreeing_ = std::make_unique<agreement>(its.trial.seconds());
+    agreeing_->call = times_call(agreeing_->times, latest);
+  } catch (const std::bad_alloc&) {
+    host_.break_communicator(member);
+    return give_up(member);
+  }
+  leader_result result = run_in_rounds(agreeing_->call, member, memory_pattern::at_once);
+  if (result.failure == nullptr) its.fastest = candidate_trial::fastest(agreeing_->times.seconds);
+  decided_ = {};
+  return result;
+}
+
 leader_result node_team::give_up(fabric::participant& member) {
   try {
     party_.explain(member);
@@ -86,17 +130,23 @@ void node_team::learn(const leader_call& call, memory_pattern wanted) {
   party_.start(call);
   its.bytes = counted ? 0 : bytes_given(call);  // it is told with the counts
   its.how.what = call.what;
-  const decision found = decide(call, its.bytes, wanted);
-  its.how.by = found.by;
-  its.how.tells = found.tells;
+  trial_ = trial_of(call, its.bytes, wanted);
+  if (trial_ != nullptr) {
+    its.how.by = trial_->its.candidates[trial_->its.trial.next().candidate];
+    its.how.tells = tells(call.what, *call.of, its.bytes, wanted);
+  } else {
+    const decision found = decide(call, its.bytes, wanted);
+    its.how.by = found.by;
+    its.how.tells = found.tells;
+  }
   its.how.root = static_cast<std::size_t>(call.root);
   its.how.fits = its.bytes <= fabric::arena_slot_bytes;
   its.in_line = its.how.is_one_exchange() && its.bytes <= fabric::arena_line_bytes && !its.custom &&
                 size() <= line_party::most_members;
-  its.one_round =
-      !counted && party_.has_slots_for(its.bytes, is_one_way(call.what)) && schedules::is_one_round(party_, its.how);
+  its.one_round = !counted && trial_ == nullptr && party_.has_slots_for(its.bytes, is_one_way(call.what)) &&
+                  schedules::is_one_round(party_, its.how);
   its.wanted = wanted;
-  if (call.is_kept) its.found = conditions();
+  if (call.is_kept && trial_ == nullptr) its.found = conditions();
 }
 
 node_team::decision node_team::decide(const leader_call& call, std::size_t bytes, memory_pattern wanted) {
@@ -109,6 +159,41 @@ node_team::decision node_team::decide(const leader_call& call, std::size_t bytes
   decided_[oldest_decision_] = made;
   oldest_decision_ = (oldest_decision_ + 1) % decided_.size();
   return made;
+}
+
+// What an operator of the caller's takes nobody knows.
+std::optional<node_team::shape> node_team::shape_of(collective what, const request& call, std::size_t bytes) const {
+  if (!tries_ || call.custom.apply != nullptr || !may_be_tried(what, call)) return std::nullopt;
+  return shape{what, conditions(), bytes, combine_seconds_of(host_, what, call)};
+}
+
+node_team::tried_pattern* node_team::find_tried(const shape& of) const {
+  const auto found = std::ranges::find(tried_, of, [](const auto& each) { return each->of; });
+  return found != tried_.end() ? found->get() : nullptr;
+}
+
+node_team::tried_pattern* node_team::trial_of(const leader_call& call, std::size_t bytes, memory_pattern wanted) {
+  const bool counted = call.what == collective::alltoall && !call.counts.empty();  // each process knows its own alone
+  if (wanted != memory_pattern::none || counted) return nullptr;
+  const auto of = shape_of(call.what, *call.of, bytes);
+  if (!of) return nullptr;
+  tried_pattern* its = find_tried(*of);
+  if (its == nullptr) {
+    if (tried_.size() == most_tried_shapes) return nullptr;
+    const auto on = seen_by(call.what, *call.of, false);
+    const double factor = on.crowded ? near_the_best_assumed : near_the_best;
+    tried near(schedules::patterns_near(call.what, bytes, on, factor, most_candidates));
+    if (near.candidates.size() == 1) near.fastest = 0;
+    its = tried_.emplace_back(new tried_pattern{*of, std::move(near)}).get();
+  }
+  return its->its.fastest ? nullptr : its;
+}
+
+memory_pattern node_team::pattern_by_now(collective what, std::size_t bytes, double combine, bool mapped) const {
+  const auto by_costs = schedules::pattern_of(what, bytes, seen_with(combine, mapped));
+  if (by_costs == memory_pattern::in_place) return by_costs;
+  const tried_pattern* const found = find_tried({what, conditions(), bytes, combine});
+  return found != nullptr ? found->its.best() : by_costs;
 }
 
 bool node_team::alltoall_with_counts(const leader_call& call, memory_pattern wanted) {
@@ -155,7 +240,10 @@ bool node_team::can_go(collective what, const request& call, memory_pattern by) 
 
 memory_pattern node_team::pattern_of(collective what, const request& call, std::size_t bytes,
                                      memory_pattern wanted) const {
-  return can_go(what, call, wanted) ? wanted : schedules::pattern_of(what, bytes, seen_by(what, call, false));
+  if (can_go(what, call, wanted)) return wanted;
+  const auto of = shape_of(what, call, bytes);
+  const tried_pattern* const found = of ? find_tried(*of) : nullptr;
+  return found != nullptr ? found->its.best() : schedules::pattern_of(what, bytes, seen_by(what, call, false));
 }
 
 bool node_team::tells(collective what, const request& call, std::size_t bytes, memory_pattern wanted) const {

@@ -99,8 +99,8 @@ void finish(command_line& line) {
 /// What --weft-tune would say.
 std::string tuning_file(const command_line& line) {
   if (!line.tuning.empty()) return line.tuning;
-  const std::string set = parse_weft_arguments({}).tune;
-  if (set != "start" && set != "off") return set;
+  const options set = parse_weft_arguments({});
+  if (!set.tunes_at_start() && set.tune != "off") return set.tune;
   throw CLI::ValidationError("--explain",
                              "by which costs? --tuning FILE says it, or WEFT_TUNE; `weft tune` writes one");
 }

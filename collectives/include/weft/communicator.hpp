@@ -436,7 +436,7 @@ class communicator {
   void finish_reproducible(const detail::request& call);
   void finish_by_messages(detail::request& call, const detail::known_call& known);
   void finish_at_front(const detail::request& call, const detail::request_shape& shape);
-  detail::begun_operation begin(detail::request call, bool is_counted);
+  detail::begun_operation begin(detail::request call);
   plan make_plan(detail::request call);
   std::optional<communicator> divide(const char* operation, const detail::part& as);
   pending_communicator start_division(const char* operation, const detail::part& as);

@@ -169,6 +169,42 @@ TEST_CASE("the longer a latency is beside what a message keeps a rank busy, the 
   CHECK(predict(other, shape_of(64), 512, path_of(machine, road::fabric, road::fabric, 0), 1 << 19).degree == 0);
 }
 
+TEST_CASE("near the choice are those that are predicted to take not much longer, that itself first") {
+  std::mt19937_64 random(test_seed());
+  INFO("WEFT_TEST_SEED=" << test_seed());
+  const auto drawn = [&](double most) { return std::uniform_real_distribution<double>(0, most)(random); };
+  for (int i = 0; i < 2000; ++i) {
+    const auto kind = static_cast<collective>(random() % collectives);
+    algorithm_arguments shape = shape_of(1 + static_cast<int>(random() % 40));
+    shape.root = static_cast<int>(random() % static_cast<std::uint64_t>(shape.ranks));
+    machine_costs machine;
+    machine[road::node] = {drawn(1e-5), drawn(1e-6), drawn(1e-5), drawn(1e-9), drawn(2e-9), drawn(1e-5)};
+    machine.eager = 8192;
+    const path_costs each = path_of(machine, road::fabric, road::memory, drawn(1e-9));
+    const auto bytes = static_cast<std::size_t>(random() % (std::uint64_t{1} << (random() % 28)));
+    const demands asked{shape.root, random() % 2 == 0, false, false};
+    const double factor = 1 + drawn(1);
+    const std::size_t most = 1 + random() % 4;
+    CAPTURE(name(kind), shape.ranks, bytes, asked.rank_order, factor, most);
+    const selected chosen = select_fastest(kind, shape, bytes, each, {}, asked);
+    const auto near = select_near(kind, shape, bytes, each, {}, asked, nullptr, factor, most);
+    REQUIRE(!near.empty());
+    CHECK((near[0].how == chosen.how && near[0].segments == chosen.segments && near[0].in_order == chosen.in_order));
+    std::size_t expected = 0;
+    double least = -1, last = -1;
+    for (const prediction& other : predict_all(kind, shape, bytes, each, selection_parameters{}.segment)) {
+      if (!meets(asked, *other.how) || other.seconds == last) continue;
+      if (least < 0) least = other.seconds;
+      last = other.seconds;
+      if (other.seconds > factor * least || expected == most) break;
+      REQUIRE(expected < near.size());
+      CHECK((near[expected].how == other.how && near[expected].segments == other.segments));
+      ++expected;
+    }
+    CHECK(near.size() == expected);
+  }
+}
+
 TEST_CASE("predictions are sorted, hold every algorithm, and grow with what is measured") {
   machine_costs cheap, dear;
   cheap[road::node] = {1e-6, 1e-7, 2e-7, 1e-10, 1e-10, 1e-6};

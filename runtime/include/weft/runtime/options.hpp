@@ -46,9 +46,11 @@ struct options {
   bool check = false;               ///< compare what the ranks call before each collective, and refuse what differs
   bool force_registration = false;  ///< register local memory even where the provider does not ask (a test mode)
 
-  /// What auto goes by: `start` by costs that are measured when the job starts, `off` by the lengths below alone, so
-  /// that results repeat to the bit; else a file of measured costs (`weft tune`), which repeats them likewise.
+  /// What auto goes by: `start` by costs that are measured when the job starts, `online` by these, and by what the
+  /// job's own calls then take that are made often, `off` by the lengths below alone, so that results repeat to the
+  /// bit; else a file of measured costs (`weft tune`), which repeats them likewise.
   std::string tune = "start";
+  bool tunes_at_start() const { return tune == "start" || tune == "online"; }
   std::chrono::milliseconds tune_budget{15};  ///< how long measuring at the job's start may take, about
   /// The algorithm of each collective, or auto: as `tune` says. Joining a job refuses other names.
   std::string barrier = "auto", bcast = "auto", reduce = "auto", allreduce = "auto", reduce_scatter = "auto",

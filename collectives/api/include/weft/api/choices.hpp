@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
+#include <weft/choice/candidate_trial.hpp>
 #include <weft/communicator.hpp>
 #include <weft/process/choosing.hpp>
 
@@ -32,6 +33,12 @@ struct choices {
   static std::string road(communicator& on);
   /// Takes this algorithm from now on, or with null what the options say: every rank must ask for the same.
   static void prefer(communicator& on, collective what, const schedules::algorithm* wanted);
+  /// Whether calls that are made often try what is near the choice. What was found to be the fastest is taken then.
+  static bool tunes_online(communicator& on);
+  /// What its calls have tried, and those of its process where ranks join or go through memory.
+  static trial_counts trials(communicator& on);
+  /// After so many calls it is known; up to then the choice goes by costs.
+  static constexpr std::uint32_t calls_until_known = candidate_trial::calls_of(most_candidates) + 1;
   /// The costs that the job agreed on; null where it goes by length.
   static const tuning* costs(communicator& on);
   /// Every algorithm and, where `way` gives one, every pattern that could be taken, the fastest first; none where

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 #include <weft/calls/calls_at_rest.hpp>
+#include <weft/choice/candidate_trial.hpp>
 #include <weft/executor/plan_cache.hpp>
 #include <weft/process/choosing.hpp>
 #include <weft/process/process.hpp>
@@ -22,6 +23,15 @@ class communicator;
 namespace weft::detail {
 
 class started_calls;
+
+class agreed_times;
+
+/// A shape of calls by messages that are tried.
+struct tried_by_messages : tried<schedules::selected> {
+  using tried::tried;
+
+  std::shared_ptr<agreed_times> agreed;  ///< while the ranks agree on what was the fastest
+};
 
 /// Whether a rank is making a call of which it makes one at a time.
 class sole_call {
@@ -144,6 +154,9 @@ struct communicator_state {
   known_calls known;                          ///< the latest that blocked
   schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm
   choices_made choices;
+  const bool tries;  ///< those that are made often by messages try what is near the choice
+  std::unordered_map<choice_request, tried_by_messages, choice_hash> tried;
+  const schedules::algorithm* goes_by = nullptr;  ///< the latest call by messages that was not noted; null: not known
   /// The number of the next call that all ranks make in the same order: a collective, or making a plan.
   std::uint32_t next_sequence() noexcept {
     const std::uint32_t next = sequence();

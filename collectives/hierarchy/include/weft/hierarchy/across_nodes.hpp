@@ -45,6 +45,9 @@ class across_nodes {
   /// As `leaders::run`, and `leaders::fail`.
   leader_result run(const leader_call& call, fabric::participant& member,
                     const schedules::selection_parameters& selection);
+  /// Of what goes between the nodes. Patterns on a node stay: what they take there is mostly to wait for other nodes.
+  void try_out() noexcept { between_.try_out(); }
+  void add_trials(trial_counts& to) const noexcept { between_.add_trials(to); }
   void fail() noexcept {
     if (team_ != nullptr) team_->fail();
   }

@@ -39,6 +39,10 @@ class leaders {
   /// Those of several nodes, where costs were measured, agree on what the memory of a node costs. By all processes, as
   /// `member`, before any call. Blocks.
   void agree_on_boards(fabric::participant& member);
+  /// From now on calls that are made often try what is near the choice: patterns of one node, algorithms among
+  /// processes and among nodes. By all processes, where the job tunes online.
+  void try_out() noexcept;
+  void add_trials(trial_counts& to) const noexcept;
   /// This process takes part in no call any more: the others may wait for it in vain. Behind all of its calls.
   void close() noexcept;
   /// The communicator has failed: whoever waits there is to end. Any thread.

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <optional>
+#include <unordered_map>
 #include <vector>
+#include <weft/choice/candidate_trial.hpp>
 #include <weft/choice/rank_groups.hpp>
 #include <weft/executor/plan_cache.hpp>
 #include <weft/process/choosing.hpp>
@@ -21,6 +23,11 @@ class message_stage {
   message_stage(process& host, std::vector<int> ranks, std::vector<int> processes, int here);
 
   int size() const noexcept { return static_cast<int>(ranks_.size()); }
+  /// From now on calls that are made often try what is near the choice: by all processes, where the job tunes online.
+  void try_out() noexcept { tries_ = true; }
+  void add_trials(trial_counts& to) const noexcept {
+    for (const auto& [of, its] : tried_) to.add(its);
+  }
 
   /// Runs the call by the schedule that `selection` says, as `member`, the rank that speaks for this process. Blocks.
   leader_result run(const leader_call& call, fabric::participant& member,
@@ -43,10 +50,27 @@ class message_stage {
   void await(const begun& piece) noexcept;
 
  private:
-  std::shared_ptr<plan_cache::entry> prepare(const leader_call& call, const schedules::selection_parameters& selection);
+  using plan = std::shared_ptr<plan_cache::entry>;
+  using tried_choice = tried<schedules::selected>;
+
+  /// What is noted of a plan for that; of no call where it is uneven. What is noted goes by the same algorithm's name.
+  call_key key_of(const leader_call& call, const schedules::selection_parameters& selection);
+  choice_request choice_of(const leader_call& call, const schedules::selection_parameters& selection);
+  plan prepare(const leader_call& call, const schedules::selection_parameters& selection);
+  /// The same of one that is not noted.
+  plan choose_plan(const leader_call& call, const call_key& key, const choice_request& of,
+                   const schedules::selection_parameters& selection);
+  plan plan_by(const leader_call& call, const schedules::selected& found);
+  leader_result run_by(const plan& how, const leader_call& call, fabric::participant& member);
+  /// The trial that a call takes part in, or null. Pieces take part in none: two are on the way at a time.
+  tried_choice* trial_of(const leader_call& call, const choice_request& of,
+                         const schedules::selection_parameters& selection);
+  leader_result run_in_trial(tried_choice& its, const leader_call& call, fabric::participant& member);
+  /// All have made its calls, and agree on what was the fastest. Blocks.
+  leader_result agree_on_fastest(tried_choice& its, const leader_call& latest, fabric::participant& member);
   const rank_groups& groups();
   template <class Execution, class Run>
-  leader_result run_by(const std::shared_ptr<plan_cache::entry>& how, fabric::participant& member, Run&& run);
+  leader_result execute(const plan& how, fabric::participant& member, Run&& run);
 
   process& host_;
   const std::vector<int> ranks_;
@@ -58,6 +82,8 @@ class message_stage {
   std::optional<choice_request> cut_of_;         ///< the latest vector that was cut
   std::size_t pieces_ = 1;                       ///< of it
   const schedules::algorithm* named_ = nullptr;  ///< that the latest call was to take
+  bool tries_ = false;
+  std::unordered_map<choice_request, tried_choice, choice_hash> tried_;
 };
 
 }  // namespace weft::detail

@@ -61,6 +61,12 @@ class choices_made {
   std::unordered_map<choice_request, schedules::selected, choice_hash> made_;  ///< by measured costs
 };
 
+/// Whether a `what` with the operator and type of `call` may go by one algorithm now and by another then. Not by an
+/// operator that does not commute, nor of reproducible sums.
+bool may_be_tried(collective what, const request& call) noexcept;
+/// What `choose` gives, first, and what else is predicted to be near that (candidate_trial.hpp).
+std::vector<schedules::selected> choose_near(const among& these, const choice_request& of);
+
 /// In the same way: every algorithm that meets the demands, the fastest first; and one.
 std::vector<schedules::prediction> predict_all(const among& these, const choice_request& of);
 schedules::prediction predict(const among& these, const choice_request& of, const schedules::algorithm& how);

@@ -55,6 +55,9 @@ class process {
   /// The costs that the job goes by; null where it chooses by length. The same on every process.
   const tuning* measured() const noexcept { return measured_ ? &*measured_ : nullptr; }
   fabric::messenger& messages() noexcept { return *messages_; }
+  /// Whether calls that are made often try what is near the choice (candidate_trial.hpp). The same on every process.
+  /// Not in the checked mode: all its calls wait for the others before they begin.
+  bool tunes_online() const noexcept { return measured_ && settings_.tune == "online" && !settings_.check; }
   progress& moved_by() noexcept { return *progress_; }
   started_calls& calls() noexcept { return *calls_; }
   roll_call& roll() noexcept { return *roll_; }

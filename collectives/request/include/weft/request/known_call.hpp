@@ -38,9 +38,9 @@ struct known_call {
   std::uint64_t hash = 0;                      ///< of the terms
   std::optional<std::size_t> shown;            ///< bytes that each rank shows: process_team.hpp
   kernels::combine_function kernel = nullptr;  ///< of the operator
-  // Once one was recorded: it, but for times and number, as of one that takes this pattern.
+  // Once one was recorded: it, but for times and number, as of one that goes by this.
   std::shared_ptr<const trace::record> traced;
-  schedules::memory_pattern traced_by = schedules::memory_pattern::none;
+  const schedules::algorithm* traced_by = nullptr;
 
   /// Whether `call` differs from it in nothing but the buffers, or what the caller's operator does.
   bool is_like(const request& call) const noexcept { return key == call && is_told_by_key(call); }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 #include <weft/schedules/algorithms.hpp>
 #include <weft/schedules/machine_costs.hpp>
 #include <weft/schedules/prediction.hpp>
@@ -59,6 +60,13 @@ using closer_look = std::function<prediction(const prediction& by_formula, doubl
 selected select_fastest(collective kind, const algorithm_arguments& shape, std::size_t bytes, const path_costs& each,
                         const selection_parameters& by, const demands& of = {}, const closer_look& closer = nullptr);
 
+/// Those that meet the demands and are predicted to take up to `factor` times as long as the fastest of them: at most
+/// `most`, the fastest first, each in the number of segments that is best for it; of several that are as fast, the
+/// first of the table. What is wanted does not count. Throws std::invalid_argument where none meets the demands.
+std::vector<selected> select_near(collective kind, const algorithm_arguments& shape, std::size_t bytes,
+                                  const path_costs& each, const selection_parameters& by, const demands& of,
+                                  const closer_look& closer, double factor, std::size_t most);
+
 /// What the choice of a pattern depends on where the processes of a node share memory; the same in all of them.
 struct shared_node {
   const algorithm_arguments& shape;  ///< how many they are, and in which groups
@@ -81,6 +89,9 @@ bool is_candidate(const algorithm& how, std::size_t given, const shared_node& on
 prediction predict(const algorithm& how, std::size_t given, const shared_node& on);
 /// The one of those that is predicted to be the fastest; of several, the first of the table.
 memory_pattern pattern_of(collective kind, std::size_t given, const shared_node& on);
+/// The same beside those that are predicted to take up to `factor` times as long: at most `most`, the fastest first.
+std::vector<memory_pattern> patterns_near(collective kind, std::size_t given, const shared_node& on, double factor,
+                                          std::size_t most);
 /// Whether a collective of ranks on several nodes, at most `most` on each, goes in stages: staged.hpp. Gathers,
 /// scatters and long all-to-alls have nothing to combine, and no block goes to several ranks: they go by messages
 /// alone.

@@ -8,11 +8,13 @@
 #include <memory>
 #include <optional>
 #include <vector>
+#include <weft/choice/candidate_trial.hpp>
 #include <weft/patterns/two_steps.hpp>
 #include <weft/schedules/pattern_call.hpp>
 #include <weft/schedules/selection.hpp>
 #include <weft/team/line_party.hpp>
 #include <weft/team/node_groups.hpp>
+#include <weft/team/times_call.hpp>
 
 namespace weft::detail {
 
@@ -45,9 +47,17 @@ class node_team {
   /// Blocks.
   leader_result run(const leader_call& call, fabric::participant& member,
                     memory_pattern wanted = memory_pattern::none) {
-    if (!goes_in_line(call, wanted)) return run_in_rounds(call, member, wanted);
+    if (!goes_in_line(call, wanted)) return run_in_slots(call, member, wanted);
     return run_in_line(call) ? leader_result() : give_up(member);
   }
+  /// From now on calls that are made often try what is near the choice: in all processes, where the job tunes online.
+  void try_out() noexcept { tries_ = true; }
+  void add_trials(trial_counts& to) const noexcept {
+    for (const auto& each : tried_) to.add(each->its);
+  }
+  /// The pattern of calls that give so many bytes by a built-in operator that takes so many seconds for each: by costs,
+  /// or by what they took.
+  memory_pattern pattern_by_now(collective what, std::size_t bytes, double combine, bool mapped) const;
 
   /// Whether a call is over after one round. Then nobody waits for what a process does behind its own waits, and it
   /// can go in two steps (weft/patterns/two_steps.hpp). Throws std::bad_alloc.
@@ -133,7 +143,10 @@ class node_team {
     patterns::second_step step(lines, from);
     return patterns::reduce_at_once(step, call.on_node.how.all(), patterns::everyone);
   }
+  leader_result run_in_slots(const leader_call& call, fabric::participant& member, memory_pattern wanted);
   leader_result run_in_rounds(const leader_call& call, fabric::participant& member, memory_pattern wanted);
+  /// One that may be of a trial, of which nothing is known yet.
+  leader_result run_untold(const leader_call& call, fabric::participant& member, memory_pattern wanted);
   patterns::reached show_in_slot(const leader_call& call);
   leader_result use_slots(const leader_call& call, patterns::reached from, fabric::participant& member);
   leader_result give_up(fabric::participant& member);
@@ -165,6 +178,26 @@ class node_team {
     }
   };
   decision decide(const leader_call& call, std::size_t bytes, memory_pattern wanted);
+
+  /// Calls that go alike, as far as the choice among patterns goes by them.
+  struct shape {
+    collective what = collective::barrier;
+    std::uint32_t conditions = 0;
+    std::size_t bytes = 0;
+    double combine = 0;
+    friend bool operator==(const shape&, const shape&) = default;
+  };
+  struct tried_pattern {
+    shape of;
+    tried<memory_pattern> its;
+  };
+  /// Of a call that may be tried.
+  std::optional<shape> shape_of(collective what, const request& call, std::size_t bytes) const;
+  tried_pattern* find_tried(const shape& of) const;
+  /// The trial that a call takes part in, or null.
+  tried_pattern* trial_of(const leader_call& call, std::size_t bytes, memory_pattern wanted);
+  /// All have made its calls, and agree on what was the fastest. Blocks.
+  leader_result agree_on_fastest(tried<memory_pattern>& its, const leader_call& latest, fabric::participant& member);
   /// Whether processes tell where their buffers lie for an input of so many bytes.
   bool tells(collective what, const request& call, std::size_t bytes, memory_pattern wanted) const;
 
@@ -176,6 +209,16 @@ class node_team {
   std::vector<patterns::move> moves_;
   std::array<decision, 8> decided_;  // the latest
   std::size_t oldest_decision_ = 0;
+  bool tries_ = false;
+  std::vector<std::unique_ptr<tried_pattern>> tried_;
+  tried_pattern* trial_ = nullptr;  // of the call that was learned last
+  /// The latest call by which times were agreed on.
+  struct agreement {
+    explicit agreement(std::span<const double> mine) : times(mine) {}
+    slowest_times times;
+    leader_call call;
+  };
+  std::unique_ptr<agreement> agreeing_;
   std::uint32_t conditions_ = 2;
   const schedules::pattern_call* how_ = nullptr;  // of the latest call
 };
