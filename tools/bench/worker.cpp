@@ -39,6 +39,17 @@ detail::choice_request call_of(communicator& world, const bench_settings& settin
   return call;
 }
 
+/// Makes calls of that size until what they take does not change any more.
+void call_until_known(communicator& world, const bench_settings& settings, std::size_t bytes, runtime* arena) {
+  if (!detail::choices::tunes_online(world)) return;
+  const auto work = make_workload(world, settings, bytes, arena);
+  work->prepare(bytes);
+  for (std::uint32_t call = 0; call < detail::choices::calls_until_known; ++call) {
+    world.barrier();
+    work->call();
+  }
+}
+
 /// Each size by every algorithm, the one predicted to be the fastest first.
 std::int64_t sweep_algorithms(communicator& world, const bench_settings& settings, runtime* arena,
                               const std::function<void(const measurement&)>& report) {
@@ -46,6 +57,7 @@ std::int64_t sweep_algorithms(communicator& world, const bench_settings& setting
   bench_settings one = settings;
   for (std::size_t bytes = settings.from;; bytes *= settings.factor) {
     const auto call = call_of(world, settings, bytes);
+    call_until_known(world, settings, bytes, arena);
     const auto* const chosen = detail::choices::way(world, call);
     one.from = one.to = bytes;
     for (const auto& each : detail::choices::predicted(world, call)) {
