@@ -29,8 +29,8 @@ std::vector<int> other_degrees(const algorithm& how, int ranks) {
 
 }  // namespace
 
-prediction predict(const algorithm& how, const algorithm_arguments& of, std::size_t bytes, const path_costs& each,
-                   std::size_t segment) {
+std::vector<prediction> predict_each(const algorithm& how, const algorithm_arguments& of, std::size_t bytes,
+                                     const path_costs& each, std::size_t segment) {
   const path_costs its = each.of_vector(static_cast<double>(bytes));
   algorithm_arguments tried = of;
   const int degree = (how.parameters & takes::best_degree) == 0 ? 0 : 2;
@@ -52,15 +52,21 @@ prediction predict(const algorithm& how, const algorithm_arguments& of, std::siz
   };
   take_degree(degree);
   const std::uint32_t least = segments_of(how, of.ranks, bytes, segment);
-  prediction best{&how, least, seconds(least), degree};
-  if ((how.parameters & takes::segments) == 0) return best;
+  std::vector<prediction> all{{&how, least, seconds(least), degree}};
+  if ((how.parameters & takes::segments) == 0) return all;
   for (std::uint32_t segments = 2 * least; segments <= most_segments; segments *= 2)
-    if (const double time = seconds(segments); time < best.seconds) best = {&how, segments, time, degree};
+    all.push_back({&how, segments, seconds(segments), degree});
   for (const int other : other_degrees(how, of.ranks)) {
     take_degree(other);
-    if (const double time = seconds(least); time < best.seconds) best = {&how, least, time, other};
+    all.push_back({&how, least, seconds(least), other});
   }
-  return best;
+  return all;
+}
+
+prediction predict(const algorithm& how, const algorithm_arguments& of, std::size_t bytes, const path_costs& each,
+                   std::size_t segment) {
+  const auto all = predict_each(how, of, bytes, each, segment);
+  return *std::ranges::min_element(all, {}, &prediction::seconds);
 }
 
 double cost_from(const algorithm& pattern, const algorithm_arguments& of, std::size_t bytes, double seconds,

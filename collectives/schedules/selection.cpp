@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -115,16 +116,33 @@ std::vector<prediction> look_closer(std::vector<prediction> by_formula, const cl
   return seen;
 }
 
-/// Of each algorithm that meets the demands. Where there is a closer look, by what that says of those that may take up
-/// to `factor` times as long as the fastest.
-std::vector<prediction> predict_those(const demands& of, collective kind, const algorithm_arguments& shape,
-                                      std::size_t bytes, const path_costs& each, std::size_t segment,
-                                      const closer_look& closer, double factor) {
-  std::vector<prediction> all;
-  for (const algorithm& how : algorithms_of(kind))
-    if (meets(of, how)) all.push_back(predict(how, shape, bytes, each, segment));
-  if (all.empty()) refuse(kind);
-  return closer ? look_closer(std::move(all), closer, factor) : all;
+/// Of what one algorithm would take in each number of segments and of each degree the best of each degree.
+void add_degrees(std::vector<prediction>& to, const std::vector<prediction>& variants) {
+  const std::size_t known = to.size();
+  for (const prediction& each : variants) {
+    if (known == to.size() || to.back().degree != each.degree)
+      to.push_back(each);
+    else if (each.seconds < to.back().seconds)
+      to.back() = each;
+  }
+}
+
+/// Puts the fastest behind those that are near it, in a quarter of its segments and in four times as many, where
+/// formulas say that these are near it too, but not as fast.
+void add_other_segments(std::vector<prediction>& near, const std::vector<prediction>& variants, double factor,
+                        std::size_t most) {
+  const std::uint32_t best = near.front().segments;
+  const auto seconds_in = [&, degree = near.front().degree](std::uint32_t segments) {
+    const auto its = std::ranges::find_if(
+        variants, [&](const prediction& each) { return each.degree == degree && each.segments == segments; });
+    return its != variants.end() ? std::optional(its->seconds) : std::nullopt;
+  };
+  const auto alone = seconds_in(best);
+  for (const std::uint32_t segments : {best / 4, best * 4}) {
+    const auto other = seconds_in(segments);
+    if (!alone || !other || *other == *alone || *other > factor * *alone || near.size() == most) continue;
+    near.push_back({near.front().how, segments, *other, near.front().degree});
+  }
 }
 
 const algorithm& choose(collective kind, int ranks, std::size_t bytes, const selection_parameters& by,
@@ -260,15 +278,26 @@ selected select_fastest(collective kind, const algorithm_arguments& shape, std::
                         const selection_parameters& by, const demands& of, const closer_look& closer) {
   if (const algorithm* const wanted = served_wish(kind, by, of))
     return selected_of(predict(*wanted, shape, bytes, each, by.segment), bytes, each, by);
-  const auto all = predict_those(of, kind, shape, bytes, each, by.segment, closer, 1);
+  std::vector<prediction> all;
+  for (const algorithm& how : algorithms_of(kind))
+    if (meets(of, how)) all.push_back(predict(how, shape, bytes, each, by.segment));
+  if (all.empty()) refuse(kind);
+  if (closer) all = look_closer(std::move(all), closer, 1);
   return selected_of(*std::ranges::min_element(all, {}, &prediction::seconds), bytes, each, by);
 }
 
 std::vector<selected> select_near(collective kind, const algorithm_arguments& shape, std::size_t bytes,
                                   const path_costs& each, const selection_parameters& by, const demands& of,
                                   const closer_look& closer, double factor, std::size_t most) {
-  auto all = predict_those(of, kind, shape, bytes, each, by.segment, closer, factor);
+  std::vector<prediction> all;
+  for (const algorithm& how : algorithms_of(kind))
+    if (meets(of, how)) add_degrees(all, predict_each(how, shape, bytes, each, by.segment));
+  if (all.empty()) refuse(kind);
+  if (closer) all = look_closer(std::move(all), closer, factor);
   keep_near(all, factor, most);
+  // Of a few bytes a segment would have none.
+  if (bytes > by.in_order_limit)
+    add_other_segments(all, predict_each(*all.front().how, shape, bytes, each, by.segment), factor, most);
   std::vector<selected> near;
   for (const prediction& one : all) near.push_back(selected_of(one, bytes, each, by));
   return near;

@@ -39,9 +39,17 @@ job by_messages(int processes, int ranks_per_process = 1) {
   return what;
 }
 
-/// Every road: by messages, of fibers too, in the memory of a node, of ranks that join first, in stages.
+/// By messages, on a network that the job knows.
+job in_clusters() {
+  job what = by_messages(4);
+  what.nodes = {"a", "b", "c", "d"};
+  what.switches = {"top.west", "top.east", "top.west", "top.east"};
+  return what;
+}
+
+/// Every road: by messages, of fibers too, on a network, in the memory of a node, of ranks that join first, in stages.
 std::vector<job> all_jobs() {
-  std::vector<job> all{by_messages(2),       by_messages(3),       by_messages(2, 2),
+  std::vector<job> all{by_messages(2),       by_messages(3),       by_messages(2, 2),      in_clusters(),
                        online(small_job(2)), online(small_job(3)), online(small_job(2, 2))};
   for (const std::size_t joined : {1, 2}) {
     job staged = online(small_job(4, static_cast<int>(joined)));
@@ -150,7 +158,7 @@ TEST_CASE("shapes in turn on several communicators, by ranks that dawdle, in any
     for (std::size_t i = 0; i < communicators.size(); ++i) {
       weft::communicator* const on = communicators[i];
       const auto counts = choices::trials(*on);
-      if (what.nodes.empty()) {  // of several nodes those alone try that speak for theirs
+      if (what.nodes.empty() || !what.settings.node) {  // in stages those alone try that speak for their nodes
         expect_alike(*on, counts.begun, "the trials that have begun");
         expect_alike(*on, counts.decided, "the trials that are over");
         expect(!tries[i] || counts.decided > 0, "some to be over");
@@ -163,19 +171,22 @@ TEST_CASE("shapes in turn on several communicators, by ranks that dawdle, in any
 
 TEST_CASE("a shape is tried where something is predicted to be near, and after so many calls the fastest is taken",
           "[online]") {
-  const job what = GENERATE(0, 1) == 0 ? by_messages(4) : online(small_job(3));
+  const int kind = GENERATE(0, 1, 2);
+  const job what = kind == 0 ? by_messages(4) : kind == 1 ? in_clusters() : online(small_job(3));
   run_ranks(what, [&](weft::communicator& world) {
     std::size_t tried = 0;
     for (const std::size_t count : {2, 500, 5000, 50000}) {
       auto inner = world.dup();
       const auto of = choices::request(inner, collective::allreduce, count * sizeof(float),
                                        weft::kernels::operation::sum, weft::kernels::type::float32);
-      std::size_t begun = has_near(inner, of) ? 1 : 0;
+      const bool is_near = !what.settings.node && has_near(inner, of);
+      std::size_t begun = 0;
       for (int call = 1; call <= calls_until_known; ++call) {
         sum_floats(inner, count);
         const auto counts = choices::trials(inner);
-        if (what.settings.node && call == 1) begun = counts.begun;
-        expect(counts.begun == begun, "a trial where something is near the choice, of ", count, " floats");
+        if (call == 1) begun = counts.begun;
+        expect(!is_near || begun == 1, "a trial where something is near the choice, of ", count, " floats");
+        expect(counts.begun == begun, "one trial at most, of ", count, " floats");
         expect(counts.decided == 0 || call > calls_until_known / 2, "no choice before its time");
       }
       expect(choices::trials(inner).decided == begun, "it to be known");
@@ -185,6 +196,23 @@ TEST_CASE("a shape is tried where something is predicted to be near, and after s
       tried += begun;
     }
     expect(what.settings.node || tried > 0, "some to be tried");
+  });
+}
+
+TEST_CASE("on a communicator of one rank nothing is tried", "[online]") {
+  const job what = GENERATE(0, 1) == 0 ? by_messages(2) : online(small_job(1, 2));
+  run_ranks(what, [&](weft::communicator& world) {
+    auto alone = world.split(world.rank(), 0);
+    std::vector<float> in(5000, 3), out(5000);
+    for (int call = 0; call < calls_until_known; ++call) {
+      alone->barrier();
+      alone->ibarrier().wait();
+      alone->allreduce(in, out, weft::sum);
+      expect(out.back() == 3, "the sum of one");
+      alone->bcast(in, 0);
+      alone->allgather(in, out);
+    }
+    expect(choices::trials(*alone).begun == 0, "nothing to be tried");
   });
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice among algorithms.
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <random>
 #include <stdexcept>
+#include <string_view>
 #include <weft/schedules/machine_costs.hpp>
 #include <weft/schedules/selection.hpp>
 
@@ -169,39 +172,138 @@ TEST_CASE("the longer a latency is beside what a message keeps a rank busy, the 
   CHECK(predict(other, shape_of(64), 512, path_of(machine, road::fabric, road::fabric, 0), 1 << 19).degree == 0);
 }
 
+namespace {
+
+/// A call among ranks of a machine with any costs.
+struct drawn_call {
+  collective kind;
+  algorithm_arguments shape;
+  machine_costs machine;
+  path_costs each;
+  std::size_t bytes;
+  demands asked;
+};
+
+drawn_call draw_call(std::mt19937_64& random) {
+  const auto drawn = [&](double most) { return std::uniform_real_distribution<double>(0, most)(random); };
+  drawn_call call;
+  call.kind = static_cast<collective>(random() % collectives);
+  call.shape = shape_of(1 + static_cast<int>(random() % (random() % 8 == 0 ? 3 : 40)));
+  call.shape.root = static_cast<int>(random() % static_cast<std::uint64_t>(call.shape.ranks));
+  for (const road each : {road::memory, road::node, road::fabric})
+    call.machine[each] = {drawn(1e-5), drawn(1e-6), drawn(1e-5), drawn(1e-9), drawn(2e-9), drawn(1e-5)};
+  call.machine.eager = 8192;
+  call.each = path_of(call.machine, road::fabric, road::memory, drawn(1e-9));
+  call.bytes = static_cast<std::size_t>(random() % (std::uint64_t{1} << (random() % 28)));
+  call.asked = {call.shape.root, random() % 2 == 0, false, false};
+  return call;
+}
+
+/// Of each algorithm that meets the demands, in each of its degrees, what it takes in the best number of segments.
+std::vector<prediction> best_of_each_degree(const drawn_call& call) {
+  std::vector<prediction> all;
+  for (const algorithm& how : algorithms_of(call.kind)) {
+    if (!meets(call.asked, how)) continue;
+    const auto variants = predict_each(how, call.shape, call.bytes, call.each, selection_parameters{}.segment);
+    for (int degree = 0; degree <= 40; ++degree) {
+      prediction best;
+      for (const prediction& each : variants)
+        if (each.degree == degree && (best.how == nullptr || each.seconds < best.seconds)) best = each;
+      if (best.how != nullptr) all.push_back(best);
+    }
+  }
+  return all;
+}
+
+/// The fastest first, and of several that are as fast one, up to so many times as long as that.
+void keep_near(std::vector<prediction>& all, double factor, std::size_t most) {
+  std::ranges::stable_sort(all, {}, &prediction::seconds);
+  std::vector<prediction> kept;
+  for (const prediction& each : all) {
+    if (kept.size() == most || each.seconds > factor * all.front().seconds) break;
+    if (kept.empty() || each.seconds != kept.back().seconds) kept.push_back(each);
+  }
+  all = kept;
+}
+
+bool is_variant(const selected& one, const prediction& other) {
+  return one.how == other.how && one.segments == other.segments && one.degree == other.degree;
+}
+
+}  // namespace
+
 TEST_CASE("near the choice are those that are predicted to take not much longer, that itself first") {
   std::mt19937_64 random(test_seed());
   INFO("WEFT_TEST_SEED=" << test_seed());
-  const auto drawn = [&](double most) { return std::uniform_real_distribution<double>(0, most)(random); };
+  int of_other_degree = 0, of_other_segments = 0;
   for (int i = 0; i < 2000; ++i) {
-    const auto kind = static_cast<collective>(random() % collectives);
-    algorithm_arguments shape = shape_of(1 + static_cast<int>(random() % 40));
-    shape.root = static_cast<int>(random() % static_cast<std::uint64_t>(shape.ranks));
-    machine_costs machine;
-    machine[road::node] = {drawn(1e-5), drawn(1e-6), drawn(1e-5), drawn(1e-9), drawn(2e-9), drawn(1e-5)};
-    machine.eager = 8192;
-    const path_costs each = path_of(machine, road::fabric, road::memory, drawn(1e-9));
-    const auto bytes = static_cast<std::size_t>(random() % (std::uint64_t{1} << (random() % 28)));
-    const demands asked{shape.root, random() % 2 == 0, false, false};
-    const double factor = 1 + drawn(1);
+    const drawn_call call = draw_call(random);
+    const auto& [kind, shape, machine, each, bytes, asked] = call;
+    const double factor = 1 + std::uniform_real_distribution<double>(0, 1)(random);
     const std::size_t most = 1 + random() % 4;
     CAPTURE(name(kind), shape.ranks, bytes, asked.rank_order, factor, most);
     const selected chosen = select_fastest(kind, shape, bytes, each, {}, asked);
     const auto near = select_near(kind, shape, bytes, each, {}, asked, nullptr, factor, most);
-    REQUIRE(!near.empty());
-    CHECK((near[0].how == chosen.how && near[0].segments == chosen.segments && near[0].in_order == chosen.in_order));
-    std::size_t expected = 0;
-    double least = -1, last = -1;
-    for (const prediction& other : predict_all(kind, shape, bytes, each, selection_parameters{}.segment)) {
-      if (!meets(asked, *other.how) || other.seconds == last) continue;
-      if (least < 0) least = other.seconds;
-      last = other.seconds;
-      if (other.seconds > factor * least || expected == most) break;
-      REQUIRE(expected < near.size());
-      CHECK((near[expected].how == other.how && near[expected].segments == other.segments));
-      ++expected;
+    auto expected = best_of_each_degree(call);
+    keep_near(expected, factor, most);
+    REQUIRE(near.size() >= expected.size());
+    REQUIRE(near.size() <= most);
+    CHECK(is_variant(chosen, expected.front()));
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      CHECK(is_variant(near[k], expected[k]));
+      CHECK(near[k].in_order == chosen.in_order);
+      of_other_degree += near[k].degree > 2;
     }
-    CHECK(near.size() == expected);
+    for (std::size_t k = expected.size(); k < near.size(); ++k) {
+      const std::uint32_t least = std::min(near[k].segments, chosen.segments);
+      CHECK((near[k].how == chosen.how && near[k].degree == chosen.degree));
+      CHECK(std::max(near[k].segments, chosen.segments) == 4 * least);
+      CHECK_FALSE(near[k].in_order);
+      ++of_other_segments;
+    }
+  }
+  CHECK(of_other_degree > 0);
+  CHECK(of_other_segments > 0);
+}
+
+TEST_CASE("where nothing is sent one algorithm is near the choice") {
+  machine_costs nothing, machine;
+  for (const road each : {road::memory, road::node, road::fabric})
+    machine[each] = {1e-5, 1e-6, 1e-6, 1e-10, 1e-10, 1e-6};
+  for (const machine_costs& costs : {nothing, machine})
+    for (const road by : {road::memory, road::node, road::fabric})
+      for (const collective kind : all_collectives())
+        for (const std::size_t bytes : {0, 8, 20'000, 1 << 24}) {
+          CAPTURE(name(kind), name(by), bytes);
+          CHECK(select_near(kind, shape_of(1), bytes, path_of(costs, by, by, 1e-10), {}, {}, nullptr, 1.5, 3).size() ==
+                1);
+        }
+}
+
+TEST_CASE("near the choice where a closer look is taken are those that are near by that") {
+  std::mt19937_64 random(test_seed());
+  INFO("WEFT_TEST_SEED=" << test_seed());
+  for (int i = 0; i < 500; ++i) {
+    const drawn_call call = draw_call(random);
+    const auto& [kind, shape, machine, each, bytes, asked] = call;
+    const auto times = [salt = random()](const prediction& of) {
+      const std::uint64_t drawn =
+          (salt ^ std::hash<std::string_view>()(of.how->name)) * (2 * static_cast<std::uint64_t>(of.degree) + 3);
+      return 0.6 + static_cast<double>(drawn % 1000) / 500;
+    };
+    const closer_look closer = [&](prediction by_formula, double worth) {
+      by_formula.seconds *= times(by_formula);
+      if (by_formula.seconds >= worth) by_formula.seconds = std::numeric_limits<double>::infinity();
+      return by_formula;
+    };
+    const double factor = 1 + std::uniform_real_distribution<double>(0, 1)(random);
+    CAPTURE(name(kind), shape.ranks, bytes, asked.rank_order, factor);
+    auto expected = best_of_each_degree(call);
+    for (prediction& one : expected) one.seconds *= times(one);
+    keep_near(expected, factor, 3);
+    const auto near = select_near(kind, shape, bytes, each, {}, asked, closer, factor, 3);
+    REQUIRE(near.size() >= expected.size());
+    for (std::size_t k = 0; k < expected.size(); ++k) CHECK(is_variant(near[k], expected[k]));
   }
 }
 

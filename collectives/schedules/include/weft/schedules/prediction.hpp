@@ -23,9 +23,12 @@ inline constexpr std::uint32_t most_segments = 256;
 /// than most_segments; 1 where it takes none.
 std::uint32_t segments_of(const algorithm& how, int ranks, std::size_t bytes, std::size_t segment);
 
-/// What `how` would take in the best number of segments: of the powers of two times the least, which `segment` bounds,
-/// up to most_segments. Of several that are as good, the least. Where it takes the best degree, in that: 2, or in the
-/// least segments 3, 4, 8, 16 or the number of ranks, where that is less. `bytes` as algorithm::cost counts them.
+/// What `how` would take in each number of segments: the least, which `segment` bounds, and that times powers of two,
+/// up to most_segments. Where it takes the best degree, all that of degree 2, and behind it in the least segments of
+/// degree 3, 4, 8, 16 and the number of ranks, where that is less. `bytes` as algorithm::cost counts them.
+std::vector<prediction> predict_each(const algorithm& how, const algorithm_arguments& of, std::size_t bytes,
+                                     const path_costs& each, std::size_t segment);
+/// The best of those; of several that are as good, the first.
 prediction predict(const algorithm& how, const algorithm_arguments& of, std::size_t bytes, const path_costs& each,
                    std::size_t segment);
 
