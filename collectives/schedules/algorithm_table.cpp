@@ -20,15 +20,16 @@ ring ring_of(const arguments& of) { return {of.ranks, of.order, of.by}; }
 std::size_t lead_of_leaves(const arguments& of) { return two_tree_lead(of.ranks, of.transfer, of.compute, of.latency); }
 
 constexpr unsigned piped = takes::segments | takes::window, piped_shares = piped | takes::segments_of_share,
-                   cut_shares = piped_shares | takes::degree | takes::best_degree;
+                   cut_shares = piped_shares | takes::degree | takes::best_degree,
+                   by_arrival = piped | takes::costs | takes::rank_costs | takes::arrivals_of_calls;
 constexpr std::string_view patarasuk = "Patarasuk and Yuan 2009", heimlich = "Heimlich 2003",
-                           canon = "Canon and Antoniu 2012", matsuda = "Matsuda and others 2006",
-                           moody = "Moody and others 2003", thakur = "Thakur, Rabenseifner and Gropp 2005",
-                           bruck = "Bruck and others 1997", sanders = "Sanders, Speck and Träff 2009",
-                           hillis = "Hillis and Steele 1986", bayatpour = "Bayatpour and others 2017",
-                           chakraborty = "Chakraborty and others 2017", graham = "Graham and Shipman 2008",
-                           hashmi = "Hashmi and others 2018", karonis = "Karonis and others 2000",
-                           folklore = "folklore";
+                           canon = "Canon and Antoniu 2012", canon_proficz = "Canon and Antoniu 2012, Proficz 2018",
+                           matsuda = "Matsuda and others 2006", moody = "Moody and others 2003",
+                           thakur = "Thakur, Rabenseifner and Gropp 2005", bruck = "Bruck and others 1997",
+                           sanders = "Sanders, Speck and Träff 2009", hillis = "Hillis and Steele 1986",
+                           bayatpour = "Bayatpour and others 2017", chakraborty = "Chakraborty and others 2017",
+                           graham = "Graham and Shipman 2008", hashmi = "Hashmi and others 2018",
+                           karonis = "Karonis and others 2000", folklore = "folklore";
 
 /// A row of a pattern of shared memory. Operands are combined in the order of the ranks.
 template <collective what, memory_pattern by>
@@ -81,6 +82,9 @@ const algorithm table[] = {
     {collective::reduce, "uneven", takes::root | piped | takes::costs | takes::rank_costs, canon,
      "s ceil(log2 p) (α + n/s β + n/s γ) at most where ranks are alike", rank_order::not_kept, greedy_cost,
      reduce_by_shape<uneven_shape>, uneven_shape},
+    {collective::reduce, "arrival", takes::root | by_arrival, canon_proficz,
+     "T + d + c at least, where the last of the ranks comes at T, d = α + n β, c = n γ; greedy where all come at once",
+     rank_order::not_kept, greedy_cost, reduce_by_shape<uneven_shape>, uneven_shape},
     {collective::reduce, "fibonacci", takes::root | piped, canon,
      "s (d + (k - 1) max(d, c) + c) at most, d = α + n/s β, c = n/s γ, F(k + 2) >= p", rank_order::on_request,
      fibonacci_cost, reduce_by_shape<fibonacci_shape>, fibonacci_shape},
@@ -186,7 +190,20 @@ const algorithm table[] = {
      [](const arguments& of, sink& to) { butterfly_allreduce(of.ranks, of.rank, of.degree, of.by, to); }},
     {collective::allreduce, "binomial", piped, folklore, "2 s ceil(log2 p) (α + n/s β) + ceil(log2 p) n γ",
      rank_order::kept, binomial_allreduce_cost,
-     [](const arguments& of, sink& to) { tree_allreduce(binomial_position(of.ranks, 0, of.rank), of.by, to); }},
+     [](const arguments& of, sink& to) {
+       const tree_position place = binomial_position(of.ranks, 0, of.rank);
+       tree_allreduce(place, place, of.by, to);
+     }},
+    {collective::allreduce, "arrival", by_arrival, canon_proficz,
+     "T + c + s ceil(log2 p) (α + n/s β) at least, where the last of the ranks comes at T; c = n γ",
+     rank_order::not_kept,
+     [](const arguments& of, double bytes, const path_costs& each) {
+       return binomial_cost(of, bytes, each) + binomial_cost(of, bytes, copying(each));  // at most
+     },
+     [](const arguments& of, sink& to) {
+       const int root = latest_rank(of);
+       tree_allreduce(arrival_place(of, root), binomial_position(of.ranks, root, of.rank), of.by, to);
+     }},
     {collective::allreduce, "two-tree", piped | takes::costs, sanders,
      "2 (2 floor(log2 p) + 2s) (α + n/2s β) and half of it γ, of two ranks 4s (α + n/2s β)", rank_order::kept,
      two_tree_allreduce_cost,

@@ -2,6 +2,7 @@
 // The trees of the reductions in the table of algorithms, and a rank's place in them.
 #pragma once
 
+#include <algorithm>
 #include <weft/schedules/algorithms.hpp>
 #include <weft/schedules/builders.hpp>
 #include <weft/schedules/reduction_tree.hpp>
@@ -22,6 +23,17 @@ inline tree uneven_shape(const algorithm_arguments& of) {
   const bool alike = of.each.empty() && of.latency > 0;
   return alike ? greedy_tree(of.ranks, of.root, of.transfer, of.compute, {}, of.latency)
                : uneven_tree(costs_of_ranks(of), of.root);
+}
+
+/// The rank that comes last; of several, and where all come at once, the first.
+inline int latest_rank(const algorithm_arguments& of) {
+  const auto latest = std::ranges::max_element(of.each, {}, &rank_costs::arrival);
+  return latest == of.each.end() ? 0 : static_cast<int>(latest - of.each.begin());
+}
+/// `of.rank`'s place in uneven_shape with that root.
+inline tree_position arrival_place(algorithm_arguments of, int root) {
+  of.root = root;
+  return uneven_shape(of).position(of.rank);
 }
 
 // Of trees in which arithmetic knows a rank's place.

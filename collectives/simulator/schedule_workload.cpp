@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads from schedule builders.
 #include <algorithm>
+#include <cmath>
+#include <vector>
 #include <weft/simulator/workload_builder.hpp>
 
 namespace weft::simulator {
 namespace {
 
-/// Folds what a schedule builder emits into a workload.
+/// Folds what a schedule builder emits into a workload, behind the work that the rank comes from, where it comes later.
 class emitted_steps final : public schedules::sink {
  public:
-  emitted_steps(const schedules::partition& counts, std::size_t element_size, workload_builder& into)
-      : counts_(counts), element_size_(element_size), into_(into) {}
+  emitted_steps(const schedules::partition& counts, std::size_t element_size, double arrival, workload_builder& into)
+      : counts_(counts), element_size_(element_size), into_(into) {
+    if (arrival <= 0) return;
+    operation work;
+    work.kind = operation_kind::calculate;
+    work.amount = static_cast<std::uint64_t>(std::llround(arrival));
+    into_.add(work, {});
+    behind_ = 1;
+  }
 
   void begin(const schedules::layout& cut) override { cut_ = cut; }
 
@@ -42,7 +51,11 @@ class emitted_steps final : public schedules::sink {
         what.amount = bytes(targets) * std::max<std::size_t>(1, sources.size() - 1);
         break;
     }
-    return into_.add(what, after);
+    if (behind_ == 0) return into_.add(what, after);
+    std::vector<step_index> ended(after.begin(), after.end());
+    for (step_index& each : ended) each += behind_;
+    if (ended.empty()) ended.push_back(0);
+    return into_.add(what, ended) - behind_;
   }
 
  private:
@@ -57,16 +70,19 @@ class emitted_steps final : public schedules::sink {
   const schedules::partition& counts_;
   std::size_t element_size_;
   workload_builder& into_;
+  step_index behind_ = 0;  ///< so many steps
   schedules::layout cut_;
 };
 
 }  // namespace
 
 workload workload_of(int ranks, const schedules::partition& counts, std::size_t element_size,
-                     const std::function<void(int rank, schedules::sink& to)>& builder) {
+                     const std::function<void(int rank, schedules::sink& to)>& builder,
+                     std::span<const double> arrivals) {
   workload_builder into;
   for (int rank = 0; rank < ranks; ++rank) {
-    emitted_steps to(counts, element_size, into);
+    const double arrival = arrivals.empty() ? 0 : arrivals[static_cast<std::size_t>(rank)];
+    emitted_steps to(counts, element_size, arrival, into);
     builder(rank, to);
     into.end_rank();
   }

@@ -47,6 +47,18 @@ TEST_CASE("a reduction takes on one port what its plan says") {
   CHECK(planned.at("length") == 58);
 }
 
+TEST_CASE("ranks begin when the file says, and what follows a late one is one transfer and one combine") {
+  const temporary_file late("0\n0\n0\n0\n0\n0\n0\n100000\n");
+  const auto completion = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--ranks", "8", "--bytes", "10", "-L", "500", "--compute-per-byte", "7"});
+    return sim_json(more).at("completion").get<double>();
+  };
+  CHECK(completion({"reduce", "--algorithm", "arrival", "--rank-costs", late.path()}) == 100000 + 500 + 70);
+  CHECK(completion({"reduce", "--algorithm", "arrival", "--root", "7", "--rank-costs", late.path()}) == 100000 + 70);
+  CHECK(completion({"allreduce", "--algorithm", "arrival", "--rank-costs", late.path()}) == 100000 + 70 + 3 * 500);
+  CHECK(completion({"reduce", "--algorithm", "arrival"}) < 3 * 570 + 1);
+}
+
 TEST_CASE("what was measured takes the place of what is not given") {
   const temporary_file costs(
       "node.latency = 7e-07\nnode.overhead = 2e-07\nnode.gap = 3e-07\nnode.gap_per_byte = 1e-10\n"

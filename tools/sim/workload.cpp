@@ -27,8 +27,10 @@ void set_costs(schedules::algorithm_arguments& of, double vector_bytes, const si
 simulator::workload workload_of(const sim_job& job, const simulator::machine_model& model) {
   schedules::algorithm_arguments shape = job.shape;
   set_costs(shape, static_cast<double>(job.bytes), model);
+  std::vector<double> arrivals;
+  for (const schedules::rank_costs& one : shape.each) arrivals.push_back(one.arrival);
   return simulator::workload_of(shape.ranks, schedules::counts_of(job.how->kind, shape.ranks, job.bytes), 1,
-                                schedules::steps_of(*job.how, shape));
+                                schedules::steps_of(*job.how, shape), arrivals);
 }
 
 }  // namespace weft::tools

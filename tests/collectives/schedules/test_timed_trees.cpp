@@ -96,6 +96,23 @@ TEST_CASE("ranks that are not alike are timed by their own costs") {
   REQUIRE_THROWS_WITH(timed("uneven", of), weft_test::ContainsSubstring("costs of 4 ranks, and 5 ranks"));
 }
 
+TEST_CASE("a late rank is next to the root, the last there: what follows it is one transfer and one combine") {
+  for (const int ranks : {3, 8, 21})
+    for (const int root : {0, ranks / 2})
+      for (const int late : {0, 1, ranks - 1}) {
+        CAPTURE(ranks, root, late);
+        algorithm_arguments of = shape(ranks, root, 3, 2);
+        of.each.assign(static_cast<std::size_t>(ranks), {0, 3, 2});
+        of.each[static_cast<std::size_t>(late)].arrival = 1000;
+        const tree made = find_algorithm(collective::reduce, "arrival")->shape(of);
+        CHECK(timed("arrival", of).length <= 1005);
+        if (late == root) continue;
+        CHECK(made.parent(late) == root);
+        CHECK(made.children(root).back() == late);
+        CHECK(made.children(late).empty());
+      }
+}
+
 TEST_CASE("a timed reduction is drawn with its times") {
   REQUIRE(draw(timed("binomial", 4, 1, 1, 0.5)) ==
           "binomial reduction, ranks 4, root 1, length 3; in brackets, when a rank's transfer starts and ends\n"

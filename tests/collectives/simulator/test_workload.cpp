@@ -10,6 +10,22 @@
 using namespace weft::simulator;
 using namespace weft_test;
 
+TEST_CASE("a rank that arrives later works until then, and all of its steps come behind that") {
+  const auto emit = [](int rank, weft::schedules::sink& to) { weft::schedules::dissemination_barrier(3, rank, to); };
+  const workload alike = workload_of(3, 0, 1, emit), all = workload_of(3, 0, 1, emit, std::vector<double>{0, 250, 0});
+  CHECK(all.steps() == alike.steps() + 1);
+  CHECK(all.describe(1, 0).kind == operation_kind::calculate);
+  CHECK(all.describe(1, 0).amount == 250);
+  for (step_index s = 0; s < alike.of(1).steps.size(); ++s) {
+    const auto before = shape::part(alike.of(1).before, alike.of(1).steps[s].ends);
+    std::vector<step_index> behind(before.begin(), before.end());
+    for (step_index& each : behind) ++each;
+    if (behind.empty()) behind.push_back(0);
+    const auto kept = shape::part(all.of(1).before, all.of(1).steps[s + 1].ends);
+    CHECK(behind == std::vector(kept.begin(), kept.end()));
+  }
+}
+
 TEST_CASE("a workload holds what the builder emitted") {
   const auto emit = [](int rank, weft::schedules::sink& to) {
     const weft::schedules::ring ring{5, {3, 1, 4, 0, 2}, {3, 2}};

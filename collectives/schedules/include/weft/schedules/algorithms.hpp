@@ -47,6 +47,8 @@ inline constexpr unsigned nodes_in_rows = 8192;
 inline constexpr unsigned segments_of_share = 512;
 /// Not a parameter: where costs are measured the degree is the best, whatever was asked for.
 inline constexpr unsigned best_degree = 16384;
+/// Not a parameter: the calls of a job find out when its ranks come.
+inline constexpr unsigned arrivals_of_calls = 32768;
 }  // namespace takes
 
 /// Whether operands are combined in the order of the ranks, as operators need that do not commute.

@@ -62,7 +62,7 @@ void modified_rabenseifner_allreduce(const std::vector<std::vector<int>>& cluste
 // share a machine.
 void recursive_doubling_allreduce(int ranks, int rank, const pipeline& by, sink& to);
 void butterfly_allreduce(int ranks, int rank, int degree, const pipeline& by, sink& to);
-void tree_allreduce(const tree_position& place, const pipeline& by, sink& to);
+void tree_allreduce(const tree_position& up, const tree_position& down, const pipeline& by, sink& to);
 void two_tree_allreduce(int ranks, int rank, const pipeline& by, std::size_t lead, sink& to);
 void smp_binomial_allreduce(const std::vector<std::vector<int>>& groups, int rank, const pipeline& by, sink& to);
 void smp_butterfly_allreduce(const std::vector<std::vector<int>>& groups, int rank, const pipeline& by, sink& to);

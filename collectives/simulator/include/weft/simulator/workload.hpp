@@ -145,11 +145,13 @@ inline meeting workload::other_side(int rank, step_index message) const {
 }
 
 /// What `builder`, called for each rank from 0 on, emits, for a vector of `counts` elements of
-/// `element_size` bytes. That a message's parts may have to be packed is not counted.
-/// Throws what the builder throws, and std::invalid_argument, naming rank and step, for a message that is sent and not
-/// received, or the other way round, or received with another length.
+/// `element_size` bytes. That a message's parts may have to be packed is not counted. `arrivals`: when each rank
+/// begins, in whole units of the model's times; none: all at 0. Throws what the builder throws, and
+/// std::invalid_argument, naming rank and step, for a message that is sent and not received, or the other way round, or
+/// received with another length.
 workload workload_of(int ranks, const schedules::partition& counts, std::size_t element_size,
-                     const std::function<void(int rank, schedules::sink& to)>& builder);
+                     const std::function<void(int rank, schedules::sink& to)>& builder,
+                     std::span<const double> arrivals = {});
 
 /// "step 7 (send of 64 bytes to rank 4)"
 std::string name_of(const workload& all, int rank, step_index step);
