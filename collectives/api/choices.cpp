@@ -138,6 +138,20 @@ trial_counts choices::trials(communicator& on) {
   return all;
 }
 
+const schedules::selected* choices::by_arrival(communicator& on, const choice_request& of) {
+  const auto its = on.state_->watched.find(of);
+  return its != on.state_->watched.end() ? &its->second.now() : nullptr;
+}
+
+std::optional<std::pair<int, double>> choices::latest(communicator& on, const choice_request& of) {
+  const schedules::selected* const by = by_arrival(on, of);
+  if (by == nullptr || by->arrivals.empty()) return std::nullopt;
+  const auto last = std::ranges::max_element(by->arrivals);
+  return std::pair(static_cast<int>(last - by->arrivals.begin()), *last * by->operand.unit);
+}
+
+bool choices::watches(communicator& on) { return !on.state_->watched.empty(); }
+
 const tuning* choices::costs(communicator& on) { return on.state_->host.measured(); }
 
 std::vector<schedules::prediction> choices::predicted(communicator& on, const choice_request& of) {

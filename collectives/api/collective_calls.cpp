@@ -6,6 +6,7 @@
 #include <weft/calls/accumulators.hpp>
 #include <weft/calls/agreed_times.hpp>
 #include <weft/calls/agreement.hpp>
+#include <weft/calls/arrival_look.hpp>
 #include <weft/calls/call_in_steps.hpp>
 #include <weft/calls/call_ways.hpp>
 #include <weft/calls/front_result.hpp>
@@ -424,6 +425,9 @@ void communicator::finish_by_messages(detail::request& call, const detail::known
   std::optional<detail::trial_timer> timer;
   if (taken.trial != nullptr) [[unlikely]]
     timer.emplace(state_->host.moved_by().time());
+  std::optional<detail::arrival_look> look;
+  if (taken.look != nullptr) [[unlikely]]
+    look.emplace(*state_, *taken.look, taken.plan->fingerprint);
   detail::keep_input(call);
   if (taken.plan->runs_in_order)
     detail::run_in_order(*state_, call, taken.plan);
@@ -479,6 +483,7 @@ detail::begun_operation communicator::begin(detail::request call) {
   detail::keep_input(call);
   if (known.goes == detail::way::messages) {
     auto taken = detail::telling_refusals(*state_, [&] { return detail::prepare_to_start(*state_, call, shape); });
+    if (taken.look != nullptr) detail::look_away(*state_, taken.plan->fingerprint);
     return taken.plan != nullptr ? detail::begin_by_messages(state_, call, known, std::move(taken.plan))
                                  : detail::begin_undecided(state_, call, shape, *taken.trial);
   }

@@ -122,7 +122,8 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
       member(*joined_),
       plans(hosting.plan_bytes()),
       selection(hosting.selection()),
-      tries(hosting.tunes_online()) {
+      tries(hosting.tunes_online()),
+      watches(hosting.watches_arrivals()) {
   if (here->joins()) among_ranks.emplace(*here, seat, selection);
   if (here->joins() || here->between().board()) member.told = here.get();
   listed_ = std::make_unique<listing>(*this);
@@ -143,7 +144,8 @@ communicator_state::communicator_state(communicator_state& of, std::shared_ptr<m
       member(of.member),
       plans(host.plan_bytes()),
       selection(of.selection),
-      tries(false) {
+      tries(false),
+      watches(false) {
   if (here->joins()) among_ranks.emplace(*here, seat, selection);
 }
 

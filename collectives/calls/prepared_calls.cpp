@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/calls/agreed_times.hpp>
+#include <weft/calls/arrival_look.hpp>
 #include <weft/calls/prepared_calls.hpp>
 #include <weft/choice/schedule_builder.hpp>
 #include <weft/process/choosing.hpp>
@@ -53,6 +54,19 @@ tried_by_messages* find_trial(communicator_state& state, const request& call, co
   return its->second.fastest ? nullptr : &its->second;
 }
 
+/// What such calls are watched as; null where they are not. As with trials every rank does the same.
+watched_calls* find_watched(communicator_state& state, const request& call, const choice_request& of) {
+  const schedules::algorithm* const named = state.selection.wanted[static_cast<std::size_t>(call.what)];
+  const bool goes_by_arrival = named != nullptr && (named->parameters & schedules::takes::arrivals_of_calls) != 0;
+  if (!state.watches || !goes_by_arrival || !may_be_tried(call.what, call)) return nullptr;
+  auto its = state.watched.find(of);
+  if (its == state.watched.end()) {
+    if (state.watched.size() == most_tried_shapes) return nullptr;
+    its = state.watched.emplace(of, watch_of(state, of)).first;
+  }
+  return its->second.late > 0 ? &its->second : nullptr;  // of one rank nobody is late
+}
+
 /// All calls of a trial are made: begins to agree on what came of it, unless that has begun.
 void begin_to_agree(communicator_state& state, const request& call, const request_shape& shape,
                     tried_by_messages& trial) {
@@ -89,6 +103,12 @@ entry plan_for(communicator_state& state, const collective_call& call, const sch
 taken_plan prepare_to_start(communicator_state& state, const request& call, const request_shape& shape) {
   if (auto known = state.plans.noted(key_of(call))) return {std::move(known), nullptr, {}};
   const choice_request of = choice_of(state, call, shape);
+  if (watched_calls* const its = find_watched(state, call, of)) {
+    const bool looks = its->watch.looks();
+    auto plan = plan_by(state, call, shape, its->now());
+    its->watch.count();
+    return {std::move(plan), nullptr, {}, looks ? its : nullptr};
+  }
   tried_by_messages* const trial = find_trial(state, call, of);
   if (trial == nullptr) return {plan_for_good(state, call, shape, of), nullptr, {}};
   if (!trial->trial.is_over()) {
@@ -113,6 +133,7 @@ taken_plan prepare_to_block(communicator_state& state, const request& call, cons
 entry prepare(communicator_state& state, const request& call, const request_shape& shape) {
   if (auto known = state.plans.noted(key_of(call))) return known;
   const choice_request of = choice_of(state, call, shape);
+  if (const watched_calls* const its = find_watched(state, call, of)) return plan_by(state, call, shape, its->now());
   tried_by_messages* const trial = find_trial(state, call, of);
   if (trial == nullptr) return plan_for_good(state, call, shape, of);
   if (!trial->trial.is_over()) return plan_by(state, call, shape, trial->best());

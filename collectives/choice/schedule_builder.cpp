@@ -67,6 +67,9 @@ std::shared_ptr<bound_schedule> build_schedule(const collective_call& call, cons
     of.compute = at.operand.compute;
     of.latency = at.operand.latency;
   }
+  // In the model of arrivals a transfer ends with the operand: latency is part of it.
+  for (const double arrival : call.arrivals)
+    of.each.push_back({arrival, at.operand.transfer + at.operand.latency, at.operand.compute});
   if (at.groups != nullptr && (call.how->parameters & schedules::takes::groups) != 0) of.groups = at.groups->members;
   if (at.groups != nullptr && (call.how->parameters & schedules::takes::nodes) != 0) of.nodes = at.groups->nodes;
   if (at.groups != nullptr && (call.how->parameters & schedules::takes::order) != 0) of.order = at.groups->order;

@@ -40,6 +40,7 @@ std::size_t plan_cache::own_bytes(const collective_call& call) noexcept {
   std::size_t counts = 0;
   for (const auto* each : {&call.counts, &call.displacements, &call.received_displacements})
     if (!each->empty()) counts += heap_bytes(each->size() * sizeof each->front());
+  if (!call.arrivals.empty()) counts += heap_bytes(call.arrivals.size() * sizeof call.arrivals.front());
   return heap_bytes_shared<entry>() + heap_bytes(sizeof(listed)) + heap_bytes(sizeof(found)) + 2 * counts;
 }
 

@@ -8,6 +8,7 @@ collective_call planned_call(const request& wanted, const schedules::selected& f
   call.how = found.how;
   call.segments = found.segments;
   call.degree = found.degree;
+  call.arrivals = found.arrivals;
   call.root = root;
   call.count = count;
   if (!schedules::combines(wanted.what)) {

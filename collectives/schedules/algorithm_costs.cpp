@@ -278,7 +278,7 @@ operand_costs operand_costs_of(double bytes, const path_costs& each) {
                most = std::max({transfer, compute, latency});
   if (most == 0) return {};
   const auto part = [&](double of) { return std::round(finest * of / most); };
-  return {part(transfer), part(compute), part(latency)};
+  return {part(transfer), part(compute), part(latency), most / finest};
 }
 namespace {
 

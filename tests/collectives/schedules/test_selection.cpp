@@ -509,8 +509,8 @@ TEST_CASE("where combining costs as much as a transfer, a reduction takes the gr
   const link_costs each{3e-6, 0, 1e-6 / 4096};
   const selected found = select_fastest(collective::reduce, shape_of(100), 4096, each, {});
   CHECK(found.how->name == "greedy");
-  CHECK(found.operand == operand_costs{1000, 333});
-  CHECK(operand_costs_of(4096, {0, 1e-9, 4e-9}) == operand_costs{250, 1000});
+  CHECK(found.operand == operand_costs{1000, 333, 0, 3e-6 / 1000});
+  CHECK(operand_costs_of(4096, {0, 1e-9, 4e-9}) == operand_costs{250, 1000, 0, 4096 * 4e-9 / 1000});
   CHECK(operand_costs_of(0, only_bytes) == operand_costs{1, 1});
 }
 

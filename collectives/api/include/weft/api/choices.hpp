@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 #include <weft/choice/candidate_trial.hpp>
 #include <weft/communicator.hpp>
@@ -39,6 +41,13 @@ struct choices {
   static trial_counts trials(communicator& on);
   /// After so many calls it is known; up to then the choice goes by costs.
   static constexpr std::uint32_t calls_until_known = candidate_trial::calls_of(most_candidates) + 1;
+  /// What the next such call takes of those that go by when ranks come, and with which arrivals; null where they do
+  /// not, or none has been made.
+  static const schedules::selected* by_arrival(communicator& on, const choice_request& of);
+  /// Of these the rank that comes last, and how many seconds behind the first; nothing where nobody is late.
+  static std::optional<std::pair<int, double>> latest(communicator& on, const choice_request& of);
+  /// Whether any of its calls do.
+  static bool watches(communicator& on);
   /// The costs that the job agreed on; null where it goes by length.
   static const tuning* costs(communicator& on);
   /// Every algorithm and, where `way` gives one, every pattern that could be taken, the fastest first; none where

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 #include <weft/calls/calls_at_rest.hpp>
+#include <weft/choice/arrival_watch.hpp>
 #include <weft/choice/candidate_trial.hpp>
 #include <weft/executor/plan_cache.hpp>
 #include <weft/process/choosing.hpp>
@@ -31,6 +32,16 @@ struct tried_by_messages : tried<schedules::selected> {
   using tried::tried;
 
   std::shared_ptr<agreed_times> agreed;  ///< while the ranks agree on what was the fastest
+};
+
+/// A shape of calls by messages that go by when their ranks come.
+struct watched_calls {
+  /// What the next call takes.
+  const schedules::selected& now() const noexcept { return by_arrival.arrivals.empty() ? at_once : by_arrival; }
+
+  arrival_watch watch;
+  schedules::selected at_once, by_arrival;  ///< where nobody is late, and where somebody is
+  double late = 0;                          ///< seconds
 };
 
 /// Whether a rank is making a call of which it makes one at a time.
@@ -156,6 +167,9 @@ struct communicator_state {
   choices_made choices;
   const bool tries;  ///< those that are made often by messages try what is near the choice
   std::unordered_map<choice_request, tried_by_messages, choice_hash> tried;
+  const bool watches;  ///< those by an algorithm that goes by when ranks come
+  std::unordered_map<choice_request, watched_calls, choice_hash> watched;
+  std::vector<std::shared_ptr<agreed_times>> looks_away;  ///< of calls that were started
   const schedules::algorithm* goes_by = nullptr;  ///< the latest call by messages that was not noted; null: not known
   /// The number of the next call that all ranks make in the same order: a collective, or making a plan.
   std::uint32_t next_sequence() noexcept {

@@ -11,14 +11,15 @@ struct taken_plan {
   std::shared_ptr<plan_cache::entry> plan;  ///< null: the ranks still agree on which (trial->agreed)
   tried_by_messages* trial = nullptr;       ///< of which it is a call, where its times count
   candidate_trial::turn turn;
+  watched_calls* look = nullptr;  ///< which the call is one of, in which ranks look who is late (arrival_look.hpp)
 };
 
-/// The plan that `call` takes which starts now. Counts it where it is one of a trial.
+/// The plan that `call` takes which starts now. Counts it where it is one of a trial, or where ranks watch who is late.
 taken_plan prepare_to_start(communicator_state& state, const request& call, const request_shape& shape);
 /// The same for one that may block: until all ranks have come as far, where they still agree. Throws then what a
 /// collective throws.
 taken_plan prepare_to_block(communicator_state& state, const request& call, const request_shape& shape);
-/// The same for a plan, whose runs are none of a trial: what is known to be best now.
+/// The same for a plan, whose runs are none of a trial, and are not watched: what is known to be best now.
 std::shared_ptr<plan_cache::entry> prepare(communicator_state& state, const request& call, const request_shape& shape);
 /// The plans of all candidates of a trial, in their order.
 std::vector<std::shared_ptr<plan_cache::entry>> plans_of_candidates(communicator_state& state, const request& call,

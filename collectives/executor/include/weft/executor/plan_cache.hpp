@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <list>
 #include <memory>
@@ -20,6 +21,8 @@ struct call_hash {
     std::uint64_t mixed = (fingerprint(call) ^ (std::uint64_t{call.segments} << 40)) * 0x9e3779b97f4a7c15u;
     for (const auto* each : {&call.counts, &call.displacements, &call.received_displacements})
       for (const std::size_t one : *each) mixed = (mixed ^ mixed >> 29 ^ one) * 0x9e3779b97f4a7c15u;
+    for (const double one : call.arrivals)
+      mixed = (mixed ^ mixed >> 29 ^ std::bit_cast<std::uint64_t>(one)) * 0x9e3779b97f4a7c15u;
     return static_cast<std::size_t>(mixed ^ (mixed >> 31));
   }
 };

@@ -58,6 +58,8 @@ class process {
   /// Whether calls that are made often try what is near the choice (candidate_trial.hpp). The same on every process.
   /// Not in the checked mode: all its calls wait for the others before they begin.
   bool tunes_online() const noexcept { return measured_ && settings_.tune == "online" && !settings_.check; }
+  /// Whether calls by an algorithm that goes by when ranks come find that out.
+  bool watches_arrivals() const noexcept { return measured_ && settings_.tunes_at_start() && !settings_.check; }
   progress& moved_by() noexcept { return *progress_; }
   started_calls& calls() noexcept { return *calls_; }
   roll_call& roll() noexcept { return *roll_; }

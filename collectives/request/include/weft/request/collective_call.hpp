@@ -24,6 +24,8 @@ struct collective_call {
   std::uint32_t element_bytes = 1;  ///< where nothing is combined, elements are bytes
   std::uint32_t segments = 1;
   int degree = 0;  ///< of the algorithm; 0: what the options say
+  /// When each rank comes, as in schedules::selected: of algorithms that take it. Empty: all at once.
+  std::vector<double> arrivals;
   /// Where blocks differ: each rank's count, in an all-to-all what this rank sends to each and, behind these, receives
   /// from each. Else empty.
   std::vector<std::size_t> counts;

@@ -43,6 +43,7 @@ struct operand_costs {
   double transfer = 1;  ///< that the ports are busy
   double compute = 1;
   double latency = 0;  ///< by which it comes later
+  double unit = 0;     ///< of these, in seconds; 0: not known
   friend bool operator==(const operand_costs&, const operand_costs&) = default;
 };
 operand_costs operand_costs_of(double bytes, const path_costs& each);

@@ -42,6 +42,8 @@ struct selected {
   bool in_order = true;
   operand_costs operand;  ///< of a segment, for the greedy tree; alike where nothing was measured
   int degree = 0;         ///< the best, where that was found; else 0
+  /// When each rank comes, in the unit of the operand's costs; empty: all at once.
+  std::vector<double> arrivals{};
 };
 
 /// The algorithm for a vector of `bytes` in all (of an all-to-all: one rank's input). The one wanted, if there is one
