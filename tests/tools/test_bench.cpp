@@ -270,6 +270,30 @@ TEST_CASE("a started collective is timed until it has been waited for, and its r
   }
 }
 
+TEST_CASE("with a late rank a sample begins with its call, and ends at the root or with the slowest") {
+  for (const std::string collective : {"reduce", "allreduce", "bcast"})
+    for (const std::string algorithm : {"auto", "arrival"}) {
+      if (collective == "bcast" && algorithm != "auto") continue;
+      const auto sizes = results({collective, "-n", "3", "--late", "2:20000", "--algorithm", algorithm, "--check", "-b",
+                                  "8", "-e", "64k", "-f", "8192"});
+      REQUIRE(sizes.size() == 2);
+      for (const auto& object : sizes) {
+        CHECK(object.at("late_rank") == 2);
+        CHECK(object.at("late_us") == 20000);
+        CHECK(object.at("samples") == 20);
+        CHECK(object.at("min_us").get<double>() < 20000);  // the sleep is no part of it
+        if (algorithm == "arrival") CHECK(object.at("latest_rank") == 2);
+      }
+    }
+}
+
+TEST_CASE("a late rank is a rank, and the microseconds that it sleeps") {
+  CHECK(weft::tools::parse_late("3:1000").rank == 3);
+  CHECK(weft::tools::parse_late("3:1000").by == std::chrono::microseconds(1000));
+  for (const char* wrong : {"", "3", ":", "3:", ":10", "-1:10", "3:0", "3:-1", "3:10x", "3:1e3"})
+    CHECK_THROWS_WITH(weft::tools::parse_late(wrong), ContainsSubstring("such as 3:1000"));
+}
+
 TEST_CASE("latency is measured alone and under a stream") {
   const auto lines = results({"latency"});
   REQUIRE(lines.size() == 2);
@@ -436,6 +460,12 @@ TEST_CASE("bad options of a bench are named, with what is right") {
   CHECK_THAT(refusal({"bidirectional", "--window", "0"}), ContainsSubstring("whole number from 1"));
   CHECK_THAT(refusal({"latency", "--window", "2"}), ContainsSubstring("message-rate, put and get alone, not latency"));
   CHECK_THAT(refusal({"bandwidth", "--unmatched", "2"}), ContainsSubstring("for message-rate alone, not bandwidth"));
+  CHECK_THAT(refusal({"latency", "--late", "0:10"}), ContainsSubstring("for collectives of data alone, not latency"));
+  CHECK_THAT(refusal({"barrier", "--late", "0:10"}), ContainsSubstring("for collectives of data alone, not barrier"));
+  CHECK_THAT(refusal({"reduce", "-n", "2", "--late", "2:10"}), ContainsSubstring("there is no rank 2 of 2"));
+  CHECK_THAT(refusal({"reduce", "-n", "2", "--late", "1"}), ContainsSubstring("such as 3:1000"));
+  CHECK_THAT(refusal({"reduce", "-n", "2", "--ranks-per-process", "2", "--late", "1:10"}),
+             ContainsSubstring("with one rank each"));
   CHECK_THAT(refusal({"latency", "--persistent"}), ContainsSubstring("only a collective can be planned"));
   CHECK_THAT(refusal({"latency", "--started"}), ContainsSubstring("only a collective can be started"));
   CHECK_THAT(refusal({"reduce", "--started", "--persistent"}), ContainsSubstring("excludes"));

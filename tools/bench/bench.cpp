@@ -26,18 +26,32 @@ struct command_line {
   std::optional<std::size_t> from, to;  ///< nothing: not said
   std::string type = "float", op = "sum", buffers = "private";
   std::size_t factor = 2, budget = 0;
-  std::string prepost, noise;
+  std::string prepost, noise, late;
   job_settings job;
   std::vector<CLI::Option*> launching;  ///< what says how the job is started
 };
 
-std::string check_noise(const std::string& text) {
+/// What is wrong with a text that `parse` takes; empty: nothing.
+template <auto parse>
+std::string check_text(const std::string& text) {
   try {
-    parse_noise(text);
+    parse(text);
   } catch (const std::invalid_argument& failure) {
     return failure.what();
   }
   return "";
+}
+
+void take_late(const command_line& line, bench_settings& s) {
+  if (line.late.empty()) return;
+  s.late = parse_late(line.late);
+  const auto kind = schedules::find_collective(s.collective);
+  if (!kind || *kind == schedules::collective::barrier)
+    throw CLI::ValidationError("--late", "for collectives of data alone, not " + s.collective);
+  if (line.job.ranks_per_process > 1) throw CLI::ValidationError("--late", late_holds_up);
+  if (!in_job() && s.late.rank >= line.job.ranks)
+    throw CLI::ValidationError(
+        "--late", "there is no rank " + std::to_string(s.late.rank) + " of " + std::to_string(line.job.ranks));
 }
 
 std::size_t default_budget(const std::string& what) {
@@ -69,6 +83,7 @@ void finish_settings(command_line& line) {
   if (!line.noise.empty() && s.collective != "consistency")
     throw CLI::ValidationError("--noise", "for consistency alone, not " + s.collective);
   if (!line.noise.empty()) s.noise = parse_noise(line.noise);
+  take_late(line, s);
   const auto kind = schedules::find_collective(s.collective);
   if (kind && schedules::combines(*kind) && !kernels::has(s.op, s.type))
     throw CLI::ValidationError("--op", kernels::refusal(s.op, s.type));
@@ -123,6 +138,7 @@ std::vector<std::string> worker_arguments(const command_line& line) {
   if (s.json) arguments.push_back(s.csv ? "--csv" : "--json");
   if (s.explain) arguments.push_back("--explain");
   if (!line.noise.empty()) arguments.insert(arguments.end(), {"--noise", line.noise});
+  if (!line.late.empty()) arguments.insert(arguments.end(), {"--late", line.late});
   return arguments;
 }
 
@@ -255,8 +271,14 @@ void add_bench(CLI::App& weft, int& status) {
       ->type_name("RECEIVES");
   app->add_option("--noise", line->noise,
                   "Take the ranks' cores for DURATION each PERIOD, by SCHED_FIFO, such as 1000:200")
-      ->check(check_noise)
+      ->check(check_text<parse_noise>)
       ->type_name("PERIOD_US:DURATION_US");
+  app->add_option(
+         "--late", line->late,
+         "This rank sleeps before each call, such as 3:1000; a sample is the time from its call to the end, of "
+         "a reduce or gather at the root; on one machine")
+      ->check(check_text<parse_late>)
+      ->type_name("RANK:US");
   app->add_flag("--check", s.check, "Change the inputs for every sample, and check its result");
   CLI::Option* const persistent =
       app->add_flag("--persistent", s.persistent, "Plan the collective once for each size; a sample starts that plan");

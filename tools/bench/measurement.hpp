@@ -28,6 +28,8 @@ struct measurement {
   std::optional<double> messages_per_s;  ///< of windows of them: likewise
   std::optional<double> predicted_us;    ///< of an explanation
   bool chosen = false;                   ///< likewise: what the call would take
+  std::optional<int> latest;             ///< the rank that the calls have found to come last, where that is late,
+  double latest_us = 0;                  ///< and how much later than the first
 };
 
 /// A moment of the steady clock in seconds.
@@ -46,8 +48,9 @@ measurement summarize(std::vector<double> seconds);
 
 /// On every rank of `world`, for each size in turn, by this method: ten calls to warm up; five to estimate; then as
 /// many samples as the budget has room for. A sample is one call, timed on every rank after a barrier; its value is the
-/// slowest rank's time. Rank 0 hands each result, but for its algorithm, to `report`. Returns how many elements were
-/// wrong, on every rank the same. `arena`: see make_workload.
+/// slowest rank's time; where a rank is late, the time from its call on, of a collective that ends at the root there,
+/// and the calls to warm up are like the samples. Rank 0 hands each result, but for its algorithm, to `report`. Returns
+/// how many elements were wrong, on every rank the same. `arena`: see make_workload.
 std::int64_t sweep(communicator& world, const bench_settings& settings, runtime* arena,
                    const std::function<void(const measurement&)>& report);
 

@@ -36,6 +36,9 @@ bench_report::bench_report(const bench_settings& settings, std::string provider,
   if (settings_.arena) std::printf(", buffers in the arena");
   if (settings_.persistent) std::printf(", planned");
   if (settings_.started) std::printf(", started");
+  if (settings_.late.rank >= 0)
+    std::printf(", rank %d late by %lld us: since its call", settings_.late.rank,
+                static_cast<long long>(settings_.late.by.count()));
   std::printf("%s\n", settings_.check ? ", every sample checked" : "");
   if (settings_.collective == "idle") return;
   std::printf("%12s  %-21s %8s %12s %12s %12s %8s%s%s%s\n", "bytes", "algorithm", "samples", "min us", "median us",
@@ -55,9 +58,14 @@ std::string bench_report::json(const measurement& m) const {
          "\", \"wrong\": " + std::to_string(m.wrong) + (settings_.arena ? ", \"buffers\": \"arena\"" : "") +
          (settings_.persistent ? ", \"persistent\": true" : ", \"persistent\": false") +
          (settings_.started ? ", \"started\": true" : "") +
+         (settings_.late.rank >= 0 ? ", \"late_rank\": " + std::to_string(settings_.late.rank) +
+                                         ", \"late_us\": " + std::to_string(settings_.late.by.count())
+                                   : "") +
          (m.predicted_us ? fixed(", \"predicted_us\": %.3f", *m.predicted_us) +
                                (m.chosen ? ", \"chosen\": true" : ", \"chosen\": false")
                          : "") +
+         (m.latest ? ", \"latest_rank\": " + std::to_string(*m.latest) + fixed(", \"latest_us\": %.1f", m.latest_us)
+                   : "") +
          (m.bytes_per_s ? fixed(", \"bytes_per_s\": %.0f", *m.bytes_per_s) : "") +
          (m.messages_per_s ? fixed(", \"messages_per_s\": %.0f", *m.messages_per_s) + json_of_windows() : "");
 }
@@ -79,6 +87,7 @@ void bench_report::add(const measurement& m) {
   std::printf("%12zu  %-21s %8zu %12.3f %12.3f %12.3f %8lld", m.bytes, m.algorithm.c_str(), m.samples, m.min_us,
               m.median_us, m.p99_us, static_cast<long long>(m.wrong));
   if (m.predicted_us) std::printf(" %12.3f%s", *m.predicted_us, m.chosen ? "  chosen" : "");
+  if (m.latest) std::printf("  rank %d found %.0f us late", *m.latest, m.latest_us);
   if (m.bytes_per_s) std::printf(" %12.1f", *m.bytes_per_s * 1e-6);
   if (m.messages_per_s) std::printf(" %12.0f", *m.messages_per_s);
   std::printf("\n");

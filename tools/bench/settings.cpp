@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "settings.hpp"
 
+#include <cstdio>
+#include <stdexcept>
 #include <weft/schedules/algorithms.hpp>
 
 namespace weft::tools {
+
+late_rank parse_late(const std::string& text) {
+  late_rank late;
+  long microseconds = 0;
+  int end = 0;
+  const bool taken = std::sscanf(text.c_str(), "%9d:%9ld%n", &late.rank, &microseconds, &end) == 2;
+  if (!taken || static_cast<std::size_t>(end) != text.size() || late.rank < 0 || microseconds < 1)
+    throw std::invalid_argument(text + ": not RANK:US, such as 3:1000: a rank from 0, and microseconds from 1");
+  late.by = std::chrono::microseconds(microseconds);
+  return late;
+}
 
 std::vector<std::string> bench_collectives() {
   std::vector<std::string> names;

@@ -12,6 +12,18 @@
 
 namespace weft::tools {
 
+/// A rank that calls so much later than the others.
+struct late_rank {
+  int rank = -1;  ///< -1: none
+  std::chrono::microseconds by{};
+};
+
+/// Why there is none where processes host several.
+inline constexpr const char* late_holds_up = "a rank that is late holds up all of its process: with one rank each";
+
+/// Of "RANK:US". Throws std::invalid_argument with the reason.
+late_rank parse_late(const std::string& text);
+
 struct bench_settings {
   std::string collective;  ///< one of bench_collectives()
   std::size_t from = 8;    ///< bytes of the first size
@@ -32,6 +44,7 @@ struct bench_settings {
   int pairs = 1;                                   ///< of ranks between which windows go
   std::size_t unmatched = 0;                       ///< of message-rate: receives that no window matches
   noise_pattern noise;                             ///< of consistency
+  late_rank late;                                  ///< of collectives
   progress_mode progress = progress_mode::caller;  ///< of overlap and consistency
   bool explain = false;                            ///< every algorithm, its prediction beside
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <thread>
 #include <vector>
 
 #include "measurement.hpp"
@@ -14,9 +16,33 @@ struct rank_samples {
   std::int64_t wrong = 0;
 };
 
+/// Whether a call is over when this rank has ended.
+bool ends_here(const communicator& world, const bench_settings& settings) {
+  const bool to_root = settings.collective == "reduce" || settings.collective == "gather";
+  return !to_root || world.rank() == 0;
+}
+
+/// A call behind a barrier: its time on this rank, or, where a rank is late, since that has called; 0 where the call
+/// ends elsewhere.
+double time_call(communicator& world, workload& work, const bench_settings& settings) {
+  world.barrier();
+  if (world.rank() == settings.late.rank) std::this_thread::sleep_for(settings.late.by);
+  const double start = seconds_now();
+  work.call();
+  const double end = seconds_now();
+  if (settings.late.rank < 0) return end - start;
+  std::vector<double> starts(static_cast<std::size_t>(world.size()));
+  world.allgather(std::array{start}, starts);
+  return ends_here(world, settings) ? end - *std::ranges::max_element(starts) : 0;
+}
+
 /// The time of a call, the same on every rank.
-double estimate(communicator& world, workload& work) {
+double estimate(communicator& world, workload& work, const bench_settings& settings) {
   constexpr int warm_up = 10, calls = 5;
+  if (settings.late.rank >= 0) {
+    for (int i = 0; i < warm_up; ++i) time_call(world, work, settings);
+    return std::chrono::duration<double>(settings.late.by).count();
+  }
   for (int i = 0; i < warm_up; ++i) work.call();
   world.barrier();
   const double start = seconds_now();
@@ -30,13 +56,10 @@ rank_samples take_samples(communicator& world, workload& work, const bench_setti
   std::uint64_t seed = bytes << 20;  // every sample has one of its own
   rank_samples mine;
   work.prepare(seed);
-  mine.seconds.resize(count_samples(settings.budget, estimate(world, work)));
+  mine.seconds.resize(count_samples(settings.budget, estimate(world, work, settings)));
   for (double& sample : mine.seconds) {
     if (settings.check) work.prepare(++seed);
-    world.barrier();
-    const double start = seconds_now();
-    work.call();
-    sample = seconds_now() - start;
+    sample = time_call(world, work, settings);
     if (settings.check) mine.wrong += work.count_wrong(seed);
   }
   if (!settings.check) {

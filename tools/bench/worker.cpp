@@ -88,6 +88,11 @@ struct rank_program {
     if (settings.collective == "idle") return idle(world);
     if (settings.collective == "agree") return agree(world);
     if (about_progress) return about_progress->run(world);
+    if (settings.late.rank >= 0 && ranks_here > 1)
+      throw std::runtime_error(std::string("weft bench: --late: ") + late_holds_up);
+    if (settings.late.rank >= world.size())
+      throw std::runtime_error("weft bench: --late: there is no rank " + std::to_string(settings.late.rank) + " of " +
+                               std::to_string(world.size()));
     std::optional<bench_report> report;
     if (world.rank() == 0) report.emplace(settings, provider, world);
     if (settings.explain) {
@@ -96,7 +101,12 @@ struct rank_program {
       return sweep_algorithms(world, settings, arena, [&](const measurement& measured) { report->add(measured); });
     }
     return sweep(world, settings, arena, [&](measurement measured) {
-      measured.algorithm = detail::choices::name_of_way(world, call_of(world, settings, measured.bytes));
+      const auto call = call_of(world, settings, measured.bytes);
+      measured.algorithm = detail::choices::name_of_way(world, call);
+      if (const auto late = detail::choices::latest(world, call)) {
+        measured.latest = late->first;
+        measured.latest_us = late->second * 1e6;
+      }
       report->add(measured);
     });
   }
