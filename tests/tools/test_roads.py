@@ -106,6 +106,10 @@ class Roads(MeasuringScript):
         arguments = [*self.of_sizes("16k", "32k"), "--provider", self.provider]
         self.assert_takes("prepost_table.py", self.provider, arguments, f"2 ranks over {self.provider}")
 
+    def test_arrival_table(self):
+        arguments = ["--alternations", "1", "--budget", "1", "--sizes", "8", "--late", "10", "--jobs", f"2:{self.provider}"]
+        self.assert_takes("arrival_table.py", self.provider, arguments, f"| 2 ranks, {self.provider} | 8 B | 0.01 ms |")
+
     def test_choice_table(self):
         arguments = [*self.of_sizes(64), "--collectives", "bcast", "--jobs", f"2:{self.provider}"]
         self.assert_takes("choice_table.py", self.provider, arguments, f"| 2 ranks, {self.provider} |")
