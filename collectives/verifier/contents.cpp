@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the outputs hold in the end.
 #include <algorithm>
-#include <numeric>
+#include <unordered_map>
+#include <utility>
 
 #include "memory.hpp"
 
@@ -13,16 +14,12 @@ constexpr value_number nothing = std::numeric_limits<value_number>::max();
 class symbolic_run {
  public:
   symbolic_run(const job& all, placing where)
-      : all_(all),
-        cells_(all, where),
-        held_(cells_.size(), nothing),
-        blocks_(cells_.size()),
-        slots_(cells_.size()),
-        sent_(all.steps()) {
+      : all_(all), cells_(all, where), held_(cells_.size(), nothing), blocks_(cells_.size()), slots_(cells_.slots()) {
     for (int rank = 0; rank < all.ranks(); ++rank) {
-      values_.push_back({rank});
+      const rank_run own{rank, 1};
+      const value_number mine = values_.add({&own, 1});
       const block_set& input = all.of(rank).cut.input;
-      for (std::uint32_t i = 0; i < input.count; ++i) held_[cells_.input(rank, input.at(i))] = values_.size() - 1;
+      for (std::uint32_t i = 0; i < input.count; ++i) held_[cells_.input(rank, input.at(i))] = mine;
     }
   }
 
@@ -49,8 +46,7 @@ class symbolic_run {
 
   symbolic_outputs outputs() && {
     symbolic_outputs all;
-    const value_number none = values_.size();
-    values_.push_back({});
+    const value_number none = values_.add({});
     for (int rank = 0; rank < all_.ranks(); ++rank) {
       const block_set& output = all_.of(rank).cut.output;
       for (std::uint32_t i = 0; i < output.count; ++i) {
@@ -82,7 +78,7 @@ class symbolic_run {
     if (count == 0) return {};
     const int rank = all_.rank_of(s);
     if (memory.in == buffer::scratch) {
-      const auto& slot = slots_[cells_.slot(job::owner(rank, memory), memory.slot)];
+      const auto& slot = slots_[cells_.slot_number(job::owner(rank, memory), memory.slot)];
       if (slot.held.empty()) wrong(s, "reads " + name_of(memory) + " before it is written");
       if (slot.first != first || slot.held.size() < count)
         wrong(s, "reads " + name_of(memory.elements) + " from " + name_of(memory) + ", which holds " +
@@ -110,7 +106,8 @@ class symbolic_run {
   }
 
   void write_message(job_step s) {
-    auto next = sent_[all_.partner(s)].begin();
+    const std::vector<value_number> contents = std::move(sent_.extract(all_.partner(s)).mapped());
+    auto next = contents.begin();
     for (const segment& part : all_.of(all_.rank_of(s)).targets_of(all_.at(s))) {
       const auto end = next + static_cast<std::ptrdiff_t>(part.elements.count);
       write(s, part, {next, end});
@@ -123,7 +120,7 @@ class symbolic_run {
     if (count == 0) return;
     const int rank = all_.rank_of(s);
     if (target.in == buffer::scratch)
-      slots_[cells_.slot(rank, target.slot)] = {first, contents};
+      slots_[cells_.slot_number(rank, target.slot)] = {first, contents};
     else
       for (std::uint32_t i = 0; i < count; ++i) {
         const cell to = cells_.of(rank, target, first + i);
@@ -141,35 +138,27 @@ class symbolic_run {
     std::vector<value_number> result;
     result.reserve(target(s).elements.count);
     for (std::size_t i = 0; i < target(s).elements.count; ++i) {
-      if (!as_the_block_before(i)) values_.push_back(sum_of(s, operands, i));
-      result.push_back(values_.size() - 1);
+      result.push_back(as_the_block_before(i) ? result.back() : values_.add(sum_of(s, operands, i)));
     }
     return result;
   }
 
-  value sum_of(job_step s, const std::vector<std::vector<value_number>>& operands, std::size_t block) const {
-    value sum;
-    for (const auto& each : operands) {
-      const value& more = values_[each[block]];
-      sum.insert(sum.end(), more.begin(), more.end());
-    }
-    check_no_repetition(s, sum);
+  contributions sum_of(job_step s, const std::vector<std::vector<value_number>>& operands, std::size_t block) const {
+    contributions sum;
+    for (const auto& each : operands)
+      for (const rank_run& more : values_[each[block]]) append(sum, more);
+    if (const auto twice = first_twice(sorted(sum)))
+      wrong(s, "combines the contribution of rank " + std::to_string(*twice) + " a second time");
     return sum;
-  }
-
-  void check_no_repetition(job_step s, value sum) const {
-    std::sort(sum.begin(), sum.end());
-    const auto twice = std::adjacent_find(sum.begin(), sum.end());
-    if (twice != sum.end()) wrong(s, "combines the contribution of rank " + std::to_string(*twice) + " a second time");
   }
 
   const job& all_;
   cell_map cells_;
-  std::vector<value_number> held_;     // by inputs, outputs, work memories and boards
-  std::vector<std::uint32_t> blocks_;  // which of the vector these are
-  std::vector<slot_contents> slots_;   // of scratch
-  std::vector<std::vector<value_number>> sent_;
-  std::vector<value> values_;
+  std::vector<value_number> held_;                                // by inputs, outputs, work memories and boards
+  std::vector<std::uint32_t> blocks_;                             // which of the vector these are
+  std::vector<slot_contents> slots_;                              // of scratch
+  std::unordered_map<job_step, std::vector<value_number>> sent_;  // and not received yet
+  value_table values_;
 };
 
 }  // namespace
@@ -183,17 +172,18 @@ symbolic_outputs run_symbolically(const job& all, std::span<const step_event> or
 namespace {
 
 /// The ranks whose contributions an output block of a rank should hold, in order.
-value expected_in(const purpose& meant, int ranks, int rank, int chunk) {
+contributions expected_in(const purpose& meant, int ranks, int rank, int chunk) {
+  const auto one = [](int contributor) { return contributions{{contributor, 1}}; };
   int end = ranks;
   switch (meant.kind) {
     case collective::broadcast:
     case collective::scatter:
-      return {meant.root};
+      return one(meant.root);
     case collective::allgather:
     case collective::gather:
-      return {chunk};
+      return one(chunk);
     case collective::alltoall:
-      return {chunk / ranks};
+      return one(chunk / ranks);
     case collective::scan:
       end = rank + 1;
       break;
@@ -206,8 +196,8 @@ value expected_in(const purpose& meant, int ranks, int rank, int chunk) {
     case collective::barrier:
       break;
   }
-  value expected(static_cast<std::size_t>(end));
-  std::iota(expected.begin(), expected.end(), 0);
+  contributions expected;
+  append(expected, {0, end});
   return expected;
 }
 
@@ -221,20 +211,17 @@ void check_outputs(const purpose& meant, const job& all, const symbolic_outputs&
                            chunk_of(*before) == chunk_of(block);
     before = &block;
     if (as_before) continue;
-    const value expected = expected_in(meant, all.ranks(), block.rank, chunk_of(block));
-    const value& contributions = outputs.values[block.holds];
-    value found = contributions;
-    std::sort(found.begin(), found.end());
+    const contributions expected = expected_in(meant, all.ranks(), block.rank, chunk_of(block));
+    const auto held = outputs.values[block.holds];
+    const contributions found = sorted(held);
+    const auto differing = first_differing(found, expected);
     const bool ordered = meant.kind == collective::scan || meant.kind == collective::exscan;
-    if (found == expected && ordered && contributions != expected)
+    if (!differing && ordered && !std::ranges::equal(held, expected))
       fail(block.rank, "rank " + std::to_string(block.rank) + ": output block " + std::to_string(block.block) +
                            " is not combined in the order of the ranks");
-    if (found == expected) continue;
-    value differing;
-    std::set_symmetric_difference(found.begin(), found.end(), expected.begin(), expected.end(),
-                                  std::back_inserter(differing));
-    const int rank = differing.front();
-    const bool lacking = !std::binary_search(found.begin(), found.end(), rank);
+    if (!differing) continue;
+    const int rank = *differing;
+    const bool lacking = !has(found, rank);
     fail(block.rank, "rank " + std::to_string(block.rank) + ": output block " + std::to_string(block.block) +
                          (lacking ? " lacks" : " holds") + " the contribution of rank " + std::to_string(rank) +
                          (lacking ? "" : " once too often"));

@@ -3,21 +3,39 @@
 #include "job.hpp"
 
 #include <algorithm>
-#include <map>
+#include <tuple>
 #include <utility>
 
 namespace weft::schedules {
 namespace {
 
-/// The messages of one rank with one peer in one direction, by ordinal.
-using channel = std::map<std::uint32_t, job_step>;
+/// A message as one side names it.
+struct named_message {
+  int sender, receiver;
+  std::uint32_t ordinal;
+  job_step step;
+
+  auto name() const { return std::tie(sender, receiver, ordinal); }
+};
+
+bool by_name(const named_message& a, const named_message& b) { return a.name() < b.name(); }
+
+/// The first step that has the name of an earlier one.
+job_step first_repeated(const std::vector<named_message>& sorted) {
+  job_step first = no_partner;
+  for (std::size_t i = 1; i < sorted.size(); ++i)
+    if (sorted[i].name() == sorted[i - 1].name()) first = std::min(first, sorted[i].step);
+  return first;
+}
 
 }  // namespace
 
 job::job(const purpose& meant, std::span<const schedule> ranks) : ranks_(ranks) {
   check_form(meant, ranks);
   for (int rank = 0; rank < this->ranks(); ++rank) {
-    first_.push_back(rank_of_.size());
+    if (of(rank).steps.size() >= no_partner - rank_of_.size())
+      fail(rank, "there are too many steps of all ranks together");
+    first_.push_back(static_cast<job_step>(rank_of_.size()));
     rank_of_.insert(rank_of_.end(), of(rank).steps.size(), rank);
   }
   match_messages();
@@ -25,24 +43,26 @@ job::job(const purpose& meant, std::span<const schedule> ranks) : ranks_(ranks) 
 
 void job::match_messages() {
   partner_.assign(steps(), no_partner);
-  std::map<std::pair<int, int>, channel> sent, awaited;  // by sender and receiver
+  std::vector<named_message> sent, awaited;
   for (job_step s = 0; s < steps(); ++s) {
     const step& message = at(s);
-    if (is_local(message.kind)) continue;
-    const int rank = rank_of(s);
-    auto& through = is_outgoing(message.kind) ? sent[{rank, message.peer}] : awaited[{message.peer, rank}];
-    if (!through.emplace(message.ordinal, s).second)
-      fail(rank, index_of(s), message, "a second message with ordinal " + std::to_string(message.ordinal));
+    if (is_outgoing(message.kind)) sent.push_back({rank_of(s), message.peer, message.ordinal, s});
+    if (is_incoming(message.kind)) awaited.push_back({message.peer, rank_of(s), message.ordinal, s});
   }
-  for (const auto& [pair, messages] : sent)
-    for (const auto& [ordinal, from] : messages) {
-      const auto& peers = awaited[pair];
-      const auto found = peers.find(ordinal);
-      if (found == peers.end())
-        fail(rank_of(from), index_of(from), at(from), "nothing receives message " + std::to_string(ordinal));
-      partner_[from] = found->second;
-      partner_[found->second] = from;
-    }
+  std::ranges::stable_sort(sent, by_name);
+  std::ranges::stable_sort(awaited, by_name);
+  if (const job_step again = std::min(first_repeated(sent), first_repeated(awaited)); again != no_partner)
+    fail(rank_of(again), index_of(again), at(again),
+         "a second message with ordinal " + std::to_string(at(again).ordinal));
+  auto to = awaited.begin();
+  for (const named_message& from : sent) {
+    while (to != awaited.end() && by_name(*to, from)) ++to;
+    if (to == awaited.end() || by_name(from, *to))
+      fail(rank_of(from.step), index_of(from.step), at(from.step),
+           "nothing receives message " + std::to_string(from.ordinal));
+    partner_[from.step] = to->step;
+    partner_[to->step] = from.step;
+  }
   for (job_step s = 0; s < steps(); ++s) {
     if (!is_incoming(at(s).kind)) continue;
     const auto wrong = [&](const std::string& what) { fail(rank_of(s), index_of(s), at(s), what); };

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 #include <weft/verifier/fault.hpp>
+
+#include "contributions.hpp"
 
 namespace weft::schedules {
 
@@ -25,7 +28,7 @@ std::string name_of(block_range elements);
 std::string name_of(const block_set& held);
 
 /// Number of a step among those of all ranks.
-using job_step = std::size_t;
+using job_step = std::uint32_t;
 inline constexpr job_step no_partner = std::numeric_limits<job_step>::max();
 
 constexpr bool is_outgoing(step_kind kind) { return kind == step_kind::send || kind == step_kind::notify; }
@@ -97,10 +100,6 @@ void check_accesses(const job& all, std::span<const step_event> order, placing w
 /// Checks that what is read in another rank's memory has been offered before, and that rank stays until it has been.
 void check_reads(const job& all, std::span<const step_event> order);
 
-/// Operands combined, as the ranks that contributed them, in order.
-using value = std::vector<int>;
-using value_number = std::size_t;
-
 struct output_block {
   int rank;
   std::uint32_t block;
@@ -108,7 +107,7 @@ struct output_block {
 };
 /// What all output blocks hold, by rank. Many hold the same value.
 struct symbolic_outputs {
-  std::vector<value> values;
+  value_table values;
   std::vector<output_block> blocks;
 };
 /// Runs the schedules on symbols. Fails when something is read before it is written or combined twice.

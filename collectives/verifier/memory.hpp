@@ -15,11 +15,18 @@ class cell_map {
     for (int rank = 0; rank < all.ranks(); ++rank) {
       const layout& cut = all.of(rank).cut;
       first_.push_back(size_);
+      first_slot_.push_back(slots_);
+      slots_ += cut.scratch_slots;
       size_ += std::size_t{cut.input.count} + cut.output.count + cut.work.count + cut.scratch_slots + cut.board;
     }
   }
 
   std::size_t size() const { return size_; }
+  /// Slots of scratch of all ranks, which are numbered apart, too.
+  std::size_t slots() const { return slots_; }
+  std::size_t slot_number(int rank, std::uint32_t number) const {
+    return first_slot_[static_cast<std::size_t>(rank)] + number;
+  }
   cell input(int rank, std::uint32_t block) const { return first(rank) + cut(rank).input.position(block); }
   /// In place, an output block is the input block of the same elements.
   cell output(int rank, std::uint32_t block) const {
@@ -56,8 +63,8 @@ class cell_map {
 
   const job& all_;
   placing where_;
-  std::vector<cell> first_;
-  std::size_t size_ = 0;
+  std::vector<cell> first_, first_slot_;
+  std::size_t size_ = 0, slots_ = 0;
 };
 
 /// Whether the step copies elements onto themselves, which in place is nothing at all.

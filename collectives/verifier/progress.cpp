@@ -27,13 +27,18 @@ class progress_check {
   }
 
  private:
-  static std::size_t begin(job_step s) { return 2 * s; }
-  static std::size_t event(step_event e) { return 2 * e.step + (e.end ? 1 : 0); }
+  static std::size_t begin(job_step s) { return std::size_t{2} * s; }
+  static std::size_t event(step_event e) { return begin(e.step) + (e.end ? 1 : 0); }
 
   void count_missing() {
-    dependents_.resize(all_.steps());
+    first_dependent_.resize(all_.steps() + 1);
     for (job_step s = 0; s < all_.steps(); ++s)
-      all_.for_each_before(s, [&](job_step before) { dependents_[before].push_back(s); });
+      all_.for_each_before(s, [&](job_step before) { ++first_dependent_[before + 1]; });
+    for (job_step s = 0; s < all_.steps(); ++s) first_dependent_[s + 1] += first_dependent_[s];
+    dependents_.resize(first_dependent_.back());
+    std::vector<std::size_t> next(first_dependent_.begin(), first_dependent_.end() - 1);
+    for (job_step s = 0; s < all_.steps(); ++s)
+      all_.for_each_before(s, [&](job_step before) { dependents_[next[before]++] = s; });
     for (job_step s = 0; s < all_.steps(); ++s)
       for (const bool end : {false, true}) for_each_next({s, end}, [&](step_event next) { ++missing_[event(next)]; });
   }
@@ -44,7 +49,8 @@ class progress_check {
     const job_step s = e.step;
     const bool local = is_local(all_.at(s).kind);
     if (e.end) {
-      for (const job_step next : dependents_[s]) each(step_event{next, false});
+      for (std::size_t i = first_dependent_[s]; i < first_dependent_[s + 1]; ++i)
+        each(step_event{dependents_[i], false});
     } else {
       each(step_event{s, true});
       if (!local) each(step_event{all_.partner(s), true});
@@ -65,8 +71,9 @@ class progress_check {
 
   const job& all_;
   bool in_order_;
-  std::vector<std::size_t> missing_;  // of each event: how many that must come first have not happened
-  std::vector<std::vector<job_step>> dependents_;
+  std::vector<std::uint32_t> missing_;        // of each event: how many that must come first have not happened
+  std::vector<job_step> dependents_;          // of step 0, of step 1, ...
+  std::vector<std::size_t> first_dependent_;  // of each step, in dependents_; one more at the end
 };
 
 }  // namespace

@@ -90,8 +90,9 @@ bool keeps_rank_order(const purpose& meant, std::span<const schedule> ranks) {
     throw std::invalid_argument("not a schedule that verifies: " + wrong->what);
   const job all(meant, ranks);
   const auto outputs = run_symbolically(all, check_progress(all, execution_order::dataflow), placing::separate);
-  return std::ranges::all_of(
-      outputs.blocks, [&](const output_block& block) { return std::ranges::is_sorted(outputs.values[block.holds]); });
+  return std::ranges::all_of(outputs.blocks, [&](const output_block& block) {
+    return std::ranges::is_sorted(outputs.values[block.holds], {}, &rank_run::first);
+  });
 }
 
 }  // namespace weft::schedules
