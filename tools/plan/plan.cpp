@@ -156,8 +156,10 @@ void print(const command_line& line) {
   if (line.rank)
     return line.format == "json" ? print_rank_as_json(job, *line.rank) : print_rank_as_text(job, *line.rank);
   if (line.format == "goal") return print_all_as_goal(job);
-  if (is_timed_tree(job))
-    return put(line.format == "json" ? tree_as_json(job) : line.format == "dot" ? tree_as_dot(job) : tree_as_text(job));
+  if (is_timed_tree(job)) {
+    if (line.format == "json") return print_tree_as_json(job);
+    return line.format == "dot" ? print_tree_as_dot(job) : put(tree_as_text(job));
+  }
   if (line.format == "json") return print_all_as_json(job);
   if (line.format == "dot") return print_all_as_dot(job);
   put(draw_rounds(job));

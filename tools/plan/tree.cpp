@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdio>
 #include <weft/schedules/timed_trees.hpp>
 
 #include "job.hpp"
@@ -15,28 +16,30 @@ schedules::timed_broadcast broadcast(const plan_job& job) {
   return schedules::time_broadcast(job.how->name, job.shape.ranks, job.shape.root, job.shape.transfer);
 }
 
+void print_part(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
 template <class Timed>
-std::string json(std::string_view collective_name, const Timed& tree) {
-  std::string text = "{\"collective\": \"" + std::string(collective_name) + "\", \"algorithm\": \"" + tree.algorithm +
-                     "\", \"ranks\": " + std::to_string(tree.ranks) + ", \"root\": " + std::to_string(tree.root) +
-                     ", \"length\": " + time_text(tree.length) + ", \"edges\": [";
+void print_json(std::string_view collective_name, const Timed& tree) {
+  print_part("{\"collective\": \"" + std::string(collective_name) + "\", \"algorithm\": \"" + tree.algorithm +
+             "\", \"ranks\": " + std::to_string(tree.ranks) + ", \"root\": " + std::to_string(tree.root) +
+             ", \"length\": " + time_text(tree.length) + ", \"edges\": [");
   const char* between = "\n";
   for (const schedules::timed_edge& edge : tree.edges) {
-    text += between;
-    text += "  {\"from\": " + std::to_string(edge.from) + ", \"to\": " + std::to_string(edge.to) +
-            ", \"start\": " + time_text(edge.start) + ", \"end\": " + time_text(edge.end) + "}";
+    print_part(between);
+    print_part("  {\"from\": " + std::to_string(edge.from) + ", \"to\": " + std::to_string(edge.to) +
+               ", \"start\": " + time_text(edge.start) + ", \"end\": " + time_text(edge.end) + "}");
     between = ",\n";
   }
-  return text + "]}\n";
+  print_part("]}\n");
 }
 
 template <class Timed>
-std::string dot(const Timed& tree) {
-  std::string text = "digraph tree {\n  " + std::to_string(tree.root) + " [shape=doublecircle];\n";
+void print_dot(const Timed& tree) {
+  print_part("digraph tree {\n  " + std::to_string(tree.root) + " [shape=doublecircle];\n");
   for (const schedules::timed_edge& edge : tree.edges)
-    text += "  " + std::to_string(edge.from) + " -> " + std::to_string(edge.to) + " [label=\"" + time_text(edge.start) +
-            " - " + time_text(edge.end) + "\"];\n";
-  return text + "}\n";
+    print_part("  " + std::to_string(edge.from) + " -> " + std::to_string(edge.to) + " [label=\"" +
+               time_text(edge.start) + " - " + time_text(edge.end) + "\"];\n");
+  print_part("}\n");
 }
 
 }  // namespace
@@ -52,13 +55,13 @@ std::string tree_as_text(const plan_job& job) {
   return job.how->kind == collective::reduce ? draw(reduction(job)) : draw(broadcast(job));
 }
 
-std::string tree_as_json(const plan_job& job) {
+void print_tree_as_json(const plan_job& job) {
   const auto kind = name(job.how->kind);
-  return job.how->kind == collective::reduce ? json(kind, reduction(job)) : json(kind, broadcast(job));
+  job.how->kind == collective::reduce ? print_json(kind, reduction(job)) : print_json(kind, broadcast(job));
 }
 
-std::string tree_as_dot(const plan_job& job) {
-  return job.how->kind == collective::reduce ? dot(reduction(job)) : dot(broadcast(job));
+void print_tree_as_dot(const plan_job& job) {
+  job.how->kind == collective::reduce ? print_dot(reduction(job)) : print_dot(broadcast(job));
 }
 
 }  // namespace weft::tools
