@@ -84,13 +84,17 @@ cpu_noise noise_in(std::span<const std::uint32_t> durations, std::chrono::nanose
   if (durations.empty()) return found;
   const std::uint32_t shortest = *std::min_element(durations.begin(), durations.end());
   found.quantum = 1e-9 * shortest;
+  std::int64_t begin = 0;
   for (const std::uint32_t each : durations) {
+    const std::int64_t longer = each - shortest, piece = begin;
+    begin += each;
     found.measured += 1e-9 * each;
-    if (each - shortest <= least_detour.count()) continue;
-    const double detour = 1e-9 * (each - shortest);
+    if (longer <= least_detour.count()) continue;
+    const double detour = 1e-9 * static_cast<double>(longer);
     ++found.detours;
     found.detoured += detour;
     found.longest = std::max(found.longest, detour);
+    found.all_detours.push_back({piece, longer});
   }
   return found;
 }

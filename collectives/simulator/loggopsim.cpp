@@ -32,7 +32,8 @@ struct parameters {
         overhead_per_byte(whole_number(model.overhead_per_byte, "overhead per byte")),
         eager_limit(model.eager_limit) {
     if (model.ports != port_model::pipelined) throw std::invalid_argument("LogGOPSim's ports are pipelined");
-    if (model.noise.period > 0) throw std::invalid_argument("LogGOPSim's model has no noise that recurs by a period");
+    if (model.noise.period > 0 || model.noise.trace)
+      throw std::invalid_argument("LogGOPSim's model is simulated without noise");
     if (model.preposted) throw std::invalid_argument("LogGOPSim's receivers grant nothing ahead");
   }
 

@@ -7,7 +7,8 @@
 
 namespace weft::simulator {
 
-/// Noise runs in [phase + k period, phase + k period + duration) for every whole k: at time 0 it has gone on for ever.
+/// Detours, repeated: at time 0 they have come again and again for ever. Noise of a period is one detour in a trace of
+/// that length.
 class noise_clock {
  public:
   noise_clock(const noise_model& model, int ranks);
@@ -24,11 +25,18 @@ class noise_clock {
   bool quiet() const noexcept { return quiet_; }
 
  private:
+  bool silent() const noexcept { return noise_.detours.empty(); }
   double phase(int rank) const { return phases_[phases_.size() == 1 ? 0 : static_cast<std::size_t>(rank)]; }
+  /// Where in the trace the rank is at `time`: from 0 to less than its length.
+  double place(int rank, double time) const;
+  /// How many detours of the trace begin at `place` or before.
+  std::size_t begun(double place) const;
 
-  double period_, duration_;
+  noise_trace noise_;                 ///< with time to work between any two detours; none: there is no noise
+  std::vector<double> taken_before_;  ///< of each detour, and at the end: by those before it
+  std::vector<double> free_before_;   ///< of each detour: the time to work before it
   bool quiet_;
-  std::vector<double> phases_;  ///< of each rank, or one for all
+  std::vector<double> phases_;  ///< of each rank, or one for all: when the trace has begun
 };
 
 }  // namespace weft::simulator

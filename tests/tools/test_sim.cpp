@@ -159,6 +159,23 @@ TEST_CASE("the same seed prints the same, another one something else") {
   CHECK(noisy("1") != noisy("2"));
 }
 
+TEST_CASE("a trace of noise delays what it falls into, or is refused with its line") {
+  const temporary_file goal("num_ranks 1\nrank 0 {\ncalc 8000000\n}\n");
+  const temporary_file trace("# 200 of each 1000 ns\n100\t150\n900\t50\n1000\t0\n");
+  const auto noisy = [&](const std::string& noise) {
+    return sim_json({"--goal", goal.path(), "--noise", noise}).at("completion").get<double>();
+  };
+  CHECK(noisy(trace.path()) == Approx(10'000'000).margin(1000));
+  CHECK(noisy(trace.path() + ":coscheduled") == Approx(10'000'000).margin(1000));
+  CHECK(noisy("1000:200") == Approx(10'000'000).margin(1000));
+  CHECK(noisy("1000:200:exponential") == Approx(10'000'000).epsilon(0.1));
+  const auto refusal = [&](const std::string& noise) { return sim({"--goal", goal.path(), "--noise", noise}).error; };
+  const temporary_file wrong("100\t150\n200\t50\n");
+  CHECK_THAT(refusal(wrong.path()), ContainsSubstring("noise trace, line 2"));
+  for (const char* none : {"/no/such/file", "1000", "1000:1000", "1000:200:often", "1000:200:random:x"})
+    CHECK_THAT(refusal(none), ContainsSubstring("is not PERIOD:DURATION"));
+}
+
 TEST_CASE("a timeline is drawn into a file") {
   const temporary_file drawing;
   CHECK(sim({"reduce", "-n", "4", "-L", "1", "--svg", drawing.path()}).status == 0);

@@ -23,6 +23,11 @@ TEST_CASE("detours are what pieces of work take beyond the shortest") {
   CHECK(found.mean_detour() == Approx(101.5e-6));
   CHECK(found.detours_per_second() == Approx(2 / 264.4e-6));
   CHECK(found.share_lost() == Approx(203 / 264.4));
+  REQUIRE(found.all_detours.size() == 2);
+  CHECK(found.all_detours[0].begin == 20'400);
+  CHECK(found.all_detours[0].duration == 3'000);
+  CHECK(found.all_detours[1].begin == 54'400);
+  CHECK(found.all_detours[1].duration == 200'000);
 }
 
 TEST_CASE("no work is no noise") {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -8,6 +12,7 @@
 #include <weft/command_line/command_line.hpp>
 #include <weft/command_line/subcommands.hpp>
 #include <weft/noise/interference.hpp>
+#include <weft/simulator/noise_trace.hpp>
 #include <weft/topology/affinity.hpp>
 #include <weft/topology/noise.hpp>
 
@@ -17,7 +22,7 @@ namespace {
 using topology::cpu_noise;
 
 struct command_line {
-  std::string cpus, made;
+  std::string cpus, made, recorded;
   std::int64_t milliseconds = 1000, quantum = 10, least_detour = 1;
   bool json = false;
 };
@@ -47,12 +52,32 @@ void print_json(const std::vector<cpu_noise>& measured) {
   std::puts(object.dump().c_str());
 }
 
+/// The detours of one cpu after another, as if all had been of one.
+simulator::noise_trace trace_of(const std::vector<cpu_noise>& measured) {
+  simulator::noise_trace trace;
+  for (const cpu_noise& cpu : measured) {
+    for (const topology::cpu_detour& each : cpu.all_detours)
+      trace.detours.push_back({trace.length + static_cast<double>(each.begin), static_cast<double>(each.duration)});
+    trace.length = std::round(trace.length + 1e9 * cpu.measured);
+  }
+  return trace;
+}
+
+void record(const std::vector<cpu_noise>& measured, const std::string& file) {
+  std::ofstream out(file, std::ios::binary);
+  out << "# weft noise: begin and duration of each detour, ns\n"
+      << simulator::to_text(trace_of(measured)) << std::flush;
+  if (!out) throw CLI::ValidationError("--record", file + " cannot be written: " + std::strerror(errno));
+}
+
 void noise(const command_line& line) {
   const auto allowed = topology::this_thread_binding();
   const auto cpus = line.cpus.empty() ? allowed : topology::cpu_set::parse(line.cpus);
   if (!allowed.includes(cpus))
     throw CLI::ValidationError(
         "--cpus", to_string(cpus) + " are not all among the cpus that this process was given, " + to_string(allowed));
+  if (!line.made.empty() && !line.recorded.empty())
+    throw CLI::ValidationError("--record", "noise is measured or made: not with --make");
   if (!line.made.empty()) {
     const interference while_it_lives(cpus, parse_noise(line.made));
     std::printf("noise on cpus %s\n", to_string(cpus).c_str());
@@ -63,6 +88,7 @@ void noise(const command_line& line) {
   const auto measured = topology::measure_noise(
       cpus, {std::chrono::milliseconds(line.milliseconds), std::chrono::microseconds(line.quantum),
              std::chrono::microseconds(line.least_detour)});
+  if (!line.recorded.empty()) record(measured, line.recorded);
   line.json ? print_json(measured) : print_text(measured);
 }
 
@@ -92,6 +118,9 @@ void add_noise(CLI::App& weft) {
         return std::string();
       })
       ->type_name("PERIOD_US:DURATION_US");
+  app->add_option("--record", line->recorded,
+                  "Write the detours into a file, too, of one cpu after another: for `weft sim --noise` and LogGOPSim")
+      ->type_name("FILE");
   app->add_flag("--json", line->json, "Print one JSON object");
   app->callback([line] { noise(*line); });
 }

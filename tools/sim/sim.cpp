@@ -15,6 +15,7 @@
 #include <weft/sim/workload.hpp>
 #include <weft/simulator/goal.hpp>
 #include <weft/simulator/loggopsim.hpp>
+#include <weft/simulator/noise_trace.hpp>
 #include <weft/simulator/timeline.hpp>
 #include <weft/topology/ring_order.hpp>
 
@@ -44,15 +45,53 @@ struct command_line {
   std::vector<CLI::Option*> of_weft;        ///< what LogGOPSim's model does not have
 };
 
-void read_noise(const std::string& text, simulator::noise_model& noise) {
+constexpr std::size_t drawn_detours = 1 << 16;
+
+constexpr const char* right_noise =
+    " is not PERIOD:DURATION with a duration less than the period, followed by :random, :coscheduled, :exponential or "
+    "nothing, nor a file of a noise trace, followed by :coscheduled or nothing";
+
+std::string text_of(const std::string& file, const char* option) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) throw CLI::ValidationError(option, file + " cannot be read");
+  return text.str();
+}
+
+using simulator::noise_model;
+
+/// PERIOD:DURATION and what may follow. Leaves what is something else.
+bool read_periods(const std::string& text, noise_model& noise) {
   const std::vector<std::string> parts = CLI::detail::split(text, ':');
-  const bool random = parts.size() < 3 || parts[2] == "random";
-  if (parts.size() < 2 || parts.size() > 3 || !parse(parts[0], noise.period) || !parse(parts[1], noise.duration) ||
-      !(random || parts[2] == "coscheduled") || !(noise.duration >= 0 && noise.duration < noise.period))
-    throw CLI::ValidationError("--noise", "\"" + text +
-                                              "\" is not PERIOD:DURATION, PERIOD:DURATION:random or "
-                                              "PERIOD:DURATION:coscheduled with a duration less than the period");
-  noise.phases = random ? simulator::noise_model::phase::random : simulator::noise_model::phase::coscheduled;
+  if (parts.size() < 2 || !parse(parts[0], noise.period) || !parse(parts[1], noise.duration)) return false;
+  const std::string how = parts.size() == 2 ? "random" : parts[2];
+  if (parts.size() > 3 || (how != "random" && how != "coscheduled" && how != "exponential") ||
+      !(noise.duration >= 0 && noise.duration < noise.period))
+    throw CLI::ValidationError("--noise", "\"" + text + "\"" + right_noise);
+  if (how == "coscheduled") noise.phases = noise_model::phase::coscheduled;
+  if (how == "exponential")
+    noise.trace = std::make_shared<const simulator::noise_trace>(
+        simulator::exponential_noise(noise.period, noise.duration, drawn_detours, noise.seed));
+  return true;
+}
+
+void read_noise(const std::string& text, noise_model& noise) {
+  if (read_periods(text, noise)) return;
+  noise.period = noise.duration = 0;
+  std::string file = text;
+  constexpr std::string_view together = ":coscheduled";
+  if (file.ends_with(together)) {
+    file.resize(file.size() - together.size());
+    noise.phases = noise_model::phase::coscheduled;
+  }
+  if (!std::ifstream(file)) throw CLI::ValidationError("--noise", "\"" + text + "\"" + right_noise);
+  try {
+    noise.trace =
+        std::make_shared<const simulator::noise_trace>(simulator::parse_noise_trace(text_of(file, "--noise")));
+  } catch (const std::invalid_argument& failure) {
+    throw CLI::ValidationError("--noise", file + ": " + failure.what());
+  }
 }
 
 void find_names(command_line& line) {
@@ -95,14 +134,6 @@ void finish(command_line& line) {
   check_options(*line.job.how, line.shaped.options);
   if (const std::size_t sizes = line.size.in_bytes().size(); !line.svg.empty() && sizes > 1)
     throw CLI::ValidationError("--svg", "one drawing holds one size, not " + std::to_string(sizes));
-}
-
-std::string text_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw CLI::ValidationError("--goal", file + " cannot be read");
-  return text.str();
 }
 
 void write(const std::string& file, const std::string& text) {
@@ -155,7 +186,7 @@ void run(const command_line& line, sim_report report, const simulator::workload&
 void sim(command_line& line) {
   finish(line);
   if (!line.goal.empty()) {
-    const simulator::workload all = simulator::parse_goal(text_of(line.goal));
+    const simulator::workload all = simulator::parse_goal(text_of(line.goal, "--goal"));
     return run(line, {line.goal}, all, network_for(line, all.ranks()));
   }
   const auto on = network_for(line, line.job.shape.ranks);
@@ -210,9 +241,12 @@ void add_model_options(CLI::App& app, command_line& line) {
       app.add_option("--ports", line.ports,
                      "A rank's transfers: LogGP's, which latency does not keep from following one another; one in "
                      "and one out at a time, latency included; or any number [pipelined]"),
-      app.add_option("--noise", line.noise, "What takes CPUs away: PERIOD:DURATION[:random|coscheduled], in ns")
+      app.add_option(
+             "--noise", line.noise,
+             "What takes CPUs away: PERIOD:DURATION[:random|coscheduled|exponential], in ns, or FILE[:coscheduled]"
+             " of `weft noise --record` or for LogGOPSim's --noise-trace")
           ->type_name("NOISE"),
-      app.add_option("--seed", model.noise.seed, "Of the noise's phases and of a random placement [0]"),
+      app.add_option("--seed", model.noise.seed, "Of what is drawn of noise, and of a random placement [0]"),
       app.add_flag("--progress-thread", model.noise.progress_thread,
                    "A core of its own runs what has begun: noise only delays when a rank begins"),
   };

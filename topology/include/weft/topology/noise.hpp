@@ -10,6 +10,12 @@
 
 namespace weft::topology {
 
+/// A piece of work that took longer than the shortest: nanoseconds since the measurement's begin.
+struct cpu_detour {
+  std::int64_t begin = 0;  ///< of the piece
+  std::int64_t duration = 0;
+};
+
 /// The same piece of work was done again and again, and each time measured (fixed work quanta): what takes longer than
 /// the shortest was interrupted, a detour. Seconds.
 struct cpu_noise {
@@ -20,6 +26,7 @@ struct cpu_noise {
   std::int64_t detours = 0;  ///< pieces that took longer by more than noise_settings::least_detour
   double detoured = 0;       ///< what the detours took beyond the pieces
   double longest = 0;        ///< detour; 0: there was none
+  std::vector<cpu_detour> all_detours = {};
 
   double detours_per_second() const noexcept { return measured > 0 ? static_cast<double>(detours) / measured : 0; }
   double mean_detour() const noexcept { return detours > 0 ? detoured / static_cast<double>(detours) : 0; }

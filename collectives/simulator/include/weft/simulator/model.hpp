@@ -17,6 +17,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <weft/simulator/noise_trace.hpp>
 
 namespace weft::simulator {
 
@@ -29,8 +31,8 @@ enum class port_model : std::uint8_t {
   many,       ///< any number of transfers at full speed; g does not count
 };
 
-/// What takes the ranks' CPUs away: for `duration` in every `period`. What was being done goes on afterwards. A rank
-/// begins when its CPU is there, at time 0 or later.
+/// What takes the ranks' CPUs away: for `duration` in every `period`, or as it was recorded. What was being done goes
+/// on afterwards. A rank begins when its CPU is there, at time 0 or later.
 struct noise_model {
   double period = 0;    ///< 0: no noise
   double duration = 0;  ///< less than the period
@@ -41,6 +43,8 @@ struct noise_model {
   std::uint64_t seed = 0;
   /// A thread on a core of its own runs what has begun: noise only delays when a rank begins.
   bool progress_thread = false;
+  /// In place of a period: repeated, so that its begin follows its end. Each rank begins somewhere in it.
+  std::shared_ptr<const noise_trace> trace = nullptr;
 };
 
 /// All times in one unit, whichever; bytes are bytes. Times that are whole numbers stay so, and exact up to 2^53, but
