@@ -4,6 +4,11 @@
 #include <algorithm>
 
 namespace weft::simulator {
+namespace {
+
+constexpr std::size_t ahead = 8;  // of what is fetched
+
+}  // namespace
 
 event_loop::event_loop(const workload& all, const machine_model& model, const network* links, observer* to)
     : all_(all),
@@ -49,7 +54,10 @@ bool event_loop::happen_now() {
     // One that becomes ready meanwhile comes after those that are: they are many, and few follow from each.
     std::vector<ready_step> steps;
     steps.swap(ready_);
-    for (const ready_step& next : steps) begin(next);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (i + ahead < steps.size()) fetch(static_cast<std::uint32_t>(steps[i + ahead].rank));
+      begin(steps[i]);
+    }
     if (ready_.empty()) {
       steps.clear();
       ready_.swap(steps);
@@ -57,13 +65,18 @@ bool event_loop::happen_now() {
     return true;
   }
   if (!events_.empty() && events_.next_time() <= now_) {
-    handle(events_.pop());
+    const event next = events_.pop();
+    if (!events_.empty()) fetch(events_.next_rank());
+    handle(next);
     return true;
   }
   if (!to_serve_.empty()) {
     std::vector<std::uint32_t> numbers;
     numbers.swap(to_serve_);
-    for (const std::uint32_t number : numbers) serve(number);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (i + ahead < numbers.size()) fetch(numbers[i + ahead] / resources_per_rank_);
+      serve(numbers[i]);
+    }
     if (to_serve_.empty()) {
       numbers.clear();
       to_serve_.swap(numbers);
@@ -92,7 +105,7 @@ void event_loop::handle(const event& e) {
       return list(e.step);
     case event_kind::head: {
       const std::uint32_t number = port_number(rank, e.step, port::in);
-      resources_[number].want({now_, e.sent, e.cause, e.step});
+      requests_.want(resources_[number], {now_, e.sent, e.cause, e.step});
       return list(number);
     }
     case event_kind::sent:
@@ -182,7 +195,7 @@ double event_loop::duration(operation_kind kind, std::uint64_t amount) const {
 void event_loop::work(const ready_step& by, double duration) {
   if (duration > 0) {
     const std::uint32_t number = cpu_number(by.rank, by.step);
-    resources_[number].want({now_, 0, by.cause, by.step});
+    requests_.want(resources_[number], {now_, 0, by.cause, by.step});
     return list(number);
   }
   const double end = clock_.finish_step(by.rank, now_, 0);
@@ -192,16 +205,16 @@ void event_loop::work(const ready_step& by, double duration) {
 
 void event_loop::serve_cpu(resource& cpu, int rank) {
   while (cpu.wanted() && cpu.free_at <= now_) {
-    const request next = cpu.take_next();
+    const request next = requests_.take_next(cpu);
     const shape::step& step = all_.of(rank).steps[next.step];
     const std::uint64_t amount = bytes(rank, next.step);
     const double takes = duration(step.kind, amount);
     const double end = clock_.finish_step(rank, now_, takes);
-    report_work(rank, next.step, end, next.time < now_ ? cpu.last : next.cause);
+    report_work(rank, next.step, end, next.time < now_ ? work_id(rank, cpu.last) : next.cause);
     result_.ranks[static_cast<std::size_t>(rank)].busy += takes;
     cpu.free_at = end;
-    cpu.last = work_id(rank, next.step);
-    push(end, event_kind::cpu_done, rank, next.step, cpu.last);
+    cpu.last = next.step;
+    push(end, event_kind::cpu_done, rank, next.step, work_id(rank, next.step));
   }
 }
 
@@ -223,7 +236,8 @@ std::uint32_t event_loop::port_number(int rank, step_index step, port which) con
 }
 
 void event_loop::list(std::uint32_t number) {
-  if (std::exchange(resources_[number].listed, true)) return;
+  if (resources_[number].listed) return;
+  resources_[number].listed = true;
   to_serve_.push_back(number);
 }
 
@@ -245,7 +259,7 @@ void event_loop::wake_later(resource& of, std::uint32_t number) {
 }
 
 void event_loop::report_work(int rank, step_index step, double end, activity_id cause) {
-  if (observer_ == nullptr) return;
+  if (observer_ == nullptr || !observer_->wants(work_id(rank, step), cause)) return;
   const operation what = all_.describe(rank, step);
   const activity_kind kind = what.kind == operation_kind::send      ? activity_kind::send_overhead
                              : what.kind == operation_kind::receive ? activity_kind::receive_overhead

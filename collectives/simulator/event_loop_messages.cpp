@@ -63,16 +63,16 @@ void event_loop::arrived(int rank, step_index receive, activity_id cause) {
 void event_loop::queue_transfer(int rank, step_index send, activity_id cause) {
   if (model_.ports == port_model::many) return start_transfer(rank, send, cause);
   const std::uint32_t number = port_number(rank, send, port::out);
-  resources_[number].want({now_, now_, cause, send});
+  requests_.want(resources_[number], {now_, now_, cause, send});
   list(number);
 }
 
 void event_loop::serve_out(resource& out, int rank) {
   while (out.wanted() && out.free_at <= now_) {
-    const request next = out.take_next();
-    const activity_id cause = next.time < now_ ? out.last : next.cause;
+    const request next = requests_.take_next(out);
+    const activity_id cause = next.time < now_ ? transfer_id(rank, out.last) : next.cause;
     if (model_.ports == port_model::pipelined) {
-      out.last = transfer_id(rank, next.step);
+      out.last = next.step;
       start_transfer(rank, next.step, cause);
       continue;
     }
@@ -80,27 +80,27 @@ void event_loop::serve_out(resource& out, int rank) {
     out.free_at = not_known_yet;
     const meeting receiver = all_.other_side(rank, next.step);
     const std::uint32_t number = port_number(receiver.rank, receiver.step, port::in);
-    resources_[number].want({now_, now_, cause, receiver.step});
+    requests_.want(resources_[number], {now_, now_, cause, receiver.step});
     list(number);
   }
 }
 
 void event_loop::serve_in(resource& in, int rank) {
   while (in.wanted() && in.free_at <= now_) {
-    const request next = in.take_next();
+    const request next = requests_.take_next(in);
     const meeting sender = all_.other_side(rank, next.step);
     const bool waited = next.time < now_;
-    const activity_id cause = waited ? in.last : next.cause;
-    in.last = transfer_id(sender.rank, sender.step);
+    const activity_id cause = waited ? incoming_id(rank, in.last) : next.cause;
+    in.last = next.step;
     if (model_.ports == port_model::one) {
-      resources_[port_number(sender.rank, sender.step, port::out)].last = in.last;
+      resources_[port_number(sender.rank, sender.step, port::out)].last = sender.step;
       start_transfer(sender.rank, sender.step, cause);
       continue;
     }
     const double flow = flow_time(bytes(rank, next.step));
     in.free_at = now_ + std::max(model_.gap, flow);
     report_transfer(sender.rank, sender.step, next.sent, waited ? now_ : next.sent, now_ + flow, cause);
-    push(now_ + flow, event_kind::arrival, rank, next.step, in.last);
+    push(now_ + flow, event_kind::arrival, rank, next.step, transfer_id(sender.rank, sender.step));
   }
 }
 
@@ -172,7 +172,7 @@ void event_loop::flow_ended(const fair_sharing::flow& ended) {
 }
 
 void event_loop::report_transfer(int rank, step_index send, double sent, double start, double end, activity_id cause) {
-  if (observer_ == nullptr) return;
+  if (observer_ == nullptr || !observer_->wants(transfer_id(rank, send), cause)) return;
   const operation what = all_.describe(rank, send);
   observer_->happened(
       {activity_kind::transfer, rank, send, what.peer, what.amount, sent, start, end, transfer_id(rank, send), cause});

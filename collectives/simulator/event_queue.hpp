@@ -6,9 +6,10 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
 #include <weft/simulator/simulate.hpp>
+
+#include "chunked_pool.hpp"
 
 namespace weft::simulator {
 
@@ -41,9 +42,10 @@ class event_queue {
  public:
   bool empty() const noexcept { return heap_.empty(); }
   double next_time() const { return heap_.front().time; }
+  std::uint32_t next_rank() const { return events_[heap_.front().first].rank; }
 
   void push(const event& e) {
-    const std::uint32_t here = store(e);
+    const std::uint32_t here = events_.add({e.sent, e.cause, e.rank, e.step, nothing, e.kind});
     open_list& open = open_[slot_of(e.time)];
     if (open.last != nothing && open.time == e.time) {
       events_[open.last].next = here;
@@ -56,7 +58,8 @@ class event_queue {
   event pop() {
     list& first = heap_.front();
     const stored next = events_[first.first];
-    events_[first.first].next = std::exchange(unused_, first.first);
+    const double time = first.time;
+    events_.remove(first.first);
     if (next.next != nothing) {
       first.first = next.next;
     } else {
@@ -64,14 +67,18 @@ class event_queue {
       if (open.time == first.time) open.last = nothing;
       remove_first();
     }
-    return next.what;
+    return {time, next.sent, next.cause, next.rank, next.step, next.kind};
   }
 
  private:
   static constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
+  /// An event, whose time is its list's.
   struct stored {
-    event what;
+    double sent;
+    activity_id cause;
+    std::uint32_t rank, step;
     std::uint32_t next;  ///< of its list
+    event_kind kind;
   };
   struct list {
     double time;
@@ -83,17 +90,6 @@ class event_queue {
   };
 
   static std::size_t slot_of(double time) { return std::bit_cast<std::uint64_t>(time) * 0x9e3779b97f4a7c15 >> 56; }
-
-  std::uint32_t store(const event& e) {
-    if (unused_ == nothing) {
-      events_.push_back({e, nothing});
-      return static_cast<std::uint32_t>(events_.size() - 1);
-    }
-    const std::uint32_t here = unused_;
-    unused_ = events_[here].next;
-    events_[here] = {e, nothing};
-    return here;
-  }
 
   /// Appends a list, and moves it up to its place.
   void rise(const list& added) {
@@ -128,8 +124,7 @@ class event_queue {
   }
 
   std::vector<list> heap_;
-  std::vector<stored> events_;
-  std::uint32_t unused_ = nothing;  ///< a list of those in `events_` that are in none
+  chunked_pool<stored> events_;
   std::array<open_list, 256> open_;
 };
 

@@ -1,88 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads from schedule builders.
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <vector>
-#include <weft/simulator/workload_builder.hpp>
+#include <weft/schedules/builders.hpp>
+#include <weft/schedules/every_rank.hpp>
+#include <weft/schedules/reduction_tree.hpp>
+
+#include "emitted_steps.hpp"
 
 namespace weft::simulator {
 namespace {
 
-/// Folds what a schedule builder emits into a workload, behind the work that the rank comes from, where it comes later.
-class emitted_steps final : public schedules::sink {
+/// A reduction over a tree, rank after rank.
+class tree_steps {
  public:
-  emitted_steps(const schedules::partition& counts, std::size_t element_size, double arrival, workload_builder& into)
-      : counts_(counts), element_size_(element_size), into_(into) {
-    if (arrival <= 0) return;
-    operation work;
-    work.kind = operation_kind::calculate;
-    work.amount = static_cast<std::uint64_t>(std::llround(arrival));
-    into_.add(work, {});
-    behind_ = 1;
-  }
+  tree_steps(const schedules::rank_ordered_tree& over, const schedules::pipeline& by,
+             const schedules::partition& counts)
+      : over_(over), by_(by), counts_(counts) {}
 
-  void begin(const schedules::layout& cut) override { cut_ = cut; }
-
-  step_index emit(schedules::step_kind kind, std::int32_t peer, std::span<const schedules::segment> sources,
-                  std::span<const schedules::segment> targets, std::span<const step_index> after) override {
-    operation what;
-    what.peer = peer;
-    switch (kind) {
-      case schedules::step_kind::send:
-        what.kind = operation_kind::send;
-        what.amount = bytes(sources);
-        break;
-      case schedules::step_kind::notify:
-        what.kind = operation_kind::send;
-        break;
-      case schedules::step_kind::receive:
-        what.kind = operation_kind::receive;
-        what.amount = bytes(targets);
-        break;
-      case schedules::step_kind::await:
-        what.kind = operation_kind::receive;
-        break;
-      case schedules::step_kind::copy:
-        what.kind = is_mine(sources[0]) ? operation_kind::combine : operation_kind::fetch;
-        what.amount = bytes(targets);
-        break;
-      case schedules::step_kind::combine:
-        what.kind = std::ranges::all_of(sources, is_mine) ? operation_kind::combine : operation_kind::fetch_and_combine;
-        what.amount = bytes(targets) * std::max<std::size_t>(1, sources.size() - 1);
-        break;
-    }
-    if (behind_ == 0) return into_.add(what, after);
-    std::vector<step_index> ended(after.begin(), after.end());
-    for (step_index& each : ended) each += behind_;
-    if (ended.empty()) ended.push_back(0);
-    return into_.add(what, ended) - behind_;
+  workload emit() {
+    for (int rank = 0; rank < over_.of.ranks(); ++rank)
+      if (!emit_like_another(rank)) emit_rank(rank);
+    return into_.finish();
   }
 
  private:
-  static bool is_mine(const schedules::segment& from) { return from.owner == schedules::me; }
+  /// A rank's parent, in place of a child's place among children.
+  static constexpr std::size_t parent = std::numeric_limits<std::size_t>::max();
+  struct known_steps {
+    int rank = -1;
+    std::vector<std::size_t> peers;  ///< its children by their places, and its parent
+  };
 
-  std::uint64_t bytes(std::span<const schedules::segment> parts) const {
-    std::size_t elements = 0;
-    for (const schedules::segment& part : parts) elements += counts_.count(cut_, part.elements);
-    return elements * element_size_;
+  /// Only the head and the root have more to do than others with as many children.
+  bool is_plain(int rank) const { return rank != over_.of.root() && rank != over_.root; }
+
+  bool emit_like_another(int rank) {
+    const auto children = over_.of.children(rank);
+    if (!is_plain(rank) || children.size() >= known_.size() || known_[children.size()].rank == -1) return false;
+    const known_steps& like = known_[children.size()];
+    peers_.clear();
+    for (const std::size_t place : like.peers)
+      peers_.push_back(place == parent ? over_.of.parent(rank) : children[place]);
+    into_.end_rank_like(like.rank, peers_);
+    return true;
   }
 
+  void emit_rank(int rank) {
+    emitted_steps to(counts_, 1, into_);
+    schedules::tree_reduce(over_.position(rank), by_, to);
+    into_.end_rank();
+    if (!is_plain(rank)) return;
+    const auto children = over_.of.children(rank);
+    known_steps made{rank, {}};
+    for (const std::int32_t peer : into_.peers_of(rank)) {
+      const auto place = static_cast<std::size_t>(std::ranges::find(children, peer) - children.begin());
+      made.peers.push_back(place == children.size() ? parent : place);
+    }
+    known_.resize(std::max(known_.size(), children.size() + 1));
+    known_[children.size()] = std::move(made);
+  }
+
+  const schedules::rank_ordered_tree& over_;
+  const schedules::pipeline& by_;
   const schedules::partition& counts_;
-  std::size_t element_size_;
-  workload_builder& into_;
-  step_index behind_ = 0;  ///< so many steps
-  schedules::layout cut_;
+  workload_builder into_;
+  std::vector<known_steps> known_;  ///< by the number of children
+  std::vector<std::int32_t> peers_;
 };
 
 }  // namespace
+
+workload workload_of(const schedules::algorithm& how, const schedules::algorithm_arguments& shape, std::size_t bytes) {
+  const auto counts = schedules::counts_of(how.kind, shape.ranks, bytes);
+  if (how.shape == nullptr || !shape.each.empty()) {
+    std::vector<double> arrivals;
+    for (const schedules::rank_costs& one : shape.each) arrivals.push_back(one.arrival);
+    return workload_of(shape.ranks, counts, 1, schedules::steps_of(how, shape), arrivals);
+  }
+  const auto over = schedules::reduction_tree(how.shape, shape);
+  return tree_steps(over, shape.by, counts).emit();
+}
 
 workload workload_of(int ranks, const schedules::partition& counts, std::size_t element_size,
                      const std::function<void(int rank, schedules::sink& to)>& builder,
                      std::span<const double> arrivals) {
   workload_builder into;
   for (int rank = 0; rank < ranks; ++rank) {
-    const double arrival = arrivals.empty() ? 0 : arrivals[static_cast<std::size_t>(rank)];
-    emitted_steps to(counts, element_size, arrival, into);
+    emitted_steps to(counts, element_size, into, arrivals.empty() ? 0 : arrivals[static_cast<std::size_t>(rank)]);
     builder(rank, to);
     into.end_rank();
   }

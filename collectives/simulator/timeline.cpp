@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 #include <weft/simulator/timeline.hpp>
+
+#include "path_builder.hpp"
 
 namespace weft::simulator {
 
@@ -9,21 +12,12 @@ critical_path critical_path_of(const simulation& done, const timeline& seen) {
   std::unordered_map<activity_id, const activity*> by_id;
   by_id.reserve(seen.activities().size());
   for (const activity& a : seen.activities()) by_id.emplace(a.id, &a);
-  critical_path path;
-  for (activity_id next = done.last; next != no_activity; next = path.activities.back().cause)
-    path.activities.push_back(*by_id.at(next));
-  std::reverse(path.activities.begin(), path.activities.end());
-  double reached = 0;
-  for (std::size_t i = 0; i < path.activities.size(); ++i) {
-    const activity& a = path.activities[i];
-    const bool last = i + 1 == path.activities.size();
-    const double end = last ? a.end : std::min(a.end, path.activities[i + 1].start);
-    path.time_of[static_cast<std::size_t>(a.kind)] += end - a.start;
-    path.other += a.start - reached;
-    reached = end;
-  }
-  path.other += done.completion - reached;
-  return path;
+  std::vector<const activity*> backwards;
+  for (activity_id next = done.last; next != no_activity; next = backwards.back()->cause)
+    backwards.push_back(by_id.at(next));
+  path_builder path(backwards.size());
+  std::for_each(backwards.rbegin(), backwards.rend(), [&](const activity* a) { path.append(*a); });
+  return std::move(path).finish(done.completion);
 }
 
 const char* name(activity_kind kind) {

@@ -111,14 +111,24 @@ table_range workload_builder::append_before(std::span<const step_index> steps) {
 
 std::uint32_t workload_builder::channel_of(std::int32_t peer, std::uint32_t tag) {
   const auto next = static_cast<std::uint32_t>(channels_.size());
-  const std::uint64_t key = std::uint64_t{static_cast<std::uint32_t>(peer)} << 32 | tag;
-  const auto [found, added] = channel_numbers_.emplace(key, next);
-  if (added) {
-    channels_.push_back({peer, tag});
-    sends_.push_back(0);
-    receives_.push_back(0);
+  const auto key_of = [](std::int32_t of_peer, std::uint32_t of_tag) {
+    return std::uint64_t{static_cast<std::uint32_t>(of_peer)} << 32 | of_tag;
+  };
+  constexpr std::uint32_t few = 16;  // which are faster looked through than looked up
+  if (next <= few) {
+    for (std::uint32_t c = 0; c < next; ++c)
+      if (channels_[c].peer == peer && channels_[c].tag == tag) return c;
+    if (next == few)
+      for (std::uint32_t c = 0; c < next; ++c) channel_numbers_.emplace(key_of(channels_[c].peer, channels_[c].tag), c);
   }
-  return found->second;
+  if (next >= few) {
+    const auto [found, added] = channel_numbers_.emplace(key_of(peer, tag), next);
+    if (!added) return found->second;
+  }
+  channels_.push_back({peer, tag});
+  sends_.push_back(0);
+  receives_.push_back(0);
+  return next;
 }
 
 std::uint32_t workload_builder::amount_index(std::uint64_t amount) {
@@ -138,9 +148,27 @@ void workload_builder::end_rank(std::span<const stated_dependency> stated) {
   rank.shape = intern_shape(stated);
   built_.ranks_.push_back(rank);
   channels_.clear();
-  channel_numbers_.clear();
+  if (!channel_numbers_.empty()) channel_numbers_.clear();
   sends_.clear();
   receives_.clear();
+}
+
+void workload_builder::end_rank_like(int rank, std::span<const std::int32_t> peers) {
+  workload::rank_data made = built_.at(rank);
+  const std::uint64_t first = made.first_channel;
+  made.first_step = built_.steps_;
+  made.first_channel = built_.channels_.size();
+  built_.steps_ += built_.shapes_[made.shape].steps.size();
+  for (std::size_t i = 0; i < peers.size(); ++i)
+    built_.channels_.push_back({peers[i], built_.channels_[first + i].tag});
+  built_.ranks_.push_back(made);
+}
+
+std::vector<std::int32_t> workload_builder::peers_of(int rank) const {
+  std::vector<std::int32_t> peers;
+  const std::size_t count = built_.of(rank).channels.size();
+  for (std::size_t i = 0; i < count; ++i) peers.push_back(built_.channels_[built_.at(rank).first_channel + i].peer);
+  return peers;
 }
 
 std::uint32_t workload_builder::intern_shape(std::span<const stated_dependency> stated) {

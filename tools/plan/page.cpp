@@ -33,8 +33,7 @@ std::vector<activity> times_of(const plan_job& job, std::size_t bytes) {
     model.compute_per_byte = job.shape.compute / static_cast<double>(bytes);
   }
   simulator::timeline seen;
-  simulator::simulate(simulator::workload_of(job.shape.ranks, counts_of(job, bytes), 1, steps_of(job)), model, nullptr,
-                      &seen);
+  simulator::simulate(simulator::workload_of(*job.how, job.shape, bytes), model, nullptr, &seen);
   std::vector<activity> all = seen.activities();
   std::ranges::sort(all, {}, [](const activity& a) { return std::tuple(a.start, a.kind, a.rank, a.step); });
   return all;

@@ -92,8 +92,7 @@ std::vector<round_message> messages_of(const plan_job& job) {
   model.latency = 1;
   std::vector<simulator::activity> seen;
   messages_seen observer(seen);
-  simulator::simulate(simulator::workload_of(job.shape.ranks, counts_of(job, 1), 1, steps_of(job)), model, nullptr,
-                      &observer);
+  simulator::simulate(simulator::workload_of(*job.how, job.shape, 1), model, nullptr, &observer);
   std::vector<round_message> messages;
   for (const simulator::activity& one : seen)
     messages.push_back({static_cast<int>(std::lround(one.start)), one.rank, one.peer, one.step});

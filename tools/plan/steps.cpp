@@ -21,6 +21,7 @@ void emit_rank(const plan_job& job, int rank, schedules::sink& to) {
 
 std::vector<schedules::schedule> all_steps(const plan_job& job) {
   std::vector<schedules::schedule> ranks;
+  ranks.reserve(static_cast<std::size_t>(job.shape.ranks));
   const auto steps = steps_of(job);
   for (int rank = 0; rank < job.shape.ranks; ++rank)
     ranks.push_back(schedules::built_by([&](schedules::sink& to) { steps(rank, to); }));
@@ -99,7 +100,7 @@ void print_all_as_dot(const plan_job& job) { schedules::write_dot(all_steps(job)
 
 void print_all_as_goal(const plan_job& job) {
   const std::size_t bytes = job.bytes.value_or(8);
-  const auto all = simulator::workload_of(job.shape.ranks, counts_of(job, bytes), 1, steps_of(job));
+  const auto all = simulator::workload_of(*job.how, job.shape, bytes);
   simulator::write_goal(all, bytes == 0 ? 0 : job.shape.compute / static_cast<double>(bytes), put);
 }
 

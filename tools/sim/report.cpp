@@ -54,7 +54,7 @@ std::string path_text(const simulator::critical_path& path) {
   const std::size_t count = path.activities.size();
   for (std::size_t i = 0; i < count; ++i) {
     if (count > most_lines && i == most_lines / 2) {
-      text += "  ... " + std::to_string(count - most_lines) + " more ...\n";
+      text += "  ... " + std::to_string(path.length - most_lines) + " more ...\n";
       i = count - most_lines / 2;
     }
     text += line(path.activities[i]);
@@ -82,6 +82,18 @@ std::string ranks_text(const sim_report& report) {
   return text;
 }
 
+/// Written as it goes: a value for each of a million ranks would take several times as much.
+std::string rank_times_json(const sim_report& report) {
+  std::string text = "\"rank_times\":[";
+  for (int rank = 0; rank < static_cast<int>(report.result.ranks.size()); ++rank) {
+    const auto& times = report.result.ranks[static_cast<std::size_t>(rank)];
+    text += (rank > 0 ? ",{\"finish\":" : "{\"finish\":") + number(times.finish).dump() +
+            ",\"busy\":" + number(times.busy).dump() +
+            ",\"idle\":" + number(report.result.idle(rank, report.cpus)).dump() + "}";
+  }
+  return text + "]";
+}
+
 }  // namespace
 
 std::string to_text(const sim_report& report) {
@@ -89,19 +101,13 @@ std::string to_text(const sim_report& report) {
   if (report.bytes > 0) text += ", " + std::to_string(report.bytes) + " bytes";
   text += ": " + time_text(report.result.completion) + "\n" + std::to_string(report.result.messages) + " messages, " +
           std::to_string(report.steps) + " steps\n" + ranks_text(report);
+  if (report.alike) text += "all ranks do the same at the same times: below, rank 0 stands for each\n";
   return text + (report.path ? path_text(*report.path)
-                             : "critical path: not kept (of so many steps, or by LogGOPSim's model)\n");
+                             : "critical path: not searched (of so many steps, or by LogGOPSim's model)\n");
 }
 
 std::string to_json(const sim_report& report) {
   using nlohmann::ordered_json;
-  ordered_json ranks = ordered_json::array();
-  for (int rank = 0; rank < static_cast<int>(report.result.ranks.size()); ++rank) {
-    const auto& times = report.result.ranks[static_cast<std::size_t>(rank)];
-    ranks.push_back({{"finish", number(times.finish)},
-                     {"busy", number(times.busy)},
-                     {"idle", number(report.result.idle(rank, report.cpus))}});
-  }
   ordered_json path;  // null
   if (report.path) {
     ordered_json activities = ordered_json::array();
@@ -115,6 +121,7 @@ std::string to_json(const sim_report& report) {
     for (const activity_kind kind : kinds)
       path[key(kind)] = number(report.path->time_of[static_cast<std::size_t>(kind)]);
     path["other"] = number(report.path->other);
+    path["length"] = report.path->length;
     path["activities"] = std::move(activities);
   }
   ordered_json all{{"what", report.what},
@@ -123,9 +130,10 @@ std::string to_json(const sim_report& report) {
                    {"completion", number(report.result.completion)},
                    {"messages", report.result.messages},
                    {"steps", report.steps},
-                   {"critical_path", std::move(path)},
-                   {"rank_times", std::move(ranks)}};
-  return all.dump() + "\n";
+                   {"critical_path", std::move(path)}};
+  std::string text = all.dump();
+  text.back() = ',';
+  return text + rank_times_json(report) + "}\n";
 }
 
 }  // namespace weft::tools

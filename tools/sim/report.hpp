@@ -12,9 +12,10 @@ struct sim_report {
   std::string what;       ///< "reduce binomial", or the name of a GOAL file
   std::size_t bytes = 0;  ///< of the vector; 0: of a GOAL file, nobody knows
   std::uint64_t steps = 0;
-  int cpus = 1;  ///< of each rank
+  int cpus = 1;        ///< of each rank
+  bool alike = false;  ///< all ranks do the same at the same times: the path is told of rank 0
   simulator::simulation result = {};
-  std::optional<simulator::critical_path> path = {};  ///< nothing: the job was too large to keep it
+  std::optional<simulator::critical_path> path = {};  ///< nothing: the job was too large
 };
 
 /// For people: the completion, how idle ranks were, and what it hung from.

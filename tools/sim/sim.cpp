@@ -25,8 +25,8 @@
 namespace weft::tools {
 namespace {
 
-/// Beyond so many steps the critical path is not kept: it needs what happened at each of them.
-constexpr std::uint64_t most_steps_kept = 1 << 22;
+/// Beyond so many steps the critical path is not searched: that takes 8 bytes a step.
+constexpr std::uint64_t most_steps_searched = 1 << 24;
 
 struct command_line {
   shape_options shaped;
@@ -164,22 +164,56 @@ void print(const command_line& line, const sim_report& report) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-void run(const command_line& line, sim_report report, const simulator::workload& all,
-         const std::optional<placed_network>& on) {
+void simulate_job(const command_line& line, sim_report& report, const simulator::workload& all,
+                  const std::optional<placed_network>& on) {
   report.steps = all.steps();
   report.cpus = all.cpus();
   if (line.model_name == "loggopsim") {
     report.result = simulator::simulate_as_loggopsim(all, line.model);
-    return print(line, report);
+    return;
   }
-  simulator::timeline seen;
-  const bool keep = all.steps() <= most_steps_kept;
-  report.result = simulator::simulate(all, line.model, on ? &on->links : nullptr, keep ? &seen : nullptr);
-  if (keep) report.path = critical_path_of(report.result, seen);
+  if (!line.svg.empty() && all.steps() > most_steps_searched)
+    throw std::invalid_argument("a drawing of " + std::to_string(all.steps()) + " steps shows none of them");
+  const simulator::network* const links = on ? &on->links : nullptr;
   if (!line.svg.empty()) {
-    if (!keep) throw std::invalid_argument("a drawing of " + std::to_string(all.steps()) + " steps shows none of them");
+    simulator::timeline seen;
+    report.result = simulator::simulate(all, line.model, links, &seen);
+    report.path = critical_path_of(report.result, seen);
     write(line.svg, to_svg(report.result, seen));
+  } else if (all.steps() <= most_steps_searched) {
+    auto [done, path] = simulator::simulate_with_path(all, line.model, links);
+    report.result = std::move(done);
+    report.path = std::move(path);
+  } else {
+    report.result = simulator::simulate(all, line.model, links);
   }
+}
+
+void run(const command_line& line, sim_report report, const simulator::workload& all,
+         const std::optional<placed_network>& on) {
+  simulate_job(line, report, all, on);
+  print(line, report);
+}
+
+/// What rank 0 did, for all.
+void spread(sim_report& report, simulator::likeness alike, const simulator::workload& of, int ranks) {
+  const auto count = static_cast<std::size_t>(ranks);
+  report.alike = true;
+  report.steps *= count;
+  report.result.messages *= count;
+  report.result.ranks.resize(count, report.result.ranks.front());
+  if (!report.path) return;
+  for (simulator::activity& each : report.path->activities)
+    if (each.peer != -1) each.peer = peer_of_alike(alike, ranks, of.describe(0, each.step));
+}
+
+void run_collective(const command_line& line, sim_report report, const std::optional<placed_network>& on) {
+  const bool all_wanted = on || !line.svg.empty() || line.model_name != "weft";
+  if (all_wanted) return run(line, std::move(report), workload_of(line.job, line.model), on);
+  const auto [alike, steps] = shortest_workload_of(line.job, line.model);
+  if (alike == simulator::likeness::none) return run(line, std::move(report), steps, on);
+  simulate_job(line, report, steps, on);
+  spread(report, alike, steps, line.job.shape.ranks);
   print(line, report);
 }
 
@@ -196,7 +230,7 @@ void sim(command_line& line) {
   if (sizes.empty()) sizes.push_back(8);
   for (const std::size_t bytes : sizes) {
     line.job.bytes = bytes;
-    run(line, {what, bytes}, workload_of(line.job, line.model), on);
+    run_collective(line, {what, bytes}, on);
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <weft/schedules/every_rank.hpp>
 #include <weft/sim/workload.hpp>
 
 namespace weft::tools {
@@ -27,10 +26,17 @@ void set_costs(schedules::algorithm_arguments& of, double vector_bytes, const si
 simulator::workload workload_of(const sim_job& job, const simulator::machine_model& model) {
   schedules::algorithm_arguments shape = job.shape;
   set_costs(shape, static_cast<double>(job.bytes), model);
-  std::vector<double> arrivals;
-  for (const schedules::rank_costs& one : shape.each) arrivals.push_back(one.arrival);
-  return simulator::workload_of(shape.ranks, schedules::counts_of(job.how->kind, shape.ranks, job.bytes), 1,
-                                schedules::steps_of(*job.how, shape), arrivals);
+  return simulator::workload_of(*job.how, shape, job.bytes);
+}
+
+alike_or_all shortest_workload_of(const sim_job& job, const simulator::machine_model& model) {
+  const auto& noise = model.noise;
+  const bool noise_sets_apart =
+      (noise.period > 0 || noise.trace) && noise.phases != simulator::noise_model::phase::coscheduled;
+  const auto alike =
+      noise_sets_apart ? simulator::likeness::none : simulator::likeness_of(*job.how, job.shape, job.bytes);
+  if (alike == simulator::likeness::none) return {alike, workload_of(job, model)};
+  return {alike, simulator::workload_of_alike(alike, *job.how, job.shape, job.bytes)};
 }
 
 }  // namespace weft::tools

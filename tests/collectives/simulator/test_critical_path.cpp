@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <random>
 #include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/regular_trees.hpp>
 #include <weft/simulator/timeline.hpp>
 
 #include "catch.hpp"
 #include "jobs.hpp"
+#include "seed.hpp"
 
 using namespace weft::simulator;
 using namespace weft_test;
@@ -69,6 +71,60 @@ TEST_CASE("the critical path adds up to the completion") {
       }
       if (eager_limit == 100 && ports != port_model::pipelined) CHECK(path.other == 0);
     }
+}
+
+TEST_CASE("the path searched by a second run is the one of all that is kept") {
+  const auto seed = test_seed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const auto draw = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
+  for (int trial = 0; trial < 300; ++trial) {
+    machine_model m;
+    m.latency = draw(0, 200);
+    m.overhead = draw(0, 20);
+    m.gap = draw(0, 40);
+    m.gap_per_byte = draw(0, 3);
+    m.compute_per_byte = draw(0, 2);
+    m.eager_limit = static_cast<std::uint64_t>(draw(0, 1) * 1000);
+    m.preposted = draw(0, 1) == 1;
+    m.ports = static_cast<port_model>(draw(0, 2));
+    if (draw(0, 2) == 0) m.noise = {500, 50, noise_model::phase::random, random(), false};
+    const int ranks = draw(2, 40);
+    const weft::schedules::pipeline by{static_cast<std::uint32_t>(draw(1, 4)), static_cast<std::uint32_t>(draw(1, 4))};
+    const workload all = draw(0, 1) == 0 ? reduction(weft::schedules::binomial_tree(ranks, draw(0, ranks - 1)), 64, by)
+                                         : workload_of(ranks, 100, 1, [&](int rank, weft::schedules::sink& to) {
+                                             weft::schedules::ring_allreduce({ranks, {}, by}, rank, to);
+                                           });
+    timeline seen;
+    const simulation kept = simulate(all, m, nullptr, &seen);
+    const critical_path expected = critical_path_of(kept, seen);
+    const auto [done, path] = simulate_with_path(all, m);
+    CAPTURE(trial, ranks);
+    CHECK(done.completion == kept.completion);
+    CHECK(path.length == expected.activities.size());
+    CHECK(path.time_of == expected.time_of);
+    CHECK(path.other == expected.other);
+    REQUIRE(path.activities.size() == expected.activities.size());
+    for (std::size_t i = 0; i < path.activities.size(); ++i) {
+      CHECK(path.activities[i].id == expected.activities[i].id);
+      CHECK(path.activities[i].start == expected.activities[i].start);
+      CHECK(path.activities[i].end == expected.activities[i].end);
+    }
+  }
+}
+
+TEST_CASE("of a long path the begin and the end are kept, and all is counted") {
+  machine_model m;
+  m.latency = 10;
+  m.overhead = 1;
+  const auto [done, path] = simulate_with_path(reduction(weft::schedules::chain_tree(30'000, 0), 8), m);
+  CHECK(done.completion == 12 * 29'999);
+  CHECK(path.length == 3 * 29'999);
+  REQUIRE(path.activities.size() == most_path_kept);
+  CHECK(path.activities.front().start == 0);
+  CHECK(path.activities.back().end == done.completion);
+  CHECK(path.time_of[static_cast<std::size_t>(activity_kind::transfer)] == 10 * 29'999);
+  CHECK(path.time_of[static_cast<std::size_t>(activity_kind::send_overhead)] == 29'999);
 }
 
 TEST_CASE("a message that waits for its sender's port follows from the one before it") {

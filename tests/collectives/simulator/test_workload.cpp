@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <random>
 #include <weft/schedules/builders.hpp>
+#include <weft/schedules/every_rank.hpp>
 #include <weft/schedules/regular_trees.hpp>
 #include <weft/schedules/schedule_sink.hpp>
+#include <weft/simulator/goal.hpp>
 
 #include "catch.hpp"
 #include "jobs.hpp"
+#include "seed.hpp"
 
 using namespace weft::simulator;
 using namespace weft_test;
@@ -110,4 +114,74 @@ TEST_CASE("tags keep messages apart") {
   const workload all = job_of({{{first, {}}, {second, {}}}, {{receive_second, {}}, {receive_first, {}}}});
   CHECK(all.other_side(0, 0).step == 1);
   CHECK(all.other_side(0, 1).step == 0);
+}
+
+TEST_CASE("reductions over trees are what their ranks emit one by one") {
+  const auto seed = test_seed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const auto draw = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
+  int trees = 0;
+  for (const auto& how : weft::schedules::algorithms_of(weft::schedules::collective::reduce)) {
+    if (how.shape == nullptr) continue;
+    ++trees;
+    for (int trial = 0; trial < 20; ++trial) {
+      weft::schedules::algorithm_arguments of;
+      of.ranks = draw(1, 70);
+      of.root = draw(0, of.ranks - 1);
+      of.by = {static_cast<std::uint32_t>(draw(1, 4)), static_cast<std::uint32_t>(draw(1, 4))};
+      of.keep_order = draw(0, 1) == 1;
+      CAPTURE(how.name, of.ranks, of.root, of.by.segments, of.by.window, of.keep_order);
+      const workload one_by_one = workload_of(of.ranks, weft::schedules::counts_of(how.kind, of.ranks, 100), 1,
+                                              weft::schedules::steps_of(how, of));
+      const workload at_once = workload_of(how, of, 100);
+      CHECK(to_goal(at_once, 1) == to_goal(one_by_one, 1));
+      CHECK(at_once.shapes() == one_by_one.shapes());
+      CHECK(at_once.channels() == one_by_one.channels());
+    }
+  }
+  CHECK(trees > 3);
+}
+
+TEST_CASE("where ranks are alike, one takes the time of all") {
+  const auto seed = test_seed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const auto draw = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
+  int alike_jobs = 0;
+  for (const auto& how : weft::schedules::algorithms())
+    for (int trial = 0; trial < 40; ++trial) {
+      weft::schedules::algorithm_arguments of;
+      of.ranks = trial % 4 == 0 ? 1 << draw(1, 4) : draw(2, 20);
+      of.by = {static_cast<std::uint32_t>(draw(1, 3)), static_cast<std::uint32_t>(draw(1, 5))};
+      const auto bytes = static_cast<std::size_t>(of.ranks * draw(0, 12) + (draw(0, 3) == 0 ? 1 : 0));
+      const likeness alike = likeness_of(how, of, bytes);
+      if (alike == likeness::none) continue;
+      ++alike_jobs;
+      machine_model m;
+      m.latency = draw(0, 200);
+      m.overhead = draw(0, 20);
+      m.gap = draw(0, 40);
+      m.gap_per_byte = draw(0, 3);
+      m.compute_per_byte = draw(0, 2);
+      m.eager_limit = static_cast<std::uint64_t>(draw(0, 1) * 1000);
+      m.preposted = draw(0, 1) == 1;
+      m.ports = static_cast<port_model>(draw(0, 2));
+      if (draw(0, 2) == 0) m.noise = {500, 50, noise_model::phase::coscheduled, random(), false};
+      CAPTURE(name(how.kind), how.name, of.ranks, bytes, of.by.segments, of.by.window, static_cast<int>(m.ports));
+      const workload one = workload_of_alike(alike, how, of, bytes), all = workload_of(how, of, bytes);
+      const simulation of_one = simulate(one, m), of_all = simulate(all, m);
+      const auto ranks = static_cast<std::uint64_t>(of.ranks);
+      CHECK(of_one.completion == of_all.completion);
+      CHECK(of_one.messages * ranks == of_all.messages);
+      CHECK(one.steps() * ranks == all.steps());
+      for (const rank_times& each : of_all.ranks) {
+        CHECK(each.finish == of_one.ranks[0].finish);
+        CHECK(each.busy == of_one.ranks[0].busy);
+      }
+      for (step_index s = 0; s < one.steps(); ++s)
+        if (const operation what = one.describe(0, s); is_message(what.kind))
+          CHECK(peer_of_alike(alike, of.ranks, what) == all.describe(0, s).peer);
+    }
+  CHECK(alike_jobs > 100);
 }

@@ -37,6 +37,8 @@ struct activity {
 class observer {
  public:
   virtual ~observer() = default;
+  /// Asked before: whether it wants to be told of this one.
+  virtual bool wants(activity_id /*what*/, activity_id /*cause*/) { return true; }
   virtual void happened(const activity& what) = 0;
 };
 

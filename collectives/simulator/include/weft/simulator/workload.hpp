@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <vector>
+#include <weft/schedules/algorithms.hpp>
 #include <weft/schedules/partition.hpp>
 #include <weft/schedules/schedule.hpp>
 
@@ -103,6 +104,8 @@ class workload {
     return message.kind == operation_kind::receive ? at(rank).first_channel + message.channel
                                                    : at(through.peer).first_channel + through.reverse;
   }
+  /// Asks for what is known of a rank's steps, for a cache.
+  void fetch(int rank) const { __builtin_prefetch(&at(rank)); }
   /// Where a message meets its other side.
   meeting other_side(int rank, step_index message) const;
 
@@ -152,6 +155,29 @@ inline meeting workload::other_side(int rank, step_index message) const {
 workload workload_of(int ranks, const schedules::partition& counts, std::size_t element_size,
                      const std::function<void(int rank, schedules::sink& to)>& builder,
                      std::span<const double> arrivals = {});
+
+/// The same of all ranks of an algorithm; elements are bytes, `bytes` as counts_of counts them. Of a reduction over one
+/// tree the steps are emitted once for each number of children: all ranks with as many do the same with other peers.
+workload workload_of(const schedules::algorithm& how, const schedules::algorithm_arguments& shape, std::size_t bytes);
+
+/// How the ranks of a job are alike: all do the same at the same times where nothing but their numbers sets them apart.
+enum class likeness : std::uint8_t {
+  none,
+  around,  ///< whom rank r sends to, rank r + k sends to k further, around: rings, dissemination, Bruck's algorithms
+  exchanging,  ///< who exchanges with r xor p: recursive doubling and pairwise exchanges of 2^m ranks
+};
+
+/// Known of the algorithm, where all chunks are as long. Noise, unless it is coscheduled, and a network set ranks
+/// apart.
+likeness likeness_of(const schedules::algorithm& how, const schedules::algorithm_arguments& shape, std::size_t bytes);
+
+/// The steps of rank 0 alone, which stands for all: what it sends comes back to it, tagged with the peer that it is
+/// for.
+workload workload_of_alike(likeness ranks, const schedules::algorithm& how, const schedules::algorithm_arguments& shape,
+                           std::size_t bytes);
+
+/// Whom a message of such a workload goes to, or comes from.
+int peer_of_alike(likeness ranks, int count, const operation& message);
 
 /// "step 7 (send of 64 bytes to rank 4)"
 std::string name_of(const workload& all, int rank, step_index step);

@@ -22,6 +22,11 @@ class workload_builder {
   /// The current rank's steps are all there; the next rank becomes the current one. `stated`: all its dependencies,
   /// each once, in the order in which a step lets its dependents go; none: the order of the steps.
   void end_rank(std::span<const stated_dependency> stated = {});
+  /// In place of steps: the current rank does what the earlier `rank` does, with these peers, in the order in which
+  /// that one's first come up.
+  void end_rank_like(int rank, std::span<const std::int32_t> peers);
+  /// The peers of an earlier rank, in that order.
+  std::vector<std::int32_t> peers_of(int rank) const;
   /// What is built comes from GOAL text.
   void note_goal() noexcept { built_.is_goal_ = true; }
   /// Hands over the workload. Throws as workload_of does where messages do not match.

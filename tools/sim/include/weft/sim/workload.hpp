@@ -18,4 +18,11 @@ struct sim_job {
 /// std::invalid_argument for what builders refuse.
 simulator::workload workload_of(const sim_job& job, const simulator::machine_model& model);
 
+/// Those of rank 0, where it can stand for all: else of all.
+struct alike_or_all {
+  simulator::likeness alike;
+  simulator::workload steps;
+};
+alike_or_all shortest_workload_of(const sim_job& job, const simulator::machine_model& model);
+
 }  // namespace weft::tools
