@@ -159,6 +159,25 @@ TEST_CASE("the same seed prints the same, another one something else") {
   CHECK(noisy("1") != noisy("2"));
 }
 
+TEST_CASE("ranks that are alike are timed as all of them are") {
+  for (const char* collective : {"allreduce", "reduce_scatter", "alltoall", "barrier"}) {
+    std::vector<std::string> words{collective, "-n", "12", "--bytes", "120", "-L", "50",
+                                   "-o",       "7",  "-g", "9",       "-G",  "2"};
+    if (collective == std::string("allreduce")) words.insert(words.end(), {"--algorithm", "ring"});
+    CAPTURE(collective);
+    json alike = sim_json(words);
+    const std::string text = sim(words).output;
+    CHECK_THAT(text, ContainsSubstring("rank 0 stands for each"));
+    // Noise that takes nothing sets ranks apart, as the program has it.
+    words.insert(words.end(), {"--noise", "1000:0"});
+    json all = sim_json(words);
+    CHECK_THAT(sim(words).output, !ContainsSubstring("rank 0 stands for each"));
+    CHECK(alike.at("critical_path").at("length") > 0);
+    for (json* each : {&alike, &all}) each->erase("critical_path");
+    CHECK(alike == all);
+  }
+}
+
 TEST_CASE("a trace of noise delays what it falls into, or is refused with its line") {
   const temporary_file goal("num_ranks 1\nrank 0 {\ncalc 8000000\n}\n");
   const temporary_file trace("# 200 of each 1000 ns\n100\t150\n900\t50\n1000\t0\n");
