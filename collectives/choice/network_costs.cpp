@@ -27,24 +27,31 @@ road nearest(const rank_groups& ranks) {
 
 /// Of each node: the cluster of all ranks below it, or one of these.
 constexpr int no_rank = -1, several = -2;
-std::vector<int> clusters_below(const simulator::network& on, const std::vector<int>& cluster) {
-  std::vector<int> below(on.parent.size(), no_rank);
+std::vector<int> clusters_below(const simulator::network& on, std::span<const int> parent,
+                                const std::vector<int>& cluster) {
+  std::vector<int> below(parent.size(), no_rank);
   for (std::size_t rank = 0; rank < cluster.size(); ++rank)
-    for (int node = on.node_of[rank]; node != -1; node = on.parent[index(node)]) {
+    for (int node = on.node_of[rank]; node != -1; node = parent[index(node)]) {
       int& seen = below[index(node)];
       seen = seen == no_rank || seen == cluster[rank] ? cluster[rank] : several;
     }
   return below;
 }
 
+/// The switches, then the machines.
+std::vector<int> parents_in(const topology::network& from) {
+  std::vector<int> parent;
+  for (const auto& one : from.switches) parent.push_back(one.parent);
+  for (const auto& one : from.machines) parent.push_back(one.at);
+  return parent;
+}
+
 }  // namespace
 
 simulator::network links_of(const topology::network& from, std::span<const int> machine_of_rank, double gap_per_byte) {
-  simulator::network made;
+  simulator::network made = simulator::tree_of(parents_in(from));
+  for (simulator::link& one : made.links) one.capacity = 1 / gap_per_byte;
   const int switches = static_cast<int>(from.switches.size());
-  for (const auto& one : from.switches) made.parent.push_back(one.parent);
-  for (const auto& one : from.machines) made.parent.push_back(one.at);
-  made.capacity.assign(made.parent.size(), 1 / gap_per_byte);
   for (const int machine : machine_of_rank) made.node_of.push_back(switches + machine);
   return made;
 }
@@ -65,16 +72,16 @@ simulator::priced_network priced(const topology::network& from, const rank_group
   const road_costs &here = costs_of(costs, shortest), &between = costs_of(costs, out),
                    &far = costs_of(costs, road::line);
   simulator::network links = links_of(from, groups.machine, between.gap_per_byte);
-  links.delay.assign(links.parent.size(), 0);
-  links.gap_per_byte.assign(links.parent.size(), between.gap_per_byte);
-  for (std::size_t node = from.switches.size(); node < links.parent.size(); ++node)
-    links.delay[node] = std::max(0.0, start_of(between) - start_of(here)) / 2;
-  const auto below = clusters_below(links, groups.cluster);
-  for (std::size_t node = 0; node < links.parent.size(); ++node) {
-    if (below[node] < 0 || links.parent[node] == -1 || below[index(links.parent[node])] != several) continue;
-    links.delay[node] += std::max(0.0, start_of(far) - start_of(between)) / 2;
-    links.gap_per_byte[node] = far.gap_per_byte;
-    links.capacity[node] = connections / far.gap_per_byte;
+  const std::vector<int> parent = parents_in(from);
+  const auto below = clusters_below(links, parent, groups.cluster);
+  for (simulator::link& one : links.links) {
+    const int lower = parent[index(one.from)] == one.to ? one.from : one.to;
+    one.gap_per_byte = between.gap_per_byte;
+    if (lower >= std::ssize(from.switches)) one.delay = std::max(0.0, start_of(between) - start_of(here)) / 2;
+    if (below[index(lower)] < 0 || below[index(parent[index(lower)])] != several) continue;
+    one.delay += std::max(0.0, start_of(far) - start_of(between)) / 2;
+    one.gap_per_byte = far.gap_per_byte;
+    one.capacity = connections / far.gap_per_byte;
   }
   return {std::move(links), model_of(here, combine)};
 }

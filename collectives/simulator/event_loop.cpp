@@ -8,12 +8,17 @@ namespace {
 
 constexpr std::size_t ahead = 8;  // of what is fetched
 
+bool has_costs(const network& of) {
+  return std::ranges::any_of(of.links, [](const link& l) { return l.delay > 0 || l.overhead > 0 || l.gap > 0; });
+}
+
 }  // namespace
 
 event_loop::event_loop(const workload& all, const machine_model& model, const network* links, observer* to)
     : all_(all),
       model_(model),
       links_(links),
+      far_(links != nullptr && has_costs(*links)),
       observer_(to),
       clock_(model.noise, all.ranks()),
       resources_per_rank_(static_cast<std::uint32_t>(all.cpus() + 2 * all.nics())),
@@ -132,14 +137,14 @@ void event_loop::begin(const ready_step& next) {
   release(next.rank, shape::part(of.dependents, step.begins_before), next.cause);
   switch (step.kind) {
     case operation_kind::send:
-      return work(next, overhead(bytes(next.rank, next.step)));
+      return work(next, overhead(next.rank, next.step));
     case operation_kind::receive:
       return begin_receive(next);
     case operation_kind::combine:
     case operation_kind::fetch:
     case operation_kind::fetch_and_combine:
     case operation_kind::calculate:
-      return work(next, duration(step.kind, bytes(next.rank, next.step)));
+      return work(next, duration(next.rank, next.step));
   }
 }
 
@@ -173,9 +178,9 @@ bool event_loop::may_begin(int rank, step_index step) const {
 }
 
 /// Of a step's CPU.
-double event_loop::duration(operation_kind kind, std::uint64_t amount) const {
-  const auto each = static_cast<double>(amount);
-  switch (kind) {
+double event_loop::duration(int rank, step_index step) const {
+  const auto each = static_cast<double>(bytes(rank, step));
+  switch (all_.of(rank).steps[step].kind) {
     case operation_kind::combine:
       return each * model_.compute_per_byte;
     case operation_kind::fetch:
@@ -188,7 +193,7 @@ double event_loop::duration(operation_kind kind, std::uint64_t amount) const {
     case operation_kind::receive:
       break;
   }
-  return overhead(amount);
+  return overhead(rank, step);
 }
 
 /// Work of a step's CPU. None that takes no time takes the CPU, but it waits for noise to end.
@@ -206,9 +211,7 @@ void event_loop::work(const ready_step& by, double duration) {
 void event_loop::serve_cpu(resource& cpu, int rank) {
   while (cpu.wanted() && cpu.free_at <= now_) {
     const request next = requests_.take_next(cpu);
-    const shape::step& step = all_.of(rank).steps[next.step];
-    const std::uint64_t amount = bytes(rank, next.step);
-    const double takes = duration(step.kind, amount);
+    const double takes = duration(rank, next.step);
     const double end = clock_.finish_step(rank, now_, takes);
     report_work(rank, next.step, end, next.time < now_ ? work_id(rank, cpu.last) : next.cause);
     result_.ranks[static_cast<std::size_t>(rank)].busy += takes;

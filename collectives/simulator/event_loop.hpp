@@ -8,6 +8,7 @@
 // depend on the order of events; until nothing more happens at that time.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 #include <weft/simulator/simulate.hpp>
@@ -75,15 +76,23 @@ class event_loop {
   void serve(std::uint32_t number);
 
   std::uint64_t bytes(int rank, step_index step) const { return all_.amount(rank, step); }
-  double duration(operation_kind kind, std::uint64_t amount) const;
-  double overhead(std::uint64_t bytes) const {
-    return model_.overhead + static_cast<double>(bytes) * model_.overhead_per_byte;
+  double duration(int rank, step_index step) const;
+  /// Of a message, at this end.
+  double overhead(int rank, step_index step) const {
+    const auto of_bytes = static_cast<double>(bytes(rank, step)) * model_.overhead_per_byte;
+    if (!far_) return model_.overhead + of_bytes;
+    const bool sends = all_.of(rank).steps[step].kind == operation_kind::send;
+    const int peer = all_.other_side(rank, step).rank;
+    return std::max(model_.overhead, way_between(sends ? rank : peer, sends ? peer : rank).overhead) + of_bytes;
   }
+  double gap(int from, int to) const { return far_ ? std::max(model_.gap, way_between(from, to).gap) : model_.gap; }
   double flow_time(std::uint64_t bytes) const { return static_cast<double>(bytes) * model_.gap_per_byte; }
   double latency(int from, int to) const {
-    if (links_ == nullptr || links_->delay.empty()) return model_.latency;
+    return far_ ? model_.latency + way_between(from, to).delay : model_.latency;
+  }
+  way_costs way_between(int from, int to) const {
     const auto node = [&](int rank) { return links_->node_of[static_cast<std::size_t>(rank)]; };
-    return model_.latency + delay_of(*links_, node(from), node(to));
+    return costs_between(*links_, node(from), node(to));
   }
   bool eager(std::uint64_t bytes) const { return bytes <= model_.eager_limit; }
   activity_id work_id(int rank, step_index step) const { return 2 * all_.number(rank, step); }
@@ -102,6 +111,7 @@ class event_loop {
   const workload& all_;
   const machine_model& model_;
   const network* links_;  ///< null: there are none
+  const bool far_;        ///< there are links that cost more than their bytes
   observer* observer_;
   noise_clock clock_;
   std::unique_ptr<fair_sharing> flows_;  ///< where there is a network

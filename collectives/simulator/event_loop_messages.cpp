@@ -16,7 +16,7 @@ void event_loop::begin_receive(const ready_step& next) {
   const std::uint64_t length = bytes(next.rank, next.step);
   const bool met = states_.is(next.rank, next.step, step_states::met);
   if (eager(length)) {
-    if (met) work(next, overhead(length));
+    if (met) work(next, overhead(next.rank, next.step));
     return;
   }
   const shape::step& step = all_.of(next.rank).steps[next.step];
@@ -57,7 +57,7 @@ void event_loop::grant_came(int rank, step_index send, activity_id cause) {
 void event_loop::arrived(int rank, step_index receive, activity_id cause) {
   ++result_.messages;
   if (!states_.is(rank, receive, step_states::begun)) return states_.set(rank, receive, step_states::met);
-  work({rank, receive, cause}, overhead(bytes(rank, receive)));
+  work({rank, receive, cause}, overhead(rank, receive));
 }
 
 void event_loop::queue_transfer(int rank, step_index send, activity_id cause) {
@@ -98,7 +98,7 @@ void event_loop::serve_in(resource& in, int rank) {
       continue;
     }
     const double flow = flow_time(bytes(rank, next.step));
-    in.free_at = now_ + std::max(model_.gap, flow);
+    in.free_at = now_ + std::max(gap(sender.rank, rank), flow);
     report_transfer(sender.rank, sender.step, next.sent, waited ? now_ : next.sent, now_ + flow, cause);
     push(now_ + flow, event_kind::arrival, rank, next.step, transfer_id(sender.rank, sender.step));
   }
@@ -125,12 +125,12 @@ void event_loop::start_transfer(int rank, step_index send, activity_id cause) {
   const activity_id id = transfer_id(rank, send);
   if (!eager(length)) push(model_.ports == port_model::one ? end : left, event_kind::sent, rank, send, id);
   if (piped) {
-    resources_[port_number(rank, send, port::out)].free_at = now_ + std::max(model_.gap, flow);
+    resources_[port_number(rank, send, port::out)].free_at = now_ + std::max(gap(rank, receiver.rank), flow);
     return push(now_ + latency(rank, receiver.rank), event_kind::head, receiver.rank, receiver.step, cause, now_);
   }
   if (model_.ports == port_model::one) {
     const std::uint32_t out = port_number(rank, send, port::out);
-    resources_[out].free_at = std::max(end, now_ + model_.gap);
+    resources_[out].free_at = std::max(end, now_ + gap(rank, receiver.rank));
     resources_[port_number(receiver.rank, receiver.step, port::in)].free_at = resources_[out].free_at;
     list(out);
   }
@@ -151,14 +151,14 @@ void event_loop::flow_ended(const fair_sharing::flow& ended) {
   const activity_id id = transfer_id(rank, ended.step);
   const std::uint32_t out = port_number(rank, ended.step, port::out);
   const std::uint32_t in = port_number(receiver.rank, receiver.step, port::in);
-  const double gap_over = ended.start + model_.gap;
+  const double each = gap(rank, receiver.rank), gap_over = ended.start + each;
   if (model_.ports == port_model::pipelined) {
     resources_[out].free_at = std::max(now_, gap_over);
     // The port in takes flows at the same time, but not more of them in a time than one after another.
     const double flow = flow_time(bytes(rank, ended.step));
     const double taken = std::max(resources_[in].free_at, ended.start + on_the_way);
     if (taken > ended.start + on_the_way) arrival = std::max(arrival, taken + flow);
-    resources_[in].free_at = taken + std::max(model_.gap, flow);
+    resources_[in].free_at = taken + std::max(each, flow);
   }
   if (model_.ports == port_model::one) resources_[out].free_at = resources_[in].free_at = std::max(arrival, gap_over);
   if (model_.ports != port_model::many) {

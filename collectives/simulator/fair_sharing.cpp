@@ -19,19 +19,15 @@ fair_sharing::fair_sharing(const network& links, int ranks, double gap_per_byte,
     : network_(links),
       gap_per_byte_(gap_per_byte),
       ports_(ports && gap_per_byte > 0),
-      links_(static_cast<std::uint32_t>(2 * links.parent.size())),
+      links_(static_cast<std::uint32_t>(links.links.size())),
       capacity_left_(links_ + (ports_ ? static_cast<std::size_t>(ranks) : 0)),
       unfilled_(capacity_left_.size()),
       last_(capacity_left_.size()) {}
 
 void fair_sharing::begin(flow of, int to, std::uint64_t bytes) {
   const auto node = [&](std::size_t rank) { return network_.node_of[rank]; };
-  of.least_gap = gap_per_byte_;
-  for (const link& l : path(network_, node(of.rank), node(static_cast<std::size_t>(to)))) {
-    of.links.push_back(static_cast<std::uint32_t>(2 * l.below + (l.up ? 1 : 0)));
-    if (!network_.gap_per_byte.empty())
-      of.least_gap = std::max(of.least_gap, network_.gap_per_byte[static_cast<std::size_t>(l.below)]);
-  }
+  append_way(network_, node(of.rank), node(static_cast<std::size_t>(to)), of.links);
+  of.least_gap = std::max(gap_per_byte_, costs_of(network_, of.links).gap_per_byte);
   if (ports_) of.links.push_back(links_ + static_cast<std::uint32_t>(to));
   of.remaining = static_cast<double>(bytes);
   of.since = of.start;
@@ -80,7 +76,7 @@ void fair_sharing::list_flows() {
       if (unfilled_[l]++ == 0) {
         used_.push_back(l);
         last_[l] = none;
-        capacity_left_[l] = l < links_ ? network_.capacity[l / 2] : 1 / gap_per_byte_;
+        capacity_left_[l] = l < links_ ? network_.links[l].capacity : 1 / gap_per_byte_;
       }
       uses_.push_back(
           {static_cast<std::uint32_t>(i), std::exchange(last_[l], static_cast<std::uint32_t>(uses_.size()))});

@@ -8,70 +8,96 @@
 namespace weft::simulator {
 namespace {
 
-std::size_t at(int node) { return static_cast<std::size_t>(node); }
-
 bool is_time(double value) { return value >= 0 && std::isfinite(value); }
 
-int depth(const network& of, int node) {
-  int above = 0;
-  for (; of.parent[at(node)] != -1; node = of.parent[at(node)])
-    if (++above > static_cast<int>(of.parent.size()))
-      throw std::invalid_argument("network: node " + std::to_string(node) + " is below itself");
-  return above;
+/// Climbs from both ends, the lower one first.
+void append_levels(const levels& of, int from, int to, std::vector<std::uint32_t>& links) {
+  const auto source = static_cast<std::uint32_t>(from), destination = static_cast<std::uint32_t>(to);
+  const auto climb = [&](int& node, bool up) {
+    const levels::node& here = of.nodes[static_cast<std::size_t>(node)];
+    std::uint32_t cable = here.first;
+    if (const std::uint32_t choices = here.parents * here.cables; choices > 1) {
+      const std::uint32_t by_destination = destination / here.every % choices;
+      cable += up ? by_destination : by_destination % here.parents + source % here.cables * here.parents;
+    }
+    links.push_back(2 * cable + (up ? 0 : 1));
+    node = of.above[cable];
+  };
+  const auto depth = [&](int node) { return of.nodes[static_cast<std::size_t>(node)].depth; };
+  while (from != to) {
+    const int below = depth(from) - depth(to);
+    if (below >= 0) climb(from, true);
+    if (below <= 0) climb(to, false);
+  }
+}
+
+/// One dimension after the other.
+void append_torus(const torus& of, int from, int to, std::vector<std::uint32_t>& links) {
+  const int dimensions = static_cast<int>(of.sizes.size());
+  int stride = 1;
+  for (int j = 0; j < dimensions; ++j) {
+    const int size = of.sizes[static_cast<std::size_t>(j)];
+    const int first = from / stride % size, last = to / stride % size;
+    const int ahead = (last - first + size) % size;
+    const bool up = 2 * ahead < size || (2 * ahead == size && 2 * first != size);
+    const int base = from - first * stride;
+    for (int at = first; at != last;) {
+      const int next = (at + (up ? 1 : size - 1)) % size;
+      const int cable = (base + (up ? at : next) * stride) * dimensions + j;
+      links.push_back(static_cast<std::uint32_t>(2 * cable + (up ? 0 : 1)));
+      at = next;
+    }
+    from = base + last * stride;
+    stride *= size;
+  }
 }
 
 }  // namespace
 
+int network::nodes() const {
+  if (const levels* const up = std::get_if<levels>(&ways)) return static_cast<int>(up->nodes.size());
+  int all = 1;
+  for (const int size : std::get<torus>(ways).sizes) all *= size;
+  return all;
+}
+
 void check(const network& of, int ranks) {
-  const int nodes = static_cast<int>(of.parent.size());
-  const auto wrong = [](int node, const std::string& what) {
-    throw std::invalid_argument("network: node " + std::to_string(node) + " " + what);
-  };
-  if (of.capacity.size() != of.parent.size())
-    throw std::invalid_argument("network: as many capacities as nodes are needed");
-  for (const auto* const given : {&of.delay, &of.gap_per_byte})
-    if (!given->empty() && (given->size() != of.parent.size() || !std::ranges::all_of(*given, is_time)))
-      throw std::invalid_argument("network: as many delays and gaps as nodes are needed, finite and at least 0");
-  int roots = 0;
-  for (int node = 0; node < nodes; ++node) {
-    const int parent = of.parent[at(node)];
-    if (parent < -1 || parent >= nodes) wrong(node, "has no node as its parent: " + std::to_string(parent));
-    if (parent == -1) {
-      ++roots;
-    } else if (!(of.capacity[at(node)] > 0)) {
-      wrong(node, "has a link without capacity");
-    }
+  for (const link& one : of.links) {
+    const auto wrong = [&](const char* what) {
+      throw std::invalid_argument("network: the link from node " + std::to_string(one.from) + " to node " +
+                                  std::to_string(one.to) + what);
+    };
+    if (!(one.capacity > 0)) wrong(" has no capacity");
+    if (!is_time(one.delay) || !is_time(one.overhead) || !is_time(one.gap) || !is_time(one.gap_per_byte))
+      wrong(" costs what is no finite time from 0");
   }
-  if (roots != 1) throw std::invalid_argument("network: a tree has one root, not " + std::to_string(roots));
-  for (int node = 0; node < nodes; ++node) depth(of, node);
-  if (of.node_of.size() < at(ranks))
-    throw std::invalid_argument("network: rank " + std::to_string(of.node_of.size()) + " is on no node");
-  for (int rank = 0; rank < ranks; ++rank)
-    if (of.node_of[at(rank)] < 0 || of.node_of[at(rank)] >= nodes)
+  const int nodes = of.nodes();
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank)
+    if (rank >= of.node_of.size() || of.node_of[rank] < 0 || of.node_of[rank] >= nodes)
       throw std::invalid_argument("network: rank " + std::to_string(rank) + " is on no node");
 }
 
-std::vector<link> path(const network& of, int from, int to) {
-  std::vector<link> links;
-  const auto climb = [&](int& node, bool up) {
-    links.push_back({node, up});
-    node = of.parent[at(node)];
-  };
-  int from_depth = depth(of, from), to_depth = depth(of, to);
-  for (; from_depth > to_depth; --from_depth) climb(from, true);
-  for (; to_depth > from_depth; --to_depth) climb(to, false);
-  while (from != to) {
-    climb(from, true);
-    climb(to, false);
-  }
-  return links;
+void append_way(const network& of, int from, int to, std::vector<std::uint32_t>& links) {
+  if (const levels* const up = std::get_if<levels>(&of.ways)) return append_levels(*up, from, to, links);
+  append_torus(std::get<torus>(of.ways), from, to, links);
 }
 
-double delay_of(const network& of, int from, int to) {
-  double all = 0;
-  if (!of.delay.empty())
-    for (const link& one : path(of, from, to)) all += of.delay[at(one.below)];
+way_costs costs_of(const network& of, std::span<const std::uint32_t> way) {
+  way_costs all;
+  for (const std::uint32_t l : way) {
+    const link& one = of.links[l];
+    all.delay += one.delay;
+    all.overhead = std::max(all.overhead, one.overhead);
+    all.gap = std::max(all.gap, one.gap);
+    all.gap_per_byte = std::max(all.gap_per_byte, one.gap_per_byte);
+  }
   return all;
+}
+
+way_costs costs_between(const network& of, int from, int to) {
+  std::vector<std::uint32_t> way;
+  append_way(of, from, to, way);
+  return costs_of(of, way);
 }
 
 }  // namespace weft::simulator

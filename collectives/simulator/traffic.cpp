@@ -5,26 +5,14 @@
 namespace weft::simulator {
 namespace {
 
-std::size_t nth(int node) { return static_cast<std::size_t>(node); }
-
-/// Of each node: how many are above it.
-std::vector<int> depths(const network& of) {
-  std::vector<int> all;
-  for (int node = 0; node < static_cast<int>(of.parent.size()); ++node) {
-    int above = 0;
-    for (int up = node; of.parent[nth(up)] != -1; up = of.parent[nth(up)]) ++above;
-    all.push_back(above);
-  }
-  return all;
-}
+std::size_t nth(int rank) { return static_cast<std::size_t>(rank); }
 
 /// Counts what one rank after the other sends.
 class counted_sends final : public schedules::sink {
  public:
   counted_sends(const network& over, const schedules::partition& counts, traffic& into)
-      : over_(over), depth_(depths(over)), counts_(counts), into_(into) {
-    into_.up.resize(over.parent.size());
-    into_.down.resize(over.parent.size());
+      : over_(over), counts_(counts), into_(into) {
+    into_.links.resize(over.links.size());
   }
 
   void take(int rank) noexcept {
@@ -47,21 +35,18 @@ class counted_sends final : public schedules::sink {
  private:
   void add(int peer, std::uint64_t bytes) {
     ++into_.messages;
-    int from = over_.node_of[nth(rank_)], to = over_.node_of[nth(peer)];
-    while (from != to) {
-      const bool climbs = depth_[nth(from)] >= depth_[nth(to)];
-      int& end = climbs ? from : to;
-      link_traffic& through = (climbs ? into_.up : into_.down)[nth(end)];
-      through.bytes += bytes;
-      ++through.messages;
-      end = over_.parent[nth(end)];
+    way_.clear();
+    append_way(over_, over_.node_of[nth(rank_)], over_.node_of[nth(peer)], way_);
+    for (const std::uint32_t l : way_) {
+      into_.links[l].bytes += bytes;
+      ++into_.links[l].messages;
     }
   }
 
   const network& over_;
-  const std::vector<int> depth_;
   const schedules::partition& counts_;
   traffic& into_;
+  std::vector<std::uint32_t> way_;  // of the message that is counted
   schedules::layout cut_;
   int rank_ = 0;
   schedules::step_index steps_ = 0;
@@ -71,9 +56,8 @@ class counted_sends final : public schedules::sink {
 
 double traffic::least_time(const network& over) const {
   double least = 0;
-  for (std::size_t node = 0; node < up.size(); ++node)
-    if (over.parent[node] != -1)
-      least = std::max(least, static_cast<double>(std::max(up[node].bytes, down[node].bytes)) / over.capacity[node]);
+  for (std::size_t l = 0; l < links.size(); ++l)
+    least = std::max(least, static_cast<double>(links[l].bytes) / over.links[l].capacity);
   return least;
 }
 

@@ -244,7 +244,40 @@ TEST_CASE("rings along the switches are not slowed by a network, random ones are
   CHECK(on_network({"-n", "64", "--placement", "block"}) == twice);
   CHECK(on_network({"-n", "64", "--placement", "cyclic"}) > 1.5 * twice);
   CHECK_THAT(sim({"allreduce", "-n", "32", "--topology", network.path()}).error, ContainsSubstring("give --link-gap"));
-  CHECK_THAT(sim({"allreduce", "-n", "32", "--network-order"}).error, ContainsSubstring("--topology FILE"));
+  CHECK_THAT(sim({"allreduce", "-n", "32", "--network-order"}).error, ContainsSubstring("--topology NETWORK"));
+}
+
+TEST_CASE("tori and fat trees are described in a word, their links by level") {
+  const auto ring = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"allreduce", "-n", "16", "--algorithm", "ring", "--bytes", "32768", "-L", "100"});
+    if (std::ranges::find(more, "-G") == more.end()) more.insert(more.end(), {"-G", "1"});
+    return sim_json(more).at("completion").get<double>();
+  };
+  const double alone = ring({});
+  // Back and forth through the rows each rank is beside the next.
+  CHECK(ring({"--topology", "torus:4x4", "--network-order"}) == alone);
+  CHECK(ring({"--topology", "torus:4x4", "--placement", "random"}) > 1.5 * alone);
+  CHECK(ring({"--topology", "torus:4x4", "--placement", "random", "--network-order"}) == alone);
+  CHECK(ring({"--topology", "fat-tree:2;4,4;1,4;1,1"}) == alone);
+  CHECK(ring({"--topology", "fat-tree:2;4,4;1,1;1,1", "--placement", "random"}) > 1.5 * alone);
+  const std::vector<std::string> slow{"--topology", "fat-tree:2;4,4;1,1;1,1", "--link-gap", "1,2"};
+  CHECK(ring(slow) > 1.5 * alone);
+  CHECK(ring({"--topology", "fat-tree:2;4,4;1,1;1,1", "--link-latency", "0,500"}) == alone + 8 * 1000);  // in 30 steps
+  CHECK(ring({"--topology", "torus:16", "--link-latency", "5", "--network-order"}) == alone + 30 * 5);
+  CHECK(ring({"--topology", "torus:16", "--link-overhead", "7"}) == ring({"-o", "7"}));
+  CHECK(ring({"--topology", "torus:16", "--flow-gap", "3"}) == ring({"-G", "3"}));
+  CHECK(ring({"--topology", "torus:16", "--link-message-gap", "5000"}) == ring({"-g", "5000"}));
+  const auto refusal = [&](const std::string& network) {
+    return sim({"allreduce", "-n", "16", "-G", "1", "--topology", network}).error;
+  };
+  CHECK_THAT(refusal("torus:4xx4"), ContainsSubstring("is not torus: and a size for each dimension"));
+  CHECK_THAT(refusal("torus:4x1"), ContainsSubstring("sizes from 2 on"));
+  CHECK_THAT(refusal("fat-tree:2;4;1;1"), ContainsSubstring("is not fat-tree:LEVELS;DOWN;UP;CABLES"));
+  CHECK_THAT(refusal("fat-tree:2;4,4;1,1"), ContainsSubstring("is not fat-tree:LEVELS;DOWN;UP;CABLES"));
+  CHECK_THAT(refusal("fat-tree:1;4;0;1"), ContainsSubstring("from 1, not 0"));
+  CHECK_THAT(sim({"allreduce", "-n", "2", "--link-latency", "5"}).error, ContainsSubstring("--topology NETWORK"));
+  CHECK_THAT(sim({"allreduce", "-n", "2", "--topology", "torus:2", "--link-gap", "1,0"}).error,
+             ContainsSubstring("links need a speed"));
 }
 
 TEST_CASE("ranks that wait for one another for ever are named") {

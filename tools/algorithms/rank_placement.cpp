@@ -7,8 +7,7 @@
 
 namespace weft::tools {
 
-std::vector<int> place_ranks(const topology::network& on, int ranks, const std::string& placing, std::uint64_t seed) {
-  const int machines = static_cast<int>(on.machines.size());
+std::vector<int> place_ranks(int machines, int ranks, const std::string& placing, std::uint64_t seed) {
   const int on_each = (ranks + machines - 1) / machines;
   std::vector<int> placed;
   for (int rank = 0; rank < ranks; ++rank) placed.push_back(placing == "cyclic" ? rank % machines : rank / on_each);

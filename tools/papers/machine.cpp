@@ -27,7 +27,7 @@ simulated_cluster cluster_of(int leaves, int machines, int ranks_each, const sim
   }
   if (leaves > 1) lines += "SwitchName=top Switches=s[0-" + std::to_string(leaves - 1) + "]\n";
   simulated_cluster made{topology::parse_network(lines, "the cluster"), {}, model};
-  made.machine_of_rank = place_ranks(made.switches, leaves * machines * ranks_each, "block", 0);
+  made.machine_of_rank = place_ranks(leaves * machines, leaves * machines * ranks_each, "block", 0);
   return made;
 }
 
@@ -39,7 +39,12 @@ double completion(schedules::collective kind, std::string_view algorithm, const 
 double completion(schedules::collective kind, std::string_view algorithm, const schedules::algorithm_arguments& shape,
                   std::size_t bytes, const simulated_cluster& on) {
   simulator::network links = detail::links_of(on.switches, on.machine_of_rank, on.model.gap_per_byte);
-  for (std::size_t i = 0; i < on.switches.switches.size(); ++i) links.capacity[i] *= on.uplinks;
+  const auto is_switch = [&](int node) { return node < static_cast<int>(on.switches.switches.size()); };
+  for (simulator::link& one : links.links)
+    if (is_switch(one.from) && is_switch(one.to)) {
+      one.capacity *= on.uplinks;
+      one.delay = on.uplink_delay;
+    }
   const simulator::workload all = workload_of(job_of(kind, algorithm, shape, bytes), on.model);
   return simulator::simulate(all, on.model, &links).completion;
 }

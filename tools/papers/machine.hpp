@@ -17,6 +17,7 @@ struct simulated_cluster {
   std::vector<int> machine_of_rank;
   simulator::machine_model model;  ///< times in microseconds
   double uplinks = 1;              ///< what links between switches carry, in links of machines
+  double uplink_delay = 0;         ///< of such a link each way
 };
 
 /// `leaves` switches below one top, `machines` on each, `ranks_each` consecutive ranks on each machine; one leaf is the

@@ -201,7 +201,7 @@ void add_contention(paper_results& to, const std::vector<measured_cluster>& clus
   const measured_cluster& tree = clusters.back();
   int least = tree.ranks(), most = 0;
   for (std::uint64_t seed = first_seed; seed <= last_seed; ++seed) {
-    const auto order = place_ranks(tree.on.switches, tree.ranks(), "random", seed);
+    const auto order = place_ranks(static_cast<int>(tree.on.switches.machines.size()), tree.ranks(), "random", seed);
     const int load = topology::loads_of_ring(tree.on.switches, tree.on.machine_of_rank, order).most();
     least = std::min(least, load);
     most = std::max(most, load);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <weft/choice/network_costs.hpp>
@@ -12,24 +13,23 @@ namespace weft::tools {
 namespace {
 
 struct link_load {
-  int node = 0;  ///< at its lower end
+  simulator::link ends;
   bool up = false;
   simulator::link_traffic sent;
   int at_once = 0;
 };
 
-/// Two for each node, up and down: the most messages of a round.
-std::vector<std::array<int, 2>> most_at_once(const plan_job& job, const simulator::network& links) {
-  std::vector<std::array<int, 2>> most(links.parent.size()), now(links.parent.size());
+/// Of each link: the most messages of a round.
+std::vector<int> most_at_once(const plan_job& job, const simulator::network& links) {
+  std::vector<int> most(links.links.size()), now(links.links.size());
   int round = 0;
   for (const round_message& one : messages_of(job)) {
-    if (one.round != round) now.assign(now.size(), {});
+    if (one.round != round) now.assign(now.size(), 0);
     round = one.round;
     const auto node = [&](int rank) { return links.node_of[static_cast<std::size_t>(rank)]; };
-    for (const simulator::link& through : path(links, node(one.from), node(one.to))) {
-      const auto at = static_cast<std::size_t>(through.below);
-      most[at][through.up] = std::max(most[at][through.up], ++now[at][through.up]);
-    }
+    std::vector<std::uint32_t> way;
+    append_way(links, node(one.from), node(one.to), way);
+    for (const std::uint32_t l : way) most[l] = std::max(most[l], ++now[l]);
   }
   return most;
 }
@@ -38,10 +38,8 @@ std::vector<link_load> used_links(const plan_job& job, const simulator::network&
   const auto sent = simulator::traffic_of(links, job.shape.ranks, counts_of(job, bytes), steps_of(job));
   const auto most = most_at_once(job, links);
   std::vector<link_load> all;
-  for (std::size_t node = 0; node < links.parent.size(); ++node)
-    for (const bool up : {true, false})
-      if (const simulator::link_traffic& its = (up ? sent.up : sent.down)[node]; its.messages > 0)
-        all.push_back({static_cast<int>(node), up, its, most[node][up]});
+  for (std::size_t l = 0; l < links.links.size(); ++l)
+    if (sent.links[l].messages > 0) all.push_back({links.links[l], l % 2 == 0, sent.links[l], most[l]});
   return all;
 }
 
@@ -50,11 +48,10 @@ const std::string& name_of(const topology::network& on, int node) {
   return at < on.switches.size() ? on.switches[at].name : on.machines[at - on.switches.size()].name;
 }
 
-std::string text_of(const std::vector<link_load>& all, const topology::network& on, const std::vector<int>& parent) {
+std::string text_of(const std::vector<link_load>& all, const topology::network& on) {
   std::size_t width = 0;
   const auto ends = [&](const link_load& one) {
-    const std::string &below = name_of(on, one.node), &above = name_of(on, parent[static_cast<std::size_t>(one.node)]);
-    return one.up ? below + " -> " + above : above + " -> " + below;
+    return name_of(on, one.ends.from) + " -> " + name_of(on, one.ends.to);
   };
   for (const link_load& one : all) width = std::max(width, ends(one).size());
   const auto line = [&](std::string first, const std::string& bytes, const std::string& messages,
@@ -71,12 +68,11 @@ std::string text_of(const std::vector<link_load>& all, const topology::network& 
   return text;
 }
 
-nlohmann::ordered_json json_of(const std::vector<link_load>& all, const topology::network& on,
-                               const std::vector<int>& parent) {
+nlohmann::ordered_json json_of(const std::vector<link_load>& all, const topology::network& on) {
   nlohmann::ordered_json links = nlohmann::ordered_json::array();
   for (const link_load& one : all)
-    links.push_back({{"link", name_of(on, one.node)},
-                     {"above", name_of(on, parent[static_cast<std::size_t>(one.node)])},
+    links.push_back({{"link", name_of(on, one.up ? one.ends.from : one.ends.to)},
+                     {"above", name_of(on, one.up ? one.ends.to : one.ends.from)},
                      {"direction", one.up ? "up" : "down"},
                      {"bytes", one.sent.bytes},
                      {"messages", one.sent.messages},
@@ -95,14 +91,14 @@ std::string loads_of(const plan_job& job, const call_network& on, bool as_json) 
   if (!as_json)
     return heading(job) + ", " + std::to_string(bytes) + " bytes, links of " + on.file + ": at most " +
            std::to_string(most) + (most == 1 ? " message" : " messages") + " at once on one\n" +
-           text_of(all, on.switches, links.parent);
+           text_of(all, on.switches);
   nlohmann::ordered_json object{{"collective", name(job.how->kind)},
                                 {"algorithm", job.how->name},
                                 {"ranks", job.shape.ranks},
                                 {"bytes", bytes},
                                 {"topology", on.file},
                                 {"most_at_once", most},
-                                {"links", json_of(all, on.switches, links.parent)}};
+                                {"links", json_of(all, on.switches)}};
   return object.dump(1) + "\n";
 }
 

@@ -50,7 +50,8 @@ std::vector<std::string> times_with_a_meaning(const command_line& line) {
 
 call_network network_of(const command_line& line) {
   call_network network{line.topology, topology::load_network(line.topology), {}, {}};
-  network.machine_of_rank = place_ranks(network.switches, line.job.shape.ranks, line.placing, 0);
+  network.machine_of_rank =
+      place_ranks(static_cast<int>(network.switches.machines.size()), line.job.shape.ranks, line.placing, 0);
   if (line.link_gap) network.link_gap = *line.link_gap * 1e-9;
   return network;
 }

@@ -6,10 +6,8 @@
 #include <optional>
 #include <sstream>
 #include <weft/algorithms/named_algorithm.hpp>
-#include <weft/algorithms/rank_placement.hpp>
 #include <weft/algorithms/shape_options.hpp>
 #include <weft/algorithms/vector_size.hpp>
-#include <weft/choice/network_costs.hpp>
 #include <weft/command_line/command_line.hpp>
 #include <weft/command_line/subcommands.hpp>
 #include <weft/sim/workload.hpp>
@@ -17,8 +15,8 @@
 #include <weft/simulator/loggopsim.hpp>
 #include <weft/simulator/noise_trace.hpp>
 #include <weft/simulator/timeline.hpp>
-#include <weft/topology/ring_order.hpp>
 
+#include "network.hpp"
 #include "report.hpp"
 #include "tuning.hpp"
 
@@ -35,13 +33,10 @@ struct command_line {
   vector_size size;
   simulator::machine_model model;
   std::string ports = "pipelined", noise, goal, svg, model_name = "weft";
-  std::string topology, placing = "block";
-  std::optional<double> link_gap;
+  network_options network;
   tuned_model tuned;
-  bool network_order = false;
   bool json = false;
   std::vector<CLI::Option*> of_collective;  ///< what does not go with --goal
-  std::vector<CLI::Option*> of_network;     ///< what goes with --topology only
   std::vector<CLI::Option*> of_weft;        ///< what LogGOPSim's model does not have
 };
 
@@ -114,13 +109,7 @@ void finish(command_line& line) {
     for (const CLI::Option* option : line.of_weft)
       if (option->count() > 0)
         throw CLI::ValidationError(option->get_name(), "LogGOPSim has no such thing: not with --model loggopsim");
-  if (line.topology.empty()) {
-    for (const CLI::Option* option : line.of_network)
-      if (option->count() > 0)
-        throw CLI::ValidationError(option->get_name(), "only a network has that: --topology FILE");
-  } else if (!(line.link_gap.value_or(line.model.gap_per_byte) > 0)) {
-    throw CLI::ValidationError("--topology", "its links need a speed: give --link-gap, or -G");
-  }
+  check_network(line.network, line.model.gap_per_byte);
   if (!line.goal.empty()) {
     for (const CLI::Option* option : line.of_collective)
       if (option->count() > 0)
@@ -142,21 +131,9 @@ void write(const std::string& file, const std::string& text) {
   if (!out) throw CLI::ValidationError("--svg", file + " cannot be written");
 }
 
-/// The network of --topology with the ranks on it.
-struct placed_network {
-  placed_network(const command_line& line, int ranks)
-      : switches(topology::load_network(line.topology)),
-        machine_of_rank(place_ranks(switches, ranks, line.placing, line.model.noise.seed)),
-        links(detail::links_of(switches, machine_of_rank, line.link_gap.value_or(line.model.gap_per_byte))) {}
-
-  topology::network switches;
-  std::vector<int> machine_of_rank;
-  simulator::network links;
-};
-
 std::optional<placed_network> network_for(const command_line& line, int ranks) {
-  if (line.topology.empty()) return std::nullopt;
-  return placed_network(line, ranks);
+  if (line.network.topology.empty()) return std::nullopt;
+  return place_on(line.network, ranks, line.model.gap_per_byte, line.model.noise.seed);
 }
 
 void print(const command_line& line, const sim_report& report) {
@@ -224,7 +201,7 @@ void sim(command_line& line) {
     return run(line, {line.goal}, all, network_for(line, all.ranks()));
   }
   const auto on = network_for(line, line.job.shape.ranks);
-  if (line.network_order) line.job.shape.order = topology::ring_order(on->switches, on->machine_of_rank);
+  if (line.network.in_order) line.job.shape.order = on->ring;
   const std::string what = std::string(name(line.job.how->kind)) + " " + std::string(line.job.how->name);
   std::vector<std::size_t> sizes = line.size.in_bytes();
   if (sizes.empty()) sizes.push_back(8);
@@ -232,19 +209,6 @@ void sim(command_line& line) {
     line.job.bytes = bytes;
     run_collective(line, {what, bytes}, on);
   }
-}
-
-void add_network_options(CLI::App& app, command_line& line) {
-  app.add_option("--topology", line.topology, "Slurm's topology.conf: transfers share its links, max-min fairly")
-      ->type_name("FILE");
-  line.of_network = {
-      app.add_option("--link-gap", line.link_gap, "For each byte, of a link each way [G]")
-          ->check(check_time)
-          ->type_name("NS/B"),
-      app.add_option("--placement", line.placing, "Where ranks are on its machines; random by the seed [block]"),
-      app.add_flag("--network-order", line.network_order, "Rings go round as the switches lie")};
-  choose(line.of_network[1], {"block", "cyclic", "random"});
-  line.of_collective.push_back(line.of_network[2]);
 }
 
 void add_model_options(CLI::App& app, command_line& line) {
@@ -322,7 +286,7 @@ void add_sim(CLI::App& weft) {
   for (CLI::Option* const option : line->shaped.options) of_collective(option);
   app->add_option("--goal", line->goal, "Time this GOAL file instead")->type_name("FILE");
   add_model_options(*app, *line);
-  add_network_options(*app, *line);
+  line->of_collective.push_back(add_network_options(*app, line->network));
   app->add_flag("--json", line->json, "Print one JSON object a line");
   line->of_weft.push_back(
       app->add_option("--svg", line->svg, "Draw the timeline of the ranks into a file")->type_name("FILE"));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <utility>
 #include <vector>
 #include <weft/schedules/builders.hpp>
 #include <weft/simulator/simulate.hpp>
@@ -48,6 +49,13 @@ inline weft::simulator::workload reduction(const weft::schedules::tree& over, st
 inline double completion(const weft::simulator::workload& all, const weft::simulator::machine_model& model,
                          const weft::simulator::network* links = nullptr) {
   return weft::simulator::simulate(all, model, links).completion;
+}
+
+/// Every link carries so many bytes per unit of time.
+inline weft::simulator::network with_capacity(weft::simulator::network of, double capacity, std::vector<int> node_of) {
+  for (weft::simulator::link& one : of.links) one.capacity = capacity;
+  of.node_of = std::move(node_of);
+  return of;
 }
 
 }  // namespace weft_test

@@ -39,33 +39,30 @@ path_costs costs_of(const simulator::machine_model& model) {
   return path_of(machine, road::fabric, road::fabric, model.compute_per_byte);
 }
 
-/// Switches below one, each with its machines, depth first.
-void add_leaf(simulator::network& to, int machines, int above) {
-  to.parent.push_back(above);
-  const int leaf = static_cast<int>(to.parent.size()) - 1;
-  for (int i = 0; i < machines; ++i) to.parent.push_back(leaf);
+/// A switch below another, with its machines.
+void add_leaf(std::vector<int>& parent, int machines, int above) {
+  parent.push_back(above);
+  const int leaf = static_cast<int>(parent.size()) - 1;
+  for (int i = 0; i < machines; ++i) parent.push_back(leaf);
 }
 
-/// The ranks on the machines at `machine_of`, by the places of these in the tree; rings and groups as these lie.
-void place(drawn_job& job, const std::vector<int>& node_of) {
-  job.on.links.node_of = node_of;
+/// The ranks on the machines at `node_of`, by the places of these in the tree; rings and groups as these lie.
+void place(drawn_job& job, const std::vector<int>& parent, const simulator::machine_model& model,
+           const std::vector<int>& node_of) {
+  job.on.links = weft_test::with_capacity(simulator::tree_of(parent), 1 / model.gap_per_byte, node_of);
+  job.on.model = model;
+  job.each = costs_of(model);
   job.shape.ranks = static_cast<int>(node_of.size());
   job.shape.order.resize(node_of.size());
   std::iota(job.shape.order.begin(), job.shape.order.end(), 0);
   std::ranges::stable_sort(job.shape.order, {}, [&](int rank) { return node_of[static_cast<std::size_t>(rank)]; });
-  std::vector<std::vector<int>> below(job.on.links.parent.size());
+  std::vector<std::vector<int>> below(parent.size());
   for (int rank = 0; rank < job.shape.ranks; ++rank) {
     const int machine = node_of[static_cast<std::size_t>(rank)];
-    below[static_cast<std::size_t>(job.on.links.parent[static_cast<std::size_t>(machine)])].push_back(rank);
+    below[static_cast<std::size_t>(parent[static_cast<std::size_t>(machine)])].push_back(rank);
   }
   for (auto& ranks : below)
     if (!ranks.empty()) job.shape.groups.push_back(std::move(ranks));
-}
-
-void set_costs(drawn_job& job, const simulator::machine_model& model) {
-  job.on.model = model;
-  job.on.links.capacity.assign(job.on.links.parent.size(), 1 / model.gap_per_byte);
-  job.each = costs_of(model);
 }
 
 simulator::machine_model usual_model() {
@@ -81,13 +78,12 @@ simulator::machine_model usual_model() {
 /// Switches of so many machines each, a rank on each, in order.
 drawn_job switches_of(int switches, int each) {
   drawn_job job;
-  job.on.links.parent = {-1};
-  for (int s = 0; s < switches; ++s) add_leaf(job.on.links, each, 0);
-  set_costs(job, usual_model());
+  std::vector<int> parent{-1};
+  for (int s = 0; s < switches; ++s) add_leaf(parent, each, 0);
   std::vector<int> machines;
-  for (int node = 1; node < static_cast<int>(job.on.links.parent.size()); ++node)
-    if (job.on.links.parent[static_cast<std::size_t>(node)] != 0) machines.push_back(node);
-  place(job, machines);
+  for (int node = 1; node < static_cast<int>(parent.size()); ++node)
+    if (parent[static_cast<std::size_t>(node)] != 0) machines.push_back(node);
+  place(job, parent, usual_model(), machines);
   return job;
 }
 
@@ -99,15 +95,15 @@ drawn_job draw(std::mt19937_64& random) {
     return std::exp(std::uniform_real_distribution(std::log(least), std::log(most))(random));
   };
   drawn_job job;
-  job.on.links.parent = {-1};
+  std::vector<int> parent{-1};
   const int tops = number(0, 2) == 0 ? 2 : 1, leaves = number(2, 5);
   for (int top = 0; top < tops; ++top) {
     int above = 0;
     if (tops > 1) {
-      above = static_cast<int>(job.on.links.parent.size());
-      job.on.links.parent.push_back(0);
+      above = static_cast<int>(parent.size());
+      parent.push_back(0);
     }
-    for (int leaf = 0; leaf < leaves; ++leaf) add_leaf(job.on.links, number(1, tops > 1 ? 4 : 8), above);
+    for (int leaf = 0; leaf < leaves; ++leaf) add_leaf(parent, number(1, tops > 1 ? 4 : 8), above);
   }
   simulator::machine_model model = usual_model();
   model.latency = between(3e-7, 2e-5);
@@ -115,16 +111,15 @@ drawn_job draw(std::mt19937_64& random) {
   model.gap = between(1e-7, 2e-6);
   model.gap_per_byte = between(2e-11, 1e-9);
   model.compute_per_byte = between(1e-11, 3e-10);
-  set_costs(job, model);
-  std::vector<bool> is_switch(job.on.links.parent.size());
-  for (const int above : job.on.links.parent)
+  std::vector<bool> is_switch(parent.size());
+  for (const int above : parent)
     if (above != -1) is_switch[static_cast<std::size_t>(above)] = true;
   std::vector<int> node_of;
   const int on_each = number(0, 3) == 0 ? 2 : 1;
   for (std::size_t node = 0; node < is_switch.size(); ++node)
     if (!is_switch[node]) node_of.insert(node_of.end(), static_cast<std::size_t>(on_each), static_cast<int>(node));
   if (number(0, 1) == 0) std::ranges::shuffle(node_of, random);
-  place(job, node_of);
+  place(job, parent, model, node_of);
   return job;
 }
 
@@ -194,7 +189,7 @@ TEST_CASE("a ring lays one message at a time on each link, a butterfly those of 
     const algorithm& how = *find_algorithm(collective::allreduce, name);
     const auto all = simulator::traffic_of(job.on.links, 32, 32 << 10, steps_of(how, job.shape));
     CHECK(all.is_whole);
-    return std::pair(all.up[1].bytes, all.down[1].bytes);
+    return std::pair(all.links[0].bytes, all.links[1].bytes);
   };
   CHECK(through_switches("ring") == std::pair<std::uint64_t, std::uint64_t>(62 << 10, 62 << 10));
   // Halves, quarters, ... to the rank 16, 8, ... behind: of the nearer ones not all are at another switch.

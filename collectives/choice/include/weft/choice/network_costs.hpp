@@ -10,8 +10,8 @@
 
 namespace weft::detail {
 
-/// The switches of the network, then its machines, as nodes; the ranks on these machines (indices in
-/// network::machines). Every link takes `gap_per_byte`, more than 0, for a byte, each way.
+/// The switches of the network, then its machines, as the nodes of a tree; the ranks on these machines (indices in
+/// network::machines). Every link takes `gap_per_byte`, more than 0, for a byte.
 simulator::network links_of(const topology::network& from, std::span<const int> machine_of_rank, double gap_per_byte);
 
 /// What messages cost over one road, in seconds, where a byte is combined in `combine`.

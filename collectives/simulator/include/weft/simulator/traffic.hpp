@@ -18,9 +18,9 @@ struct link_traffic {
 };
 
 struct traffic {
-  std::vector<link_traffic> up, down;  ///< of each node's link: to its parent, and from it
-  std::uint64_t messages = 0;          ///< in all, within nodes, too
-  bool is_whole = true;                ///< else some ranks were not looked at
+  std::vector<link_traffic> links;  ///< of each one of the network
+  std::uint64_t messages = 0;       ///< in all, within nodes, too
+  bool is_whole = true;             ///< else some ranks were not looked at
 
   /// How long the busiest link takes for its bytes: nothing that sends them takes less.
   double least_time(const network& over) const;
