@@ -4,17 +4,20 @@
 
   tools/algorithm_map.py [--collectives allreduce,reduce-scatter,...] [--ranks 4,7,16,...] [--sizes 8,1k,...]
                          [--segments 1,4,...] [--degrees 4,8,...] [--machines cluster=1500:300:400:0.08:0.05,...]
-                         [--weft build/tools/weft] [--write] [--readme collectives/ALGORITHMS.md]
+                         [--tori 8x8,...] [--weft build/tools/weft] [--write] [--readme collectives/ALGORITHMS.md]
 
 Runs `weft sim` of every algorithm that goes by messages and needs no groups of ranks, in each number of segments and in
 one of each degree beside 2, on machines of L:o:g:G:c in ns and ns a byte, and prints a table in Markdown for each machine
 and collective: the fastest algorithm, its segments or degree, and how many times as long the next one takes in its best.
-With --write the tables replace what stands between the markers in ALGORITHMS.md.
+With --tori the
+ranks are the places of these, whose links messages share (`weft sim --topology torus:...`), instead of --ranks; rings go
+round as the torus lies. With --write the tables replace what stands between the markers in ALGORITHMS.md.
 """
 
 import argparse
 import itertools
 import json
+import math
 import subprocess
 import sys
 
@@ -47,6 +50,7 @@ def parse_arguments():
     parser.add_argument("--degrees", type=list_of(at_least(3)), default=[4, 8, 16])
     parser.add_argument("--machines", type=list_of(machine),
                         default=[machine("cluster=1500:300:400:0.08:0.05"), machine("far=10000:500:500:0.1:0.05")])
+    parser.add_argument("--tori", type=list_of(str), default=[])
     measured.add_output_options(parser, "collectives/ALGORITHMS.md")
     return parser.parse_args()
 
@@ -73,20 +77,35 @@ def shapes_of(options, parameters, ranks):
     return tried
 
 
-def times(options, collective, name, ranks, taken, costs):
+def places_of(where):
+    """The ranks, of a number of them or of a torus."""
+    return math.prod(map(int, where.split("x"))) if isinstance(where, str) else where
+
+
+def options_on(where, parameters):
+    """What puts an algorithm with these parameters on a torus."""
+    if not isinstance(where, str):
+        return []
+    powers = all(int(size) & (int(size) - 1) == 0 for size in where.split("x"))
+    return ["--topology", f"torus:{where}", *(["--torus", where] if "--torus" in parameters and powers else
+                                              ["--network-order"] if "--topology" in parameters else [])]
+
+
+def times(options, collective, name, where, taken, costs):
     """By size."""
     machine_options = itertools.chain.from_iterable(zip(OPTIONS, costs))
-    lines = output_of([options.weft, "sim", collective, "--algorithm", name, "--ranks", ranks, "--json",
+    lines = output_of([options.weft, "sim", collective, "--algorithm", name, "--ranks", places_of(where), "--json",
                        "--bytes", *options.sizes, *taken, *machine_options]).splitlines()
     return [json.loads(line)["completion"] for line in lines]
 
 
-def best_of(options, collective, ranks, costs):
+def best_of(options, collective, where, costs):
     """Of each size: what each algorithm takes in its best shape, and that, the fastest first."""
     found = [[] for _ in options.sizes]
     for name, parameters in rows_of(options, collective):
-        runs = [(times(options, collective, name, ranks, shape, costs), shape)
-                for shape in shapes_of(options, parameters, ranks)]
+        on = options_on(where, parameters)
+        runs = [(times(options, collective, name, where, [*shape, *on], costs), shape)
+                for shape in shapes_of(options, parameters, places_of(where))]
         for i, all in enumerate(found):
             least, shape = min(((run[i], shape) for run, shape in runs), key=lambda one: one[0])
             all.append((least, name, shape))
@@ -101,9 +120,9 @@ def cell(all):
 
 def table(options, collective, name, costs):
     rows = []
-    for ranks in options.ranks:
-        print(f"{collective}, {name}, {ranks} ranks", file=sys.stderr)
-        rows.append([str(ranks), *(cell(all) for all in best_of(options, collective, ranks, costs))])
+    for where in options.tori or options.ranks:
+        print(f"{collective}, {name}, {where} ranks", file=sys.stderr)
+        rows.append([str(where), *(cell(all) for all in best_of(options, collective, where, costs))])
     heads = [f"{collective}, {name}", *map(named, options.sizes)]
     return measured.table(heads, ["---:"] + ["---"] * len(options.sizes), rows)
 
@@ -113,11 +132,12 @@ def main():
     tables = [table(options, collective, name, costs)
               for collective in options.collectives for name, costs in options.machines]
     where = ", ".join(f"{name} {':'.join(costs)}" for name, costs in options.machines)
+    ranks = "On such tori, and of so many" if options.tori else "Of so many ranks and"
     text = "\n\n".join(tables) + (
-        "\n\nOf so many ranks and bytes the fastest algorithm by messages, with its segments (s) or degree (d), and in "
-        f"brackets how many times as long the next one takes; L:o:g:G:c in ns: {where} (`{measured.this_command()}`).")
+        f"\n\n{ranks} bytes the fastest algorithm by messages, with its segments (s) or degree (d), and in brackets how "
+        f"many times as long the next one takes; L:o:g:G:c in ns: {where} (`{measured.this_command()}`).")
     print(text)
-    measured.write_if_wanted(options, "map", text)
+    measured.write_if_wanted(options, "torus-map" if options.tori else "map", text)
 
 
 if __name__ == "__main__":

@@ -188,6 +188,11 @@ const algorithm table[] = {
        return halving_cost(of, bytes, each) + halving_cost(of, bytes, copying(each));
      },
      [](const arguments& of, sink& to) { butterfly_allreduce(of.ranks, of.rank, of.degree, of.by, to); }},
+    {collective::allreduce, "swing", takes::segments | takes::order | takes::torus, "De Sensi and others 2024",
+     "log2 (p/s) (α + n/s β + n/s γ) + 2 log2 s α + (s - 1)/s n (2 β + γ), and 2 (α + n β) + n γ where p is no power "
+     "of two, for s up to p",
+     rank_order::not_kept, doubling_cost,
+     [](const arguments& of, sink& to) { swing_allreduce({of.ranks, of.order, of.torus, of.by}, of.rank, to); }},
     {collective::allreduce, "binomial", piped, folklore, "2 s ceil(log2 p) (α + n/s β) + ceil(log2 p) n γ",
      rank_order::kept, binomial_allreduce_cost,
      [](const arguments& of, sink& to) {

@@ -2,6 +2,7 @@
 // Recursive doubling of whole operands.
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 
 #include "phases.hpp"
 
@@ -14,35 +15,35 @@ namespace {
 constexpr std::size_t most_slots = 4;
 
 struct exchange {
-  int peer;
-  bool peer_first;  ///< its ranks are lower
+  int peer;         ///< rank
+  bool peer_first;  ///< its operand is the first one
   bool replies;     ///< it takes our sum, too
 };
 
 /// What a member, which has a place, combines, in order.
-std::vector<exchange> exchanges_of(const doubling_places& places, int member) {
+std::vector<exchange> exchanges_of(const party& among, const doubling_places& places) {
+  const int member = among.place;
   const int place = places.place_of(member);
   std::vector<exchange> all;
-  if (places.is_second_of_pair(member)) all.push_back({member - 1, true, false});
+  if (places.is_second_of_pair(member)) all.push_back({among.rank(member - 1), true, false});
   for (int distance = 1; distance < places.count; distance *= 2) {
     const int partner = place ^ distance;
-    all.push_back({places.member_at(partner), partner < place, true});
+    all.push_back({among.rank(places.member_at(partner)), partner < place, true});
   }
   return all;
 }
 
-void take_part(memory_emitter& emit, const party& among, block_range blocks, const std::vector<exchange>& all,
-               int unfold_to) {
+void exchange_in_turn(memory_emitter& emit, block_range blocks, const std::vector<exchange>& all) {
   const std::size_t slots = std::min(most_slots, all.size());
   std::vector<segment> received;
   const auto receive = [&](std::size_t i) {
     received.push_back(emit.slot(blocks));
-    emit.receive(among.rank(all[i].peer), {&received.back(), 1});
+    emit.receive(all[i].peer, {&received.back(), 1});
   };
   for (std::size_t i = 0; i < slots; ++i) receive(i);
   segment own = emit.value(blocks)[0];
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].replies) emit.send(among.rank(all[i].peer), {&own, 1});
+    if (all[i].replies) emit.send(all[i].peer, {&own, 1});
     const segment sum = i + 1 == all.size() ? emit.home(blocks) : received[i];
     if (all[i].peer_first)
       emit.combine(received[i], own, sum);
@@ -51,8 +52,29 @@ void take_part(memory_emitter& emit, const party& among, block_range blocks, con
     own = sum;
     if (i >= 1 && i - 1 + slots < all.size()) receive(i - 1 + slots);
   }
-  if (unfold_to != -1) emit.send_value(among.rank(unfold_to), blocks);
 }
+
+/// A rank's parts of the vector while these are halved.
+class halved_vector {
+ public:
+  halved_vector(unsigned place, std::uint32_t blocks) : place_(place), parts_{{0, blocks}} {}
+
+  block_range part() const { return parts_.back(); }
+  block_range kept() const { return half(place_ >> round() & 1); }
+  block_range given() const { return half(~place_ >> round() & 1); }
+  std::size_t round() const { return parts_.size() - 1; }
+  void keep() { parts_.push_back(kept()); }
+  void join() { parts_.pop_back(); }
+
+ private:
+  block_range half(unsigned second) const {
+    const std::uint32_t count = part().count / 2;
+    return {part().first + second * count, count};
+  }
+
+  unsigned place_;
+  std::vector<block_range> parts_;  // the whole, a half, a quarter, ...
+};
 
 }  // namespace
 
@@ -61,6 +83,33 @@ doubling_places::doubling_places(int members)
 
 std::uint32_t doubling_slots(int members) {
   return static_cast<std::uint32_t>(std::min<int>(most_slots, std::bit_width(static_cast<unsigned>(members) - 1)));
+}
+
+void halve_and_double(memory_emitter& emit, int rank, const halving_partners& with, int halvings,
+                      const std::function<void(block_range)>& between) {
+  halved_vector vector(with.place, 1u << halvings);
+  for (int i = 0; i < halvings; ++i, vector.keep()) {
+    const int partner = with.ranks[vector.round()];
+    incoming_operands operands(emit, vector.kept());
+    operands.add(partner, vector.kept(), partner < rank);
+    operands.post();
+    emit.send_value(partner, vector.given());
+    operands.combine_all();
+  }
+  between(vector.part());
+  for (int i = 0; i < halvings; ++i) {
+    vector.join();
+    emit.receive_value(with.ranks[vector.round()], vector.given());
+    emit.send_value(with.ranks[vector.round()], vector.kept());
+  }
+}
+
+void exchange_wholes(memory_emitter& emit, const halving_partners& with, int first, block_range blocks) {
+  std::vector<exchange> all;
+  for (int round = static_cast<int>(with.ranks.size()) - 1; round >= first; --round)
+    all.push_back({with.ranks[static_cast<std::size_t>(round)], (with.place >> round & 1) == 1, true});
+  if (all.empty()) return emit.settle(blocks);
+  exchange_in_turn(emit, blocks, all);
 }
 
 void allreduce_by_doubling(memory_emitter& emit, const party& among, block_range blocks) {
@@ -73,7 +122,8 @@ void allreduce_by_doubling(memory_emitter& emit, const party& among, block_range
     emit.send_value(among.rank(place + 1), blocks);
     emit.receive_value(among.rank(place + 1), blocks);
   } else {
-    take_part(emit, among, blocks, exchanges_of(places, place), places.is_second_of_pair(place) ? place - 1 : -1);
+    exchange_in_turn(emit, blocks, exchanges_of(among, places));
+    if (places.is_second_of_pair(place)) emit.send_value(among.rank(place - 1), blocks);
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 #include <weft/schedules/regular_trees.hpp>
@@ -150,6 +151,22 @@ struct doubling_places {
   bool is_first_of_pair(int member) const { return member < 2 * shared && member % 2 == 0; }
   bool is_second_of_pair(int member) const { return member < 2 * shared && member % 2 == 1; }
 };
+
+/// With whom a rank exchanges in which round, and which parts of the vector it keeps: in round i the half that bit i of
+/// `place` says, its partner the other one. Those who are alike in the lowest k bits have the same part after k rounds.
+struct halving_partners {
+  std::vector<int> ranks;
+  unsigned place = 0;
+};
+
+/// All-reduce in `halvings` rounds in which partners exchange halves of what is left of the vector, 2^halvings blocks,
+/// then `between` for the part that is left, and the same rounds backwards, in which they give the sums back.
+void halve_and_double(memory_emitter& emit, int rank, const halving_partners& with, int halvings,
+                      const std::function<void(block_range)>& between);
+
+/// Exchanges whole values of the blocks with these partners, in the rounds from the last one down to `first`: a rank's
+/// value becomes combined from all whom it so reaches. Those of bit 0 of a round come first: all get the same bits.
+void exchange_wholes(memory_emitter& emit, const halving_partners& with, int first, block_range blocks);
 
 /// Slots of scratch, of as many blocks as it is given, that allreduce_by_doubling needs.
 std::uint32_t doubling_slots(int members);

@@ -9,29 +9,6 @@
 namespace weft::schedules {
 namespace {
 
-/// A place's parts of the vector while these are halved: after k halvings the places that are alike in all but the k
-/// lowest bits have one each, in their order.
-class halved_vector {
- public:
-  halved_vector(int place, std::uint32_t blocks) : place_(place), parts_{{0, blocks}} {}
-
-  block_range part() const { return parts_.back(); }
-  int partner() const { return place_ ^ 1 << (parts_.size() - 1); }
-  block_range kept() const { return half(place_); }
-  block_range given() const { return half(partner()); }
-  void keep() { parts_.push_back(kept()); }
-  void join() { parts_.pop_back(); }
-
- private:
-  block_range half(int of) const {
-    const std::uint32_t count = part().count / 2;
-    return {part().first + (of >> (parts_.size() - 1) & 1 ? count : 0), count};
-  }
-
-  int place_;
-  std::vector<block_range> parts_;  // the whole, a half, a quarter, ...
-};
-
 /// Those who have the same part after so many halvings.
 party holders_of_part(const doubling_places& places, int place, int halvings) {
   party holders;
@@ -41,23 +18,12 @@ party holders_of_part(const doubling_places& places, int place, int halvings) {
   return holders;
 }
 
-void halve_and_double(memory_emitter& emit, const doubling_places& places, int rank, int halvings) {
-  const int place = places.place_of(rank);
-  halved_vector vector(place, 1u << halvings);
-  for (int i = 0; i < halvings; ++i, vector.keep()) {
-    const int partner = places.member_at(vector.partner());
-    incoming_operands operands(emit, vector.kept());
-    operands.add(partner, vector.kept(), partner < rank);
-    operands.post();
-    emit.send_value(partner, vector.given());
-    operands.combine_all();
-  }
-  allreduce_by_doubling(emit, holders_of_part(places, place, halvings), vector.part());
-  for (int i = 0; i < halvings; ++i) {
-    vector.join();
-    emit.receive_value(places.member_at(vector.partner()), vector.given());
-    emit.send_value(places.member_at(vector.partner()), vector.kept());
-  }
+/// Of a place: in round k it exchanges with the one at distance 2^k.
+halving_partners doubling_partners(const doubling_places& places, int place) {
+  halving_partners with{{}, static_cast<unsigned>(place)};
+  for (int distance = 1; distance < places.count; distance *= 2)
+    with.ranks.push_back(places.member_at(place ^ distance));
+  return with;
 }
 
 }  // namespace
@@ -109,7 +75,10 @@ void recursive_doubling_allreduce(int ranks, int rank, const pipeline& by, sink&
     operands.post();
     operands.combine_all();
   }
-  halve_and_double(emit, places, rank, halvings);
+  const int place = places.place_of(rank);
+  halve_and_double(emit, rank, doubling_partners(places, place), halvings, [&](block_range part) {
+    allreduce_by_doubling(emit, holders_of_part(places, place, halvings), part);
+  });
   if (places.is_second_of_pair(rank)) emit.send_value(rank - 1, vector);
 }
 

@@ -48,6 +48,13 @@ class AlgorithmMap(unittest.TestCase):
                     others.append(min(times))
             self.assertEqual(f"{min(others) / least:.2f}", lead)
 
+    def test_on_a_torus_messages_share_links(self):
+        found = run(sys.executable, SCRIPT, "--weft", WEFT, "--collectives", "allreduce", "--tori", "8x8", "--segments",
+                    "1,4,64", "--degrees", "8", "--sizes", "512k,8M", "--machines", "here=1500:300:400:0.08:0.05")
+        self.assertEqual(found.returncode, 0, found.stderr)
+        row = next(line for line in found.stdout.splitlines() if line.startswith("| 8x8 |"))
+        self.assertRegex(row, r"\| swing s64 \([\d.]+\) \| ring s4 \([\d.]+\) \|")
+
     def test_a_machine_without_all_its_costs_is_refused(self):
         found = self.mapped("--machines", "here=1:2:3")
         self.assertEqual(found.returncode, 2)

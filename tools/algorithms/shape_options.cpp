@@ -28,6 +28,7 @@ constexpr option_name option_names[] = {
     {takes::limits, "--max-transfers"},
     {takes::limits, "--max-reducers"},
     {takes::rank_costs, "--rank-costs"},
+    {takes::torus, "--torus"},
     {takes::groups | takes::order, "--topology"},
 };
 
@@ -86,6 +87,12 @@ void add_shape_options(CLI::App& app, shape_options& line) {
                                         "A line a rank: when its data is there, and, unless 1, what a transfer and a "
                                         "combine take it [0 1 1]")
                              ->type_name("FILE"));
+  line.options.push_back(
+      app.add_option("--torus", line.shape.torus, "Sizes of the torus whose places are the ranks [one ring of all]")
+          ->delimiter('x')
+          ->allow_extra_args(false)
+          ->check(whole_number(2, 10'000'000))
+          ->type_name("XxYxZ"));
   line.options.push_back(app.add_flag("--keep-order", shape.keep_order,
                                       "Combine in the order of the ranks, as operators need that do not commute"));
 }

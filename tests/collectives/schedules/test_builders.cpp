@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <weft/schedules/builders.hpp>
@@ -109,6 +110,41 @@ TEST_CASE("recursive doubling verifies, and combines in the order of the ranks")
       REQUIRE(keeps_rank_order({collective::allreduce}, all));
       for (const schedule& one : all) REQUIRE(one.cut.scratch_slots <= 4);
     }
+}
+
+TEST_CASE("Swing verifies on rings of any order and on tori") {
+  const auto seed = weft_test::test_seed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const auto verify = [](const swing& over) {
+    CAPTURE(over.ranks, over.by.segments, over.sizes);
+    const auto all = schedules_of(over.ranks, [&](int rank, sink& to) { swing_allreduce(over, rank, to); });
+    REQUIRE(fault_in({collective::allreduce}, all) == "");
+    for (const schedule& one : all) REQUIRE(one.cut.scratch_slots <= 4);
+  };
+  for (int ranks = 1; ranks <= 70; ++ranks)
+    for (const std::uint32_t segments : {1, 2, 5, 16, 256}) verify({ranks, shuffled(ranks, random), {}, {segments, 1}});
+  for (const std::vector<int>& sizes : std::vector<std::vector<int>>{{2}, {64}, {8, 8}, {4, 4, 4}, {2, 16}, {16, 4, 2}})
+    for (const std::uint32_t segments : {1, 2, 4, 8, 32, 128}) {
+      const int ranks = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies<>());
+      verify({ranks, {}, sizes, {segments, 1}});
+    }
+}
+
+TEST_CASE("Swing's partners are 1, 1, 3, 5, 11 places away, in one dimension after the other") {
+  const auto peers = [](const swing& over, int rank) {
+    std::vector<int> sent;
+    for (const step& s : built_by([&](sink& to) { swing_allreduce(over, rank, to); }).steps)
+      if (s.kind == step_kind::send) sent.push_back(s.peer);
+    return sent;
+  };
+  CHECK(peers({32, {}, {}, {32, 1}}, 0) == std::vector<int>{1, 31, 3, 27, 11, 11, 27, 3, 31, 1});
+  CHECK(peers({32, {}, {}, {32, 1}}, 5) == std::vector<int>{4, 6, 2, 10, 26, 26, 10, 2, 6, 4});
+  // Whole parts, the far partners first.
+  CHECK(peers({8, {}, {}, {1, 1}}, 0) == std::vector<int>{3, 7, 1});
+  CHECK(peers({8, {}, {}, {2, 1}}, 0) == std::vector<int>{1, 3, 7, 1});
+  // In x, in y, in x, in y.
+  CHECK(peers({16, {}, {4, 4}, {16, 1}}, 0) == std::vector<int>{1, 4, 3, 12, 12, 3, 4, 1});
 }
 
 TEST_CASE("barriers verify") {
@@ -227,6 +263,8 @@ TEST_CASE("builders refuse what makes no sense") {
   REQUIRE_THROWS_AS(ring_allgather({4, {}, {0, 4}}, 0, to), std::invalid_argument);
   REQUIRE_THROWS_AS(ring_reduce_scatter({0, {}, {}}, 0, to), std::invalid_argument);
   REQUIRE_THROWS_AS(recursive_doubling_allreduce(3, -1, {}, to), std::invalid_argument);
+  for (const std::vector<int>& sizes : std::vector<std::vector<int>>{{4}, {2, 3}, {6}, {1, 8}, {2, 8}})
+    REQUIRE_THROWS_AS(swing_allreduce({8, {}, sizes, {}}, 0, to), std::invalid_argument);
   REQUIRE_THROWS_AS(dissemination_barrier(3, 3, to), std::invalid_argument);
   REQUIRE_THROWS_AS(tree_reduce(binomial_position(3, 3, 0), {}, to), std::invalid_argument);
   REQUIRE_THROWS_AS(tree_reduce(greedy_tree(3, 0, 1, 1).position(3), {}, to), std::invalid_argument);

@@ -27,6 +27,7 @@ struct algorithm_arguments {
   std::vector<std::vector<int>> groups;  ///< the ranks of each machine or cluster; empty: all in one
   std::vector<std::vector<int>> nodes;   ///< the ranks that can read each other's memory; empty: those of `groups`
   std::vector<int> order;                ///< of a ring; empty: by rank
+  std::vector<int> torus;                ///< its sizes, in which ranks are counted; empty: one ring of all
   double transfer = 1;                   ///< of an operand, in any unit
   double compute = 1;                    ///< of a combine, in that unit
   double latency = 0;            ///< by which an operand comes after its transfer has left the ports: greedy_tree
@@ -49,6 +50,7 @@ inline constexpr unsigned segments_of_share = 512;
 inline constexpr unsigned best_degree = 16384;
 /// Not a parameter: the calls of a job find out when its ranks come.
 inline constexpr unsigned arrivals_of_calls = 32768;
+inline constexpr unsigned torus = 65536;
 }  // namespace takes
 
 /// Whether operands are combined in the order of the ranks, as operators need that do not commute.

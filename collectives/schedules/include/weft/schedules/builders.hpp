@@ -67,6 +67,15 @@ void two_tree_allreduce(int ranks, int rank, const pipeline& by, std::size_t lea
 void smp_binomial_allreduce(const std::vector<std::vector<int>>& groups, int rank, const pipeline& by, sink& to);
 void smp_butterfly_allreduce(const std::vector<std::vector<int>>& groups, int rank, const pipeline& by, sink& to);
 
+// Among ranks on a torus, or on a ring.
+struct swing {
+  int ranks = 1;
+  std::vector<int> order;  ///< the ranks around the ring; empty: 0, 1, 2, ...
+  std::vector<int> sizes;  ///< of the torus; empty: one ring
+  pipeline by;
+};
+void swing_allreduce(const swing& over, int rank, sink& to);
+
 // Along a ring, for long vectors.
 struct ring {
   int ranks = 1;
