@@ -86,6 +86,8 @@ network fat_tree_of(const fat_tree_shape& shape) {
     const int count = static_cast<int>(wide);
     const bool top = level == height;
     const int parents = top ? 0 : shape.above[level], cables = top ? 0 : shape.cables[level];
+    if (wide * parents > most_nodes / std::max(cables, 1))
+      no_network("it has more than " + std::to_string(most_nodes) + " cables");
     for (int i = 0; i < count; ++i) {
       of.nodes.push_back({.depth = static_cast<int>(height - level),
                           .first = static_cast<std::uint32_t>(of.above.size()),
@@ -96,7 +98,6 @@ network fat_tree_of(const fat_tree_shape& shape) {
       for (int cable = 0; cable < cables; ++cable)
         for (int parent = 0; parent < parents; ++parent)
           add_cable(made, of, first + i, first + count + low + lows * (parent + parents * high));
-      if (of.above.size() > most_nodes) no_network("it has more than " + std::to_string(most_nodes) + " cables");
     }
     first += count;
     if (top) break;
