@@ -5,6 +5,9 @@
 namespace weft::detail {
 namespace {
 
+/// One that is predicted to be slower is taken where it takes at most so much of the time: the rest is noise.
+constexpr double clearly_faster = 0.9;
+
 /// Of those that are known; nothing where none is.
 std::optional<double> lower_quartile(std::span<const double> times) {
   std::vector<double> known(times.begin(), times.end());
@@ -30,7 +33,7 @@ std::size_t candidate_trial::fastest(std::span<const double> slowest) {
   std::optional<double> least;
   for (std::size_t each = 0; each < slowest.size() / rounds; ++each) {
     const auto seconds = lower_quartile(slowest.subspan(each * rounds, rounds));
-    if (!seconds || (least && *seconds >= *least)) continue;
+    if (!seconds || (least && *seconds > clearly_faster * *least)) continue;
     best = each;
     least = seconds;
   }

@@ -86,6 +86,12 @@ TEST_CASE("the fastest has the least lower quartile, of what is known") {
     *of(1) = 0.1;
     CHECK(candidate_trial::fastest(times) == 0);
   }
+  SECTION("what is predicted to be slower has to be faster by a tenth") {
+    std::fill_n(of(1), candidate_trial::rounds, 1.9);
+    CHECK(candidate_trial::fastest(times) == 0);
+    std::fill_n(of(1), candidate_trial::rounds, 1.7);
+    CHECK(candidate_trial::fastest(times) == 1);
+  }
   SECTION("of one that nobody timed nothing is known") {
     std::fill_n(of(1), candidate_trial::rounds, 0);
     std::fill_n(of(2), candidate_trial::rounds, 1);

@@ -55,8 +55,8 @@ class candidate_trial {
   /// Of this rank.
   std::span<const double> seconds() const noexcept { return seconds_; }
 
-  /// The candidate with the least lower quartile, where `slowest` are the greatest of all ranks' `seconds()`. Where two
-  /// are as fast, or nothing is known, the first.
+  /// The candidate with the least lower quartile, where `slowest` are the greatest of all ranks' `seconds()`; one before
+  /// it unless that is less by a tenth, so that noise alone changes nothing. Where nothing is known, the first.
   static std::size_t fastest(std::span<const double> slowest);
 
  private:
