@@ -201,10 +201,7 @@ const algorithm table[] = {
      }},
     {collective::allreduce, "arrival", by_arrival, canon_proficz,
      "T + c + s ceil(log2 p) (α + n/s β) at least, where the last of the ranks comes at T; c = n γ",
-     rank_order::not_kept,
-     [](const arguments& of, double bytes, const path_costs& each) {
-       return binomial_cost(of, bytes, each) + binomial_cost(of, bytes, copying(each));  // at most
-     },
+     rank_order::not_kept, binomial_allreduce_cost,  // where all come at once, no less
      [](const arguments& of, sink& to) {
        const int root = latest_rank(of);
        tree_allreduce(arrival_place(of, root), binomial_position(of.ranks, root, of.rank), of.by, to);

@@ -111,7 +111,7 @@ std::optional<collective_case> sum_with_near(weft::communicator& on) {
   collective_case sum;
   sum.what = collective::allreduce;
   sum.type = element::float32;
-  for (sum.count = 2; sum.count <= 20000; sum.count *= 4)
+  for (sum.count = 1; sum.count <= 40000; sum.count *= 2)
     if (has_near(on, choices::request(on, sum.what, sum.count * sizeof(float), weft::kernels::operation::sum,
                                       weft::kernels::type::float32)))
       return sum;
@@ -144,15 +144,19 @@ TEST_CASE("shapes in turn on several communicators, by ranks that dawdle, in any
       if (sum) of.back().front() = *sum;
       tries.push_back(sum.has_value());
     }
-    expect(what.settings.node || world.size() < 3 || tries[0], "something to be near the choice of some length");
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < communicators.size() * shapes; ++i) order.push_back(i);
-    for (int turn = 0; turn < calls_until_known + 4; ++turn) {
+    constexpr int turns = calls_until_known + 6;
+    for (int turn = 0; turn < turns; ++turn) {
       std::ranges::shuffle(order, random);
       for (const std::size_t each : order) {
         collective_case c = of[each / shapes][each % shapes];
         c.planned = random() % 40 == 0;
-        make_call(*communicators[each / shapes], c, own);
+        // A rank that starts a call takes note of a choice in the next one.
+        if (turn + 2 < turns)
+          make_call(*communicators[each / shapes], c, own);
+        else
+          check_case(*communicators[each / shapes], c);
       }
     }
     for (std::size_t i = 0; i < communicators.size(); ++i) {

@@ -71,7 +71,8 @@ void for_each_job(Each&& each) {
 TEST_CASE("predictions are near what is simulated, for one segment and for the best number") {
   std::size_t cases = 0, near = 0;
   for (const algorithm& how : algorithms()) {
-    if (!sends_messages(how)) continue;
+    // Of trees for when ranks come, which is not known here, formulas say the least.
+    if (!sends_messages(how) || (how.parameters & takes::arrivals_of_calls) != 0) continue;
     for_each_job([&](algorithm_arguments shape, std::size_t bytes) {
       for (const std::uint32_t segments :
            {std::uint32_t{1}, predict(how, shape, bytes, measured(), longest_segment).segments}) {
