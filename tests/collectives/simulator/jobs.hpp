@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <random>
 #include <utility>
 #include <vector>
 #include <weft/schedules/builders.hpp>
@@ -56,6 +57,23 @@ inline weft::simulator::network with_capacity(weft::simulator::network of, doubl
   for (weft::simulator::link& one : of.links) one.capacity = capacity;
   of.node_of = std::move(node_of);
   return of;
+}
+
+/// A machine of small whole costs, one of three with noise.
+inline weft::simulator::machine_model drawn_machine(std::mt19937_64& random,
+                                                    weft::simulator::noise_model::phase phases) {
+  const auto draw = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
+  weft::simulator::machine_model drawn;
+  drawn.latency = draw(0, 200);
+  drawn.overhead = draw(0, 20);
+  drawn.gap = draw(0, 40);
+  drawn.gap_per_byte = draw(0, 3);
+  drawn.compute_per_byte = draw(0, 2);
+  drawn.eager_limit = static_cast<std::uint64_t>(draw(0, 1) * 1000);
+  drawn.preposted = draw(0, 1) == 1;
+  drawn.ports = static_cast<weft::simulator::port_model>(draw(0, 2));
+  if (draw(0, 2) == 0) drawn.noise = {500, 50, phases, random(), false};
+  return drawn;
 }
 
 }  // namespace weft_test

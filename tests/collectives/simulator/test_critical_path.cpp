@@ -79,16 +79,7 @@ TEST_CASE("the path searched by a second run is the one of all that is kept") {
   std::mt19937_64 random(seed);
   const auto draw = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
   for (int trial = 0; trial < 300; ++trial) {
-    machine_model m;
-    m.latency = draw(0, 200);
-    m.overhead = draw(0, 20);
-    m.gap = draw(0, 40);
-    m.gap_per_byte = draw(0, 3);
-    m.compute_per_byte = draw(0, 2);
-    m.eager_limit = static_cast<std::uint64_t>(draw(0, 1) * 1000);
-    m.preposted = draw(0, 1) == 1;
-    m.ports = static_cast<port_model>(draw(0, 2));
-    if (draw(0, 2) == 0) m.noise = {500, 50, noise_model::phase::random, random(), false};
+    const machine_model m = drawn_machine(random, noise_model::phase::random);
     const int ranks = draw(2, 40);
     const weft::schedules::pipeline by{static_cast<std::uint32_t>(draw(1, 4)), static_cast<std::uint32_t>(draw(1, 4))};
     const workload all = draw(0, 1) == 0 ? reduction(weft::schedules::binomial_tree(ranks, draw(0, ranks - 1)), 64, by)

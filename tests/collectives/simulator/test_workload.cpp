@@ -158,16 +158,7 @@ TEST_CASE("where ranks are alike, one takes the time of all") {
       const likeness alike = likeness_of(how, of, bytes);
       if (alike == likeness::none) continue;
       ++alike_jobs;
-      machine_model m;
-      m.latency = draw(0, 200);
-      m.overhead = draw(0, 20);
-      m.gap = draw(0, 40);
-      m.gap_per_byte = draw(0, 3);
-      m.compute_per_byte = draw(0, 2);
-      m.eager_limit = static_cast<std::uint64_t>(draw(0, 1) * 1000);
-      m.preposted = draw(0, 1) == 1;
-      m.ports = static_cast<port_model>(draw(0, 2));
-      if (draw(0, 2) == 0) m.noise = {500, 50, noise_model::phase::coscheduled, random(), false};
+      const machine_model m = drawn_machine(random, noise_model::phase::coscheduled);
       CAPTURE(name(how.kind), how.name, of.ranks, bytes, of.by.segments, of.by.window, static_cast<int>(m.ports));
       const workload one = workload_of_alike(alike, how, of, bytes), all = workload_of(how, of, bytes);
       const simulation of_one = simulate(one, m), of_all = simulate(all, m);
