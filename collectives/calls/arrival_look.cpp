@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -18,22 +17,6 @@ std::shared_ptr<agreed_times> tell(communicator_state& state, double wait, std::
 }
 
 }  // namespace
-
-watched_calls watch_of(communicator_state& state, const choice_request& of) {
-  const among all = all_of(state);
-  const auto bytes = static_cast<double>(of.bytes);
-  const schedules::path_costs each = costs_among(all, *state.host.measured(), of);
-  watched_calls its;
-  its.at_once = state.choices.of(all, of);
-  its.by_arrival = its.at_once;
-  its.by_arrival.segments = 1;  // else operands that are there wait for the segments of the late one
-  its.by_arrival.operand = schedules::operand_costs_of(bytes, each.of_vector(bytes));
-  its.by_arrival.arrivals.reserve(static_cast<std::size_t>(state.size()));
-  // When the others could be done. A look itself may take some ranks so much longer than others, and where they share
-  // CPUs each of them may have to wait for the turns of the others of its CPU.
-  its.late = predict(all, of, *its.at_once.how).seconds * std::max(1.0, each.sharing);
-  return its;
-}
 
 arrival_look::arrival_look(communicator_state& state, watched_calls& its, std::uint64_t fingerprint)
     : its_(its), timer_(state.host.moved_by().time()), all_(tell(state, its.watch.wait(), fingerprint)) {}

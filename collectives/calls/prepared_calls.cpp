@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/calls/agreed_times.hpp>
-#include <weft/calls/arrival_look.hpp>
 #include <weft/calls/prepared_calls.hpp>
 #include <weft/choice/schedule_builder.hpp>
 #include <weft/process/choosing.hpp>
@@ -52,6 +51,23 @@ tried_by_messages* find_trial(communicator_state& state, const request& call, co
     if (its->second.candidates.size() == 1) its->second.fastest = 0;
   }
   return its->second.fastest ? nullptr : &its->second;
+}
+
+/// What such calls take where all ranks come at once, and how much behind the others is late.
+watched_calls watch_of(communicator_state& state, const choice_request& of) {
+  const among all = all_of(state);
+  const auto bytes = static_cast<double>(of.bytes);
+  const schedules::path_costs each = costs_among(all, *state.host.measured(), of);
+  watched_calls its;
+  its.at_once = state.choices.of(all, of);
+  its.by_arrival = its.at_once;
+  its.by_arrival.segments = 1;  // else operands that are there wait for the segments of the late one
+  its.by_arrival.operand = schedules::operand_costs_of(bytes, each.of_vector(bytes));
+  its.by_arrival.arrivals.reserve(static_cast<std::size_t>(state.size()));
+  // When the others could be done. A look itself may take some ranks so much longer than others, and where they share
+  // CPUs each of them may have to wait for the turns of the others of its CPU.
+  its.late = predict(all, of, *its.at_once.how).seconds * std::max(1.0, each.sharing);
+  return its;
 }
 
 /// What such calls are watched as; null where they are not. As with trials every rank does the same.

@@ -5,8 +5,8 @@
 #include <vector>
 #include <weft/choice/arrival_watch.hpp>
 
-#include "../catch.hpp"
-#include "../seed.hpp"
+#include "catch.hpp"
+#include "seed.hpp"
 
 using weft::detail::arrival_watch;
 using weft::detail::find_arrivals;

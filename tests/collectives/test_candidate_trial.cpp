@@ -6,8 +6,8 @@
 #include <vector>
 #include <weft/choice/candidate_trial.hpp>
 
-#include "../catch.hpp"
-#include "../seed.hpp"
+#include "catch.hpp"
+#include "seed.hpp"
 
 using weft::detail::candidate_trial;
 using weft::detail::tried;

@@ -8,9 +8,6 @@
 
 namespace weft::detail {
 
-/// What such calls take where all ranks come at once, and how much behind the others is late.
-watched_calls watch_of(communicator_state& state, const choice_request& of);
-
 /// A look in a call that blocks: from its begin to its end.
 class arrival_look {
  public:

@@ -1,17 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// Critical paths of jobs whose activities are too many to be kept.
+// Critical paths, of jobs too whose activities are too many to be kept.
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 #include <weft/simulator/timeline.hpp>
 
-#include "path_builder.hpp"
-
 namespace weft::simulator {
 namespace {
+
+/// A critical path, activity after activity.
+class path_builder {
+ public:
+  explicit path_builder(std::uint64_t length) { path_.length = length; }
+
+  /// The next one.
+  void append(const activity& next) {
+    if (before_) take(*before_, std::min(before_->end, next.start));
+    before_ = next;
+    const std::uint64_t place = appended_++;
+    if (place < most_path_kept / 2 || place + most_path_kept / 2 >= path_.length) path_.activities.push_back(next);
+  }
+
+  critical_path finish(double completion) && {
+    if (before_) take(*before_, before_->end);
+    path_.other += completion - reached_;
+    return std::move(path_);
+  }
+
+ private:
+  void take(const activity& a, double end) {
+    path_.time_of[static_cast<std::size_t>(a.kind)] += end - a.start;
+    path_.other += a.start - reached_;
+    reached_ = end;
+  }
+
+  critical_path path_;
+  std::optional<activity> before_;  ///< which ends no later than the next one begins
+  std::uint64_t appended_ = 0;
+  double reached_ = 0;
+};
 
 constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
 
@@ -85,6 +116,18 @@ std::vector<std::uint32_t> path_of(const workload& all, const machine_model& mod
 }
 
 }  // namespace
+
+critical_path critical_path_of(const simulation& done, const timeline& seen) {
+  std::unordered_map<activity_id, const activity*> by_id;
+  by_id.reserve(seen.activities().size());
+  for (const activity& a : seen.activities()) by_id.emplace(a.id, &a);
+  std::vector<const activity*> backwards;
+  for (activity_id next = done.last; next != no_activity; next = backwards.back()->cause)
+    backwards.push_back(by_id.at(next));
+  path_builder path(backwards.size());
+  std::for_each(backwards.rbegin(), backwards.rend(), [&](const activity* a) { path.append(*a); });
+  return std::move(path).finish(done.completion);
+}
 
 explained_simulation simulate_with_path(const workload& all, const machine_model& model, const network* links) {
   if (all.steps() >= nothing / 2) throw std::length_error("the critical path of 2^31 steps or more is not searched");
