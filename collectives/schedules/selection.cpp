@@ -99,6 +99,11 @@ const algorithm* served_wish(collective kind, const selection_parameters& by, co
   return wanted != nullptr && meets(of, *wanted) ? wanted : nullptr;
 }
 
+/// Whether it is chosen without being named: trees for when ranks come are not, where nothing is known of that.
+bool is_choice(const demands& of, const algorithm& how) {
+  return (how.parameters & takes::arrivals_of_calls) == 0 && meets(of, how);
+}
+
 /// A closer look says at least so much of what the formula does, as far as formulas hold.
 constexpr double least_of_formula = 0.6;
 
@@ -280,7 +285,7 @@ selected select_fastest(collective kind, const algorithm_arguments& shape, std::
     return selected_of(predict(*wanted, shape, bytes, each, by.segment), bytes, each, by);
   std::vector<prediction> all;
   for (const algorithm& how : algorithms_of(kind))
-    if (meets(of, how)) all.push_back(predict(how, shape, bytes, each, by.segment));
+    if (is_choice(of, how)) all.push_back(predict(how, shape, bytes, each, by.segment));
   if (all.empty()) refuse(kind);
   if (closer) all = look_closer(std::move(all), closer, 1);
   return selected_of(*std::ranges::min_element(all, {}, &prediction::seconds), bytes, each, by);
@@ -291,7 +296,7 @@ std::vector<selected> select_near(collective kind, const algorithm_arguments& sh
                                   const closer_look& closer, double factor, std::size_t most) {
   std::vector<prediction> all;
   for (const algorithm& how : algorithms_of(kind))
-    if (meets(of, how)) add_degrees(all, predict_each(how, shape, bytes, each, by.segment));
+    if (is_choice(of, how)) add_degrees(all, predict_each(how, shape, bytes, each, by.segment));
   if (all.empty()) refuse(kind);
   if (closer) all = look_closer(std::move(all), closer, factor);
   keep_near(all, factor, most);

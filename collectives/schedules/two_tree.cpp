@@ -22,9 +22,10 @@ namespace weft::schedules {
 //      `-- 6                     |-- 4
 //          `-- 5                 `-- 6
 //
-// About (2 log2 p + s) (α + n / s (β + γ)) for s segments in all, twice that for an all-reduce: n β and not 2 n β as
-// over one binary tree. Best for long vectors. Subtrees are rows of consecutive ranks: with root 0 the order of the
-// ranks is kept. The vector is two chunks. All throw std::invalid_argument for a bad rank, root or pipeline.
+// The trees take turns, piece after piece, so that both go on together. About (2 log2 p + s) (α + n / s (β + γ)) for s
+// segments in all, twice that for an all-reduce: n β and not 2 n β as over one binary tree. Best for long vectors.
+// Subtrees are rows of consecutive ranks: with root 0 the order of the ranks is kept. The vector is two chunks. All
+// throw std::invalid_argument for a bad rank, root or pipeline.
 
 namespace {
 
@@ -88,12 +89,6 @@ layout two_chunks(const pipeline& by, bool input, bool output, std::uint32_t slo
 /// The half of the vector that a tree carries.
 block_range half(std::uint32_t which, const pipeline& by) { return {which * by.segments, by.segments}; }
 
-/// Two ranks have one edge, which is of both trees: all pieces go along it in a row.
-bool is_one_edge(const std::array<tree_position, 2>& places) {
-  const bool one_parent = places[0].parent != -1 && places[0].parent == places[1].parent;
-  return one_parent || (!places[0].children.empty() && places[0].children == places[1].children);
-}
-
 bool has_children(const std::array<tree_position, 2>& places) {
   return !places[0].children.empty() || !places[1].children.empty();
 }
@@ -129,11 +124,13 @@ class in_turns {
   std::array<Phase, 2> phases_;
 };
 
+// The one edge of two ranks is of both trees: all pieces go along it in a row.
+
 /// A rank that is a leaf of one tree sends a piece when, of the other tree, the sum of the one `lead` before has left.
 /// What leaves have to send is there from the beginning, and would hold up all sums.
-void reduce_in_turns(memory_emitter& emit, const std::array<tree_position, 2>& places, const pipeline& by,
+void reduce_in_turns(memory_emitter& emit, int ranks, const std::array<tree_position, 2>& places, const pipeline& by,
                      std::size_t lead) {
-  if (is_one_edge(places)) return reduce_over_tree(emit, places[0], {0, 2 * by.segments}, 2 * by.segments);
+  if (ranks == 2) return reduce_over_tree(emit, places[0], {0, 2 * by.segments}, 2 * by.segments);
   in_turns<piecewise_reduction> up(emit, places, by, has_children(places) ? by.window : 0);
   const std::size_t inner = places[0].children.empty() ? 1 : 0;
   std::vector<step_index> sums;
@@ -145,8 +142,9 @@ void reduce_in_turns(memory_emitter& emit, const std::array<tree_position, 2>& p
         up.next(which, i < lead ? no_step : sums[i - lead]);
 }
 
-void broadcast_in_turns(memory_emitter& emit, const std::array<tree_position, 2>& places, const pipeline& by) {
-  if (is_one_edge(places)) return broadcast_over_tree(emit, places[0], {0, 2 * by.segments}, 2 * by.segments);
+void broadcast_in_turns(memory_emitter& emit, int ranks, const std::array<tree_position, 2>& places,
+                        const pipeline& by) {
+  if (ranks == 2) return broadcast_over_tree(emit, places[0], {0, 2 * by.segments}, 2 * by.segments);
   in_turns<piecewise_broadcast> down(emit, places, by, 0);
   for (std::size_t i = 0; i < down.pieces(); ++i)
     for (const std::size_t which : {0u, 1u}) down.next(which);
@@ -190,7 +188,7 @@ void two_tree_reduce(int ranks, int root, int rank, const pipeline& by, std::siz
   layout cut = two_chunks(by, true, rank == root, has_children(places) ? 2 * by.window : 0);
   if (rank != root && has_children(places)) cut.work = half(places[0].children.empty() ? 1 : 0, by);
   memory_emitter emit(to, cut, by.window);
-  reduce_in_turns(emit, places, by, lead);
+  reduce_in_turns(emit, ranks, places, by, lead);
   if (rank == root) emit.settle({0, 2 * by.segments});
 }
 
@@ -200,7 +198,7 @@ void two_tree_broadcast(int ranks, int root, int rank, const pipeline& by, sink&
   check_pipeline(by);
   const auto places = two_tree_positions(ranks, root, rank);
   memory_emitter emit(to, two_chunks(by, rank == root, true, 0), by.window);
-  broadcast_in_turns(emit, places, by);
+  broadcast_in_turns(emit, ranks, places, by);
   emit.settle({0, 2 * by.segments});
 }
 
@@ -210,8 +208,8 @@ void two_tree_allreduce(int ranks, int rank, const pipeline& by, std::size_t lea
   check_pipeline(by);
   const auto places = two_tree_positions(ranks, 0, rank);
   memory_emitter emit(to, two_chunks(by, true, true, has_children(places) ? 2 * by.window : 0), by.window);
-  reduce_in_turns(emit, places, by, lead);
-  broadcast_in_turns(emit, places, by);
+  reduce_in_turns(emit, ranks, places, by, lead);
+  broadcast_in_turns(emit, ranks, places, by);
   emit.settle({0, 2 * by.segments});
 }
 

@@ -15,6 +15,7 @@
 
 #include "expect.hpp"
 #include "sanitized.hpp"
+#include "started_sums.hpp"
 #include "surviving.hpp"
 #include "temporary_file.hpp"
 
@@ -175,15 +176,7 @@ TEST_CASE("calls of ranks that dawdle, in any form: all go by the same arrivals"
 
 TEST_CASE("to start a call waits for nobody, in looks too", "[arrival]") {
   run_ranks(by_arrival(3), [](weft::communicator& world) {
-    std::vector<std::vector<int>> numbers(40, std::vector<int>(count, world.rank() + 1));
-    std::vector<int> go(1);
-    if (world.rank() != 0) world.recv(go, 0, 5);  // it has started them all by then
-    std::vector<weft::handle> all;
-    for (auto& each : numbers) all.push_back(world.iallreduce(each, each, weft::sum));
-    if (world.rank() == 0)
-      for (int to = 1; to < world.size(); ++to) world.send(go, to, 5);
-    weft::wait_all(all);
-    for (const auto& each : numbers) expect(each[count - 1] == 6, "the sum, got ", each[count - 1]);
+    start_sums_on_rank_0_first(world, 40, count);
     const selected* const by = taken(world, collective::allreduce);
     expect(by != nullptr && by->arrivals.empty(), "nothing to be found by calls that are started");
   });

@@ -16,6 +16,7 @@
 
 #include "collective_cases.hpp"
 #include "sanitized.hpp"
+#include "started_sums.hpp"
 #include "surviving.hpp"
 
 using namespace std::chrono_literals;
@@ -261,19 +262,7 @@ TEST_CASE("nothing is tried by an operator that does not commute, for reproducib
 
 TEST_CASE("to start a call waits for nobody, while a trial ends too", "[online]") {
   const job what = GENERATE(0, 1) == 0 ? by_messages(3) : online(small_job(2));
-  run_ranks(what, [](weft::communicator& world) {
-    constexpr std::size_t starts = calls_until_known + 6;
-    std::vector<std::vector<int>> numbers(starts, std::vector<int>(300, world.rank() + 1));
-    std::vector<int> go(1);
-    if (world.rank() != 0) world.recv(go, 0, 5);  // it has started them all by then
-    std::vector<weft::handle> all;
-    for (auto& each : numbers) all.push_back(world.iallreduce(each, each, weft::sum));
-    if (world.rank() == 0)
-      for (int to = 1; to < world.size(); ++to) world.send(go, to, 5);
-    weft::wait_all(all);
-    for (const auto& each : numbers)
-      expect(each[299] == world.size() * (world.size() + 1) / 2, "the sum, got ", each[299]);
-  });
+  run_ranks(what, [](weft::communicator& world) { start_sums_on_rank_0_first(world, calls_until_known + 6, 300); });
 }
 
 TEST_CASE("a call that was started while a trial ends goes on while its rank waits for something else", "[online]") {

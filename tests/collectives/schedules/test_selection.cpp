@@ -544,3 +544,25 @@ TEST_CASE("ranks that share processors take what these have to do") {
         CHECK(seconds(how, ranks, ranks, 1000) >= (ranks - 1) * 2.0 * 1000);
       }
 }
+
+TEST_CASE("trees for when ranks come are taken where they are named alone") {
+  const auto seed = test_seed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const auto between = [&](double least, double most) { return std::uniform_real_distribution(least, most)(random); };
+  const auto goes_by_arrival = [](const algorithm* how) { return (how->parameters & takes::arrivals_of_calls) != 0; };
+  for (int trial = 0; trial < 200; ++trial) {
+    path_costs each(between(0, 1e-5), between(0, 1e-9), between(0, 1e-9));
+    each.overhead = each.near.overhead = between(0, 1e-6);
+    each.sharing = between(1, 4);
+    const algorithm_arguments shape = shape_of(2 + static_cast<int>(random() % 20));
+    for (const collective kind : {collective::reduce, collective::allreduce}) {
+      selection_parameters by;
+      CHECK_FALSE(goes_by_arrival(select_fastest(kind, shape, 1 << random() % 22, each, by, {}).how));
+      for (const selected& near : select_near(kind, shape, 1 << random() % 22, each, by, {}, nullptr, 1.5, 3))
+        CHECK_FALSE(goes_by_arrival(near.how));
+      by.wanted[static_cast<std::size_t>(kind)] = find_algorithm(kind, "arrival");
+      CHECK(goes_by_arrival(select_fastest(kind, shape, 1024, each, by, {}).how));
+    }
+  }
+}
