@@ -129,7 +129,8 @@ std::vector<schedules::prediction> predict_all(const among& these, const choice_
   const seen_call seen(these, *these.host.measured(), of);
   auto predicted = schedules::predict_all(of.what, seen.shape(), of.bytes, seen.each(), these.selection.segment);
   const schedules::demands asked = demands_among(these, of);
-  std::erase_if(predicted, [&](const auto& one) { return !meets(asked, *one.how); });
+  const schedules::algorithm* const wanted = these.selection.wanted[static_cast<std::size_t>(of.what)];
+  std::erase_if(predicted, [&](const auto& one) { return !may_be_chosen(*one.how, asked, wanted); });
   if (const auto closer = seen.closer()) {
     for (schedules::prediction& one : predicted) one = closer(one, no_limit);
     std::ranges::stable_sort(predicted, {}, &schedules::prediction::seconds);

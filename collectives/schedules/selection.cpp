@@ -99,11 +99,6 @@ const algorithm* served_wish(collective kind, const selection_parameters& by, co
   return wanted != nullptr && meets(of, *wanted) ? wanted : nullptr;
 }
 
-/// Whether it is chosen without being named: trees for when ranks come are not, where nothing is known of that.
-bool is_choice(const demands& of, const algorithm& how) {
-  return (how.parameters & takes::arrivals_of_calls) == 0 && meets(of, how);
-}
-
 /// A closer look says at least so much of what the formula does, as far as formulas hold.
 constexpr double least_of_formula = 0.6;
 
@@ -274,6 +269,11 @@ bool meets(const demands& of, const algorithm& how) {
   return false;
 }
 
+bool may_be_chosen(const algorithm& how, const demands& of, const algorithm* wanted) {
+  const bool is_offered = (how.parameters & takes::arrivals_of_calls) == 0 || &how == wanted;
+  return is_offered && meets(of, how);
+}
+
 selected select(collective kind, int ranks, std::size_t bytes, const selection_parameters& by, const demands& of) {
   const algorithm& how = choose(kind, ranks, bytes, by, of);
   return {&how, segments_of(how, ranks, bytes, by.segment), bytes <= by.in_order_limit, {}, 0};
@@ -285,7 +285,7 @@ selected select_fastest(collective kind, const algorithm_arguments& shape, std::
     return selected_of(predict(*wanted, shape, bytes, each, by.segment), bytes, each, by);
   std::vector<prediction> all;
   for (const algorithm& how : algorithms_of(kind))
-    if (is_choice(of, how)) all.push_back(predict(how, shape, bytes, each, by.segment));
+    if (may_be_chosen(how, of)) all.push_back(predict(how, shape, bytes, each, by.segment));
   if (all.empty()) refuse(kind);
   if (closer) all = look_closer(std::move(all), closer, 1);
   return selected_of(*std::ranges::min_element(all, {}, &prediction::seconds), bytes, each, by);
@@ -296,7 +296,7 @@ std::vector<selected> select_near(collective kind, const algorithm_arguments& sh
                                   const closer_look& closer, double factor, std::size_t most) {
   std::vector<prediction> all;
   for (const algorithm& how : algorithms_of(kind))
-    if (is_choice(of, how)) add_degrees(all, predict_each(how, shape, bytes, each, by.segment));
+    if (may_be_chosen(how, of)) add_degrees(all, predict_each(how, shape, bytes, each, by.segment));
   if (all.empty()) refuse(kind);
   if (closer) all = look_closer(std::move(all), closer, factor);
   keep_near(all, factor, most);

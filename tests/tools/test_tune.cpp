@@ -10,7 +10,7 @@
 #include <thread>
 #include <weft/choice/tuning.hpp>
 #include <weft/fabric/provider.hpp>
-#include <weft/schedules/algorithms.hpp>
+#include <weft/schedules/selection.hpp>
 
 #include "catch.hpp"
 #include "launcher_under_test.hpp"
@@ -104,14 +104,14 @@ TEST_CASE("a tune that fails leaves the old file as it was") {
   CHECK_THAT(nowhere.error, ContainsSubstring("cannot be written"));
 }
 
-TEST_CASE("a bench explains: every algorithm, what it takes and what was predicted") {
+TEST_CASE("a bench explains: every algorithm that may be chosen, what it takes and what was predicted") {
   const outcome done = succeed({"bench", "allreduce", "-n", "2", "-b", "8", "-e", "65536", "-f", "8192", "--budget",
                                 "2", "--json", "--explain"});
   const auto all = objects(done.output);
   const auto each = all.size() / 2;
   const auto messages = static_cast<std::size_t>(
-      std::ranges::count(weft::schedules::algorithms_of(weft::schedules::collective::allreduce),
-                         weft::schedules::memory_pattern::none, &weft::schedules::algorithm::pattern));
+      std::ranges::count_if(weft::schedules::algorithms_of(weft::schedules::collective::allreduce),
+                            [](const auto& how) { return weft::schedules::may_be_chosen(how, {}); }));
   const bool measures = std::thread::hardware_concurrency() > 1;  // patterns, where each process has a core
   if (measures) CHECK(each >= messages + 2);
   CHECK(each >= messages);

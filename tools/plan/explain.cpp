@@ -180,7 +180,7 @@ explanation explain(const explained_call& call, const detail::tuning& measured) 
   made.by_length = select(call.kind, call.shape.ranks, call.bytes, by, asked).how;
   by.wanted[static_cast<std::size_t>(call.kind)] = call.wanted;
   auto by_formula = predict_all(call.kind, call.shape, call.bytes, each, call.segment);
-  std::erase_if(by_formula, [&](const auto& one) { return !meets(asked, *one.how); });
+  std::erase_if(by_formula, [&](const auto& one) { return !may_be_chosen(*one.how, asked, call.wanted); });
   made.alternatives = alternatives_of(by_formula);
   std::optional<network_look> look;
   if (call.on) look.emplace(call, measured, each, made.over);

@@ -199,11 +199,14 @@ drawn_call draw_call(std::mt19937_64& random) {
   return call;
 }
 
-/// Of each algorithm that meets the demands, in each of its degrees, what it takes in the best number of segments.
+/// A tree for when ranks come, which is taken where it is named alone.
+bool goes_by_arrival(const algorithm& how) { return (how.parameters & takes::arrivals_of_calls) != 0; }
+
+/// Of each algorithm that may be chosen, in each of its degrees, what it takes in the best number of segments.
 std::vector<prediction> best_of_each_degree(const drawn_call& call) {
   std::vector<prediction> all;
   for (const algorithm& how : algorithms_of(call.kind)) {
-    if (!meets(call.asked, how)) continue;
+    if (!meets(call.asked, how) || goes_by_arrival(how)) continue;
     const auto variants = predict_each(how, call.shape, call.bytes, call.each, selection_parameters{}.segment);
     for (int degree = 0; degree <= 40; ++degree) {
       prediction best;
@@ -550,7 +553,6 @@ TEST_CASE("trees for when ranks come are taken where they are named alone") {
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   const auto between = [&](double least, double most) { return std::uniform_real_distribution(least, most)(random); };
-  const auto goes_by_arrival = [](const algorithm* how) { return (how->parameters & takes::arrivals_of_calls) != 0; };
   for (int trial = 0; trial < 200; ++trial) {
     path_costs each(between(0, 1e-5), between(0, 1e-9), between(0, 1e-9));
     each.overhead = each.near.overhead = between(0, 1e-6);
@@ -558,11 +560,11 @@ TEST_CASE("trees for when ranks come are taken where they are named alone") {
     const algorithm_arguments shape = shape_of(2 + static_cast<int>(random() % 20));
     for (const collective kind : {collective::reduce, collective::allreduce}) {
       selection_parameters by;
-      CHECK_FALSE(goes_by_arrival(select_fastest(kind, shape, 1 << random() % 22, each, by, {}).how));
+      CHECK_FALSE(goes_by_arrival(*select_fastest(kind, shape, 1 << random() % 22, each, by, {}).how));
       for (const selected& near : select_near(kind, shape, 1 << random() % 22, each, by, {}, nullptr, 1.5, 3))
-        CHECK_FALSE(goes_by_arrival(near.how));
+        CHECK_FALSE(goes_by_arrival(*near.how));
       by.wanted[static_cast<std::size_t>(kind)] = find_algorithm(kind, "arrival");
-      CHECK(goes_by_arrival(select_fastest(kind, shape, 1024, each, by, {}).how));
+      CHECK(goes_by_arrival(*select_fastest(kind, shape, 1024, each, by, {}).how));
     }
   }
 }

@@ -67,7 +67,7 @@ bool may_be_tried(collective what, const request& call) noexcept;
 /// What `choose` gives, first, and what else is predicted to be near that (candidate_trial.hpp).
 std::vector<schedules::selected> choose_near(const among& these, const choice_request& of);
 
-/// In the same way: every algorithm that meets the demands, the fastest first; and one.
+/// In the same way: every algorithm that may be chosen, the fastest first; and one.
 std::vector<schedules::prediction> predict_all(const among& these, const choice_request& of);
 schedules::prediction predict(const among& these, const choice_request& of, const schedules::algorithm& how);
 /// What messages among these cost, as it was measured.

@@ -114,5 +114,8 @@ std::size_t bytes_given(collective kind, std::size_t bytes, int processes);
 
 /// Whether `how` meets the demands.
 bool meets(const demands& of, const algorithm& how);
+/// Whether it does, and is chosen without being `wanted`: trees for when ranks come are not, since only where they are
+/// named somebody looks for that.
+bool may_be_chosen(const algorithm& how, const demands& of, const algorithm* wanted = nullptr);
 
 }  // namespace weft::schedules
