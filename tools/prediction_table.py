@@ -7,14 +7,15 @@
                             [--weft build/tools/weft]
 
 Runs `weft bench COLLECTIVE --explain`, which times every algorithm and pattern that a call could take beside its
-prediction, in new jobs again and again, and prints a table in Markdown: of each job, collective and size what was
-chosen, what that took and how many times as much was predicted; how many times what the best took that is; and of the
-others the one whose prediction is the farthest off. Ratios and times are medians over the jobs; where these choose
-differently, what their choices took over the best is the geometric mean. With --tune online the choice is the one after
-calls have tried what is near it. Below the table stands how many times what the best takes the choices take in all. Ends
-with status 1 where a prediction is more than --within times what was measured or less than its inverse, or what is chosen
-takes more than --best times what the best does. Where processes share CPUs nothing of the node is measured at the start:
-there the predictions do not count.
+prediction, all in turn, in new jobs again and again, and prints a table in Markdown: of each job, collective and size
+what was chosen, what that took and how many times as much was predicted; how many times what the best took that is; and
+of the others the one whose prediction is the farthest off. Ratios and times are medians over the jobs. What choices
+took over the best is the geometric mean over the jobs, for each of which the best is what took least in the others: the
+least of many times of one job is luck. With --tune online the choice is the one after calls have tried what is near it.
+Below the table stands how many times what the best takes the choices take in all. Ends with status 1 where a prediction
+is more than --within times what was measured or less than its inverse, or what is chosen takes more than --best times
+what the best does. Where processes share CPUs nothing of the node is measured at the start: there the predictions do
+not count.
 """
 
 import argparse
@@ -35,7 +36,7 @@ def parse_arguments():
     parser.add_argument("--jobs", type=jobs, default="2:node,4:node")
     parser.add_argument("--collectives", type=measured.some_of(COLLECTIVES), default=COLLECTIVES)
     parser.add_argument("--sizes", type=lambda text: [size(each) for each in text.split(",")], default="8,4K,256K,8M")
-    parser.add_argument("--alternations", type=at_least(1), default=5)
+    parser.add_argument("--alternations", type=at_least(2), default=5)
     parser.add_argument("--budget", type=at_least(1), default=20, help="ms for the samples of an algorithm")
     parser.add_argument("--tune", choices=["start", "online"], default="start", help="what the choice goes by")
     parser.add_argument("--within", type=positive, default=1.3)
@@ -45,13 +46,12 @@ def parse_arguments():
 
 
 def runs_of(options, collective, ranks, road, count):
-    """By algorithm: the lines of all jobs."""
-    found = collections.defaultdict(list)
-    for _ in range(options.alternations):
-        for line in measured.bench(options.weft, collective, "-n", ranks, "-b", count, "-e", count, "-f", 2, "--budget",
-                                   options.budget, "--explain", f"--weft-tune={options.tune}", road=road):
-            found[line["algorithm"]].append(line)
-    return found
+    """Of each job its lines by algorithm."""
+    return [{line["algorithm"]: line
+             for line in measured.bench(options.weft, collective, "-n", ranks, "-b", count, "-e", count, "-f", 2,
+                                        "--budget", options.budget, "--explain", f"--weft-tune={options.tune}",
+                                        road=road)}
+            for _ in range(options.alternations)]
 
 
 def apart(ratio):
@@ -59,17 +59,27 @@ def apart(ratio):
     return max(ratio, 1 / ratio)
 
 
-def row_of(runs):
-    """What was chosen in most jobs, its time, its prediction's ratio, the time of all choices over the best, the worst
-    prediction of the others: name and ratio."""
-    took = {name: statistics.median(line["median_us"] for line in lines) for name, lines in runs.items()}
-    ratio = {name: statistics.median(line["predicted_us"] / line["median_us"] for line in lines)
-             for name, lines in runs.items()}
-    choices = [name for name, lines in runs.items() for line in lines if line["chosen"]]
-    chosen = statistics.mode(choices)
-    of_best = statistics.geometric_mean(took[name] for name in choices) / min(took.values())
-    worst = max((name for name in runs if name != chosen), key=lambda name: apart(ratio[name]), default=chosen)
-    return chosen, took[chosen], ratio[chosen], of_best, worst, ratio[worst]
+def over_best(jobs):
+    """What was chosen over the best: of each job by its own times, where the best is what took least in the others, so
+    that luck makes nothing the best. The geometric mean over the jobs."""
+    ratios = []
+    for job in jobs:
+        others = [other for other in jobs if other is not job]
+        best = min(job, key=lambda name: statistics.median(other[name]["median_us"] for other in others))
+        chosen = next(line for line in job.values() if line["chosen"])
+        ratios.append(chosen["median_us"] / job[best]["median_us"])
+    return statistics.geometric_mean(ratios)
+
+
+def row_of(jobs):
+    """What was chosen in most jobs, its time, its prediction's ratio, the choices over the best, the worst prediction
+    of the others: name and ratio."""
+    ratio = {name: statistics.median(job[name]["predicted_us"] / job[name]["median_us"] for job in jobs)
+             for name in jobs[0]}
+    chosen = statistics.mode(name for job in jobs for name, line in job.items() if line["chosen"])
+    took = statistics.median(job[chosen]["median_us"] for job in jobs)
+    worst = max((name for name in ratio if name != chosen), key=lambda name: apart(ratio[name]), default=chosen)
+    return chosen, took, ratio[chosen], over_best(jobs), worst, ratio[worst]
 
 
 def in_all(regrets):

@@ -46,11 +46,18 @@ std::size_t count_samples(std::chrono::milliseconds budget, double once);
 /// Of at least one time, in seconds.
 measurement summarize(std::vector<double> seconds);
 
-/// On every rank of `world`, for each size in turn, by this method: ten calls to warm up; five to estimate; then as
-/// many samples as the budget has room for. A sample is one call, timed on every rank after a barrier; its value is the
-/// slowest rank's time; where a rank is late, the time from its call on, of a collective that ends at the root there,
-/// and the calls to warm up are like the samples. Rank 0 hands each result, but for its algorithm, to `report`. Returns
-/// how many elements were wrong, on every rank the same. `arena`: see make_workload.
+/// On every rank of `world`, calls of one size, by each of `ways` ways, by this method: ten calls to warm up; five to
+/// estimate; then as many samples as the budget has room for. Several ways take turns at that, ten of them with a call
+/// ahead that does not count. A sample is one call, timed on every rank after a barrier; its value is the slowest
+/// rank's time; where a rank is late, the time from its call on, of a collective that ends at the root there, and the
+/// calls to warm up are like the samples. `take` is called on every rank before calls by that way. Rank 0 hands the
+/// result of each, but for its algorithm, to `report`. Returns how many elements were wrong, on every rank the same.
+/// `arena`: see make_workload.
+std::int64_t measure_ways(communicator& world, const bench_settings& settings, std::size_t bytes, runtime* arena,
+                          std::size_t ways, const std::function<void(std::size_t)>& take,
+                          const std::function<void(std::size_t, const measurement&)>& report);
+
+/// The same of calls as they go, for each size of the settings.
 std::int64_t sweep(communicator& world, const bench_settings& settings, runtime* arena,
                    const std::function<void(const measurement&)>& report);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -52,47 +53,103 @@ double estimate(communicator& world, workload& work, const bench_settings& setti
   return once[0];
 }
 
-rank_samples take_samples(communicator& world, workload& work, const bench_settings& settings, std::size_t bytes) {
-  std::uint64_t seed = bytes << 20;  // every sample has one of its own
-  rank_samples mine;
-  work.prepare(seed);
-  mine.seconds.resize(count_samples(settings.budget, estimate(world, work, settings)));
-  for (double& sample : mine.seconds) {
-    if (settings.check) work.prepare(++seed);
-    sample = time_call(world, work, settings);
-    if (settings.check) mine.wrong += work.count_wrong(seed);
+/// Calls of one size that go by several ways, turn after turn, so that what the machine does meanwhile meets all alike.
+class calls_in_turn {
+ public:
+  calls_in_turn(communicator& world, const bench_settings& settings, std::size_t bytes, runtime* arena,
+                std::size_t ways, const std::function<void(std::size_t)>& take)
+      : world_(world),
+        settings_(settings),
+        work_(make_workload(world, settings, bytes, arena)),
+        seed_(bytes << 20),
+        samples_(ways),
+        take_(take) {
+    if (settings.started) work_->start();
   }
-  if (!settings.check) {
-    work.prepare(++seed);
-    work.call();
-    mine.wrong = work.count_wrong(seed);
+
+  /// Of this rank, by way.
+  std::vector<rank_samples> take_samples() {
+    std::vector<std::size_t> counts(samples_.size());
+    for (std::size_t way = 0; way < counts.size(); ++way) {
+      go_by(way);
+      work_->prepare(seed_);
+      counts[way] = count_samples(settings_.budget, estimate(world_, *work_, settings_));
+    }
+    const std::size_t turns = samples_.size() > 1 ? 10 : 1;
+    for (std::size_t turn = 0; turn < turns; ++turn) {
+      for (std::size_t i = 0; i < samples_.size(); ++i) {
+        const std::size_t way = turn % 2 == 0 ? i : samples_.size() - 1 - i;
+        take_turn(way, counts[way] / turns);
+      }
+    }
+    for (std::size_t way = 0; way < samples_.size() && !settings_.check; ++way) check_once(way);
+    return std::move(samples_);
   }
-  return mine;
-}
+
+ private:
+  void go_by(std::size_t way) {
+    take_(way);
+    if (settings_.persistent) work_->persist();
+  }
+
+  void take_turn(std::size_t way, std::size_t count) {
+    if (samples_.size() > 1) {  // what was done before counts for none
+      go_by(way);
+      work_->call();
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (settings_.check) work_->prepare(++seed_);
+      samples_[way].seconds.push_back(time_call(world_, *work_, settings_));
+      if (settings_.check) samples_[way].wrong += work_->count_wrong(seed_);
+    }
+  }
+
+  void check_once(std::size_t way) {
+    if (samples_.size() > 1) go_by(way);
+    work_->prepare(++seed_);
+    work_->call();
+    samples_[way].wrong = work_->count_wrong(seed_);
+  }
+
+  communicator& world_;
+  const bench_settings& settings_;
+  std::unique_ptr<workload> work_;
+  std::uint64_t seed_;  // every checked sample has one of its own
+  std::vector<rank_samples> samples_;
+  const std::function<void(std::size_t)>& take_;
+};
 
 }  // namespace
 
-std::int64_t sweep(communicator& world, const bench_settings& settings, runtime* arena,
-                   const std::function<void(const measurement&)>& report) {
+std::int64_t measure_ways(communicator& world, const bench_settings& settings, std::size_t bytes, runtime* arena,
+                          std::size_t ways, const std::function<void(std::size_t)>& take,
+                          const std::function<void(std::size_t, const measurement&)>& report) {
+  const auto mine = calls_in_turn(world, settings, bytes, arena, ways, take).take_samples();
   std::int64_t all_wrong = 0;
-  const bool sized = settings.collective != "barrier";
-  for (std::size_t bytes = sized ? settings.from : 0;; bytes *= settings.factor) {
-    const auto work = make_workload(world, settings, bytes, arena);
-    if (settings.persistent) work->persist();
-    if (settings.started) work->start();
-    const rank_samples mine = take_samples(world, *work, settings, bytes);
-    std::vector<double> slowest(world.rank() == 0 ? mine.seconds.size() : 0);
-    world.reduce(mine.seconds, slowest, max, 0);
-    std::array wrong{mine.wrong};
+  for (std::size_t way = 0; way < ways; ++way) {
+    std::vector<double> slowest(world.rank() == 0 ? mine[way].seconds.size() : 0);
+    world.reduce(mine[way].seconds, slowest, max, 0);
+    std::array wrong{mine[way].wrong};
     world.allreduce(wrong, wrong, sum);
     all_wrong += wrong[0];
-    if (world.rank() == 0) {
-      measurement result = summarize(std::move(slowest));
-      result.bytes = bytes;
-      result.wrong = wrong[0];
-      report(result);
-    }
-    if (!sized || bytes > settings.to / settings.factor) return all_wrong;
+    if (world.rank() != 0) continue;
+    measurement result = summarize(std::move(slowest));
+    result.bytes = bytes;
+    result.wrong = wrong[0];
+    report(way, result);
+  }
+  return all_wrong;
+}
+
+std::int64_t sweep(communicator& world, const bench_settings& settings, runtime* arena,
+                   const std::function<void(const measurement&)>& report) {
+  std::int64_t wrong = 0;
+  const bool sized = settings.collective != "barrier";
+  for (std::size_t bytes = sized ? settings.from : 0;; bytes *= settings.factor) {
+    wrong += measure_ways(
+        world, settings, bytes, arena, 1, [](std::size_t) {},
+        [&](std::size_t, const measurement& measured) { report(measured); });
+    if (!sized || bytes > settings.to / settings.factor) return wrong;
   }
 }
 

@@ -50,27 +50,27 @@ void call_until_known(communicator& world, const bench_settings& settings, std::
   }
 }
 
-/// Each size by every algorithm, the one predicted to be the fastest first.
+/// Each size by every algorithm in turn; the one predicted to be the fastest is reported first.
 std::int64_t sweep_algorithms(communicator& world, const bench_settings& settings, runtime* arena,
                               const std::function<void(const measurement&)>& report) {
   std::int64_t wrong = 0;
-  bench_settings one = settings;
-  for (std::size_t bytes = settings.from;; bytes *= settings.factor) {
+  const bool sized = settings.collective != "barrier";
+  for (std::size_t bytes = sized ? settings.from : 0;; bytes *= settings.factor) {
     const auto call = call_of(world, settings, bytes);
     call_until_known(world, settings, bytes, arena);
     const auto* const chosen = detail::choices::way(world, call);
-    one.from = one.to = bytes;
-    for (const auto& each : detail::choices::predicted(world, call)) {
-      detail::choices::prefer(world, call.what, each.how);
-      wrong += sweep(world, one, arena, [&](measurement measured) {
-        measured.algorithm = each.how->name;
-        measured.predicted_us = each.seconds * 1e6;
-        measured.chosen = each.how == chosen;
-        report(measured);
-      });
-    }
+    const auto all = detail::choices::predicted(world, call);
+    wrong += measure_ways(
+        world, settings, bytes, arena, all.size(),
+        [&](std::size_t way) { detail::choices::prefer(world, call.what, all[way].how); },
+        [&](std::size_t way, measurement measured) {
+          measured.algorithm = all[way].how->name;
+          measured.predicted_us = all[way].seconds * 1e6;
+          measured.chosen = all[way].how == chosen;
+          report(measured);
+        });
     detail::choices::prefer(world, call.what, nullptr);
-    if (settings.collective == "barrier" || bytes > settings.to / settings.factor) return wrong;
+    if (!sized || bytes > settings.to / settings.factor) return wrong;
   }
 }
 
