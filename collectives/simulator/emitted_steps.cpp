@@ -45,7 +45,7 @@ step_index emitted_steps::emit(schedules::step_kind kind, std::int32_t peer,
       break;
     case schedules::step_kind::copy:
       what.kind = is_mine(sources[0]) ? operation_kind::combine : operation_kind::fetch;
-      what.amount = bytes(targets);
+      what.amount = is_there(sources[0], targets[0]) ? 0 : bytes(targets);
       break;
     case schedules::step_kind::combine:
       what.kind = std::ranges::all_of(sources, is_mine) ? operation_kind::combine : operation_kind::fetch_and_combine;
@@ -62,6 +62,11 @@ step_index emitted_steps::emit(schedules::step_kind kind, std::int32_t peer,
   for (step_index& each : ended) each += behind_;
   if (ended.empty()) ended.push_back(0);
   return into_.add(what, ended) - behind_;
+}
+
+bool emitted_steps::is_there(const schedules::segment& source, const schedules::segment& target) const {
+  return in_place_ && is_mine(source) && source.in == schedules::buffer::input &&
+         target.in == schedules::buffer::output && source.elements == target.elements;
 }
 
 std::uint64_t emitted_steps::bytes(std::span<const schedules::segment> parts) const {

@@ -16,6 +16,9 @@ class emitted_steps final : public schedules::sink {
   step_index emit(schedules::step_kind kind, std::int32_t peer, std::span<const schedules::segment> sources,
                   std::span<const schedules::segment> targets, std::span<const step_index> after) override;
 
+  /// Input and output are the same memory: an element of the one is not copied to its place in the other.
+  void make_in_place() { in_place_ = true; }
+
   /// Messages become those of ranks that are alike: of `ranks`, of which this is rank 0.
   void make_alike(likeness how, int ranks) {
     alike_ = how;
@@ -24,12 +27,14 @@ class emitted_steps final : public schedules::sink {
 
  private:
   std::uint64_t bytes(std::span<const schedules::segment> parts) const;
+  bool is_there(const schedules::segment& source, const schedules::segment& target) const;
 
   const schedules::partition& counts_;
   std::size_t element_size_;
   workload_builder& into_;
   schedules::layout cut_;
   step_index behind_ = 0;  ///< so many steps
+  bool in_place_ = false;
   likeness alike_ = likeness::none;
   int ranks_ = 0;
 };

@@ -70,6 +70,20 @@ class tree_steps {
   std::vector<std::int32_t> peers_;
 };
 
+/// Rank after rank, each behind its arrival, where there are some.
+workload emit_all(int ranks, const schedules::partition& counts, std::size_t element_size,
+                  const std::function<void(int rank, schedules::sink& to)>& builder, std::span<const double> arrivals,
+                  bool in_place) {
+  workload_builder into;
+  for (int rank = 0; rank < ranks; ++rank) {
+    emitted_steps to(counts, element_size, into, arrivals.empty() ? 0 : arrivals[static_cast<std::size_t>(rank)]);
+    if (in_place) to.make_in_place();
+    builder(rank, to);
+    into.end_rank();
+  }
+  return into.finish();
+}
+
 }  // namespace
 
 workload workload_of(const schedules::algorithm& how, const schedules::algorithm_arguments& shape, std::size_t bytes) {
@@ -77,7 +91,8 @@ workload workload_of(const schedules::algorithm& how, const schedules::algorithm
   if (how.shape == nullptr || !shape.each.empty()) {
     std::vector<double> arrivals;
     for (const schedules::rank_costs& one : shape.each) arrivals.push_back(one.arrival);
-    return workload_of(shape.ranks, counts, 1, schedules::steps_of(how, shape), arrivals);
+    const bool in_place = how.kind == schedules::collective::broadcast;
+    return emit_all(shape.ranks, counts, 1, schedules::steps_of(how, shape), arrivals, in_place);
   }
   const auto over = schedules::reduction_tree(how.shape, shape);
   return tree_steps(over, shape.by, counts).emit();
@@ -86,13 +101,7 @@ workload workload_of(const schedules::algorithm& how, const schedules::algorithm
 workload workload_of(int ranks, const schedules::partition& counts, std::size_t element_size,
                      const std::function<void(int rank, schedules::sink& to)>& builder,
                      std::span<const double> arrivals) {
-  workload_builder into;
-  for (int rank = 0; rank < ranks; ++rank) {
-    emitted_steps to(counts, element_size, into, arrivals.empty() ? 0 : arrivals[static_cast<std::size_t>(rank)]);
-    builder(rank, to);
-    into.end_rank();
-  }
-  return into.finish();
+  return emit_all(ranks, counts, element_size, builder, arrivals, false);
 }
 
 }  // namespace weft::simulator

@@ -14,6 +14,21 @@
 using namespace weft::simulator;
 using namespace weft_test;
 
+TEST_CASE("no rank of a broadcast copies what is in place") {
+  using namespace weft::schedules;
+  algorithm_arguments of;
+  of.ranks = 6;
+  of.root = 2;
+  for (const algorithm& how : algorithms_of(collective::broadcast)) {
+    if (how.pattern != memory_pattern::none) continue;
+    CAPTURE(how.name);
+    const workload all = workload_of(how, of, 1000);
+    for (int rank = 0; rank < of.ranks; ++rank)
+      for (step_index s = 0; s < all.of(rank).steps.size(); ++s)
+        if (all.describe(rank, s).kind == operation_kind::combine) CHECK(all.describe(rank, s).amount == 0);
+  }
+}
+
 TEST_CASE("a rank that arrives later works until then, and all of its steps come behind that") {
   const auto emit = [](int rank, weft::schedules::sink& to) { weft::schedules::dissemination_barrier(3, rank, to); };
   const workload alike = workload_of(3, 0, 1, emit), all = workload_of(3, 0, 1, emit, std::vector<double>{0, 250, 0});

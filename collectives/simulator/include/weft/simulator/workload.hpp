@@ -156,8 +156,9 @@ workload workload_of(int ranks, const schedules::partition& counts, std::size_t 
                      const std::function<void(int rank, schedules::sink& to)>& builder,
                      std::span<const double> arrivals = {});
 
-/// The same of all ranks of an algorithm; elements are bytes, `bytes` as counts_of counts them. Of a reduction over one
-/// tree the steps are emitted once for each number of children: all ranks with as many do the same with other peers.
+/// The same of all ranks of an algorithm; elements are bytes, `bytes` as counts_of counts them. Broadcasts are in place,
+/// as calls are: their root copies nothing. Of a reduction over one tree the steps are emitted once for each number of
+/// children: all ranks with as many do the same with other peers.
 workload workload_of(const schedules::algorithm& how, const schedules::algorithm_arguments& shape, std::size_t bytes);
 
 /// How the ranks of a job are alike: all do the same at the same times where nothing but their numbers sets them apart.
