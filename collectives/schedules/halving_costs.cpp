@@ -81,8 +81,9 @@ double halving_cost(const algorithm_arguments& of, double bytes, const path_cost
   return few ? followed(all, block_bytes, each) : streamed(all, block_bytes, each);
 }
 
-/// What the first ones of pairs give goes to all, and so comes back to some of them later than all others are done; but
-/// not where all pairs are in one half of the places, which it comes to without the last doubling.
+/// What the first ones of pairs give goes to all, and so comes back to some of them later than all others are done;
+/// where all pairs are in one half of the places, it comes to that without the last doubling, of which their port is
+/// busy.
 double doubling_cost(const algorithm_arguments& of, double bytes, const path_costs& each) {
   const double places = std::exp2(std::floor(std::log2(p(of)))), pairs = p(of) - places;
   const double parts = std::exp2(std::floor(std::log2(std::min<double>(of.by.segments, places))));
@@ -94,8 +95,9 @@ double doubling_cost(const algorithm_arguments& of, double bytes, const path_cos
   link_costs one_way = each;
   one_way.exchange = each.beta;
   const double first = exchanged(one_way, 1), back = exchanged(copying(one_way), 1);
-  const bool in_one_half = 2 * pairs <= places && parts < places;
-  return cost + first + (in_one_half ? std::max(0.0, back - doubling) : back);
+  if (2 * pairs > places || parts == places) return cost + first + back;
+  const piece_times last(each, bytes / parts);
+  return cost + first + std::max(0.0, std::max(last.port, last.overhead + last.combine) + back - doubling);
 }
 
 }  // namespace weft::schedules
