@@ -86,6 +86,24 @@ TEST_CASE("a depth-first ring loads every directed link of any tree once") {
   }
 }
 
+TEST_CASE("those who are left of a ring after failures go on in its order, each over links of its own") {
+  const auto seed = weft_test::test_seed();
+  INFO("WEFT_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  for (int trial = 0; trial < 200; ++trial) {
+    CAPTURE(trial);
+    const network of = random_network(random);
+    const auto machine_of_rank = random_placement(of, random);
+    std::vector<int> order, machines;
+    for (const int rank : ring_order(of, machine_of_rank)) {
+      if (random() % 3 == 0) continue;
+      order.push_back(static_cast<int>(order.size()));
+      machines.push_back(machine_of_rank[static_cast<std::size_t>(rank)]);
+    }
+    REQUIRE(loads_of_ring(of, machines, order).most() <= 1);
+  }
+}
+
 TEST_CASE("a ring all-reduce in this order sends the least there is over links of its own") {
   namespace schedules = weft::schedules;
   const auto seed = weft_test::test_seed();
