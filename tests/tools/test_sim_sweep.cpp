@@ -229,6 +229,10 @@ TEST_CASE("networks and LogGOPSim's model can be swept") {
                              "torus:4x4", "--placement", "random", "--seed", "0..4"});
   const words times = column(random, 7);
   CHECK(std::ranges::find_if(times, [&](const std::string& each) { return each != times[0]; }) != times.end());
+  const temporary_file svg;
+  CHECK(weft_sim({"reduce", "-n", "2..8", "--model", "loggopsim", "-L", "100", "--svg", svg.path()}).status == 0);
+  CHECK_THAT(weft_sim({"reduce", "-n", "2", "--model", "loggopsim", "--svg", svg.path()}).error,
+             ContainsSubstring("--svg: LogGOPSim has no timeline"));
   const outcome whole = weft_sim({"reduce", "-n", "2..8", "--model", "loggopsim", "-L", "100", "-o", "10"});
   CHECK(whole.status == 0);
   CHECK(rows_in(whole.output).size() == 4);

@@ -105,6 +105,7 @@ void simulate_job(const command_line& line, sim_report& report, const simulator:
   report.steps = all.steps();
   report.cpus = all.cpus();
   if (line.asked.as_loggopsim) {
+    if (!line.svg.empty()) throw CLI::ValidationError("--svg", "LogGOPSim has no timeline: not with --model loggopsim");
     report.result = simulator::simulate_as_loggopsim(all, model);
     return;
   }
@@ -170,8 +171,6 @@ void sim(command_line& line) {
   finish_collective(line);
   if (is_sweep(line)) return run_sweep(line);
   if (line.threads > 0) throw CLI::ValidationError("--threads", "one job takes one core: only a sweep takes that");
-  if (line.asked.as_loggopsim && !line.svg.empty())
-    throw CLI::ValidationError("--svg", "LogGOPSim has no timeline: not with --model loggopsim");
   for (const sweep_point& at : points_of(line.asked)) run_collective(line, at);
 }
 
