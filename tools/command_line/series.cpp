@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <set>
 #include <stdexcept>
+#include <utility>
 #include <weft/command_line/command_line.hpp>
 #include <weft/command_line/series.hpp>
 

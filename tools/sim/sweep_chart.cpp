@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
+#include <utility>
 #include <weft/pages/page.hpp>
 
 namespace weft::tools {
