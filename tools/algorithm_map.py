@@ -15,6 +15,7 @@ round as the torus lies. With --write the tables replace what stands between the
 """
 
 import argparse
+import csv
 import itertools
 import json
 import math
@@ -71,9 +72,9 @@ def rows_of(options, collective):
 
 def shapes_of(options, parameters, ranks):
     """What is tried of an algorithm with these parameters: options of `weft sim`."""
-    tried = [["--segments", segments] for segments in options.segments] if "--segments" in parameters else [[]]
+    tried = [("--segments", ",".join(map(str, options.segments)))] if "--segments" in parameters else [()]
     if "--degree" in parameters:
-        tried += [["--degree", degree] for degree in options.degrees if degree <= ranks]
+        tried += [("--degree", degree) for degree in options.degrees if degree <= ranks]
     return tried
 
 
@@ -91,30 +92,38 @@ def options_on(where, parameters):
                                               ["--network-order"] if "--topology" in parameters else [])]
 
 
-def times(options, collective, name, where, taken, costs):
-    """By size."""
+def sweeps_of(options, collective, where):
+    """Options of `weft sim`, those of degrees last, and the algorithms that are tried with them."""
+    sweeps = {}
+    for name, parameters in rows_of(options, collective):
+        for shape in shapes_of(options, parameters, places_of(where)):
+            sweeps.setdefault((*shape, *options_on(where, parameters)), []).append(name)
+    return sorted(sweeps.items(), key=lambda sweep: "--degree" in sweep[0])
+
+
+def rows_swept(options, collective, names, where, taken, costs):
+    """Of each algorithm, size and number of segments."""
     machine_options = itertools.chain.from_iterable(zip(OPTIONS, costs))
-    lines = output_of([options.weft, "sim", collective, "--algorithm", name, "--ranks", places_of(where), "--json",
-                       "--bytes", *options.sizes, *taken, *machine_options]).splitlines()
-    return [json.loads(line)["completion"] for line in lines]
+    return csv.DictReader(output_of([
+        options.weft, "sim", collective, "--algorithm", ",".join(names), "--ranks", places_of(where), "--bytes",
+        ",".join(map(str, options.sizes)), "--csv", "-", *taken, *machine_options]).splitlines())
 
 
 def best_of(options, collective, where, costs):
     """Of each size: what each algorithm takes in its best shape, and that, the fastest first."""
-    found = [[] for _ in options.sizes]
-    for name, parameters in rows_of(options, collective):
-        on = options_on(where, parameters)
-        runs = [(times(options, collective, name, where, [*shape, *on], costs), shape)
-                for shape in shapes_of(options, parameters, places_of(where))]
-        for i, all in enumerate(found):
-            least, shape = min(((run[i], shape) for run, shape in runs), key=lambda one: one[0])
-            all.append((least, name, shape))
-    return [sorted(all, key=lambda one: one[0]) for all in found]
+    found = [{name: (math.inf, "") for name, _ in rows_of(options, collective)} for _ in options.sizes]
+    for taken, names in sweeps_of(options, collective, where):
+        for row in rows_swept(options, collective, names, where, taken, costs):
+            cut = f" d{taken[1]}" if "--degree" in taken else f" s{row['segments']}" if row["segments"] != "1" else ""
+            best = found[options.sizes.index(int(row["bytes"]))]
+            best[row["algorithm"]] = min(best[row["algorithm"]], (float(row["simulated_ns"]), cut),
+                                         key=lambda one: one[0])
+    return [sorted(((least, name, cut) for name, (least, cut) in all.items()), key=lambda one: one[0])
+            for all in found]
 
 
 def cell(all):
-    (least, name, shape), (second, _, _) = all[:2]
-    cut = f" {shape[0][2]}{shape[1]}" if shape and shape[1] > 1 else ""
+    (least, name, cut), (second, _, _) = all[:2]
     return f"{name}{cut} ({second / least:.2f})"
 
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all commands do with their command lines: names, sizes, and what was probably meant.
 #include <nlohmann/json.hpp>
+#include <weft/command_line/command_line.hpp>
+#include <weft/command_line/series.hpp>
 #include <weft/command_line/suggestion.hpp>
 
 #include "catch.hpp"
@@ -35,6 +37,29 @@ TEST_CASE("slips of the fingers are counted") {
   CHECK(nearest("benhc", {"run", "bench", "tune"}) == "bench");
   CHECK(nearest("frobnicate", {"run", "bench", "tune"}).empty());
   CHECK(did_you_mean("rn", {"run"}) == "; did you mean \"run\"?");
+}
+
+TEST_CASE("numbers are listed, or ranges with steps") {
+  using numbers = std::vector<std::size_t>;
+  const auto whole = [](const std::string& text, stride by = stride::doubled) {
+    return parse_series(text, whole_number(0, 1'000'000), by);
+  };
+  CHECK(whole("7") == numbers{7});
+  CHECK(whole("4,16,7,4") == numbers{4, 16, 7});
+  CHECK(whole("2..9") == numbers{2, 4, 8});
+  CHECK(whole("2..8") == numbers{2, 4, 8});
+  CHECK(whole("5..5") == numbers{5});
+  CHECK(whole("1..4", stride::next) == numbers{1, 2, 3, 4});
+  CHECK(whole("1..64:x4,3..8:+2") == numbers{1, 4, 16, 64, 3, 5, 7});
+  CHECK(whole("0..10:+5") == numbers{0, 5, 10});
+  CHECK(parse_series("8..1K:x8,1M..3M:+1M", size_in_bytes(), stride::doubled) ==
+        numbers{8, 64, 512, 1 << 20, 2 << 20, 3 << 20});
+  CHECK(parse_series("512G..1024G", size_in_bytes(), stride::doubled).size() == 2);
+  for (const char* wrong : {"", ",", "2,", "x", "..", "1..", "..2", "1..2..3", "4..2", "1..8:", "1..8:2", "1..8:x",
+                            "1..8:x1", "1..8:+0", "1..8:+x", "0..8", "1..8:x2:x2", "0..999999:+1"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS(whole(wrong), std::invalid_argument);
+  }
 }
 
 TEST_CASE("a command that there is not says which was probably meant") {

@@ -5,11 +5,15 @@
 #include <weft/algorithms/rank_placement.hpp>
 #include <weft/algorithms/shape_options.hpp>
 #include <weft/command_line/command_line.hpp>
+#include <weft/command_line/series.hpp>
 
 namespace weft::tools {
 namespace {
 
 namespace takes = schedules::takes;
+
+/// Ranks, segments and the like.
+constexpr std::int64_t most_of_all = 10'000'000;
 
 struct option_name {
   unsigned bit;
@@ -65,11 +69,11 @@ std::vector<schedules::rank_costs> read_rank_costs(const std::string& file, int 
 
 }  // namespace
 
-void add_shape_options(CLI::App& app, shape_options& line) {
+void add_shape_options(CLI::App& app, shape_options& line, bool several) {
   auto& shape = line.shape;
   const auto number = [&](const char* name, auto& value, const char* meaning, const char* unit, std::int64_t least) {
     line.options.push_back(
-        app.add_option(name, value, meaning)->check(whole_number(least, 10'000'000))->type_name(unit));
+        app.add_option(name, value, meaning)->check(whole_number(least, most_of_all))->type_name(unit));
   };
   line.options.push_back(app.add_option("--root", shape.root, "The rank that gets the result, or starts [0]")
                              ->check(check_rank)
@@ -77,7 +81,14 @@ void add_shape_options(CLI::App& app, shape_options& line) {
   number("--degree", shape.degree, "f of the f-nomial tree, base of Bruck's digits, parts that rows are cut into [2]",
          "F", 2);
   number("--splits", shape.splits, "How often the vector is halved among halves of the ranks [0]", "S", 0);
-  number("--segments,--segment", shape.by.segments, "Parts in which a chunk travels [1]", "N", 1);
+  constexpr const char *segments = "--segments,--segment", *parts = "Parts in which a chunk travels [1]";
+  if (several)
+    line.options.push_back(
+        add_series(app, segments, line.segments, parts, whole_number(1, most_of_all), stride::doubled)
+            ->allow_extra_args(false)
+            ->type_name("N,..."));
+  else
+    number(segments, shape.by.segments, parts, "N", 1);
   number("--window", shape.by.window, "Receives posted ahead [4]", "N", 1);
   number("--connections", shape.connections, "Between two clusters [1]", "N", 1);
   number("--group-size", line.group_size, "Ranks of a machine or cluster [all]", "RANKS", 1);
@@ -91,7 +102,7 @@ void add_shape_options(CLI::App& app, shape_options& line) {
       app.add_option("--torus", line.shape.torus, "Sizes of the torus whose places are the ranks [one ring of all]")
           ->delimiter('x')
           ->allow_extra_args(false)
-          ->check(whole_number(2, 10'000'000))
+          ->check(whole_number(2, most_of_all))
           ->type_name("XxYxZ"));
   line.options.push_back(app.add_flag("--keep-order", shape.keep_order,
                                       "Combine in the order of the ranks, as operators need that do not commute"));

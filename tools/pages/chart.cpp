@@ -12,6 +12,12 @@ namespace {
 /// Told apart by people who do not see all colours, too.
 constexpr std::array<const char*, 6> colours{"#3b78b5", "#d9822b", "#4a9a6b", "#c2255c", "#8a63b8", "#7a6a53"};
 constexpr std::array<const char*, 4> dashes{"", "7 3", "2 3", "9 3 2 3"};
+static_assert(colours.size() * dashes.size() == most_curves);
+
+/// What pages have in their style. Not every program that shows SVG knows variables.
+constexpr std::string_view style_of_file =
+    "<style>text{fill:#1c2733;font:12px sans-serif}.axis{fill:#6a7683}line{stroke:#d4dae0}"
+    "polyline{fill:none;stroke-width:2}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
 
 constexpr double left = 80, right = 720, top = 10, bottom = 360, width = 1040, line_height = 20;  // pixels
 
@@ -70,27 +76,35 @@ class chart_scale {
 class chart_drawing {
  public:
   explicit chart_drawing(const line_chart& of) : of_(of), x_(of.x), y_(of.y) {
-    for (const chart_line& each : of.lines)
-      for (const auto& [x, y] : each.points)
-        if (shown(x, y)) {
-          x_.reach(x);
-          y_.reach(y);
-        }
+    for (const chart_line& each : of.lines) {
+      for (const auto& [x, y] : each.points) reach(x, y);
+      for (const chart_spread& at : each.band) {
+        reach(at.x, at.low);
+        reach(at.x, at.high);
+      }
+    }
     x_.settle(false);
     y_.settle(true);
   }
 
-  std::string text() const {
+  /// `name_space` is an attribute, or empty; `head` comes first in the element.
+  std::string text(const char* name_space, std::string_view head) const {
     const double beside = top + line_height * static_cast<double>(of_.lines.size());
-    std::string svg = format("<svg viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" role=\"img\" aria-label=\"", width,
-                             std::max(bottom + 48, beside), width) +
-                      escaped(of_.title) + "\">\n" + grid();
+    std::string svg = format("<svg%s viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" role=\"img\" aria-label=\"", name_space,
+                             width, std::max(bottom + 48, beside), width) +
+                      escaped(of_.title) + "\">\n" + std::string(head) + grid();
+    for (std::size_t i = 0; i < of_.lines.size(); ++i) svg += band(of_.lines[i], i);
     for (std::size_t i = 0; i < of_.lines.size(); ++i) svg += curve(of_.lines[i], i);
     return svg + "</svg>\n";
   }
 
  private:
   bool shown(double x, double y) const { return x_.shows(x) && y_.shows(y); }
+  void reach(double x, double y) {
+    if (!shown(x, y)) return;
+    x_.reach(x);
+    y_.reach(y);
+  }
   static double across(double place) { return left + place * (right - left); }
   static double up(double place) { return bottom - place * (bottom - top); }
 
@@ -116,12 +130,23 @@ class chart_drawing {
            escaped(of_.y.title) + "</text>\n";
   }
 
+  std::string point(double x, double y) const {
+    return shown(x, y) ? format("%.1f,%.1f ", across(x_.place(x)), up(y_.place(y))) : "";
+  }
+
+  std::string band(const chart_line& of, std::size_t number) const {
+    if (of.band.empty()) return "";
+    std::string svg = "<polygon points=\"";
+    for (const chart_spread& at : of.band) svg += point(at.x, at.high);
+    for (auto at = of.band.rbegin(); at != of.band.rend(); ++at) svg += point(at->x, at->low);
+    return svg + format("\" fill=\"%s\" fill-opacity=\"0.2\"/>\n", colours[number % colours.size()]);
+  }
+
   std::string curve(const chart_line& of, std::size_t number) const {
     const char* const colour = colours[number % colours.size()];
     const char* const dash = dashes[number / colours.size() % dashes.size()];
     std::string svg = "<polyline points=\"";
-    for (const auto& [x, y] : of.points)
-      if (shown(x, y)) svg += format("%.1f,%.1f ", across(x_.place(x)), up(y_.place(y)));
+    for (const auto& [x, y] : of.points) svg += point(x, y);
     svg += format("\" stroke=\"%s\" stroke-dasharray=\"%s\"/>\n", colour, dash);
     const double beside = top + 14 + line_height * static_cast<double>(number);
     return svg +
@@ -138,6 +163,10 @@ class chart_drawing {
 
 }  // namespace
 
-std::string to_svg(const line_chart& of) { return chart_drawing(of).text(); }
+std::string to_svg(const line_chart& of) { return chart_drawing(of).text("", ""); }
+
+std::string to_svg_file(const line_chart& of) {
+  return chart_drawing(of).text(" xmlns=\"http://www.w3.org/2000/svg\"", style_of_file);
+}
 
 }  // namespace weft::tools

@@ -208,7 +208,7 @@ void add_options_of_plans(CLI::App& app, command_line& line) {
   };
   time("--transfer", line.shaped.shape.transfer, "Time to transfer an operand [1]", "D");
   time("--compute", line.shaped.shape.compute, "Time to combine an operand; in GOAL, ns for the vector [1]", "C");
-  add_shape_options(app, line.shaped);
+  add_shape_options(app, line.shaped, false);
   options.push_back(
       app.add_option("--topology", line.topology,
                      "Slurm's topology.conf: the order of rings, switches as groups, and what links carry")

@@ -87,9 +87,9 @@ std::string rank_times_json(const sim_report& report) {
   std::string text = "\"rank_times\":[";
   for (int rank = 0; rank < static_cast<int>(report.result.ranks.size()); ++rank) {
     const auto& times = report.result.ranks[static_cast<std::size_t>(rank)];
-    text += (rank > 0 ? ",{\"finish\":" : "{\"finish\":") + number(times.finish).dump() +
-            ",\"busy\":" + number(times.busy).dump() +
-            ",\"idle\":" + number(report.result.idle(rank, report.cpus)).dump() + "}";
+    text += (rank > 0 ? ",{\"finish\":" : "{\"finish\":") + exact_text(times.finish) +
+            ",\"busy\":" + exact_text(times.busy) + ",\"idle\":" + exact_text(report.result.idle(rank, report.cpus)) +
+            "}";
   }
   return text + "]";
 }
@@ -105,6 +105,8 @@ std::string to_text(const sim_report& report) {
   return text + (report.path ? path_text(*report.path)
                              : "critical path: not searched (of so many steps, or by LogGOPSim's model)\n");
 }
+
+std::string exact_text(double time) { return number(time).dump(); }
 
 std::string to_json(const sim_report& report) {
   using nlohmann::ordered_json;

@@ -21,6 +21,9 @@ struct sim_report {
 /// For people: the completion, how idle ranks were, and what it hung from.
 std::string to_text(const sim_report& report);
 
+/// A time with all its digits, as JSON has it.
+std::string exact_text(double time);
+
 /// One JSON object in one line, everything in it.
 std::string to_json(const sim_report& report);
 

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
+#include <limits>
 #include <memory>
 #include <optional>
-#include <sstream>
+#include <thread>
 #include <weft/algorithms/named_algorithm.hpp>
 #include <weft/algorithms/shape_options.hpp>
 #include <weft/algorithms/vector_size.hpp>
 #include <weft/command_line/command_line.hpp>
+#include <weft/command_line/series.hpp>
 #include <weft/command_line/subcommands.hpp>
-#include <weft/sim/workload.hpp>
 #include <weft/simulator/goal.hpp>
 #include <weft/simulator/loggopsim.hpp>
-#include <weft/simulator/noise_trace.hpp>
 #include <weft/simulator/timeline.hpp>
 
-#include "network.hpp"
 #include "report.hpp"
+#include "sweep.hpp"
+#include "sweep_output.hpp"
+#include "swept_algorithms.hpp"
+#include "text_file.hpp"
 #include "tuning.hpp"
 
 namespace weft::tools {
@@ -27,113 +29,70 @@ namespace {
 constexpr std::uint64_t most_steps_searched = 1 << 24;
 
 struct command_line {
-  shape_options shaped;
-  sim_job job;
-  std::string collective, algorithm;  ///< as they are spelled
+  sim_sweep asked;
+  std::string collective;               ///< as it is spelled
+  std::vector<std::string> algorithms;  ///< likewise
   vector_size size;
-  simulator::machine_model model;
-  std::string ports = "pipelined", noise, goal, svg, model_name = "weft";
-  network_options network;
+  std::string ports = "pipelined", goal, svg, csv, model_name = "weft";
+  std::size_t threads = 0;  ///< 0: as many as there are cores
   tuned_model tuned;
   bool json = false;
   std::vector<CLI::Option*> of_collective;  ///< what does not go with --goal
   std::vector<CLI::Option*> of_weft;        ///< what LogGOPSim's model does not have
 };
 
-constexpr std::size_t drawn_detours = 1 << 16;
-
-constexpr const char* right_noise =
-    " is not PERIOD:DURATION with a duration less than the period, followed by :random, :coscheduled, :exponential or "
-    "nothing, nor a file of a noise trace, followed by :coscheduled or nothing";
-
-std::string text_of(const std::string& file, const char* option) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw CLI::ValidationError(option, file + " cannot be read");
-  return text.str();
-}
-
-using simulator::noise_model;
-
-/// PERIOD:DURATION and what may follow. Leaves what is something else.
-bool read_periods(const std::string& text, noise_model& noise) {
-  const std::vector<std::string> parts = CLI::detail::split(text, ':');
-  if (parts.size() < 2 || !parse(parts[0], noise.period) || !parse(parts[1], noise.duration)) return false;
-  const std::string how = parts.size() == 2 ? "random" : parts[2];
-  if (parts.size() > 3 || (how != "random" && how != "coscheduled" && how != "exponential") ||
-      !(noise.duration >= 0 && noise.duration < noise.period))
-    throw CLI::ValidationError("--noise", "\"" + text + "\"" + right_noise);
-  if (how == "coscheduled") noise.phases = noise_model::phase::coscheduled;
-  if (how == "exponential")
-    noise.trace = std::make_shared<const simulator::noise_trace>(
-        simulator::exponential_noise(noise.period, noise.duration, drawn_detours, noise.seed));
-  return true;
-}
-
-void read_noise(const std::string& text, noise_model& noise) {
-  if (read_periods(text, noise)) return;
-  noise.period = noise.duration = 0;
-  std::string file = text;
-  constexpr std::string_view together = ":coscheduled";
-  if (file.ends_with(together)) {
-    file.resize(file.size() - together.size());
-    noise.phases = noise_model::phase::coscheduled;
-  }
-  if (!std::ifstream(file)) throw CLI::ValidationError("--noise", "\"" + text + "\"" + right_noise);
-  try {
-    noise.trace =
-        std::make_shared<const simulator::noise_trace>(simulator::parse_noise_trace(text_of(file, "--noise")));
-  } catch (const std::invalid_argument& failure) {
-    throw CLI::ValidationError("--noise", file + ": " + failure.what());
-  }
-}
-
-void find_names(command_line& line) {
-  try {
-    line.job.how = &algorithm_named(collective_named(line.collective), line.algorithm);
-  } catch (const std::invalid_argument& failure) {
-    throw CLI::ValidationError("COLLECTIVE, --algorithm", failure.what());
-  }
-}
-
-/// Checks what no option alone can know.
-void finish(command_line& line) {
+/// Checks what no option alone can know of the machine.
+void finish_model(command_line& line) {
   using simulator::port_model;
-  line.model.ports = line.ports == "one"    ? port_model::one
-                     : line.ports == "many" ? port_model::many
-                                            : port_model::pipelined;
-  if (!line.noise.empty()) read_noise(line.noise, line.model.noise);
-  take_measured(line.tuned, line.model);
-  if (line.model_name == "loggopsim")
+  sim_sweep& asked = line.asked;
+  asked.model.ports = line.ports == "one"    ? port_model::one
+                      : line.ports == "many" ? port_model::many
+                                             : port_model::pipelined;
+  read_noise(asked.noise);
+  take_measured(line.tuned, asked.model);
+  asked.as_loggopsim = line.model_name == "loggopsim";
+  if (asked.as_loggopsim)
     for (const CLI::Option* option : line.of_weft)
       if (option->count() > 0)
         throw CLI::ValidationError(option->get_name(), "LogGOPSim has no such thing: not with --model loggopsim");
-  check_network(line.network, line.model.gap_per_byte);
-  if (!line.goal.empty()) {
-    for (const CLI::Option* option : line.of_collective)
-      if (option->count() > 0)
-        throw CLI::ValidationError(option->get_name(), "a GOAL file says that itself: not with --goal");
-    return;
-  }
+  check_network(asked.network, asked.model.gap_per_byte);
+}
+
+void check_goal(const command_line& line) {
+  for (const CLI::Option* option : line.of_collective)
+    if (option->count() > 0)
+      throw CLI::ValidationError(option->get_name(), "a GOAL file says that itself: not with --goal");
+  if (line.asked.seeds.size() > 1)
+    throw CLI::ValidationError("--seed",
+                               "a GOAL file is timed once: one seed, not " + std::to_string(line.asked.seeds.size()));
+}
+
+void finish_collective(command_line& line) {
+  sim_sweep& asked = line.asked;
   if (line.collective.empty()) throw CLI::RequiredError("COLLECTIVE or --goal FILE");
-  if (line.shaped.shape.ranks == 0) throw CLI::RequiredError("--ranks");
-  find_names(line);
-  line.job.shape = shape_of(line.shaped);
-  check_options(*line.job.how, line.shaped.options);
-  if (const std::size_t sizes = line.size.in_bytes().size(); !line.svg.empty() && sizes > 1)
-    throw CLI::ValidationError("--svg", "one drawing holds one size, not " + std::to_string(sizes));
+  if (asked.ranks.empty()) throw CLI::RequiredError("--ranks");
+  asked.algorithms = algorithms_asked(line.collective, line.algorithms, asked.shaped.group_size > 0);
+  check_options_of_any(asked.algorithms, asked.shaped.options);
+  if (const auto sizes = line.size.in_bytes(); !sizes.empty()) asked.bytes = sizes;
+  if (!asked.shaped.segments.empty()) asked.segments = asked.shaped.segments;
 }
 
-void write(const std::string& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text << std::flush;
-  if (!out) throw CLI::ValidationError("--svg", file + " cannot be written");
+/// Whether what is asked for is a table or curves, not reports.
+bool is_sweep(const command_line& line) {
+  const sim_sweep& asked = line.asked;
+  return !line.csv.empty() || asked.ranks.size() > 1 || asked.algorithms.size() > 1 || asked.segments.size() > 1 ||
+         asked.seeds.size() > 1 || (asked.bytes.size() > 1 && !line.svg.empty());
 }
 
-std::optional<placed_network> network_for(const command_line& line, int ranks) {
-  if (line.network.topology.empty()) return std::nullopt;
-  return place_on(line.network, ranks, line.model.gap_per_byte, line.model.noise.seed);
+void run_sweep(const command_line& line) {
+  const sim_sweep& asked = line.asked;
+  if (line.json) throw CLI::ValidationError("--json", "a sweep is rows, or curves: --csv FILE, --svg FILE");
+  if (asked.seeds.size() > 1 && asked.noise.text.empty() && asked.network.placing != "random")
+    throw CLI::ValidationError("--seed",
+                               "nothing is drawn, every seed gives the same: --noise NOISE or --placement "
+                               "random draws");
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  write_sweep(asked, {line.csv, line.svg}, line.threads > 0 ? line.threads : cores);
 }
 
 void print(const command_line& line, const sim_report& report) {
@@ -142,34 +101,28 @@ void print(const command_line& line, const sim_report& report) {
 }
 
 void simulate_job(const command_line& line, sim_report& report, const simulator::workload& all,
-                  const std::optional<placed_network>& on) {
+                  const simulator::machine_model& model, const simulator::network* links) {
   report.steps = all.steps();
   report.cpus = all.cpus();
-  if (line.model_name == "loggopsim") {
-    report.result = simulator::simulate_as_loggopsim(all, line.model);
+  if (line.asked.as_loggopsim) {
+    if (!line.svg.empty()) throw CLI::ValidationError("--svg", "LogGOPSim has no timeline: not with --model loggopsim");
+    report.result = simulator::simulate_as_loggopsim(all, model);
     return;
   }
   if (!line.svg.empty() && all.steps() > most_steps_searched)
     throw std::invalid_argument("a drawing of " + std::to_string(all.steps()) + " steps shows none of them");
-  const simulator::network* const links = on ? &on->links : nullptr;
   if (!line.svg.empty()) {
     simulator::timeline seen;
-    report.result = simulator::simulate(all, line.model, links, &seen);
+    report.result = simulator::simulate(all, model, links, &seen);
     report.path = critical_path_of(report.result, seen);
-    write(line.svg, to_svg(report.result, seen));
+    write_text(line.svg, to_svg(report.result, seen), "--svg");
   } else if (all.steps() <= most_steps_searched) {
-    auto [done, path] = simulator::simulate_with_path(all, line.model, links);
+    auto [done, path] = simulator::simulate_with_path(all, model, links);
     report.result = std::move(done);
     report.path = std::move(path);
   } else {
-    report.result = simulator::simulate(all, line.model, links);
+    report.result = simulator::simulate(all, model, links);
   }
-}
-
-void run(const command_line& line, sim_report report, const simulator::workload& all,
-         const std::optional<placed_network>& on) {
-  simulate_job(line, report, all, on);
-  print(line, report);
 }
 
 /// What rank 0 did, for all.
@@ -184,35 +137,45 @@ void spread(sim_report& report, simulator::likeness alike, const simulator::work
     if (each.peer != -1) each.peer = peer_of_alike(alike, ranks, of.describe(0, each.step));
 }
 
-void run_collective(const command_line& line, sim_report report, const std::optional<placed_network>& on) {
-  const bool all_wanted = on || !line.svg.empty() || line.model_name != "weft";
-  if (all_wanted) return run(line, std::move(report), workload_of(line.job, line.model), on);
-  const auto [alike, steps] = shortest_workload_of(line.job, line.model);
-  if (alike == simulator::likeness::none) return run(line, std::move(report), steps, on);
-  simulate_job(line, report, steps, on);
-  spread(report, alike, steps, line.job.shape.ranks);
+void run_collective(const command_line& line, const sweep_point& at) {
+  const auto [job, model, on] = job_of(line.asked, at);
+  sim_report report{std::string(name(job.how->kind)) + " " + std::string(job.how->name), job.bytes};
+  if (on || !line.svg.empty() || line.asked.as_loggopsim) {
+    simulate_job(line, report, workload_of(job, model), model, on ? &on->links : nullptr);
+  } else {
+    const auto [alike, steps] = shortest_workload_of(job, model);
+    simulate_job(line, report, steps, model, nullptr);
+    if (alike != simulator::likeness::none) spread(report, alike, steps, job.shape.ranks);
+  }
+  print(line, report);
+}
+
+void run_goal(const command_line& line) {
+  const simulator::workload all = simulator::parse_goal(text_of(line.goal, "--goal"));
+  const std::uint64_t seed = line.asked.seeds.front();
+  simulator::machine_model model = line.asked.model;
+  model.noise = drawn(line.asked.noise, seed);
+  std::optional<placed_network> on;
+  if (!line.asked.network.topology.empty()) on = place_on(line.asked.network, all.ranks(), model.gap_per_byte, seed);
+  sim_report report{line.goal};
+  simulate_job(line, report, all, model, on ? &on->links : nullptr);
   print(line, report);
 }
 
 void sim(command_line& line) {
-  finish(line);
+  finish_model(line);
   if (!line.goal.empty()) {
-    const simulator::workload all = simulator::parse_goal(text_of(line.goal, "--goal"));
-    return run(line, {line.goal}, all, network_for(line, all.ranks()));
+    check_goal(line);
+    return run_goal(line);
   }
-  const auto on = network_for(line, line.job.shape.ranks);
-  if (line.network.in_order) line.job.shape.order = on->ring;
-  const std::string what = std::string(name(line.job.how->kind)) + " " + std::string(line.job.how->name);
-  std::vector<std::size_t> sizes = line.size.in_bytes();
-  if (sizes.empty()) sizes.push_back(8);
-  for (const std::size_t bytes : sizes) {
-    line.job.bytes = bytes;
-    run_collective(line, {what, bytes}, on);
-  }
+  finish_collective(line);
+  if (is_sweep(line)) return run_sweep(line);
+  if (line.threads > 0) throw CLI::ValidationError("--threads", "one job takes one core: only a sweep takes that");
+  for (const sweep_point& at : points_of(line.asked)) run_collective(line, at);
 }
 
 void add_model_options(CLI::App& app, command_line& line) {
-  simulator::machine_model& model = line.model;
+  simulator::machine_model& model = line.asked.model;
   using simulator::machine_model;
   const auto time = [&](const char* name, double machine_model::*value, const char* meaning, const char* unit = "NS") {
     return app.add_option(name, model.*value, meaning)->check(check_time)->type_name(unit);
@@ -240,12 +203,15 @@ void add_model_options(CLI::App& app, command_line& line) {
                      "A rank's transfers: LogGP's, which latency does not keep from following one another; one in "
                      "and one out at a time, latency included; or any number [pipelined]"),
       app.add_option(
-             "--noise", line.noise,
+             "--noise", line.asked.noise.text,
              "What takes CPUs away: PERIOD:DURATION[:random|coscheduled|exponential], in ns, or FILE[:coscheduled]"
              " of `weft noise --record` or for LogGOPSim's --noise-trace")
           ->type_name("NOISE"),
-      app.add_option("--seed", model.noise.seed, "Of what is drawn of noise, and of a random placement [0]"),
-      app.add_flag("--progress-thread", model.noise.progress_thread,
+      add_series(app, "--seed", line.asked.seeds, "Of what is drawn of noise, and of a random placement [0]",
+                 whole_number(0, std::numeric_limits<std::int64_t>::max()), stride::next)
+          ->allow_extra_args(false)
+          ->type_name("SEED,..."),
+      app.add_flag("--progress-thread", line.asked.noise.model.progress_thread,
                    "A core of its own runs what has begun: noise only delays when a rank begins"),
   };
   choose(line.of_weft[1], {"pipelined", "one", "many"});
@@ -265,31 +231,42 @@ void add_sim(CLI::App& weft) {
       "and\n"
       "Antoniu compute for d = L + B G. GOAL is what LogGOPSim reads; with --model loggopsim the times are its own "
       "too.\n"
-      "The same arguments print the same figures.");
+      "The same arguments print the same figures.\n"
+      "Several ranks, algorithms, segments or seeds are a sweep: a row of comma-separated values for each job. Numbers "
+      "have\n"
+      "commas between, or are ranges: 4,7,16 or 2..1024, which doubles (seeds count up), 2..64:+2, 8..1M:x4.");
   const auto line = std::make_shared<command_line>();
-  line->shaped.shape.ranks = 0;
   const auto of_collective = [&line](CLI::Option* option) {
     line->of_collective.push_back(option);
     return option;
   };
   of_collective(
       app->add_option("COLLECTIVE", line->collective, "What to time: " + CLI::detail::join(collective_names(), ", ")));
-  of_collective(app->add_option(ranks_option, line->shaped.shape.ranks, "How many ranks"))
-      ->check(whole_number(1, 10'000'000))
-      ->type_name("RANKS");
   of_collective(
-      app->add_option("--algorithm", line->algorithm, "Which algorithm [the collective's first; of reduce greedy]"))
-      ->type_name("NAME");
+      add_series(*app, ranks_option, line->asked.ranks, "How many ranks", whole_number(1, 10'000'000), stride::doubled))
+      ->allow_extra_args(false)
+      ->type_name("RANKS,...");
+  of_collective(
+      app->add_option("--algorithm", line->algorithms,
+                      "Which algorithm [the collective's first; of reduce greedy]; all: of those by messages"))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
   add_vector_size(*app, line->size, true, "[8]");
   for (CLI::Option* const option : line->size.options) of_collective(option);
-  add_shape_options(*app, line->shaped);
-  for (CLI::Option* const option : line->shaped.options) of_collective(option);
+  add_shape_options(*app, line->asked.shaped, true);
+  for (CLI::Option* const option : line->asked.shaped.options) of_collective(option);
   app->add_option("--goal", line->goal, "Time this GOAL file instead")->type_name("FILE");
   add_model_options(*app, *line);
-  line->of_collective.push_back(add_network_options(*app, line->network));
+  line->of_collective.push_back(add_network_options(*app, line->asked.network));
   app->add_flag("--json", line->json, "Print one JSON object a line");
-  line->of_weft.push_back(
-      app->add_option("--svg", line->svg, "Draw the timeline of the ranks into a file")->type_name("FILE"));
+  app->add_option("--svg", line->svg, "Draw the timeline of the ranks into a file, or the curves of a sweep")
+      ->type_name("FILE");
+  of_collective(app->add_option("--csv", line->csv, "Write a row for each job of a sweep; - to the standard output"))
+      ->type_name("FILE");
+  of_collective(app->add_option("--threads", line->threads, "Jobs of a sweep at a time [one for each core]"))
+      ->check(whole_number(1, 1024))
+      ->type_name("N");
   line->of_weft.push_back(app->get_option("--topology"));
   app->callback([line] { sim(*line); });
 }

@@ -13,11 +13,13 @@ struct shape_options {
   schedules::algorithm_arguments shape;
   int group_size = 0;
   std::string rank_costs;             ///< a file
+  std::vector<std::size_t> segments;  ///< where several are asked for, in place of the shape's
   std::vector<CLI::Option*> options;  ///< those that only some algorithms take
 };
 
-/// Adds the options, which set `line`; but for --transfer and --compute, which have other meanings elsewhere.
-void add_shape_options(CLI::App& app, shape_options& line);
+/// Adds the options, which set `line`; but for --transfer and --compute, which have other meanings elsewhere. With
+/// `several` --segments takes several numbers.
+void add_shape_options(CLI::App& app, shape_options& line, bool several);
 
 /// The options that an algorithm takes: "--root", "--segments", ... Among them are --transfer, --compute and
 /// --topology.
