@@ -387,11 +387,10 @@ double gathered_cost(std::span<const double> bytes, const link_costs& each) {
   followed_rank rank;
   for (std::size_t round = halved.size(); round-- > 0;) {
     const int sent = halved[round][0].count();
-    double most = 0;
-    for (int place = 0; place < members; ++place) {
-      double all = 0;
-      for (int i = place; i < place + sent; ++i) all += bytes[static_cast<std::size_t>(i % members)];
-      most = std::max(most, all);
+    double row = std::accumulate(bytes.begin(), bytes.begin() + sent, 0.0), most = row;
+    for (int place = 1; place < members; ++place) {
+      row += bytes[static_cast<std::size_t>((place + sent - 1) % members)] - bytes[static_cast<std::size_t>(place - 1)];
+      most = std::max(most, row);
     }
     // The last one before it that brings some of that.
     std::size_t brings = round + 1;
