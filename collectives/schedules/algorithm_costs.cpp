@@ -11,6 +11,9 @@
 #include <weft/schedules/greedy_tree.hpp>
 #include <weft/schedules/prediction.hpp>
 
+#include "followed_rank.hpp"
+#include "phases.hpp"
+
 namespace weft::schedules {
 namespace {
 
@@ -168,11 +171,12 @@ tree_times fibonacci_times(int ranks, const hop& by) {
   return by.root(done, members == ranks ? order : order - 1);
 }
 
-double connected(const arguments& of) {
+double smallest_group(const arguments& of) {
   double least = p(of);
   for (const auto& members : of.groups) least = std::min(least, static_cast<double>(members.size()));
-  return std::min<double>(of.connections, least);
+  return least;
 }
+double connected(const arguments& of) { return std::min<double>(of.connections, smallest_group(of)); }
 
 hop hop_of(const arguments& of, double bytes, const link_costs& each, hop::ways goes = hop::ways::one) {
   return {each, bytes / of.by.segments, goes};
@@ -387,6 +391,60 @@ double modified_rabenseifner_cost(const arguments& of, double bytes, const path_
   const double part = bytes / connected(of);
   return halving_cost(members(of), bytes, near) + halving_cost(members(of), bytes, copying(near)) +
          2 * spread_cost(served_by_one(of), part, copying(near)) + doubling_cost(counterparts(of), part, each);
+}
+namespace {
+
+/// An all-gather by doubling among members that have so many bytes each.
+double gathered_cost(std::span<const double> bytes, const link_costs& each) {
+  const int members = static_cast<int>(bytes.size());
+  const auto halved = halvings(members, 0, 2);
+  followed_rank rank;
+  for (std::size_t round = halved.size(); round-- > 0;) {
+    const int sent = halved[round][0].count();
+    double row = std::accumulate(bytes.begin(), bytes.begin() + sent, 0.0), most = row;
+    for (int place = 1; place < members; ++place) {
+      row += bytes[static_cast<std::size_t>((place + sent - 1) % members)] - bytes[static_cast<std::size_t>(place - 1)];
+      most = std::max(most, row);
+    }
+    // The last one before it that brings some of that.
+    std::size_t brings = round + 1;
+    while (brings < halved.size() && halved[brings][0].first >= sent) ++brings;
+    rank.add(piece_times(each, most), static_cast<int>(halved.size() - brings) - 1);
+  }
+  return rank.end();
+}
+
+}  // namespace
+
+/// By what members of the largest group have; those of the smallest may carry several messages of a round.
+double local_bruck_cost(const arguments& of, double bytes, const path_costs& each) {
+  const int all = static_cast<int>(groups(of)), size = of.ranks / all;
+  const auto within = static_cast<std::size_t>(group_size(of)), ranks = static_cast<std::size_t>(of.ranks);
+  if (all == 1 || within == 1) return halving_cost(of_ranks(of.ranks, {}), bytes, each);
+  const double chunk = bytes / p(of);
+  std::vector<double> had(within, chunk);
+  double cost = gathered_cost(had, each.near);
+  const auto rounds = halvings(all, 0, size + 1);
+  for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
+    const std::size_t pieces = std::max<std::size_t>(1, static_cast<std::size_t>(size) / round->size()),
+                      carried = round->size() * pieces;
+    std::ranges::fill(had, 0);
+    double longest = 0;
+    for (std::size_t i = 0; i < carried; ++i) {
+      const std::size_t held = std::min(ranks, within * static_cast<std::size_t>((*round)[i / pieces].count())),
+                        piece = i % pieces;
+      const auto chunks = first_of_part(held, pieces, piece + 1) - first_of_part(held, pieces, piece);
+      had[i * within / carried] += chunk * static_cast<double>(chunks);
+      longest = std::max(longest, chunk * static_cast<double>(chunks));
+    }
+    const piece_times far(each, longest);
+    const double again = std::ceil(static_cast<double>(carried) / smallest_group(of)) - 1;
+    const double crosses = far.alone() + again * far.behind();
+    const bool at_once = round == rounds.rbegin() && carried == within && round->size() == 1;  // of own chunks
+    cost = at_once ? std::max(cost + far.behind(), crosses) : cost + crosses;
+    cost += gathered_cost(had, each.near);
+  }
+  return cost;
 }
 
 }  // namespace weft::schedules

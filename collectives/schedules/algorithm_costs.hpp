@@ -71,6 +71,7 @@ double far_first_cost(const algorithm_arguments& of, double bytes, const path_co
 double modified_van_de_geijn_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double two_tier_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double modified_rabenseifner_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
+double local_bruck_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double multi_leader_reduce_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double multi_leader_allreduce_cost(const algorithm_arguments& of, double bytes, const path_costs& each);
 double reading_broadcast_cost(const algorithm_arguments& of, double bytes, const path_costs& each);

@@ -29,7 +29,8 @@ constexpr std::string_view patarasuk = "Patarasuk and Yuan 2009", heimlich = "He
                            sanders = "Sanders, Speck and Träff 2009", hillis = "Hillis and Steele 1986",
                            bayatpour = "Bayatpour and others 2017", chakraborty = "Chakraborty and others 2017",
                            graham = "Graham and Shipman 2008", hashmi = "Hashmi and others 2018",
-                           karonis = "Karonis and others 2000", folklore = "folklore";
+                           karonis = "Karonis and others 2000", bienz = "Bienz, Gautam and Kharel 2022",
+                           folklore = "folklore";
 
 /// A row of a pattern of shared memory. Operands are combined in the order of the ranks.
 template <collective what, memory_pattern by>
@@ -280,6 +281,11 @@ const algorithm table[] = {
     {collective::allgather, "bruck", cut_shares, bruck,
      "ceil(log_r p) (α + (r - 2) g) + (p - 1)/p n β for degree r, gap g", rank_order::kept, copied<halving_cost>,
      [](const arguments& of, sink& to) { bruck_allgather(of.ranks, of.rank, of.degree, of.by, to); }},
+    {collective::allgather, "local-bruck", takes::window | takes::groups, bienz,
+     "ceil(log_(q+1) g) α + (g - 1)/g n/q β between g groups of q ranks, and an all-gather in a group before and after "
+     "each round",
+     rank_order::kept, copied<local_bruck_cost>,
+     [](const arguments& of, sink& to) { local_bruck_allgather(groups_of(of), of.rank, of.by, to); }},
     {collective::allgather, "reading", takes::window | takes::nodes, chakraborty,
      "2 α' + (q - 1)/p n β' of a node, (p - q) (α + n/p β) between nodes of q ranks", rank_order::kept,
      copied<reading_exchange_cost>,

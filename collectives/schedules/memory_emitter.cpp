@@ -107,22 +107,22 @@ void memory_emitter::receive_value(int peer, block_range blocks) {
   receive_directly(peer, {&target, 1});
 }
 
-void memory_emitter::send_values(int peer, std::span<const block_range> ranges) {
+void memory_emitter::send_values(int peer, std::span<const block_range> ranges, std::span<const step_index> after) {
   std::vector<segment> parts;
   for (const block_range range : ranges)
     for (const segment& part : value(range)) parts.push_back(part);
-  if (!parts.empty()) send(peer, parts);
+  if (!parts.empty()) emit(step_kind::send, peer, parts, {}, after);
 }
 
-void memory_emitter::receive_values(int peer, std::span<const block_range> ranges) {
+step_index memory_emitter::receive_values(int peer, std::span<const block_range> ranges) {
   std::vector<segment> parts;
   for (const block_range range : ranges) parts.push_back(home(range));
-  if (!parts.empty()) receive_directly(peer, parts);
+  return parts.empty() ? no_step : receive_directly(peer, parts);
 }
 
-void memory_emitter::receive_directly(int peer, std::span<const segment> parts) {
+step_index memory_emitter::receive_directly(int peer, std::span<const segment> parts) {
   step_index& earlier = lane_->direct[lane_->next_direct++ % window_];
-  earlier = receive(peer, parts, earlier);
+  return earlier = receive(peer, parts, earlier);
 }
 
 void memory_emitter::settle(block_range blocks) {

@@ -51,10 +51,10 @@ class memory_emitter {
   /// Receives the value of `blocks` where it belongs, at most `window` such receives at a time.
   void receive_value(int peer, block_range blocks);
   /// The same of several ranges, as one message.
-  void send_values(int peer, std::span<const block_range> ranges);
-  void receive_values(int peer, std::span<const block_range> ranges);
+  void send_values(int peer, std::span<const block_range> ranges, std::span<const step_index> after = {});
+  step_index receive_values(int peer, std::span<const block_range> ranges);
   /// Receives into parts named, counted to the same window.
-  void receive_directly(int peer, std::span<const segment> parts);
+  step_index receive_directly(int peer, std::span<const segment> parts);
   /// Makes the output hold the value of `blocks`.
   void settle(block_range blocks);
 

@@ -40,6 +40,14 @@ struct division {
 /// `chunks` chunks balanced over `members` members.
 division balanced_division(int members, std::uint32_t chunks, std::uint32_t segments);
 
+/// Blocks that do not follow one another, in some order.
+using block_ranges = std::vector<block_range>;
+/// Puts more behind them.
+void append(block_ranges& to, block_range more);
+std::uint32_t count_of(const block_ranges& all);
+/// Those at the positions from first to before end.
+block_ranges part_of(const block_ranges& all, std::uint32_t first, std::uint32_t end);
+
 /// Cuts blocks into at most `segments` pieces.
 std::vector<block_range> pieces_of(block_range blocks, std::uint32_t segments);
 /// The blocks of the longest of these pieces.
@@ -66,10 +74,34 @@ void reduce_scatter_by_halving(memory_emitter& emit, const party& among, const d
 std::uint32_t halving_slots(std::uint32_t window, int degree = 2);
 std::uint32_t halving_slot_blocks(const division& parts, std::uint32_t segments, int degree = 2);
 
+/// What a member gives in a round to `to`: of the row of members, from itself on, whose blocks it has, those of the
+/// members from `first` to before `end`. It gets as many, to add to its first ones, from `from`.
+struct halving_message {
+  int first, end, to, from;
+
+  int count() const { return end - first; }
+};
+/// Those of each round.
+std::vector<std::vector<halving_message>> halvings(int members, int place, int degree);
+
 /// All-gather by recursive doubling (Bruck and others 1997): the same messages backwards. Each member's value of its
 /// own blocks goes to all.
 void allgather_by_doubling(memory_emitter& emit, const party& among, const division& parts, std::uint32_t segments,
                            int degree = 2);
+/// The same of blocks that lie anywhere, those of each member; in one piece, by halves. Returns the receives.
+std::vector<step_index> allgather_by_doubling(memory_emitter& emit, const party& among,
+                                              std::span<const block_ranges> parts);
+
+/// Values on their way to or from a rank.
+struct value_message {
+  int peer;
+  block_ranges blocks;
+};
+/// Gives values once these steps are done, and gets others. At most `window` receives are posted before the sends.
+/// Returns the receives.
+std::vector<step_index> exchange_values(memory_emitter& emit, std::span<const value_message> incoming,
+                                        std::span<const value_message> outgoing,
+                                        std::span<const step_index> after = {});
 
 /// What a member does in the minimum spanning tree over its party (van de Geijn's MST): each half of a row of members
 /// has a root, the root of the row one of the two; so every subtree is a row, and the tree works for any root.

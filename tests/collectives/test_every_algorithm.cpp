@@ -120,17 +120,19 @@ TEST_CASE("every collective among 64 fibers gives the serial result", "[results]
 }
 
 TEST_CASE("algorithms with groups take the processes of a node, and rows where told", "[results]") {
-  for (const char* const name : {"smp-binomial", "smp-butterfly", "two-tier", "modified-rabenseifner"}) {
-    INFO(name);
+  for (const auto& by : weft::schedules::algorithms()) {
+    const bool takes_groups = (by.parameters & weft::schedules::takes::groups) != 0;
+    if (!takes_groups || by.pattern != weft::schedules::memory_pattern::none) continue;
+    INFO(name(by.kind) << " by " << by.name);
     auto settings = small_limits();
-    settings.allreduce = name;
+    weft::detail::algorithm_option(settings, by.kind) = by.name;
     settings.group_ranks = GENERATE(0, 2);
-    run_ranks(3, 3, settings, [](weft::communicator& world) {
+    run_ranks(3, 3, settings, [&](weft::communicator& world) {
       sampler any(seed_of_this_run() + 3);
       auto shuffled = world.split(0, world.rank() * 5 % world.size());
       for (const std::size_t count : {std::size_t{10}, std::size_t{1000}}) {
-        check_case(world, any.draw(collective::allreduce, count, world.size()));
-        check_case(*shuffled, any.draw(collective::allreduce, count, world.size()));
+        check_case(world, any.draw(by.kind, count, world.size()));
+        check_case(*shuffled, any.draw(by.kind, count, world.size()));
       }
     });
   }

@@ -73,6 +73,15 @@ TEST_CASE("an explanation follows the costs, and what is asked for") {
   CHECK_THAT(text, ContainsSubstring("by length alone (--weft-tune=off): recursive-doubling"));
 }
 
+TEST_CASE("among groups that are far apart an all-gather of few messages between them is taken") {
+  std::string far = costs_of_a_test.substr(0, costs_of_a_test.find("combine")) + costs_of_a_network;
+  far.replace(far.find("fabric.latency = 1.5e-06"), 24, "fabric.latency = 1.5e-05");
+  std::vector<std::string> call{"allgather", "--ranks", "64", "--bytes", "4096", "--road", "fabric"};
+  CHECK(explained(call, far).at("chosen") == "bruck");
+  call.insert(call.end(), {"--group-size", "8"});
+  CHECK(explained(call, far).at("chosen") == "local-bruck");
+}
+
 TEST_CASE("in an explanation only messages longer than the eager limit pay for a handshake") {
   std::string slow_handshake = costs_of_a_test;
   slow_handshake.replace(slow_handshake.find("handshake = 1e-06"), 17, "handshake = 1e-03");

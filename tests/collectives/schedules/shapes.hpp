@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 #include <weft/schedules/algorithms.hpp>
@@ -46,6 +47,19 @@ inline std::vector<std::vector<int>> rows(int ranks, int count) {
 inline std::vector<std::vector<int>> dealt(int ranks, int count) {
   std::vector<std::vector<int>> groups(static_cast<std::size_t>(std::min(ranks, count)));
   for (int rank = 0; rank < ranks; ++rank) groups[static_cast<std::size_t>(rank) % groups.size()].push_back(rank);
+  return groups;
+}
+
+/// Some groups of any sizes, the ranks in no order.
+inline std::vector<std::vector<int>> drawn_groups(int ranks, std::mt19937_64& random) {
+  std::vector<int> all(static_cast<std::size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  std::ranges::shuffle(all, random);
+  std::vector<std::vector<int>> groups(std::uniform_int_distribution<std::size_t>(1, all.size())(random));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t drawn = std::uniform_int_distribution<std::size_t>(0, groups.size() - 1)(random);
+    groups[i < groups.size() ? i : drawn].push_back(all[i]);
+  }
   return groups;
 }
 

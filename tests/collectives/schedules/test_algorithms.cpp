@@ -156,6 +156,68 @@ TEST_CASE("only the connected ranks talk to other clusters, each with its share"
     }
 }
 
+TEST_CASE("algorithms with groups verify among drawn ones") {
+  const auto seed = test_seed();
+  INFO("WEFT_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  for (const algorithm& by : algorithms()) {
+    const bool takes_groups = (by.parameters & (takes::groups | takes::nodes)) != 0;
+    if (!takes_groups || (by.parameters & takes::nodes_in_rows) != 0) continue;
+    for (int draw = 0; draw < (sanitized ? 3 : 20); ++draw) {
+      algorithm_arguments shape;
+      shape.ranks = std::uniform_int_distribution(1, most_ranks)(random);
+      shape.by.window = std::uniform_int_distribution(1u, 4u)(random);
+      shape.groups = drawn_groups(shape.ranks, random);
+      INFO(text_of(by, shape));
+      REQUIRE(fault_in(meant_by(by, shape), schedules_of(by, shape)) == "");
+    }
+  }
+}
+
+TEST_CASE("in a locality-aware Bruck few messages of a rank go between groups, and nothing comes to a group twice") {
+  const algorithm& by = *find_algorithm(collective::allgather, "local-bruck");
+  for (const int size : {1, 2, 3, 8})
+    for (int groups = 1; size * groups <= 2 * most_ranks; ++groups) {
+      algorithm_arguments shape;
+      shape.ranks = size * groups;
+      shape.groups = dealt(shape.ranks, groups);
+      const auto rounds = static_cast<std::size_t>(std::ceil(std::log(groups) / std::log(size + 1) - 1e-9));
+      std::vector<std::size_t> got(static_cast<std::size_t>(groups));
+      int rank = 0;
+      for (const schedule& one : schedules_of(by, shape)) {
+        std::size_t far = 0;
+        for (const step& s : one.steps) {
+          if (s.kind != step_kind::send || s.peer % groups == rank % groups) continue;
+          ++far;
+          for (const segment& part : one.sources_of(s))
+            got[static_cast<std::size_t>(s.peer % groups)] += part.elements.count;
+        }
+        CAPTURE(size, groups, rank);
+        REQUIRE(far <= rounds);
+        ++rank;
+      }
+      for (const std::size_t chunks : got) REQUIRE(chunks == static_cast<std::size_t>(size * (groups - 1)));
+    }
+}
+
+TEST_CASE("among groups of one rank, and in a single one, it is Bruck's") {
+  const algorithm &local = *find_algorithm(collective::allgather, "local-bruck"),
+                  &bruck = *find_algorithm(collective::allgather, "bruck");
+  for (int ranks = 1; ranks <= most_ranks; ++ranks)
+    for (const int groups : {1, ranks}) {
+      algorithm_arguments shape;
+      shape.ranks = ranks;
+      shape.groups = rows(ranks, groups);
+      const auto one = schedules_of(local, shape), other = schedules_of(bruck, shape);
+      CAPTURE(ranks, groups);
+      for (std::size_t rank = 0; rank < one.size(); ++rank) {
+        REQUIRE(one[rank].segments == other[rank].segments);
+        REQUIRE(one[rank].dependencies == other[rank].dependencies);
+      }
+      REQUIRE(local.cost(shape, 1e4, {1, 1e-3, 0}) == bruck.cost(shape, 1e4, {1, 1e-3, 0}));
+    }
+}
+
 TEST_CASE("no rank has children in both of the two trees") {
   for (int ranks = 1; ranks <= 200; ++ranks)
     for (const int root : {0, ranks / 3, ranks - 1})

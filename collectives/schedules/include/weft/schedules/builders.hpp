@@ -98,8 +98,10 @@ void reading_reduce_scatter(const std::vector<std::vector<int>>& nodes, int rank
 void mst_reduce_scatter(int ranks, int rank, const pipeline& by, sink& to);
 void recursive_halving_reduce_scatter(int ranks, int rank, int degree, const pipeline& by, sink& to);
 
-// All-gathers for chunks that are not long, and among nodes whose ranks read each other's memory.
+// All-gathers for chunks that are not long, among groups that are far apart, and among nodes whose ranks read each
+// other's memory.
 void bruck_allgather(int ranks, int rank, int degree, const pipeline& by, sink& to);
+void local_bruck_allgather(const std::vector<std::vector<int>>& groups, int rank, const pipeline& by, sink& to);
 void reading_allgather(const std::vector<std::vector<int>>& nodes, int rank, const pipeline& by, sink& to);
 
 // Scatters and gathers: over a tree, and for long chunks.
