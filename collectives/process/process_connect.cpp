@@ -201,7 +201,7 @@ std::vector<fabric::address> process::open_roads(membership& member, fabric::nod
 
 const schedules::board_costs& process::board_costs() const noexcept {
   const bool known = measured_ && measured_->machine.boards && !arena_->crowded();
-  return known ? *measured_->machine.boards : schedules::assumed_boards(arena_->heap() != nullptr);
+  return known ? *measured_->machine.boards : schedules::assumed_boards(arena_->heap() != nullptr, arena_->crowded());
 }
 
 bool process::reads_on_node() const noexcept { return arena_ != nullptr && arena_->reading_refusal().empty(); }

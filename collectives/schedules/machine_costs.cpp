@@ -50,11 +50,11 @@ std::string_view name(road which) {
 
 const road_costs& costs_of(const machine_costs& of, road which) { return measured(of, which); }
 
-const board_costs& assumed_boards(bool long_slots) noexcept {
-  static constexpr auto made = [](const std::array<double, memory_uses>& copy) {
+const board_costs& assumed_boards(bool long_slots, bool crowded) noexcept {
+  static constexpr auto made = [](const std::array<double, memory_uses>& copy, double call) {
     board_costs of;
     of.round = 1.5e-7;
-    of.call = 1e-6;
+    of.call = call;
     for (std::size_t use = 0; use < memory_uses; ++use) {
       of.by_use[use].read.fill(1e-10);
       of.by_use[use].copy.fill(copy[use]);
@@ -62,9 +62,11 @@ const board_costs& assumed_boards(bool long_slots) noexcept {
     }
     return of;
   };
-  static constexpr board_costs by_long_slots = made({5e-11, 5e-11, 5e-11}),
-                               by_short_slots = made({9e-11, 1e-10, 1.1e-10});
-  return long_slots ? by_long_slots : by_short_slots;
+  static constexpr std::array long_copy{5e-11, 5e-11, 5e-11}, short_copy{9e-11, 1e-10, 1.1e-10};
+  constexpr double call = 1e-6, call_when_crowded = 1e-5;
+  static constexpr board_costs by_long_slots[]{made(long_copy, call), made(long_copy, call_when_crowded)},
+      by_short_slots[]{made(short_copy, call), made(short_copy, call_when_crowded)};
+  return (long_slots ? by_long_slots : by_short_slots)[crowded ? 1 : 0];
 }
 
 memory_use use_of(collective kind) {

@@ -263,7 +263,7 @@ schedules::shared_node node_team::seen_by(collective what, const request& call, 
 schedules::shared_node node_team::seen_with(double combine, bool mapped) const noexcept {
   const bool short_slots = party_.refused_long_slots();
   // Where there are heaps, but no room in them, what was measured is not true here.
-  const auto& costs = short_slots && party_.has_heap() ? schedules::assumed_boards(false) : costs_;
+  const auto& costs = short_slots && party_.has_heap() ? schedules::assumed_boards(false, party_.crowded()) : costs_;
   const bool in_place = mapped && party_.has_heap();
   return {shape_, costs, combine, party_.reads_memory(), in_place, party_.crowded(), !short_slots};
 }

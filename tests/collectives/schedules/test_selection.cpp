@@ -442,7 +442,7 @@ TEST_CASE("where nothing is measured, others' memory is read if slots are short,
   constexpr std::size_t kib = 1 << 10;
   const auto taken = [](collective kind, int processes, std::size_t given, bool long_slots, bool mapped = false) {
     const algorithm_arguments shape = shape_of(processes);
-    return pattern_of(kind, given, {shape, assumed_boards(long_slots), 3e-11, true, mapped, false, long_slots, false});
+    return pattern_of(kind, given, {shape, assumed_boards(long_slots, false), 3e-11, true, mapped, false, long_slots, false});
   };
   for (const int processes : {2, 3, 8})
     for (const collective kind : all_collectives()) {
@@ -459,6 +459,18 @@ TEST_CASE("where nothing is measured, others' memory is read if slots are short,
   CHECK(taken(collective::broadcast, 2, 64 << 20, false) == memory_pattern::at_once);
   CHECK(taken(collective::allreduce, 2, 1024 * kib, true) == memory_pattern::at_once);
   CHECK(taken(collective::allreduce, 4, 1024 * kib, true) == memory_pattern::by_shares);
+}
+
+TEST_CASE("where ranks share CPUs, blocks of a scatter are read from the root's memory only if they are long") {
+  constexpr std::size_t kib = 1 << 10;
+  const auto taken = [](std::size_t block, bool crowded) {
+    const algorithm_arguments shape = shape_of(4);
+    return pattern_of(collective::scatter, 4 * block,
+                      {shape, assumed_boards(true, crowded), 3e-11, true, false, crowded, true, false});
+  };
+  CHECK(taken(32 * kib, false) == memory_pattern::single_copy);
+  CHECK(taken(32 * kib, true) == memory_pattern::at_once);
+  CHECK(taken(1024 * kib, true) == memory_pattern::single_copy);
 }
 
 TEST_CASE("a cost comes back from the seconds that its formula gives") {

@@ -68,8 +68,9 @@ struct board_costs {
 };
 
 /// What is found on machines like those that weft was measured on, for where nothing is measured. Reading pays the
-/// kernel for each page, and slots of 8 KiB a round for each of them.
-const board_costs& assumed_boards(bool long_slots) noexcept;
+/// kernel for each page, and slots of 8 KiB a round for each of them. Where the node is `crowded`, so that ranks share
+/// CPUs, one that reads another's memory also waits until that one has had a CPU to say where it is.
+const board_costs& assumed_boards(bool long_slots, bool crowded) noexcept;
 
 struct machine_costs {
   std::array<std::optional<road_costs>, roads> by_road;  ///< at least one of them
