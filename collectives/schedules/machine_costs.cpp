@@ -51,10 +51,11 @@ std::string_view name(road which) {
 const road_costs& costs_of(const machine_costs& of, road which) { return measured(of, which); }
 
 const board_costs& assumed_boards(bool long_slots, bool crowded) noexcept {
-  static constexpr auto made = [](const std::array<double, memory_uses>& copy, double call) {
+  static constexpr auto made = [](const std::array<double, memory_uses>& copy, double turn) {
     board_costs of;
     of.round = 1.5e-7;
-    of.call = call;
+    of.call = 1e-6;
+    of.turn = turn;
     for (std::size_t use = 0; use < memory_uses; ++use) {
       of.by_use[use].read.fill(1e-10);
       of.by_use[use].copy.fill(copy[use]);
@@ -63,9 +64,9 @@ const board_costs& assumed_boards(bool long_slots, bool crowded) noexcept {
     return of;
   };
   static constexpr std::array long_copy{5e-11, 5e-11, 5e-11}, short_copy{9e-11, 1e-10, 1.1e-10};
-  constexpr double call = 1e-6, call_when_crowded = 1e-5;
-  static constexpr board_costs by_long_slots[]{made(long_copy, call), made(long_copy, call_when_crowded)},
-      by_short_slots[]{made(short_copy, call), made(short_copy, call_when_crowded)};
+  constexpr double turn = 5e-6;
+  static constexpr board_costs by_long_slots[]{made(long_copy, 0), made(long_copy, turn)},
+      by_short_slots[]{made(short_copy, 0), made(short_copy, turn)};
   return (long_slots ? by_long_slots : by_short_slots)[crowded ? 1 : 0];
 }
 
@@ -91,7 +92,7 @@ path_costs path_of(const board_costs& of, collective kind, memory_pattern by, do
   const bool streams = kind == collective::reduce && by == memory_pattern::at_once;
   const memory_costs& memory = of[streams ? memory_use::one_way : use_of(kind)];
   const double beta = at_length(by == memory_pattern::single_copy ? memory.read : memory.copy, given);
-  link_costs link(of.round, beta, combine);
+  link_costs link(of.round + (by == memory_pattern::single_copy ? of.turn : 0), beta, combine);
   link.gap = of.round / 10;  // for a line of each further process: their ways overlap
   link.call = of.call;
   return link;

@@ -115,7 +115,7 @@ class Roads(MeasuringScript):
         self.assert_takes("choice_table.py", self.provider, arguments, f"| 2 ranks, {self.provider} |")
 
     def test_prediction_table(self):
-        arguments = ["--alternations", "1", "--sizes", "64", "--budget", "1", "--collectives", "bcast", "--jobs", "2:node",
+        arguments = ["--alternations", "2", "--sizes", "64", "--budget", "1", "--collectives", "bcast", "--jobs", "2:node",
                      "--within", "1e9", "--best", "1e9"]
         self.assert_takes("prediction_table.py", "node", arguments, "| 2 ranks, node | bcast | 64 B |")
 

@@ -61,6 +61,7 @@ struct board_costs {
   double round = 0;  ///< in which all hear of each other
   double call = 0;   ///< of the kernel to read another one's memory, beside its bytes
   std::array<memory_costs, memory_uses> by_use{};
+  double turn = 0;  ///< that a round takes longer in which all say where their memory is, until each has had a CPU
 
   const memory_costs& operator[](memory_use use) const { return by_use[static_cast<std::size_t>(use)]; }
   memory_costs& operator[](memory_use use) { return by_use[static_cast<std::size_t>(use)]; }
@@ -68,8 +69,7 @@ struct board_costs {
 };
 
 /// What is found on machines like those that weft was measured on, for where nothing is measured. Reading pays the
-/// kernel for each page, and slots of 8 KiB a round for each of them. Where the node is `crowded`, so that ranks share
-/// CPUs, one that reads another's memory also waits until that one has had a CPU to say where it is.
+/// kernel for each page, and slots of 8 KiB a round for each of them. Ranks of a `crowded` node share CPUs.
 const board_costs& assumed_boards(bool long_slots, bool crowded) noexcept;
 
 struct machine_costs {
