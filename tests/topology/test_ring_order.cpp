@@ -67,33 +67,34 @@ bool one_each(const network& of, const link_loads& loads) {
   return true;
 }
 
-}  // namespace
-
-TEST_CASE("a depth-first ring loads every directed link of any tree once") {
+/// Of 200 networks that are drawn, with the machine of each rank.
+template <class Body>
+void for_each_placement(Body&& body) {
   const auto seed = weft_test::test_seed();
   INFO("WEFT_TEST_SEED=" << seed);
   std::mt19937_64 random(seed);
   for (int trial = 0; trial < 200; ++trial) {
     CAPTURE(trial);
     const network of = random_network(random);
-    const auto machine_of_rank = random_placement(of, random);
+    body(of, random_placement(of, random), random);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a depth-first ring loads every directed link of any tree once") {
+  for_each_placement([](const network& of, const std::vector<int>& machine_of_rank, std::mt19937_64&) {
     const auto order = ring_order(of, machine_of_rank);
     std::vector<int> all(order), ranks(machine_of_rank.size());
     std::sort(all.begin(), all.end());
     std::iota(ranks.begin(), ranks.end(), 0);
     REQUIRE(all == ranks);
     REQUIRE(one_each(of, loads_of_ring(of, machine_of_rank, order)));
-  }
+  });
 }
 
 TEST_CASE("those who are left of a ring after failures go on in its order, each over links of its own") {
-  const auto seed = weft_test::test_seed();
-  INFO("WEFT_TEST_SEED=" << seed);
-  std::mt19937_64 random(seed);
-  for (int trial = 0; trial < 200; ++trial) {
-    CAPTURE(trial);
-    const network of = random_network(random);
-    const auto machine_of_rank = random_placement(of, random);
+  for_each_placement([](const network& of, const std::vector<int>& machine_of_rank, std::mt19937_64& random) {
     std::vector<int> order, machines;
     for (const int rank : ring_order(of, machine_of_rank)) {
       if (random() % 3 == 0) continue;
@@ -101,17 +102,12 @@ TEST_CASE("those who are left of a ring after failures go on in its order, each 
       machines.push_back(machine_of_rank[static_cast<std::size_t>(rank)]);
     }
     REQUIRE(loads_of_ring(of, machines, order).most() <= 1);
-  }
+  });
 }
 
 TEST_CASE("a ring all-reduce in this order sends the least there is over links of its own") {
   namespace schedules = weft::schedules;
-  const auto seed = weft_test::test_seed();
-  INFO("WEFT_TEST_SEED=" << seed);
-  std::mt19937_64 random(seed);
-  for (int trial = 0; trial < 200; ++trial) {
-    const network of = random_network(random);
-    const auto machine_of_rank = random_placement(of, random);
+  for_each_placement([](const network& of, const std::vector<int>& machine_of_rank, std::mt19937_64&) {
     const auto ranks = machine_of_rank.size();
     const schedules::ring around{static_cast<int>(ranks), ring_order(of, machine_of_rank), {}};
     std::vector<machine_transfer> first_of_each;  // all at once
@@ -131,7 +127,7 @@ TEST_CASE("a ring all-reduce in this order sends the least there is over links o
       if (to != -1) first_of_each.push_back({machine_of_rank[rank], machine_of_rank[static_cast<std::size_t>(to)]});
     }
     REQUIRE(one_each(of, loads_of(of, first_of_each)));
-  }
+  });
 }
 
 TEST_CASE("rings at random make transfers share links") {

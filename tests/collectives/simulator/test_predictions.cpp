@@ -18,20 +18,26 @@ constexpr road_costs near_by{200, 100, 150, 0.04, 0.04, 0};  // in groups
 constexpr double combine = 0.05;
 constexpr std::size_t longest_segment = 1 << 30;  // so that predictions alone say how many there are
 
-path_costs measured() {
+path_costs measured(road within = road::fabric) {
   machine_costs machine;
+  machine[road::node] = near_by;
   machine[road::fabric] = network;
   machine.eager = 1e300;
-  return path_of(machine, road::fabric, road::fabric, combine);
+  return path_of(machine, road::fabric, within, combine);
+}
+
+weft::simulator::machine_model machine_of(const road_costs& costs, double compute_per_byte) {
+  weft::simulator::machine_model model;
+  model.latency = costs.latency;
+  model.overhead = costs.overhead;
+  model.gap = costs.gap;
+  model.gap_per_byte = costs.gap_per_byte;
+  model.compute_per_byte = compute_per_byte;
+  return model;
 }
 
 double simulated(const algorithm& how, algorithm_arguments shape, std::size_t bytes) {
-  weft::simulator::machine_model model;
-  model.latency = network.latency;
-  model.overhead = network.overhead;
-  model.gap = network.gap;
-  model.gap_per_byte = network.gap_per_byte;
-  model.compute_per_byte = combines(how.kind) ? combine : 0;
+  const auto model = machine_of(network, combines(how.kind) ? combine : 0);
   const operand_costs each = operand_costs_of(static_cast<double>(bytes) / shape.by.segments, measured());
   shape.transfer = each.transfer;
   shape.compute = each.compute;
@@ -44,21 +50,9 @@ double simulated(const algorithm& how, algorithm_arguments shape, std::size_t by
   return weft_test::completion(all, model);
 }
 
-path_costs measured_of_groups() {
-  machine_costs machine;
-  machine[road::node] = near_by;
-  machine[road::fabric] = network;
-  machine.eager = 1e300;
-  return path_of(machine, road::fabric, road::node, combine);
-}
-
 /// Machines that are near each other below a switch, all switches below one. Messages share no link.
 double simulated_in_groups(const algorithm& how, algorithm_arguments shape, std::size_t bytes) {
-  weft::simulator::machine_model model;
-  model.latency = near_by.latency;
-  model.overhead = near_by.overhead;
-  model.gap = near_by.gap;
-  model.gap_per_byte = near_by.gap_per_byte;
+  const auto model = machine_of(near_by, 0);
   const int count = static_cast<int>(shape.groups.size());
   std::vector<int> parent{-1}, node_of(static_cast<std::size_t>(shape.ranks));
   parent.resize(shape.groups.size() + 1, 0);
@@ -187,7 +181,7 @@ TEST_CASE("the formula of a locality-aware Bruck is a tenth off among groups tha
         shape.groups.resize(static_cast<std::size_t>(count));
         for (int rank = 0; rank < ranks; ++rank) shape.groups[static_cast<std::size_t>(rank / size)].push_back(rank);
         const std::size_t bytes = chunk * static_cast<std::size_t>(ranks);
-        const double predicted = how.cost(shape, static_cast<double>(bytes), measured_of_groups());
+        const double predicted = how.cost(shape, static_cast<double>(bytes), measured(road::node));
         const double ratio = predicted / simulated_in_groups(how, shape, bytes);
         CAPTURE(size, count, chunk, ratio);
         CHECK((ratio > 0.85 && ratio < 1.2));
