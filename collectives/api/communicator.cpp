@@ -185,6 +185,14 @@ void communicator::send_bytes(std::span<const std::byte> data, int to, std::int6
   detail::finish(*state_, "send", send);
 }
 
+void communicator::check_length(const status& what, std::size_t element_bytes, std::size_t count) const {
+  if (what.bytes == count * element_bytes) return;
+  throw error(errc::mismatched_call, detail::where(*state_, "recv") + ": the message of rank " +
+                                         std::to_string(what.source) + " with tag " + std::to_string(what.tag) +
+                                         " has " + std::to_string(what.bytes) + " bytes, and elements have " +
+                                         std::to_string(element_bytes));
+}
+
 status communicator::receive_bytes(std::span<std::byte> data, int from, std::int64_t tag) {
   if (const time_limit* const limit = time_limit::current(); limit != nullptr) [[unlikely]] {
     std::vector<handle> begun;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // cg: conjugate gradients on the ranks of a weft job. Start reading here, then go to conjugate_gradient.cpp.
-#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -38,13 +37,11 @@ int run_rank(weft::communicator& world, int argc, char** argv) {
   cg::together(
       world, [&] { system = std::make_unique<cg::linear_system>(cg::make_system(given, world.rank(), world.size())); });
   if (given.puts) system->matrix.use_puts(world);
-  std::array<std::int64_t, 1> nonzeros{static_cast<std::int64_t>(system->matrix.nonzeros())};
-  world.allreduce(nonzeros, nonzeros, weft::sum);
   cg::outcome result;
   result.problem = cg::problem_of(given);
   result.ranks = world.size();
   result.unknowns = system->unknowns;
-  result.nonzeros = nonzeros[0];
+  result.nonzeros = world.allreduce(static_cast<std::int64_t>(system->matrix.nonzeros()), weft::sum);
 
   const bool tells = speaks && !given.json;
   if (tells) cg::print_heading(result);
@@ -58,12 +55,8 @@ int run_rank(weft::communicator& world, int argc, char** argv) {
   result.converged = solution.converged;
   result.residual = solution.residual;
   result.residual_check = cg::relative_residual(world, system->matrix, system->b, solution.x);
-  std::array<double, 1> seconds{solution.seconds};
-  world.allreduce(seconds, seconds, weft::max);
-  result.seconds = seconds[0];
-  std::array<double, 1> communication{solution.communication_seconds / world.size()};
-  world.allreduce(communication, communication, weft::sum);
-  result.communication_seconds = communication[0];
+  result.seconds = world.allreduce(solution.seconds, weft::max);
+  result.communication_seconds = world.allreduce(solution.communication_seconds / world.size(), weft::sum);
 
   if (given.check) {
     result.serial = cg::compare_with_serial(

@@ -2,7 +2,6 @@
 #include "copies.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 #include <weft/weft.hpp>
@@ -15,11 +14,7 @@ namespace {
 /// The node of each rank, by the first rank there.
 std::vector<int> nodes_of(weft::communicator& world) {
   weft::communicator node = world.split_by_node();
-  std::array<int, 1> first{world.rank()};
-  node.bcast(first, 0);
-  std::vector<int> nodes(static_cast<std::size_t>(world.size()));
-  world.allgather(first, nodes);
-  return nodes;
+  return world.allgather(node.bcast(world.rank(), 0));
 }
 
 /// Who is given the rows of `rank`: the next rank on another node, and the next one but that.
@@ -89,15 +84,11 @@ void copies::save(weft::communicator& world, const iterate& now, std::int64_t un
 /// were spares.
 summary copies::latest_of_all(weft::communicator& world) {
   constexpr auto nothing = std::numeric_limits<std::int64_t>::max();
-  std::array<std::int64_t, 1> latest{kept_.empty() ? nothing : kept_.back().shared.number};
-  world.allreduce(latest, latest, weft::min);
-  while (!kept_.empty() && kept_.back().shared.number > latest[0]) kept_.pop_back();
-  if (latest[0] == nothing) return {};
-  std::array<int, 1> who{kept_.empty() ? world.size() : world.rank()};
-  world.allreduce(who, who, weft::min);
-  std::array<summary, 1> all{kept_.empty() ? summary{} : kept_.back().shared};
-  world.bcast(all, who[0]);
-  return all[0];
+  const std::int64_t latest = world.allreduce(kept_.empty() ? nothing : kept_.back().shared.number, weft::min);
+  while (!kept_.empty() && kept_.back().shared.number > latest) kept_.pop_back();
+  if (latest == nothing) return {};
+  const int who = world.allreduce(kept_.empty() ? world.size() : world.rank(), weft::min);
+  return world.bcast(kept_.empty() ? summary{} : kept_.back().shared, who);
 }
 
 std::span<const block> copies::blocks() const {
@@ -125,16 +116,16 @@ std::vector<int> copies::holders_of(weft::communicator& world, const summary& fr
 void copies::read_files(weft::communicator& world, std::int64_t unknowns) {
   kept_.clear();
   if (!files_) return;
-  std::array<saved_files::name, 1> latest;
+  saved_files::name latest;
   together(world, [&] {
-    if (world.rank() == 0) latest[0] = files_->latest();
+    if (world.rank() == 0) latest = files_->latest();
   });
-  world.bcast(latest, 0);
-  if (latest[0].ranks == 0) return;
+  latest = world.bcast(latest, 0);
+  if (latest.ranks == 0) return;
   saved_state read;
   together(world, [&] {
-    for (int rank = world.rank(); rank < latest[0].ranks; rank += world.size())
-      read.shared = files_->read(latest[0], unknowns, read.blocks.emplace_back(block{rank}));
+    for (int rank = world.rank(); rank < latest.ranks; rank += world.size())
+      read.shared = files_->read(latest, unknowns, read.blocks.emplace_back(block{rank}));
   });
   if (!read.blocks.empty()) kept_.push_back(std::move(read));
 }

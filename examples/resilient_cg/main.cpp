@@ -107,9 +107,7 @@ class survivor {
     result_.problem = cg::problem_of(given_);
     result_.ranks = among.size();
     result_.unknowns = system.unknowns;
-    std::array<std::int64_t, 1> nonzeros{static_cast<std::int64_t>(system.matrix.nonzeros())};
-    among.allreduce(nonzeros, nonzeros, weft::sum);
-    result_.nonzeros = nonzeros[0];
+    result_.nonzeros = among.allreduce(static_cast<std::int64_t>(system.matrix.nonzeros()), weft::sum);
     result_.iterations = now.iterations;
     result_.converged = now.residual <= given_.stop.tolerance;
     result_.residual = now.residual;

@@ -4,6 +4,7 @@
 //   weft::runtime runtime{argc, argv};
 //   weft::communicator& world = runtime.world();
 //   world.allreduce(std::span<const double>(x), std::span<double>(sum), weft::sum);
+//   const double norm = std::sqrt(world.allreduce(of_mine, weft::sum));
 //
 // Buffers are contiguous ranges (std::span, std::vector, std::array) of trivially copyable elements. Reductions take
 // the elements that their operator combines. Counts are elements, std::size_t. In place is the same span twice.
@@ -23,17 +24,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
 #include <weft/matched_message.hpp>
 #include <weft/operators.hpp>
 #include <weft/request.hpp>
+#include <weft/runtime/time_limit.hpp>
 #include <weft/wait.hpp>
 
 namespace weft {
-
-class time_limit;
 
 namespace detail {
 struct choices;
@@ -45,6 +46,19 @@ struct communicator_state;
 struct part;
 struct known_call;
 struct request_shape;
+
+/// Made behind the buffers of a call that nobody else has: where a deadline passes, what was left in flight there is
+/// dropped before they go.
+class own_buffers {
+ public:
+  own_buffers() {
+    if (const time_limit* const limit = time_limit::current(); limit != nullptr) [[unlikely]]
+      limit_.emplace(limit->when());
+  }
+
+ private:
+  std::optional<time_limit> limit_;
+};
 }  // namespace detail
 
 /// What `communicator::agree` returns.
@@ -353,6 +367,113 @@ class communicator {
     return make_plan(detail::combining(collective::exscan, in, out, op));
   }
 
+  // Values. The same messages and collectives of one element, or of as many as there are, which are returned. They
+  // block. Where a deadline passes in one, the communicator is aborted, since nobody can wait for it again.
+
+  template <message_value T>
+  void send(const T& value, int to, std::int64_t tag = 0) {
+    send(std::span(&value, 1), to, tag);
+  }
+  /// A message, however long it is. One that is no whole number of elements is lost, and throws errc::mismatched_call.
+  template <carriable T>
+  [[nodiscard]] std::vector<T> recv(int from = any_source, std::int64_t tag = any_tag) {
+    matched_message found = mprobe(from, tag);
+    const std::size_t count = found.what().count<T>();
+    check_length(found.what(), sizeof(T), count);
+    std::vector<T> data(count);
+    const detail::own_buffers owned;
+    found.recv(data);
+    return data;
+  }
+  /// A message of one element; one of another length throws errc::mismatched_call, or errc::truncated.
+  template <message_value T>
+  [[nodiscard]] T recv_value(int from = any_source, std::int64_t tag = any_tag) {
+    T value;
+    const detail::own_buffers owned;
+    check_length(recv(std::span(&value, 1), from, tag), sizeof(T), 1);
+    return value;
+  }
+
+  /// The root's.
+  template <message_value T>
+  [[nodiscard]] T bcast(const T& value, int root) {
+    T all = value;
+    const detail::own_buffers owned;
+    bcast(std::span(&all, 1), root);
+    return all;
+  }
+  /// Everybody's, combined; empty on other ranks than `root`.
+  template <class Operator, value_reduced_by<Operator> T>
+  [[nodiscard]] std::optional<T> reduce(const T& value, const Operator& op, int root) {
+    T all = value;
+    const detail::own_buffers owned;
+    reduce(std::span(&all, 1), std::span(&all, rank() == root ? 1 : 0), op, root);
+    return rank() == root ? std::optional<T>(all) : std::nullopt;
+  }
+  template <class Operator, value_reduced_by<Operator> T>
+  [[nodiscard]] T allreduce(const T& value, const Operator& op) {
+    return combined_with(value, [&](std::span<T> both) { allreduce(both, both, op); });
+  }
+  template <class Operator, value_reduced_by<Operator> T>
+  [[nodiscard]] T scan(const T& value, const Operator& op) {
+    return combined_with(value, [&](std::span<T> both) { scan(both, both, op); });
+  }
+  /// Rank 0, before which there is none, gets `of_first`.
+  template <class Operator, value_reduced_by<Operator> T>
+  [[nodiscard]] T exscan(const T& value, const Operator& op, const T& of_first = T()) {
+    const T before = combined_with(value, [&](std::span<T> both) { exscan(both, both, op); });
+    return rank() == 0 ? of_first : before;
+  }
+  /// Everybody's, by rank.
+  template <message_value T>
+  [[nodiscard]] std::vector<T> allgather(const T& value) {
+    std::vector<T> all(static_cast<std::size_t>(size()));
+    const T own = value;
+    const detail::own_buffers owned;
+    allgather(std::span(&own, 1), all);
+    return all;
+  }
+  /// The same on `root`; empty on the others.
+  template <message_value T>
+  [[nodiscard]] std::vector<T> gather(const T& value, int root) {
+    std::vector<T> all(rank() == root ? static_cast<std::size_t>(size()) : 0);
+    const T own = value;
+    const detail::own_buffers owned;
+    gather(std::span(&own, 1), all, root);
+    return all;
+  }
+  /// This rank's of `values` of `root`, of one for each rank. Other ranks may give none.
+  template <message_range R>
+  [[nodiscard]] std::ranges::range_value_t<R> scatter(const R& values, int root) {
+    std::ranges::range_value_t<R> own{};
+    const detail::own_buffers owned;
+    scatter(values, std::span(&own, 1), root);
+    return own;
+  }
+  /// Everybody's elements, of which each may have as many as it likes, one rank's after another's. `counts`, where it
+  /// is not null, gets how many each has. One exchange more than `allgather` of known counts.
+  template <message_range R>
+  [[nodiscard]] std::vector<std::ranges::range_value_t<R>> allgatherv(const R& in,
+                                                                      std::vector<std::size_t>* counts = nullptr) {
+    std::vector<std::size_t> of_each = allgather(static_cast<std::size_t>(std::ranges::size(in)));
+    std::vector<std::ranges::range_value_t<R>> all(std::reduce(of_each.begin(), of_each.end()));
+    const detail::own_buffers owned;
+    allgather(in, all, of_each);
+    if (counts != nullptr) *counts = std::move(of_each);
+    return all;
+  }
+  /// The same on `root`; empty on the others, and so are their counts.
+  template <message_range R>
+  [[nodiscard]] std::vector<std::ranges::range_value_t<R>> gatherv(const R& in, int root,
+                                                                   std::vector<std::size_t>* counts = nullptr) {
+    std::vector<std::size_t> of_each = gather(static_cast<std::size_t>(std::ranges::size(in)), root);
+    std::vector<std::ranges::range_value_t<R>> all(std::reduce(of_each.begin(), of_each.end()));
+    const detail::own_buffers owned;
+    gather(in, all, counts_at_root(of_each), root);
+    if (counts != nullptr) *counts = std::move(of_each);
+    return all;
+  }
+
   // Communicators. Collective over this communicator, blocking but for those with an i in front.
 
   /// One communicator for each colour, ranked by key, then by rank here. A negative colour gets none.
@@ -417,6 +538,16 @@ class communicator {
   friend struct detail::stamped;
   friend class detail::window_base;
   using collective = detail::collective;
+
+  template <class T, class Call>
+  static T combined_with(const T& value, const Call& call) {
+    T both = value;
+    const detail::own_buffers owned;
+    call(std::span(&both, 1));
+    return both;
+  }
+  /// Throws errc::mismatched_call unless the message was of so many elements.
+  void check_length(const status& what, std::size_t element_bytes, std::size_t count) const;
 
   void send_bytes(std::span<const std::byte> data, int to, std::int64_t tag);
   status receive_bytes(std::span<std::byte> data, int from, std::int64_t tag);

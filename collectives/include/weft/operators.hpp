@@ -2,11 +2,13 @@
 // Operators of reductions: the built-in ones, and the caller's own.
 //
 //   world.allreduce(in, out, weft::max);
-//   world.reduce(in, out, weft::make_operator<matrix>(multiply, weft::does_not_commute), 0);
+//   world.allreduce(in, out, std::plus<>());  // weft::sum
+//   world.reduce(in, out, weft::make_operator<matrix>(times, weft::does_not_commute), 0);
 #pragma once
 
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -51,6 +53,35 @@ struct reduction_operator {
 struct reproducible_sum_operator {};
 inline constexpr reproducible_sum_operator reproducible_sum;
 
+namespace detail {
+template <kernels::operation O, class T>
+struct operator_of_standard : builtin_operator<O> {
+  using element = T;  ///< void: of all
+};
+}  // namespace detail
+
+/// The built-in operators that the standard's function objects are.
+template <class F>
+struct standard_operator {};
+template <class T>
+struct standard_operator<std::plus<T>> : detail::operator_of_standard<kernels::operation::sum, T> {};
+template <class T>
+struct standard_operator<std::multiplies<T>> : detail::operator_of_standard<kernels::operation::product, T> {};
+template <class T>
+struct standard_operator<std::bit_and<T>> : detail::operator_of_standard<kernels::operation::bit_and, T> {};
+template <class T>
+struct standard_operator<std::bit_or<T>> : detail::operator_of_standard<kernels::operation::bit_or, T> {};
+template <class T>
+struct standard_operator<std::bit_xor<T>> : detail::operator_of_standard<kernels::operation::bit_xor, T> {};
+template <class T>
+struct standard_operator<std::logical_and<T>> : detail::operator_of_standard<kernels::operation::logical_and, T> {};
+template <class T>
+struct standard_operator<std::logical_or<T>> : detail::operator_of_standard<kernels::operation::logical_or, T> {};
+template <class F>
+concept standard_function = requires {
+  standard_operator<F>::operation;
+};
+
 /// Elements that messages carry.
 template <class T>
 concept carriable = std::is_trivially_copyable_v<T>;
@@ -83,6 +114,25 @@ requires std::invocable<const F&, const T*, T*, std::size_t> user_operator<T, F>
   return {std::move(function), order};
 }
 
+/// A function of two elements, for each element.
+template <carriable T, class F>
+struct by_element {
+  F function;
+
+  void operator()(const T* in, T* inout, std::size_t count) const {
+    for (std::size_t i = 0; i < count; ++i) inout[i] = function(in[i], inout[i]);
+  }
+};
+
+/// The same of a function of two elements: `function(a, b)` is a o b, where a comes from lower ranks than b.
+///
+///     weft::make_operator<double>([](double a, double b) { return std::hypot(a, b); }, weft::commutes)
+template <carriable T, class F>
+requires std::is_invocable_r_v<T, const F&, const T&, const T&> user_operator<T, by_element<T, F>> make_operator(
+    F function, commutativity order) {
+  return make_operator<T>(by_element<T, F>{std::move(function)}, order);
+}
+
 /// Elements that built-in operators combine.
 template <class T>
 concept combinable = kernels::combinable<T>;
@@ -96,6 +146,10 @@ template <carriable T, class F>
 inline constexpr bool combines<user_operator<T, F>, T> = true;
 template <kernels::operation O, combinable T>
 inline constexpr bool combines<builtin_operator<O>, T> = kernels::has(O, kernels::type_of<T>);
+template <standard_function F, combinable T>
+inline constexpr bool combines<F, T> = combines<builtin_operator<standard_operator<F>::operation>, T> &&
+                                       (std::is_void_v<typename standard_operator<F>::element> ||
+                                        std::is_same_v<typename standard_operator<F>::element, T>);
 template <kernels::summable T>
 inline constexpr bool combines<reproducible_sum_operator, T> = true;
 

@@ -87,9 +87,15 @@ template <class R>
 concept message_range =
     std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && carriable<std::ranges::range_value_t<R>>;
 
+/// One element, where calls take it by value.
+template <class T>
+concept message_value = carriable<T> && !std::ranges::range<T> && !std::is_pointer_v<T>;
+
 /// Elements that Operator combines: for a built-in one, see weft::kernels::has.
 template <class R, class Operator>
 concept reduced_by = message_range<R> && combines<Operator, std::ranges::range_value_t<R>>;
+template <class T, class Operator>
+concept value_reduced_by = message_value<T> && combines<Operator, T>;
 
 namespace detail {
 
@@ -218,6 +224,11 @@ request combining(collective what, const R& in, S& out, reproducible_sum_operato
   request call = combining(what, in, out, reduction_operator(sum), root);
   call.reproducible = true;
   return call;
+}
+
+template <class R, class S, standard_function F>
+request combining(collective what, const R& in, S& out, const F&, int root = 0) {
+  return combining(what, in, out, reduction_operator(standard_operator<F>()), root);
 }
 
 template <class R, class S, class T, class F>

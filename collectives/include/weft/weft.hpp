@@ -2,9 +2,12 @@
 // Everything that a program needs of weft.
 #pragma once
 
+#include <weft/version.hpp>
+#if __cplusplus >= 202002L  // else that has said what is needed, and the others would say it in hundreds of lines
 #include <weft/communicator.hpp>
 #include <weft/deadline.hpp>
 #include <weft/group.hpp>
 #include <weft/runtime.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/window.hpp>
+#endif
