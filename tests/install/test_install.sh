@@ -19,7 +19,7 @@ root=$stage$prefix
 # What is public, and nothing else; each header can be included alone.
 public="communicator.hpp deadline.hpp group.hpp handle.hpp kernels/combine.hpp kernels/half.hpp kernels/located.hpp kernels/reproducible.hpp"
 public+=" kernels/scalar_operators.hpp kernels/types.hpp matched_message.hpp mutex.hpp node_memory.hpp operators.hpp pending_communicator.hpp plan.hpp request.hpp runtime.hpp runtime/clock.hpp runtime/copy_bytes.hpp runtime/error.hpp runtime/event.hpp"
-public+=" runtime/time_limit.hpp schedules/collective.hpp statistics.hpp status.hpp wait.hpp weft.hpp window.hpp window_atomics.hpp"
+public+=" runtime/time_limit.hpp schedules/collective.hpp statistics.hpp status.hpp version.hpp wait.hpp weft.hpp window.hpp window_atomics.hpp"
 found=$(cd "$root/include/weft" && find . -type f -printf '%P\n' | LC_ALL=C sort | paste -sd ' ')
 [[ $found == "$public" ]] || fail "installed are the headers $found, not $public"
 for header in $public; do
@@ -36,16 +36,18 @@ readme_block() { awk -v begin="\`\`\`$1" '$0 == "```" { inside = 0 } inside; $0 
 cpp_block() { awk -v which="$1" '$0 == "```" { inside = 0 } inside; $0 == "```cpp" { inside = ++found == which }' "$source/README.md"; }
 cpp_block 1 >"$stage/hello.cpp"
 diff <(grep -v SPDX "$source/examples/hello.cpp") "$stage/hello.cpp" || fail "the README's program is not examples/hello.cpp"
-{
-  printf '#include <vector>\n#include <weft/weft.hpp>\nvoid shared_arrays(weft::runtime& runtime, weft::communicator& world) {\n'
-  cpp_block 2
-  echo "}"
-} | g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I"$root/include" -x c++ - || fail "the README's arrays are none"
-{
-  printf '#include <vector>\n#include <weft/weft.hpp>\nvoid halos(weft::communicator& world, int right, const std::vector<double>& edge) {\n'
-  cpp_block 3
-  echo "}"
-} | g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I"$root/include" -x c++ - || fail "the README's window is none"
+# block_is_right NUMBER PARAMETERS: that block of the README is the body of a function.
+block_is_right() {
+  {
+    printf '#include <cmath>\n#include <vector>\n#include <weft/weft.hpp>\nstruct row { int length; };\nvoid use(%s) {\n' "$2"
+    cpp_block "$1"
+    echo "}"
+  } | g++ -std=c++20 -Wall -Wextra -Wno-unused-variable -Wno-unused-but-set-variable -Werror -fsyntax-only \
+    -I"$root/include" -x c++ - || fail "the README's block $1 of C++ is none"
+}
+block_is_right 2 'weft::communicator& world, double of_mine, int from, const row& mine, const std::vector<double>& some_of_mine'
+block_is_right 3 'weft::runtime& runtime, weft::communicator& world'
+block_is_right 4 'weft::communicator& world, int right, const std::vector<double>& edge'
 cd "$stage"
 # linked_to NAMES: those of weft's libraries, and of those that weft uses, that the program needs.
 linked_to() { readelf -d hello | grep NEEDED | grep -oE "lib($1)" | LC_ALL=C sort | paste -sd ' '; }
