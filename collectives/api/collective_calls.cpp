@@ -13,7 +13,8 @@
 #include <weft/calls/kept_call.hpp>
 #include <weft/calls/make_plan.hpp>
 #include <weft/calls/memory_way.hpp>
-#include <weft/calls/packed_blocks.hpp>
+#include <weft/calls/packed_buffers.hpp>
+#include <weft/calls/pending_by_another.hpp>
 #include <weft/calls/prepared_calls.hpp>
 #include <weft/calls/time_out.hpp>
 #include <weft/calls/traced_call.hpp>
@@ -226,20 +227,6 @@ class pending_undecided final : public pending, started_call {
   std::exception_ptr failure_;
 };
 
-/// One that goes by another collective, and delivers what comes of that.
-class pending_by_another : public pending {
- public:
-  using pending::pending;
-  event& done() override { return other->done(); }
-  void await() override { other->await(); }
-  const std::exception_ptr& failure() const noexcept override { return other->failure(); }
-  void raise() const override { other->raise(); }
-  begun_operation other;
-
- private:
-  bool advance() override { return other->ready(); }
-};
-
 /// A reduce-scatter in place whose block is moved to the front.
 class pending_at_front final : public pending_by_another {
  public:
@@ -257,7 +244,7 @@ class pending_at_front final : public pending_by_another {
 /// One whose blocks are packed: another one, of scratch memory, which is unpacked in the end.
 class pending_packed final : public pending_by_another {
  public:
-  pending_packed(std::shared_ptr<communicator_state> state, const char* operation, packed_blocks&& blocks)
+  pending_packed(std::shared_ptr<communicator_state> state, const char* operation, packed_buffers&& blocks)
       : pending_by_another(std::move(state), operation), blocks_(std::move(blocks)) {
     blocks_.pack();
   }
@@ -269,7 +256,7 @@ class pending_packed final : public pending_by_another {
   }
 
  private:
-  packed_blocks blocks_;
+  packed_buffers blocks_;
   bool is_due_ = true;
 };
 
@@ -387,7 +374,7 @@ void communicator::run(detail::request call) {
     return run_until(*limit, std::move(call));
   const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
   const detail::traced_collective_call traced(*state_, call);
-  if (call.is_strided()) [[unlikely]]
+  if (call.is_to_be_packed()) [[unlikely]]
     return finish_packed(call);
   if (call.reproducible) [[unlikely]]
     return finish_reproducible(call);
@@ -395,10 +382,13 @@ void communicator::run(detail::request call) {
 }
 
 void communicator::finish_packed(const detail::request& call) {
-  const auto blocks = detail::packed_blocks::of(*state_, call);
+  const auto blocks = detail::packed_buffers::of(*state_, call);
   blocks.pack();
   detail::request packed = blocks.call();
-  finish(packed);
+  if (packed.reproducible)
+    finish_reproducible(packed);
+  else
+    finish(packed);
   blocks.unpack();
 }
 
@@ -455,9 +445,9 @@ void communicator::run_until(const time_limit& limit, detail::request call) {
 }
 
 detail::begun_operation communicator::begin(detail::request call) {
-  if (call.is_strided()) {
+  if (call.is_to_be_packed()) {
     auto begun = std::make_unique<detail::pending_packed>(state_, schedules::call_name(call.what),
-                                                          detail::packed_blocks::of(*state_, call));
+                                                          detail::packed_buffers::of(*state_, call));
     begun->other = begin(begun->packed());
     return begun;
   }

@@ -174,7 +174,7 @@ void communicator::send_bytes(std::span<const std::byte> data, int to, std::int6
   if (detail::send_now(*state_, data, to, tag)) return;
   if (const time_limit* const limit = time_limit::current(); limit != nullptr) [[unlikely]] {
     std::vector<handle> begun;
-    begun.push_back(start_send(data, to, tag, "send", false));
+    begun.push_back(start_send(data, to, tag, "send", detail::leaves::now));
     detail::finish_until(*limit, *state_, "send", std::move(begun), {to});
     return;
   }
@@ -213,7 +213,7 @@ status communicator::exchange_bytes(std::span<const std::byte> data, int to, std
   if (const time_limit* const limit = time_limit::current(); limit != nullptr) [[unlikely]] {
     std::vector<handle> begun;
     begun.push_back(start_receive(into, from, receive_tag, "sendrecv"));
-    begun.push_back(start_send(data, to, send_tag, "sendrecv", false));
+    begun.push_back(start_send(data, to, send_tag, "sendrecv", detail::leaves::now));
     return detail::finish_until(*limit, *state_, "sendrecv", std::move(begun), detail::named(from));
   }
   const detail::traced_call traced(*state_, "sendrecv", data.size(), to, send_tag);
@@ -232,24 +232,16 @@ status communicator::exchange_bytes(std::span<const std::byte> data, int to, std
   return detail::status_of(receive);
 }
 
-handle communicator::start_synchronous(std::span<const std::byte> data, int to, std::int64_t tag, const char* name) {
-  detail::check_message(*state_, name, data, to, tag);
-  auto begun = std::make_unique<detail::pending_send>(state_, name);
-  detail::prepare_message(begun->operation, *state_, data, to, tag);
-  begun->operation.synchronous = true;
-  detail::note_start(*begun, name, tag);
-  detail::post(*state_, begun->operation);
-  return handle(std::move(begun));
-}
-
 handle communicator::start_send(std::span<const std::byte> data, int to, std::int64_t tag, const char* name,
-                                bool may_wait) {
+                                detail::leaves when) {
   detail::check_message(*state_, name, data, to, tag);
-  if (detail::send_now(*state_, data, to, tag)) return handle(detail::an_ended_send());
+  const bool synchronous = when == detail::leaves::when_received;
+  if (!synchronous && detail::send_now(*state_, data, to, tag)) return handle(detail::an_ended_send());
   auto begun = std::make_unique<detail::pending_send>(state_, name);
   detail::prepare_message(begun->operation, *state_, data, to, tag);
-  begun->operation.may_wait = may_wait;
-  detail::note_start(*begun, "isend", tag);
+  begun->operation.synchronous = synchronous;
+  begun->operation.may_wait = when == detail::leaves::with_others;
+  detail::note_start(*begun, synchronous ? name : "isend", tag);
   detail::post(*state_, begun->operation);
   return handle(std::move(begun));
 }

@@ -80,4 +80,8 @@ detail::pending* detail::in_flight::of(const plan& one) noexcept {
   return one.valid() && one.planned_->started() ? one.planned_.get() : nullptr;
 }
 
+std::unique_ptr<detail::planned_operation> detail::in_flight::taken_from(plan&& one) noexcept {
+  return std::move(one.planned_);
+}
+
 }  // namespace weft

@@ -68,8 +68,8 @@ class planned_by_messages final : public planned_collective {
 std::unique_ptr<planned_collective> make_plan(const std::shared_ptr<communicator_state>& of, const request& wanted) {
   const sole_call::making mine(of->collecting, *of, schedules::call_name(wanted.what));
   const traced_call traced(*of, "plan");
-  std::optional<packed_blocks> packed;
-  if (wanted.is_strided()) packed = packed_blocks::of(*of, wanted);
+  std::optional<packed_buffers> packed;
+  if (wanted.is_to_be_packed()) packed = packed_buffers::of(*of, wanted);
   const request& call = packed ? packed->call() : wanted;
   const known_call& known = telling_refusals(*of, [&]() -> decltype(auto) { return know(*of, call); });
   const request_shape shape = known.shape;

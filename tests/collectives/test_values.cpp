@@ -7,7 +7,7 @@
 #include <vector>
 #include <weft/deadline.hpp>
 
-#include "run_ranks.hpp"
+#include "all_roads.hpp"
 
 using namespace weft_test;
 using namespace std::chrono_literals;
@@ -18,14 +18,6 @@ struct point {
   double x = 0, y = 0;
   friend bool operator==(const point&, const point&) = default;
 };
-
-/// Of the memory of a process, that of a node, messages, and two of these.
-job jobs_of_all_roads() {
-  const auto [processes, each] = GENERATE(std::pair(1, 1), std::pair(1, 3), std::pair(3, 1), std::pair(2, 2));
-  job what = small_job(processes, each);
-  if (processes == 3 && GENERATE(true, false)) what.nodes = {"a", "b", "a"};
-  return what;
-}
 
 std::vector<int> row_of(int rank) { return std::vector<int>(static_cast<std::size_t>(rank % 3), 10 * rank); }
 
@@ -174,7 +166,10 @@ TEST_CASE("nothing is in flight after the deadline of a call that has the buffer
       world.send(1, 1);
     } else {
       expect(world.recv_value<int>(0) == 1, "rank 0 has given up");
-      expect(refused([&] { (void)mine.allreduce(1, weft::sum); }) == weft::errc::revoked, "there, too");
+      const auto sums = [&] {  // the first may find what rank 0 had given before
+        for (int time = 0; time < 2; ++time) (void)mine.allreduce(1, weft::sum);
+      };
+      expect(refused(sums) == weft::errc::revoked, "there, too");
     }
     expect(world.allreduce(1, weft::sum) == 2, "the next sum");
   });

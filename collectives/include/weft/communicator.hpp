@@ -6,8 +6,10 @@
 //   world.allreduce(std::span<const double>(x), std::span<double>(sum), weft::sum);
 //   const double norm = std::sqrt(world.allreduce(of_mine, weft::sum));
 //
-// Buffers are contiguous ranges (std::span, std::vector, std::array) of trivially copyable elements. Reductions take
-// the elements that their operator combines. Counts are elements, std::size_t. In place is the same span twice.
+// Buffers are contiguous ranges (std::span, std::vector, std::array) of trivially copyable elements; or parts of arrays
+// (array_view.hpp), or elements whose type is known when the program runs (type.hpp), which may lie in pieces.
+// Reductions take the elements that their operator combines. Counts are elements, std::size_t. In place is the same
+// span twice.
 //
 // Blocking calls park the fiber that makes them, or poll on a plain thread. A weft::deadline limits how long they do.
 // Every call throws weft::error on bad arguments (before anything is sent), peer_lost once a member of the communicator
@@ -46,6 +48,9 @@ struct communicator_state;
 struct part;
 struct known_call;
 struct request_shape;
+
+/// When a send that was started leaves: at once, with those that are begun after it, or when its receiver is there.
+enum class leaves : unsigned char { now, with_others, when_received };
 
 /// Made behind the buffers of a call that nobody else has: where a deadline passes, what was left in flight there is
 /// dropped before they go.
@@ -90,28 +95,35 @@ class communicator {
   /// Blocks until `data` may be reused. A short message never waits for its receiver.
   template <message_range R>
   void send(const R& data, int to, std::int64_t tag = 0) {
+    if constexpr (described_buffer<R>)
+      if (!detail::is_whole(data)) return send_pieces(detail::pieces_of(data), to, tag);
     send_bytes(detail::bytes_of(data), to, tag);
   }
   /// Blocks until a message is in `data`. A longer message leaves `data` untouched and throws errc::truncated, with
   /// both lengths. Its send fails likewise, unless the message was short enough to be sent without asking.
   template <message_range R>
   status recv(R&& data, int from = any_source, std::int64_t tag = any_tag) {
+    if constexpr (described_buffer<R>)
+      if (!detail::is_whole(data)) return receive_pieces(detail::writable_pieces_of(data), from, tag);
     return receive_bytes(detail::writable_bytes_of(data), from, tag);
   }
   /// Sends and receives at the same time; the buffers do not overlap.
   template <message_range R, message_range S>
   status sendrecv(const R& data, int to, std::int64_t send_tag, S&& into, int from, std::int64_t receive_tag) {
-    return exchange_bytes(detail::bytes_of(data), to, send_tag, detail::writable_bytes_of(into), from, receive_tag);
+    if constexpr (described_buffer<R> || described_buffer<S>)
+      return finish_exchange(irecv(into, from, receive_tag), isend(data, to, send_tag), from);
+    else
+      return exchange_bytes(detail::bytes_of(data), to, send_tag, detail::writable_bytes_of(into), from, receive_tag);
   }
   /// As `send`, but blocks until a receive has met the message, or its receiver has left or discarded it
   /// (matched_message.hpp), however short it is.
   template <message_range R>
   void ssend(const R& data, int to, std::int64_t tag = 0) {
-    start_synchronous(detail::bytes_of(data), to, tag, "ssend").wait();
+    start_send_of(data, to, tag, "ssend", detail::leaves::when_received).wait();
   }
   template <message_range R>
   [[nodiscard]] handle issend(const R& data, int to, std::int64_t tag = 0) {
-    return start_synchronous(detail::bytes_of(data), to, tag, "issend");
+    return start_send_of(data, to, tag, "issend", detail::leaves::when_received);
   }
   /// Of short messages that are begun one after another, to the same process of another host, the first leaves at once,
   /// and the others together once one of them is waited for or tested, or anything else that is not done yet, or a
@@ -119,19 +131,25 @@ class communicator {
   /// receiver is to have them meanwhile. Those of plan_send likewise.
   template <message_range R>
   [[nodiscard]] handle isend(const R& data, int to, std::int64_t tag = 0) {
-    return start_send(detail::bytes_of(data), to, tag, "isend", true);
+    return start_send_of(data, to, tag, "isend", detail::leaves::with_others);
   }
   template <message_range R>
   [[nodiscard]] handle irecv(R&& data, int from = any_source, std::int64_t tag = any_tag) {
+    if constexpr (described_buffer<R>)
+      if (!detail::is_whole(data)) return start_receive(detail::writable_pieces_of(data), from, tag);
     return start_receive(detail::writable_bytes_of(data), from, tag);
   }
   /// Messages that are sent or received again and again, from or into the same buffer (plan.hpp).
   template <message_range R>
   [[nodiscard]] plan plan_send(const R& data, int to, std::int64_t tag = 0) {
+    if constexpr (described_buffer<R>)
+      if (!detail::is_whole(data)) return plan_send_pieces(detail::pieces_of(data), to, tag);
     return plan_message(detail::bytes_of(data), to, tag);
   }
   template <message_range R>
   [[nodiscard]] plan plan_recv(R&& data, int from = any_source, std::int64_t tag = any_tag) {
+    if constexpr (described_buffer<R>)
+      if (!detail::is_whole(data)) return plan_receive_pieces(detail::writable_pieces_of(data), from, tag);
     return plan_message(detail::writable_bytes_of(data), from, tag);
   }
   /// Blocks until a message that matches could be received, and says which.
@@ -443,7 +461,7 @@ class communicator {
     return all;
   }
   /// This rank's of `values` of `root`, of one for each rank. Other ranks may give none.
-  template <message_range R>
+  template <element_range R>
   [[nodiscard]] std::ranges::range_value_t<R> scatter(const R& values, int root) {
     std::ranges::range_value_t<R> own{};
     const detail::own_buffers owned;
@@ -452,7 +470,7 @@ class communicator {
   }
   /// Everybody's elements, of which each may have as many as it likes, one rank's after another's. `counts`, where it
   /// is not null, gets how many each has. One exchange more than `allgather` of known counts.
-  template <message_range R>
+  template <element_range R>
   [[nodiscard]] std::vector<std::ranges::range_value_t<R>> allgatherv(const R& in,
                                                                       std::vector<std::size_t>* counts = nullptr) {
     std::vector<std::size_t> of_each = allgather(static_cast<std::size_t>(std::ranges::size(in)));
@@ -463,7 +481,7 @@ class communicator {
     return all;
   }
   /// The same on `root`; empty on the others, and so are their counts.
-  template <message_range R>
+  template <element_range R>
   [[nodiscard]] std::vector<std::ranges::range_value_t<R>> gatherv(const R& in, int root,
                                                                    std::vector<std::size_t>* counts = nullptr) {
     std::vector<std::size_t> of_each = gather(static_cast<std::size_t>(std::ranges::size(in)), root);
@@ -549,16 +567,29 @@ class communicator {
   /// Throws errc::mismatched_call unless the message was of so many elements.
   void check_length(const status& what, std::size_t element_bytes, std::size_t count) const;
 
+  template <class R>
+  handle start_send_of(const R& data, int to, std::int64_t tag, const char* name, detail::leaves when) {
+    if constexpr (described_buffer<R>)
+      if (!detail::is_whole(data)) return start_send(detail::pieces_of(data), to, tag, name, when);
+    return start_send(detail::bytes_of(data), to, tag, name, when);
+  }
+
   void send_bytes(std::span<const std::byte> data, int to, std::int64_t tag);
   status receive_bytes(std::span<std::byte> data, int from, std::int64_t tag);
   status exchange_bytes(std::span<const std::byte> data, int to, std::int64_t send_tag, std::span<std::byte> into,
                         int from, std::int64_t receive_tag);
-  handle start_synchronous(std::span<const std::byte> data, int to, std::int64_t tag, const char* name);
-  /// `may_wait`: for the next poll.
-  handle start_send(std::span<const std::byte> data, int to, std::int64_t tag, const char* name, bool may_wait);
+  handle start_send(std::span<const std::byte> data, int to, std::int64_t tag, const char* name, detail::leaves when);
   plan plan_message(std::span<const std::byte> data, int to, std::int64_t tag);
   plan plan_message(std::span<std::byte> data, int from, std::int64_t tag);
   handle start_receive(std::span<std::byte> data, int from, std::int64_t tag, const char* name = "irecv");
+  // The same of buffers that lie in pieces: of a copy in one piece.
+  void send_pieces(const detail::pieces& data, int to, std::int64_t tag);
+  status receive_pieces(const detail::pieces& data, int from, std::int64_t tag);
+  status finish_exchange(handle received, handle sent, int from);
+  handle start_send(const detail::pieces& data, int to, std::int64_t tag, const char* name, detail::leaves when);
+  handle start_receive(const detail::pieces& data, int from, std::int64_t tag, const char* name = "irecv");
+  plan plan_send_pieces(const detail::pieces& data, int to, std::int64_t tag);
+  plan plan_receive_pieces(const detail::pieces& data, int from, std::int64_t tag);
   void run(detail::request call);
   void run_until(const time_limit& limit, detail::request call);
   handle start(detail::request call);

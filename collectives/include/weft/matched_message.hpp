@@ -44,17 +44,23 @@ class matched_message {
   /// message.
   template <message_range R>
   status recv(R&& data) {
+    if constexpr (described_buffer<R>)
+      if (!detail::is_whole(data)) return receive_pieces(detail::writable_pieces_of(data));
     return receive_bytes(detail::writable_bytes_of(data));
   }
   /// The same, started. A handle's `cancel` does not take it back.
   template <message_range R>
   [[nodiscard]] handle irecv(R&& data) {
+    if constexpr (described_buffer<R>)
+      if (!detail::is_whole(data)) return start_receive(detail::writable_pieces_of(data), "irecv");
     return start_receive(detail::writable_bytes_of(data), "irecv");
   }
 
  private:
   status receive_bytes(std::span<std::byte> data);
   handle start_receive(std::span<std::byte> data, const char* name);
+  status receive_pieces(const detail::pieces& data);
+  handle start_receive(const detail::pieces& data, const char* name);
   void check(std::span<std::byte> data, const char* name) const;
   void discard() noexcept;
 

@@ -16,6 +16,7 @@
 #include <weft/operators.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/schedules/collective.hpp>
+#include <weft/type.hpp>
 
 namespace weft {
 
@@ -83,17 +84,46 @@ inline rooted_layout counts_at_root(block_layout of_root = {}) {
   return all;
 }
 
+/// Elements in one piece, which the compiler knows.
 template <class R>
-concept message_range =
+concept element_range =
     std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && carriable<std::ranges::range_value_t<R>>;
+
+/// What says where its elements lie, or what they are: weft::array_view, weft::buffer, weft::const_buffer.
+template <class R>
+concept described_buffer = std::derived_from<std::remove_cvref_t<R>, detail::described>;
+
+/// What a call reads or writes.
+template <class R>
+concept message_range = element_range<R> || described_buffer<R>;
 
 /// One element, where calls take it by value.
 template <class T>
-concept message_value = carriable<T> && !std::ranges::range<T> && !std::is_pointer_v<T>;
+concept message_value = carriable<T> && !std::ranges::range<T> && !std::is_pointer_v<T> && !described_buffer<T>;
+
+namespace detail {
+template <class R>
+struct element_known {
+  using type = void;  // that is known when the program runs
+};
+template <element_range R>
+struct element_known<R> {
+  using type = std::ranges::range_value_t<R>;
+};
+template <described_buffer R>
+requires requires(const R& view) { view.strides(); }
+struct element_known<R> {
+  using type = std::remove_cvref_t<decltype(*std::declval<const R&>().data())>;
+};
+}  // namespace detail
+
+/// Of a message_range; void where it is known only when the program runs.
+template <message_range R>
+using element_of = typename detail::element_known<std::remove_cvref_t<R>>::type;
 
 /// Elements that Operator combines: for a built-in one, see weft::kernels::has.
 template <class R, class Operator>
-concept reduced_by = message_range<R> && combines<Operator, std::ranges::range_value_t<R>>;
+concept reduced_by = message_range<R> && combines<Operator, element_of<R>>;
 template <class T, class Operator>
 concept value_reduced_by = message_value<T> && combines<Operator, T>;
 
@@ -148,8 +178,8 @@ struct request : request_arguments {
   // Not defaulted: compilers would then clear it at once by a string instruction, which takes longer than all the rest.
   request() noexcept {}
 
-  /// Those that are strided are displaced.
-  bool is_strided() const noexcept { return displaced && (strided != nullptr || received_strided != nullptr); }
+  /// Those that are not where ranks send from, or receive into.
+  bool is_to_be_packed() const noexcept { return in_pieces; }
 
   void combine_by(const user_function& function) noexcept {
     custom = function;
@@ -177,44 +207,125 @@ struct request : request_arguments {
   bool at_root = false;                   ///< in a gather or scatter: the counts are the root's alone
   bool displaced = false;                 ///< the blocks do not lie one after another, but, where these are not empty,
   std::span<const std::size_t> displacements, received_displacements;  ///< there
-  /// Where these are not null the blocks are strided as they say, who live until the call has been started, or planned.
+  /// Where one of these is not null: the blocks are strided as it says, or the buffer lies so. They live until the call
+  /// has been started, or planned.
+  bool in_pieces = false;
   const block_layout *strided = nullptr, *received_strided = nullptr;
+  const described *in_lies = nullptr, *out_lies = nullptr;
   /// Of an all-gather of ranks that join: gets memory that all ranks of the process have together, in place of `out`.
   std::shared_ptr<std::byte[]>* common_output = nullptr;
 };
 
-template <class R>
+template <element_range R>
+std::size_t bytes_of_element(const R&) noexcept {
+  return sizeof(std::ranges::range_value_t<R>);
+}
+template <described_buffer R>
+std::size_t bytes_of_element(const R& data) noexcept {
+  if constexpr (std::is_void_v<element_of<R>>)
+    return data.element().bytes();
+  else
+    return sizeof(element_of<R>);
+}
+
+/// Whether its elements lie in one piece.
+template <described_buffer R>
+bool is_whole(const R& data) noexcept {
+  if constexpr (std::is_void_v<element_of<R>>)
+    return data.element().is_contiguous();
+  else
+    return data.is_contiguous();
+}
+
+template <element_range R>
 std::span<const std::byte> bytes_of(const R& data) {
   return std::as_bytes(std::span(std::ranges::data(data), std::ranges::size(data)));
 }
+template <described_buffer R>
+std::span<const std::byte> bytes_of(const R& data) {
+  return {static_cast<const std::byte*>(static_cast<const void*>(data.data())), data.size() * bytes_of_element(data)};
+}
 
-template <class R>
+template <element_range R>
 std::span<std::byte> writable_bytes_of(R& data) {
   static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>,
                 "weft: this buffer is written to, but its elements are const");
   return std::as_writable_bytes(std::span(std::ranges::data(data), std::ranges::size(data)));
 }
+template <described_buffer R>
+std::span<std::byte> writable_bytes_of(R& data) {
+  static_assert(!std::is_const_v<std::remove_pointer_t<decltype(data.data())>>,
+                "weft: this buffer is written to, but its elements are const");
+  return {static_cast<std::byte*>(static_cast<void*>(data.data())), data.size() * bytes_of_element(data)};
+}
+
+/// A buffer that lies in pieces.
+struct pieces {
+  void* at;           ///< only read, of what is sent
+  std::size_t bytes;  ///< of data
+  const described& how;
+};
+template <described_buffer R>
+pieces pieces_of(const R& data) noexcept {
+  const std::span<const std::byte> bytes = bytes_of(data);
+  return {const_cast<std::byte*>(bytes.data()), bytes.size(), data};
+}
+template <described_buffer R>
+pieces writable_pieces_of(R& data) noexcept {
+  const std::span<std::byte> bytes = writable_bytes_of(data);
+  return {bytes.data(), bytes.size(), data};
+}
+
+/// Throws errc::invalid_argument unless the elements have as many bytes, and those that are built in are the same.
+void check_same_elements(const weft::type& in, const weft::type& out);
+/// The same, or throws errc::invalid_argument: it has no built-in operators.
+kernels::type builtin_type_of(const weft::type& of);
+
+template <message_range R>
+weft::type type_of_elements(const R& data) {
+  if constexpr (std::is_void_v<element_of<R>>)
+    return data.element();
+  else
+    return weft::type::of<element_of<R>>();
+}
+
+/// What built-in operators combine; throws errc::invalid_argument where they do not.
+template <message_range R>
+kernels::type builtin_type_in(const R& data) {
+  if constexpr (combinable<element_of<R>>)
+    return kernels::type_of<element_of<R>>;
+  else
+    return builtin_type_of(type_of_elements(data));
+}
 
 /// A collective that combines nothing, or nothing yet.
-template <class R, class S>
+template <message_range R, message_range S>
 request moving(collective what, const R& in, S& out, int root = 0) {
-  static_assert(std::is_same_v<std::ranges::range_value_t<R>, std::ranges::range_value_t<S>>,
+  constexpr bool both_known = !std::is_void_v<element_of<R>> && !std::is_void_v<element_of<S>>;
+  static_assert(!both_known || std::is_same_v<element_of<R>, element_of<S>>,
                 "weft: input and output are of different types");
   request call;
   call.what = what;
-  call.in = std::ranges::data(in);
+  call.in = bytes_of(in).data();
   call.in_count = std::ranges::size(in);
   call.out = writable_bytes_of(out).data();
   call.out_count = std::ranges::size(out);
-  call.element_bytes = sizeof(std::ranges::range_value_t<R>);
+  call.element_bytes = bytes_of_element(in);
   call.root = root;
+  if constexpr (!both_known) check_same_elements(type_of_elements(in), type_of_elements(out));
+  if constexpr (described_buffer<R>)
+    if (!is_whole(in)) call.in_lies = &in;
+  if constexpr (described_buffer<S>)
+    if (!is_whole(out)) call.out_lies = &out;
+  if constexpr (described_buffer<R> || described_buffer<S>)
+    call.in_pieces = call.in_lies != nullptr || call.out_lies != nullptr;
   return call;
 }
 
 template <class R, class S>
 request combining(collective what, const R& in, S& out, reduction_operator op, int root = 0) {
   request call = moving(what, in, out, root);
-  call.type = kernels::type_of<std::ranges::range_value_t<R>>;
+  call.type = builtin_type_in(in);
   call.op = op.operation;
   return call;
 }
@@ -229,6 +340,37 @@ request combining(collective what, const R& in, S& out, reproducible_sum_operato
 template <class R, class S, standard_function F>
 request combining(collective what, const R& in, S& out, const F&, int root = 0) {
   return combining(what, in, out, reduction_operator(standard_operator<F>()), root);
+}
+
+/// What an any_operator is.
+struct by_operator {
+  template <class R, class S>
+  static request combining(collective what, const R& in, S& out, const any_operator& op, int root) {
+    if (const auto* const builtin = std::get_if<reduction_operator>(&op.by_))
+      return detail::combining(what, in, out, *builtin, root);
+    if (const auto* const user = std::get_if<any_operator::user>(&op.by_)) {
+      request call = moving(what, in, out, root);
+      call.combine_by(erased(*user));
+      return call;
+    }
+    check_summable(builtin_type_in(in));
+    return detail::combining(what, in, out, reproducible_sum, root);
+  }
+
+ private:
+  static user_function erased(const any_operator::user& by) noexcept {
+    return {[](const void* function, const void* in, void* inout, std::size_t count) {
+              (*static_cast<const any_operator::function*>(function))(in, inout, count);
+            },
+            &by.combine, by.order, copy_of<any_operator::function>()};
+  }
+  /// Throws errc::invalid_argument where there are no reproducible sums of these.
+  static void check_summable(kernels::type of);
+};
+
+template <class R, class S, std::same_as<any_operator> Operator>
+request combining(collective what, const R& in, S& out, const Operator& op, int root = 0) {
+  return by_operator::combining(what, in, out, op, root);
 }
 
 template <class R, class S, class T, class F>
@@ -246,8 +388,9 @@ inline request with_counts(request call, const block_layout& blocks, const block
   call.received_displacements = received.displacements;
   if (blocks.strided_as != block_layout::as::whole) call.strided = &blocks;
   if (received.strided_as != block_layout::as::whole) call.received_strided = &received;
-  call.displaced =
-      blocks.displaced || received.displaced || call.strided != nullptr || call.received_strided != nullptr;
+  const bool strided = call.strided != nullptr || call.received_strided != nullptr;
+  call.displaced = blocks.displaced || received.displaced || strided;
+  call.in_pieces = call.in_pieces || strided;
   return call;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <weft/operators.hpp>
+#include <weft/type.hpp>
 
 namespace weft {
 
@@ -25,6 +26,7 @@ struct status {
   std::size_t count() const noexcept {
     return bytes / sizeof(T);
   }
+  std::size_t count(const type& of) const noexcept { return bytes / of.bytes(); }
 };
 
 }  // namespace weft

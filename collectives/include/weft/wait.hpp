@@ -7,9 +7,11 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <ranges>
 #include <span>
+#include <utility>
 #include <vector>
 #include <weft/handle.hpp>
 #include <weft/pending_communicator.hpp>
@@ -23,6 +25,9 @@ struct in_flight {
   static pending* of(const handle& one) noexcept;
   static pending* of(const plan& one) noexcept;
   static pending* of(const pending_communicator& one) noexcept;
+  /// Out of what holds it.
+  static begun_operation taken_from(handle&& one) noexcept { return std::move(one.operation_); }
+  static std::unique_ptr<planned_operation> taken_from(plan&& one) noexcept;
 };
 
 std::size_t wait_any(std::span<pending* const> all);

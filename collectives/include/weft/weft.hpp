@@ -4,6 +4,7 @@
 
 #include <weft/version.hpp>
 #if __cplusplus >= 202002L  // else that has said what is needed, and the others would say it in hundreds of lines
+#include <weft/array_view.hpp>
 #include <weft/communicator.hpp>
 #include <weft/deadline.hpp>
 #include <weft/group.hpp>

@@ -56,7 +56,8 @@ T combine_atomically(T& element, T operand) noexcept {
   static_assert(std::atomic_ref<T>::is_always_lock_free, "weft: a lock would not hold for other processes");
   const std::atomic_ref<T> at(element);
   if constexpr (O == replaces) return at.exchange(operand);
-  if constexpr (O == static_cast<window_operator>(kernels::operation::sum) && std::is_integral_v<T> && !std::is_same_v<T, bool>)
+  if constexpr (O == static_cast<window_operator>(kernels::operation::sum) && std::is_integral_v<T> &&
+                !std::is_same_v<T, bool>)
     return at.fetch_add(operand);
   T held = at.load(std::memory_order_relaxed);  // relaxed: a guess, which the exchange checks
   while (!at.compare_exchange_weak(held, combined<O>(held, operand))) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <weft/calls/accumulators.hpp>
 #include <weft/calls/front_result.hpp>
-#include <weft/calls/packed_blocks.hpp>
+#include <weft/calls/packed_buffers.hpp>
 #include <weft/calls/planned_operation.hpp>
 #include <weft/request/call_counts.hpp>
 #include <weft/runtime/copy_bytes.hpp>
@@ -20,7 +20,7 @@ class planned_collective : public planned_operation {
   /// Where its starts are counted; before the first.
   void count_by(const counted_calls& counted) noexcept { counted_ = counted; }
   /// Its call is that of `blocks`, which each start packs; before the first.
-  void pack_by(packed_blocks&& blocks) { packed_ = std::move(blocks); }
+  void pack_by(packed_buffers&& blocks) { packed_ = std::move(blocks); }
   void deliver() noexcept override {
     if (sums_) write_values(*sums_, to_);
     if (!std::exchange(is_due_, false)) return;
@@ -66,7 +66,7 @@ class planned_collective : public planned_operation {
   std::unique_ptr<std::byte[]> copy_;  // of the input that an all-to-all in place would write
   std::size_t copied_ = 0;             // bytes
   front_result result_;
-  std::optional<packed_blocks> packed_;
+  std::optional<packed_buffers> packed_;
   bool is_due_ = false;  // to be delivered, of the latest start
   counted_calls counted_;
 };
