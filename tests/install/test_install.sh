@@ -20,6 +20,10 @@ root=$stage$prefix
 public="array_view.hpp communicator.hpp deadline.hpp group.hpp handle.hpp kernels/combine.hpp kernels/half.hpp kernels/located.hpp kernels/reproducible.hpp"
 public+=" kernels/scalar_operators.hpp kernels/types.hpp layout.hpp matched_message.hpp mutex.hpp node_memory.hpp operators.hpp pending_communicator.hpp plan.hpp request.hpp runtime.hpp runtime/clock.hpp runtime/copy_bytes.hpp runtime/error.hpp runtime/event.hpp"
 public+=" runtime/time_limit.hpp schedules/collective.hpp statistics.hpp status.hpp type.hpp version.hpp wait.hpp weft.hpp window.hpp window_atomics.hpp"
+[[ $(ls "$root/include") == "weft
+weft.h" ]] || fail "installed in include are $(ls "$root/include"), not weft and weft.h"
+gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$root/include" -include weft.h -x c /dev/null
+g++ -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$root/include" -include weft.h -x c++ /dev/null
 found=$(cd "$root/include/weft" && find . -type f -printf '%P\n' | LC_ALL=C sort | paste -sd ' ')
 [[ $found == "$public" ]] || fail "installed are the headers $found, not $public"
 for header in $public; do
