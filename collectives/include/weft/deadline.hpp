@@ -10,6 +10,8 @@
 //   }
 #pragma once
 
+#include <weft/api.h>
+
 #include <chrono>
 #include <memory>
 #include <span>
@@ -44,9 +46,10 @@ class deadline {
 /// A deadline has passed. Of a blocking call it owns what is in flight, with sole use of the caller's buffers: that can
 /// be waited for again, or moved away. When the last copy of the error goes, what it still owns is dropped: the
 /// communicator is aborted, as by an exception that unwinds, and the end of the call waited for. A division is dropped
-/// before it throws; so are shrink and grow. What this rank has given to an agree counts, and the next agree is the same
-/// one, which it waits for again. Where handles or plans were waited for, those stay valid, and the error owns nothing.
-class timed_out : public error {
+/// before it throws; so are shrink and grow. What this rank has given to an agree counts, and the next agree is the
+/// same one, which it waits for again. Where handles or plans were waited for, those stay valid, and the error owns
+/// nothing.
+class WEFT_API timed_out : public error {
  public:
   timed_out(const std::string& message, std::shared_ptr<detail::timed_out_calls> calls);
 
