@@ -48,6 +48,8 @@ Function* next(std::atomic<Function*>& known, const char* name) {
 
 }  // namespace
 
+// For what shared libraries call, too.
+#pragma GCC visibility push(default)
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -112,3 +114,4 @@ long syscall(long number, ...) {
   return next(known, "syscall")(number, given[0], given[1], given[2], given[3], given[4], given[5]);
 }
 }
+#pragma GCC visibility pop

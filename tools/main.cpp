@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
   weft::tools::add_noise(app);
   weft::tools::add_tune(app, status);
   weft::tools::add_doctor(app, status);
+  weft::tools::add_manual(app);
   try {
     arguments = weft::tools::understood_by_command(app, arguments);
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as CLI11 wants them

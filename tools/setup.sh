@@ -17,8 +17,8 @@ weft_packages=(
   catch2 libcli11-dev nlohmann-json3-dev libdw-dev
 )
 
-# Launchers that jobs of tests are started by, a browser and a debugger; what needs one that is not there is skipped.
-test_packages=(mpich openmpi-bin libpmix-dev slurmctld slurmd slurm-client libslurm-dev munge iproute2 chromium gdb)
+# Launchers that jobs of tests are started by, a browser, a debugger and CMake; what needs one that is not there is skipped.
+test_packages=(mpich openmpi-bin libpmix-dev slurmctld slurmd slurm-client libslurm-dev munge iproute2 chromium gdb cmake)
 
 # libFuzzer, which is Clang's.
 fuzz_packages=(clang libclang-rt-dev)

@@ -9,6 +9,7 @@
 
 using namespace weft::tools;
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 // Constants have external names only where they were declared so.
@@ -62,3 +63,4 @@ int slurm_spank_exit(spank_t, int, char**) {
   return ESPANK_SUCCESS;
 }
 }
+#pragma GCC visibility pop

@@ -26,15 +26,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <weft/api.h>
 
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#if defined(__GNUC__)
-#define WEFT_C_API __attribute__((visibility("default")))
-#else
-#define WEFT_C_API
 #endif
 
 /* ---- Errors ---- */
@@ -59,14 +54,14 @@ enum weft_result {
 };
 
 /** Of the latest call of this thread that failed; "" before. Valid until the next one that does. */
-WEFT_C_API const char* weft_error_text(void);
+WEFT_API const char* weft_error_text(void);
 /** Of WEFT_PEER_LOST: the ranks of the job that were known to be lost; of WEFT_TIMED_OUT: the ranks of the communicator
  * that were waited for. Returns how many, and writes as many as there is room for. */
-WEFT_C_API size_t weft_error_ranks(int* ranks, size_t room);
+WEFT_API size_t weft_error_ranks(int* ranks, size_t room);
 /** "invalid argument", ... */
-WEFT_C_API const char* weft_result_name(int result);
+WEFT_API const char* weft_result_name(int result);
 /** Of the library, as WEFT_VERSION of <weft/version.hpp>: 1.2.3 is 10203. */
-WEFT_C_API int weft_version(void);
+WEFT_API int weft_version(void);
 
 /* ---- Runtime ---- */
 
@@ -75,30 +70,30 @@ typedef struct weft_comm weft_comm;
 
 /** Joins the job that the launcher started this process for; a job of one where there is no launcher. `--weft-*`
  * arguments are taken out of argc and argv, which may both be NULL. Blocks until every process has joined. */
-WEFT_C_API int weft_init(int* argc, char** argv, weft_runtime** runtime);
+WEFT_API int weft_init(int* argc, char** argv, weft_runtime** runtime);
 /** Leaves the job, and blocks until every process does so. Frees it and its world, whatever it returns. */
-WEFT_C_API int weft_finalize(weft_runtime* runtime);
+WEFT_API int weft_finalize(weft_runtime* runtime);
 /** All ranks of the job but the spares, where this process is one rank. Valid until weft_finalize. */
-WEFT_C_API int weft_world(weft_runtime* runtime, weft_comm** world);
+WEFT_API int weft_world(weft_runtime* runtime, weft_comm** world);
 /** Calls `program` once for each rank of this process, each on a fiber of its own; where one does not return 0 the
  * others throw, and this returns WEFT_CALLBACK. Blocking; call it from a plain thread. */
-WEFT_C_API int weft_run(weft_runtime* runtime, int (*program)(weft_comm* world, void* context), void* context);
+WEFT_API int weft_run(weft_runtime* runtime, int (*program)(weft_comm* world, void* context), void* context);
 /** A fiber beside the one that calls this. */
-WEFT_C_API int weft_spawn(weft_runtime* runtime, int (*function)(void* context), void* context);
+WEFT_API int weft_spawn(weft_runtime* runtime, int (*function)(void* context), void* context);
 /** Lets other fibers run. */
-WEFT_C_API int weft_yield(weft_runtime* runtime);
-WEFT_C_API int weft_sleep(weft_runtime* runtime, double seconds);
+WEFT_API int weft_yield(weft_runtime* runtime);
+WEFT_API int weft_sleep(weft_runtime* runtime, double seconds);
 /** Calls `function` on a thread of its own, and lets the other ranks of this one run meanwhile. */
-WEFT_C_API int weft_blocking(weft_runtime* runtime, int (*function)(void* context), void* context);
+WEFT_API int weft_blocking(weft_runtime* runtime, int (*function)(void* context), void* context);
 /** Calls `body` with a deadline: blocking calls in it return WEFT_TIMED_OUT when it has passed. What they leave in flight
  * is dropped, and its communicator aborted. Returns what `body` does. */
-WEFT_C_API int weft_with_deadline(double seconds, int (*body)(void* context), void* context);
+WEFT_API int weft_with_deadline(double seconds, int (*body)(void* context), void* context);
 
 /** Memory that the processes of the node share, for long vectors; cleared. */
 typedef struct weft_array weft_array;
-WEFT_C_API int weft_array_create(weft_runtime* runtime, size_t bytes, weft_array** array);
-WEFT_C_API void* weft_array_data(const weft_array* array);
-WEFT_C_API void weft_array_free(weft_array* array);
+WEFT_API int weft_array_create(weft_runtime* runtime, size_t bytes, weft_array** array);
+WEFT_API void* weft_array_data(const weft_array* array);
+WEFT_API void weft_array_free(weft_array* array);
 
 /* ---- Types and operators ---- */
 
@@ -144,8 +139,8 @@ enum weft_builtin_op {
   WEFT_OP_REPLACE           /* of windows */
 };
 /** Not freed. NULL where there is none of that number. */
-WEFT_C_API const weft_type* weft_type_builtin(enum weft_builtin_type which);
-WEFT_C_API const weft_op* weft_op_builtin(enum weft_builtin_op which);
+WEFT_API const weft_type* weft_type_builtin(enum weft_builtin_type which);
+WEFT_API const weft_op* weft_op_builtin(enum weft_builtin_op which);
 #define WEFT_INT8 weft_type_builtin(WEFT_TYPE_INT8)
 #define WEFT_INT16 weft_type_builtin(WEFT_TYPE_INT16)
 #define WEFT_INT32 weft_type_builtin(WEFT_TYPE_INT32)
@@ -186,65 +181,65 @@ WEFT_C_API const weft_op* weft_op_builtin(enum weft_builtin_op which);
 
 /** As weft::type (<weft/type.hpp>): bytes as they are; several types at their places; one type again and again, `stride`
  * bytes apart (0: at once); the same with the next one `extent` bytes behind. */
-WEFT_C_API int weft_type_opaque(size_t bytes, weft_type** type);
-WEFT_C_API int weft_type_record(size_t fields, const ptrdiff_t* offsets, const weft_type* const* types,
+WEFT_API int weft_type_opaque(size_t bytes, weft_type** type);
+WEFT_API int weft_type_record(size_t fields, const ptrdiff_t* offsets, const weft_type* const* types,
                                 const size_t* counts, size_t extent, weft_type** type);
-WEFT_C_API int weft_type_repeated(const weft_type* of, size_t count, ptrdiff_t stride, weft_type** type);
-WEFT_C_API int weft_type_resized(const weft_type* of, ptrdiff_t extent, weft_type** type);
-WEFT_C_API void weft_type_free(weft_type* type);
+WEFT_API int weft_type_repeated(const weft_type* of, size_t count, ptrdiff_t stride, weft_type** type);
+WEFT_API int weft_type_resized(const weft_type* of, ptrdiff_t extent, weft_type** type);
+WEFT_API void weft_type_free(weft_type* type);
 /** Bytes of data in an element, and from one to the next. */
-WEFT_C_API size_t weft_type_bytes(const weft_type* type);
-WEFT_C_API ptrdiff_t weft_type_extent(const weft_type* type);
+WEFT_API size_t weft_type_bytes(const weft_type* type);
+WEFT_API ptrdiff_t weft_type_extent(const weft_type* type);
 /** Copies count * weft_type_bytes bytes of elements to or from one piece. */
-WEFT_C_API void weft_type_pack(const weft_type* type, void* to, const void* from, size_t count);
-WEFT_C_API void weft_type_unpack(const weft_type* type, void* to, const void* from, size_t count);
+WEFT_API void weft_type_pack(const weft_type* type, void* to, const void* from, size_t count);
+WEFT_API void weft_type_unpack(const weft_type* type, void* to, const void* from, size_t count);
 
 /** inout[i] = in[i] o inout[i] for `count` elements, which lie as messages carry them: in one piece, without what is
  * between a type's fields. What `in` has is of lower ranks. It must not call weft. If it does not return 0, its rank's
  * collective returns WEFT_CALLBACK, and those that depend on it WEFT_OPERATION_FAILED. */
 typedef int (*weft_function)(const void* in, void* inout, size_t count, void* context);
-WEFT_C_API int weft_op_create(weft_function function, void* context, int commutes, weft_op** op);
-WEFT_C_API void weft_op_free(weft_op* op);
+WEFT_API int weft_op_create(weft_function function, void* context, int commutes, weft_op** op);
+WEFT_API void weft_op_free(weft_op* op);
 
 /* ---- Communicators ---- */
 
 /** Of NULL -1, 0 and NULL. */
-WEFT_C_API int weft_rank(const weft_comm* comm);
-WEFT_C_API int weft_size(const weft_comm* comm);
+WEFT_API int weft_rank(const weft_comm* comm);
+WEFT_API int weft_size(const weft_comm* comm);
 /** The rank in the job of each member, weft_size of them; valid as long as the communicator. */
-WEFT_C_API const int* weft_members(const weft_comm* comm);
+WEFT_API const int* weft_members(const weft_comm* comm);
 
 /** One communicator for each colour, ranked by key; of a negative colour NULL, with WEFT_OK. */
-WEFT_C_API int weft_split(weft_comm* comm, int colour, int key, weft_comm** part);
-WEFT_C_API int weft_split_by_node(weft_comm* comm, int key, weft_comm** part);
-WEFT_C_API int weft_split_by_numa(weft_comm* comm, int key, weft_comm** part);
+WEFT_API int weft_split(weft_comm* comm, int colour, int key, weft_comm** part);
+WEFT_API int weft_split_by_node(weft_comm* comm, int key, weft_comm** part);
+WEFT_API int weft_split_by_numa(weft_comm* comm, int key, weft_comm** part);
 /** The listed ranks; the others get NULL. Collective over `comm`; weft_create over the listed ranks alone. */
-WEFT_C_API int weft_subset(weft_comm* comm, const int* ranks, size_t count, weft_comm** part);
-WEFT_C_API int weft_create(weft_comm* comm, const int* ranks, size_t count, int64_t tag, weft_comm** made);
-WEFT_C_API int weft_dup(weft_comm* comm, weft_comm** made);
+WEFT_API int weft_subset(weft_comm* comm, const int* ranks, size_t count, weft_comm** part);
+WEFT_API int weft_create(weft_comm* comm, const int* ranks, size_t count, int64_t tag, weft_comm** made);
+WEFT_API int weft_dup(weft_comm* comm, weft_comm** made);
 /** This rank alone. Not collective. */
-WEFT_C_API int weft_alone(weft_comm* comm, weft_comm** made);
+WEFT_API int weft_alone(weft_comm* comm, weft_comm** made);
 /** Frees it on this rank, alone and without blocking. The world, and what weft_run gives, are not freed. */
-WEFT_C_API void weft_comm_free(weft_comm* comm);
+WEFT_API void weft_comm_free(weft_comm* comm);
 
 typedef struct weft_pending_comm weft_pending_comm;
-WEFT_C_API int weft_isplit(weft_comm* comm, int colour, int key, weft_pending_comm** pending);
-WEFT_C_API int weft_idup(weft_comm* comm, weft_pending_comm** pending);
-WEFT_C_API int weft_pending_comm_test(weft_pending_comm* pending, int* done);
+WEFT_API int weft_isplit(weft_comm* comm, int colour, int key, weft_pending_comm** pending);
+WEFT_API int weft_idup(weft_comm* comm, weft_pending_comm** pending);
+WEFT_API int weft_pending_comm_test(weft_pending_comm* pending, int* done);
 /** Frees it and makes it NULL, unless a deadline has passed. */
-WEFT_C_API int weft_pending_comm_wait(weft_pending_comm** pending, weft_comm** made);
+WEFT_API int weft_pending_comm_wait(weft_pending_comm** pending, weft_comm** made);
 
 /* When something has failed (<weft/communicator.hpp>). */
 
 /** How many ranks of it this process knows to be lost; writes as many as there is room for. */
-WEFT_C_API size_t weft_failed(weft_comm* comm, int* ranks, size_t room);
-WEFT_C_API int weft_revoke(weft_comm* comm);
-WEFT_C_API int weft_abort(weft_comm* comm);
+WEFT_API size_t weft_failed(weft_comm* comm, int* ranks, size_t room);
+WEFT_API int weft_revoke(weft_comm* comm);
+WEFT_API int weft_abort(weft_comm* comm);
 /** The bitwise and of all flags; `missing` (may be NULL) gets how many ranks did not take part. */
-WEFT_C_API int weft_agree(weft_comm* comm, int flag, int* agreed, size_t* missing);
-WEFT_C_API int weft_shrink(weft_comm* comm, weft_comm** left);
-WEFT_C_API int weft_grow(weft_comm* comm, weft_comm** grown);
-WEFT_C_API int weft_is_replacement(const weft_comm* comm);
+WEFT_API int weft_agree(weft_comm* comm, int flag, int* agreed, size_t* missing);
+WEFT_API int weft_shrink(weft_comm* comm, weft_comm** left);
+WEFT_API int weft_grow(weft_comm* comm, weft_comm** grown);
+WEFT_API int weft_is_replacement(const weft_comm* comm);
 
 /* ---- Operations in flight, and plans ---- */
 
@@ -259,60 +254,60 @@ typedef struct weft_status {
 
 typedef struct weft_request weft_request;
 /** Blocks until it is done. Frees it and makes it NULL, unless a deadline has passed. */
-WEFT_C_API int weft_wait(weft_request** request, weft_status* status);
+WEFT_API int weft_wait(weft_request** request, weft_status* status);
 /** Polls once. Where it is done: as weft_wait. */
-WEFT_C_API int weft_test(weft_request** request, int* done, weft_status* status);
+WEFT_API int weft_test(weft_request** request, int* done, weft_status* status);
 /** As weft_wait, but for no longer than so many seconds. */
-WEFT_C_API int weft_wait_for(weft_request** request, double seconds, int* done, weft_status* status);
+WEFT_API int weft_wait_for(weft_request** request, double seconds, int* done, weft_status* status);
 /** Takes a receive back that no message has met: then *cancelled is 1 and it is freed. */
-WEFT_C_API int weft_cancel(weft_request** request, int* cancelled);
+WEFT_API int weft_cancel(weft_request** request, int* cancelled);
 /** Those that are NULL count as done. wait_all waits for all, frees them, and returns the first error; wait_any blocks
  * until one can be waited for at once, and gives its index; `count` where all are NULL. */
-WEFT_C_API int weft_wait_all(size_t count, weft_request** requests);
-WEFT_C_API int weft_wait_any(size_t count, weft_request** requests, size_t* index);
-WEFT_C_API int weft_test_any(size_t count, weft_request** requests, int* found, size_t* index);
+WEFT_API int weft_wait_all(size_t count, weft_request** requests);
+WEFT_API int weft_wait_any(size_t count, weft_request** requests, size_t* index);
+WEFT_API int weft_test_any(size_t count, weft_request** requests, int* found, size_t* index);
 /** The indices of all that are done, once there is one: `indices` has room for `count`. */
-WEFT_C_API int weft_wait_some(size_t count, weft_request** requests, size_t* done, size_t* indices);
+WEFT_API int weft_wait_some(size_t count, weft_request** requests, size_t* done, size_t* indices);
 
 typedef struct weft_plan weft_plan;
-WEFT_C_API int weft_plan_start(weft_plan* plan);
-WEFT_C_API int weft_plan_wait(weft_plan* plan, weft_status* status);
-WEFT_C_API int weft_plan_test(weft_plan* plan, int* done);
-WEFT_C_API int weft_plan_wait_for(weft_plan* plan, double seconds, int* done);
-WEFT_C_API void weft_plan_free(weft_plan* plan);
+WEFT_API int weft_plan_start(weft_plan* plan);
+WEFT_API int weft_plan_wait(weft_plan* plan, weft_status* status);
+WEFT_API int weft_plan_test(weft_plan* plan, int* done);
+WEFT_API int weft_plan_wait_for(weft_plan* plan, double seconds, int* done);
+WEFT_API void weft_plan_free(weft_plan* plan);
 
 /* ---- Messages ---- */
 
-WEFT_C_API int weft_send(weft_comm* comm, const void* data, size_t count, const weft_type* type, int to, int64_t tag);
-WEFT_C_API int weft_ssend(weft_comm* comm, const void* data, size_t count, const weft_type* type, int to, int64_t tag);
-WEFT_C_API int weft_recv(weft_comm* comm, void* data, size_t count, const weft_type* type, int from, int64_t tag,
+WEFT_API int weft_send(weft_comm* comm, const void* data, size_t count, const weft_type* type, int to, int64_t tag);
+WEFT_API int weft_ssend(weft_comm* comm, const void* data, size_t count, const weft_type* type, int to, int64_t tag);
+WEFT_API int weft_recv(weft_comm* comm, void* data, size_t count, const weft_type* type, int from, int64_t tag,
                          weft_status* status);
-WEFT_C_API int weft_sendrecv(weft_comm* comm, const void* data, size_t count, const weft_type* type, int to,
+WEFT_API int weft_sendrecv(weft_comm* comm, const void* data, size_t count, const weft_type* type, int to,
                              int64_t send_tag, void* into, size_t room, const weft_type* into_type, int from,
                              int64_t receive_tag, weft_status* status);
-WEFT_C_API int weft_isend(weft_comm* comm, const void* data, size_t count, const weft_type* type, int to, int64_t tag,
+WEFT_API int weft_isend(weft_comm* comm, const void* data, size_t count, const weft_type* type, int to, int64_t tag,
                           weft_request** request);
-WEFT_C_API int weft_issend(weft_comm* comm, const void* data, size_t count, const weft_type* type, int to, int64_t tag,
+WEFT_API int weft_issend(weft_comm* comm, const void* data, size_t count, const weft_type* type, int to, int64_t tag,
                            weft_request** request);
-WEFT_C_API int weft_irecv(weft_comm* comm, void* data, size_t count, const weft_type* type, int from, int64_t tag,
+WEFT_API int weft_irecv(weft_comm* comm, void* data, size_t count, const weft_type* type, int from, int64_t tag,
                           weft_request** request);
-WEFT_C_API int weft_plan_send(weft_comm* comm, const void* data, size_t count, const weft_type* type, int to,
+WEFT_API int weft_plan_send(weft_comm* comm, const void* data, size_t count, const weft_type* type, int to,
                               int64_t tag, weft_plan** plan);
-WEFT_C_API int weft_plan_recv(weft_comm* comm, void* data, size_t count, const weft_type* type, int from, int64_t tag,
+WEFT_API int weft_plan_recv(weft_comm* comm, void* data, size_t count, const weft_type* type, int from, int64_t tag,
                               weft_plan** plan);
-WEFT_C_API int weft_probe(weft_comm* comm, int from, int64_t tag, weft_status* status);
-WEFT_C_API int weft_iprobe(weft_comm* comm, int from, int64_t tag, int* found, weft_status* status);
+WEFT_API int weft_probe(weft_comm* comm, int from, int64_t tag, weft_status* status);
+WEFT_API int weft_iprobe(weft_comm* comm, int from, int64_t tag, int* found, weft_status* status);
 /** A message that nobody else gets any more. Receiving it, in whatever way, frees it and makes it NULL. */
 typedef struct weft_message weft_message;
-WEFT_C_API int weft_mprobe(weft_comm* comm, int from, int64_t tag, weft_message** message, weft_status* status);
+WEFT_API int weft_mprobe(weft_comm* comm, int from, int64_t tag, weft_message** message, weft_status* status);
 /** NULL where there is none yet. */
-WEFT_C_API int weft_improbe(weft_comm* comm, int from, int64_t tag, weft_message** message, weft_status* status);
-WEFT_C_API int weft_message_recv(weft_message** message, void* data, size_t count, const weft_type* type,
+WEFT_API int weft_improbe(weft_comm* comm, int from, int64_t tag, weft_message** message, weft_status* status);
+WEFT_API int weft_message_recv(weft_message** message, void* data, size_t count, const weft_type* type,
                                  weft_status* status);
-WEFT_C_API int weft_message_irecv(weft_message** message, void* data, size_t count, const weft_type* type,
+WEFT_API int weft_message_irecv(weft_message** message, void* data, size_t count, const weft_type* type,
                                   weft_request** request);
 /** Discards it. */
-WEFT_C_API void weft_message_free(weft_message* message);
+WEFT_API void weft_message_free(weft_message* message);
 
 /* ---- Collectives ----
  * Each blocks; with i in front it starts and gives a request; with plan_ it gives a plan. In place is the same address
@@ -321,9 +316,9 @@ WEFT_C_API void weft_message_free(weft_message* message);
  * one after another where `places` is NULL, else at `places`, in elements from the buffer's beginning; the root alone
  * gives them where there is one. */
 #define WEFT_COLLECTIVE_(name, ...)                                   \
-  WEFT_C_API int weft_##name(__VA_ARGS__);                            \
-  WEFT_C_API int weft_i##name(__VA_ARGS__, weft_request** request);   \
-  WEFT_C_API int weft_plan_##name(__VA_ARGS__, weft_plan** plan);
+  WEFT_API int weft_##name(__VA_ARGS__);                            \
+  WEFT_API int weft_i##name(__VA_ARGS__, weft_request** request);   \
+  WEFT_API int weft_plan_##name(__VA_ARGS__, weft_plan** plan);
 
 WEFT_COLLECTIVE_(barrier, weft_comm* comm)
 WEFT_COLLECTIVE_(bcast, weft_comm* comm, void* data, size_t count, const weft_type* type, int root)
@@ -357,50 +352,50 @@ WEFT_COLLECTIVE_(alltoallv, weft_comm* comm, const void* in, const size_t* sent,
 
 typedef struct weft_window weft_window;
 /** Collective. `count` elements of this rank's own, cleared; `slots` counters of notified puts. */
-WEFT_C_API int weft_window_create(weft_comm* comm, size_t count, const weft_type* type, size_t slots,
+WEFT_API int weft_window_create(weft_comm* comm, size_t count, const weft_type* type, size_t slots,
                                   weft_window** window);
 /** Collective, blocking. Frees it, whatever it returns. */
-WEFT_C_API int weft_window_free(weft_window* window);
-WEFT_C_API void* weft_window_local(const weft_window* window);
+WEFT_API int weft_window_free(weft_window* window);
+WEFT_API void* weft_window_local(const weft_window* window);
 /** Elements of that rank. */
-WEFT_C_API int weft_window_count(const weft_window* window, int rank, size_t* count);
-WEFT_C_API int weft_put(weft_window* window, int rank, size_t offset, const void* data, size_t count);
-WEFT_C_API int weft_get(weft_window* window, int rank, size_t offset, void* into, size_t count);
-WEFT_C_API int weft_put_notify(weft_window* window, int rank, size_t offset, const void* data, size_t count,
+WEFT_API int weft_window_count(const weft_window* window, int rank, size_t* count);
+WEFT_API int weft_put(weft_window* window, int rank, size_t offset, const void* data, size_t count);
+WEFT_API int weft_get(weft_window* window, int rank, size_t offset, void* into, size_t count);
+WEFT_API int weft_put_notify(weft_window* window, int rank, size_t offset, const void* data, size_t count,
                                size_t slot);
-WEFT_C_API int weft_wait_notified(weft_window* window, size_t slot, uint32_t count);
+WEFT_API int weft_wait_notified(weft_window* window, size_t slot, uint32_t count);
 /** Of integers, bool, float and double, by the built-in operators that they have, and WEFT_REPLACE. `before` gets what was
  * there. */
-WEFT_C_API int weft_accumulate(weft_window* window, int rank, size_t offset, const void* data, size_t count,
+WEFT_API int weft_accumulate(weft_window* window, int rank, size_t offset, const void* data, size_t count,
                                const weft_op* op);
-WEFT_C_API int weft_fetch_and_op(weft_window* window, int rank, size_t offset, const void* value, void* before,
+WEFT_API int weft_fetch_and_op(weft_window* window, int rank, size_t offset, const void* value, void* before,
                                  const weft_op* op);
-WEFT_C_API int weft_compare_and_swap(weft_window* window, int rank, size_t offset, const void* expected,
+WEFT_API int weft_compare_and_swap(weft_window* window, int rank, size_t offset, const void* expected,
                                      const void* desired, void* before);
-WEFT_C_API int weft_flush(weft_window* window, int rank);
-WEFT_C_API int weft_flush_all(weft_window* window);
-WEFT_C_API int weft_fence(weft_window* window);
-WEFT_C_API int weft_lock(weft_window* window, int rank, int exclusive);
-WEFT_C_API int weft_unlock(weft_window* window, int rank, int exclusive);
-WEFT_C_API int weft_lock_all(weft_window* window);
-WEFT_C_API int weft_unlock_all(weft_window* window);
+WEFT_API int weft_flush(weft_window* window, int rank);
+WEFT_API int weft_flush_all(weft_window* window);
+WEFT_API int weft_fence(weft_window* window);
+WEFT_API int weft_lock(weft_window* window, int rank, int exclusive);
+WEFT_API int weft_unlock(weft_window* window, int rank, int exclusive);
+WEFT_API int weft_lock_all(weft_window* window);
+WEFT_API int weft_unlock_all(weft_window* window);
 
 /* ---- Locks for the ranks of a process ---- */
 
 typedef struct weft_mutex weft_mutex;
-WEFT_C_API int weft_mutex_create(weft_runtime* runtime, weft_mutex** mutex);
-WEFT_C_API int weft_mutex_lock(weft_mutex* mutex);
-WEFT_C_API int weft_mutex_try_lock(weft_mutex* mutex, int* locked);
-WEFT_C_API void weft_mutex_unlock(weft_mutex* mutex);
-WEFT_C_API void weft_mutex_free(weft_mutex* mutex);
+WEFT_API int weft_mutex_create(weft_runtime* runtime, weft_mutex** mutex);
+WEFT_API int weft_mutex_lock(weft_mutex* mutex);
+WEFT_API int weft_mutex_try_lock(weft_mutex* mutex, int* locked);
+WEFT_API void weft_mutex_unlock(weft_mutex* mutex);
+WEFT_API void weft_mutex_free(weft_mutex* mutex);
 /** As condition variables, with a weft_mutex that the caller holds. */
 typedef struct weft_condition weft_condition;
-WEFT_C_API int weft_condition_create(weft_runtime* runtime, weft_condition** condition);
-WEFT_C_API int weft_condition_wait(weft_condition* condition, weft_mutex* mutex);
-WEFT_C_API int weft_condition_wait_for(weft_condition* condition, weft_mutex* mutex, double seconds, int* notified);
-WEFT_C_API void weft_condition_notify_one(weft_condition* condition);
-WEFT_C_API void weft_condition_notify_all(weft_condition* condition);
-WEFT_C_API void weft_condition_free(weft_condition* condition);
+WEFT_API int weft_condition_create(weft_runtime* runtime, weft_condition** condition);
+WEFT_API int weft_condition_wait(weft_condition* condition, weft_mutex* mutex);
+WEFT_API int weft_condition_wait_for(weft_condition* condition, weft_mutex* mutex, double seconds, int* notified);
+WEFT_API void weft_condition_notify_one(weft_condition* condition);
+WEFT_API void weft_condition_notify_all(weft_condition* condition);
+WEFT_API void weft_condition_free(weft_condition* condition);
 
 #ifdef __cplusplus
 }

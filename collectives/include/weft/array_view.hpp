@@ -7,6 +7,8 @@
 //   world.gather(weft::view(a, rows, columns).column(j), column_of_all, root);
 #pragma once
 
+#include <weft/api.h>
+
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -22,10 +24,10 @@ namespace weft {
 
 namespace detail {
 /// Throws errc::invalid_argument: such a view does not lie in what there is.
-[[noreturn]] void refuse_view(const std::string& why);
+[[noreturn]] WEFT_API void refuse_view(const std::string& why);
 /// Where the elements of a view lie; null: in one piece.
-std::shared_ptr<const spread> spread_of_view(std::size_t element_bytes, std::span<const std::size_t> extents,
-                                             std::span<const std::ptrdiff_t> strides);
+WEFT_API std::shared_ptr<const spread> spread_of_view(std::size_t element_bytes, std::span<const std::size_t> extents,
+                                                      std::span<const std::ptrdiff_t> strides);
 }  // namespace detail
 
 /// What std::mdspan and its kin are.

@@ -23,6 +23,8 @@
 // rank.
 #pragma once
 
+#include <weft/api.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -74,7 +76,7 @@ struct agreed {
 };
 
 /// An ordered set of ranks with its own matching space.
-class communicator {
+class WEFT_API communicator {
  public:
   /// Made by weft::runtime, `split` and `dup`; does not outlive its runtime.
   explicit communicator(std::shared_ptr<detail::communicator_state> state) noexcept;

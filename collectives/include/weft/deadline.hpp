@@ -10,6 +10,8 @@
 //   }
 #pragma once
 
+#include <weft/api.h>
+
 #include <chrono>
 #include <memory>
 #include <span>
@@ -47,7 +49,7 @@ class deadline {
 /// before it throws; so are shrink and grow. What this rank has given to an agree counts, and the next agree is the
 /// same one, which it waits for again. Where handles or plans were waited for, those stay valid, and the error owns
 /// nothing.
-class timed_out : public error {
+class WEFT_API timed_out : public error {
  public:
   timed_out(const std::string& message, std::shared_ptr<detail::timed_out_calls> calls);
 

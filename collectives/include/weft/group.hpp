@@ -5,6 +5,8 @@
 //   if (others.rank_of(me)) auto made = world.create(others.ranks_in(all));
 #pragma once
 
+#include <weft/api.h>
+
 #include <optional>
 #include <span>
 #include <utility>
@@ -13,7 +15,7 @@
 namespace weft {
 
 /// An ordered set of ranks of the job. A value: to make or combine some asks no other rank, and takes n log n steps.
-class group {
+class WEFT_API group {
  public:
   /// Nobody.
   group() = default;
@@ -40,10 +42,10 @@ class group {
 };
 
 /// Those of the first in its order, and behind them those of the second alone in its order.
-group unite(const group& first, const group& second);
+WEFT_API group unite(const group& first, const group& second);
 /// Those of the first that are in the second, too, in the order of the first.
-group intersection(const group& first, const group& second);
+WEFT_API group intersection(const group& first, const group& second);
 /// Those of the first that are not in the second, in the order of the first.
-group difference(const group& first, const group& second);
+WEFT_API group difference(const group& first, const group& second);
 
 }  // namespace weft

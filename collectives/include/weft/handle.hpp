@@ -2,6 +2,8 @@
 // Operations in flight.
 #pragma once
 
+#include <weft/api.h>
+
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -14,7 +16,7 @@ class pending;
 struct in_flight;
 struct timed_out_calls;
 
-struct retires {
+struct WEFT_API retires {
   retires() noexcept = default;
   template <class Operation>
   retires(std::default_delete<Operation>) noexcept {}
@@ -27,7 +29,7 @@ using begun_operation = std::unique_ptr<pending, retires>;
 /// process may wait for it, one at a time, also while the rank makes other calls. Destroying a handle in flight waits
 /// for the operation; where an exception is unwinding, it aborts the communicator first, so that the wait
 /// ends.
-class handle {
+class WEFT_API handle {
  public:
   handle() noexcept = default;
   explicit handle(detail::begun_operation begun) noexcept : operation_(std::move(begun)) {}

@@ -2,6 +2,8 @@
 // Where the bytes of a buffer lie that are not in one piece.
 #pragma once
 
+#include <weft/api.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,7 +14,7 @@ namespace weft::detail {
 
 /// Where the bytes of an element lie, in their order: in runs, and in loops over runs. Offsets are bytes from where the
 /// element begins; they may be negative.
-class layout {
+class WEFT_API layout {
  public:
   /// A run of so many bytes, 0 as well.
   static layout run(std::size_t bytes);

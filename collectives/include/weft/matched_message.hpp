@@ -6,6 +6,8 @@
 //   found.recv(data);
 #pragma once
 
+#include <weft/api.h>
+
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,7 +27,7 @@ struct communicator_state;
 /// (as that of messages that nothing has received), until then.
 ///
 /// Movable. Used by one thread or fiber of the rank's process at a time, before the runtime ends.
-class matched_message {
+class WEFT_API matched_message {
  public:
   /// Holds none.
   matched_message() noexcept;

@@ -2,6 +2,8 @@
 // Locks for the ranks of a process: who waits lets the other fibers of its thread run.
 #pragma once
 
+#include <weft/api.h>
+
 #include <chrono>
 #include <mutex>
 #include <weft/runtime/event.hpp>
@@ -35,7 +37,7 @@ class waiting_line {
 /// As std::mutex, for fibers of any worker of a process and for threads of the program's own: who waits for it lets the
 /// other ranks of its thread run, and a plain thread polls the network. Locked in the order in which it is asked for.
 /// A rank may hold it over calls that block. With std::lock_guard, std::unique_lock, ...
-class mutex {
+class WEFT_API mutex {
  public:
   /// For the ranks of `of`, which outlives it.
   explicit mutex(runtime& of) noexcept;
@@ -55,7 +57,7 @@ class mutex {
 };
 
 /// As std::condition_variable, with a weft::mutex.
-class condition_variable {
+class WEFT_API condition_variable {
  public:
   explicit condition_variable(runtime& of) noexcept;
   condition_variable(const condition_variable&) = delete;

@@ -2,6 +2,8 @@
 // Arrays that the processes of a node read and write in place.
 #pragma once
 
+#include <weft/api.h>
+
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -19,16 +21,16 @@ namespace detail {
 
 class node_memory;
 
-std::shared_ptr<node_memory> memory_of(runtime& of) noexcept;
+WEFT_API std::shared_ptr<node_memory> memory_of(runtime& of) noexcept;
 /// At least `bytes` bytes, aligned to 128: of the heap of the node's memory, or where there is none, or no more of it,
 /// ordinary ones. Any thread. Throws std::bad_alloc.
-void* take_memory(node_memory& from, std::size_t bytes);
+WEFT_API void* take_memory(node_memory& from, std::size_t bytes);
 /// Gives back what `take_memory` gave for as many.
-void give_back_memory(node_memory& to, void* taken, std::size_t bytes) noexcept;
+WEFT_API void give_back_memory(node_memory& to, void* taken, std::size_t bytes) noexcept;
 /// The same once nothing else of `to` is used, since others may still write there.
 void give_back_memory_at_end(node_memory& to, void* taken, std::size_t bytes) noexcept;
 /// Whether the other processes of the node can use it in place.
-bool is_shared(const node_memory& of, const void* taken) noexcept;
+WEFT_API bool is_shared(const node_memory& of, const void* taken) noexcept;
 
 }  // namespace detail
 

@@ -6,6 +6,8 @@
 //   std::optional<weft::communicator> row = rows.wait();
 #pragma once
 
+#include <weft/api.h>
+
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -26,7 +28,7 @@ struct in_flight;
 /// pending, or assigned to, it waits for the exchange as a handle does (where an exception is unwinding it aborts the
 /// communicator that is divided first), and frees the new communicator on this rank: the others have theirs, and hear
 /// that this rank has left it.
-class pending_communicator {
+class WEFT_API pending_communicator {
  public:
   /// Holds none.
   pending_communicator() noexcept;

@@ -9,6 +9,8 @@
 //   }
 #pragma once
 
+#include <weft/api.h>
+
 #include <chrono>
 #include <memory>
 #include <weft/status.hpp>
@@ -36,7 +38,7 @@ struct in_flight;
 /// Used by one thread or fiber of its rank at a time. Movable. Destroying a plan in flight waits for it, as a handle
 /// does; then until the other ranks have made the plan, too, and posted receives are taken back, which may take until
 /// their processes call weft. Destroy it on every rank after as many starts, and before the runtime.
-class plan {
+class WEFT_API plan {
  public:
   plan() noexcept;
   explicit plan(std::unique_ptr<detail::planned_operation> made) noexcept;

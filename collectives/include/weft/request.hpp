@@ -2,6 +2,8 @@
 // A collective call without its types: what communicator's templates make of their arguments.
 #pragma once
 
+#include <weft/api.h>
+
 #include <array>
 #include <bit>
 #include <chrono>
@@ -277,9 +279,9 @@ pieces writable_pieces_of(R& data) noexcept {
 }
 
 /// Throws errc::invalid_argument unless the elements have as many bytes, and those that are built in are the same.
-void check_same_elements(const weft::type& in, const weft::type& out);
+WEFT_API void check_same_elements(const weft::type& in, const weft::type& out);
 /// The same, or throws errc::invalid_argument: it has no built-in operators.
-kernels::type builtin_type_of(const weft::type& of);
+WEFT_API kernels::type builtin_type_of(const weft::type& of);
 
 template <message_range R>
 weft::type type_of_elements(const R& data) {
@@ -365,7 +367,7 @@ struct by_operator {
             &by.combine, by.order, copy_of<any_operator::function>()};
   }
   /// Throws errc::invalid_argument where there are no reproducible sums of these.
-  static void check_summable(kernels::type of);
+  WEFT_API static void check_summable(kernels::type of);
 };
 
 template <class R, class S, std::same_as<any_operator> Operator>

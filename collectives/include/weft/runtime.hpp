@@ -2,6 +2,8 @@
 // One process's membership in a job.
 #pragma once
 
+#include <weft/api.h>
+
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -24,7 +26,7 @@ progress& moved_by(runtime& of) noexcept;
 
 /// Joins the job when it is made and leaves it when it is destroyed, together with the others. Not a global: several
 /// may live in one process, each a process of a job of its own (or, in tests, of the same job).
-class runtime {
+class WEFT_API runtime {
  public:
   /// Joins the job that the launcher started this process for; a job of one where there is no launcher. `--weft-*`
   /// arguments are taken out of argc and argv. Blocks until every process of the job has joined. Throws weft::error:

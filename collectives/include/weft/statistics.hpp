@@ -2,6 +2,8 @@
 // What a process has done so far, in numbers.
 #pragma once
 
+#include <weft/api.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +14,7 @@ namespace weft {
 
 /// Of all ranks of a process together, since it joined its job: what it did to join, as measuring the network, is left
 /// out. See runtime::statistics.
-struct statistics {
+struct WEFT_API statistics {
   struct volume {
     std::uint64_t count = 0;
     std::uint64_t bytes = 0;

@@ -10,6 +10,8 @@
 //   world.send(weft::const_buffer(stars.data(), stars.size(), mass_and_speed), to);
 #pragma once
 
+#include <weft/api.h>
+
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
@@ -35,7 +37,7 @@ struct field;
 /// its bytes in their order, without what is between them. So what is sent from one type can be received by another
 /// that has the same data. Calls pack when they begin (a plan: when it is started), and unpack when they are over; of
 /// calls that are started, when their handle is waited for.
-class type {
+class WEFT_API type {
  public:
   /// A byte.
   type() noexcept : type(kernels::type::byte) {}

@@ -4,6 +4,8 @@
 //   for (std::size_t i; (i = weft::wait_any(handles)) != handles.size();) handles[i].wait();
 #pragma once
 
+#include <weft/api.h>
+
 #include <concepts>
 #include <cstddef>
 #include <exception>
@@ -21,7 +23,7 @@ namespace weft {
 
 namespace detail {
 /// What is in flight; null: nothing.
-struct in_flight {
+struct WEFT_API in_flight {
   static pending* of(const handle& one) noexcept;
   static pending* of(const plan& one) noexcept;
   static pending* of(const pending_communicator& one) noexcept;
@@ -30,9 +32,13 @@ struct in_flight {
   static std::unique_ptr<planned_operation> taken_from(plan&& one) noexcept;
 };
 
-std::size_t wait_any(std::span<pending* const> all);
-std::size_t test_any(std::span<pending* const> all);
-std::vector<std::size_t> wait_some(std::span<pending* const> all);
+/// Waits until one of those that are not null is done: its index. As many as there are where all are null. Throws
+/// errc::invalid_argument where they are of several runtimes.
+WEFT_API std::size_t wait_any(std::span<pending* const> all);
+/// The same without blocking. As many as there are where none is done.
+WEFT_API std::size_t test_any(std::span<pending* const> all);
+/// As wait_any: the indices of all that are done.
+WEFT_API std::vector<std::size_t> wait_some(std::span<pending* const> all);
 
 template <class R>
 std::vector<pending*> operations_of(R&& waited) {

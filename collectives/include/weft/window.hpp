@@ -26,6 +26,8 @@
 // failed with leaves no buffer in use.
 #pragma once
 
+#include <weft/api.h>
+
 #include <algorithm>
 #include <atomic>
 #include <concepts>
@@ -84,7 +86,7 @@ inline void copy_elements(std::byte* to, const std::byte* from, std::size_t byte
 }
 
 /// A window without its type. Positions and lengths are in elements.
-class window_base {
+class WEFT_API window_base {
  public:
   window_base(communicator& of, const window_type& type, std::size_t count, std::size_t slots);
   window_base(window_base&& other) noexcept;

@@ -79,6 +79,7 @@ void broken(const std::string& rule, const std::string& how) {
 
 }  // namespace strict
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 int fi_getinfo(std::uint32_t version, const char* node, const char* service, std::uint64_t flags, const fi_info* hints,
@@ -108,3 +109,4 @@ int fi_fabric(fi_fabric_attr* attributes, fid_fabric** made, void* context) {
   return 0;
 }
 }
+#pragma GCC visibility pop

@@ -2,6 +2,8 @@
 // Reductions on raw arrays: one operator, one element type, 1 to 16 sources, the best instruction set of this machine.
 #pragma once
 
+#include <weft/api.h>
+
 #include <cstddef>
 #include <string_view>
 #include <weft/kernels/types.hpp>
@@ -31,9 +33,9 @@ using combine_function = void (*)(const void* const* sources, std::size_t source
 /// The function for `combined_by` on `element`, for the best instruction set of this machine: the look-up is done here,
 /// once a plan, and not in the function. Any thread. Throws std::invalid_argument, with what `refusal` says, unless
 /// `has(combined_by, element)`.
-combine_function combine(operation combined_by, type element);
+WEFT_API combine_function combine(operation combined_by, type element);
 
 /// The name of the instruction set that `combine` chooses, as Highway spells it: "AVX3", "NEON", "SCALAR", ...
-std::string_view instruction_set() noexcept;
+WEFT_API std::string_view instruction_set() noexcept;
 
 }  // namespace weft::kernels

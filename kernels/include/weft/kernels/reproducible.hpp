@@ -2,6 +2,8 @@
 // Sums of floating-point numbers whose bits do not depend on the order in which they are added.
 #pragma once
 
+#include <weft/api.h>
+
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -57,7 +59,7 @@ struct binned_access;
 /// start; the other members do not depend on them. No member blocks, allocates or throws; one accumulator is for one
 /// thread at a time.
 template <kernels::summable T>
-class reproducible {
+class WEFT_API reproducible {
  public:
   static constexpr int bins = 3;
 
@@ -99,14 +101,14 @@ namespace weft::kernels {
 
 /// to[i] = an accumulator that holds from[i] alone. The arrays do not overlap.
 template <summable T>
-void accumulate_each(std::span<const T> from, reproducible<T>* to) noexcept;
+WEFT_API void accumulate_each(std::span<const T> from, reproducible<T>* to) noexcept;
 
 /// to[i] = the value of from[i]. The arrays do not overlap.
 template <summable T>
-void value_of_each(std::span<const reproducible<T>> from, T* to) noexcept;
+WEFT_API void value_of_each(std::span<const reproducible<T>> from, T* to) noexcept;
 
 /// Merges arrays of reproducible<T>, as `combine_function` says.
 template <summable T>
-void merge_arrays(const void* const* sources, std::size_t source_count, void* target, std::size_t count);
+WEFT_API void merge_arrays(const void* const* sources, std::size_t source_count, void* target, std::size_t count);
 
 }  // namespace weft::kernels

@@ -2,6 +2,8 @@
 // What reductions combine, and by which operators: the element types, the operators, and which go together.
 #pragma once
 
+#include <weft/api.h>
+
 #include <complex>
 #include <concepts>
 #include <cstddef>
@@ -78,23 +80,23 @@ enum class type : std::uint8_t {
 };
 
 /// All of them, in the order of their numbers.
-std::span<const operation> all_operations() noexcept;
-std::span<const type> all_types() noexcept;
+WEFT_API std::span<const operation> all_operations() noexcept;
+WEFT_API std::span<const type> all_types() noexcept;
 
 /// Bytes of one element.
-std::size_t size_of(type element) noexcept;
+WEFT_API std::size_t size_of(type element) noexcept;
 
 /// "sum", "product", "min", "max", "bit_and", ..., "max_location".
-std::string_view name(operation combined_by) noexcept;
+WEFT_API std::string_view name(operation combined_by) noexcept;
 /// "int8", ..., "uint64", "float16", "bfloat16", "float", "double", "complex_float", "complex_double",
 /// "located_float", "located_double", "located_int32", "located_int64", "bool", "byte", "reproducible_float",
 /// "reproducible_double".
-std::string_view name(type element) noexcept;
+WEFT_API std::string_view name(type element) noexcept;
 
 /// The inverse of `name`; nothing for any other text.
-std::optional<operation> find_operation(std::string_view text) noexcept;
+WEFT_API std::optional<operation> find_operation(std::string_view text) noexcept;
 /// The inverse of `name`; nothing for any other text.
-std::optional<type> find_type(std::string_view text) noexcept;
+WEFT_API std::optional<type> find_type(std::string_view text) noexcept;
 
 constexpr bool is_integer(type element) noexcept { return element <= type::uint64; }
 constexpr bool is_float(type element) noexcept { return element >= type::float16 && element <= type::float64; }
@@ -136,7 +138,7 @@ constexpr bool has(operation combined_by, type element) noexcept {
 
 /// Why there is no such pair, and which there are: "min does not exist on complex_float: complex_float has sum,
 /// product; min takes int8, ...". For pairs that `has` denies.
-std::string refusal(operation combined_by, type element);
+WEFT_API std::string refusal(operation combined_by, type element);
 
 namespace detail {
 

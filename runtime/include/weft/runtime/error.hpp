@@ -3,6 +3,8 @@
 // would be right.
 #pragma once
 
+#include <weft/api.h>
+
 #include <exception>
 #include <memory>
 #include <span>
@@ -36,11 +38,11 @@ struct std::is_error_code_enum<weft::errc> : std::true_type {};
 
 namespace weft {
 
-const std::error_category& category() noexcept;
+WEFT_API const std::error_category& category() noexcept;
 inline std::error_code make_error_code(errc code) noexcept { return {static_cast<int>(code), category()}; }
 
 /// Base of everything that weft throws.
-class error : public std::runtime_error {
+class WEFT_API error : public std::runtime_error {
  public:
   error(errc code, const std::string& message) : std::runtime_error(message), code_(make_error_code(code)) {}
   error(std::error_code code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -51,7 +53,7 @@ class error : public std::runtime_error {
 };
 
 /// A rank of the job is gone. `rank()` is its rank in the world (the first one, where a process hosted several).
-class peer_lost : public error {
+class WEFT_API peer_lost : public error {
  public:
   /// `all`: the ranks known to be lost, in ascending order; of one alone there need be none.
   peer_lost(int rank, const std::string& message, std::vector<int> all = {});
@@ -66,10 +68,10 @@ class peer_lost : public error {
 };
 
 /// What an exception says: "not a std::exception" where it is none. `failure` is not null.
-std::string message_of(const std::exception_ptr& failure);
+WEFT_API std::string message_of(const std::exception_ptr& failure);
 
 /// Throws an `error` for a failed system call: "WHAT: CALL: text of errno (errno N)", and which
 /// limit of this process it has met, if it may be one. `number` is errno.
-[[noreturn]] void throw_system_error(int number, const char* call, const std::string& what);
+[[noreturn]] WEFT_API void throw_system_error(int number, const char* call, const std::string& what);
 
 }  // namespace weft

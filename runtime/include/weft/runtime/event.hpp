@@ -2,6 +2,8 @@
 // The one blocking primitive: everything that waits in weft waits for an event.
 #pragma once
 
+#include <weft/api.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +23,7 @@ class waiter;
 ///     done.wait(progress);                    // afterwards `done` may be destroyed at once
 ///
 /// What was written before `set` is visible to who saw `ready` return true or returned from a wait.
-class event {
+class WEFT_API event {
  public:
   event() noexcept = default;
   event(const event&) = delete;
@@ -43,11 +45,12 @@ class event {
     state_.store(nullptr, std::memory_order_relaxed);
   }
 
-  /// Returns when it is set. A fiber that is alone polls a few times, then it parks: meanwhile the other fibers of its scheduler run, and what sets the event
-  /// must come from one of them, from another thread, or from the scheduler's idle hook (which polls, unless a thread
-  /// makes progress). A plain thread polls `by` itself, unless a thread with a core of its own does, and spins, yields
-  /// and sleeps between polls that find nothing (see rest); `set` ends its sleep. A coroutine is left until then, where
-  /// it is left where it would wait. Throws only what a poll throws; then nobody waits any more.
+  /// Returns when it is set. A fiber that is alone polls a few times, then it parks: meanwhile the other fibers of its
+  /// scheduler run, and what sets the event must come from one of them, from another thread, or from the scheduler's
+  /// idle hook (which polls, unless a thread makes progress). A plain thread polls `by` itself, unless a thread with a
+  /// core of its own does, and spins, yields and sleeps between polls that find nothing (see rest); `set` ends its
+  /// sleep. A coroutine is left until then, where it is left where it would wait. Throws only what a poll throws; then
+  /// nobody waits any more.
   void wait(progress& by);
 
   /// The same until `deadline` at the latest; true when it is set. The time is that of `by`'s clock for a thread, of

@@ -2,6 +2,8 @@
 // Until when the calls of a fiber, or of a thread outside of one, may block.
 #pragma once
 
+#include <weft/api.h>
+
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -11,7 +13,7 @@
 namespace weft {
 
 /// What has been left in flight at a time limit, by whoever holds it.
-class left_in_flight {
+class WEFT_API left_in_flight {
  public:
   /// Ends it and waits until it has. Does nothing where it is over, or somebody has taken it.
   virtual void drop() noexcept = 0;
@@ -21,7 +23,7 @@ class left_in_flight {
 };
 
 /// In force while it lives, for the fiber or thread that has made it and destroys it; the last made is destroyed first.
-class time_limit {
+class WEFT_API time_limit {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 

@@ -5,13 +5,11 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
-#include <span>
 #include <utility>
-#include <vector>
 #include <weft/calls/communicator_state.hpp>
 #include <weft/runtime/event.hpp>
 #include <weft/runtime/trace.hpp>
-#include <weft/status.hpp>
+#include <weft/wait.hpp>
 
 namespace weft::detail {
 
@@ -98,13 +96,5 @@ class pending {
   trace::record traced_;  ///< begins at 0: is not in flight, or not recorded
   int exceptions_ = std::uncaught_exceptions();
 };
-
-/// Waits until one of those that are not null is done: its index. As many as there are where all are null. Throws
-/// errc::invalid_argument where they are of several runtimes.
-std::size_t wait_any(std::span<pending* const> all);
-/// The same without blocking. As many as there are where none is done.
-std::size_t test_any(std::span<pending* const> all);
-/// As wait_any: the indices of all that are done.
-std::vector<std::size_t> wait_some(std::span<pending* const> all);
 
 }  // namespace weft::detail

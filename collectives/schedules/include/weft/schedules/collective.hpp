@@ -2,6 +2,8 @@
 // The collective operations, and what they are called.
 #pragma once
 
+#include <weft/api.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -46,7 +48,7 @@ constexpr bool has_blocks(collective kind) {
 }
 
 /// In prose: "all-reduce", "all-to-all", ...
-std::string_view name(collective kind);
+WEFT_API std::string_view name(collective kind);
 
 /// What communicators call each.
 inline constexpr const char* call_names[] = {"reduce", "bcast",   "allreduce", "reduce_scatter", "allgather", "barrier",
@@ -55,8 +57,8 @@ static_assert(std::size(call_names) == collectives);
 constexpr const char* call_name(collective kind) { return call_names[static_cast<std::size_t>(kind)]; }
 
 /// As options and commands call it: like the call, with a hyphen where that has an underscore.
-std::string_view option_name(collective kind);
+WEFT_API std::string_view option_name(collective kind);
 /// The collective of that option_name, or nothing.
-std::optional<collective> find_collective(std::string_view option_name);
+WEFT_API std::optional<collective> find_collective(std::string_view option_name);
 
 }  // namespace weft::schedules

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The subcommands of `weft`. Each is defined in the folder of its name; `weft agent`, which `weft run` starts on each
-// host of a job and no help mentions, in agents/; `weft doctor-peer`, likewise, in doctor/.
+// host of a job and no help mentions, in agents/; `weft doctor-peer`, likewise, in doctor/; `weft manual` is for the
+// build.
 #pragma once
 
 namespace CLI {
@@ -14,6 +15,7 @@ namespace weft::tools {
 void add_run(CLI::App& weft, int& status);
 void add_agent(CLI::App& weft, int& status);
 void add_bench(CLI::App& weft, int& status);
+void add_manual(CLI::App& weft);
 void add_info(CLI::App& weft, int& status);
 void add_papers(CLI::App& weft);
 void add_plan(CLI::App& weft, int& status);
