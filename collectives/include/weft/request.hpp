@@ -161,7 +161,7 @@ struct request : request_arguments {
     if (custom.apply == nullptr || keeps != nullptr) return;
     if (custom.copy == nullptr)
       throw error(
-          errc::invalid_argument,
+          errc::invalid_operator,
           "an operator that cannot be copied: calls that are started or planned, or have a deadline, keep a copy");
     keeps = custom.copy(custom.function);
     custom.function = keeps.get();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of what callers give to communicators. Each throws errc::invalid_argument that names the operation, the rank
-// and the communicator, what was wrong, and what would be right.
+// Checks of what callers give to communicators. Each throws a kind of errc::invalid_argument, which names the
+// operation, the rank and the communicator, what was wrong, and what would be right.
 #pragma once
 
 #include <weft/calls/communicator_state.hpp>
