@@ -22,17 +22,30 @@ namespace {
 
 std::string elements(std::size_t count) { return std::to_string(count) + (count == 1 ? " element" : " elements"); }
 
+/// What is given as a signed integer is kept as the std::size_t that it converts to.
+bool is_negative(std::size_t given) noexcept { return given > std::numeric_limits<std::size_t>::max() / 2; }
+
+[[noreturn]] void refuse_negative(const communicator_state& state, const request& call, const char* what,
+                                  std::size_t rank, std::size_t given) {
+  refuse_count(state, call,
+               std::string("the ") + what + " of rank " + std::to_string(rank) + " is " +
+                   std::to_string(static_cast<std::ptrdiff_t>(given)) + ": it must be 0 or more");
+}
+
 /// The sum of the counts, which must be of each rank and a number of bytes.
 std::size_t total(const communicator_state& state, const request& call, block_counts counts) {
   if (counts.size() != static_cast<std::size_t>(state.size()))
     refuse_count(state, call,
                  "there are " + std::to_string(counts.size()) + " counts for the blocks of " +
                      std::to_string(state.size()) + " ranks");
-  const std::size_t most = std::numeric_limits<std::size_t>::max() / call.element_bytes;
+  const std::size_t most = std::numeric_limits<std::size_t>::max() / 2 / call.element_bytes;
   std::size_t sum = 0;
-  for (const std::size_t count : counts) {
-    if (count > most - sum) refuse_count(state, call, "the counts add up to more than memory can hold");
-    sum += count;
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    if (counts[r] > most - sum) [[unlikely]] {
+      if (is_negative(counts[r])) refuse_negative(state, call, "count", r, counts[r]);
+      refuse_count(state, call, "the counts add up to more than memory can hold");
+    }
+    sum += counts[r];
   }
   return sum;
 }
@@ -71,12 +84,14 @@ void check_count(const communicator_state& state, const request& call, const cha
                    std::to_string(right));
 }
 
-/// As many as ranks.
+/// As many as ranks, and none negative.
 void check_displacements(const communicator_state& state, const request& call, block_counts where) {
   if (where.size() != static_cast<std::size_t>(state.size()))
     refuse_count(state, call,
                  "there are " + std::to_string(where.size()) + " displacements for the blocks of " +
                      std::to_string(state.size()) + " ranks");
+  for (std::size_t r = 0; r < where.size(); ++r)
+    if (is_negative(where[r])) refuse_negative(state, call, "displacement", r, where[r]);
 }
 
 /// No two of them have an element in common.
