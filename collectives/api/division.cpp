@@ -246,7 +246,7 @@ std::span<const part> parts::all(const communicator_state& state, const char* op
   for (std::size_t r = 1; r < all.size(); ++r)
     if (all[r].terms != all[0].terms)
       throw error(errc::mismatched_call,
-                  where(state, operation) + ": rank " + std::to_string(r) + " lists others than rank 0 does");
+                  where(state, operation) + ": rank " + std::to_string(r) + " gives others than rank 0 does");
   return all;
 }
 

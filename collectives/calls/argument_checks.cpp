@@ -25,29 +25,16 @@ std::string elements(std::size_t count) { return std::to_string(count) + (count 
 /// What is given as a signed integer is kept as the std::size_t that it converts to.
 bool is_negative(std::size_t given) noexcept { return given > std::numeric_limits<std::size_t>::max() / 2; }
 
-[[noreturn]] void refuse_negative(const communicator_state& state, const request& call, const char* what,
-                                  std::size_t rank, std::size_t given) {
-  refuse_count(state, call,
-               std::string("the ") + what + " of rank " + std::to_string(rank) + " is " +
-                   std::to_string(static_cast<std::ptrdiff_t>(given)) + ": it must be 0 or more");
+[[noreturn]] void refuse_negative(const communicator_state& state, const char* operation, const std::string& what,
+                                  std::size_t given) {
+  refuse(state, operation, errc::invalid_count,
+         what + " is " + std::to_string(static_cast<std::ptrdiff_t>(given)) + ": it must be 0 or more");
 }
 
-/// The sum of the counts, which must be of each rank and a number of bytes.
+/// Of each rank.
 std::size_t total(const communicator_state& state, const request& call, block_counts counts) {
-  if (counts.size() != static_cast<std::size_t>(state.size()))
-    refuse_count(state, call,
-                 "there are " + std::to_string(counts.size()) + " counts for the blocks of " +
-                     std::to_string(state.size()) + " ranks");
-  const std::size_t most = std::numeric_limits<std::size_t>::max() / 2 / call.element_bytes;
-  std::size_t sum = 0;
-  for (std::size_t r = 0; r < counts.size(); ++r) {
-    if (counts[r] > most - sum) [[unlikely]] {
-      if (is_negative(counts[r])) refuse_negative(state, call, "count", r, counts[r]);
-      refuse_count(state, call, "the counts add up to more than memory can hold");
-    }
-    sum += counts[r];
-  }
-  return sum;
+  return total_count(state, schedules::call_name(call.what), call.element_bytes, counts,
+                     static_cast<std::size_t>(state.size()), "rank");
 }
 
 void check_even_blocks(const communicator_state& state, const request& call, const request_shape& shape) {
@@ -91,7 +78,9 @@ void check_displacements(const communicator_state& state, const request& call, b
                  "there are " + std::to_string(where.size()) + " displacements for the blocks of " +
                      std::to_string(state.size()) + " ranks");
   for (std::size_t r = 0; r < where.size(); ++r)
-    if (is_negative(where[r])) refuse_negative(state, call, "displacement", r, where[r]);
+    if (is_negative(where[r]))
+      refuse_negative(state, schedules::call_name(call.what), "the displacement of rank " + std::to_string(r),
+                      where[r]);
 }
 
 /// No two of them have an element in common.
@@ -193,6 +182,25 @@ void refuse_tag(const communicator_state& state, const char* operation, std::int
 
 void refuse_memory(const communicator_state& state, const char* operation, std::size_t bytes) {
   refuse(state, operation, errc::invalid_buffer, "a buffer of " + std::to_string(bytes) + " bytes at address 0");
+}
+
+std::size_t total_count(const communicator_state& state, const char* operation, std::size_t element_bytes,
+                        block_counts counts, std::size_t blocks, const char* whose) {
+  if (counts.size() != blocks)
+    refuse(state, operation, errc::invalid_count,
+           "there are " + std::to_string(counts.size()) + " counts for the blocks of " + std::to_string(blocks) + " " +
+               whose + "s");
+  const std::size_t most = std::numeric_limits<std::size_t>::max() / 2 / element_bytes;
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > most - sum) [[unlikely]] {
+      if (is_negative(counts[i]))
+        refuse_negative(state, operation, std::string("the count of ") + whose + " " + std::to_string(i), counts[i]);
+      refuse(state, operation, errc::invalid_count, "the counts add up to more than memory can hold");
+    }
+    sum += counts[i];
+  }
+  return sum;
 }
 
 void check_lists(const communicator_state& state, const request& call) {

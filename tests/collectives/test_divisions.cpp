@@ -106,7 +106,7 @@ TEST_CASE("lists that are wrong or differ are refused by every rank", "[communic
     refused("rank 1 is listed more than once", {1, 0, 1});
     const std::vector<int> one{0, 1}, other{1, 0};
     const auto text = expect_error(weft::errc::mismatched_call, [&] { world.subset(world.rank() == 1 ? one : other); });
-    expect_text(text, "rank 1 lists others than rank 0 does");
+    expect_text(text, "rank 1 gives others than rank 0 does");
     auto after = world.subset(one);
     expect(after.has_value() == (world.rank() < 2), "a subset after all that");
   });

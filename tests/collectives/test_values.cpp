@@ -7,7 +7,7 @@
 #include <vector>
 #include <weft/deadline.hpp>
 
-#include "run_ranks.hpp"
+#include "roads.hpp"
 
 using namespace weft_test;
 using namespace std::chrono_literals;
@@ -18,14 +18,6 @@ struct point {
   double x = 0, y = 0;
   friend bool operator==(const point&, const point&) = default;
 };
-
-/// Of the memory of a process, that of a node, messages, and two of these.
-job jobs_of_all_roads() {
-  const auto [processes, each] = GENERATE(std::pair(1, 1), std::pair(1, 3), std::pair(3, 1), std::pair(2, 2));
-  job what = small_job(processes, each);
-  if (processes == 3 && GENERATE(true, false)) what.nodes = {"a", "b", "a"};
-  return what;
-}
 
 std::vector<int> row_of(int rank) { return std::vector<int>(static_cast<std::size_t>(rank % 3), 10 * rank); }
 

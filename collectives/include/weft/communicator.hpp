@@ -531,6 +531,7 @@ class communicator {
   bool is_replacement() const noexcept;
 
  private:
+  friend class grid;
   friend class runtime;
   friend struct detail::choices;
   friend struct detail::communicator_names;

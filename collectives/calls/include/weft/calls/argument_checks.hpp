@@ -44,6 +44,9 @@ inline bool is_at_front(const request& call, const request_shape& shape) noexcep
   return call.what == collective::reduce_scatter && call.in == call.out && shape.before != 0 && shape.block != 0;
 }
 
+/// The sum of the counts of so many blocks, one for each of `whose` ("rank"): a number of bytes.
+std::size_t total_count(const communicator_state& state, const char* operation, std::size_t element_bytes,
+                        block_counts counts, std::size_t blocks, const char* whose);
 /// Counts and displacements are as many as ranks, and the counts add up to what memory can hold. Of a call that has
 /// them.
 void check_lists(const communicator_state& state, const request& call);
