@@ -36,6 +36,18 @@ class weft_category final : public std::error_category {
         return "libfabric error";
       case errc::protocol:
         return "wire protocol violated";
+      case errc::invalid_rank:
+        return "invalid rank";
+      case errc::invalid_root:
+        return "invalid root";
+      case errc::invalid_tag:
+        return "invalid tag";
+      case errc::invalid_count:
+        return "invalid count";
+      case errc::invalid_buffer:
+        return "invalid buffer";
+      case errc::invalid_operator:
+        return "invalid operator";
     }
     return "unknown error";
   }
@@ -46,6 +58,12 @@ class weft_category final : public std::error_category {
 const std::error_category& category() noexcept {
   static const weft_category instance;
   return instance;
+}
+
+bool operator==(const std::error_code& code, errc what) noexcept {
+  if (code == make_error_code(what)) return true;
+  return what == errc::invalid_argument && code.category() == category() &&
+         code.value() >= static_cast<int>(errc::invalid_rank);
 }
 
 peer_lost::peer_lost(int rank, const std::string& message, std::vector<int> all)

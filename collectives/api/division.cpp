@@ -44,7 +44,7 @@ void check_list(const communicator_state& state, const char* operation, std::spa
     check_rank(state, operation, "rank", rank, false);
     std::vector<bool>::reference its = listed[static_cast<std::size_t>(rank)];
     if (its)
-      throw error(errc::invalid_argument,
+      throw error(errc::invalid_rank,
                   where(state, operation) + ": rank " + std::to_string(rank) + " is listed more than once");
     its = true;
   }
@@ -246,7 +246,7 @@ std::span<const part> parts::all(const communicator_state& state, const char* op
   for (std::size_t r = 1; r < all.size(); ++r)
     if (all[r].terms != all[0].terms)
       throw error(errc::mismatched_call,
-                  where(state, operation) + ": rank " + std::to_string(r) + " lists others than rank 0 does");
+                  where(state, operation) + ": rank " + std::to_string(r) + " gives others than rank 0 does");
   return all;
 }
 
@@ -360,7 +360,7 @@ communicator communicator::create(std::span<const int> ranks, std::int64_t tag) 
   detail::check_tag(*state_, "create", tag, false);
   const auto mine = std::ranges::find(ranks, rank());
   if (mine == ranks.end())
-    throw error(errc::invalid_argument,
+    throw error(errc::invalid_rank,
                 detail::where(*state_, "create") + ": this rank is not listed; those that are call it, and they alone");
   return *detail::divide_by(*state_, "create", {0, mine - ranks.begin(), detail::hash_of(ranks)},
                             [&](const detail::part& own) { return detail::exchange_among(*state_, ranks, own, tag); });

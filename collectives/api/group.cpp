@@ -22,9 +22,9 @@ group::group(std::span<const int> ranks) : members_(ranks.begin(), ranks.end()) 
   std::ranges::sort(sorted_);
   for (std::size_t i = 0; i < sorted_.size(); ++i) {
     const std::string its = "group: rank " + std::to_string(sorted_[i].first);
-    if (sorted_[i].first < 0) throw error(errc::invalid_argument, its + " is none of a job: ranks begin at 0");
+    if (sorted_[i].first < 0) throw error(errc::invalid_rank, its + " is none of a job: ranks begin at 0");
     if (i > 0 && sorted_[i - 1].first == sorted_[i].first)
-      throw error(errc::invalid_argument, its + " is listed more than once");
+      throw error(errc::invalid_rank, its + " is listed more than once");
   }
 }
 
@@ -44,7 +44,7 @@ std::vector<int> group::translate(std::span<const int> ranks, const group& other
   std::vector<int> translated;
   for (const int rank : ranks) {
     if (rank < 0 || rank >= size())
-      throw error(errc::invalid_argument,
+      throw error(errc::invalid_rank,
                   "group: nobody has rank " + std::to_string(rank) + " of a group of " + std::to_string(size()));
     translated.push_back(other.rank_of(members_[static_cast<std::size_t>(rank)]).value_or(-1));
   }

@@ -77,14 +77,14 @@ void window_base::give_up() noexcept {
 }
 
 void window_base::refuse_rank(const char* operation, int rank) const {
-  throw error(errc::invalid_argument, where(state_->own(), operation) + ": there is no rank " + std::to_string(rank) +
-                                          "; the window has ranks 0 to " + std::to_string(size_ - 1));
+  throw error(errc::invalid_rank, where(state_->own(), operation) + ": there is no rank " + std::to_string(rank) +
+                                      "; the window has ranks 0 to " + std::to_string(size_ - 1));
 }
 
 void window_base::refuse_place(const char* operation, int rank, std::size_t offset, std::size_t count) const {
-  throw error(errc::invalid_argument, where(state_->own(), operation) + ": " + std::to_string(count) +
-                                          " elements at offset " + std::to_string(offset) + " of rank " +
-                                          std::to_string(rank) + ", which has " + std::to_string(targets_[rank].count));
+  throw error(errc::invalid_count, where(state_->own(), operation) + ": " + std::to_string(count) +
+                                       " elements at offset " + std::to_string(offset) + " of rank " +
+                                       std::to_string(rank) + ", which has " + std::to_string(targets_[rank].count));
 }
 
 void window_base::refuse_slot(const char* operation, std::size_t slot) const {

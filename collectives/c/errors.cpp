@@ -25,6 +25,7 @@ failure described(int result, const char* text, std::span<const int> ranks = {})
 
 static_assert(WEFT_INVALID_ARGUMENT == static_cast<int>(errc::invalid_argument));
 static_assert(WEFT_PROTOCOL == static_cast<int>(errc::protocol));
+static_assert(WEFT_INVALID_OPERATOR == static_cast<int>(errc::invalid_operator));
 
 int code_of(const std::error_code& code) noexcept { return code.category() == category() ? code.value() : WEFT_SYSTEM; }
 

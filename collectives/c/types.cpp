@@ -33,7 +33,7 @@ std::array<weft_op, sizeof...(I)> make_ops(std::index_sequence<I...>) {
 
 const any_operator& of(const weft_op* op) {
   if (const auto& its = at(op, "op").it; its) return *its;
-  throw error(errc::invalid_argument, "WEFT_REPLACE is an operator of windows alone");
+  throw error(errc::invalid_operator, "WEFT_REPLACE is an operator of windows alone");
 }
 
 }  // namespace weft::c

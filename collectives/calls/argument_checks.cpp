@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 #include <weft/calls/argument_checks.hpp>
 #include <weft/runtime/error.hpp>
@@ -10,68 +11,76 @@
 namespace weft::detail {
 namespace {
 
-[[noreturn]] void refuse(const communicator_state& state, const char* operation, const std::string& what) {
-  throw error(errc::invalid_argument, where(state, operation) + ": " + what);
+[[noreturn]] void refuse(const communicator_state& state, const char* operation, errc kind, const std::string& what) {
+  throw error(kind, where(state, operation) + ": " + what);
+}
+
+/// Counts and lengths.
+[[noreturn]] void refuse_count(const communicator_state& state, const request& call, const std::string& what) {
+  refuse(state, schedules::call_name(call.what), errc::invalid_count, what);
 }
 
 std::string elements(std::size_t count) { return std::to_string(count) + (count == 1 ? " element" : " elements"); }
 
-/// The sum of the counts, which must be of each rank and a number of bytes.
+/// What is given as a signed integer is kept as the std::size_t that it converts to.
+bool is_negative(std::size_t given) noexcept { return given > std::numeric_limits<std::size_t>::max() / 2; }
+
+[[noreturn]] void refuse_negative(const communicator_state& state, const char* operation, const std::string& what,
+                                  std::size_t given) {
+  refuse(state, operation, errc::invalid_count,
+         what + " is " + std::to_string(static_cast<std::ptrdiff_t>(given)) + ": it must be 0 or more");
+}
+
+/// Of each rank.
 std::size_t total(const communicator_state& state, const request& call, block_counts counts) {
-  const char* const operation = schedules::call_name(call.what);
-  if (counts.size() != static_cast<std::size_t>(state.size()))
-    refuse(state, operation,
-           "there are " + std::to_string(counts.size()) + " counts for the blocks of " + std::to_string(state.size()) +
-               " ranks");
-  const std::size_t most = std::numeric_limits<std::size_t>::max() / call.element_bytes;
-  std::size_t sum = 0;
-  for (const std::size_t count : counts) {
-    if (count > most - sum) refuse(state, operation, "the counts add up to more than memory can hold");
-    sum += count;
-  }
-  return sum;
+  return total_count(state, schedules::call_name(call.what), call.element_bytes, counts,
+                     static_cast<std::size_t>(state.size()), "rank");
 }
 
 void check_even_blocks(const communicator_state& state, const request& call, const request_shape& shape) {
-  const char* const operation = schedules::call_name(call.what);
   const auto ranks = static_cast<std::size_t>(state.size());
   if (call.what == collective::alltoall) {
     if (call.in_count != call.out_count)
-      refuse(state, operation,
-             "the input has " + elements(call.in_count) + ", the output " + std::to_string(call.out_count) +
-                 ": they must have as many");
+      refuse_count(state, call,
+                   "the input has " + elements(call.in_count) + ", the output " + std::to_string(call.out_count) +
+                       ": they must have as many");
     if (call.in_count % ranks != 0)
-      refuse(state, operation,
-             "input and output have " + elements(call.in_count) + ", which are not as many for each of " +
-                 std::to_string(ranks) + " ranks");
+      refuse_count(state, call,
+                   "input and output have " + elements(call.in_count) + ", which are not as many for each of " +
+                       std::to_string(ranks) + " ranks");
     return;
   }
   if (shape.block > std::numeric_limits<std::size_t>::max() / call.element_bytes / ranks)
-    refuse(state, operation, "blocks of " + elements(shape.block) + " are more than memory can hold");
+    refuse_count(state, call, "blocks of " + elements(shape.block) + " are more than memory can hold");
   const bool in_blocks = has_input_blocks(call.what);
   const std::size_t all = in_blocks ? call.in_count : call.out_count;
   if ((in_blocks ? shape.with_input : shape.with_output) && all != shape.block * ranks)
-    refuse(state, operation,
-           std::string("the ") + (in_blocks ? "input" : "output") + " of a block for each of " + std::to_string(ranks) +
-               " ranks has " + elements(all) + ", the " + (in_blocks ? "output" : "input") + " of one block " +
-               std::to_string(shape.block) + ": it must have " + std::to_string(shape.block * ranks));
+    refuse_count(state, call,
+                 std::string("the ") + (in_blocks ? "input" : "output") + " of a block for each of " +
+                     std::to_string(ranks) + " ranks has " + elements(all) + ", the " +
+                     (in_blocks ? "output" : "input") + " of one block " + std::to_string(shape.block) +
+                     ": it must have " + std::to_string(shape.block * ranks));
 }
 
 void check_count(const communicator_state& state, const request& call, const char* buffer, std::size_t count,
                  std::size_t right, bool blocks) {
   if (count == right) return;
-  refuse(state, schedules::call_name(call.what),
-         std::string("the ") + buffer + " has " + elements(count) + ", but " +
-             (blocks ? "the counts of its blocks add up to " : "the count of this rank's block is ") +
-             std::to_string(right));
+  refuse_count(state, call,
+               std::string("the ") + buffer + " has " + elements(count) + ", but " +
+                   (blocks ? "the counts of its blocks add up to " : "the count of this rank's block is ") +
+                   std::to_string(right));
 }
 
-/// As many as ranks.
+/// As many as ranks, and none negative.
 void check_displacements(const communicator_state& state, const request& call, block_counts where) {
   if (where.size() != static_cast<std::size_t>(state.size()))
-    refuse(state, schedules::call_name(call.what),
-           "there are " + std::to_string(where.size()) + " displacements for the blocks of " +
-               std::to_string(state.size()) + " ranks");
+    refuse_count(state, call,
+                 "there are " + std::to_string(where.size()) + " displacements for the blocks of " +
+                     std::to_string(state.size()) + " ranks");
+  for (std::size_t r = 0; r < where.size(); ++r)
+    if (is_negative(where[r]))
+      refuse_negative(state, schedules::call_name(call.what), "the displacement of rank " + std::to_string(r),
+                      where[r]);
 }
 
 /// No two of them have an element in common.
@@ -94,8 +103,8 @@ void check_apart(const communicator_state& state, const request& call, block_cou
   for (std::size_t i = 1; i < ranks.size(); ++i) {
     if (is_behind(ranks[i], ranks[i - 1])) continue;
     const auto [first, second] = std::minmax(ranks[i - 1], ranks[i]);
-    refuse(
-        state, schedules::call_name(call.what),
+    refuse_count(
+        state, call,
         "the blocks of ranks " + std::to_string(first) + " and " + std::to_string(second) + " overlap in the output");
   }
 }
@@ -107,9 +116,9 @@ void check_blocks(const communicator_state& state, const request& call, const ch
   if (where.empty()) return check_count(state, call, buffer, count, all, true);
   for (std::size_t r = 0; r < counts.size(); ++r)
     if (where[r] > count || counts[r] > count - where[r])
-      refuse(state, schedules::call_name(call.what),
-             "the block of rank " + std::to_string(r) + " has " + elements(counts[r]) + " from number " +
-                 std::to_string(where[r]) + " on, but the " + buffer + " has " + std::to_string(count));
+      refuse_count(state, call,
+                   "the block of rank " + std::to_string(r) + " has " + elements(counts[r]) + " from number " +
+                       std::to_string(where[r]) + " on, but the " + buffer + " has " + std::to_string(count));
   if (received) check_apart(state, call, counts, where);
 }
 
@@ -121,9 +130,9 @@ void check_uneven_blocks(const communicator_state& state, const request& call, c
     check_blocks(state, call, "input", call.in_count, all, call.counts, call.displacements, false);
     check_blocks(state, call, "output", call.out_count, received, call.received, call.received_displacements, true);
     if (call.counts[rank] != call.received[rank])
-      refuse(state, schedules::call_name(call.what),
-             "this rank sends itself " + elements(call.counts[rank]) + " and receives " +
-                 std::to_string(call.received[rank]) + " from itself");
+      refuse_count(state, call,
+                   "this rank sends itself " + elements(call.counts[rank]) + " and receives " +
+                       std::to_string(call.received[rank]) + " from itself");
     return;
   }
   const bool in_blocks = has_input_blocks(call.what);
@@ -145,13 +154,14 @@ void check_in_place(const communicator_state& state, const request& call, const 
   const char* const operation = schedules::call_name(call.what);
   const std::size_t before = shape.before * call.element_bytes;
   if (!schedules::has_blocks(call.what) || call.what == collective::alltoall) {
-    if (in != out) refuse(state, operation, "input and output overlap: they must be the same or apart");
+    if (in != out)
+      refuse(state, operation, errc::invalid_buffer, "input and output overlap: they must be the same or apart");
   } else if (has_input_blocks(call.what)) {
     if (out != in + before && (out != in || call.what != collective::reduce_scatter))
-      refuse(state, operation,
+      refuse(state, operation, errc::invalid_buffer,
              "input and output overlap: they must be apart, or the output this rank's block of the input");
   } else if (in != out + before) {
-    refuse(state, operation,
+    refuse(state, operation, errc::invalid_buffer,
            "input and output overlap: they must be apart, or the input this rank's block of the output");
   }
 }
@@ -159,19 +169,38 @@ void check_in_place(const communicator_state& state, const request& call, const 
 }  // namespace
 
 void refuse_rank(const communicator_state& state, const char* operation, const char* role, int rank, bool or_any) {
-  refuse(state, operation,
+  refuse(state, operation, std::string_view(role) == "root" ? errc::invalid_root : errc::invalid_rank,
          std::string(role) + " " + std::to_string(rank) + " is not a rank of the communicator: valid are 0 to " +
              std::to_string(state.size() - 1) + (or_any ? " and any_source" : ""));
 }
 
 void refuse_tag(const communicator_state& state, const char* operation, std::int64_t tag, bool or_any) {
-  refuse(state, operation,
+  refuse(state, operation, errc::invalid_tag,
          "tag " + std::to_string(tag) + " is not valid: tags are 0 to " + std::to_string(largest_tag) +
              (or_any ? ", or any_tag" : ""));
 }
 
 void refuse_memory(const communicator_state& state, const char* operation, std::size_t bytes) {
-  refuse(state, operation, "a buffer of " + std::to_string(bytes) + " bytes at address 0");
+  refuse(state, operation, errc::invalid_buffer, "a buffer of " + std::to_string(bytes) + " bytes at address 0");
+}
+
+std::size_t total_count(const communicator_state& state, const char* operation, std::size_t element_bytes,
+                        block_counts counts, std::size_t blocks, const char* whose) {
+  if (counts.size() != blocks)
+    refuse(state, operation, errc::invalid_count,
+           "there are " + std::to_string(counts.size()) + " counts for the blocks of " + std::to_string(blocks) + " " +
+               whose + "s");
+  const std::size_t most = std::numeric_limits<std::size_t>::max() / 2 / element_bytes;
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > most - sum) [[unlikely]] {
+      if (is_negative(counts[i]))
+        refuse_negative(state, operation, std::string("the count of ") + whose + " " + std::to_string(i), counts[i]);
+      refuse(state, operation, errc::invalid_count, "the counts add up to more than memory can hold");
+    }
+    sum += counts[i];
+  }
+  return sum;
 }
 
 void check_lists(const communicator_state& state, const request& call) {
@@ -197,12 +226,12 @@ request_shape check_counts(const communicator_state& state, const request& call)
     else
       check_even_blocks(state, call, shape);
   } else if (shape.with_output && call.in_count != call.out_count) {
-    refuse(
-        state, operation,
+    refuse_count(
+        state, call,
         "the input has " + std::to_string(call.in_count) + " elements, the output " + std::to_string(call.out_count));
   }
   if (schedules::combines(call.what) && call.custom.apply == nullptr && !kernels::has(call.op, call.type))
-    refuse(state, operation, kernels::refusal(call.op, call.type));
+    refuse(state, operation, errc::invalid_operator, kernels::refusal(call.op, call.type));
   return shape;
 }
 

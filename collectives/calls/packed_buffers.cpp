@@ -72,7 +72,7 @@ std::span<const strided> strides_of(const block_layout& blocks) {
 }
 
 [[noreturn]] void refuse(const communicator_state& state, const request& call, const std::string& what) {
-  throw error(errc::invalid_argument, where(state, schedules::call_name(call.what)) + ": " + what);
+  throw error(errc::invalid_count, where(state, schedules::call_name(call.what)) + ": " + what);
 }
 
 }  // namespace

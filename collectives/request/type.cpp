@@ -67,13 +67,13 @@ void detail::check_same_elements(const type& in, const type& out) {
 
 kernels::type detail::builtin_type_of(const type& of) {
   if (of.builtin()) return *of.builtin();
-  throw error(errc::invalid_argument, "a built-in operator on elements of " + text(of) +
+  throw error(errc::invalid_operator, "a built-in operator on elements of " + text(of) +
                                           ": it takes numbers alone; for others there is weft::any_operator");
 }
 
 void detail::by_operator::check_summable(kernels::type of) {
   if (of == kernels::type::float32 || of == kernels::type::float64) return;
-  throw error(errc::invalid_argument,
+  throw error(errc::invalid_operator,
               "reproducible_sum on " + std::string(kernels::name(of)) + ": it takes float and double");
 }
 

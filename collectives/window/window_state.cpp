@@ -115,8 +115,8 @@ void window_state::connect(std::span<const window_part> all) {
 
 void window_state::wait_notified(std::size_t slot, std::uint32_t count) {
   if (count > static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max()))
-    throw error(errc::invalid_argument, where(*own_, "wait_notified") + ": " + std::to_string(count) +
-                                            " puts; at most 2^31 - 1 are waited for at a time");
+    throw error(errc::invalid_count, where(*own_, "wait_notified") + ": " + std::to_string(count) +
+                                         " puts; at most 2^31 - 1 are waited for at a time");
   const traced_call traced(*own_, "wait_notified");
   const std::uint32_t enough = awaited_[slot] + count;
   awaited_notes it(*own_, memory_->target().slot(slot), enough, messages_.get());

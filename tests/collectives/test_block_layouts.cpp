@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks whose counts the root alone knows, blocks that lie anywhere in a buffer, and results at a buffer's front.
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -269,20 +271,94 @@ TEST_CASE("pointers and numbers are counts as ever", "[layouts]") {
   });
 }
 
+TEST_CASE("counts and displacements are of any integral type, in any range that is in one piece", "[layouts]") {
+  const int kind = GENERATE(0, 1, 2);
+  run_ranks(kind == 0   ? small_job(2)
+            : kind == 1 ? small_job(1, 2)
+                        : small_job(2),
+            [](weft::communicator& world) {
+              const int me = world.rank();
+              const std::vector<int> mine(me == 0 ? 3 : 1, me + 7), packed{7, 7, 7, 8}, apart{8, -1, 7, 7, 7};
+              std::vector<int> all;
+              const auto right = [&](const std::vector<int>& expected, const char* as) {
+                expect(all == expected, as);
+                all.assign(expected.size(), -1);
+              };
+              all.assign(4, -1);
+              const auto of = [&](const auto& counts, const char* as) {
+                world.allgather(mine, all, counts);
+                right(packed, as);
+                world.iallgather(mine, all, counts).wait();
+                right(packed, as);
+                if (me == 0)
+                  world.gather(mine, all, counts, 0), right(packed, as);
+                else
+                  world.gather(mine, std::span<int>(), counts, 0);
+                const std::vector<int> both = packed;
+                std::vector<int> sum(mine.size());
+                world.reduce_scatter(both, sum, weft::sum, counts);
+                expect(sum == std::vector<int>(mine.size(), 2 * (me + 7)), as);
+              };
+              of(std::vector<int>{3, 1}, "a vector of int");
+              of(std::array<std::int64_t, 2>{3, 1}, "an array of std::int64_t");
+              of(std::vector<unsigned char>{3, 1}, "a vector of bytes");
+              const short few[] = {3, 1};
+              of(few, "an array of short");
+              of(std::span(few), "a span of short");
+              world.allgather(mine, all, {3, 1});
+              right(packed, "a list of numbers");
+              world.reduce_scatter(packed, std::vector<int>(mine.size()), weft::sum, {3, 1});
+              all.assign(5, -1);
+              world.allgather(mine, all, {{3, 1}, {2, 0}});
+              right(apart, "two lists");
+              world.allgather(mine, all, {std::vector{3, 1}, std::array<std::size_t, 2>{2, 0}});
+              right(apart, "a vector of int, and what is none");
+              weft::plan made = world.plan_allgather(mine, all, {std::vector{3L, 1L}, std::vector<short>{2, 0}});
+              made.start();
+              made.wait();
+              right(apart, "a plan, behind which they have gone");
+              weft::block_layout lies({3, 1}, {2, 0});
+              lies = weft::block_layout(weft::block_layout(lies));
+              world.allgather(mine, all, lies);
+              right(apart, "a layout that is kept");
+            });
+}
+
+TEST_CASE("a negative count or displacement is refused, and which it is", "[layouts][arguments]") {
+  job what = GENERATE(0, 1) == 0 ? small_job(3) : small_job(1, 3);
+  what.settings.check = GENERATE(false, true);
+  run_ranks(what, [](weft::communicator& world) {
+    std::vector<char> all(6), mine(2);
+    const auto refused = [&](const char* text, auto&& call) {
+      expect_text(expect_error(weft::errc::invalid_count, call), text);
+      world.barrier();
+    };
+    refused("allgather on rank", [&] { world.allgather(mine, all, {2, -3, 2}); });
+    refused("the count of rank 1 is -3: it must be 0 or more", [&] { world.allgather(mine, all, {2, -3, 2}); });
+    refused("the count of rank 2 is -9000000000", [&] {
+      (void)world.iallgather(mine, all, std::vector<std::int64_t>{2, 2, -9'000'000'000});
+    });
+    refused("the count of rank 0 is -1", [&] { (void)world.plan_allgather(mine, all, std::vector<short>{-1, 2, 2}); });
+    refused("the displacement of rank 1 is -2", [&] { world.allgather(mine, all, {{2, 2, 2}, {0, -2, 4}}); });
+    refused("the count of rank 2 is -2", [&] { world.alltoall(all, all, {2, 2, 2}, {2, 2, -2}); });
+    refused("more than memory can hold", [&] { world.allgather(mine, all, {1l << 62, 1l << 62, 2l}); });
+  });
+}
+
 TEST_CASE("blocks that overlap, or lie outside of their buffer, are refused", "[layouts][arguments]") {
   run_ranks(GENERATE(0, 1) == 0 ? small_job(3) : small_job(1, 3), [](weft::communicator& world) {
     using list = std::vector<std::size_t>;
     const list counts{2, 3, 0};
     std::vector<int> all(6), mine(counts[static_cast<std::size_t>(world.rank())]);
     const auto refused = [&](const char* text, auto&& call) {
-      expect_text(expect_error(weft::errc::invalid_argument, call), text);
+      expect_text(expect_error(weft::errc::invalid_count, call), text);
     };
     refused("the blocks of ranks 0 and 1 overlap", [&] { world.allgather(mine, all, {counts, list{0, 1, 0}}); });
     refused("the blocks of ranks 0 and 1 overlap", [&] { world.allgather(mine, all, {counts, list{2, 0, 0}}); });
     refused("the block of rank 1 has 3 elements from number 4 on, but the output has 6", [&] {
       world.allgather(mine, all, {counts, list{0, 4, 0}});
     });
-    refused("from number 18446744073709551615", [&] {
+    refused("the displacement of rank 0 is -1: it must be 0 or more", [&] {
       world.allgather(mine, all, {counts, list{~std::size_t{0}, 0, 0}});
     });
     refused("there are 2 displacements", [&] { static_cast<void>(world.iallgather(mine, all, {counts, list{0, 2}})); });

@@ -98,7 +98,7 @@ TEST_CASE("a subset has the ranks of its list, in their order", "[communicators]
 TEST_CASE("lists that are wrong or differ are refused by every rank", "[communicators]") {
   run_ranks(GENERATE(0, 1) == 0 ? small_job(3) : small_job(1, 3), [](weft::communicator& world) {
     const auto refused = [&](const std::string& part, const std::vector<int>& list) {
-      const auto text = expect_error(weft::errc::invalid_argument, [&] { world.subset(list); });
+      const auto text = expect_error(weft::errc::invalid_rank, [&] { world.subset(list); });
       expect_text(text, "subset on rank " + std::to_string(world.rank()) + " of communicator 0: " + part);
     };
     refused("rank 3 is not a rank of the communicator: valid are 0 to 2", {0, 3});
@@ -106,7 +106,7 @@ TEST_CASE("lists that are wrong or differ are refused by every rank", "[communic
     refused("rank 1 is listed more than once", {1, 0, 1});
     const std::vector<int> one{0, 1}, other{1, 0};
     const auto text = expect_error(weft::errc::mismatched_call, [&] { world.subset(world.rank() == 1 ? one : other); });
-    expect_text(text, "rank 1 lists others than rank 0 does");
+    expect_text(text, "rank 1 gives others than rank 0 does");
     auto after = world.subset(one);
     expect(after.has_value() == (world.rank() < 2), "a subset after all that");
   });

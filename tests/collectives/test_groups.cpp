@@ -23,7 +23,7 @@ std::string refusal_of(Call call) {
   try {
     call();
   } catch (const weft::error& e) {
-    CHECK(e.code() == weft::errc::invalid_argument);
+    CHECK(e.code() == weft::errc::invalid_rank);
     return e.what();
   }
   return "nothing was thrown";

@@ -192,7 +192,7 @@ TEST_CASE("an operator that is chosen at run time is refused where the elements 
   run_ranks(2, 1, small_limits(), [](weft::communicator& world) {
     std::vector<std::complex<float>> data(3);
     const weft::reduction_operator op(weft::kernels::operation::max);
-    const auto text = expect_error(weft::errc::invalid_argument, [&] { world.allreduce(data, data, op); });
+    const auto text = expect_error(weft::errc::invalid_operator, [&] { world.allreduce(data, data, op); });
     expect_text(text, "max does not exist on complex_float: complex_float has sum, product");
     world.barrier();
   });

@@ -7,7 +7,7 @@
 #include <vector>
 #include <weft/deadline.hpp>
 
-#include "all_roads.hpp"
+#include "roads.hpp"
 
 using namespace weft_test;
 using namespace std::chrono_literals;

@@ -13,7 +13,7 @@
 #include <weft/runtime.hpp>
 #include <weft/type.hpp>
 
-#include "all_roads.hpp"
+#include "roads.hpp"
 
 using namespace weft_test;
 using namespace std::chrono_literals;

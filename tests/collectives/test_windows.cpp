@@ -285,7 +285,9 @@ TEST_CASE("places and ranks that are not there are refused, and nothing is touch
   run_ranks(windows_job(form), [&](weft::communicator& world) {
     weft::window<int> all(world, 10 + static_cast<std::size_t>(world.rank()), 2);
     std::vector<int> data(5, 7);
-    const auto refused = [&](auto&& call) { return expect_error(weft::errc::invalid_argument, call); };
+    const auto refused = [&](auto&& call, weft::errc code = weft::errc::invalid_count) {
+      return expect_error(code, call);
+    };
     const auto text = refused([&] { all.put(2, 8, data); });
     for (const char* part : {"put", "5 elements", "offset 8", "rank 2", "which has 12"}) expect_text(text, part);
     refused([&] { all.put(2, std::numeric_limits<std::size_t>::max(), data); });
@@ -293,11 +295,12 @@ TEST_CASE("places and ranks that are not there are refused, and nothing is touch
     expect_text(refused([&] { all.accumulate(0, 10, data, weft::sum); }), "accumulate");
     expect_text(refused([&] { all.fetch_and_op(0, 10, 1, weft::sum); }), "which has 10");
     expect_text(refused([&] { all.compare_and_swap(0, 11, 1, 1); }), "which has 10");
-    expect_text(refused([&] { all.put(4, 0, data); }), "ranks 0 to 3");
-    expect_text(refused([&] { all.flush(-1); }), "no rank -1");
-    expect_text(refused([&] { all.lock(9); }), "no rank 9");
-    expect_text(refused([&] { all.put_notify(0, 0, data, 2); }), "no slot 2; the window has 2");
-    expect_text(refused([&] { all.wait_notified(5); }), "no slot 5");
+    expect_text(refused([&] { all.put(4, 0, data); }, weft::errc::invalid_rank), "ranks 0 to 3");
+    expect_text(refused([&] { all.flush(-1); }, weft::errc::invalid_rank), "no rank -1");
+    expect_text(refused([&] { all.lock(9); }, weft::errc::invalid_rank), "no rank 9");
+    expect_text(refused([&] { all.put_notify(0, 0, data, 2); }, weft::errc::invalid_argument),
+                "no slot 2; the window has 2");
+    expect_text(refused([&] { all.wait_notified(5); }, weft::errc::invalid_argument), "no slot 5");
     expect_text(refused([&] { all.wait_notified(0, 3'000'000'000u); }), "at most");
     all.fence();
     expect(std::ranges::all_of(all.local(), [](int each) { return each == 0; }), "zeros");

@@ -17,7 +17,7 @@ fail() {
 root=$stage$prefix
 
 # What is public, and nothing else; each header can be included alone.
-public="api.h array_view.hpp communicator.hpp deadline.hpp group.hpp handle.hpp kernels/combine.hpp kernels/half.hpp kernels/located.hpp kernels/reproducible.hpp"
+public="api.h array_view.hpp communicator.hpp counts.hpp deadline.hpp grid.hpp grid_shape.hpp group.hpp halo.hpp handle.hpp kernels/combine.hpp kernels/half.hpp kernels/located.hpp kernels/reproducible.hpp"
 public+=" kernels/scalar_operators.hpp kernels/types.hpp layout.hpp matched_message.hpp mutex.hpp node_memory.hpp operators.hpp pending_communicator.hpp plan.hpp request.hpp runtime.hpp runtime/clock.hpp runtime/copy_bytes.hpp runtime/error.hpp runtime/event.hpp"
 public+=" runtime/time_limit.hpp schedules/collective.hpp statistics.hpp status.hpp type.hpp version.hpp wait.hpp weft.hpp window.hpp window_atomics.hpp"
 [[ $(ls "$root/include") == "weft
@@ -50,8 +50,9 @@ block_is_right() {
     -I"$root/include" -x c++ - || fail "the README's block $1 of C++ is none"
 }
 block_is_right 2 'weft::communicator& world, double of_mine, int from, const row& mine, const std::vector<double>& some_of_mine'
-block_is_right 3 'weft::runtime& runtime, weft::communicator& world'
-block_is_right 4 'weft::communicator& world, int right, const std::vector<double>& edge'
+block_is_right 3 'weft::communicator& world, std::vector<double>& field, std::size_t rows, std::size_t columns'
+block_is_right 4 'weft::runtime& runtime, weft::communicator& world'
+block_is_right 5 'weft::communicator& world, int right, const std::vector<double>& edge'
 cd "$stage"
 # linked_to NAMES: those of weft's libraries, and of those that weft uses, that the program needs.
 linked_to() { readelf -d hello | grep NEEDED | grep -oE "lib($1)" | LC_ALL=C sort | paste -sd ' '; }

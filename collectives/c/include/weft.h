@@ -48,6 +48,13 @@ enum weft_result {
   WEFT_TIMED_OUT = 10,       /* a deadline passed */
   WEFT_PROVIDER_FAILED = 11, /* libfabric reported an error */
   WEFT_PROTOCOL = 12,        /* a message from outside that breaks the wire protocol */
+  /* Kinds of invalid arguments; those that are none of them are WEFT_INVALID_ARGUMENT. */
+  WEFT_INVALID_RANK = 100,
+  WEFT_INVALID_ROOT = 101,
+  WEFT_INVALID_TAG = 102,
+  WEFT_INVALID_COUNT = 103,
+  WEFT_INVALID_BUFFER = 104,
+  WEFT_INVALID_OPERATOR = 105,
   WEFT_NO_MEMORY = 1000,
   WEFT_SYSTEM = 1001,  /* a call of the system failed; the text has its errno */
   WEFT_CALLBACK = 1002 /* a function of the caller's returned something else than 0 */

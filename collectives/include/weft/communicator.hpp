@@ -169,10 +169,10 @@ class WEFT_API communicator {
   //
   // A buffer with a block for each rank holds the blocks one after another, by rank. Their counts are equal, or those
   // given, which are the same on every rank (but for alltoall's, and counts_at_root), and with them where the blocks
-  // lie (block_layout): `gather(in, out, {counts, displacements}, root)`. With displacements, or with counts that the
-  // root alone has, a call goes by messages, whatever memory the ranks share. Counts and displacements are copied:
-  // their span may go once a call has started, or a plan is made. In place, this rank's own block of that buffer is
-  // given as the buffer of one block.
+  // lie (block_layout): `gather(in, out, {counts, displacements}, root)`. They are of any integral type. With
+  // displacements, or with counts that the root alone has, a call goes by messages, whatever memory the ranks share.
+  // Counts and displacements are copied: their range may go once a call has started, or a plan is made. In place, this
+  // rank's own block of that buffer is given as the buffer of one block.
   //
   // Blocks at displacements may be strided (weft::strided), so that an all-to-all transposes a matrix. They are copied
   // into scratch memory, of as many elements, when a call or a plan starts, and out of it when it is over (when its
@@ -241,15 +241,15 @@ class WEFT_API communicator {
     return make_plan(detail::combining(collective::reduce_scatter, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  void reduce_scatter(const R& in, S&& out, const Operator& op, block_counts counts) {
+  void reduce_scatter(const R& in, S&& out, const Operator& op, const given_counts& counts) {
     run(detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] handle ireduce_scatter(const R& in, S&& out, const Operator& op, block_counts counts) {
+  [[nodiscard]] handle ireduce_scatter(const R& in, S&& out, const Operator& op, const given_counts& counts) {
     return start(detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] plan plan_reduce_scatter(const R& in, S&& out, const Operator& op, block_counts counts) {
+  [[nodiscard]] plan plan_reduce_scatter(const R& in, S&& out, const Operator& op, const given_counts& counts) {
     return make_plan(detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts));
   }
 
@@ -551,6 +551,7 @@ class WEFT_API communicator {
   bool is_replacement() const noexcept;
 
  private:
+  friend class grid;
   friend class runtime;
   friend struct detail::choices;
   friend struct detail::communicator_names;

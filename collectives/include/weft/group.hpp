@@ -19,7 +19,7 @@ class WEFT_API group {
  public:
   /// Nobody.
   group() = default;
-  /// These ranks of the job, in this order (communicator::members). Throws errc::invalid_argument where one is negative
+  /// These ranks of the job, in this order (communicator::members). Throws errc::invalid_rank where one is negative
   /// or is there twice.
   explicit group(std::span<const int> ranks);
 
@@ -30,7 +30,7 @@ class WEFT_API group {
   std::optional<int> rank_of(int job_rank) const noexcept;
   /// Of each member its rank in `other`, -1 where it is no member of that.
   std::vector<int> ranks_in(const group& other) const;
-  /// The same of the members that have these ranks here. Throws errc::invalid_argument where nobody has one.
+  /// The same of the members that have these ranks here. Throws errc::invalid_rank where nobody has one.
   std::vector<int> translate(std::span<const int> ranks, const group& other) const;
 
   /// The same members in the same order.

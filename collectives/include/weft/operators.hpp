@@ -35,7 +35,7 @@ inline constexpr builtin_operator<kernels::operation::min_location> min_location
 inline constexpr builtin_operator<kernels::operation::max_location> max_location;
 
 /// A built-in operator that is chosen when the program runs. A call with one that the elements do not have throws
-/// errc::invalid_argument.
+/// errc::invalid_operator.
 struct reduction_operator {
   kernels::operation operation = kernels::operation::sum;
 

@@ -10,20 +10,19 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <weft/counts.hpp>
 #include <weft/operators.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/schedules/collective.hpp>
 #include <weft/type.hpp>
 
 namespace weft {
-
-/// How many elements the block of each rank has.
-using block_counts = std::span<const std::size_t>;
 
 /// How the elements of a block lie that are not all together, in their order: in runs of `length` elements, each of
 /// which begins `stride` elements behind the one before. With `runs`, so many make an item, and each item begins `next`
@@ -41,25 +40,30 @@ struct strided {
 
 /// Where the blocks of a buffer lie: of these counts one after another, by rank, or at displacements, in elements from
 /// the buffer's beginning, in any order; each in one piece, or strided, all alike or each in its own way. Blocks that
-/// are received into do not overlap. Made of whatever block_counts is made of, or of more: `{counts, displacements}`,
+/// are received into do not overlap. Made of whatever given_counts is made of, or of more: `{counts, displacements}`,
 /// `{counts, displacements, strided}`, or with a list of the last, of one for each rank. The calls that take it copy
 /// it.
 struct block_layout {
   template <class... From>
-  requires std::constructible_from<block_counts, From...> block_layout(From&&... from)
+  requires std::constructible_from<given_counts, From...> block_layout(From&&... from)
       : counts(std::forward<From>(from)...) {}
-  block_layout(block_counts of_each, block_counts where) : counts(of_each), displacements(where), displaced(true) {}
-  block_layout(block_counts of_each, block_counts where, const strided& how) : block_layout(of_each, where) {
+  template <std::integral T>
+  block_layout(std::initializer_list<T> of_each) : counts(of_each) {}
+  block_layout(const given_counts& of_each, const given_counts& where)
+      : counts(of_each), displacements(where), displaced(true) {}
+  block_layout(const given_counts& of_each, const given_counts& where, const strided& how)
+      : block_layout(of_each, where) {
     alike = how;
     strided_as = as::alike;
   }
-  block_layout(block_counts of_each, block_counts where, std::span<const strided> how) : block_layout(of_each, where) {
+  block_layout(const given_counts& of_each, const given_counts& where, std::span<const strided> how)
+      : block_layout(of_each, where) {
     strides = how;
     strided_as = as::each;
   }
 
-  block_counts counts;
-  block_counts displacements;
+  given_counts counts;
+  given_counts displacements;
   bool displaced = false;
   /// Each in one piece, or strided: all as `alike`, or each as `strides` say.
   enum class as : unsigned char { whole, alike, each } strided_as = as::whole;
@@ -72,6 +76,9 @@ struct rooted_layout {
   template <class... From>
   requires std::constructible_from<block_layout, From...> rooted_layout(From&&... from)
       : blocks(std::forward<From>(from)...) {}
+  template <std::integral T>
+  rooted_layout(std::initializer_list<T> of_each) : blocks(of_each) {}
+  rooted_layout(const given_counts& of_each, const given_counts& where) : blocks(of_each, where) {}
 
   block_layout blocks;
   bool at_root = false;
@@ -193,7 +200,7 @@ struct request : request_arguments {
     if (custom.apply == nullptr || keeps != nullptr) return;
     if (custom.copy == nullptr)
       throw error(
-          errc::invalid_argument,
+          errc::invalid_operator,
           "an operator that cannot be copied: calls that are started or planned, or have a deadline, keep a copy");
     keeps = custom.copy(custom.function);
     custom.function = keeps.get();
@@ -384,10 +391,10 @@ request combining(collective what, const R& in, S& out, const user_operator<T, F
 
 inline request with_counts(request call, const block_layout& blocks, const block_layout& received = {}) {
   call.uneven = true;
-  call.counts = blocks.counts;
-  call.received = received.counts;
-  call.displacements = blocks.displacements;
-  call.received_displacements = received.displacements;
+  call.counts = blocks.counts.all();
+  call.received = received.counts.all();
+  call.displacements = blocks.displacements.all();
+  call.received_displacements = received.displacements.all();
   if (blocks.strided_as != block_layout::as::whole) call.strided = &blocks;
   if (received.strided_as != block_layout::as::whole) call.received_strided = &received;
   const bool strided = call.strided != nullptr || call.received_strided != nullptr;

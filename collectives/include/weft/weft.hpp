@@ -7,7 +7,9 @@
 #include <weft/array_view.hpp>
 #include <weft/communicator.hpp>
 #include <weft/deadline.hpp>
+#include <weft/grid.hpp>
 #include <weft/group.hpp>
+#include <weft/halo.hpp>
 #include <weft/runtime.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/window.hpp>

@@ -15,7 +15,8 @@
 
 namespace weft {
 
-/// What went wrong, as a portable code.
+/// What went wrong, as a portable code. From 100 on come the kinds of invalid_argument that callers tell apart: a code
+/// of one of them equals invalid_argument, too.
 enum class errc {
   invalid_argument = 1,  ///< an argument, option or input that cannot be used
   truncated,             ///< a message longer than the buffer that was to receive it
@@ -29,6 +30,12 @@ enum class errc {
   timed_out,             ///< a deadline passed
   provider_failed,       ///< libfabric reported an error
   protocol,              ///< a message from outside that breaks the wire protocol
+  invalid_rank = 100,    ///< a source, destination or member that there is not, or a list of ranks that cannot be
+  invalid_root,          ///< of a collective
+  invalid_tag,           ///< of a message
+  invalid_count,         ///< a count, a displacement, or a buffer's length that does not fit them
+  invalid_buffer,        ///< a buffer at address 0, or two that overlap
+  invalid_operator,      ///< one that the elements do not have, or that cannot be kept
 };
 
 }  // namespace weft
@@ -40,6 +47,8 @@ namespace weft {
 
 WEFT_API const std::error_category& category() noexcept;
 inline std::error_code make_error_code(errc code) noexcept { return {static_cast<int>(code), category()}; }
+/// Whether it is that code, or a kind of it.
+bool operator==(const std::error_code& code, errc what) noexcept;
 
 /// Base of everything that weft throws.
 class WEFT_API error : public std::runtime_error {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of what callers give to communicators. Each throws errc::invalid_argument that names the operation, the rank
-// and the communicator, what was wrong, and what would be right.
+// Checks of what callers give to communicators. Each throws a kind of errc::invalid_argument, which names the
+// operation, the rank and the communicator, what was wrong, and what would be right.
 #pragma once
 
 #include <weft/calls/communicator_state.hpp>
@@ -44,6 +44,9 @@ inline bool is_at_front(const request& call, const request_shape& shape) noexcep
   return call.what == collective::reduce_scatter && call.in == call.out && shape.before != 0 && shape.block != 0;
 }
 
+/// The sum of the counts of so many blocks, one for each of `whose` ("rank"): a number of bytes.
+std::size_t total_count(const communicator_state& state, const char* operation, std::size_t element_bytes,
+                        block_counts counts, std::size_t blocks, const char* whose);
 /// Counts and displacements are as many as ranks, and the counts add up to what memory can hold. Of a call that has
 /// them.
 void check_lists(const communicator_state& state, const request& call);

@@ -16,7 +16,7 @@ namespace weft::detail {
 /// packed before it begins, and unpacked behind its end.
 class packed_buffers {
  public:
-  /// Throws errc::invalid_argument where blocks are not within their buffer, or overlap where they are received, and
+  /// Throws errc::invalid_count where blocks are not within their buffer, or overlap where they are received, and
   /// tells the others in the checked mode; std::bad_alloc.
   static packed_buffers of(communicator_state& state, const request& call);
 
