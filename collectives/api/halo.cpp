@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -84,21 +83,19 @@ halo::halo(grid& cells, std::span<std::byte> array, std::size_t element_bytes, b
   }
 }
 
-halo::box halo::part(const direction& to, std::size_t done, bool ghosts) const noexcept {
-  box its;
-  for (std::size_t d = 0; d < most; ++d) {
-    const std::size_t inside = interior_[d], width = width_[d];
-    its.extents[d] = to[d] != 0 ? width : d < done ? inside + 2 * width : inside;
-    its.begin[d] = to[d] < 0   ? (ghosts ? 0 : width)
-                   : to[d] > 0 ? (ghosts ? inside + width : inside)
-                   : d < done  ? 0
-                               : width;
+halo::part halo::part_of(const direction& to, std::size_t done, bool ghosts) const {
+  part its{data_, detail::layout::run(element_bytes_)};
+  for (std::size_t d = most; d-- > 0;) {
+    const std::size_t inside = interior_[d], width = width_[d], stride = stride_[d] * element_bytes_;
+    const std::size_t begin = to[d] < 0   ? (ghosts ? 0 : width)
+                              : to[d] > 0 ? (ghosts ? inside + width : inside)
+                              : d < done  ? 0
+                                          : width;
+    const std::size_t extent = to[d] != 0 ? width : d < done ? inside + 2 * width : inside;
+    its.at += begin * stride;
+    its.lies = detail::layout::repeated(its.lies, extent, static_cast<std::ptrdiff_t>(stride));
   }
   return its;
-}
-
-std::size_t halo::bytes_of(const box& part) const noexcept {
-  return part.extents[0] * part.extents[1] * part.extents[2] * part.extents[3] * element_bytes_;
 }
 
 halo::phase halo::make_phase(grid& cells, std::span<const direction> to, std::size_t done, std::int64_t tags) const {
@@ -111,14 +108,14 @@ halo::phase halo::make_phase(grid& cells, std::span<const direction> to, std::si
     const auto neighbor = cells.shape().rank_at(at);
     if (!neighbor) continue;
     const int number = number_of(each);
-    made.sent.push_back(part(each, done, false));
-    made.received.push_back(part(each, done, true));
-    const std::size_t bytes = bytes_of(made.sent.back());
+    made.sent.push_back(part_of(each, done, false));
+    made.received.push_back(part_of(each, done, true));
+    const std::size_t bytes = made.sent.back().lies.bytes();
     messages.push_back({true, *neighbor, tags + directions - 1 - number, nullptr, bytes});
     messages.push_back({false, *neighbor, tags + number, nullptr, bytes});
   }
   std::size_t bytes = 0;
-  for (const box& each : made.sent) bytes += bytes_of(each);
+  for (const part& each : made.sent) bytes += each.lies.bytes();
   made.out.resize(bytes);
   made.in.resize(bytes);
   std::byte *out = made.out.data(), *in = made.in.data();
@@ -131,32 +128,21 @@ halo::phase halo::make_phase(grid& cells, std::span<const direction> to, std::si
   return made;
 }
 
-/// Copies a part of the array to `packed`, or from there: where it ends.
-template <bool Packs>
-std::byte* halo::copy_part(const box& part, std::byte* packed) const noexcept {
-  const std::size_t run = part.extents[3] * element_bytes_;
-  for (std::size_t i = 0; i < part.extents[0]; ++i)
-    for (std::size_t j = 0; j < part.extents[1]; ++j)
-      for (std::size_t k = 0; k < part.extents[2]; ++k) {
-        const each_dimension at{part.begin[0] + i, part.begin[1] + j, part.begin[2] + k, part.begin[3]};
-        std::size_t element = 0;
-        for (std::size_t d = 0; d < most; ++d) element += at[d] * stride_[d];
-        std::byte* const place = data_ + element * element_bytes_;
-        std::memcpy(Packs ? packed : place, Packs ? place : packed, run);
-        packed += run;
-      }
-  return packed;
-}
-
 void halo::begin(phase& which) {
   std::byte* to = which.out.data();
-  for (const box& each : which.sent) to = copy_part<true>(each, to);
+  for (const part& each : which.sent) {
+    each.lies.pack(to, each.at, 0, each.lies.bytes());
+    to += each.lies.bytes();
+  }
   which.messages.start();
 }
 
 void halo::end(phase& which) {
-  std::byte* from = which.in.data();
-  for (const box& each : which.received) from = copy_part<false>(each, from);
+  const std::byte* from = which.in.data();
+  for (const part& each : which.received) {
+    each.lies.unpack(each.at, 0, from, each.lies.bytes());
+    from += each.lies.bytes();
+  }
 }
 
 void halo::start() {

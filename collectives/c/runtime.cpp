@@ -64,15 +64,17 @@ int weft_blocking(weft_runtime* runtime, int (*function)(void*), void* context) 
   });
 }
 
-int weft_with_deadline(double seconds, int (*body)(void*), void* context) {
-  int returned = 0;
-  const int result = guarded([&] {
-    if (body == nullptr) refuse_null("body");
-    const weft::deadline limit(duration_of(seconds));
-    returned = body(context);
+struct weft_deadline {
+  weft::deadline it;
+};
+
+int weft_deadline_begin(double seconds, weft_deadline** deadline) {
+  return guarded([&] {
+    weft_deadline*& place = at(deadline, "the place of the deadline");
+    place = new weft_deadline{weft::deadline(duration_of(seconds))};
   });
-  return result != WEFT_OK ? result : returned;
 }
+void weft_deadline_end(weft_deadline* deadline) { delete deadline; }
 
 int weft_array_create(weft_runtime* runtime, size_t bytes, weft_array** array) {
   return give(array, [&] { return at(runtime, "runtime").it.allocate<std::byte>(bytes); });

@@ -92,9 +92,12 @@ WEFT_API int weft_yield(weft_runtime* runtime);
 WEFT_API int weft_sleep(weft_runtime* runtime, double seconds);
 /** Calls `function` on a thread of its own, and lets the other ranks of this one run meanwhile. */
 WEFT_API int weft_blocking(weft_runtime* runtime, int (*function)(void* context), void* context);
-/** Calls `body` with a deadline: blocking calls in it return WEFT_TIMED_OUT when it has passed. What they leave in flight
- * is dropped, and its communicator aborted. Returns what `body` does. */
-WEFT_API int weft_with_deadline(double seconds, int (*body)(void* context), void* context);
+/** Blocking calls of the fiber, or the thread outside of one, that has begun it return WEFT_TIMED_OUT when so many seconds
+ * have passed, until it ends it; the last begun is ended first. What they leave in flight is dropped, and its communicator
+ * aborted. */
+typedef struct weft_deadline weft_deadline;
+WEFT_API int weft_deadline_begin(double seconds, weft_deadline** deadline);
+WEFT_API void weft_deadline_end(weft_deadline* deadline);
 
 /** Memory that the processes of the node share, for long vectors; cleared. */
 typedef struct weft_array weft_array;

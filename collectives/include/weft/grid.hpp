@@ -103,55 +103,55 @@ class grid : public communicator {
 
   /// Block i of `in` goes to neighbour i, and block i of `out` comes from it. Of equal blocks, or of as many elements
   /// as counts say, one for each neighbour.
-  template <message_range R, message_range S>
+  template <element_range R, element_range S>
   void neighbor_alltoall(const R& in, S&& out) {
     run(detail::to_neighbors(in, out));
   }
-  template <message_range R, message_range S>
+  template <element_range R, element_range S>
   [[nodiscard]] handle ineighbor_alltoall(const R& in, S&& out) {
     return start(detail::to_neighbors(in, out));
   }
-  template <message_range R, message_range S>
+  template <element_range R, element_range S>
   [[nodiscard]] plan plan_neighbor_alltoall(const R& in, S&& out) {
     return make_plan(detail::to_neighbors(in, out));
   }
-  template <message_range R, message_range S>
+  template <element_range R, element_range S>
   void neighbor_alltoall(const R& in, S&& out, const given_counts& sent, const given_counts& received) {
     run(detail::to_neighbors(in, out, &sent, &received));
   }
-  template <message_range R, message_range S>
+  template <element_range R, element_range S>
   [[nodiscard]] handle ineighbor_alltoall(const R& in, S&& out, const given_counts& sent,
                                           const given_counts& received) {
     return start(detail::to_neighbors(in, out, &sent, &received));
   }
-  template <message_range R, message_range S>
+  template <element_range R, element_range S>
   [[nodiscard]] plan plan_neighbor_alltoall(const R& in, S&& out, const given_counts& sent,
                                             const given_counts& received) {
     return make_plan(detail::to_neighbors(in, out, &sent, &received));
   }
 
   /// `in` goes to every neighbour, and block i of `out` comes from neighbour i.
-  template <message_range R, message_range S>
+  template <element_range R, element_range S>
   void neighbor_allgather(const R& in, S&& out) {
     run(detail::from_neighbors(in, out));
   }
-  template <message_range R, message_range S>
+  template <element_range R, element_range S>
   [[nodiscard]] handle ineighbor_allgather(const R& in, S&& out) {
     return start(detail::from_neighbors(in, out));
   }
-  template <message_range R, message_range S>
+  template <element_range R, element_range S>
   [[nodiscard]] plan plan_neighbor_allgather(const R& in, S&& out) {
     return make_plan(detail::from_neighbors(in, out));
   }
-  template <message_range R, message_range S>
+  template <element_range R, element_range S>
   void neighbor_allgather(const R& in, S&& out, const given_counts& received) {
     run(detail::from_neighbors(in, out, &received));
   }
-  template <message_range R, message_range S>
+  template <element_range R, element_range S>
   [[nodiscard]] handle ineighbor_allgather(const R& in, S&& out, const given_counts& received) {
     return start(detail::from_neighbors(in, out, &received));
   }
-  template <message_range R, message_range S>
+  template <element_range R, element_range S>
   [[nodiscard]] plan plan_neighbor_allgather(const R& in, S&& out, const given_counts& received) {
     return make_plan(detail::from_neighbors(in, out, &received));
   }

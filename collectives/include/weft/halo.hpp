@@ -25,6 +25,7 @@
 #include <vector>
 #include <weft/counts.hpp>
 #include <weft/grid.hpp>
+#include <weft/layout.hpp>
 #include <weft/plan.hpp>
 #include <weft/request.hpp>
 
@@ -70,13 +71,14 @@ class halo {
   /// Of each dimension. An array that has fewer has some of one element before them.
   using each_dimension = std::array<std::size_t, most>;
   using direction = std::array<int, most>;
-  /// A part of the array, in elements.
-  struct box {
-    each_dimension begin, extents;
+  /// A part of the array, from its first byte on.
+  struct part {
+    std::byte* at;
+    detail::layout lies;
   };
   /// Messages that go at a time.
   struct phase {
-    std::vector<box> sent, received;
+    std::vector<part> sent, received;
     std::vector<std::byte> out, in;  ///< these parts, one after another
     plan messages;                   ///< behind them, since it is over before they go
   };
@@ -85,10 +87,7 @@ class halo {
        corners with);
   phase make_phase(grid& cells, std::span<const direction> to, std::size_t done, std::int64_t tags) const;
   /// The face in that direction, or the ghosts there: those of the first `done` dimensions, too.
-  box part(const direction& to, std::size_t done, bool ghosts) const noexcept;
-  std::size_t bytes_of(const box& part) const noexcept;
-  template <bool Packs>
-  std::byte* copy_part(const box& part, std::byte* packed) const noexcept;
+  part part_of(const direction& to, std::size_t done, bool ghosts) const;
   void begin(phase& which);
   void end(phase& which);
   template <class IsOver>

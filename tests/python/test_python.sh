@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# weft for Python, from the build and as pip installs it.
+#   test_python.sh SOURCE WEFT FOLDER_OF_LIBRARY
+set -euo pipefail
+
+source=$1 weft=$2 export_library=$3
+stage=$(mktemp -d)
+trap 'rm -r "$stage"' EXIT
+export LD_LIBRARY_PATH=$export_library PYTHONDONTWRITEBYTECODE=1
+
+# The first Python that has what it needs.
+python=
+for each in $(which -a python3); do
+  "$each" -c 'import cffi, numpy' 2>"$stage/missing" && { python=$each; break; }
+done
+[[ -n $python ]] || { echo "SKIPPED: $(tail -1 "$stage/missing")"; exit 77; }
+
+try() {
+  echo "$*"
+  "$@" || { echo "FAILED: $*"; exit 1; }
+}
+
+# As it is: the declarations beside it are made of the header.
+mkdir "$stage/direct"
+cp -r "$source/tools/python/weft" "$stage/direct"
+(cd "$stage/direct" && PYTHONPATH=$source/tools/python $python -c 'import declarations; declarations.made.compile()')
+export PYTHONPATH=$stage/direct
+api=$source/tests/python/api.py
+try "$weft" run -n 2 $python "$api"
+try "$weft" run -n 3 --oversubscribe --provider net -x WEFT_NODE=off $python "$api"
+
+# Two ranks of which one raises: the job ends, and its error is seen.
+cat >"$stage/raises.py" <<'END'
+import weft
+world = weft.world()
+if world.rank == 1:
+    raise ValueError("rank 1 raises")
+world.barrier()
+END
+status=0
+timeout 30 "$weft" run -n 2 $python "$stage/raises.py" >"$stage/out" 2>&1 || status=$?
+[[ $status == 1 ]] && grep -q "ValueError: rank 1 raises" "$stage/out" || { cat "$stage/out"; echo "FAILED: an exception ends with $status"; exit 1; }
+
+$python -c 'import venv, ensurepip, setuptools' 2>"$stage/missing" || { echo "without pip: $(tail -1 "$stage/missing")"; exit 0; }
+unset PYTHONPATH
+$python -m venv --system-site-packages "$stage/venv"
+cp -r "$source/tools/python" "$stage/python"
+try env PYWEFT_HEADER="$source/collectives/c/include/weft.h" "$stage/venv/bin/pip" install --quiet --no-build-isolation --no-deps --no-index "$stage/python"
+try "$weft" run -n 2 "$stage/venv/bin/python" "$api"
