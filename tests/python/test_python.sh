@@ -29,6 +29,9 @@ export PYTHONPATH=$stage/direct
 api=$source/tests/python/api.py
 try "$weft" run -n 2 $python "$api"
 try "$weft" run -n 3 --oversubscribe --provider net -x WEFT_NODE=off $python "$api"
+for example in heat sample_sort training; do
+  bash "$source/tests/examples/test_small.sh" "$weft" "1 3" $python "$source/examples/$example.py"
+done
 
 # Two ranks of which one raises: the job ends, and its error is seen.
 cat >"$stage/raises.py" <<'END'
