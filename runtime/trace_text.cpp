@@ -47,7 +47,7 @@ class arguments {
 
   void number(const char* key, std::uint64_t value) { begin(key) += std::to_string(value); }
   void text(const char* key, const char* value) {
-    if (value != nullptr && *value != '\0') begin(key) += quoted(value);
+    if (value != nullptr && *value != '\0') begin(key) += json_string(value);
   }
   std::string& begin(const char* key) {
     to_.append(first_ ? "\"" : ",\"").append(key).append("\":");
@@ -127,7 +127,7 @@ std::vector<timed> in_order(const track& of, const time_axis& time) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string all = "\"";
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x20) {
@@ -144,7 +144,8 @@ std::string quoted(std::string_view text) {
 
 std::string microseconds(std::int64_t nanoseconds) {
   const bool negative = nanoseconds < 0;
-  const std::uint64_t size = negative ? ~static_cast<std::uint64_t>(nanoseconds) + 1 : static_cast<std::uint64_t>(nanoseconds);
+  const std::uint64_t size =
+      negative ? ~static_cast<std::uint64_t>(nanoseconds) + 1 : static_cast<std::uint64_t>(nanoseconds);
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), "%s%llu.%03llu", negative ? "-" : "",
                 static_cast<unsigned long long>(size / 1000), static_cast<unsigned long long>(size % 1000));
@@ -153,7 +154,9 @@ std::string microseconds(std::int64_t nanoseconds) {
 
 void write_events(const track& of, int process, int number, const time_axis& time, const find_kernel& find,
                   const std::function<void(std::string_view)>& write) {
-  const auto place_on = [&](int its) { return ",\"pid\":" + std::to_string(process) + ",\"tid\":" + std::to_string(its); };
+  const auto place_on = [&](int its) {
+    return ",\"pid\":" + std::to_string(process) + ",\"tid\":" + std::to_string(its);
+  };
   const std::string place = place_on(number);
   nesting open;
   std::uint64_t pairs = 0;
@@ -163,10 +166,13 @@ void write_events(const track& of, int process, int number, const time_axis& tim
     const bool is_kernel = each.of->what == kind::kernel;
     const kernel_name kernel = is_kernel ? find(each.of->communicator) : kernel_name{};
     std::string head = "\"cat\":\"";
-    head.append(category(each.of->what)).append("\",\"name\":").append(quoted(is_kernel ? kernel.by : each.of->name));
+    head.append(category(each.of->what))
+        .append("\",\"name\":")
+        .append(json_string(is_kernel ? kernel.by : each.of->name));
     head += each.of->owner == 0 ? place : place_on(each.of->owner - 1);
     if (!within)
-      head += ",\"id\":\"" + std::to_string(process) + "." + std::to_string(number) + "." + std::to_string(pairs++) + "\"";
+      head +=
+          ",\"id\":\"" + std::to_string(process) + "." + std::to_string(number) + "." + std::to_string(pairs++) + "\"";
     line = within ? ",\n{\"ph\":\"X\"," : ",\n{\"ph\":\"b\",";
     line.append(head).append(",\"ts\":").append(microseconds(each.begin));
     if (within) line.append(",\"dur\":").append(microseconds(each.end - each.begin));
@@ -181,7 +187,7 @@ void write_events(const track& of, int process, int number, const time_axis& tim
 std::string name_track(const track& of, int process, int number) {
   const std::string place =
       ",\"pid\":" + std::to_string(process) + ",\"tid\":" + std::to_string(number) + ",\"args\":{";
-  std::string text = ",\n{\"ph\":\"M\",\"name\":\"thread_name\"" + place + "\"name\":" + quoted(of.name());
+  std::string text = ",\n{\"ph\":\"M\",\"name\":\"thread_name\"" + place + "\"name\":" + json_string(of.name());
   if (of.rank() >= 0) text += ",\"rank\":" + std::to_string(of.rank());
   return text + "}},\n{\"ph\":\"M\",\"name\":\"thread_sort_index\"" + place +
          "\"sort_index\":" + std::to_string(number) + "}}";
@@ -189,7 +195,7 @@ std::string name_track(const track& of, int process, int number) {
 
 std::string describe_track(const track& of, int process, int number) {
   return "{\"pid\":" + std::to_string(process) + ",\"tid\":" + std::to_string(number) +
-         ",\"name\":" + quoted(of.name()) + (of.rank() >= 0 ? ",\"rank\":" + std::to_string(of.rank()) : "") +
+         ",\"name\":" + json_string(of.name()) + (of.rank() >= 0 ? ",\"rank\":" + std::to_string(of.rank()) : "") +
          ",\"events\":" + std::to_string(of.kept()) + ",\"dropped\":" + std::to_string(of.dropped()) + "}";
 }
 

@@ -10,8 +10,8 @@ import subprocess
 import sys
 
 LINE = "SPDX-License-Identifier: Apache-2.0"
-# tests/fuzz/REUSE.toml speaks for these.
-WITHOUT = ("LICENSE", "tests/fuzz/corpus/")
+# tests/fuzz/REUSE.toml and tools/debian/REUSE.toml speak for these.
+WITHOUT = ("LICENSE", "tests/fuzz/corpus/", "tools/debian/changelog", "tools/debian/copyright", "tools/debian/source/")
 
 source = pathlib.Path(sys.argv[1])
 listed = subprocess.run(["git", "-C", source, "ls-files", "-z"], capture_output=True, text=True)

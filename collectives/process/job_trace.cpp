@@ -224,7 +224,8 @@ void job_trace::write_own(const trace::time_axis& time, int process,
                           const std::function<void(std::string_view)>& write) const {
   const std::string pid = ",\"pid\":" + std::to_string(process) + ",\"tid\":0,\"args\":{";
   write(",\n{\"ph\":\"M\",\"name\":\"process_name\"" + pid + "\"name\":" +
-        trace::quoted("process " + std::to_string(process) + " on " + job_.hosts[static_cast<std::size_t>(process)]) +
+        trace::json_string("process " + std::to_string(process) + " on " +
+                           job_.hosts[static_cast<std::size_t>(process)]) +
         "}},\n{\"ph\":\"M\",\"name\":\"process_sort_index\"" + pid + "\"sort_index\":" + std::to_string(process) +
         "}}");
   int number = 0;
@@ -364,7 +365,7 @@ std::string job_trace::other_data(const std::vector<std::string>& tracks,
       if (!tracks[p].empty()) any = p;
     }
     if (processes.empty()) continue;
-    hosts += (hosts.empty() ? "" : ",\n  ") + std::string("{\"host\":") + trace::quoted(job_.hosts[node]) +
+    hosts += (hosts.empty() ? "" : ",\n  ") + std::string("{\"host\":") + trace::json_string(job_.hosts[node]) +
              ",\"processes\":[" + processes + "]";
     if (any)
       hosts += ",\"offset_us\":" + trace::microseconds(clocks[*any].offset()) +
@@ -375,8 +376,8 @@ std::string job_trace::other_data(const std::vector<std::string>& tracks,
     if (tracks[p].empty()) missing += (missing.empty() ? "" : ",") + std::to_string(p);
   std::array<char, 20> job{};
   std::snprintf(job.data(), job.size(), "%016llx", static_cast<unsigned long long>(job_.job));
-  return std::string("{\"program\":") + trace::quoted(program_invocation_name) +
-         ",\"version\":" + trace::quoted(fabric::this_build().version) + ",\"job\":\"" + job.data() +
+  return std::string("{\"program\":") + trace::json_string(program_invocation_name) +
+         ",\"version\":" + trace::json_string(fabric::this_build().version) + ",\"job\":\"" + job.data() +
          "\",\"begun\":\"" + time_of_day(begun_) + "\",\n\"ranks\":" + std::to_string(job_.ranks) +
          ",\"processes\":" + std::to_string(job_.nodes.size()) + ",\n\"hosts\":[" + hosts + "],\n\"tracks\":[" +
          joined(tracks) + "],\n\"missing\":[" + missing + "]}";

@@ -55,12 +55,11 @@ void started_calls::end(const fabric::participant& of, progress& by) {
 bool started_calls::look_at_stacks(std::chrono::nanoseconds longest,
                                    const std::function<void(const coroutine::whereabouts&)>& look) const {
   const auto deadline = std::chrono::steady_clock::now() + longest;
-  std::unique_lock lock(lock_, std::try_to_lock);
-  while (!lock && std::chrono::steady_clock::now() < deadline) {
+  std::unique_lock lock(lock_, std::defer_lock);
+  while (!lock.try_lock()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    lock.try_lock();
   }
-  if (!lock) return false;
   for (const started_call* each : calls_)
     if (each->runs_on_ != nullptr) look(each->runs_on_->where());
   return true;

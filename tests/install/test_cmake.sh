@@ -4,7 +4,7 @@
 #   test_cmake.sh SOURCE BUILD MESON PREFIX LIBDIR VERSION
 set -euo pipefail
 
-source=$1 build=$2 meson=$3 prefix=$4 libdir=$5 version=$6
+source=$1 build=$2 meson=$3 prefix=$4 version=$6
 command -v cmake >/dev/null || { echo "skipped: there is no cmake"; exit 77; }
 stage=$(mktemp -d)
 trap 'rm -r "$stage"' EXIT
@@ -40,3 +40,13 @@ for program in hello hello_static; do
       fail "$program does not run on $ranks ranks"
   done
 done
+
+# What the page shows.
+mkdir "$stage/page"
+awk '$0 == "```" { inside = 0 } inside; $0 == "```cmake" { inside = 1 }' "$source/tools/PACKAGES.md" >"$stage/page/CMakeLists.txt"
+cp "$source/examples/hello.cpp" "$stage/page"
+cd "$stage/page"
+{
+  cmake -S . -B build -DCMAKE_PREFIX_PATH="$stage/moved" -DCMAKE_LIBRARY_ARCHITECTURE="$(g++ -print-multiarch)" &&
+    cmake --build build && build/hello
+} >"$stage/log" 2>&1 || { cat "$stage/log"; fail "the project in tools/PACKAGES.md does not build"; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs weft into a folder of its own and uses it as the README says.
+# Installs weft into a folder of its own and uses it as the README and tools/PACKAGES.md say.
 #   test_install.sh SOURCE BUILD MESON PREFIX LIBDIR
 set -euo pipefail
 
@@ -36,7 +36,8 @@ cmp "$source/tools/gdb/weft.py" "$root/share/weft/gdb/weft.py" || fail "the comm
 # The README's program, compiled by the README's commands.
 export PKG_CONFIG_PATH=$root/$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 pkg-config() { command pkg-config --define-variable=prefix="$root" "$@"; }
-readme_block() { awk -v begin="\`\`\`$1" '$0 == "```" { inside = 0 } inside; $0 == begin { inside = 1 }' "$source/README.md"; }
+# shown_commands FILE: those that the page shows by which hello.cpp is compiled.
+shown_commands() { awk '$0 == "```" { inside = 0 } inside; $0 == "```sh" { inside = 1 }' "$1" | grep 'hello.cpp.*pkg-config'; }
 cpp_block() { awk -v which="$1" '$0 == "```" { inside = 0 } inside; $0 == "```cpp" { inside = ++found == which }' "$source/README.md"; }
 cpp_block 1 >"$stage/hello.cpp"
 diff <(grep -v SPDX "$source/examples/hello.cpp") "$stage/hello.cpp" || fail "the README's program is not examples/hello.cpp"
@@ -61,9 +62,9 @@ says() {
   "$@" | LC_ALL=C sort | tee output
   diff - output || fail "$* says something else"
 }
-mapfile -t compile < <(readme_block sh | grep 'hello.cpp.*pkg-config')
+mapfile -t compile < <(shown_commands "$source/README.md"; shown_commands "$source/tools/PACKAGES.md")
 [[ ${#compile[@]} == 2 && ${compile[1]} == *--static* ]] ||
-  fail "the README does not say how to compile by pkg-config, shared and static"
+  fail "the README does not say how to compile by pkg-config, or tools/PACKAGES.md how statically"
 
 echo "${compile[1]}"
 eval "${compile[1]}"

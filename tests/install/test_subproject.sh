@@ -17,8 +17,8 @@ fail() {
 mkdir -p "$folder/subprojects"
 ln -sfnr "$source" "$folder/subprojects/weft"
 ln -sfr "$source/examples/hello.cpp" "$folder/hello.cpp"
-awk '$0 == "```" { inside = 0 } inside; $0 == "```meson" { inside = 1 }' "$source/README.md" >"$folder/meson.build.new"
-[[ -s $folder/meson.build.new ]] || fail "the README shows no meson.build"
+awk '$0 == "```" { inside = 0 } inside; $0 == "```meson" { inside = 1 }' "$source/tools/PACKAGES.md" >"$folder/meson.build.new"
+[[ -s $folder/meson.build.new ]] || fail "tools/PACKAGES.md shows no meson.build"
 cmp -s "$folder/meson.build.new" "$folder/meson.build" || cp "$folder/meson.build.new" "$folder/meson.build"
 
 cd "$folder"

@@ -118,7 +118,7 @@ TEST_CASE("an event says what is known, and nothing else") {
 }
 
 TEST_CASE("names are strings of JSON") {
-  CHECK(trace::quoted("a\"b\\c\n") == "\"a\\\"b\\\\c\\u000a\"");
+  CHECK(trace::json_string("a\"b\\c\n") == "\"a\\\"b\\\\c\\u000a\"");
   CHECK(trace::microseconds(1234567) == "1234.567");
   CHECK(trace::microseconds(5) == "0.005");
   CHECK(trace::microseconds(-1005) == "-1.005");

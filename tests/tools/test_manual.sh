@@ -37,6 +37,7 @@ for command in '' $commands; do
   page=weft${command:+-$command}.1
   page_is_right "$page"
   # Options stand at the beginning of lines.
+  # shellcheck disable=SC2086  # none for weft itself
   options=$("$weft" $command --help | sed -n 's/^  \(-[^ ]*\).*/\1/p' | tr , '\n')
   [[ $options == *--help* ]] || fail "weft $command --help shows no options"
   for option in $options; do

@@ -46,7 +46,7 @@ void demand(fi_info& offered) {
   offered.rx_attr->size = std::min<std::size_t>(offered.rx_attr->size, 256);
   offered.tx_attr->msg_order &= FI_ORDER_SAS;
   offered.rx_attr->msg_order &= FI_ORDER_SAS;
-  offered.tx_attr->comp_order = offered.rx_attr->comp_order = FI_ORDER_NONE;
+  offered.tx_attr->comp_order = offered.rx_attr->comp_order = 0;  // none; libfabric 2 would not have it named
   offered.ep_attr->max_msg_size = std::min<std::size_t>(offered.ep_attr->max_msg_size, 1 << 30);
   offered.ep_attr->mem_tag_format &= (std::uint64_t{1} << 48) - 1;
 }

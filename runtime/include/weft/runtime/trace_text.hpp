@@ -28,7 +28,7 @@ struct kernel_name {
 using find_kernel = std::function<kernel_name(std::uint64_t address)>;
 
 /// A string of JSON, with its quotes.
-std::string quoted(std::string_view text);
+std::string json_string(std::string_view text);
 /// Microseconds with three decimals.
 std::string microseconds(std::int64_t nanoseconds);
 
