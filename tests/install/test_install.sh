@@ -36,24 +36,30 @@ cmp "$source/tools/gdb/weft.py" "$root/share/weft/gdb/weft.py" || fail "the comm
 # The README's program, compiled by the README's commands.
 export PKG_CONFIG_PATH=$root/$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 pkg-config() { command pkg-config --define-variable=prefix="$root" "$@"; }
-# shown_commands FILE: those that the page shows by which hello.cpp is compiled.
-shown_commands() { awk '$0 == "```" { inside = 0 } inside; $0 == "```sh" { inside = 1 }' "$1" | grep 'hello.cpp.*pkg-config'; }
-cpp_block() { awk -v which="$1" '$0 == "```" { inside = 0 } inside; $0 == "```cpp" { inside = ++found == which }' "$source/README.md"; }
-cpp_block 1 >"$stage/hello.cpp"
+# shown_commands FILE [PROGRAM]: those that the page shows by which hello.cpp, or that, is compiled.
+shown_commands() { awk '$0 == "```" { inside = 0 } inside; $0 == "```sh" { inside = 1 }' "$1" | grep "${2:-hello.cpp}.*pkg-config"; }
+cpp_block() { awk -v which="$1" '$0 == "```" { inside = 0 } inside; $0 == "```cpp" { inside = ++found == which }' "$source/$2"; }
+cpp_block 1 README.md >"$stage/hello.cpp"
 diff <(grep -v SPDX "$source/examples/hello.cpp") "$stage/hello.cpp" || fail "the README's program is not examples/hello.cpp"
-# block_is_right NUMBER PARAMETERS: that block of the README is the body of a function.
+# block_is_right NUMBER PARAMETERS: that block of collectives/PROGRAMMING.md is the body of a function.
 block_is_right() {
   {
     printf '#include <cmath>\n#include <vector>\n#include <weft/weft.hpp>\nstruct row { int length; };\nvoid use(%s) {\n' "$2"
-    cpp_block "$1"
+    cpp_block "$1" collectives/PROGRAMMING.md
     echo "}"
   } | g++ -std=c++20 -Wall -Wextra -Wno-unused-variable -Wno-unused-but-set-variable -Werror -fsyntax-only \
-    -I"$root/include" -x c++ - || fail "the README's block $1 of C++ is none"
+    -I"$root/include" -x c++ - || fail "block $1 of collectives/PROGRAMMING.md is no C++"
 }
-block_is_right 2 'weft::communicator& world, double of_mine, int from, const row& mine, const std::vector<double>& some_of_mine'
-block_is_right 3 'weft::communicator& world, std::vector<double>& field, std::size_t rows, std::size_t columns'
-block_is_right 4 'weft::runtime& runtime, weft::communicator& world'
-block_is_right 5 'weft::communicator& world, int right, const std::vector<double>& edge'
+block_is_right 1 'weft::communicator& world, double of_mine, int from, const row& mine, const std::vector<double>& some_of_mine'
+block_is_right 2 'weft::communicator& world, std::vector<double>& cells, std::size_t rows, std::size_t columns, int left, const double* in, std::size_t n, std::vector<double>& out'
+block_is_right 3 'weft::runtime& runtime, weft::communicator& world'
+block_is_right 4 'weft::communicator& world, int right, const std::vector<double>& edge'
+# The programs in C and Python are the examples.
+for language in c python; do
+  awk -v begin="\`\`\`$language" '$0 == "```" { inside = 0 } inside; $0 == begin { inside = 1 }' "$source/README.md" >"$stage/block"
+  example=$source/examples/hello.${language/python/py}
+  diff <(tail -n +2 "$example") <(sed '1s,^/\*, *,' "$stage/block") || fail "the README's program in $language is not $example"
+done
 cd "$stage"
 # linked_to NAMES: those of weft's libraries, and of those that weft uses, that the program needs.
 linked_to() { readelf -d hello | grep NEEDED | grep -oE "lib($1)" | LC_ALL=C sort | paste -sd ' '; }
@@ -75,6 +81,14 @@ echo "${compile[0]}"
 eval "${compile[0]}"
 [[ $(linked_to "weft|fabric|pmix|hwy|hwloc|nettle|boost") == libweft ]] || fail "what is linked needs more than libweft"
 export LD_LIBRARY_PATH=$root/$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+cp "$source/examples/hello.c" .
+in_c=$(shown_commands "$source/README.md" hello.c' ')
+echo "$in_c"
+eval "$in_c"
+says "$root/bin/weft" run -n 2 --oversubscribe ./hello_c <<'END'
+rank 0 of 2: the numbers add up to 1
+rank 1 of 2: the numbers add up to 1
+END
 says ./hello <<<"rank 0 of 1: 1 ranks, whose numbers add up to 0"
 for ranks_per_process in 1 2; do
   says "$root/bin/weft" run -n 2 --oversubscribe --ranks-per-process $ranks_per_process ./hello <<'END'
