@@ -51,8 +51,7 @@ def alternate(options, way):
     theirs = [options.peers / "measure", "-n", RANKS, "-c", "allreduce", "-f", options.first, "-t", options.last,
               "-x", options.factor, "-b", options.budget, "-p", path]
     pairs = []
-    for number in range(options.alternations):
-        print(f"{way}: {number + 1} of {options.alternations}", file=sys.stderr)
+    for _ in measured.shown(range(options.alternations), way):
         ours = measured.bench_vectors(options.weft, "allreduce", RANKS, options.first, options.last, options.factor,
                                       options.budget, road=way)
         pairs.append((medians(ours), medians(measured.results_of_peer(theirs, f"openmpi-{path}"))))

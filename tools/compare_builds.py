@@ -89,8 +89,7 @@ def columns_of(options):
 def alternate(options, columns):
     """By column and build: the median times by size, of each alternation."""
     runs = {}
-    for number in range(options.alternations):
-        print(f"{number + 1} of {options.alternations}", file=sys.stderr)
+    for number in measured.shown(range(options.alternations)):
         for at, column in enumerate(columns):
             for build in ((0, 1) if number % 2 == 0 else (1, 0)):
                 found = measured.bench_vectors(

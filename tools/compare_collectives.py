@@ -103,8 +103,7 @@ def theirs(options, collective, ranks, path):
 def alternate(options, collective, ranks, path):
     """By size: weft's medians, and the ratios to each peer's, one for each alternation."""
     times, ratios = {}, {}
-    for number in range(options.alternations):
-        print(f"{ranks} ranks, {path}, {collective}: {number + 1} of {options.alternations}", file=sys.stderr)
+    for _ in measured.shown(range(options.alternations), f"{ranks} ranks, {path}, {collective}"):
         mine, others = ours(options, collective, ranks, path), theirs(options, collective, ranks, path)
         for count, time in mine.items():
             times.setdefault(count, []).append(time)

@@ -165,9 +165,8 @@ def alternate(options, programs):
     """By column and size: pairs of weft's times and the better MPI's, one for each alternation; and of messages pairs of
     weft's times and PLAIN's."""
     pairs, with_plain = {}, {}
-    for number in range(options.alternations):
+    for _ in measured.shown(range(options.alternations)):
         for what in options.what:
-            print(f"{number + 1} of {options.alternations}: {what}", file=sys.stderr)
             mine = times_of_weft(options, what)
             theirs = [times_of_peer(options, mpi, what, programs) for mpi in measured.MPIS]
             for count, times in mine.items():

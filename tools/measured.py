@@ -12,6 +12,7 @@ import random
 import shlex
 import subprocess
 import sys
+import time
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 RESAMPLES = 2000
@@ -109,6 +110,22 @@ def this_command():
 def end(command, why):
     """Ends the script because of that command."""
     sys.exit(f"{shlex.join(map(str, command))}: {why}")
+
+
+def shown(steps, what=""):
+    """The steps, one after another. Where standard error is a terminal: with how many are done and the time left there."""
+    steps = list(steps)
+    draws, start = sys.stderr.isatty(), time.monotonic()
+    for done, each in enumerate(steps):
+        if draws:
+            bar = "#" * (30 * done // len(steps))
+            left = round((time.monotonic() - start) * (len(steps) - done) / done) if done else None
+            of_rest = "" if left is None else f" {left // 60}:{left % 60:02} left"
+            print(f"\r{what}{' ' if what else ''}{done} of {len(steps)} [{bar:30}]{of_rest}\033[K", end="", file=sys.stderr,
+                  flush=True)
+        yield each
+    if draws:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def lines_of(command):

@@ -72,8 +72,7 @@ def of_mpi(options, name, program):
 def alternate(options, programs):
     """By column, and by size there: what the alternations gave."""
     results = {column: {} for column in COLUMNS}
-    for number in range(options.alternations):
-        print(f"{number + 1} of {options.alternations}", file=sys.stderr)
+    for _ in measured.shown(range(options.alternations)):
         for column in COLUMNS:
             found = of_weft(options, column) if column in ROADS else of_mpi(options, column, programs[column])
             for count, result in found.items():

@@ -5,7 +5,6 @@ common, which compare them in turn with the better of Open MPI and MPICH."""
 import argparse
 import collections
 import statistics
-import sys
 
 import compare_collectives
 import measured
@@ -80,10 +79,9 @@ def better_peer(options, collective, ranks):
 def alternate(options, columns):
     """By column and size: a pair for each alternation of weft's times and the better peer's. A barrier's size is 0."""
     pairs = {}
-    for number in range(options.alternations):
+    for _ in measured.shown(range(options.alternations)):
         peers = {}
         for column in columns:
-            print(f"{number + 1} of {options.alternations}: {column.title}", file=sys.stderr)
             case = column.collective, column.placed.ranks
             if case not in peers:
                 peers[case] = better_peer(options, *case)

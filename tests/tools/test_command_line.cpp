@@ -2,12 +2,14 @@
 // What all commands do with their command lines: names, sizes, and what was probably meant.
 #include <nlohmann/json.hpp>
 #include <weft/command_line/command_line.hpp>
+#include <weft/command_line/progress_bar.hpp>
 #include <weft/command_line/series.hpp>
 #include <weft/command_line/suggestion.hpp>
 
 #include "catch.hpp"
 #include "launcher_under_test.hpp"
 
+using namespace std::chrono_literals;
 using namespace weft::tools;
 using nlohmann::json;
 using weft_test::ContainsSubstring;
@@ -142,4 +144,12 @@ TEST_CASE("every command takes -np and --np") {
     CHECK(run({"plan", "reduce", ranks, "4"}).status == 0);
     CHECK(run({"bench", "barrier", ranks, "2", "--budget", "1"}).status == 0);
   }
+}
+
+TEST_CASE("a bar says how far work has come, and how long the rest takes") {
+  using weft::tools::bar_text;
+  CHECK(bar_text(0, 5s) == "  0% [                              ]");
+  CHECK(bar_text(0.5, 65s) == " 50% [###############               ] 1:05 left");
+  CHECK(bar_text(0.99, 99s) == " 99% [############################# ] 0:01 left");
+  CHECK(bar_text(1.5, 7s) == "100% [##############################] 0:00 left");
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 #include <set>
+#include <weft/command_line/progress_bar.hpp>
 
 #include "sweep_chart.hpp"
 #include "text_file.hpp"
@@ -58,14 +59,21 @@ void write_sweep(const sim_sweep& of, const sweep_files& to, std::size_t threads
   left_out others;
   std::vector<sweep_row> drawn;
   std::size_t rows = 0;
+  progress_bar bar(points.size());
+  const bool prints = csv && to.csv.empty();  // rows, which show it themselves
   simulate_all(
       of, points, threads,
       [&](const sweep_row& row) {
         ++rows;
+        if (!prints) bar.advance();
         if (csv) csv->write(csv_line(row));
         if (draws) drawn.push_back(row);
       },
-      [&](const sweep_point& at, const std::string& why) { others.add(at, why); });
+      [&](const sweep_point& at, const std::string& why) {
+        others.add(at, why);
+        if (!prints) bar.advance();
+      });
+  bar.clear();
   if (rows == 0) throw CLI::ValidationError("--algorithm", "nothing of this can be simulated");
   if (draws) write_text(to.svg, to_svg_file(chart_of(drawn)), "--svg");
 }

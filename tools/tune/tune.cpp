@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <weft/command_line/command_line.hpp>
+#include <weft/command_line/progress_bar.hpp>
 #include <weft/command_line/subcommands.hpp>
 #include <weft/launch/job.hpp>
 #include <weft/runtime/launch.hpp>
@@ -30,6 +32,7 @@ int tune(const command_line& line, const std::vector<std::string>& weft_argument
   }
   std::vector<std::string> arguments{"tune", "--budget", std::to_string(line.budget)};
   if (!line.output.empty()) arguments.insert(arguments.end(), {"--output", absolute(line.output)});
+  const timed_bar bar(std::chrono::milliseconds(line.budget));
   return run_own_job(line.job, arguments, weft_arguments);
 }
 
