@@ -49,7 +49,7 @@ fi
 clean_root user minbase
 mkdir "$work/user/try"
 cp "$work"/builder/build/*.deb "$work/user/try"
-cp -r "$source/examples" "$work/user/try"
+cp -r "$source/examples" "$source/tools/python" "$work/user/try"
 cp "$source/tests/install/CMakeLists.txt" "$work/user/try"
 within user <<'END'
 cd /try
@@ -57,7 +57,8 @@ apt-get update -qq
 apt-get install -qq --no-install-recommends ./libweft1_*.deb ./weft_*.deb
 weft --version  # before there are any development files
 apt-get install -qq --no-install-recommends ./libweft-dev_*.deb g++ pkgconf cmake make libboost-context-dev libhwloc-dev \
-  libhwy-dev nettle-dev libcli11-dev nlohmann-json3-dev
+  libhwy-dev nettle-dev libcli11-dev nlohmann-json3-dev python3-cffi python3-numpy python3-setuptools python3-pip \
+  python3-venv python3-wheel
 
 g++ -std=c++20 examples/hello.cpp $(pkg-config --cflags --libs weft) -o hello
 test "$(weft run -n 2 --oversubscribe ./hello | wc -l)" = 2
@@ -70,6 +71,19 @@ test "$(weft run -n 2 --oversubscribe cmake/hello_static | wc -l)" = 2
 
 g++ -std=c++20 -O1 examples/cg/*.cpp $(pkg-config --cflags --libs weft) -o cg
 weft run -n 2 --oversubscribe ./cg --stencil 20 --check
+for each in heat sample_sort; do
+  g++ -std=c++20 -O1 examples/$each.cpp $(pkg-config --cflags --libs weft) -o $each
+  weft run -n 3 --oversubscribe ./$each
+done
+for each in hello heat; do
+  gcc examples/$each.c $(pkg-config --cflags --libs weft) -o ${each}_c
+  weft run -n 3 --oversubscribe ./${each}_c
+done
+python3 -m venv --system-site-packages venv
+venv/bin/pip install --no-build-isolation --no-deps ./python
+for each in hello heat sample_sort training; do
+  weft run -n 3 --oversubscribe venv/bin/python examples/$each.py
+done
 weft info
 
 apt-get purge -qq weft libweft1 libweft-dev
