@@ -19,7 +19,7 @@ root=$stage$prefix
 # What is public, and nothing else; each header can be included alone.
 public="communicator.hpp counts.hpp deadline.hpp grid.hpp grid_shape.hpp group.hpp halo.hpp handle.hpp kernels/combine.hpp kernels/half.hpp kernels/located.hpp kernels/reproducible.hpp"
 public+=" kernels/scalar_operators.hpp kernels/types.hpp matched_message.hpp mutex.hpp node_memory.hpp operators.hpp pending_communicator.hpp plan.hpp request.hpp runtime.hpp runtime/clock.hpp runtime/copy_bytes.hpp runtime/error.hpp runtime/event.hpp"
-public+=" runtime/time_limit.hpp schedules/collective.hpp statistics.hpp status.hpp version.hpp wait.hpp weft.hpp window.hpp window_atomics.hpp"
+public+=" runtime/time_limit.hpp schedules/collective.hpp statistics.hpp status.hpp task.hpp version.hpp wait.hpp weft.hpp window.hpp window_atomics.hpp"
 found=$(cd "$root/include/weft" && find . -type f -printf '%P\n' | LC_ALL=C sort | paste -sd ' ')
 [[ $found == "$public" ]] || fail "installed are the headers $found, not $public"
 for header in $public; do
