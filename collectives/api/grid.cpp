@@ -141,7 +141,6 @@ std::vector<detail::edge_message> grid::messages_of(const detail::neighbor_call&
 }
 
 detail::begun_operation grid::begin(const detail::neighbor_call& call) {
-  const detail::sole_call::making mine(edges_.state_->collecting, *edges_.state_, call.name);
   auto begun = std::make_unique<detail::pending_messages>(edges_.state_, call.name);
   detail::add(begun->all, messages_of(call, 0));
   begun->all.begin();
@@ -149,6 +148,7 @@ detail::begun_operation grid::begin(const detail::neighbor_call& call) {
 }
 
 handle grid::start(const detail::neighbor_call& call) {
+  const detail::sole_call::making mine(edges_.state_->collecting, *edges_.state_, call.name);
   const ticks now = ticks_now();
   detail::begun_operation begun = begin(call);
   if (edges_.state_->records != nullptr)
@@ -159,6 +159,7 @@ handle grid::start(const detail::neighbor_call& call) {
 }
 
 void grid::run(const detail::neighbor_call& call) {
+  const detail::sole_call::making mine(edges_.state_->collecting, *edges_.state_, call.name);
   const detail::traced_call traced(*edges_.state_, call.name, call.in_count * call.element_bytes);
   detail::begun_operation begun = begin(call);
   detail::pending& operation = *begun;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <cerrno>
 #include <exception>
 #include <functional>
@@ -94,6 +95,7 @@ struct runtime_state {
   std::vector<std::optional<communicator>> everyone;  ///< where there are spares: all ranks of the job
   std::vector<std::optional<communicator>> worlds;    ///< those that are none
   const int exceptions = std::uncaught_exceptions();
+  std::atomic<bool> runs{false};  ///< within `run`
   helper_threads helpers;
 };
 
@@ -162,6 +164,13 @@ communicator& runtime::world() {
 }
 
 void runtime::run(const std::function<void(communicator& world)>& program) {
+  if (state_->runs.exchange(true, std::memory_order_acquire))  // acquire: what the last one has left
+    throw error(errc::invalid_argument,
+                "run: the ranks of this process run already; a thread that they start calls their communicators");
+  const struct ends_run {
+    ~ends_run() { runs.store(false, std::memory_order_release); }
+    std::atomic<bool>& runs;
+  } ending{state_->runs};
   state_->for_each_rank(
       [&](std::size_t rank) {
         std::optional<communicator>& world = state_->worlds[rank];

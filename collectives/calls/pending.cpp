@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string>
 #include <vector>
 #include <weft/calls/pending.hpp>
 #include <weft/calls/time_out.hpp>
@@ -63,34 +64,41 @@ void pending::abandon() {
   if (failure() == nullptr) deliver();
 }
 
+void waited_together::add(pending& one) {
+  if (events_.empty()) of_first_ = &one.state();
+  if (&of_first_->host != &one.state().host)
+    throw error(errc::invalid_argument,
+                std::string(call_) + ": the operations are of several runtimes; wait for those of one");
+  events_.push_back(&one.done());
+}
+
+std::size_t waited_together::wait() const {
+  progress& by = of_first_->host.moved_by();
+  const traced_call traced(*of_first_, call_);
+  const time_limit* const limit = time_limit::current();
+  if (limit == nullptr) return event::wait_any(events_, by);
+  std::size_t done = 0;
+  const bool in_time = look_for(
+      by,
+      [&] {
+        done = static_cast<std::size_t>(std::ranges::find_if(events_, &event::ready) - events_.begin());
+        return done < events_.size();
+      },
+      [&] { return by.time().now() >= limit->when(); });
+  if (!in_time) throw_timed_out(call_, {});
+  return done;
+}
+
 std::size_t wait_any(std::span<pending* const> all) {
-  std::vector<event*> events;
+  waited_together any("wait_any");
   std::vector<std::size_t> indices;
-  process* host = nullptr;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i] == nullptr) continue;
     if (all[i]->done().ready()) return i;
-    process& its = all[i]->state().host;
-    if (host != nullptr && host != &its)
-      throw error(errc::invalid_argument, "wait_any: the operations are of several runtimes; wait for those of one");
-    host = &its;
-    events.push_back(&all[i]->done());
+    any.add(*all[i]);
     indices.push_back(i);
   }
-  if (events.empty()) return all.size();
-  const traced_call traced(all[indices[0]]->state(), "wait_any");
-  const time_limit* const limit = time_limit::current();
-  if (limit == nullptr) return indices[event::wait_any(events, host->moved_by())];
-  std::size_t done = 0;
-  const bool in_time = look_for(
-      host->moved_by(),
-      [&] {
-        done = static_cast<std::size_t>(std::ranges::find_if(events, &event::ready) - events.begin());
-        return done < events.size();
-      },
-      [&] { return host->moved_by().time().now() >= limit->when(); });
-  if (!in_time) throw_timed_out("wait_any", {});
-  return indices[done];
+  return any.empty() ? all.size() : indices[any.wait()];
 }
 
 std::size_t test_any(std::span<pending* const> all) {

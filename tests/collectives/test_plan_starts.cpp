@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <utility>
+#include <weft/task.hpp>
 
 #include "counted_calls.hpp"
 #include "run_ranks.hpp"
@@ -40,6 +41,13 @@ void start(weft::plan& planned, bool counted) {
   if (counted) starting = counting = true;
   planned.start();
   if (counted) starting = counting = false;
+}
+
+weft::task<> await_again(weft::plan& planned, int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    planned.start();
+    co_await planned;
+  }
 }
 
 }  // namespace
@@ -108,6 +116,23 @@ TEST_CASE("starting a plan allocates nothing and takes no lock") {
       CHECK(futexes.all == 0);
     }
   }
+  for (counted_calls* each : {&allocations, &locks, &futexes}) each->all = each->of_starters = 0;
+}
+
+TEST_CASE("tasks that await plans allocate no more than where they are") {
+  job what = small_job(1, 2);
+  what.settings.workers = 1;
+  run_ranks(what, [](weft::communicator& world) {
+    weft::plan one = world.plan_barrier(), other = world.plan_barrier();
+    const auto play = [&](int rounds) { weft::run_tasks(await_again(one, rounds), await_again(other, rounds)); };
+    play(3);
+    starting = world.rank() == 0;  // and with it its thread, on which the other rank is, too
+    play(100);
+    starting = false;
+    world.barrier();
+  });
+  CHECK(allocations.of_starters >= 2);
+  CHECK(allocations.of_starters < 20);
   for (counted_calls* each : {&allocations, &locks, &futexes}) each->all = each->of_starters = 0;
 }
 

@@ -16,11 +16,20 @@
 // is lost, and errc::revoked after `revoke` or `abort`. Without memory it throws std::bad_alloc, and perhaps takes no
 // part in what the others wait for: who goes on all the same calls `abort`.
 //
-// A communicator is used by its rank alone. Any fiber or thread of the rank may send and receive, at any time. But the
-// collectives of a communicator have an order, the same on every rank. Two of its calls at a time, from two fibers or
-// threads, are refused with errc::invalid_argument, plan_ calls included. (A blocking call lasts until it returns, one
-// that begins with i until it has started its operation.) Likewise, one call at a time divides a communicator of the
-// rank.
+// Who calls what: a communicator is used by its rank alone, that is by the fiber of its program, fibers that this
+// spawns (runtime::spawn), and threads that it starts, of std::thread or OpenMP, say, also while `run` lives, and
+// blocking.
+// - Any of them may send, receive and probe, at any time.
+// - The collectives of a communicator have an order, the same on every rank. Two of its calls at a time, from two
+// fibers
+//   or threads, are refused with errc::invalid_argument, plan_ calls included. (A blocking call lasts until it returns,
+//   one that begins with i until it has started its operation.) Likewise, one call at a time divides a communicator of
+//   the rank.
+// - One waits for a handle, a plan or a pending communicator at a time.
+// - Only fibers spawn fibers, and nobody calls `run` while it lives: both are refused.
+// - A rank waits for its threads by an event (runtime::wait), or by runtime::blocking, before its program ends.
+//   std::thread::join, and the end of a parallel loop, stop the other ranks of its thread: for ever where a thread that
+//   is waited for so waits for one of these.
 #pragma once
 
 #include <weft/api.h>

@@ -9,6 +9,8 @@
 // halo.hpp exchanges the faces of arrays.
 #pragma once
 
+#include <weft/api.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -84,7 +86,7 @@ enum class placement : bool {
 /// from the program's own; every rank calls them in the same order, but waits for its neighbours only. With an i or
 /// plan_ in front as the other collectives. Input and output are apart. A message that is not as long as its block
 /// throws errc::mismatched_call or errc::truncated.
-class grid : public communicator {
+class WEFT_API grid : public communicator {
  public:
   /// Of all ranks of `of`, collective, blocking. An extent of 0 is chosen (balanced_extents); without extents as many
   /// as `periodic` says. Throws errc::invalid_count where they do not make up the ranks; errc::mismatched_call where

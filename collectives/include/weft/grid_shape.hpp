@@ -9,6 +9,8 @@
 //        (3,0) 9   (3,1) 10  (3,2) 11
 #pragma once
 
+#include <weft/api.h>
+
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -19,12 +21,12 @@ namespace weft {
 /// `wanted` with a positive number in place of each 0, so that all multiply to `ranks`: of those the ones with the
 /// least sum, which cut a cube with the least surface, in descending order (as MPI_Dims_create). Throws
 /// errc::invalid_count where what is given does not divide `ranks`, and for negative numbers.
-std::vector<int> balanced_extents(int ranks, std::span<const int> wanted);
+WEFT_API std::vector<int> balanced_extents(int ranks, std::span<const int> wanted);
 /// The same of so many dimensions, all chosen.
-std::vector<int> balanced_extents(int ranks, std::size_t dimensions);
+WEFT_API std::vector<int> balanced_extents(int ranks, std::size_t dimensions);
 
 /// Extents, and whether each dimension is periodic. Ranks go row by row: the last coordinate changes fastest.
-class grid_shape {
+class WEFT_API grid_shape {
  public:
   /// Of the extents, each at least 1. `periodic` is as long, or empty: then none is. Throws errc::invalid_count.
   explicit grid_shape(std::vector<int> extents, std::vector<bool> periodic = {});

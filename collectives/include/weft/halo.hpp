@@ -17,6 +17,8 @@
 //        . g g g g .
 #pragma once
 
+#include <weft/api.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +43,7 @@ enum class corners {
 /// Exchanges the ghosts of one array, again and again. Made once, by every rank of the grid, in the same order as its
 /// other halos and planned collectives; blocks for nobody. Movable; gone before the array, and before the grid's
 /// runtime. Each rank exchanges as often as the others.
-class halo {
+class WEFT_API halo {
  public:
   /// Of an array with as many dimensions as the grid, up to four, which lies row by row: in each `interior` elements
   /// and `width` ghosts at both ends. Ranks that are neighbours in one dimension have the same interior in the others.

@@ -49,7 +49,8 @@ class WEFT_API runtime {
   /// then throws the first of their exceptions. The fibers run on as many threads as the option `workers` says, the
   /// calling one among them; a rank stays on its thread, and the program guards what its ranks share. A spare (the
   /// option `spares`) waits until it gets a rank (communicator::grow), and its program that communicator; where no rank
-  /// is left that could call that, it is not called. Blocking; call it from a plain thread.
+  /// is left that could call that, it is not called. Blocking; call it from a plain thread. Throws
+  /// errc::invalid_argument where another `run` has not returned: then nothing is done.
   void run(const std::function<void(communicator& world)>& program);
 
   /// An array of `count` elements, value-initialised, in memory that the processes of the node share. Collectives with

@@ -20,10 +20,10 @@
 // elements that others write at the same time gets anything.
 //
 // Any fiber or thread of the rank may call what does not say otherwise. Ranks and offsets that are not there throw
-// errc::invalid_rank and errc::invalid_count, which say which there are; nothing has been done then. Blocking calls park
-// the fiber, throw peer_lost once a rank of the window is lost, and end where a weft::deadline is over (timed_out: what
-// was begun goes on, and a later flush waits for it; a lock that comes later is given back). A call that throws what the
-// window has failed with leaves no buffer in use.
+// errc::invalid_rank and errc::invalid_count, which says which there are; nothing has been done then. Blocking calls
+// park the fiber, throw peer_lost once a rank of the window is lost, and end where a weft::deadline is over (timed_out:
+// what was begun goes on, and a later flush waits for it; a lock that comes later is given back). A call that throws
+// what the window has failed with leaves no buffer in use.
 #pragma once
 
 #include <weft/api.h>

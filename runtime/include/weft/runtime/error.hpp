@@ -48,7 +48,7 @@ namespace weft {
 WEFT_API const std::error_category& category() noexcept;
 inline std::error_code make_error_code(errc code) noexcept { return {static_cast<int>(code), category()}; }
 /// Whether it is that code, or a kind of it.
-bool operator==(const std::error_code& code, errc what) noexcept;
+WEFT_API bool operator==(const std::error_code& code, errc what) noexcept;
 
 /// Base of everything that weft throws.
 class WEFT_API error : public std::runtime_error {

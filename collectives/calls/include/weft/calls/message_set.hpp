@@ -29,7 +29,7 @@ class message_set {
   void send(std::span<const std::byte> data, int to, std::int64_t tag);
   /// Of exactly as many bytes.
   void receive(std::span<std::byte> into, int from, std::int64_t tag);
-  /// Makes room in the messenger, so that beginning allocates nothing. Once, behind the last of them.
+  /// Makes room for its sends in the messenger. Once, behind the last of them.
   void reserve();
 
   void begin();

@@ -97,4 +97,22 @@ class pending {
   int exceptions_ = std::uncaught_exceptions();
 };
 
+/// Operations of one runtime, to be waited for at once.
+class waited_together {
+ public:
+  explicit waited_together(const char* call) noexcept : call_(call) {}
+
+  /// One that is not done. Throws errc::invalid_argument where it is of another runtime than those before.
+  void add(pending& one);
+  bool empty() const noexcept { return events_.empty(); }
+  void clear() noexcept { events_.clear(); }
+  /// Blocks until one is done, as long as deadlines permit: its number, in the order in which they were added.
+  std::size_t wait() const;
+
+ private:
+  const char* call_;
+  std::vector<event*> events_;
+  communicator_state* of_first_ = nullptr;
+};
+
 }  // namespace weft::detail
