@@ -23,7 +23,7 @@ namespace {
 using weft::array_view;
 using weft::buffer;
 using weft::const_buffer;
-using weft::type;
+using element_type = weft::type;
 
 struct star {
   std::int32_t name = 0;
@@ -32,9 +32,10 @@ struct star {
   std::int8_t kind = 0;
 };
 
-type mass_and_speed() {
-  return type::record({{offsetof(star, mass), type::of<double>()}, {offsetof(star, speed), type::of<float>(), 3}},
-                      sizeof(star));
+element_type mass_and_speed() {
+  return element_type::record(
+      {{offsetof(star, mass), element_type::of<double>()}, {offsetof(star, speed), element_type::of<float>(), 3}},
+      sizeof(star));
 }
 
 std::vector<int> numbered(std::size_t count, int first = 0) {
@@ -43,7 +44,7 @@ std::vector<int> numbered(std::size_t count, int first = 0) {
   return all;
 }
 
-std::vector<std::byte> packed(const type& of, const void* at, std::size_t count) {
+std::vector<std::byte> packed(const element_type& of, const void* at, std::size_t count) {
   std::vector<std::byte> all(count * of.bytes());
   of.pack(all.data(), at, count);
   return all;
@@ -51,7 +52,7 @@ std::vector<std::byte> packed(const type& of, const void* at, std::size_t count)
 
 /// What is at these places of it, by a description of its own: offsets of bytes in their order.
 struct described_type {
-  type of;
+  element_type of;
   std::vector<std::ptrdiff_t> offsets;
 };
 
@@ -60,7 +61,7 @@ described_type drawn(std::mt19937_64& random, int depth) {
   const auto up_to = [&](std::size_t most) { return random() % (most + 1); };
   if (depth == 0) {
     const std::size_t bytes = 1 + up_to(16);
-    described_type made{type::opaque(bytes), {}};
+    described_type made{element_type::opaque(bytes), {}};
     for (std::size_t i = 0; i < bytes; ++i) made.offsets.push_back(static_cast<std::ptrdiff_t>(i));
     return made;
   }
@@ -94,7 +95,7 @@ described_type drawn(std::mt19937_64& random, int depth) {
         for (std::size_t n = 0; n < count; ++n) add(its, at + extent * static_cast<std::ptrdiff_t>(n));
         at += std::abs(extent) * static_cast<std::ptrdiff_t>(count) + span(its);
       }
-      made.of = type::record(fields, static_cast<std::size_t>(at) + 1);
+      made.of = element_type::record(fields, static_cast<std::size_t>(at) + 1);
       return made;
     }
   }
@@ -137,7 +138,7 @@ TEST_CASE("types pack their bytes in the order in which they are described", "[v
   std::mt19937_64 random(seed);
   for (int i = 0; i < 2000; ++i) {
     const described_type drew = drawn(random, static_cast<int>(random() % 5));
-    const type& of = drew.of;
+    const element_type& of = drew.of;
     REQUIRE(of.bytes() == drew.offsets.size());
     const std::size_t count = 1 + random() % 4;
     std::ptrdiff_t lowest = 0, end = 0;
@@ -211,7 +212,7 @@ TEST_CASE("messages of views and types arrive in views and types", "[views]") {
         // A type into another one of the same data; shorter than the receive's.
         std::vector<star> stars(n), others(n + 2);
         for (std::size_t i = 0; i < n; ++i) stars[i].mass = static_cast<double>(i), stars[i].speed[2] = 2.5f;
-        const type of = mass_and_speed();
+        const element_type of = mass_and_speed();
         expect(of.bytes() == 20, "bytes of its data");
         weft::handle receives = world.irecv(buffer(others.data(), others.size(), of), last, 2);
         in(
@@ -387,7 +388,7 @@ TEST_CASE("elements whose type is known when the program runs are combined as th
     for (const std::size_t n : {1, 5, 3000}) {
       std::vector<float> in(n), right(n), out(n);
       for (std::size_t i = 0; i < n; ++i) in[i] = static_cast<float>(i % 13) + 0.25f * static_cast<float>(world.rank());
-      const type of = weft::kernels::type::float32;
+      const element_type of = weft::kernels::type::float32;
       const auto same = [&](const weft::any_operator& op, const char* what) {
         std::fill(out.begin(), out.end(), -1.f);
         world.allreduce(const_buffer(in.data(), n, of), buffer(out.data(), n, of), op);
@@ -425,7 +426,7 @@ TEST_CASE("elements whose type is known when the program runs are combined as th
             }
           },
           weft::does_not_commute);
-      const type opaque = type::opaque(12);
+      const element_type opaque = element_type::opaque(12);
       world.allreduce(const_buffer(triples.data(), n, opaque), buffer(most.data(), n, opaque), greater);
       for (std::size_t i = 0; i < n; ++i) {
         int best = 0;
@@ -443,17 +444,20 @@ TEST_CASE("elements whose type is known when the program runs are combined as th
            "no numbers");
     std::vector<int> numbers(2);
     std::vector<double> wider(2);
-    expect(refusal([&] { world.allreduce(const_buffer(numbers.data(), 2, type::of<int>()), wider, weft::sum); }) ==
-               "input and output are of different types: elements of int32, and of double",
+    expect(refusal([&] {
+             world.allreduce(const_buffer(numbers.data(), 2, element_type::of<int>()), wider, weft::sum);
+           }) == "input and output are of different types: elements of int32, and of double",
            "of two types");
     expect(refusal([&] {
-             const buffer whole(numbers.data(), 2, type::of<int>());
+             const buffer whole(numbers.data(), 2, element_type::of<int>());
              world.allreduce(whole, whole, weft::any_operator(weft::reproducible_sum));
            }) == "reproducible_sum on int32: it takes float and double",
            "no float");
-    expect(refusal([] { type::record({}, 8); }) == "a type without data: it has no fields, or none of an element",
-           "no fields");
-    expect(refusal([] { type::opaque(3).resized(0); }) == "a type of extent 0: all its elements would be in one place",
+    expect(
+        refusal([] { element_type::record({}, 8); }) == "a type without data: it has no fields, or none of an element",
+        "no fields");
+    expect(refusal([] { element_type::opaque(3).resized(0); }) ==
+               "a element_type of extent 0: all its elements would be in one place",
            "no extent");
     world.barrier();
   });
