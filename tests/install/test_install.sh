@@ -46,8 +46,9 @@ block_is_right() {
     -I"$root/include" -x c++ - || fail "the README's block $1 of C++ is none"
 }
 block_is_right 2 'weft::communicator& world, double of_mine, int from, const row& mine, const std::vector<double>& some_of_mine'
-block_is_right 3 'weft::runtime& runtime, weft::communicator& world'
-block_is_right 4 'weft::communicator& world, int right, const std::vector<double>& edge'
+block_is_right 3 'weft::communicator& world, std::vector<double>& cells, std::size_t rows, std::size_t columns, int left, const double* in, std::size_t n, double* out'
+block_is_right 4 'weft::runtime& runtime, weft::communicator& world'
+block_is_right 5 'weft::communicator& world, int right, const std::vector<double>& edge'
 cd "$stage"
 # linked_to NAMES: those of weft's libraries, and of those that weft uses, that the program needs.
 linked_to() { readelf -d hello | grep NEEDED | grep -oE "lib($1)" | LC_ALL=C sort | paste -sd ' '; }
