@@ -374,7 +374,7 @@ void communicator::run(detail::request call) {
     return run_until(*limit, std::move(call));
   const detail::sole_call::making mine(state_->collecting, *state_, schedules::call_name(call.what));
   const detail::traced_collective_call traced(*state_, call);
-  if (call.is_to_be_packed()) [[unlikely]]
+  if (call.in_pieces) [[unlikely]]
     return finish_packed(call);
   if (call.reproducible) [[unlikely]]
     return finish_reproducible(call);
@@ -445,7 +445,7 @@ void communicator::run_until(const time_limit& limit, detail::request call) {
 }
 
 detail::begun_operation communicator::begin(detail::request call) {
-  if (call.is_to_be_packed()) {
+  if (call.in_pieces) {
     auto begun = std::make_unique<detail::pending_packed>(state_, schedules::call_name(call.what),
                                                           detail::packed_buffers::of(*state_, call));
     begun->other = begin(begun->packed());

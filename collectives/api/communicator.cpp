@@ -49,15 +49,6 @@ begun_operation an_ended_send() {
   return begun_operation(&all);
 }
 
-template <class Byte>
-void check_message(const communicator_state& state, const char* name, std::span<Byte> data, int peer,
-                   std::int64_t tag) {
-  constexpr bool receives = !std::is_const_v<Byte>;
-  check_rank(state, name, receives ? "source" : "destination", peer, receives);
-  check_tag(state, name, tag, receives);
-  check_memory(state, name, data.data(), data.size());
-}
-
 /// A short message, where it can leave now and nothing is recorded: see messenger::send_now.
 bool send_now(communicator_state& state, std::span<const std::byte> data, int to, std::int64_t tag) {
   return state.records == nullptr && state.host.messages().send_now(state.member, to, wire_tag(tag), data);
@@ -142,13 +133,6 @@ class planned_receive final : public planned_operation {
   }
   awaited<fabric::receive_operation> operation_;
 };
-
-/// A trace names what its starts are.
-template <class Planned>
-void note_plan(Planned& made, const char* name, std::size_t bytes, int peer, std::int64_t tag) {
-  if (made.state().records != nullptr)
-    made.note_as(traced_message(made.state(), name, bytes, peer, tag, trace::form::planned));
-}
 
 }  // namespace
 }  // namespace detail

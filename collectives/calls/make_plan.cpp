@@ -69,7 +69,7 @@ std::unique_ptr<planned_collective> make_plan(const std::shared_ptr<communicator
   const sole_call::making mine(of->collecting, *of, schedules::call_name(wanted.what));
   const traced_call traced(*of, "plan");
   std::optional<packed_buffers> packed;
-  if (wanted.is_to_be_packed()) packed = packed_buffers::of(*of, wanted);
+  if (wanted.in_pieces) packed = packed_buffers::of(*of, wanted);
   const request& call = packed ? packed->call() : wanted;
   const known_call& known = telling_refusals(*of, [&]() -> decltype(auto) { return know(*of, call); });
   const request_shape shape = known.shape;

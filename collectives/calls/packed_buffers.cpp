@@ -71,17 +71,12 @@ std::span<const strided> strides_of(const block_layout& blocks) {
   return blocks.strided_as == block_layout::as::each ? blocks.strides : std::span(&blocks.alike, 1);
 }
 
-[[noreturn]] void refuse(const communicator_state& state, const request& call, const std::string& what) {
-  throw error(errc::invalid_count, where(state, schedules::call_name(call.what)) + ": " + what);
+[[noreturn]] void refuse(const communicator_state& state, const request& call, const std::string& what,
+                         errc kind = errc::invalid_count) {
+  throw error(kind, where(state, schedules::call_name(call.what)) + ": " + what);
 }
 
 }  // namespace
-
-packed_buffers::buffer::buffer(std::shared_ptr<const spread> how, void* where, std::size_t its_bytes)
-    : lies(std::move(how)),
-      at(static_cast<std::byte*>(where)),
-      bytes(its_bytes),
-      scratch(std::make_unique_for_overwrite<std::byte[]>(bytes)) {}
 
 packed_buffers packed_buffers::of(communicator_state& state, const request& call) {
   learn_to_announce(state);
@@ -92,6 +87,7 @@ packed_buffers::packed_buffers(const communicator_state& state, const request& c
   call_.in_pieces = false;
   call_.strided = call_.received_strided = nullptr;
   call_.in_lies = call_.out_lies = nullptr;
+  if (call.refused != errc()) refuse(state, call, *static_cast<const std::string*>(call.keeps.get()), call.refused);
   if (call.in_lies != nullptr || call.out_lies != nullptr) pack_described(state, call);
   if (call.strided != nullptr || call.received_strided != nullptr) pack_strided(state, call);
 }
@@ -104,20 +100,20 @@ void packed_buffers::pack_described(const communicator_state& state, const reque
     refuse(state, call, "strided blocks of a view, or of a type in pieces: they lie in one of these two ways");
   const bool at_root = !schedules::is_rooted(call.what) || state.member.rank == call.root;
   const bool moves_one = call.what == collective::broadcast, spreads = call.what == collective::scatter;
-  const auto packed = [&](const described* how, void* at, std::size_t count) -> std::optional<buffer> {
+  const auto packed = [&](const described* how, void* at, std::size_t count) -> std::optional<packed_copy> {
     if (how == nullptr || count == 0) return std::nullopt;
     check_memory(state, operation, at, count * call.element_bytes);
-    return std::optional<buffer>(std::in_place, how->lies(*how), at, count * call.element_bytes);
+    return packed_copy(how->lies(*how), at, count * call.element_bytes);
   };
   // What only the root reads or writes may be anything elsewhere.
   if (!moves_one && call.in_lies != nullptr) {
     if (at_root || !spreads) input_ = packed(call.in_lies, const_cast<void*>(call.in), call.in_count);
-    call_.in = input_ ? input_->scratch.get() : nullptr;
+    call_.in = input_ ? input_->bytes().data() : nullptr;
     if (!input_) call_.in_count = 0;
   }
   if (call.out_lies != nullptr) {
     if (at_root || moves_one || spreads) output_ = packed(call.out_lies, call.out, call.out_count);
-    call_.out = output_ ? output_->scratch.get() : nullptr;
+    call_.out = output_ ? output_->bytes().data() : nullptr;
     if (!output_) call_.out_count = 0;
     if (moves_one) {
       call_.in = call_.out;
@@ -174,9 +170,9 @@ void packed_buffers::place(const communicator_state& state, bool is_input, block
     made.emplace(std::make_shared<const spread>(spread{std::move(all), 0}),
                  is_input ? const_cast<void*>(call.in) : call.out, bytes);
     if (is_input)
-      call_.in = made->scratch.get(), call_.in_count = placed.elements;
+      call_.in = made->bytes().data(), call_.in_count = placed.elements;
     else
-      call_.out = made->scratch.get(), call_.out_count = placed.elements;
+      call_.out = made->bytes().data(), call_.out_count = placed.elements;
   }
   const bool received = !is_input && call.what == collective::alltoall;
   auto& places = received ? received_places_ : places_;

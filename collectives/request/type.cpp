@@ -59,22 +59,23 @@ std::string text(const type& of) {
 
 }  // namespace
 
-void detail::check_same_elements(const type& in, const type& out) {
+void detail::check_same_elements(request& call, const type& in, const type& out) {
   if (in.bytes() == out.bytes() && (!in.builtin() || !out.builtin() || in.builtin() == out.builtin())) return;
-  throw error(errc::invalid_argument,
+  call.refuse(errc::invalid_argument,
               "input and output are of different types: elements of " + text(in) + ", and of " + text(out));
 }
 
-kernels::type detail::builtin_type_of(const type& of) {
+kernels::type detail::builtin_type_of(request& call, const type& of) {
   if (of.builtin()) return *of.builtin();
-  throw error(errc::invalid_operator, "a built-in operator on elements of " + text(of) +
+  call.refuse(errc::invalid_operator, "a built-in operator on elements of " + text(of) +
                                           ": it takes numbers alone; for others there is weft::any_operator");
+  return call.type;
 }
 
-void detail::by_operator::check_summable(kernels::type of) {
-  if (of == kernels::type::float32 || of == kernels::type::float64) return;
-  throw error(errc::invalid_operator,
-              "reproducible_sum on " + std::string(kernels::name(of)) + ": it takes float and double");
+void detail::by_operator::check_summable(request& call) {
+  if (call.type == kernels::type::float32 || call.type == kernels::type::float64) return;
+  call.refuse(errc::invalid_operator,
+              "reproducible_sum on " + std::string(kernels::name(call.type)) + ": it takes float and double");
 }
 
 void detail::refuse_view(const std::string& why) { throw error(errc::invalid_argument, why); }

@@ -211,6 +211,22 @@ TEST_CASE("a rank whose arguments are refused tells the others", "[checked]") {
   });
 }
 
+TEST_CASE("a rank whose elements are refused tells the others, too", "[checked]") {
+  run_ranks(checked(3), [](weft::communicator& world) {
+    calls mine(world, 20);
+    const weft::buffer bytes(mine.out.data(), 20, weft::type::opaque(8)),
+        all(mine.out.data(), 20, weft::type::of<double>());
+    if (world.rank() == 1)
+      expect_text(expect_error(weft::errc::invalid_argument, [&] { world.allreduce(bytes, bytes, weft::sum); }),
+                  "allreduce on rank 1 of communicator 0: a built-in operator on elements of 8 bytes");
+    else
+      expect_text(expect_error(weft::errc::mismatched_call, [&] { world.allreduce(all, all, weft::sum); }),
+                  "rank 1 made a call whose arguments were refused");
+    expect(mine.untouched(), "the buffers to be as they were");
+    world.barrier();
+  });
+}
+
 TEST_CASE("starting an operation waits for nobody, checked or not", "[checked]") {
   job what = checked(2, GENERATE(1, 2));
   what.settings.allreduce = GENERATE("auto", "ring");

@@ -51,9 +51,10 @@ block_is_right() {
     -I"$root/include" -x c++ - || fail "block $1 of collectives/PROGRAMMING.md is no C++"
 }
 block_is_right 1 'weft::communicator& world, double of_mine, int from, const row& mine, const std::vector<double>& some_of_mine'
-block_is_right 2 'weft::communicator& world, std::vector<double>& cells, std::size_t rows, std::size_t columns, int left, const double* in, std::size_t n, std::vector<double>& out'
-block_is_right 3 'weft::runtime& runtime, weft::communicator& world'
-block_is_right 4 'weft::communicator& world, int right, const std::vector<double>& edge'
+block_is_right 2 'weft::communicator& world, std::vector<double>& cells, std::size_t rows, std::size_t columns, int left, const double* in, std::size_t n, double* out'
+block_is_right 3 'weft::communicator& world, std::vector<double>& field, std::size_t rows, std::size_t columns'
+block_is_right 4 'weft::runtime& runtime, weft::communicator& world'
+block_is_right 5 'weft::communicator& world, int right, const std::vector<double>& edge'
 # The programs in C and Python are the examples.
 for language in c python; do
   awk -v begin="\`\`\`$language" '$0 == "```" { inside = 0 } inside; $0 == begin { inside = 1 }' "$source/README.md" >"$stage/block"

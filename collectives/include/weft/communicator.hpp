@@ -107,22 +107,25 @@ class WEFT_API communicator {
   template <message_range R>
   void send(const R& data, int to, std::int64_t tag = 0) {
     if constexpr (described_buffer<R>)
-      if (!detail::is_whole(data)) return send_pieces(detail::pieces_of(data), to, tag);
-    send_bytes(detail::bytes_of(data), to, tag);
+      send_pieces(detail::pieces_of(data), to, tag);
+    else
+      send_bytes(detail::bytes_of(data), to, tag);
   }
   /// Blocks until a message is in `data`. A longer message leaves `data` untouched and throws errc::truncated, with
   /// both lengths. Its send fails likewise, unless the message was short enough to be sent without asking.
   template <message_range R>
   status recv(R&& data, int from = any_source, std::int64_t tag = any_tag) {
     if constexpr (described_buffer<R>)
-      if (!detail::is_whole(data)) return receive_pieces(detail::writable_pieces_of(data), from, tag);
-    return receive_bytes(detail::writable_bytes_of(data), from, tag);
+      return receive_pieces(detail::writable_pieces_of(data), from, tag);
+    else
+      return receive_bytes(detail::writable_bytes_of(data), from, tag);
   }
   /// Sends and receives at the same time; the buffers do not overlap.
   template <message_range R, message_range S>
   status sendrecv(const R& data, int to, std::int64_t send_tag, S&& into, int from, std::int64_t receive_tag) {
     if constexpr (described_buffer<R> || described_buffer<S>)
-      return finish_exchange(irecv(into, from, receive_tag), isend(data, to, send_tag), from);
+      return exchange_pieces(detail::pieces_of(data), to, send_tag, detail::writable_pieces_of(into), from,
+                             receive_tag);
     else
       return exchange_bytes(detail::bytes_of(data), to, send_tag, detail::writable_bytes_of(into), from, receive_tag);
   }
@@ -147,21 +150,24 @@ class WEFT_API communicator {
   template <message_range R>
   [[nodiscard]] handle irecv(R&& data, int from = any_source, std::int64_t tag = any_tag) {
     if constexpr (described_buffer<R>)
-      if (!detail::is_whole(data)) return start_receive(detail::writable_pieces_of(data), from, tag);
-    return start_receive(detail::writable_bytes_of(data), from, tag);
+      return start_receive(detail::writable_pieces_of(data), from, tag);
+    else
+      return start_receive(detail::writable_bytes_of(data), from, tag);
   }
   /// Messages that are sent or received again and again, from or into the same buffer (plan.hpp).
   template <message_range R>
   [[nodiscard]] plan plan_send(const R& data, int to, std::int64_t tag = 0) {
     if constexpr (described_buffer<R>)
-      if (!detail::is_whole(data)) return plan_send_pieces(detail::pieces_of(data), to, tag);
-    return plan_message(detail::bytes_of(data), to, tag);
+      return plan_send_pieces(detail::pieces_of(data), to, tag);
+    else
+      return plan_message(detail::bytes_of(data), to, tag);
   }
   template <message_range R>
   [[nodiscard]] plan plan_recv(R&& data, int from = any_source, std::int64_t tag = any_tag) {
     if constexpr (described_buffer<R>)
-      if (!detail::is_whole(data)) return plan_receive_pieces(detail::writable_pieces_of(data), from, tag);
-    return plan_message(detail::writable_bytes_of(data), from, tag);
+      return plan_receive_pieces(detail::writable_pieces_of(data), from, tag);
+    else
+      return plan_message(detail::writable_bytes_of(data), from, tag);
   }
   /// Blocks until a message that matches could be received, and says which.
   status probe(int from = any_source, std::int64_t tag = any_tag);
@@ -582,8 +588,9 @@ class WEFT_API communicator {
   template <class R>
   handle start_send_of(const R& data, int to, std::int64_t tag, const char* name, detail::leaves when) {
     if constexpr (described_buffer<R>)
-      if (!detail::is_whole(data)) return start_send(detail::pieces_of(data), to, tag, name, when);
-    return start_send(detail::bytes_of(data), to, tag, name, when);
+      return start_send(detail::pieces_of(data), to, tag, name, when);
+    else
+      return start_send(detail::bytes_of(data), to, tag, name, when);
   }
 
   void send_bytes(std::span<const std::byte> data, int to, std::int64_t tag);
@@ -594,10 +601,11 @@ class WEFT_API communicator {
   plan plan_message(std::span<const std::byte> data, int to, std::int64_t tag);
   plan plan_message(std::span<std::byte> data, int from, std::int64_t tag);
   handle start_receive(std::span<std::byte> data, int from, std::int64_t tag, const char* name = "irecv");
-  // The same of buffers that lie in pieces: of a copy in one piece.
+  // The same of buffers that may lie in pieces: then of a copy in one piece.
   void send_pieces(const detail::pieces& data, int to, std::int64_t tag);
   status receive_pieces(const detail::pieces& data, int from, std::int64_t tag);
-  status finish_exchange(handle received, handle sent, int from);
+  status exchange_pieces(const detail::pieces& data, int to, std::int64_t send_tag, const detail::pieces& into,
+                         int from, std::int64_t receive_tag);
   handle start_send(const detail::pieces& data, int to, std::int64_t tag, const char* name, detail::leaves when);
   handle start_receive(const detail::pieces& data, int from, std::int64_t tag, const char* name = "irecv");
   plan plan_send_pieces(const detail::pieces& data, int to, std::int64_t tag);

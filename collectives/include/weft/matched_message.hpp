@@ -47,15 +47,17 @@ class WEFT_API matched_message {
   template <message_range R>
   status recv(R&& data) {
     if constexpr (described_buffer<R>)
-      if (!detail::is_whole(data)) return receive_pieces(detail::writable_pieces_of(data));
-    return receive_bytes(detail::writable_bytes_of(data));
+      return receive_pieces(detail::writable_pieces_of(data));
+    else
+      return receive_bytes(detail::writable_bytes_of(data));
   }
   /// The same, started. A handle's `cancel` does not take it back.
   template <message_range R>
   [[nodiscard]] handle irecv(R&& data) {
     if constexpr (described_buffer<R>)
-      if (!detail::is_whole(data)) return start_receive(detail::writable_pieces_of(data), "irecv");
-    return start_receive(detail::writable_bytes_of(data), "irecv");
+      return start_receive(detail::writable_pieces_of(data), "irecv");
+    else
+      return start_receive(detail::writable_bytes_of(data), "irecv");
   }
 
  private:

@@ -14,6 +14,7 @@
 #include <memory>
 #include <ranges>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <weft/counts.hpp>
@@ -187,12 +188,17 @@ struct request : request_arguments {
   // Not defaulted: compilers would then clear it at once by a string instruction, which takes longer than all the rest.
   request() noexcept {}
 
-  /// Those that are not where ranks send from, or receive into.
-  bool is_to_be_packed() const noexcept { return in_pieces; }
-
   void combine_by(const user_function& function) noexcept {
     custom = function;
     by = function.order == commutes ? custom_operator::commutes : custom_operator::keeps_order;
+  }
+
+  /// What was found wrong before its communicator was asked, which throws it.
+  void refuse(errc kind, std::string why) {
+    if (refused != errc()) return;
+    in_pieces = true;
+    refused = kind;
+    keeps = std::make_shared<const std::string>(std::move(why));
   }
 
   /// For an operation that outlives the call: goes by a copy of the caller's operator.
@@ -216,8 +222,9 @@ struct request : request_arguments {
   bool at_root = false;                   ///< in a gather or scatter: the counts are the root's alone
   bool displaced = false;                 ///< the blocks do not lie one after another, but, where these are not empty,
   std::span<const std::size_t> displacements, received_displacements;  ///< there
-  /// Where one of these is not null: the blocks are strided as it says, or the buffer lies so. They live until the call
-  /// has been started, or planned.
+  errc refused{};  ///< if one, `keeps` is the std::string that says why
+  /// Whether it is refused, or one of these is not null: then the blocks are strided as it says, or the buffer lies so.
+  /// They live until the call has been started, or planned.
   bool in_pieces = false;
   const block_layout *strided = nullptr, *received_strided = nullptr;
   const described *in_lies = nullptr, *out_lies = nullptr;
@@ -268,27 +275,37 @@ std::span<std::byte> writable_bytes_of(R& data) {
   return {static_cast<std::byte*>(static_cast<void*>(data.data())), data.size() * bytes_of_element(data)};
 }
 
-/// A buffer that lies in pieces.
-struct pieces {
-  void* at;           ///< only read, of what is sent
-  std::size_t bytes;  ///< of data
-  const described& how;
-};
-template <described_buffer R>
-pieces pieces_of(const R& data) noexcept {
-  const std::span<const std::byte> bytes = bytes_of(data);
-  return {const_cast<std::byte*>(bytes.data()), bytes.size(), data};
-}
-template <described_buffer R>
-pieces writable_pieces_of(R& data) noexcept {
-  const std::span<std::byte> bytes = writable_bytes_of(data);
-  return {bytes.data(), bytes.size(), data};
+/// Says how its elements lie; null: in one piece.
+template <message_range R>
+const described* lies_of(const R& data) noexcept {
+  if constexpr (described_buffer<R>)
+    return is_whole(data) ? nullptr : &data;
+  else
+    return nullptr;
 }
 
-/// Throws errc::invalid_argument unless the elements have as many bytes, and those that are built in are the same.
-WEFT_API void check_same_elements(const weft::type& in, const weft::type& out);
-/// The same, or throws errc::invalid_argument: it has no built-in operators.
-WEFT_API kernels::type builtin_type_of(const weft::type& of);
+/// A buffer that may lie in pieces.
+struct pieces {
+  void* at;              ///< only read, of what is sent
+  std::size_t bytes;     ///< of data
+  const described* how;  ///< null: in one piece
+  std::span<std::byte> whole() const noexcept { return {static_cast<std::byte*>(at), bytes}; }
+};
+template <message_range R>
+pieces pieces_of(const R& data) noexcept {
+  const std::span<const std::byte> bytes = bytes_of(data);
+  return {const_cast<std::byte*>(bytes.data()), bytes.size(), lies_of(data)};
+}
+template <message_range R>
+pieces writable_pieces_of(R& data) noexcept {
+  const std::span<std::byte> bytes = writable_bytes_of(data);
+  return {bytes.data(), bytes.size(), lies_of(data)};
+}
+
+/// Refuses the call unless the elements have as many bytes, and those that are built in are the same.
+WEFT_API void check_same_elements(request& call, const weft::type& in, const weft::type& out);
+/// The same; or refuses the call: it has no built-in operators.
+WEFT_API kernels::type builtin_type_of(request& call, const weft::type& of);
 
 template <message_range R>
 weft::type type_of_elements(const R& data) {
@@ -298,13 +315,13 @@ weft::type type_of_elements(const R& data) {
     return weft::type::of<element_of<R>>();
 }
 
-/// What built-in operators combine; throws errc::invalid_argument where they do not.
+/// What built-in operators combine; refuses the call where they do not.
 template <message_range R>
-kernels::type builtin_type_in(const R& data) {
+kernels::type builtin_type_in(request& call, const R& data) {
   if constexpr (combinable<element_of<R>>)
     return kernels::type_of<element_of<R>>;
   else
-    return builtin_type_of(type_of_elements(data));
+    return builtin_type_of(call, type_of_elements(data));
 }
 
 /// A collective that combines nothing, or nothing yet.
@@ -321,20 +338,19 @@ request moving(collective what, const R& in, S& out, int root = 0) {
   call.out_count = std::ranges::size(out);
   call.element_bytes = bytes_of_element(in);
   call.root = root;
-  if constexpr (!both_known) check_same_elements(type_of_elements(in), type_of_elements(out));
-  if constexpr (described_buffer<R>)
-    if (!is_whole(in)) call.in_lies = &in;
-  if constexpr (described_buffer<S>)
-    if (!is_whole(out)) call.out_lies = &out;
-  if constexpr (described_buffer<R> || described_buffer<S>)
+  if constexpr (described_buffer<R> || described_buffer<S>) {
+    call.in_lies = lies_of(in);
+    call.out_lies = lies_of(out);
     call.in_pieces = call.in_lies != nullptr || call.out_lies != nullptr;
+  }
+  if constexpr (!both_known) check_same_elements(call, type_of_elements(in), type_of_elements(out));
   return call;
 }
 
 template <class R, class S>
 request combining(collective what, const R& in, S& out, reduction_operator op, int root = 0) {
   request call = moving(what, in, out, root);
-  call.type = builtin_type_in(in);
+  call.type = builtin_type_in(call, in);
   call.op = op.operation;
   return call;
 }
@@ -362,8 +378,9 @@ struct by_operator {
       call.combine_by(erased(*user));
       return call;
     }
-    check_summable(builtin_type_in(in));
-    return detail::combining(what, in, out, reproducible_sum, root);
+    request call = detail::combining(what, in, out, reproducible_sum, root);
+    check_summable(call);
+    return call;
   }
 
  private:
@@ -373,8 +390,8 @@ struct by_operator {
             },
             &by.combine, by.order, copy_of<any_operator::function>()};
   }
-  /// Throws errc::invalid_argument where there are no reproducible sums of these.
-  WEFT_API static void check_summable(kernels::type of);
+  /// Refuses the call where there are no reproducible sums of these.
+  WEFT_API static void check_summable(request& call);
 };
 
 template <class R, class S, std::same_as<any_operator> Operator>

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
+#include <weft/calls/argument_checks.hpp>
 #include <weft/calls/pending.hpp>
 #include <weft/calls/recycled.hpp>
 #include <weft/calls/time_out.hpp>
@@ -46,6 +48,16 @@ inline std::uint64_t wire_tag(std::int64_t tag) {
   return tag == any_tag ? fabric::any_message_tag : static_cast<std::uint64_t>(tag);
 }
 
+/// Throws errc::invalid_argument where a message of `data` cannot be, or a receive into it.
+template <class Byte>
+void check_message(const communicator_state& state, const char* name, std::span<Byte> data, int peer,
+                   std::int64_t tag) {
+  constexpr bool receives = !std::is_const_v<Byte>;
+  check_rank(state, name, receives ? "source" : "destination", peer, receives);
+  check_tag(state, name, tag, receives);
+  check_memory(state, name, data.data(), data.size());
+}
+
 /// Puts what has been checked into a send of `data` to `peer`, or a receive from it.
 template <class Operation, class Byte>
 void prepare_message(Operation& begun, communicator_state& state, std::span<Byte> data, int peer, std::int64_t tag) {
@@ -68,6 +80,13 @@ void note_start(Pending& begun, const char* name, std::int64_t tag) {
   if (begun.state().records == nullptr) return;
   const fabric::operation& its = begun.operation;
   begun.note_start(traced_message(begun.state(), name, its.bytes, its.peer, tag, trace::form::started), ticks_now());
+}
+
+/// A trace names what its starts are.
+template <class Planned>
+void note_plan(Planned& made, const char* name, std::size_t bytes, int peer, std::int64_t tag) {
+  if (made.state().records != nullptr)
+    made.note_as(traced_message(made.state(), name, bytes, peer, tag, trace::form::planned));
 }
 
 /// Waits for calls that have been started in place of one that blocks: what came of the first. Those that are not done

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 #include <weft/calls/communicator_state.hpp>
+#include <weft/calls/packed_copy.hpp>
 #include <weft/request.hpp>
 
 namespace weft::detail {
@@ -17,7 +17,8 @@ namespace weft::detail {
 class packed_buffers {
  public:
   /// Throws errc::invalid_count where blocks are not within their buffer, or overlap where they are received, and
-  /// tells the others in the checked mode; std::bad_alloc.
+  /// errc::invalid_argument for what was found wrong when the call was made; tells the others in the checked mode.
+  /// Throws std::bad_alloc, too.
   static packed_buffers of(communicator_state& state, const request& call);
 
   /// The call to be made in place of it, while this lives, wherever it is moved to.
@@ -30,17 +31,6 @@ class packed_buffers {
  private:
   packed_buffers(const communicator_state& state, const request& call);
 
-  /// The caller's, and its scratch.
-  struct buffer {
-    buffer(std::shared_ptr<const spread> how, void* where, std::size_t its_bytes);
-    void pack() const noexcept { lies->as.pack(scratch.get(), at, lies->extent, bytes); }
-    void unpack() const noexcept { lies->as.unpack(at, lies->extent, scratch.get(), bytes); }
-
-    std::shared_ptr<const spread> lies;
-    std::byte* at;
-    std::size_t bytes;  ///< of data
-    std::unique_ptr<std::byte[]> scratch;
-  };
   struct blocks;
 
   void pack_described(const communicator_state& state, const request& call);
@@ -48,7 +38,7 @@ class packed_buffers {
   void place(const communicator_state& state, bool is_input, blocks&& placed);
 
   request call_;
-  std::optional<buffer> input_, output_;               ///< where they are packed
+  std::optional<packed_copy> input_, output_;          ///< where they are packed
   std::vector<std::size_t> places_, received_places_;  ///< where strided blocks lie in the scratch
   bool keeps_output_ = false;                          ///< some of it is not written
 };
