@@ -22,9 +22,9 @@ int give_comm(weft_comm** to, Make&& make) noexcept {
   return give_or_null(to, [&] { return std::optional(make()); });
 }
 
-size_t write_ranks(std::span<const int> found, int* ranks, size_t room) noexcept {
+void write_ranks(std::span<const int> found, int* ranks, size_t room, size_t* count) noexcept {
   if (ranks != nullptr) std::copy_n(found.begin(), std::min(room, found.size()), ranks);
-  return found.size();
+  if (count != nullptr) *count = found.size();
 }
 
 std::span<const int> list_of(const int* ranks, size_t count) {
@@ -77,11 +77,10 @@ int weft_pending_comm_wait(weft_pending_comm** pending, weft_comm** made) {
   if (pending != nullptr && *pending != nullptr && !(*pending)->it.valid()) delete std::exchange(*pending, nullptr);
   return result;
 }
+void weft_pending_comm_free(weft_pending_comm* pending) { delete pending; }
 
-size_t weft_failed(weft_comm* comm, int* ranks, size_t room) {
-  size_t found = 0;
-  guarded([&] { found = write_ranks(of(comm).failed(), ranks, room); });
-  return found;
+int weft_failed(weft_comm* comm, int* ranks, size_t room, size_t* count) {
+  return guarded([&] { write_ranks(of(comm).failed(), ranks, room, count); });
 }
 int weft_revoke(weft_comm* comm) {
   return guarded([&] { of(comm).revoke(); });
@@ -89,12 +88,12 @@ int weft_revoke(weft_comm* comm) {
 int weft_abort(weft_comm* comm) {
   return guarded([&] { of(comm).abort(); });
 }
-int weft_agree(weft_comm* comm, int flag, int* agreed, size_t* missing) {
+int weft_agree(weft_comm* comm, int flag, int* agreed, int* missing, size_t room, size_t* count) {
   return guarded([&] {
     int& place = at(agreed, "agreed");
     const weft::agreed answer = of(comm).agree(flag);
     place = answer.flag;
-    if (missing != nullptr) *missing = answer.missing.size();
+    write_ranks(answer.missing, missing, room, count);
   });
 }
 int weft_shrink(weft_comm* comm, weft_comm** left) {

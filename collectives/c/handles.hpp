@@ -4,8 +4,12 @@
 
 #include <weft.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
@@ -120,9 +124,10 @@ inline void tell(weft_status* to, const status& what) noexcept {
   if (to != nullptr) *to = {what.source, what.tag, what.bytes};
 }
 
-inline std::chrono::nanoseconds duration_of(double seconds) noexcept {
+inline std::chrono::nanoseconds duration_of(double seconds) {
   constexpr double longest = 1e9;  // seconds: a clock has some more
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(seconds, longest) * 1e9));
+  if (std::isnan(seconds)) throw error(errc::invalid_argument, "a time that is not a number");
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(std::clamp(seconds, -longest, longest) * 1e9));
 }
 
 }  // namespace weft::c

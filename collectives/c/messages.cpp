@@ -3,6 +3,8 @@
 
 using namespace weft::c;
 
+static_assert(WEFT_LARGEST_TAG == weft::largest_tag);
+
 int weft_send(weft_comm* comm, const void* data, size_t count, const weft_type* type, int to, int64_t tag) {
   return guarded([&] { of(comm).send(reading(data, count, type), to, tag); });
 }

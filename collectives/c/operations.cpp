@@ -14,16 +14,6 @@ void free_if_over(weft_request** request) noexcept {
   if (request != nullptr && *request != nullptr && !(*request)->it.valid()) delete std::exchange(*request, nullptr);
 }
 
-/// Calls `look` with the handle, where there is one; what is over then is freed.
-template <class Look>
-int with_request(weft_request** request, Look&& look) noexcept {
-  const int result = guarded([&] {
-    if (weft_request* const one = at(request, "request"); one != nullptr) look(one->it);
-  });
-  free_if_over(request);
-  return result;
-}
-
 /// The handles of those that are not null; in their places of the others there is one that holds nothing.
 auto handles_of(size_t count, weft_request** requests) {
   if (count != 0) (void)at(requests, "requests");
@@ -36,7 +26,12 @@ auto handles_of(size_t count, weft_request** requests) {
 }  // namespace
 
 int weft_wait(weft_request** request, weft_status* status) {
-  return with_request(request, [&](weft::handle& of) { tell(status, of.wait()); });
+  const int result = guarded([&] {
+    weft_request* const one = at(request, "request");
+    tell(status, one != nullptr ? one->it.wait() : weft::status());
+  });
+  free_if_over(request);
+  return result;
 }
 
 int weft_test(weft_request** request, int* done, weft_status* status) {
@@ -46,12 +41,13 @@ int weft_test(weft_request** request, int* done, weft_status* status) {
 int weft_wait_for(weft_request** request, double seconds, int* done, weft_status* status) {
   return guarded([&] {
     int& is_over = at(done, "done");
+    const std::chrono::nanoseconds longest = duration_of(seconds);
     if (at(request, "request") == nullptr) {
       is_over = 1;
-      return;
+      return tell(status, {});
     }
     weft::handle& of = (*request)->it;
-    is_over = seconds > 0 ? of.wait_for(duration_of(seconds)) : of.test();
+    is_over = longest.count() > 0 ? of.wait_for(longest) : of.test();
     if (is_over != 0) {
       const std::unique_ptr<weft_request> ended(std::exchange(*request, nullptr));
       tell(status, ended->it.wait());
@@ -66,6 +62,8 @@ int weft_cancel(weft_request** request, int* cancelled) {
     if (is_back != 0) delete std::exchange(*request, nullptr);
   });
 }
+
+void weft_request_free(weft_request* request) { delete request; }
 
 int weft_wait_all(size_t count, weft_request** requests) {
   const int result = guarded([&] { weft::wait_all(handles_of(count, requests)); });

@@ -79,7 +79,9 @@ void weft_deadline_end(weft_deadline* deadline) { delete deadline; }
 int weft_array_create(weft_runtime* runtime, size_t bytes, weft_array** array) {
   return give(array, [&] { return at(runtime, "runtime").it.allocate<std::byte>(bytes); });
 }
-void* weft_array_data(const weft_array* array) { return const_cast<std::byte*>(array->it.data()); }
+void* weft_array_data(const weft_array* array) {
+  return array != nullptr ? const_cast<std::byte*>(array->it.data()) : nullptr;
+}
 void weft_array_free(weft_array* array) { delete array; }
 
 struct weft_mutex {
@@ -119,7 +121,9 @@ int weft_mutex_lock(weft_mutex* mutex) {
 int weft_mutex_try_lock(weft_mutex* mutex, int* locked) {
   return guarded([&] { at(locked, "locked") = at(mutex, "mutex").it.try_lock(); });
 }
-void weft_mutex_unlock(weft_mutex* mutex) { mutex->it.unlock(); }
+void weft_mutex_unlock(weft_mutex* mutex) {
+  if (mutex != nullptr) mutex->it.unlock();
+}
 void weft_mutex_free(weft_mutex* mutex) { delete mutex; }
 
 int weft_condition_create(weft_runtime* runtime, weft_condition** condition) {
@@ -137,6 +141,10 @@ int weft_condition_wait_for(weft_condition* condition, weft_mutex* mutex, double
     told = its.wait_until(held, std::chrono::steady_clock::now() + duration_of(seconds));
   });
 }
-void weft_condition_notify_one(weft_condition* condition) { condition->it.notify_one(); }
-void weft_condition_notify_all(weft_condition* condition) { condition->it.notify_all(); }
+void weft_condition_notify_one(weft_condition* condition) {
+  if (condition != nullptr) condition->it.notify_one();
+}
+void weft_condition_notify_all(weft_condition* condition) {
+  if (condition != nullptr) condition->it.notify_all();
+}
 void weft_condition_free(weft_condition* condition) { delete condition; }

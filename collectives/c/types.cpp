@@ -73,11 +73,13 @@ int weft_type_resized(const weft_type* element, ptrdiff_t extent, weft_type** ty
 }
 
 void weft_type_free(weft_type* type) { delete type; }
-size_t weft_type_bytes(const weft_type* type) { return type->it.bytes(); }
-ptrdiff_t weft_type_extent(const weft_type* type) { return type->it.extent(); }
-void weft_type_pack(const weft_type* type, void* to, const void* from, size_t count) { type->it.pack(to, from, count); }
+size_t weft_type_bytes(const weft_type* type) { return type != nullptr ? type->it.bytes() : 0; }
+ptrdiff_t weft_type_extent(const weft_type* type) { return type != nullptr ? type->it.extent() : 0; }
+void weft_type_pack(const weft_type* type, void* to, const void* from, size_t count) {
+  if (type != nullptr) type->it.pack(to, from, count);
+}
 void weft_type_unpack(const weft_type* type, void* to, const void* from, size_t count) {
-  type->it.unpack(to, from, count);
+  if (type != nullptr) type->it.unpack(to, from, count);
 }
 
 int weft_op_create(weft_function function, void* context, int commutes, weft_op** op) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
 #include <string>
 
 #include "handles.hpp"
@@ -52,16 +53,31 @@ struct weft_window {
       : type(table_of(element.builtin())),
         element_bytes(element.bytes()),
         scale(element_bytes / type.bytes),
-        base(of, type, count * scale, slots) {}
+        base(of, type, scaled(count), slots) {}
 
+  /// Elements of `type`; of more than there can be, the most.
+  std::size_t scaled(std::size_t count) const noexcept {
+    std::size_t all;
+    return __builtin_mul_overflow(count, scale, &all) ? std::numeric_limits<std::size_t>::max() : all;
+  }
   const window_target& find(const char* operation, int rank, std::size_t offset, std::size_t count) const {
-    return base.find(operation, rank, offset * scale, count * scale);
+    return base.find(operation, rank, scaled(offset), scaled(count));
   }
   std::byte* element(const window_target& of, std::size_t offset) const noexcept {
     return of.elements + offset * element_bytes;
   }
-  std::span<const std::byte> read(const void* data, std::size_t count) const noexcept {
+  std::span<const std::byte> read(const char* operation, const void* data, std::size_t count) const {
+    check_memory(operation, data, count);
     return {static_cast<const std::byte*>(data), count * element_bytes};
+  }
+  std::span<std::byte> written(const char* operation, void* data, std::size_t count) const {
+    check_memory(operation, data, count);
+    return {static_cast<std::byte*>(data), count * element_bytes};
+  }
+  static void check_memory(const char* operation, const void* data, std::size_t count) {
+    if (data == nullptr && count != 0)
+      throw weft::error(weft::errc::invalid_buffer,
+                        std::string(operation) + ": " + std::to_string(count) + " elements at NULL");
   }
   weft::detail::window_operator number(const weft_op* op, const char* operation) const {
     if (type.combine != nullptr && at(op, "op").of_windows) return *op->of_windows;
@@ -90,7 +106,11 @@ int weft_window_create(weft_comm* comm, size_t count, const weft_type* type, siz
 int weft_window_free(weft_window* window) {
   return guarded([&] { delete window; });
 }
-void* weft_window_local(const weft_window* window) { return window->base.local(); }
+void* weft_window_local(const weft_window* window) { return window != nullptr ? window->base.local() : nullptr; }
+size_t weft_window_slots(const weft_window* window) { return window != nullptr ? window->base.slots() : 0; }
+int weft_window_shares(const weft_window* window, int rank, int* shares) {
+  return guarded([&] { at(shares, "shares") = at(window, "window").base.shares(rank); });
+}
 int weft_window_count(const weft_window* window, int rank, size_t* count) {
   return guarded([&] {
     const weft_window& its = at(window, "window");
@@ -102,7 +122,7 @@ int weft_put(weft_window* window, int rank, size_t offset, const void* data, siz
   return guarded([&] {
     weft_window& its = at(window, "window");
     const window_target& to = its.find("put", rank, offset, count);
-    const auto bytes = its.read(data, count);
+    const auto bytes = its.read("put", data, count);
     if (to.elements == nullptr) return its.base.put_far(rank, offset * its.scale, bytes);
     weft::detail::copy_elements(its.element(to, offset), bytes.data(), bytes.size());
   });
@@ -112,7 +132,7 @@ int weft_get(weft_window* window, int rank, size_t offset, void* into, size_t co
   return guarded([&] {
     weft_window& its = at(window, "window");
     const window_target& from = its.find("get", rank, offset, count);
-    const std::span bytes(static_cast<std::byte*>(into), count * its.element_bytes);
+    const auto bytes = its.written("get", into, count);
     if (from.elements == nullptr) return its.base.get_far(rank, offset * its.scale, bytes);
     weft::detail::copy_elements(bytes.data(), its.element(from, offset), bytes.size());
   });
@@ -123,7 +143,7 @@ int weft_put_notify(weft_window* window, int rank, size_t offset, const void* da
     weft_window& its = at(window, "window");
     its.base.check_slot("put_notify", slot);
     const window_target& to = its.find("put_notify", rank, offset, count);
-    const auto bytes = its.read(data, count);
+    const auto bytes = its.read("put_notify", data, count);
     if (to.elements == nullptr) {
       its.base.put_far(rank, offset * its.scale, bytes);
       return its.base.notify_far(rank, slot);
@@ -142,7 +162,7 @@ int weft_accumulate(weft_window* window, int rank, size_t offset, const void* da
     weft_window& its = at(window, "window");
     const auto by = its.number(op, "accumulate");
     const window_target& to = its.find("accumulate", rank, offset, count);
-    const auto operands = its.read(data, count);
+    const auto operands = its.read("accumulate", data, count);
     if (to.elements == nullptr) return its.base.accumulate_far(rank, offset, operands, by);
     if (!its.type.combine(by, its.element(to, offset), operands.data(), count)) its.refuse("accumulate");
   });
@@ -154,8 +174,8 @@ int weft_fetch_and_op(weft_window* window, int rank, size_t offset, const void* 
     weft_window& its = at(window, "window");
     const auto by = its.number(op, "fetch_and_op");
     const window_target& to = its.find("fetch_and_op", rank, offset, 1);
-    const std::byte* const operand = its.read(value, 1).data();
-    auto* const was = static_cast<std::byte*>(before);
+    const std::byte* const operand = its.read("fetch_and_op", value, 1).data();
+    std::byte* const was = its.written("fetch_and_op", before, 1).data();
     if (to.elements == nullptr) return its.base.fetch_far(rank, offset, operand, by, was);
     if (!its.type.fetch(by, its.element(to, offset), operand, was)) its.refuse("fetch_and_op");
   });
@@ -167,8 +187,9 @@ int weft_compare_and_swap(weft_window* window, int rank, size_t offset, const vo
     weft_window& its = at(window, "window");
     if (its.type.compare == nullptr) its.refuse("compare_and_swap");
     const window_target& to = its.find("compare_and_swap", rank, offset, 1);
-    const std::byte *const old_one = its.read(expected, 1).data(), *const new_one = its.read(desired, 1).data();
-    auto* const was = static_cast<std::byte*>(before);
+    const std::byte* const old_one = its.read("compare_and_swap", expected, 1).data();
+    const std::byte* const new_one = its.read("compare_and_swap", desired, 1).data();
+    std::byte* const was = its.written("compare_and_swap", before, 1).data();
     if (to.elements == nullptr) return its.base.compare_far(rank, offset, old_one, new_one, was);
     its.type.compare(its.element(to, offset), old_one, new_one, was);
   });

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Every function of weft.h, tried by a job of at least two ranks: prints what is wrong, and fails. With "ranks" each
  * process hosts several, on fibers. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <weft.h>
+
+#include <weft/version.hpp>
 
 static int failures = 0;
 static weft_runtime* runtime;
@@ -75,6 +78,10 @@ static void try_messages(weft_comm* comm) {
   EXPECT(!found && request != NULL);
   OK(weft_cancel(&request, &found));
   EXPECT(found && request == NULL);
+  FAILS(WEFT_INVALID_ARGUMENT, weft_wait_for(&request, NAN, &found, NULL));
+  OK(weft_wait(&request, &status)); /* NULL is done */
+  EXPECT(status.source == WEFT_ANY_SOURCE && status.tag == WEFT_ANY_TAG && status.bytes == 0);
+  FAILS(WEFT_INVALID_TAG, weft_send(comm, &mine, 1, WEFT_INT, next, WEFT_LARGEST_TAG + 1));
 
   OK(weft_isend(comm, &mine, 1, WEFT_INT, next, 10, &request));
   OK(weft_probe(comm, last, 10, &status));
@@ -272,12 +279,16 @@ static void try_communicators(weft_comm* comm) {
   for (int done = 0; !done;) OK(weft_pending_comm_test(pending, &done));
   OK(weft_pending_comm_wait(&pending, &again));
   EXPECT(weft_rank(again) == rank);
+  OK(weft_idup(made, &pending));
+  weft_pending_comm_free(pending);
 
   int agreed = 0;
   size_t missing = 9;
-  OK(weft_agree(again, rank == 0 ? 3 : 6, &agreed, &missing));
+  OK(weft_agree(again, rank == 0 ? 3 : 6, &agreed, NULL, 0, &missing));
   EXPECT(agreed == 2 && missing == 0);
-  EXPECT(weft_failed(again, NULL, 0) == 0 && !weft_is_replacement(again));
+  OK(weft_failed(again, NULL, 0, &missing));
+  EXPECT(missing == 0 && !weft_is_replacement(again));
+  FAILS(WEFT_INVALID_ARGUMENT, weft_failed(NULL, NULL, 0, &missing));
   weft_comm *left = NULL, *grown = NULL;
   OK(weft_shrink(again, &left));
   OK(weft_grow(again, &grown));
@@ -337,6 +348,18 @@ static void try_windows(weft_comm* comm) {
   OK(weft_unlock_all(numbers));
   FAILS(WEFT_INVALID_COUNT, weft_put(numbers, next, 4, &value, 1));
   FAILS(WEFT_INVALID_RANK, weft_put(numbers, size, 0, &value, 1));
+  FAILS(WEFT_INVALID_BUFFER, weft_put(numbers, next, 0, NULL, 1));
+  FAILS(WEFT_INVALID_BUFFER, weft_put_notify(numbers, next, 0, NULL, 1, 0));
+  FAILS(WEFT_INVALID_BUFFER, weft_get(numbers, next, 0, NULL, 1));
+  FAILS(WEFT_INVALID_BUFFER, weft_accumulate(numbers, next, 0, NULL, 1, WEFT_SUM));
+  FAILS(WEFT_INVALID_BUFFER, weft_fetch_and_op(numbers, next, 0, NULL, &before, WEFT_SUM));
+  FAILS(WEFT_INVALID_BUFFER, weft_fetch_and_op(numbers, next, 0, &one, NULL, WEFT_SUM));
+  FAILS(WEFT_INVALID_BUFFER, weft_compare_and_swap(numbers, next, 0, &one, &one, NULL));
+  OK(weft_put(numbers, next, 4, NULL, 0));
+  int shares = 0;
+  OK(weft_window_shares(numbers, rank, &shares));
+  EXPECT(shares == 1 && weft_window_slots(numbers) == 2 && weft_window_slots(NULL) == 0);
+  EXPECT(weft_window_local(NULL) == NULL);
   OK(weft_window_free(numbers));
 
   weft_type* blob = NULL;
@@ -350,6 +373,84 @@ static void try_windows(weft_comm* comm) {
   FAILS(WEFT_INVALID_ARGUMENT, weft_accumulate(blobs, next, 0, "abc", 1, WEFT_SUM));
   OK(weft_window_free(blobs));
   weft_type_free(blob);
+
+  /* More bytes than a size_t counts. */
+  OK(weft_type_opaque(16, &blob));
+  FAILS(WEFT_OPERATION_FAILED, weft_window_create(comm, (size_t)1 << 60, blob, 1, &blobs));
+  OK(weft_window_create(comm, 2, blob, 1, &blobs));
+  FAILS(WEFT_INVALID_COUNT, weft_put(blobs, next, 0, "", (size_t)1 << 60));
+  FAILS(WEFT_INVALID_COUNT, weft_put(blobs, next, (size_t)1 << 60, "", 1));
+  OK(weft_window_free(blobs));
+  weft_type_free(blob);
+}
+
+static void try_grids(weft_comm* comm) {
+  const int rank = weft_rank(comm), size = weft_size(comm), next = (rank + 1) % size, last = (rank + size - 1) % size;
+  const int goes_round[] = {1, 0}, extents[] = {0, 1}, kept[] = {0, 1};
+  weft_grid *ring = NULL, *alone = NULL;
+  OK(weft_grid_create(comm, 2, extents, goes_round, 1, &ring));
+  OK(weft_grid_create(comm, 2, extents, goes_round, 0, &alone));
+  weft_grid_free(ring);
+  ring = alone;
+  EXPECT(weft_grid_dimensions(ring) == 2 && weft_grid_extents(ring)[0] == size &&
+         weft_size(weft_grid_comm(ring)) == size);
+  OK(weft_barrier(weft_grid_comm(ring)));
+  int at[2] = {-1, -1}, who = -1, from = -1, to = -1, neighbors[4];
+  OK(weft_grid_coordinates(ring, next, at));
+  EXPECT(at[0] == next && at[1] == 0);
+  OK(weft_grid_rank_at(ring, at, &who));
+  EXPECT(who == next);
+  at[1] = 1;
+  OK(weft_grid_rank_at(ring, at, &who));
+  EXPECT(who == -1);
+  OK(weft_grid_shift(ring, 0, 1, &from, &to));
+  EXPECT(from == last && to == next);
+  OK(weft_grid_neighbors(ring, neighbors));
+  EXPECT(neighbors[0] == last && neighbors[1] == next && neighbors[2] == -1 && neighbors[3] == -1);
+  OK(weft_grid_keep(ring, kept, &alone));
+  EXPECT(weft_size(weft_grid_comm(alone)) == 1);
+  weft_grid_free(alone);
+  FAILS(WEFT_INVALID_COUNT, weft_grid_create(comm, 1, (int[]){size + 1}, NULL, 0, &alone));
+  EXPECT(weft_grid_comm(NULL) == NULL && weft_grid_extents(NULL) == NULL && weft_grid_dimensions(NULL) == 0);
+
+  double in[4] = {10 * rank, 10 * rank + 1, -1, -1}, out[4] = {0, 0, -5, -5};
+  weft_request* request = NULL;
+  weft_plan* plan = NULL;
+  OK(weft_neighbor_alltoall(ring, in, out, 1, WEFT_DOUBLE));
+  EXPECT(out[0] == 10 * last + 1 && out[1] == 10 * next && out[2] == -5 && out[3] == -5);
+  OK(weft_ineighbor_allgather(ring, in, out, 1, WEFT_DOUBLE, &request));
+  OK(weft_wait(&request, NULL));
+  EXPECT(out[0] == 10 * last && out[1] == 10 * next && out[2] == -5);
+  const size_t sent[] = {1, 2, 0, 0}, received[] = {2, 1, 0, 0}, one_of_each[] = {1, 1, 0, 0};
+  OK(weft_neighbor_alltoallv(ring, in, sent, out, received, WEFT_DOUBLE));
+  EXPECT(out[0] == 10 * last + 1 && out[1] == -1 && out[2] == 10 * next);
+  OK(weft_plan_neighbor_allgatherv(ring, in, 1, out, one_of_each, WEFT_DOUBLE, &plan));
+  for (int time = 0; time < 2; ++time) {
+    in[0] = rank + 100 * time;
+    OK(weft_plan_start(plan));
+    OK(weft_plan_wait(plan, NULL));
+    EXPECT(out[0] == last + 100 * time && out[1] == next + 100 * time);
+  }
+  weft_plan_free(plan);
+
+  int32_t field[4][3] = {{0}};
+  const size_t interior[] = {2, 1};
+  weft_halo* halo = NULL;
+  for (int i = 1; i <= 2; ++i) field[i][1] = 10 * rank + i;
+  OK(weft_halo_create(ring, field, WEFT_INT32, interior, 1, WEFT_CORNERS_NONE, &halo));
+  OK(weft_halo_exchange(halo));
+  EXPECT(field[0][1] == 10 * last + 2 && field[3][1] == 10 * next + 1 && field[1][0] == 0);
+  OK(weft_halo_start(halo));
+  FAILS(WEFT_INVALID_ARGUMENT, weft_halo_start(halo));
+  OK(weft_halo_wait(halo));
+  OK(weft_halo_start(halo));
+  for (int done = 0; !done;) OK(weft_halo_test(halo, &done));
+  weft_halo_free(halo);
+  FAILS(WEFT_INVALID_ARGUMENT, weft_halo_wait(NULL));
+  FAILS(WEFT_INVALID_ARGUMENT, weft_halo_create(ring, NULL, WEFT_INT32, interior, 1, WEFT_CORNERS_NONE, &halo));
+  FAILS(WEFT_INVALID_COUNT,
+        weft_halo_create(ring, field, WEFT_INT32, (size_t[]){SIZE_MAX / 2, 3}, 1, WEFT_CORNERS_DIRECTLY, &halo));
+  weft_grid_free(ring);
 }
 
 static int answer(void* context) {
@@ -371,6 +472,22 @@ static void try_runtime(weft_comm* comm) {
   weft_deadline_end(limit);
   int who = -1;
   EXPECT(weft_error_ranks(&who, 1) == 1 && who == 0);
+  /* A request that was waited for is there still. Freed it is waited for, whatever deadline there is. */
+  weft_comm_free(apart); /* which was aborted */
+  OK(weft_alone(comm, &apart));
+  weft_request* request = NULL;
+  OK(weft_issend(apart, &who, 1, WEFT_INT, 0, 98, &request));
+  OK(weft_deadline_begin(-1e300, &limit));
+  FAILS(WEFT_TIMED_OUT, weft_wait(&request, NULL));
+  EXPECT(request != NULL);
+  weft_request* receives = NULL;
+  OK(weft_irecv(apart, &never, 1, WEFT_INT, 0, 98, &receives));
+  weft_request_free(request);
+  weft_request_free(receives);
+  weft_request_free(NULL);
+  weft_deadline_end(limit);
+  EXPECT(never == who);
+  FAILS(WEFT_INVALID_ARGUMENT, weft_deadline_begin(NAN, &limit));
   weft_comm_free(apart);
   int got = 0;
   OK(weft_blocking(runtime, answer, &got));
@@ -378,6 +495,10 @@ static void try_runtime(weft_comm* comm) {
   FAILS(WEFT_CALLBACK, weft_blocking(runtime, fails, NULL));
   OK(weft_yield(runtime));
   OK(weft_sleep(runtime, 0.001));
+  EXPECT(weft_array_data(NULL) == NULL && weft_type_bytes(NULL) == 0 && weft_type_extent(NULL) == 0);
+  weft_type_pack(NULL, &got, &got, 1);
+  weft_mutex_unlock(NULL);
+  weft_condition_notify_all(NULL);
   weft_array* array = NULL;
   OK(weft_array_create(runtime, 4096, &array));
   char* const bytes = weft_array_data(array);
@@ -406,13 +527,14 @@ static int try_all(weft_comm* world, void* context) {
   try_collectives(world);
   try_communicators(world);
   try_windows(world);
+  try_grids(world);
   try_runtime(world);
   OK(weft_barrier(world));
   return 0;
 }
 
 int main(int argc, char** argv) {
-  EXPECT(weft_version() >= 100);
+  EXPECT(weft_version() == WEFT_VERSION);
   EXPECT(strcmp(weft_result_name(WEFT_PEER_LOST), "peer lost") == 0);
   FAILS(WEFT_INVALID_ARGUMENT, weft_init(&argc, argv, NULL));
   if (weft_init(&argc, argv, &runtime) != WEFT_OK) {

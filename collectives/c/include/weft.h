@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * weft for C, and for whatever calls C: all that the C++ headers have, which say more of each call (<weft/communicator.hpp>,
- * <weft/window.hpp>, ...).
+ * weft for C, and for whatever calls C: what the C++ headers have, which say more of each call (<weft/communicator.hpp>,
+ * <weft/window.hpp>, ...). It has no groups, statistics, events, tasks, strided blocks (types cover these), and nothing of
+ * what a call leaves in flight when its deadline passes.
  *
  *   weft_runtime* runtime;
  *   if (weft_init(&argc, argv, &runtime) != WEFT_OK) { fprintf(stderr, "%s\n", weft_error_text()); return 1; }
@@ -15,8 +16,8 @@
  * perhaps to the buffers of a message or collective.
  *
  * Lifetimes. What a call gives by a pointer to a pointer is the caller's, who gives it back by the _free of its kind, or
- * by the wait that takes it; NULL is let pass there. It is used before its runtime is finalized, by one thread at a
- * time. Types and operators may be freed while calls use them. Those of weft (WEFT_DOUBLE, WEFT_SUM, ...), and the world,
+ * by the wait that takes it; NULL is let pass there. Elsewhere NULL is refused, or where no error is returned gives 0,
+ * NULL or nothing. It is used before its runtime is finalized, by one thread at a time. Types and operators may be freed while calls use them. Those of weft (WEFT_DOUBLE, WEFT_SUM, ...), and the world,
  * are not freed. Buffers belong to an operation that was started until it is waited for, or tested to be done.
  *
  * Threads. As in C++: any fiber or thread of a rank may send and receive; a communicator's collectives have an order,
@@ -93,8 +94,8 @@ WEFT_API int weft_sleep(weft_runtime* runtime, double seconds);
 /** Calls `function` on a thread of its own, and lets the other ranks of this one run meanwhile. */
 WEFT_API int weft_blocking(weft_runtime* runtime, int (*function)(void* context), void* context);
 /** Blocking calls of the fiber, or the thread outside of one, that has begun it return WEFT_TIMED_OUT when so many seconds
- * have passed, until it ends it; the last begun is ended first. What they leave in flight is dropped, and its communicator
- * aborted. */
+ * have passed, until it ends it; the last begun is ended first. Requests, plans and pending communicators that were
+ * waited for can be waited for again; what else is in flight then is dropped, and its communicator aborted. */
 typedef struct weft_deadline weft_deadline;
 WEFT_API int weft_deadline_begin(double seconds, weft_deadline** deadline);
 WEFT_API void weft_deadline_end(weft_deadline* deadline);
@@ -238,15 +239,18 @@ WEFT_API int weft_idup(weft_comm* comm, weft_pending_comm** pending);
 WEFT_API int weft_pending_comm_test(weft_pending_comm* pending, int* done);
 /** Frees it and makes it NULL, unless a deadline has passed. */
 WEFT_API int weft_pending_comm_wait(weft_pending_comm** pending, weft_comm** made);
+/** Waits for it, whatever deadline there is, and frees what it has become. */
+WEFT_API void weft_pending_comm_free(weft_pending_comm* pending);
 
 /* When something has failed (<weft/communicator.hpp>). */
 
-/** How many ranks of it this process knows to be lost; writes as many as there is room for. */
-WEFT_API size_t weft_failed(weft_comm* comm, int* ranks, size_t room);
+/** The ranks of it that this process knows to be lost, as many as there is room for; `count` gets how many there are.
+ * Both may be NULL. */
+WEFT_API int weft_failed(weft_comm* comm, int* ranks, size_t room, size_t* count);
 WEFT_API int weft_revoke(weft_comm* comm);
 WEFT_API int weft_abort(weft_comm* comm);
-/** The bitwise and of all flags; `missing` (may be NULL) gets how many ranks did not take part. */
-WEFT_API int weft_agree(weft_comm* comm, int flag, int* agreed, size_t* missing);
+/** The bitwise and of all flags; `missing` and `count` get the ranks that did not take part, likewise. */
+WEFT_API int weft_agree(weft_comm* comm, int flag, int* agreed, int* missing, size_t room, size_t* count);
 WEFT_API int weft_shrink(weft_comm* comm, weft_comm** left);
 WEFT_API int weft_grow(weft_comm* comm, weft_comm** grown);
 WEFT_API int weft_is_replacement(const weft_comm* comm);
@@ -255,6 +259,7 @@ WEFT_API int weft_is_replacement(const weft_comm* comm);
 
 #define WEFT_ANY_SOURCE (-1)
 #define WEFT_ANY_TAG (-1)
+#define WEFT_LARGEST_TAG ((INT64_C(1) << 62) - 1)
 /* Where a call takes a status it may be NULL. */
 typedef struct weft_status {
   int source;
@@ -263,7 +268,8 @@ typedef struct weft_status {
 } weft_status;
 
 typedef struct weft_request weft_request;
-/** Blocks until it is done. Frees it and makes it NULL, unless a deadline has passed. */
+/** Blocks until it is done. Frees it and makes it NULL, unless a deadline has passed. One that is NULL is done: then the
+ * status is {WEFT_ANY_SOURCE, WEFT_ANY_TAG, 0}. */
 WEFT_API int weft_wait(weft_request** request, weft_status* status);
 /** Polls once. Where it is done: as weft_wait. */
 WEFT_API int weft_test(weft_request** request, int* done, weft_status* status);
@@ -271,6 +277,8 @@ WEFT_API int weft_test(weft_request** request, int* done, weft_status* status);
 WEFT_API int weft_wait_for(weft_request** request, double seconds, int* done, weft_status* status);
 /** Takes a receive back that no message has met: then *cancelled is 1 and it is freed. */
 WEFT_API int weft_cancel(weft_request** request, int* cancelled);
+/** Waits for it, whatever deadline there is; what it fails with is lost. */
+WEFT_API void weft_request_free(weft_request* request);
 /** Those that are NULL count as done. wait_all waits for all, frees them, and returns the first error; wait_any blocks
  * until one can be waited for at once, and gives its index; `count` where all are NULL. */
 WEFT_API int weft_wait_all(size_t count, weft_request** requests);
@@ -356,7 +364,52 @@ WEFT_COLLECTIVE_(scatterv, weft_comm* comm, const void* in, const size_t* counts
                  size_t count, const weft_type* type, int root)
 WEFT_COLLECTIVE_(alltoallv, weft_comm* comm, const void* in, const size_t* sent, const size_t* sent_places, void* out,
                  const size_t* received, const size_t* received_places, const weft_type* type)
+
+/* ---- Grids (<weft/grid.hpp>, <weft/halo.hpp>) ---- */
+
+typedef struct weft_grid weft_grid;
+/** Collective. Ranks lie row by row. Extents of 0 are chosen, all where `extents` is NULL; `periodic` (may be NULL) says
+ * whether each dimension goes round. With `by_node` ranks get others, so that few neighbours are on different nodes. */
+WEFT_API int weft_grid_create(weft_comm* comm, size_t dimensions, const int* extents, const int* periodic, int by_node,
+                              weft_grid** grid);
+/** Collective. The ranks that have the same coordinates in the dimensions that are not kept. */
+WEFT_API int weft_grid_keep(weft_grid* grid, const int* kept, weft_grid** part);
+WEFT_API void weft_grid_free(weft_grid* grid);
+/** The grid's own communicator, which is not freed; and its extents. Valid as long as the grid. */
+WEFT_API weft_comm* weft_grid_comm(weft_grid* grid);
+WEFT_API size_t weft_grid_dimensions(const weft_grid* grid);
+WEFT_API const int* weft_grid_extents(const weft_grid* grid);
+WEFT_API int weft_grid_coordinates(const weft_grid* grid, int rank, int* coordinates);
+/** -1 where there is none, as below: beyond an end of the grid. */
+WEFT_API int weft_grid_rank_at(const weft_grid* grid, const int* coordinates, int* rank);
+/** Who this rank receives from and sends to where all send `by` further along a dimension. Either may be NULL. */
+WEFT_API int weft_grid_shift(const weft_grid* grid, size_t dimension, int by, int* source, int* destination);
+/** Two for each dimension: the rank before this one, and that behind. */
+WEFT_API int weft_grid_neighbors(const weft_grid* grid, int* ranks);
+
+/* Collectives among neighbours: a block for each, in their order. That of one that is not there stays as it is. Types lie
+ * in one piece; input and output are apart. */
+WEFT_COLLECTIVE_(neighbor_alltoall, weft_grid* grid, const void* in, void* out, size_t count, const weft_type* type)
+WEFT_COLLECTIVE_(neighbor_alltoallv, weft_grid* grid, const void* in, const size_t* sent, void* out,
+                 const size_t* received, const weft_type* type)
+WEFT_COLLECTIVE_(neighbor_allgather, weft_grid* grid, const void* in, void* out, size_t count, const weft_type* type)
+WEFT_COLLECTIVE_(neighbor_allgatherv, weft_grid* grid, const void* in, size_t count, void* out, const size_t* received,
+                 const weft_type* type)
 #undef WEFT_COLLECTIVE_
+
+enum weft_corners { WEFT_CORNERS_NONE, WEFT_CORNERS_BY_DIMENSION, WEFT_CORNERS_DIRECTLY };
+typedef struct weft_halo weft_halo;
+/** Exchanges the ghosts of an array of as many dimensions as the grid, row by row: in each `interior` elements, and `width`
+ * ghosts at both ends. Every rank makes it in the same order as its plans. Types lie in one piece, of at most 64 bytes.
+ * It is freed before the array. */
+WEFT_API int weft_halo_create(weft_grid* grid, void* array, const weft_type* type, const size_t* interior, size_t width,
+                              enum weft_corners corners, weft_halo** halo);
+/** Begins: the interior may be changed then. Then wait, or test until it is done; exchange does both. */
+WEFT_API int weft_halo_start(weft_halo* halo);
+WEFT_API int weft_halo_test(weft_halo* halo, int* done);
+WEFT_API int weft_halo_wait(weft_halo* halo);
+WEFT_API int weft_halo_exchange(weft_halo* halo);
+WEFT_API void weft_halo_free(weft_halo* halo);
 
 /* ---- Windows (<weft/window.hpp>) ---- */
 
@@ -367,14 +420,17 @@ WEFT_API int weft_window_create(weft_comm* comm, size_t count, const weft_type* 
 /** Collective, blocking. Frees it, whatever it returns. */
 WEFT_API int weft_window_free(weft_window* window);
 WEFT_API void* weft_window_local(const weft_window* window);
+WEFT_API size_t weft_window_slots(const weft_window* window);
 /** Elements of that rank. */
 WEFT_API int weft_window_count(const weft_window* window, int rank, size_t* count);
+/** Whether this rank uses that rank's memory by loads and stores; else by messages. */
+WEFT_API int weft_window_shares(const weft_window* window, int rank, int* shares);
 WEFT_API int weft_put(weft_window* window, int rank, size_t offset, const void* data, size_t count);
 WEFT_API int weft_get(weft_window* window, int rank, size_t offset, void* into, size_t count);
 WEFT_API int weft_put_notify(weft_window* window, int rank, size_t offset, const void* data, size_t count,
                                size_t slot);
 WEFT_API int weft_wait_notified(weft_window* window, size_t slot, uint32_t count);
-/** Of integers, bool, float and double, by the built-in operators that they have, and WEFT_REPLACE. `before` gets what was
+/** Each element in one step. Of integers, bool, float and double, by the built-in operators that they have, and WEFT_REPLACE. `before` gets what was
  * there. */
 WEFT_API int weft_accumulate(weft_window* window, int rank, size_t offset, const void* data, size_t count,
                                const weft_op* op);
