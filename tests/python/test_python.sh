@@ -33,17 +33,30 @@ for example in heat sample_sort training; do
   bash "$source/tests/examples/test_small.sh" "$weft" "1 3" $python "$source/examples/$example.py"
 done
 
-# Two ranks of which one raises: the job ends, and its error is seen.
+# Two ranks of which one raises, with something in flight: the job ends, its error is seen, and what it has written is there.
 cat >"$stage/raises.py" <<'END'
+import atexit
+import sys
+import numpy
 import weft
+atexit.register(lambda: print("refused" if refused() else "called"))
+def refused():
+    try:
+        world.barrier()
+    except weft.Error:
+        return True
 world = weft.world()
 if world.rank == 1:
+    file = open(sys.argv[1], "w")
+    file.write("written")
+    request = world.irecv(numpy.zeros(1000), 0, 9)
     raise ValueError("rank 1 raises")
 world.barrier()
 END
 status=0
-timeout 30 "$weft" run -n 2 $python "$stage/raises.py" >"$stage/out" 2>&1 || status=$?
-[[ $status == 1 ]] && grep -q "ValueError: rank 1 raises" "$stage/out" || { cat "$stage/out"; echo "FAILED: an exception ends with $status"; exit 1; }
+timeout 30 "$weft" run -n 2 $python "$stage/raises.py" "$stage/file" >"$stage/out" 2>&1 || status=$?
+[[ $status == 1 ]] && grep -q "ValueError: rank 1 raises" "$stage/out" && grep -q refused "$stage/out" && [[ $(cat "$stage/file") == written ]] ||
+  { cat "$stage/out"; echo "FAILED: an exception ends with $status"; exit 1; }
 
 $python -c 'import venv, ensurepip, setuptools' 2>"$stage/missing" || { echo "without pip: $(tail -1 "$stage/missing")"; exit 0; }
 unset PYTHONPATH

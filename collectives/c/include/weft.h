@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * weft for C, and for whatever calls C: what the C++ headers have, which say more of each call (<weft/communicator.hpp>,
- * <weft/window.hpp>, ...). It has no groups, statistics, events, tasks, strided blocks (types cover these), and nothing of
- * what a call leaves in flight when its deadline passes.
+ * weft for C, and for whatever calls C: what the C++ headers have, which say more of each call
+ * (<weft/communicator.hpp>, <weft/window.hpp>, ...). Left out are groups, statistics, events, tasks, strided blocks (types
+ * cover these), and the calls that a deadline has left in flight.
  *
  *   weft_runtime* runtime;
  *   if (weft_init(&argc, argv, &runtime) != WEFT_OK) { fprintf(stderr, "%s\n", weft_error_text()); return 1; }
@@ -15,10 +15,11 @@
  * where, and what would be right. Where a call fails it writes nothing to what its other arguments point to, but
  * perhaps to the buffers of a message or collective.
  *
- * Lifetimes. What a call gives by a pointer to a pointer is the caller's, who gives it back by the _free of its kind, or
- * by the wait that takes it; NULL is let pass there. Elsewhere NULL is refused, or where no error is returned gives 0,
- * NULL or nothing. It is used before its runtime is finalized, by one thread at a time. Types and operators may be freed while calls use them. Those of weft (WEFT_DOUBLE, WEFT_SUM, ...), and the world,
- * are not freed. Buffers belong to an operation that was started until it is waited for, or tested to be done.
+ * Lifetimes. What a call gives by a pointer to a pointer is the caller's, who gives it back by the _free of its kind,
+ * or by the wait that takes it; NULL is let pass there. Elsewhere NULL is refused; what returns no code gives 0 or NULL
+ * of it, or does nothing. It is used before its runtime is finalized, by one thread at a time. Types and operators may
+ * be freed while calls use them. Those of weft (WEFT_DOUBLE, WEFT_SUM, ...), and the world, are not freed. Buffers
+ * belong to an operation that was started until it is waited for, or tested to be done.
  *
  * Threads. As in C++: any fiber or thread of a rank may send and receive; a communicator's collectives have an order,
  * the same on every rank. Functions that weft calls return to it: they are not left by longjmp. */
@@ -93,9 +94,9 @@ WEFT_API int weft_yield(weft_runtime* runtime);
 WEFT_API int weft_sleep(weft_runtime* runtime, double seconds);
 /** Calls `function` on a thread of its own, and lets the other ranks of this one run meanwhile. */
 WEFT_API int weft_blocking(weft_runtime* runtime, int (*function)(void* context), void* context);
-/** Blocking calls of the fiber, or the thread outside of one, that has begun it return WEFT_TIMED_OUT when so many seconds
- * have passed, until it ends it; the last begun is ended first. Requests, plans and pending communicators that were
- * waited for can be waited for again; what else is in flight then is dropped, and its communicator aborted. */
+/** Blocking calls of the fiber, or the thread outside of one, that has begun it return WEFT_TIMED_OUT when so many
+ * seconds have passed, until it ends it; the last begun is ended first. Requests, plans and pending communicators that
+ * were waited for can be waited for again; what other calls leave in flight is dropped, and its communicator aborted. */
 typedef struct weft_deadline weft_deadline;
 WEFT_API int weft_deadline_begin(double seconds, weft_deadline** deadline);
 WEFT_API void weft_deadline_end(weft_deadline* deadline);
@@ -268,8 +269,8 @@ typedef struct weft_status {
 } weft_status;
 
 typedef struct weft_request weft_request;
-/** Blocks until it is done. Frees it and makes it NULL, unless a deadline has passed. One that is NULL is done: then the
- * status is {WEFT_ANY_SOURCE, WEFT_ANY_TAG, 0}. */
+/** Blocks until it is done. Frees it and makes it NULL, unless a deadline has passed. One that is NULL is done: then
+ * the status is {WEFT_ANY_SOURCE, WEFT_ANY_TAG, 0}. */
 WEFT_API int weft_wait(weft_request** request, weft_status* status);
 /** Polls once. Where it is done: as weft_wait. */
 WEFT_API int weft_test(weft_request** request, int* done, weft_status* status);
@@ -368,8 +369,9 @@ WEFT_COLLECTIVE_(alltoallv, weft_comm* comm, const void* in, const size_t* sent,
 /* ---- Grids (<weft/grid.hpp>, <weft/halo.hpp>) ---- */
 
 typedef struct weft_grid weft_grid;
-/** Collective. Ranks lie row by row. Extents of 0 are chosen, all where `extents` is NULL; `periodic` (may be NULL) says
- * whether each dimension goes round. With `by_node` ranks get others, so that few neighbours are on different nodes. */
+/** Collective. Ranks lie row by row. Extents of 0 are chosen, all where `extents` is NULL; `periodic` (may be NULL)
+ * says whether each dimension goes round. With `by_node` ranks get others, so that few neighbours are on different
+ * nodes. */
 WEFT_API int weft_grid_create(weft_comm* comm, size_t dimensions, const int* extents, const int* periodic, int by_node,
                               weft_grid** grid);
 /** Collective. The ranks that have the same coordinates in the dimensions that are not kept. */
@@ -387,8 +389,8 @@ WEFT_API int weft_grid_shift(const weft_grid* grid, size_t dimension, int by, in
 /** Two for each dimension: the rank before this one, and that behind. */
 WEFT_API int weft_grid_neighbors(const weft_grid* grid, int* ranks);
 
-/* Collectives among neighbours: a block for each, in their order. That of one that is not there stays as it is. Types lie
- * in one piece; input and output are apart. */
+/* Collectives among neighbours: a block for each, in their order. That of one that is not there stays as it is. Types
+ * lie in one piece; input and output are apart. */
 WEFT_COLLECTIVE_(neighbor_alltoall, weft_grid* grid, const void* in, void* out, size_t count, const weft_type* type)
 WEFT_COLLECTIVE_(neighbor_alltoallv, weft_grid* grid, const void* in, const size_t* sent, void* out,
                  const size_t* received, const weft_type* type)
@@ -399,9 +401,9 @@ WEFT_COLLECTIVE_(neighbor_allgatherv, weft_grid* grid, const void* in, size_t co
 
 enum weft_corners { WEFT_CORNERS_NONE, WEFT_CORNERS_BY_DIMENSION, WEFT_CORNERS_DIRECTLY };
 typedef struct weft_halo weft_halo;
-/** Exchanges the ghosts of an array of as many dimensions as the grid, row by row: in each `interior` elements, and `width`
- * ghosts at both ends. Every rank makes it in the same order as its plans. Types lie in one piece, of at most 64 bytes.
- * It is freed before the array. */
+/** Exchanges the ghosts of an array of as many dimensions as the grid, row by row: in each `interior` elements, and
+ * `width` ghosts at both ends. Every rank makes it in the same order as its plans. Types lie in one piece, of at most
+ * 64 bytes. It is freed before the array. */
 WEFT_API int weft_halo_create(weft_grid* grid, void* array, const weft_type* type, const size_t* interior, size_t width,
                               enum weft_corners corners, weft_halo** halo);
 /** Begins: the interior may be changed then. Then wait, or test until it is done; exchange does both. */
@@ -430,8 +432,8 @@ WEFT_API int weft_get(weft_window* window, int rank, size_t offset, void* into, 
 WEFT_API int weft_put_notify(weft_window* window, int rank, size_t offset, const void* data, size_t count,
                                size_t slot);
 WEFT_API int weft_wait_notified(weft_window* window, size_t slot, uint32_t count);
-/** Each element in one step. Of integers, bool, float and double, by the built-in operators that they have, and WEFT_REPLACE. `before` gets what was
- * there. */
+/** Each element in one step. Of integers, bool, float and double, by the built-in operators that they have, and
+ * WEFT_REPLACE. `before` gets what was there. */
 WEFT_API int weft_accumulate(weft_window* window, int rank, size_t offset, const void* data, size_t count,
                                const weft_op* op);
 WEFT_API int weft_fetch_and_op(weft_window* window, int rank, size_t offset, const void* value, void* before,

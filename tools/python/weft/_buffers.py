@@ -3,7 +3,8 @@
 import ctypes
 import enum
 import math
-import threading
+import struct
+import sys
 
 from ._errors import check, raised
 from ._library import ffi, lib
@@ -15,11 +16,14 @@ except ImportError:  # then results are not arrays, and have to be given
 
 _builtin = {
     "b": "INT8", "h": "INT16", "i": "INT32", "q": "INT64", "B": "UINT8", "H": "UINT16", "I": "UINT32", "Q": "UINT64",
-    "e": "FLOAT16", "f": "FLOAT", "d": "DOUBLE", "Zf": "COMPLEX_FLOAT", "Zd": "COMPLEX_DOUBLE", "?": "BOOL"
+    "e": "FLOAT16", "bf": "BFLOAT16", "f": "FLOAT", "d": "DOUBLE", "Zf": "COMPLEX_FLOAT", "Zd": "COMPLEX_DOUBLE",
+    "?": "BOOL", "Lf": "LOCATED_FLOAT", "Ld": "LOCATED_DOUBLE", "Li": "LOCATED_INT32", "Lq": "LOCATED_INT64"
 }
 _by_size = {("i", 1): "b", ("i", 2): "h", ("i", 4): "i", ("i", 8): "q",
-            ("u", 1): "B", ("u", 2): "H", ("u", 4): "I", ("u", 8): "Q",
+            ("u", 1): "B", ("u", 2): "H", ("u", 4): "I", ("u", 8): "Q", ("bf", 2): "bf",
             ("f", 2): "e", ("f", 4): "f", ("f", 8): "d", ("c", 8): "Zf", ("c", 16): "Zd", ("b", 1): "?"}
+_kind_of_letter = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQNc", "u"), **dict.fromkeys("efd", "f"),
+                   "Zf": "c", "Zd": "c", "?": "b"}
 
 
 def _builtin_type(code: str):
@@ -39,12 +43,18 @@ class Op(enum.Enum):
     LOGICAL_AND = "LOGICAL_AND"
     LOGICAL_OR = "LOGICAL_OR"
     LOGICAL_XOR = "LOGICAL_XOR"
+    MIN_LOCATION = "MIN_LOCATION"  # of elements of a dtype that `located` makes
+    MAX_LOCATION = "MAX_LOCATION"
     REPRODUCIBLE_SUM = "REPRODUCIBLE_SUM"  # of floats: bits that depend on the summands alone
     REPLACE = "REPLACE"  # of windows
 
     @property
     def handle(self):
         return lib.weft_op_builtin(getattr(lib, f"WEFT_OP_{self.value}"))
+
+    def handle_for(self, _):
+        """What weft.h is given for such elements, which sees whether they have it."""
+        return self.handle
 
 
 class operator:
@@ -71,14 +81,21 @@ class operator:
         self._combine = combine
         made = ffi.new("weft_op**")
         check(lib.weft_op_create(combine, ffi.NULL, int(commutes), made))
-        self.handle = ffi.gc(made[0], lib.weft_op_free)
+        self._handle = ffi.gc(made[0], lib.weft_op_free)
+
+    def handle_for(self, data: "Buffer"):
+        if _code_of(self._dtype) != data.code:
+            raise TypeError(f"an operator of {self._dtype} for elements of another type: {data.code}")
+        return self._handle
 
 
 class Buffer:
-    """Elements of a caller's object, where they are: `data`, `count` and `type` as weft.h takes them. Keeps the object."""
+    """Elements of a caller's object, where they are: `data`, `count` and `type` as weft.h takes them. Keeps the object.
+    `copied`: they are of a copy, which does not change when the object does."""
 
-    def __init__(self, keeps, address: int, shape: tuple, strides, code: str, size: int):
-        self.keeps, self.shape, self.code, self.size = keeps, shape, code, size
+    def __init__(self, given, address: int, shape: tuple, strides, code: str, size: int, keeps=None, copied=False):
+        self.given, self.shape, self.code, self.size, self.copied = given, shape, code, size, copied
+        self._keeps = keeps
         self.data = ffi.cast("void*", address)
         self.elements = math.prod(shape)
         self.element = _builtin_type(code) if code in _builtin else _opaque(size)
@@ -90,7 +107,20 @@ class Buffer:
 
     @property
     def dtype(self):
+        if isinstance(self.given, numpy.ndarray):
+            return self.given.dtype
+        if self.code == "bf":
+            raise TypeError("numpy has no bfloat16: give the result a place by out=...")
         return numpy.dtype(self.code.replace("Zf", "c8").replace("Zd", "c16"))
+
+    def in_one_piece(self) -> "Buffer":
+        """This, or a copy of what lies in pieces."""
+        if self.whole:
+            return self
+        packed = ffi.new("char[]", self.elements * self.size)
+        lib.weft_type_pack(self.type, packed, self.data, self.count)
+        address = int(ffi.cast("uintptr_t", packed))
+        return Buffer(self.given, address, self.shape, None, self.code, self.size, packed, True)
 
 
 def _packed(shape, strides, size) -> bool:
@@ -129,20 +159,46 @@ class _DLTensor(ctypes.Structure):
                 ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
 
 
-def _from_dlpack(given) -> Buffer:
+class _Versioned(ctypes.Structure):
+    """DLPack's DLManagedTensorVersioned."""
+
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p),
+                ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", _DLTensor)]
+
+
+_is_capsule = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_IsValid", ctypes.pythonapi))
+_in_capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
+def _from_dlpack(given, writable: bool) -> Buffer:
     device = given.__dlpack_device__()
     if device[0] not in (1, 3):  # the CPU's memory, or what a device shares with it
         raise TypeError(f"a tensor on device {tuple(device)}: weft takes those in the memory of the CPU")
-    capsule = given.__dlpack__()
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    tensor = _DLTensor.from_address(pointer(capsule, b"dltensor"))
-    kind = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}.get(tensor.code)
+    try:
+        capsule = given.__dlpack__(max_version=(1, 0))
+    except TypeError:  # of before there were versions
+        capsule = given.__dlpack__()
+    if _is_capsule(capsule, b"dltensor_versioned"):
+        versioned = _Versioned.from_address(_in_capsule(capsule, b"dltensor_versioned"))
+        if writable and versioned.flags & 1:
+            raise TypeError(f"a {type(given).__name__} that cannot be written to")
+        tensor = versioned.tensor
+    else:
+        tensor = _DLTensor.from_address(_in_capsule(capsule, b"dltensor"))
+    kind = {0: "i", 1: "u", 2: "f", 4: "bf", 5: "c", 6: "b"}.get(tensor.code)
     size = tensor.bits * tensor.lanes // 8
     code = _by_size.get((kind, size), f"V{size}") if tensor.lanes == 1 else f"V{size}"
     shape = tuple(tensor.shape[:tensor.ndim])
     strides = tuple(size * each for each in tensor.strides[:tensor.ndim]) if tensor.strides else None
-    return Buffer((given, capsule), (tensor.data or 0) + tensor.byte_offset, shape, strides, code, size)
+    return Buffer(given, (tensor.data or 0) + tensor.byte_offset, shape, strides, code, size, capsule)
+
+
+def located(dtype="d"):
+    """The dtype of values that say where they are: {value, index}, for MIN_LOCATION and MAX_LOCATION. Of float, double,
+    or integers of 32 or 64 bits."""
+    return numpy.dtype([("value", dtype), ("index", numpy.int64)], align=True)
 
 
 def _code_of(dtype) -> str:
@@ -150,7 +206,21 @@ def _code_of(dtype) -> str:
         raise TypeError(f"an array of {dtype}: weft takes the byte order of the machine")
     if dtype.hasobject:
         raise TypeError("an array of objects: send them by the calls that end in _object")
+    if dtype.names == ("value", "index"):
+        value = dtype["value"]
+        code = "L" + _by_size.get((value.kind, value.itemsize), "")
+        if code in _builtin and (dtype.fields, dtype.itemsize) == (located(value).fields, located(value).itemsize):
+            return code
     return _by_size.get((dtype.kind, dtype.itemsize), f"V{dtype.itemsize}")
+
+
+def _code_of_format(text: str, size: int) -> str:
+    """Of the buffer protocol's."""
+    order, letter = ("", text) if text[0] not in "@=<>!" else (text[0], text[1:])
+    kind = _kind_of_letter.get(letter)
+    if kind is not None and size > 1 and order and order in (">!" if sys.byteorder == "little" else "<"):
+        raise TypeError(f"elements of the format {text}: weft takes the byte order of the machine")
+    return _by_size.get((kind, size), f"V{size}")
 
 
 def buffer_of(given, writable: bool = False) -> Buffer:
@@ -168,12 +238,14 @@ def buffer_of(given, writable: bool = False) -> Buffer:
             raise TypeError(f"a {type(given).__name__} that cannot be written to")
         if not view.c_contiguous:
             raise TypeError("a memoryview in pieces: weft takes numpy arrays in pieces")
-        code = {"l": "q", "L": "Q", "c": "B", "N": "Q", "n": "q"}.get(view.format.lstrip("@="), view.format.lstrip("@="))
-        kept = ffi.from_buffer(view, require_writable=writable)
-        return Buffer((given, view, kept), int(ffi.cast("uintptr_t", kept)), view.shape, None,
-                      code if code in _builtin else f"V{view.itemsize}", view.itemsize)
+        # The view keeps the memory. It is not kept by what it is seen through here: as garbage both would go at a time,
+        # and the view first.
+        with ffi.from_buffer(view, require_writable=writable) as seen:
+            address = int(ffi.cast("uintptr_t", seen))
+        code = _code_of_format(view.format, view.itemsize)
+        return Buffer(given, address, view.shape, None, code, view.itemsize, view)
     if hasattr(given, "__dlpack__"):
-        return _from_dlpack(given)
+        return _from_dlpack(given, writable)
     raise TypeError(f"a {type(given).__name__}: weft takes numpy arrays, buffers, DLPack tensors and numbers; other "
                     f"objects go by the calls that end in _object")
 
@@ -181,7 +253,7 @@ def buffer_of(given, writable: bool = False) -> Buffer:
 class Number:
     """A number that goes and comes as one element."""
 
-    _kinds = ((bool, "?", "bool"), (int, "q", "int64_t"), (float, "d", "double"), (complex, "Zd", "double _Complex"))
+    _kinds = ((bool, "?", "B", 1), (int, "q", "q", 8), (float, "d", "d", 8), (complex, "Zd", "2d", 16))
 
     @classmethod
     def kind_of(cls, given):
@@ -190,31 +262,34 @@ class Number:
         return next((kind for kind in cls._kinds if isinstance(given, kind[0])), None)
 
     def __init__(self, given):
-        self._python, self._code, _ = self.kind_of(given)
-        words = {"?": "B", "q": "q", "d": "d", "Zd": "2d"}[self._code]
-        self._words = words
-        self.memory = bytearray(ctypes.sizeof(ctypes.c_double) * (2 if self._code == "Zd" else 1))
-        import struct
-        values = (given.real, given.imag) if self._code == "Zd" else (given,)
+        kind = self.kind_of(given)
+        values = (given.real, given.imag) if kind[1] == "Zd" else (given,)
+        self._memory = bytearray(17)
+        self._memory[16] = self._kinds.index(kind)
         try:
-            struct.pack_into("=" + words, self.memory, 0, *values)
+            struct.pack_into("=" + kind[2], self._memory, 0, *values)
         except struct.error:
             raise OverflowError(f"{given} has more than 64 bits") from None
 
+    def _address(self) -> int:
+        with ffi.from_buffer(self._memory) as seen:
+            return int(ffi.cast("uintptr_t", seen))
+
     def buffer(self) -> Buffer:
-        kept = ffi.from_buffer(self.memory, require_writable=True)
-        size = {"?": 1, "Zd": 16}.get(self._code, 8)
-        return Buffer((self.memory, kept), int(ffi.cast("uintptr_t", kept)), (), None, self._code, size)
+        _, code, _, size = self._kinds[self._memory[16]]
+        return Buffer(None, self._address(), (), None, code, size, self._memory, True)
+
+    def with_kind(self) -> Buffer:
+        """The same as bytes, which say what it is: of another kind where it comes from."""
+        return Buffer(None, self._address(), (17, ), None, "B", 1, self._memory, True)
 
     def value(self):
-        import struct
-        values = struct.unpack_from("=" + self._words, self.memory)
-        return complex(*values) if self._code == "Zd" else self._python(values[0])
+        python, _, words, _ = self._kinds[self._memory[16]]
+        return python(*struct.unpack_from("=" + words, self._memory))
 
 
 def new_array(like: Buffer, shape: tuple):
     """An array for a result. Raises TypeError without numpy."""
     if numpy is None:
         raise TypeError("without numpy results have to be given a place: out=...")
-    dtype = getattr(like.keeps, "dtype", None) if isinstance(like.keeps, numpy.ndarray) else None
-    return numpy.empty(shape, dtype if dtype is not None else like.dtype)
+    return numpy.empty(shape, like.dtype)

@@ -41,14 +41,16 @@ def check(result: int) -> None:
     """Raises what the call has failed with, if it has."""
     if result == 0:
         return
-    own = getattr(raised, "by_function", None)
+    failure = getattr(raised, "by_function", None)
     raised.by_function = None
-    if own is not None and result == Code.CALLBACK:
-        raise own
-    failure = kinds.get(result, Error)(result, ffi.string(lib.weft_error_text()).decode(errors="replace"))
+    if failure is None or result != Code.CALLBACK:
+        failure = kinds.get(result, Error)(result, ffi.string(lib.weft_error_text()).decode(errors="replace"))
     if isinstance(failure, (PeerLost, TimedOut)):
         count = lib.weft_error_ranks(ffi.NULL, 0)
         ranks = ffi.new("int[]", count)
         lib.weft_error_ranks(ranks, count)
         failure.ranks = tuple(ranks)
-    raise failure
+    try:
+        raise failure
+    finally:
+        del failure  # whose traceback has this frame: what the callers hold goes with it
