@@ -55,29 +55,22 @@ int main(int argc, char** argv) {
   const size_t rank = (size_t)weft_rank(world), ranks = (size_t)weft_size(world);
   const size_t first = side * rank / ranks, rows = side * (rank + 1) / ranks - first;
 
-  double *now = start(first, rows, side), *next = start(first, rows, side);
+  weft_grid* slabs;
+  weft_halo* ghosts[2];
+  double* const fields[2] = {start(first, rows, side), start(first, rows, side)};
+  check(weft_grid_create(world, 2, (int[]){0, 1}, NULL, 0, &slabs));
+  for (int i = 0; i < 2; ++i)
+    check(weft_halo_create(slabs, fields[i], WEFT_DOUBLE, (size_t[]){rows, side}, 1, WEFT_CORNERS_NONE, &ghosts[i]));
   for (int n = 0; n < steps; ++n) {
-    weft_request* requests[4] = {NULL, NULL, NULL, NULL};
-    if (rank > 0) {
-      check(weft_irecv(world, now, width, WEFT_DOUBLE, (int)rank - 1, 0, &requests[0]));
-      check(weft_isend(world, now + width, width, WEFT_DOUBLE, (int)rank - 1, 0, &requests[1]));
-    }
-    if (rank + 1 < ranks) {
-      check(weft_irecv(world, now + (rows + 1) * width, width, WEFT_DOUBLE, (int)rank + 1, 0, &requests[2]));
-      check(weft_isend(world, now + rows * width, width, WEFT_DOUBLE, (int)rank + 1, 0, &requests[3]));
-    }
-    check(weft_wait_all(4, requests));
-    step(now, next, rows, side);
-    double* const last = now;
-    now = next;
-    next = last;
+    check(weft_halo_exchange(ghosts[n % 2]));
+    step(fields[n % 2], fields[(n + 1) % 2], rows, side);
   }
 
   size_t* counts = malloc(ranks * sizeof *counts);
   double* all = malloc(side * width * sizeof *all);
   if (counts == NULL || all == NULL) return perror("malloc"), 1;
   for (size_t r = 0; r < ranks; ++r) counts[r] = (side * (r + 1) / ranks - side * r / ranks) * width;
-  check(weft_gatherv(world, now + width, rows * width, all, counts, NULL, WEFT_DOUBLE, 0));
+  check(weft_gatherv(world, fields[steps % 2] + width, rows * width, all, counts, NULL, WEFT_DOUBLE, 0));
   int status = 0;
   if (rank == 0) {
     double* const right = serial(side, steps);
@@ -90,8 +83,11 @@ int main(int argc, char** argv) {
   }
   free(counts);
   free(all);
-  free(now);
-  free(next);
+  for (int i = 0; i < 2; ++i) {
+    weft_halo_free(ghosts[i]);
+    free(fields[i]);
+  }
+  weft_grid_free(slabs);
   check(weft_finalize(runtime));
   return status;
 }

@@ -12,12 +12,18 @@ def drawn(count, rank):
     return np.random.default_rng(rank).integers(0, 1_000_000, count)
 
 
+def dividing(numbers, parts):
+    """Those that divide them, in their order, into so many parts; any where there are none."""
+    at = np.arange(1, parts) * len(numbers) // parts
+    return numbers[at] if len(numbers) else np.zeros(len(at), numbers.dtype)
+
+
 def sort(world, mine):
     """The numbers of all ranks, in order from rank to rank."""
     mine = np.sort(mine)
-    samples, _ = world.allgatherv(mine[len(mine) * np.arange(1, world.size) // world.size])
+    samples, _ = world.allgatherv(dividing(mine, world.size))
     samples.sort()
-    splitters = samples[len(samples) * np.arange(1, world.size) // world.size]
+    splitters = dividing(samples, world.size)
     ends = np.concatenate([[0], np.searchsorted(mine, splitters, "right"), [len(mine)]])
     received, _ = world.alltoallv(mine, np.diff(ends))
     return np.sort(received)

@@ -32,6 +32,7 @@ try "$weft" run -n 3 --oversubscribe --provider net -x WEFT_NODE=off $python "$a
 for example in heat sample_sort training; do
   bash "$source/tests/examples/test_small.sh" "$weft" "1 3" $python "$source/examples/$example.py"
 done
+bash "$source/tests/examples/test_small.sh" "$weft" 2 $python "$source/examples/sample_sort.py" 0
 
 # Two ranks of which one raises, with something in flight: the job ends, its error is seen, and what it has written is there.
 cat >"$stage/raises.py" <<'END'
