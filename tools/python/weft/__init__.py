@@ -13,9 +13,9 @@ and `weft run -n 4 python3 program.py`. A process is one rank.
 
 Buffers are numpy arrays, whatever has the buffer protocol (bytes, bytearray, array, memoryview), or DLPack (tensors in
 the memory of the CPU). Messages are sent and received where they are, strided ones too. What collectives read is copied
-where it is strided; what they write, and what plans and windows take, is in one piece. Numbers go as they are, but not
-in plans. What is not given by `out` or `into` is a new numpy array, or a number. Calls release the interpreter's lock
-while they wait. Objects of other kinds go, pickled, by the calls that end in _object.
+where it is strided; what they write, and what their plans and windows take, is in one piece. Numbers go as they are,
+but not in plans. What is not given by `out` or `into` is a new numpy array, or a number. Calls release the
+interpreter's lock while they wait. Objects of other kinds go, pickled, by the calls that end in _object.
 
 What can fail raises weft.Error, whose `code` is one of weft.Code; PeerLost and TimedOut have `ranks`.
 

@@ -45,11 +45,11 @@ def check(result: int) -> None:
     raised.by_function = None
     if failure is None or result != Code.CALLBACK:
         failure = kinds.get(result, Error)(result, ffi.string(lib.weft_error_text()).decode(errors="replace"))
-    if isinstance(failure, (PeerLost, TimedOut)):
-        count = lib.weft_error_ranks(ffi.NULL, 0)
-        ranks = ffi.new("int[]", count)
-        lib.weft_error_ranks(ranks, count)
-        failure.ranks = tuple(ranks)
+        if isinstance(failure, (PeerLost, TimedOut)):
+            count = lib.weft_error_ranks(ffi.NULL, 0)
+            ranks = ffi.new("int[]", count)
+            lib.weft_error_ranks(ranks, count)
+            failure.ranks = tuple(ranks)
     try:
         raise failure
     finally:
