@@ -39,7 +39,7 @@ int weft_test(weft_request** request, int* done, weft_status* status) {
 }
 
 int weft_wait_for(weft_request** request, double seconds, int* done, weft_status* status) {
-  return guarded([&] {
+  const int result = guarded([&] {
     int& is_over = at(done, "done");
     const std::chrono::nanoseconds longest = duration_of(seconds);
     if (at(request, "request") == nullptr) {
@@ -48,11 +48,10 @@ int weft_wait_for(weft_request** request, double seconds, int* done, weft_status
     }
     weft::handle& of = (*request)->it;
     is_over = longest.count() > 0 ? of.wait_for(longest) : of.test();
-    if (is_over != 0) {
-      const std::unique_ptr<weft_request> ended(std::exchange(*request, nullptr));
-      tell(status, ended->it.wait());
-    }
+    if (is_over != 0) tell(status, of.wait());
   });
+  free_if_over(request);
+  return result;
 }
 
 int weft_cancel(weft_request** request, int* cancelled) {

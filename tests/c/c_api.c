@@ -83,6 +83,17 @@ static void try_messages(weft_comm* comm) {
   EXPECT(status.source == WEFT_ANY_SOURCE && status.tag == WEFT_ANY_TAG && status.bytes == 0);
   FAILS(WEFT_INVALID_TAG, weft_send(comm, &mine, 1, WEFT_INT, next, WEFT_LARGEST_TAG + 1));
 
+  /* What fails is over, too, when that is seen by a test. */
+  long too_long[2] = {0};
+  weft_request* sent = NULL;
+  OK(weft_irecv(comm, &got, 1, WEFT_INT, last, 16, &request));
+  OK(weft_isend(comm, too_long, 2, WEFT_LONG, next, 16, &sent));
+  int result = WEFT_OK;
+  for (found = 0; result == WEFT_OK && !found;) result = weft_test(&request, &found, NULL);
+  EXPECT(result == WEFT_TRUNCATED && request == NULL);
+  result = weft_wait(&sent, NULL); /* fails likewise where it has asked */
+  EXPECT(result == WEFT_OK || result == WEFT_TRUNCATED);
+
   OK(weft_isend(comm, &mine, 1, WEFT_INT, next, 10, &request));
   OK(weft_probe(comm, last, 10, &status));
   EXPECT(status.bytes == sizeof mine);

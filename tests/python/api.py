@@ -175,9 +175,11 @@ def try_requests():
     weft.wait_all(sent)
     # What one has failed with is said each time.
     request, long = world.irecv(into[:1], left, 22), world.isend(np.zeros(2), right, 22)
+    world.barrier()
     for _ in range(2):
+        refused(weft.Code.TRUNCATED, lambda: list(iter(request.test, True)))
+        refused(weft.Code.TRUNCATED, request.wait_for, 10)
         refused(weft.Code.TRUNCATED, request.wait)
-        refused(weft.Code.TRUNCATED, request.test)
     try:
         long.wait()
     except weft.Error as failure:
