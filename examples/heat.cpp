@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
-#include <weft/grid.hpp>
-#include <weft/halo.hpp>
 #include <weft/weft.hpp>
 
 namespace {

@@ -81,7 +81,10 @@ grid::grid(communicator& of, std::vector<int> extents, std::vector<bool> periodi
 grid::grid(communicator& of, grid_shape shape, placement where) : grid(placed(of, shape, where), std::move(shape)) {}
 
 grid::grid(communicator ranks, grid_shape&& shape)
-    : communicator(std::move(ranks)), shape_(std::move(shape)), neighbors_(shape_.neighbors(rank())), edges_(dup()) {}
+    : communicator(std::move(ranks)), shape_(std::move(shape)), neighbors_(shape_.neighbors(rank())), edges_(dup()) {
+  state_->beside = edges_.state_;
+  edges_.state_->beside = state_;
+}
 
 communicator grid::placed(communicator& of, const grid_shape& shape, placement where) {
   std::int64_t place = of.rank();
@@ -112,7 +115,9 @@ grid grid::keep(const std::vector<bool>& kept) {
       place.push_back(own[d]);
     }
   }
-  return grid(*split(*grid_shape(others).rank_at(place), rank()), grid_shape(extents, periodic));
+  std::uint64_t terms = 1;
+  for (const bool each : kept) terms = 2 * terms + (each ? 1 : 0);
+  return grid(*divide("keep", {*grid_shape(others).rank_at(place), rank(), terms}), grid_shape(extents, periodic));
 }
 
 std::vector<detail::edge_message> grid::messages_of(const detail::neighbor_call& call, std::int64_t first_tag) const {

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <string>
 #include <utility>
+#include <weft/calls/communicator_state.hpp>
 #include <weft/deadline.hpp>
 #include <weft/halo.hpp>
 #include <weft/runtime/error.hpp>
@@ -32,7 +33,17 @@ int number_of(const Direction& to) {
 
 [[noreturn]] void refuse_halo(const std::string& what) { throw error(errc::invalid_count, "halo: " + what); }
 
+/// The bytes of elements that are in one piece.
+std::span<std::byte> whole(const buffer& array) {
+  if (!detail::is_whole(array))
+    throw error(errc::invalid_argument, "halo: elements that do not lie in one piece; they have fields, or gaps");
+  return detail::writable_bytes_of(array);
+}
+
 }  // namespace
+
+halo::halo(grid& cells, const buffer& array, const given_counts& interior, std::size_t width, corners with)
+    : halo(cells, whole(array), array.element().bytes(), interior.all(), width, with) {}
 
 halo::halo(grid& cells, std::span<std::byte> array, std::size_t element_bytes, block_counts interior, std::size_t width,
            corners with)
@@ -50,6 +61,9 @@ halo::halo(grid& cells, std::span<std::byte> array, std::size_t element_bytes, b
   std::size_t elements = 1;
   for (std::size_t d = most; d-- > 0;) {
     const std::size_t inside = interior_[d];
+    if (static_cast<std::ptrdiff_t>(inside) < 0)
+      refuse_halo("an interior of " + std::to_string(static_cast<std::ptrdiff_t>(inside)) + " elements in dimension " +
+                  std::to_string(d - first));
     if (d >= first && (width == 0 || inside < width))
       refuse_halo("an interior of " + std::to_string(inside) + " elements in dimension " + std::to_string(d - first) +
                   ", and ghosts of width " + std::to_string(width) + ": it has at least as many, and those at least 1");
@@ -63,6 +77,8 @@ halo::halo(grid& cells, std::span<std::byte> array, std::size_t element_bytes, b
     refuse_halo("the array has " + std::to_string(room) + " elements, but its interior and ghosts of width " +
                 std::to_string(width) + " have " + std::to_string(elements));
 
+  detail::communicator_state& state = *cells.edges_.state_;
+  const detail::sole_call::making mine(state.collecting, state, "halo");
   std::vector<direction> at_once;
   const std::int64_t tags = cells.take_tags();
   for (int number = 0; number < directions; ++number) {

@@ -10,6 +10,7 @@ namespace weft {
 
 void detail::retires::operator()(pending* operation) const noexcept {
   operation->note_end();
+  operation->forget_waiters();
   operation->retire();
 }
 

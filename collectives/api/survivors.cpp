@@ -161,9 +161,19 @@ namespace detail {
 namespace {
 
 void revoke(communicator_state& state, const char* how) {
-  state.host.messages().break_communicator(
-      state.id(), errc::revoked,
-      "rank " + std::to_string(state.member.rank) + how + "communicator " + std::to_string(state.id()));
+  break_with_beside(state,
+                    "rank " + std::to_string(state.member.rank) + how + "communicator " + std::to_string(state.id()));
+}
+
+/// Blocks until nobody touches buffers of its calls.
+void await_quiet(communicator_state& state) {
+  fabric::messenger& messages = state.host.messages();
+  for (patience until_it_ends(state.host.moved_by());; until_it_ends.wait()) {
+    bool quiet = false;
+    messages.while_held([&] { quiet = state.member.active.empty(); });
+    if (quiet) break;
+  }
+  state.host.calls().end(state.member, state.host.moved_by());
 }
 
 }  // namespace
@@ -172,14 +182,9 @@ void revoke(communicator_state& state, const char* how) {
 void communicator::revoke() { detail::revoke(*state_, " revoked "); }
 
 void communicator::abort() {
-  fabric::messenger& messages = state_->host.messages();
   detail::revoke(*state_, " aborted ");
-  for (patience until_it_ends(state_->host.moved_by());; until_it_ends.wait()) {
-    bool quiet = false;
-    messages.while_held([&] { quiet = state_->member.active.empty(); });
-    if (quiet) break;
-  }
-  state_->host.calls().end(state_->member, state_->host.moved_by());
+  detail::await_quiet(*state_);
+  if (const auto beside = state_->beside.lock()) detail::await_quiet(*beside);
 }
 
 }  // namespace weft

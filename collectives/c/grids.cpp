@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <numeric>
-#include <string>
 #include <weft/grid.hpp>
 #include <weft/halo.hpp>
 
@@ -42,21 +40,6 @@ std::vector<std::size_t> in_bytes(block_counts counts, const weft_type* type) {
   std::vector<std::size_t> all(counts.begin(), counts.end());
   for (std::size_t& each : all) each *= bytes_of(type);
   return all;
-}
-
-constexpr std::size_t largest_element = 64;
-template <std::size_t Bytes>
-struct element {
-  std::byte bytes[Bytes];
-};
-template <std::size_t Bytes>
-halo halo_of(grid& cells, void* array, std::size_t elements, block_counts interior, std::size_t width, corners with) {
-  return {cells, std::span(static_cast<element<Bytes>*>(array), elements), interior, width, with};
-}
-/// By the bytes of an element, from 1 on.
-template <std::size_t... I>
-constexpr auto halos_of(std::index_sequence<I...>) {
-  return std::array{&halo_of<I + 1>...};
 }
 
 static_assert(WEFT_CORNERS_BY_DIMENSION == static_cast<int>(corners::by_dimension));
@@ -145,20 +128,14 @@ NEIGHBORS(neighbor_allgatherv, neighbor_allgather,
 int weft_halo_create(weft_grid* grid, void* array, const weft_type* type, const size_t* interior, size_t width,
                      enum weft_corners corners, weft_halo** halo) {
   return give(halo, [&] {
-    static constexpr auto made = halos_of(std::make_index_sequence<largest_element>());
-    const std::size_t bytes = bytes_of(type);
-    if (bytes > largest_element)
-      throw weft::error(weft::errc::invalid_argument, "halo: elements of " + std::to_string(bytes) +
-                                                          " bytes; they have at most " +
-                                                          std::to_string(largest_element));
     const weft::block_counts inside(&at(interior, "interior"), grid_of(grid).shape().dimensions());
     std::size_t elements = 1, all = 0;
     for (const std::size_t each : inside)
       if (__builtin_mul_overflow(elements, each + 2 * width, &elements)) elements = 0;
-    if (elements == 0 || __builtin_mul_overflow(elements, bytes, &all))
+    if (elements == 0 || __builtin_mul_overflow(elements, bytes_of(type), &all))
       throw weft::error(weft::errc::invalid_count, "halo: an array of more than there can be, or of nothing");
-    return made[bytes - 1](grid_of(grid), &at(static_cast<std::byte*>(array), "array"), elements, inside, width,
-                           static_cast<weft::corners>(corners));
+    const weft::buffer ghosted(&at(static_cast<std::byte*>(array), "array"), elements, of(type));
+    return weft::halo(grid_of(grid), ghosted, inside, width, static_cast<weft::corners>(corners));
   });
 }
 int weft_halo_start(weft_halo* halo) {

@@ -169,6 +169,13 @@ bool communicator_state::uses(fabric::board_ticket board) const noexcept {
   return its && board && its.board == board.board;
 }
 
+void break_with_beside(communicator_state& state, const std::string& why) {
+  fabric::messenger& messages = state.host.messages();
+  // In this order, which others see, too: where a call of this one has failed, what is beside it is broken.
+  if (const auto beside = state.beside.lock()) messages.break_communicator(beside->id(), errc::revoked, why);
+  messages.break_communicator(state.id(), errc::revoked, why);
+}
+
 std::string where(const communicator_state& state, const char* operation) {
   return std::string(operation) + " on rank " + std::to_string(state.member.rank) + " of communicator " +
          std::to_string(state.member.members->communicator);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 #include <weft/calls/pending.hpp>
 #include <weft/calls/time_out.hpp>
@@ -9,6 +10,7 @@
 #include <weft/runtime/patience.hpp>
 #include <weft/runtime/scheduler.hpp>
 #include <weft/runtime/time_limit.hpp>
+#include <weft/task.hpp>
 
 namespace weft::detail {
 
@@ -50,9 +52,8 @@ void pending::await() {
 std::vector<int> pending::missing() const { return awaited_ranks(*state_, false); }
 
 void pending::break_communicator() {
-  state_->host.messages().break_communicator(
-      state_->id(), errc::revoked,
-      "rank " + std::to_string(state_->member.rank) + " dropped an operation while an exception unwound");
+  break_with_beside(*state_,
+                    "rank " + std::to_string(state_->member.rank) + " dropped an operation while an exception unwound");
 }
 
 void pending::abandon() {
@@ -62,6 +63,18 @@ void pending::abandon() {
   }
   await();
   if (failure() == nullptr) deliver();
+}
+
+void pending::wake_waiters() noexcept {
+  for (task_base* each = std::exchange(waiters_, nullptr); each != nullptr;) each = each->lose_operation();
+}
+
+void pending::add_waiter(task_base& one) noexcept { one.next_waiter() = std::exchange(waiters_, &one); }
+
+void pending::remove_waiter(const task_base& one) noexcept {
+  task_base** at = &waiters_;
+  while (*at != nullptr && *at != &one) at = &(*at)->next_waiter();
+  if (*at != nullptr) *at = (*at)->next_waiter();
 }
 
 void waited_together::add(pending& one) {

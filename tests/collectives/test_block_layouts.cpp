@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <numeric>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -271,7 +273,7 @@ TEST_CASE("pointers and numbers are counts as ever", "[layouts]") {
   });
 }
 
-TEST_CASE("counts and displacements are of any integral type, in any range that is in one piece", "[layouts]") {
+TEST_CASE("counts and displacements are of any integral type, in any range of known size", "[layouts]") {
   const int kind = GENERATE(0, 1, 2);
   run_ranks(kind == 0   ? small_job(2)
             : kind == 1 ? small_job(1, 2)
@@ -305,6 +307,8 @@ TEST_CASE("counts and displacements are of any integral type, in any range that 
               const short few[] = {3, 1};
               of(few, "an array of short");
               of(std::span(few), "a span of short");
+              of(std::deque<int>{3, 1}, "a deque");
+              of(std::views::iota(0, 2) | std::views::transform([](int r) { return 3 - 2 * r; }), "a view");
               world.allgather(mine, all, {3, 1});
               right(packed, "a list of numbers");
               world.reduce_scatter(packed, std::vector<int>(mine.size()), weft::sum, {3, 1});

@@ -411,7 +411,8 @@ TEST_CASE("who sends to a rank that left long ago is told when that divides noth
     auto begun = world.rank() == 1 ? world.idup() : weft::pending_communicator();
     world.sendrecv(std::span(&note, 1), 1 - world.rank(), 0, std::span(&note, 1), 1 - world.rank(), 0);
     if (world.rank() == 0) {
-      auto to_nobody = first->issend(std::vector<int>(5000, 1), 1);
+      const std::vector<int> all(5000, 1);
+      auto to_nobody = first->issend(all, 1);
       begun = world.idup();
       auto made = begun.wait();
       to_nobody.wait();

@@ -165,7 +165,8 @@ TEST_CASE("reproducible sums scatter and scan", "[results]") {
     std::vector<double> out(own, -1), even(n, -1), so_far(7, -1);
     world.reduce_scatter(in, out, weft::reproducible_sum, counts);
     expect(std::all_of(out.begin(), out.end(), [](double x) { return x == 6; }), "this rank's sums to be 6");
-    world.ireduce_scatter(std::vector<double>(n * n, 0.5), even, weft::reproducible_sum).wait();
+    const std::vector<double> halves(n * n, 0.5);
+    world.ireduce_scatter(halves, even, weft::reproducible_sum).wait();
     expect(even == std::vector<double>(n, 1.5), "even shares to be 1.5");
     world.exscan(in, so_far, weft::reproducible_sum);
     const double before = world.rank() == 0 ? -1 : world.rank() == 1 ? 1 : 3;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <vector>
 #include <weft/api/grid_places.hpp>
 #include <weft/deadline.hpp>
@@ -326,5 +327,56 @@ TEST_CASE("an exchange with neighbours that is late says who is missing, and can
       weft::wait_all(left);
       expect(out[0] == line.rank() - 1, "the neighbour's");
     }
+  });
+}
+
+TEST_CASE("a grid's exchanges end with it", "[grids]") {
+  const bool aborts = GENERATE(true, false);
+  run_ranks(small_job(2), [=](weft::communicator& world) {
+    weft::grid line(world, {2}, {true});
+    std::vector<int> in(2, world.rank()), out(2, -1);
+    if (world.rank() == 0) {
+      weft::handle mine = line.ineighbor_alltoall(in, out);
+      weft::communicator& as_any = line;
+      aborts ? as_any.abort() : as_any.revoke();
+      if (aborts) out.assign(2, -2);
+      expect_error(weft::errc::revoked, [&] { mine.wait(); });
+      world.barrier();
+      if (aborts) expect(out == std::vector{-2, -2}, "nobody to touch them");
+    } else {
+      std::vector<int> never(1);
+      expect_error(weft::errc::revoked, [&] { line.recv(never, 0); });
+      expect_error(weft::errc::revoked, [&] { line.neighbor_alltoall(in, out); });
+      world.barrier();
+    }
+    expect_error(weft::errc::revoked, [&] { line.barrier(); });
+  });
+}
+
+TEST_CASE("a handle of an exchange that an exception drops ends the grid", "[grids]") {
+  run_ranks(small_job(2), [](weft::communicator& world) {
+    weft::grid line(world, {2}, {true});
+    const std::vector<int> in(2);
+    std::vector<int> out(2);
+    if (world.rank() == 0) {
+      try {
+        const weft::handle dropped = line.ineighbor_alltoall(in, out);
+        throw std::runtime_error("the program's own");
+      } catch (const std::runtime_error&) {
+      }
+      expect_error(weft::errc::revoked, [&] { line.barrier(); });
+    } else {
+      std::vector<int> never(1);
+      expect_error(weft::errc::revoked, [&] { line.recv(never, 0); });
+    }
+    world.barrier();
+  });
+}
+
+TEST_CASE("ranks that keep different dimensions of a grid are told", "[grids]") {
+  run_ranks(small_job(4), [](weft::communicator& world) {
+    weft::grid torus(world, {2, 2}, {true, true});
+    const bool rows = world.rank() == 0;
+    expect_error(weft::errc::mismatched_call, [&] { (void)torus.keep({rows, !rows}); });
   });
 }

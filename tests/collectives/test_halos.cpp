@@ -227,7 +227,7 @@ TEST_CASE("a halo that does not fit its array is refused", "[halos]") {
     refused("of 1 dimensions on a grid of 2", {28}, 1);
     refused("the array has 30 elements, but its interior and ghosts of width 1 have 25", {3, 3}, 1);
     refused("fewer than its interior", {30, 3}, 1);
-    refused("fewer than its interior", {3, -1}, 1);
+    refused("an interior of -1 elements in dimension 1", {3, -1}, 1);
     refused("an interior of 1 elements in dimension 0, and ghosts of width 2", {1, 2}, 2);
     refused("ghosts of width 0", {5, 6}, 0);
     weft::grid five(world, {1, 1, 2, 1, 1});

@@ -37,7 +37,9 @@ void pong(weft::communicator& world, int peer, std::int64_t tag) {
 }
 
 weft::task<> failing(weft::communicator& world, std::string why) {
-  (void)co_await world.iallreduce(std::array{1}, std::vector<int>(1), weft::sum);
+  const std::array one{1};
+  std::vector<int> sum(1);
+  co_await world.iallreduce(one, sum, weft::sum);
   throw expectation_failed(why);
 }
 
@@ -217,5 +219,69 @@ TEST_CASE("tasks that a deadline drops are gone with what they have in flight", 
     expect(gone == 3, "all locals to be gone");
     expect_error(weft::errc::revoked, [&] { (void)mine.recv_value<int>(mine.rank()); });
     expect(world.allreduce(1, weft::sum) == world.size(), "other communicators");
+  });
+}
+
+TEST_CASE("a task whose operation another one takes away is told", "[tasks]") {
+  run_ranks(small_job(1, 1), [](weft::communicator& world) {
+    std::vector<int> data(4);
+    const auto awaits = [](weft::handle& of) -> weft::task<bool> {
+      try {
+        co_await of;
+      } catch (const weft::error& refused) {
+        co_return refused.code() == weft::errc::invalid_argument;
+      }
+      co_return false;
+    };
+    const auto cancels = [](weft::handle& of) -> weft::task<bool> { co_return of.cancel(); };
+    weft::handle taken = world.irecv(data, 0, 5);
+    expect(weft::run_tasks(awaits(taken), awaits(taken), cancels(taken)) == std::vector{true, true, true}, "cancelled");
+
+    const auto sends = [](weft::communicator& on) -> weft::task<bool> {
+      on.send(7, 0, 6);
+      co_return true;
+    };
+    weft::handle shared = world.irecv(std::span(data).first(1), 0, 6);
+    const std::vector<bool> both = weft::run_tasks(awaits(shared), awaits(shared), sends(world));
+    expect(both[0] != both[1] && data[0] == 7, "one of two gets it");
+  });
+}
+
+TEST_CASE("a task is awaited or run once", "[tasks]") {
+  weft::task<int> one = sum_of(3);
+  CHECK(weft::run_tasks(std::move(one)) == 6);
+  const auto refused = [](auto&& call) { expect_error(weft::errc::invalid_argument, call); };
+  refused([&] { weft::run_tasks(std::move(one)); });
+  refused([&] { weft::run_tasks(sum_of(1), std::move(one)); });
+  refused([&] { (void)weft::when_all(std::move(one)); });
+  refused([&] {
+    weft::run_tasks([](weft::task<int>& empty) -> weft::task<int> { co_return co_await std::move(empty); }(one));
+  });
+  one = sum_of(4);
+  weft::task<int>& itself = one;
+  one = std::move(itself);
+  CHECK(weft::run_tasks(std::move(one)) == 10);
+}
+
+TEST_CASE("a deep chain of tasks is dropped from the inside out", "[tasks][deadlines]") {
+  run_ranks(small_job(1, 1), [](weft::communicator& world) {
+    weft::communicator mine = world.alone();
+    int gone = 0;
+    const auto down = [](auto& self, weft::communicator& on, int& of, int depth) -> weft::task<> {
+      const witness here(of);
+      if (depth == 0)
+        co_await waiting_for(on, 0, of);
+      else
+        co_await self(self, on, of, depth - 1);
+      expect(false, "never");
+    };
+    constexpr int depth = 20'000;
+    try {
+      const weft::deadline soon(20ms);
+      weft::run_tasks(down(down, mine, gone, depth));
+      expect(false, "a deadline");
+    } catch (const weft::timed_out&) {
+    }
+    expect(gone == depth + 2, "all locals to be gone, ", gone);
   });
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 #include <vector>
+#include <weft/array_view.hpp>
 #include <weft/deadline.hpp>
 
 #include "roads.hpp"
@@ -100,7 +101,8 @@ TEST_CASE("a receive without a buffer takes a message however long it is", "[val
       expect(world.recv<int>(before, 3) == std::vector<int>(length, before), "of ", length);
       sent.wait();
     }
-    weft::handle sent = world.isend(std::array{2.5 * rank}, next);
+    const std::array mine{2.5 * rank};
+    weft::handle sent = world.isend(mine, next);
     expect(world.recv_value<double>(before) == 2.5 * before, "a value");
     sent.wait();
     if (rank == 0) world.send(point{3, 4}, 0, 9);
@@ -122,6 +124,41 @@ TEST_CASE("a message that is no whole number of elements is refused, and no othe
     expect_error(weft::errc::mismatched_call, [&] { (void)world.recv_value<double>(1); });
     expect(world.recv_value<int>(1) == 7, "the next one");
   });
+}
+
+namespace {
+
+using numbers = std::vector<int>;
+template <class R>
+concept received_into = requires(weft::communicator& world, R&& data) {
+  world.irecv(std::forward<R>(data), 0);
+};
+template <class R>
+concept sent_from = requires(weft::communicator& world, R&& data) {
+  world.isend(std::forward<R>(data), 0);
+};
+template <class T>
+concept a_value = requires(weft::communicator& world, const T& value) {
+  world.allgather(value);
+};
+
+struct without_default {
+  explicit without_default(int);
+  int number;
+};
+
+}  // namespace
+
+TEST_CASE("buffers that would be gone, and values that have no vectors, do not compile", "[values]") {
+  STATIC_REQUIRE(received_into<numbers&>);
+  STATIC_REQUIRE(received_into<std::span<int>>);
+  STATIC_REQUIRE(received_into<weft::array_view<int, 2>>);
+  STATIC_REQUIRE_FALSE(received_into<numbers>);
+  STATIC_REQUIRE(sent_from<const numbers&>);
+  STATIC_REQUIRE_FALSE(sent_from<numbers>);
+  STATIC_REQUIRE(a_value<double>);
+  STATIC_REQUIRE_FALSE(a_value<bool>);
+  STATIC_REQUIRE_FALSE(a_value<without_default>);
 }
 
 TEST_CASE("gathers of as many elements as each has size their result", "[values]") {

@@ -187,10 +187,13 @@ TEST_CASE("views are parts of arrays", "[views]") {
   CHECK(all.slice(1, 2).column(1)(3) == 23);
   CHECK(weft::view(cells, 6, 4).rows(2, 3).is_contiguous());
   CHECK(weft::view(cells, 6, 4).columns(1, 2)(5, 1) == 22);
-  CHECK(refusal([&] { weft::view(cells, 5, 5); }) == "a view of 5 x 5 elements has 25, its array 24");
+  CHECK(refusal([&] { weft::view(cells, 5, 5); }) == "a view of 5 x 5 elements, of an array that has 24");
   CHECK(refusal([&] {
           all.part({1, 1, 0}, {4, 1, 1});
         }) == "a part of 4 x 1 x 1 elements from 1 x 1 x 0 on, of a view of 4 x 3 x 2");
+  CHECK(refusal([&] { weft::view(cells, std::size_t{1} << 32, std::size_t{1} << 32); }) ==
+        "a view of 4294967296 x 4294967296 elements, of an array that has 24");
+  CHECK(refusal([&] { weft::view(cells, 24, 0); }) == "a view of 24 x 0 elements, of an array that has 24");
   CHECK(refusal([&] { all.slice(1, 3); }) == "index 3 of dimension 1, of a view of 4 x 3 x 2");
   CHECK(all.part({0, 0, 0}, {0, 3, 2}).size() == 0);
   const array_view<int, 2> of_mdspan(some_mdspan{cells.data()});

@@ -81,8 +81,9 @@ void see_refusals(const script& what, weft::communicator& world, load& work, boa
   refuse(line, "a long send", [&] { world.send(memory, what.first_victim(), 1); });
   refuse(line, "recv", [&] { world.recv(memory); });
   refuse(line, "probe", [&] { world.probe(); });
-  refuse(line, "iallreduce",
-         [&] { world.iallreduce(std::vector<double>(30'000), std::vector<double>(30'000), weft::sum).wait(); });
+  const std::vector<double> in(30'000);
+  std::vector<double> out(30'000);
+  refuse(line, "iallreduce", [&] { world.iallreduce(in, out, weft::sum).wait(); });
   bool whole = true;
   for (int rank = world.rank() % 2; rank < world.size(); rank += 2) whole = whole && !what.dies(rank);
   if (!whole || what.scenario == "start") return;

@@ -402,8 +402,8 @@ WEFT_COLLECTIVE_(neighbor_allgatherv, weft_grid* grid, const void* in, size_t co
 enum weft_corners { WEFT_CORNERS_NONE, WEFT_CORNERS_BY_DIMENSION, WEFT_CORNERS_DIRECTLY };
 typedef struct weft_halo weft_halo;
 /** Exchanges the ghosts of an array of as many dimensions as the grid, row by row: in each `interior` elements, and
- * `width` ghosts at both ends. Every rank makes it in the same order as its plans. Types lie in one piece, of at most
- * 64 bytes. It is freed before the array. */
+ * `width` ghosts at both ends. Every rank makes it in the same order as its plans. Types lie in one piece. It is
+ * freed before the array. */
 WEFT_API int weft_halo_create(weft_grid* grid, void* array, const weft_type* type, const size_t* interior, size_t width,
                               enum weft_corners corners, weft_halo** halo);
 /** Begins: the interior may be changed then. Then wait, or test until it is done; exchange does both. */

@@ -9,6 +9,7 @@
 
 #include <weft/api.h>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -55,8 +56,15 @@ requires(N >= 1 && N <= 4) class array_view : public detail::described {
   requires std::ranges::sized_range<R> && std::convertible_to<decltype(std::ranges::data(std::declval<R&>())), T*>
   array_view(R&& of, const extents_type& extents)
       : array_view(std::ranges::data(of), extents, packed_strides(extents)) {
-    if (size() == std::ranges::size(of)) return;
-    detail::refuse_view("a view of " + text(extents_) + " elements has " + std::to_string(size()) + ", its array " +
+    std::size_t room = std::ranges::size(of);  // in the dimensions that are left
+    bool fits = true;
+    for (const std::size_t each : extents) {
+      fits = fits && (each == 0 || room % each == 0);
+      if (each != 0) room /= each;
+    }
+    const bool is_empty = std::ranges::count(extents, std::size_t{0}) != 0;
+    if (is_empty ? std::ranges::empty(of) : fits && room == 1) return;
+    detail::refuse_view("a view of " + text(extents_) + " elements, of an array that has " +
                         std::to_string(std::ranges::size(of)));
   }
   /// What an mdspan views.

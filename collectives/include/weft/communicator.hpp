@@ -136,7 +136,8 @@ class WEFT_API communicator {
     start_send_of(data, to, tag, "ssend", detail::leaves::when_received).wait();
   }
   template <message_range R>
-  [[nodiscard]] handle issend(const R& data, int to, std::int64_t tag = 0) {
+  requires lasting<R>
+  [[nodiscard]] handle issend(R&& data, int to, std::int64_t tag = 0) {
     return start_send_of(data, to, tag, "issend", detail::leaves::when_received);
   }
   /// Of short messages that are begun one after another, to the same process of another host, the first leaves at once,
@@ -144,10 +145,12 @@ class WEFT_API communicator {
   /// thread makes progress (option `progress`). So who computes in between tests the last of them before, where the
   /// receiver is to have them meanwhile. Those of plan_send likewise.
   template <message_range R>
-  [[nodiscard]] handle isend(const R& data, int to, std::int64_t tag = 0) {
+  requires lasting<R>
+  [[nodiscard]] handle isend(R&& data, int to, std::int64_t tag = 0) {
     return start_send_of(data, to, tag, "isend", detail::leaves::with_others);
   }
   template <message_range R>
+  requires lasting<R>
   [[nodiscard]] handle irecv(R&& data, int from = any_source, std::int64_t tag = any_tag) {
     if constexpr (described_buffer<R>)
       return start_receive(detail::writable_pieces_of(data), from, tag);
@@ -156,13 +159,15 @@ class WEFT_API communicator {
   }
   /// Messages that are sent or received again and again, from or into the same buffer (plan.hpp).
   template <message_range R>
-  [[nodiscard]] plan plan_send(const R& data, int to, std::int64_t tag = 0) {
+  requires lasting<R>
+  [[nodiscard]] plan plan_send(R&& data, int to, std::int64_t tag = 0) {
     if constexpr (described_buffer<R>)
       return plan_send_pieces(detail::pieces_of(data), to, tag);
     else
       return plan_message(detail::bytes_of(data), to, tag);
   }
   template <message_range R>
+  requires lasting<R>
   [[nodiscard]] plan plan_recv(R&& data, int from = any_source, std::int64_t tag = any_tag) {
     if constexpr (described_buffer<R>)
       return plan_receive_pieces(detail::writable_pieces_of(data), from, tag);
@@ -205,10 +210,12 @@ class WEFT_API communicator {
     run(detail::moving(collective::broadcast, data, data, root));
   }
   template <message_range R>
+  requires lasting<R>
   [[nodiscard]] handle ibcast(R&& data, int root) {
     return start(detail::moving(collective::broadcast, data, data, root));
   }
   template <message_range R>
+  requires lasting<R>
   [[nodiscard]] plan plan_bcast(R&& data, int root) {
     return make_plan(detail::moving(collective::broadcast, data, data, root));
   }
@@ -219,11 +226,13 @@ class WEFT_API communicator {
     run(detail::combining(collective::reduce, in, out, op, root));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] handle ireduce(const R& in, S&& out, const Operator& op, int root) {
+  requires lasting<R, S>
+  [[nodiscard]] handle ireduce(R&& in, S&& out, const Operator& op, int root) {
     return start(detail::combining(collective::reduce, in, out, op, root));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] plan plan_reduce(const R& in, S&& out, const Operator& op, int root) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_reduce(R&& in, S&& out, const Operator& op, int root) {
     return make_plan(detail::combining(collective::reduce, in, out, op, root));
   }
 
@@ -233,11 +242,13 @@ class WEFT_API communicator {
     run(detail::combining(collective::allreduce, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] handle iallreduce(const R& in, S&& out, const Operator& op) {
+  requires lasting<R, S>
+  [[nodiscard]] handle iallreduce(R&& in, S&& out, const Operator& op) {
     return start(detail::combining(collective::allreduce, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] plan plan_allreduce(const R& in, S&& out, const Operator& op) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_allreduce(R&& in, S&& out, const Operator& op) {
     return make_plan(detail::combining(collective::allreduce, in, out, op));
   }
 
@@ -248,11 +259,13 @@ class WEFT_API communicator {
     run(detail::combining(collective::reduce_scatter, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] handle ireduce_scatter(const R& in, S&& out, const Operator& op) {
+  requires lasting<R, S>
+  [[nodiscard]] handle ireduce_scatter(R&& in, S&& out, const Operator& op) {
     return start(detail::combining(collective::reduce_scatter, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] plan plan_reduce_scatter(const R& in, S&& out, const Operator& op) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_reduce_scatter(R&& in, S&& out, const Operator& op) {
     return make_plan(detail::combining(collective::reduce_scatter, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
@@ -260,11 +273,13 @@ class WEFT_API communicator {
     run(detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] handle ireduce_scatter(const R& in, S&& out, const Operator& op, const given_counts& counts) {
+  requires lasting<R, S>
+  [[nodiscard]] handle ireduce_scatter(R&& in, S&& out, const Operator& op, const given_counts& counts) {
     return start(detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] plan plan_reduce_scatter(const R& in, S&& out, const Operator& op, const given_counts& counts) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_reduce_scatter(R&& in, S&& out, const Operator& op, const given_counts& counts) {
     return make_plan(detail::with_counts(detail::combining(collective::reduce_scatter, in, out, op), counts));
   }
 
@@ -274,11 +289,11 @@ class WEFT_API communicator {
     run(detail::moving(collective::allgather, in, out));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] handle iallgather(const R& in, S&& out) {
-    return start(detail::moving(collective::allgather, in, out));
-  }
+  requires lasting<R, S>
+  [[nodiscard]] handle iallgather(R&& in, S&& out) { return start(detail::moving(collective::allgather, in, out)); }
   template <message_range R, message_range S>
-  [[nodiscard]] plan plan_allgather(const R& in, S&& out) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_allgather(R&& in, S&& out) {
     return make_plan(detail::moving(collective::allgather, in, out));
   }
   template <message_range R, message_range S>
@@ -286,11 +301,13 @@ class WEFT_API communicator {
     run(detail::with_counts(detail::moving(collective::allgather, in, out), counts));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] handle iallgather(const R& in, S&& out, const block_layout& counts) {
+  requires lasting<R, S>
+  [[nodiscard]] handle iallgather(R&& in, S&& out, const block_layout& counts) {
     return start(detail::with_counts(detail::moving(collective::allgather, in, out), counts));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] plan plan_allgather(const R& in, S&& out, const block_layout& counts) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_allgather(R&& in, S&& out, const block_layout& counts) {
     return make_plan(detail::with_counts(detail::moving(collective::allgather, in, out), counts));
   }
 
@@ -300,11 +317,13 @@ class WEFT_API communicator {
     run(detail::moving(collective::gather, in, out, root));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] handle igather(const R& in, S&& out, int root) {
+  requires lasting<R, S>
+  [[nodiscard]] handle igather(R&& in, S&& out, int root) {
     return start(detail::moving(collective::gather, in, out, root));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] plan plan_gather(const R& in, S&& out, int root) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_gather(R&& in, S&& out, int root) {
     return make_plan(detail::moving(collective::gather, in, out, root));
   }
   template <message_range R, message_range S>
@@ -312,11 +331,13 @@ class WEFT_API communicator {
     run(detail::with_rooted_counts(detail::moving(collective::gather, in, out, root), counts));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] handle igather(const R& in, S&& out, const rooted_layout& counts, int root) {
+  requires lasting<R, S>
+  [[nodiscard]] handle igather(R&& in, S&& out, const rooted_layout& counts, int root) {
     return start(detail::with_rooted_counts(detail::moving(collective::gather, in, out, root), counts));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] plan plan_gather(const R& in, S&& out, const rooted_layout& counts, int root) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_gather(R&& in, S&& out, const rooted_layout& counts, int root) {
     return make_plan(detail::with_rooted_counts(detail::moving(collective::gather, in, out, root), counts));
   }
 
@@ -326,11 +347,13 @@ class WEFT_API communicator {
     run(detail::moving(collective::scatter, in, out, root));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] handle iscatter(const R& in, S&& out, int root) {
+  requires lasting<R, S>
+  [[nodiscard]] handle iscatter(R&& in, S&& out, int root) {
     return start(detail::moving(collective::scatter, in, out, root));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] plan plan_scatter(const R& in, S&& out, int root) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_scatter(R&& in, S&& out, int root) {
     return make_plan(detail::moving(collective::scatter, in, out, root));
   }
   template <message_range R, message_range S>
@@ -338,11 +361,13 @@ class WEFT_API communicator {
     run(detail::with_rooted_counts(detail::moving(collective::scatter, in, out, root), counts));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] handle iscatter(const R& in, S&& out, const rooted_layout& counts, int root) {
+  requires lasting<R, S>
+  [[nodiscard]] handle iscatter(R&& in, S&& out, const rooted_layout& counts, int root) {
     return start(detail::with_rooted_counts(detail::moving(collective::scatter, in, out, root), counts));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] plan plan_scatter(const R& in, S&& out, const rooted_layout& counts, int root) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_scatter(R&& in, S&& out, const rooted_layout& counts, int root) {
     return make_plan(detail::with_rooted_counts(detail::moving(collective::scatter, in, out, root), counts));
   }
 
@@ -354,23 +379,23 @@ class WEFT_API communicator {
     run(detail::moving(collective::alltoall, in, out));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] handle ialltoall(const R& in, S&& out) {
-    return start(detail::moving(collective::alltoall, in, out));
-  }
+  requires lasting<R, S>
+  [[nodiscard]] handle ialltoall(R&& in, S&& out) { return start(detail::moving(collective::alltoall, in, out)); }
   template <message_range R, message_range S>
-  [[nodiscard]] plan plan_alltoall(const R& in, S&& out) {
-    return make_plan(detail::moving(collective::alltoall, in, out));
-  }
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_alltoall(R&& in, S&& out) { return make_plan(detail::moving(collective::alltoall, in, out)); }
   template <message_range R, message_range S>
   void alltoall(const R& in, S&& out, const block_layout& sent, const block_layout& received) {
     run(detail::with_counts(detail::moving(collective::alltoall, in, out), sent, received));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] handle ialltoall(const R& in, S&& out, const block_layout& sent, const block_layout& received) {
+  requires lasting<R, S>
+  [[nodiscard]] handle ialltoall(R&& in, S&& out, const block_layout& sent, const block_layout& received) {
     return start(detail::with_counts(detail::moving(collective::alltoall, in, out), sent, received));
   }
   template <message_range R, message_range S>
-  [[nodiscard]] plan plan_alltoall(const R& in, S&& out, const block_layout& sent, const block_layout& received) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_alltoall(R&& in, S&& out, const block_layout& sent, const block_layout& received) {
     return make_plan(detail::with_counts(detail::moving(collective::alltoall, in, out), sent, received));
   }
 
@@ -380,11 +405,13 @@ class WEFT_API communicator {
     run(detail::combining(collective::scan, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] handle iscan(const R& in, S&& out, const Operator& op) {
+  requires lasting<R, S>
+  [[nodiscard]] handle iscan(R&& in, S&& out, const Operator& op) {
     return start(detail::combining(collective::scan, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] plan plan_scan(const R& in, S&& out, const Operator& op) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_scan(R&& in, S&& out, const Operator& op) {
     return make_plan(detail::combining(collective::scan, in, out, op));
   }
 
@@ -394,11 +421,13 @@ class WEFT_API communicator {
     run(detail::combining(collective::exscan, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] handle iexscan(const R& in, S&& out, const Operator& op) {
+  requires lasting<R, S>
+  [[nodiscard]] handle iexscan(R&& in, S&& out, const Operator& op) {
     return start(detail::combining(collective::exscan, in, out, op));
   }
   template <class Operator, reduced_by<Operator> R, message_range S>
-  [[nodiscard]] plan plan_exscan(const R& in, S&& out, const Operator& op) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_exscan(R&& in, S&& out, const Operator& op) {
     return make_plan(detail::combining(collective::exscan, in, out, op));
   }
 
@@ -410,7 +439,7 @@ class WEFT_API communicator {
     send(std::span(&value, 1), to, tag);
   }
   /// A message, however long it is. One that is no whole number of elements is lost, and throws errc::mismatched_call.
-  template <carriable T>
+  template <message_value T>
   [[nodiscard]] std::vector<T> recv(int from = any_source, std::int64_t tag = any_tag) {
     matched_message found = mprobe(from, tag);
     const std::size_t count = found.what().count<T>();
@@ -567,6 +596,7 @@ class WEFT_API communicator {
 
  private:
   friend class grid;
+  friend class halo;
   friend class runtime;
   friend struct detail::choices;
   friend struct detail::communicator_names;

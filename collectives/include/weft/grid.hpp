@@ -100,7 +100,8 @@ class WEFT_API grid : public communicator {
   grid_shape::shifted shift(std::size_t dimension, int by) const { return shape_.shift(rank(), dimension, by); }
   std::span<const std::optional<int>> neighbors() const noexcept { return neighbors_; }
   /// The ranks that have the same coordinates as this one in the dimensions that are not kept, on a grid of those that
-  /// are. Collective, blocking. Throws errc::invalid_count where `kept` is not as long as there are dimensions.
+  /// are. Collective, blocking. Throws errc::invalid_count where `kept` is not as long as there are dimensions,
+  /// errc::mismatched_call where ranks give different ones.
   grid keep(const std::vector<bool>& kept);
 
   /// Block i of `in` goes to neighbour i, and block i of `out` comes from it. Of equal blocks, or of as many elements
@@ -110,25 +111,23 @@ class WEFT_API grid : public communicator {
     run(detail::to_neighbors(in, out));
   }
   template <element_range R, element_range S>
-  [[nodiscard]] handle ineighbor_alltoall(const R& in, S&& out) {
-    return start(detail::to_neighbors(in, out));
-  }
+  requires lasting<R, S>
+  [[nodiscard]] handle ineighbor_alltoall(R&& in, S&& out) { return start(detail::to_neighbors(in, out)); }
   template <element_range R, element_range S>
-  [[nodiscard]] plan plan_neighbor_alltoall(const R& in, S&& out) {
-    return make_plan(detail::to_neighbors(in, out));
-  }
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_neighbor_alltoall(R&& in, S&& out) { return make_plan(detail::to_neighbors(in, out)); }
   template <element_range R, element_range S>
   void neighbor_alltoall(const R& in, S&& out, const given_counts& sent, const given_counts& received) {
     run(detail::to_neighbors(in, out, &sent, &received));
   }
   template <element_range R, element_range S>
-  [[nodiscard]] handle ineighbor_alltoall(const R& in, S&& out, const given_counts& sent,
-                                          const given_counts& received) {
+  requires lasting<R, S>
+  [[nodiscard]] handle ineighbor_alltoall(R&& in, S&& out, const given_counts& sent, const given_counts& received) {
     return start(detail::to_neighbors(in, out, &sent, &received));
   }
   template <element_range R, element_range S>
-  [[nodiscard]] plan plan_neighbor_alltoall(const R& in, S&& out, const given_counts& sent,
-                                            const given_counts& received) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_neighbor_alltoall(R&& in, S&& out, const given_counts& sent, const given_counts& received) {
     return make_plan(detail::to_neighbors(in, out, &sent, &received));
   }
 
@@ -138,23 +137,23 @@ class WEFT_API grid : public communicator {
     run(detail::from_neighbors(in, out));
   }
   template <element_range R, element_range S>
-  [[nodiscard]] handle ineighbor_allgather(const R& in, S&& out) {
-    return start(detail::from_neighbors(in, out));
-  }
+  requires lasting<R, S>
+  [[nodiscard]] handle ineighbor_allgather(R&& in, S&& out) { return start(detail::from_neighbors(in, out)); }
   template <element_range R, element_range S>
-  [[nodiscard]] plan plan_neighbor_allgather(const R& in, S&& out) {
-    return make_plan(detail::from_neighbors(in, out));
-  }
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_neighbor_allgather(R&& in, S&& out) { return make_plan(detail::from_neighbors(in, out)); }
   template <element_range R, element_range S>
   void neighbor_allgather(const R& in, S&& out, const given_counts& received) {
     run(detail::from_neighbors(in, out, &received));
   }
   template <element_range R, element_range S>
-  [[nodiscard]] handle ineighbor_allgather(const R& in, S&& out, const given_counts& received) {
+  requires lasting<R, S>
+  [[nodiscard]] handle ineighbor_allgather(R&& in, S&& out, const given_counts& received) {
     return start(detail::from_neighbors(in, out, &received));
   }
   template <element_range R, element_range S>
-  [[nodiscard]] plan plan_neighbor_allgather(const R& in, S&& out, const given_counts& received) {
+  requires lasting<R, S>
+  [[nodiscard]] plan plan_neighbor_allgather(R&& in, S&& out, const given_counts& received) {
     return make_plan(detail::from_neighbors(in, out, &received));
   }
 

@@ -30,6 +30,7 @@
 #include <weft/layout.hpp>
 #include <weft/plan.hpp>
 #include <weft/request.hpp>
+#include <weft/type.hpp>
 
 namespace weft {
 
@@ -51,9 +52,14 @@ class WEFT_API halo {
   /// neighbours. Throws errc::invalid_count where the array has not as many elements, or an interior is shorter than
   /// the width.
   template <element_range R>
-  halo(grid& cells, R&& array, const given_counts& interior, std::size_t width = 1, corners with = corners::none)
+  requires lasting<R> halo(grid& cells, R&& array, const given_counts& interior, std::size_t width = 1,
+                           corners with = corners::none)
       : halo(cells, detail::writable_bytes_of(array), sizeof(std::ranges::range_value_t<R>), interior.all(), width,
              with) {}
+
+  /// The same of elements whose type is known only when the program runs, each of which is in one piece.
+  halo(grid& cells, const buffer& array, const given_counts& interior, std::size_t width = 1,
+       corners with = corners::none);
 
   /// Copies the faces and begins to send them. The interior may be changed then; the ghosts are the exchange's.
   void start();

@@ -53,6 +53,7 @@ class WEFT_API matched_message {
   }
   /// The same, started. A handle's `cancel` does not take it back.
   template <message_range R>
+  requires lasting<R>
   [[nodiscard]] handle irecv(R&& data) {
     if constexpr (described_buffer<R>)
       return start_receive(detail::writable_pieces_of(data), "irecv");

@@ -107,9 +107,14 @@ concept described_buffer = std::derived_from<std::remove_cvref_t<R>, detail::des
 template <class R>
 concept message_range = element_range<R> || described_buffer<R>;
 
-/// One element, where calls take it by value.
+/// Buffers of operations that go on after the call: no containers that end with it. As deduced from `R&&`.
+template <class... R>
+concept lasting = ((std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R> || described_buffer<R>)&&...);
+
+/// One element, where calls take it by value. Not bool, of which std::vector has no elements in memory.
 template <class T>
-concept message_value = carriable<T> && !std::ranges::range<T> && !std::is_pointer_v<T> && !described_buffer<T>;
+concept message_value = carriable<T> && std::default_initializable<T> && !std::same_as<T, bool> &&
+                        !std::ranges::range<T> && !std::is_pointer_v<T> && !described_buffer<T>;
 
 namespace detail {
 template <class R>

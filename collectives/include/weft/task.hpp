@@ -12,13 +12,14 @@
 //   const std::vector<double> both = weft::run_tasks(halves(world, left), halves(world, right));
 //
 // `co_await` of a handle, a started plan or a pending communicator gives what its `wait` returns, or throws what that
-// throws. `co_await` of a task begins it, and gives what it returns, or throws what it throws. So does that of
-// `when_all`, for several which take turns.
+// throws. What another task cancels, waits for or drops meanwhile holds nothing any more: `co_await` throws
+// errc::invalid_argument, as `wait` does. `co_await` of a task begins it, and gives what it returns, or throws what it
+// throws. So does that of `when_all`, for several which take turns.
 //
 // Tasks run on the fiber or thread that calls `run_tasks`, and change only where one awaits something that is not done:
 // they need no locks among them. A blocking call in one of them stops all. A weft::deadline is made around `run_tasks`,
 // not in a task. Within a rank, fibers (`runtime::spawn`) are for what blocks; tasks, of some 100 bytes each, are for
-// thousands of short exchanges.
+// many short exchanges. Each time that all of them wait, all are looked at: some 10 ns for each that waits.
 #pragma once
 
 #include <weft/api.h>
@@ -44,6 +45,8 @@ class task;
 namespace detail {
 
 class task_loop;
+template <class T>
+class all_of_tasks;
 
 /// In a ring, or alone.
 class WEFT_API ring_link {
@@ -90,16 +93,27 @@ class WEFT_API task_base : public ring_link {
   };
   last final_suspend() const noexcept { return {}; }
 
-  /// Begins it, for who awaits it with others.
-  void begin(task_loop& in, joined& with) noexcept;
+  /// Begins it, for who awaits it with others. `holder` is the task that owns it.
+  void begin(task_loop& in, joined& with, task_base*& holder) noexcept;
   void wait_for(pending& operation) noexcept;
+  void stop_waiting() noexcept;
+  /// Drops it, and whoever awaits it alone, from the inside out: however many they are, they take no stack.
+  void drop() noexcept;
   void resume() { self_.resume(); }
   task_loop& loop() const noexcept { return *loop_; }
   pending* awaits() const noexcept { return awaits_; }
+  task_base*& next_waiter() noexcept { return next_waiter_; }
+  /// What it awaits is let go: the next of those that do.
+  task_base* lose_operation() noexcept {
+    awaits_ = nullptr;
+    return std::exchange(next_waiter_, nullptr);
+  }
+  void destroy() const noexcept { self_.destroy(); }
   const std::exception_ptr& failure() const noexcept { return failure_; }
 
  protected:
   explicit task_base(std::coroutine_handle<> self) noexcept : self_(self) {}
+  ~task_base() { stop_waiting(); }
 
  private:
   void end() noexcept;
@@ -107,7 +121,9 @@ class WEFT_API task_base : public ring_link {
   const std::coroutine_handle<> self_;
   task_loop* loop_ = nullptr;
   pending* awaits_ = nullptr;
+  task_base* next_waiter_ = nullptr;  ///< for the same
   joined* with_ = nullptr;
+  task_base** holder_ = nullptr;
   std::exception_ptr failure_;
 };
 
@@ -140,6 +156,9 @@ class task_promise<void> final : public task_base {
   }
 };
 
+/// Throws errc::invalid_argument: it has been moved away, or awaited.
+[[noreturn]] WEFT_API void refuse_empty_task();
+
 /// Whether there is nothing to wait for.
 WEFT_API bool is_over(pending* operation) noexcept;
 
@@ -171,7 +190,8 @@ class WEFT_API task_loop {
 
 }  // namespace detail
 
-/// A coroutine that returns a T, by co_return. It begins when it is awaited or run, once. Movable. A task that is
+/// A coroutine that returns a T, by co_return. It begins when it is awaited or run, once: what has been moved away
+/// throws errc::invalid_argument there. Movable. A task that is
 /// dropped before it has ended is gone with its locals: handles in flight among these are waited for, or, where an
 /// exception is unwinding, their communicator is aborted.
 template <class T = void>
@@ -181,30 +201,29 @@ class [[nodiscard]] task {
  public:
   using promise_type = detail::task_promise<T>;
 
-  explicit task(std::coroutine_handle<promise_type> made) noexcept : made_(made) {}
+  explicit task(promise_type& made) noexcept : made_(&made) {}
   task(task&& other) noexcept : made_(std::exchange(other.made_, nullptr)) {}
   task& operator=(task&& other) noexcept {
-    const task old(std::move(*this));
-    made_ = std::exchange(other.made_, nullptr);
+    std::swap(made_, other.made_);
     return *this;
   }
   ~task() {
-    if (made_ != nullptr) made_.destroy();
+    if (made_ != nullptr) made_->destroy();
   }
 
-  promise_type& promise() const noexcept { return made_.promise(); }
-
  private:
-  std::coroutine_handle<promise_type> made_;
+  template <class U>
+  friend class detail::all_of_tasks;
+  promise_type& promise() const noexcept { return static_cast<promise_type&>(*made_); }
+
+  detail::task_base* made_;
 };
 
 template <class T>
 task<T> detail::task_promise<T>::get_return_object() noexcept {
-  return task<T>(std::coroutine_handle<task_promise>::from_promise(*this));
+  return task<T>(*this);
 }
-inline task<void> detail::task_promise<void>::get_return_object() noexcept {
-  return task<void>(std::coroutine_handle<task_promise>::from_promise(*this));
-}
+inline task<void> detail::task_promise<void>::get_return_object() noexcept { return task<void>(*this); }
 
 namespace detail {
 
@@ -213,10 +232,13 @@ namespace detail {
 template <class T>
 class all_of_tasks {
  public:
-  explicit all_of_tasks(std::span<const task<T>> all) noexcept : all_(all) {}
+  explicit all_of_tasks(std::span<task<T>> all) : all_(all) {
+    for (const task<T>& each : all_)
+      if (each.made_ == nullptr) refuse_empty_task();
+  }
   void begin(task_loop& in, task_base* by) noexcept {
     with_ = {all_.size(), by};
-    for (const task<T>& each : all_) each.promise().begin(in, with_);
+    for (task<T>& each : all_) each.made_->begin(in, with_, each.made_);
   }
   bool empty() const noexcept { return all_.empty(); }
   auto take() const {
@@ -229,16 +251,17 @@ class all_of_tasks {
       return values;
     }
   }
+  T take_first() const { return all_[0].promise().take(); }
 
  private:
-  std::span<const task<T>> all_;
+  std::span<task<T>> all_;
   task_base::joined with_{};
 };
 
 /// `Tasks` holds them.
 template <class T, class Tasks>
 struct tasks_awaiter {
-  explicit tasks_awaiter(Tasks&& all) noexcept : held(std::move(all)), of(std::span<const task<T>>(held)) {}
+  explicit tasks_awaiter(Tasks&& all) : held(std::move(all)), of(std::span<task<T>>(held)) {}
   tasks_awaiter(const tasks_awaiter&) = delete;
   tasks_awaiter& operator=(const tasks_awaiter&) = delete;
 
@@ -256,11 +279,11 @@ struct tasks_awaiter {
 template <class T>
 struct task_awaiter : tasks_awaiter<T, std::array<task<T>, 1>> {
   using tasks_awaiter<T, std::array<task<T>, 1>>::tasks_awaiter;
-  T await_resume() const { return this->held[0].promise().take(); }
+  T await_resume() const { return this->of.take_first(); }
 };
 
 template <class T>
-auto run_all(std::span<const task<T>> tasks) {
+auto run_all(std::span<task<T>> tasks) {
   all_of_tasks<T> all(tasks);
   task_loop loop;
   all.begin(loop, nullptr);
@@ -279,18 +302,18 @@ operator co_await(Operation&& of) noexcept {
 }
 
 template <class T>
-auto operator co_await(task<T>&& one) noexcept {
+auto operator co_await(task<T>&& one) {
   return detail::task_awaiter<T>(std::array<task<T>, 1>{std::move(one)});
 }
 
 /// To be awaited: begins all, which take turns, and waits for all. Gives a vector of what they return, in their order,
 /// nothing where that is nothing; or throws what the first of them has thrown, once all have ended.
 template <class T>
-auto when_all(std::vector<task<T>> tasks) noexcept {
+auto when_all(std::vector<task<T>> tasks) {
   return detail::tasks_awaiter<T, std::vector<task<T>>>(std::move(tasks));
 }
 template <class T, std::same_as<task<T>>... Others>
-auto when_all(task<T> first, Others... others) noexcept {
+auto when_all(task<T> first, Others... others) {
   return detail::tasks_awaiter<T, std::array<task<T>, 1 + sizeof...(Others)>>({std::move(first), std::move(others)...});
 }
 
@@ -303,13 +326,13 @@ auto run_tasks(std::vector<task<T>> tasks) {
 }
 template <class T, std::same_as<task<T>>... Others>
 requires(sizeof...(Others) > 0) auto run_tasks(task<T> first, Others... others) {
-  const std::array<task<T>, 1 + sizeof...(Others)> all{std::move(first), std::move(others)...};
+  std::array<task<T>, 1 + sizeof...(Others)> all{std::move(first), std::move(others)...};
   return detail::run_all<T>(all);
 }
 /// Of one, what it returns.
 template <class T>
 T run_tasks(task<T> one) {
-  const std::array<task<T>, 1> all{std::move(one)};
+  std::array<task<T>, 1> all{std::move(one)};
   if constexpr (std::is_void_v<T>)
     detail::run_all<T>(all);
   else

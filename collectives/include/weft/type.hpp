@@ -167,7 +167,7 @@ class any_operator {
   any_operator(reduction_operator builtin) noexcept : by_(builtin) {}
   template <kernels::operation O>
   any_operator(builtin_operator<O> builtin) noexcept : by_(reduction_operator(builtin)) {}
-  any_operator(reproducible_sum_operator sum) noexcept : by_(sum) {}
+  any_operator(reproducible_sum_operator builtin) noexcept : by_(builtin) {}
   any_operator(function combine, commutativity order) : by_(user{std::move(combine), order}) {}
 
  private:

@@ -141,7 +141,7 @@ class Corners(enum.Enum):
 
 class Halo:
     """Exchanges the ghosts of an array: in each dimension of the grid, `width` elements at both ends, which the
-    neighbours' faces come into. What dimensions the array has behind those are an element's, of at most 64 bytes. Made
+    neighbours' faces come into. What dimensions the array has behind those are an element's. Made
     by all ranks in the same order as their plans. Closed, or dropped, it waits for what was started."""
 
     def __init__(self, of: Grid, data, width: int = 1, corners: Corners = Corners.NONE):

@@ -50,8 +50,10 @@ inline void copy_bytes_to_reader(void* to, const void* from, std::size_t bytes) 
   if (bytes > line) {
     for (std::size_t at = line; at < std::min(bytes, ahead); at += line) detail::ask_for_writing(target + at);
     copy(-reinterpret_cast<std::uintptr_t>(target) % line);
-    for (; bytes >= line; copy(line))
+    while (bytes >= line) {
       if (bytes > ahead) detail::ask_for_writing(target + ahead);
+      copy(line);
+    }
   }
   if (bytes != 0) std::memcpy(target, source, bytes);
 }

@@ -16,7 +16,7 @@
 namespace weft {
 
 /// What went wrong, as a portable code. From 100 on come the kinds of invalid_argument that callers tell apart: a code
-/// of one of them equals invalid_argument, too.
+/// of one of them equals errc::invalid_argument, too (its value and error_code do not).
 enum class errc {
   invalid_argument = 1,  ///< an argument, option or input that cannot be used
   truncated,             ///< a message longer than the buffer that was to receive it

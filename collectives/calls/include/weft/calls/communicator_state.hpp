@@ -181,6 +181,9 @@ struct communicator_state {
   std::uint32_t sequence() const noexcept { return sequence_.load(std::memory_order_relaxed); }  // relaxed: for people
   std::optional<process_team> among_ranks;  ///< its calls with the other ranks of this process, where they join
   call_turns turns{host.calls(), member, host.moved_by()};
+  /// Of a grid: the same rank of the communicator for messages between neighbours, and the other way around. Both are
+  /// broken together.
+  std::weak_ptr<communicator_state> beside;
   bool freed = false;  ///< the caller has no communicator for it any more
   trace::recorder* const records = host.records();
   sole_call collecting;  ///< a collective, or making a plan
@@ -199,6 +202,9 @@ struct communicator_state {
  public:
   calls_at_rest at_rest;  ///< started calls that are over; last, since they end while the other members are there
 };
+
+/// Breaks it, and what is beside it, on all ranks: their calls throw errc::revoked, for that reason.
+void break_with_beside(communicator_state& state, const std::string& why);
 
 /// "allreduce on rank 2 of communicator 0"
 std::string where(const communicator_state& state, const char* operation);

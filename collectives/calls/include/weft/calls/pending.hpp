@@ -13,12 +13,14 @@
 
 namespace weft::detail {
 
+class task_base;
+
 /// What a handle holds.
 class pending {
  public:
   pending(std::shared_ptr<communicator_state> state, const char* operation)
       : state_(std::move(state)), operation_(operation) {}
-  virtual ~pending() = default;
+  virtual ~pending() { forget_waiters(); }
   /// In place of its destructor, where a handle lets it go.
   virtual void retire() noexcept { delete this; }
   /// Is set when it is done.
@@ -70,6 +72,15 @@ class pending {
     note_as(as);
     note_start(begin);
   }
+  /// Tasks that await it (weft/task.hpp): of the thread that lets it go.
+  void add_waiter(task_base& one) noexcept;
+  void remove_waiter(const task_base& one) noexcept;
+  /// It is let go: they wait for nothing any more.
+  void forget_waiters() noexcept {
+    if (waiters_ != nullptr) [[unlikely]]
+      wake_waiters();
+  }
+
   /// Its caller knows that it is over: it is recorded, if it is to be and has not been.
   void note_end() noexcept {
     if (traced_.begin != 0) [[unlikely]]
@@ -90,9 +101,11 @@ class pending {
   virtual bool advance();
 
   void record_end() noexcept;
+  void wake_waiters() noexcept;
 
   std::shared_ptr<communicator_state> state_;
   const char* operation_;
+  task_base* waiters_ = nullptr;
   trace::record traced_;  ///< begins at 0: is not in flight, or not recorded
   int exceptions_ = std::uncaught_exceptions();
 };
