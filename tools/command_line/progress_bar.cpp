@@ -43,7 +43,11 @@ void progress_bar::show(double share) {
 void progress_bar::clear() {
   if (drawn_ == clock::time_point()) return;
   drawn_ = {};
-  std::fputs("\r\033[K", stderr);
+  clear_bar();
+}
+
+void clear_bar() {
+  if (at_terminal()) std::fputs("\r\033[K", stderr);
 }
 
 timed_bar::timed_bar(std::chrono::duration<double> all) {
@@ -52,8 +56,11 @@ timed_bar::timed_bar(std::chrono::duration<double> all) {
     const auto start = std::chrono::steady_clock::now();
     progress_bar bar(1);
     std::unique_lock lock(mutex_);
-    while (!ended_.wait_for(lock, between_drawings, [this] { return over_; }))
-      bar.show((std::chrono::steady_clock::now() - start) / all);
+    double share = 0;
+    while (share < 1 && !ended_.wait_for(lock, between_drawings, [this] { return over_; })) {
+      share = (std::chrono::steady_clock::now() - start) / all;
+      bar.show(share);
+    }
   });
 }
 

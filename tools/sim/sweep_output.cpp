@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sweep_output.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
@@ -60,7 +62,8 @@ void write_sweep(const sim_sweep& of, const sweep_files& to, std::size_t threads
   std::vector<sweep_row> drawn;
   std::size_t rows = 0;
   progress_bar bar(points.size());
-  const bool prints = csv && to.csv.empty();  // rows, which show it themselves
+  // Rows on a terminal, which show it themselves.
+  const bool prints = csv && (to.csv.empty() || to.csv == "-") && ::isatty(STDOUT_FILENO) != 0;
   simulate_all(
       of, points, threads,
       [&](const sweep_row& row) {
@@ -70,6 +73,7 @@ void write_sweep(const sim_sweep& of, const sweep_files& to, std::size_t threads
         if (draws) drawn.push_back(row);
       },
       [&](const sweep_point& at, const std::string& why) {
+        bar.clear();
         others.add(at, why);
         if (!prints) bar.advance();
       });

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <weft/api/choices.hpp>
+#include <weft/command_line/progress_bar.hpp>
 #include <weft/process/membership.hpp>
 #include <weft/runtime.hpp>
 
@@ -67,6 +68,7 @@ int run_tune_worker(const std::string& file, std::size_t budget, const std::vect
     if (world.rank() != 0) return;
     const detail::tuning* const measured = detail::choices::costs(world);
     if (measured == nullptr) throw std::runtime_error("weft tune: one rank has nobody to send to: -n 2 or more");
+    clear_bar();
     const std::string comment = "weft tune: " + std::to_string(world.size()) + " ranks, provider " + provider +
                                 "; seconds, for each byte where so named";
     if (file.empty()) {

@@ -38,7 +38,10 @@ class progress_bar {
   clock::time_point start_ = clock::now(), drawn_{};
 };
 
-/// The same of work that takes a known time, while it lives.
+/// Takes a line of another process away, as one does that is about to print what it has done.
+void clear_bar();
+
+/// The same of work that takes a known time, while it lives, and until that is over.
 class timed_bar {
  public:
   explicit timed_bar(std::chrono::duration<double> all);
