@@ -10,7 +10,7 @@ namespace {
 
 joined_job join_weft_run(const job_environment& job, store::clock::time_point deadline) try {
   auto joined = connect_tcp_store(job.store_address, {job.job, job.processes, job.secret}, job.process, deadline);
-  return {std::move(joined), job.job, job.secret, job.place};
+  return {std::move(joined), job.job, job.secret, job.place, nullptr};
 } catch (const error& failure) {
   if (failure.code() != errc::no_rendezvous) throw;
   throw error(errc::no_rendezvous, std::string("process ") + std::to_string(job.process) + " of a job started by `" +
@@ -84,15 +84,23 @@ auto under_pmix(Join join, const pmix_environment& started, const foreign_launch
 }  // namespace
 
 joined_job join_job(store::clock::time_point deadline, const environment& variables) {
+  if (auto job = find_description(variables)) {
+    job->process = await_process(*job, deadline);
+    return join_described(*job, deadline);
+  }
   if (const auto job = launched(variables)) return join_weft_run(*job, deadline);
   if (const auto started = pmi_offered(variables)) return under_pmi(join_pmi, *started, deadline);
   const foreign_launcher other = find_foreign_launcher(variables);
   if (const auto started = pmix_offered(variables)) return under_pmix(join_pmix, *started, other, deadline);
   if (!other.name.empty()) throw_mute(other);
-  return {std::move(memory_stores(1).front()), 0, {}, {}};
+  return {std::move(memory_stores(1).front()), 0, {}, {}, nullptr};
 }
 
 std::string try_rendezvous(store::clock::time_point deadline, const environment& variables) {
+  if (const auto job = find_description(variables))
+    return position(await_process(*job, store::clock::now()), static_cast<int>(job->hosts.size()), {}) +
+           " without a launcher; rendezvous at " + job->hosts[0] + " port " + std::to_string(job->port) +
+           ", which process 0 opens when it starts";
   if (const auto job = launched(variables)) {
     join_weft_run(*job, deadline);
     return position(job->process, job->processes, job->place) + "; rendezvous at " + job->store_address +

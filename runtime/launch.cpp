@@ -52,6 +52,7 @@ std::string value_of(const environment& variables, const char* name) {
 }
 
 std::optional<job_environment> launched(const environment& variables) {
+  if (is_described(variables)) return std::nullopt;
   const std::array names{"WEFT_JOB", "WEFT_PROCESS", "WEFT_PROCESSES", "WEFT_STORE", "WEFT_SECRET"};
   const char* missing = nullptr;
   const char* present = nullptr;
@@ -101,7 +102,7 @@ std::string to_string(const node_place& place) {
 }
 
 bool in_job(const environment& variables) {
-  return launched(variables) || !find_foreign_launcher(variables).name.empty();
+  return is_described(variables) || launched(variables) || !find_foreign_launcher(variables).name.empty();
 }
 
 }  // namespace weft

@@ -55,7 +55,7 @@ joined_job identify(met_job met, store::clock::time_point deadline) {
   if (identity.size() < sizeof(std::uint64_t)) throw error(errc::protocol, "store: the job's number is cut short");
   std::span<const std::byte> rest = identity;
   const auto number = take<std::uint64_t>(rest);
-  return {std::move(met.rendezvous), number, std::string(as_text(rest)), *met.place};
+  return {std::move(met.rendezvous), number, std::string(as_text(rest)), *met.place, nullptr};
 }
 
 }  // namespace weft

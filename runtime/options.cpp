@@ -224,10 +224,10 @@ std::string variable_name(std::string_view option) {
 
 /// Variables that the launcher sets for the processes of a job (launch.hpp), and those of the tests.
 bool is_reserved(std::string_view variable) {
-  static constexpr std::array<std::string_view, 13> names{
-      "WEFT_JOB",   "WEFT_PROCESS",  "WEFT_PROCESSES",  "WEFT_STORE",      "WEFT_SECRET",
-      "WEFT_RANKS", "WEFT_SHARED",   "WEFT_GIVEN_CPUS", "WEFT_BOUND_CPUS", "WEFT_PROGRESS_CPUS",
-      "WEFT_PLACE", "WEFT_LAUNCHER", "WEFT_ROLL"};
+  static constexpr std::array<std::string_view, 14> names{
+      "WEFT_JOB",           "WEFT_JOB_FILE", "WEFT_PROCESS",  "WEFT_PROCESSES",  "WEFT_STORE",
+      "WEFT_SECRET",        "WEFT_RANKS",    "WEFT_SHARED",   "WEFT_GIVEN_CPUS", "WEFT_BOUND_CPUS",
+      "WEFT_PROGRESS_CPUS", "WEFT_PLACE",    "WEFT_LAUNCHER", "WEFT_ROLL"};
   return std::find(names.begin(), names.end(), variable) != names.end() || variable.starts_with("WEFT_TEST_");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rendezvous_table.hpp"
 
-#include <algorithm>
+#include <utility>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/store.hpp>
 
@@ -10,8 +10,8 @@
 namespace weft {
 namespace {
 
-[[noreturn]] void throw_lost(int process, const std::string& what) {
-  throw error(errc::peer_lost, what + ": process " + std::to_string(process) + " of the job ended before it came");
+[[noreturn]] void throw_lost(const std::pair<const int, std::string>& gone, const std::string& what) {
+  throw error(errc::peer_lost, what + ": process " + std::to_string(gone.first) + " of the job " + gone.second);
 }
 
 rendezvous_table::answer pack(const std::vector<std::optional<rendezvous_table::bytes>>& records) {
@@ -85,13 +85,13 @@ rendezvous_table::answer rendezvous_table::gathered(const wait& w) {
 }
 
 void rendezvous_table::check_fence(std::uint64_t round) const {
-  for (const int process : gone_)
-    if (fences_[static_cast<std::size_t>(process)] < round) throw_lost(process, "fence");
+  for (const auto& gone : gone_)
+    if (fences_[static_cast<std::size_t>(gone.first)] < round) throw_lost(gone, "fence");
 }
 
 void rendezvous_table::check_gather(const std::string& key, const gathering& g) const {
-  for (const int process : gone_)
-    if (!g.records[static_cast<std::size_t>(process)]) throw_lost(process, "gathering \"" + key + "\"");
+  for (const auto& gone : gone_)
+    if (!g.records[static_cast<std::size_t>(gone.first)]) throw_lost(gone, "gathering \"" + key + "\"");
 }
 
 void rendezvous_table::lose(int process, std::string_view how) {
@@ -100,9 +100,7 @@ void rendezvous_table::lose(int process, std::string_view how) {
   leave(process);
 }
 
-void rendezvous_table::leave(int process) {
-  if (std::find(gone_.begin(), gone_.end(), process) == gone_.end()) gone_.push_back(process);
-}
+void rendezvous_table::leave(int process, std::string_view why) { gone_.try_emplace(process, why); }
 
 std::vector<std::vector<std::byte>> unpack(std::span<const std::byte> packed, int processes) {
   std::vector<std::vector<std::byte>> records;

@@ -46,8 +46,8 @@ class rendezvous_table {
   /// Process `process` died and will arrive nowhere any more. `how` becomes the value of "lost/PROCESS".
   void lose(int process, std::string_view how);
 
-  /// The same for a process that ended as it should: nobody finds it under "lost/".
-  void leave(int process);
+  /// The same for a process that ended as it should: nobody finds it under "lost/". Who waits for it is told `why`.
+  void leave(int process, std::string_view why = "ended before it came");
 
  private:
   struct gathering {
@@ -70,7 +70,7 @@ class rendezvous_table {
   std::map<std::uint64_t, int> fence_arrivals_;  ///< by round, for rounds that not everybody arrived at
   std::uint64_t fences_complete_ = 0;
   std::map<std::string, gather_key, std::less<>> gathers_;
-  std::vector<int> gone_;
+  std::map<int, std::string> gone_;  ///< and why
 };
 
 /// Reads the answer to a gather of `processes` records. Throws errc::protocol when it is not one.

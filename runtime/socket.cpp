@@ -64,6 +64,22 @@ bool connection_over(int number) { return number == ECONNRESET || number == EPIP
   throw error(errc::timed_out, std::string(what) + ": no answer before the deadline");
 }
 
+/// `ask` is getsockname or getpeername.
+template <class Ask>
+std::string address_by(Ask ask, const char* call, const file_descriptor& socket, const std::string& what) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  if (ask(socket.get(), generic, &length) != 0) throw_system_error(errno, call, what);
+  char host[NI_MAXHOST], port[NI_MAXSERV];
+  const int failure =
+      getnameinfo(generic, length, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
+  if (failure != 0) throw error(errc::invalid_argument, what + ": " + gai_strerror(failure));
+  std::string text(host);
+  if (address.ss_family == AF_INET6) text.insert(0, 1, '[').push_back(']');
+  return text.append(1, ':').append(port);
+}
+
 }  // namespace
 
 void file_descriptor::reset(int number) noexcept {
@@ -94,17 +110,10 @@ file_descriptor listen_on(const std::string& host, std::uint16_t port) {
 }
 
 std::string local_address(const file_descriptor& socket) {
-  sockaddr_storage address{};
-  socklen_t length = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  if (::getsockname(socket.get(), generic, &length) != 0) throw_system_error(errno, "getsockname", "local address");
-  char host[NI_MAXHOST], port[NI_MAXSERV];
-  const int failure =
-      getnameinfo(generic, length, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
-  if (failure != 0) throw error(errc::invalid_argument, std::string("local address: ") + gai_strerror(failure));
-  std::string text(host);
-  if (address.ss_family == AF_INET6) text.insert(0, 1, '[').push_back(']');
-  return text.append(1, ':').append(port);
+  return address_by(::getsockname, "getsockname", socket, "local address");
+}
+std::string peer_address(const file_descriptor& socket) {
+  return address_by(::getpeername, "getpeername", socket, "the other side's address");
 }
 
 file_descriptor accept_from(const file_descriptor& listener) {

@@ -23,6 +23,9 @@ namespace weft::store_protocol {
 inline constexpr std::uint64_t magic = 0x65726f7473746677;  // "wftstore"
 inline constexpr std::uint32_t version = 2;
 
+/// Characters.
+inline constexpr std::size_t shortest_secret = 16;
+
 inline constexpr std::size_t greeting_size = 8 + 4 + sizeof(challenge);
 inline constexpr std::size_t hello_size = 8 + 4 + 4 + 4 + sizeof(challenge) + sizeof(proof);
 inline constexpr std::size_t verdict_size = 4 + sizeof(proof);

@@ -12,14 +12,14 @@ namespace {
 
 namespace protocol = store_protocol;
 
-constexpr std::size_t shortest_secret = 16;
-
 }  // namespace
 
-store_service::store_service(store_job job) : job_(std::move(job)), table_(job_.processes) {
-  if (job_.secret.size() < shortest_secret)
+store_service::store_service(store_job job)
+    : job_(std::move(job)), table_(job_.processes), came_(static_cast<std::size_t>(table_.processes())) {
+  if (job_.secret.size() < protocol::shortest_secret)
     throw error(errc::invalid_argument, "store: a secret of " + std::to_string(job_.secret.size()) +
-                                            " characters; at least " + std::to_string(shortest_secret) + " are needed");
+                                            " characters; at least " + std::to_string(protocol::shortest_secret) +
+                                            " are needed");
 }
 
 void store_service::greet(store_connection& c) const {
@@ -50,6 +50,7 @@ void store_service::handle_hello(store_connection& c, std::span<const std::byte>
   if (verdict == protocol::verdict::accepted) {
     append(c.output, std::span<const std::byte>(protocol::prove(protocol::side::launcher, job_.secret, h)));
     c.process = static_cast<int>(h.process);
+    if (h.process != protocol::witness) came_[h.process] = true;
   } else {
     append(c.output, std::span<const std::byte>(proof{}));
     c.closing = true;
@@ -140,6 +141,18 @@ void store_service::lose(int process, std::string_view how) {
 void store_service::leave(int process) {
   table_.leave(process);
   changed_ = true;
+}
+
+void store_service::miss(int process, std::string_view why) {
+  table_.leave(process, why);
+  changed_ = true;
+}
+
+std::vector<int> store_service::absent() const {
+  std::vector<int> all;
+  for (int process = 0; process < job_.processes; ++process)
+    if (!came_[static_cast<std::size_t>(process)]) all.push_back(process);
+  return all;
 }
 
 }  // namespace weft

@@ -38,6 +38,8 @@ class store_service {
   /// As tcp_store_server's.
   void lose(int process, std::string_view how);
   void leave(int process);
+  void miss(int process, std::string_view why);
+  std::vector<int> absent() const;
 
  private:
   void handle_hello(store_connection& c, std::span<const std::byte> message, const std::list<store_connection>& all);
@@ -48,6 +50,7 @@ class store_service {
 
   store_job job_;
   rendezvous_table table_;
+  std::vector<bool> came_;  ///< by process: has joined
   bool changed_ = false;
 };
 

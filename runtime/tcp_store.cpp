@@ -22,20 +22,24 @@ constexpr auto reconnect_pause = std::chrono::milliseconds(50);
 constexpr auto answer_limit = std::chrono::seconds(30);  // for requests that wait for nobody else
 
 [[noreturn]] void throw_no_rendezvous(const std::string& address, const std::string& reason) {
-  throw error(errc::no_rendezvous, "the launcher's rendezvous at " + address + ": " + reason);
+  throw error(errc::no_rendezvous, "the job's rendezvous at " + address + ": " + reason);
 }
 
-/// The launcher ended the connection. Before it gave its verdict that may mean no more than that this process was slow.
+/// The other side ended the connection. Before it gave its verdict that may mean no more than that this process was
+/// slow.
 class connection_closed final : public error {
  public:
   explicit connection_closed(const std::string& address)
-      : error(errc::no_rendezvous, "the launcher's rendezvous at " + address + ": it closed the connection") {}
+      : error(errc::no_rendezvous, "the job's rendezvous at " + address + ": it closed the connection") {}
 };
 
 class tcp_store final : public store {
  public:
   tcp_store(const std::string& address, const store_job& job, int process, clock::time_point deadline)
-      : address_(address), process_(process), processes_(job.processes), socket_(connect_to(address, deadline)) {
+      : tcp_store(connect_to(address, deadline), address, job, process, deadline) {}
+  tcp_store(file_descriptor socket, const std::string& address, const store_job& job, int process,
+            clock::time_point deadline)
+      : address_(address), process_(process), processes_(job.processes), socket_(std::move(socket)) {
     greet(job, deadline);
   }
 
@@ -102,10 +106,10 @@ class tcp_store final : public store {
 void tcp_store::greet(const store_job& job, clock::time_point deadline) {
   auto greeting = receive(protocol::greeting_size, deadline);
   if (take<std::uint64_t>(greeting) != protocol::magic)
-    throw error(errc::incompatible, "what listens at " + address_ + " is not a launcher of weft");
+    throw error(errc::incompatible, "what listens at " + address_ + " is no rendezvous of weft");
   if (const auto theirs = take<std::uint32_t>(greeting); theirs != protocol::version)
     throw error(errc::incompatible, "this process speaks weft store version " + std::to_string(protocol::version) +
-                                        ", the launcher at " + address_ + " version " + std::to_string(theirs) +
+                                        ", the rendezvous at " + address_ + " version " + std::to_string(theirs) +
                                         "; start the program with the `weft run` of its own build");
   protocol::handshake h{
       job.number, static_cast<std::uint32_t>(process_), static_cast<std::uint32_t>(processes_), {}, {}};
@@ -123,21 +127,24 @@ void tcp_store::check_verdict(std::span<const std::byte> message, const proof& e
   switch (static_cast<protocol::verdict>(take<std::uint32_t>(message))) {
     case protocol::verdict::accepted:
       if (!same_proof(expected, message))
-        throw_no_rendezvous(address_,
-                            "what answers does not know the job's secret (WEFT_SECRET): it is not this job's");
+        throw_no_rendezvous(address_, "what answers does not know the job's secret: it is not this job's");
       return;
     case protocol::verdict::wrong_secret:
-      throw_no_rendezvous(address_, "it refuses " + me + ": WEFT_SECRET and WEFT_JOB are not those of its job");
+      throw_no_rendezvous(address_,
+                          "it refuses " + me +
+                              ": the secret, or the job's number, is not that of its job (WEFT_SECRET, WEFT_JOB; "
+                              "without a launcher weft.secret, weft.job)");
     case protocol::verdict::wrong_process:
       throw_no_rendezvous(address_, "its job has no " + me);
     case protocol::verdict::already_connected:
       throw_no_rendezvous(address_,
-                          me + " has joined already; a program that a rank starts must not inherit its WEFT_*");
+                          me + " has joined already; a program that a rank starts must not inherit its WEFT_*, and "
+                               "without a launcher each process has a weft.rank of its own");
     case protocol::verdict::wrong_version:
-      throw error(errc::incompatible, "the launcher at " + address_ + " does not speak weft store version " +
+      throw error(errc::incompatible, "the rendezvous at " + address_ + " does not speak weft store version " +
                                           std::to_string(protocol::version));
   }
-  throw error(errc::protocol, "the launcher at " + address_ + " answers with an unknown verdict");
+  throw error(errc::protocol, "the rendezvous at " + address_ + " answers with an unknown verdict");
 }
 
 /// Sends a request and waits for its reply; nothing when the answer is that there is nothing.
@@ -213,9 +220,16 @@ std::unique_ptr<store> connect_tcp_store(const std::string& address, const store
       std::this_thread::sleep_for(reconnect_pause);
     } catch (const error& failure) {
       if (failure.code().category() == std::system_category() || failure.code() == errc::timed_out)
-        throw_no_rendezvous(address, std::string("nobody answers as a launcher of weft (") + failure.what() + ")");
+        throw rendezvous_unreached(errc::no_rendezvous,
+                                   "the job's rendezvous at " + address + ": nobody answers (" + failure.what() + ")");
       throw;
     }
+}
+
+std::unique_ptr<store> connect_tcp_store(file_descriptor socket, const store_job& job, int process,
+                                         store::clock::time_point deadline) {
+  const std::string address = peer_address(socket);
+  return std::make_unique<tcp_store>(std::move(socket), address, job, process, deadline);
 }
 
 void report_end(const std::string& address, const store_job& job, int process, std::string_view how,

@@ -34,8 +34,8 @@ struct tcp_store_server::state {
     watch(EPOLL_CTL_ADD, timer, EPOLLIN, nullptr);
   }
 
-  std::string listen(const std::string& host) {
-    const file_descriptor& listener = listeners.emplace_back(listen_on(host));
+  std::string listen(file_descriptor on) {
+    const file_descriptor& listener = listeners.emplace_back(std::move(on));
     watch(EPOLL_CTL_ADD, listener, EPOLLIN, nullptr);
     return local_address(listener);
   }
@@ -71,6 +71,7 @@ struct tcp_store_server::state {
   file_descriptor events;
   file_descriptor timer;
   std::list<connection> connections;  // in the order in which they were accepted
+  bool ends_with_connection = false;  // a process does
 };
 
 void tcp_store_server::state::accept_all() {
@@ -177,17 +178,28 @@ void tcp_store_server::state::write(connection& c) {
   if (interest != std::exchange(c.interest, interest)) watch(EPOLL_CTL_MOD, c.socket, interest, &c);
 }
 
-void tcp_store_server::state::erase_closed() { std::erase_if(connections, std::mem_fn(&connection::is_closed)); }
+void tcp_store_server::state::erase_closed() {
+  for (const connection& c : connections)
+    if (ends_with_connection && c.is_closed() && c.process >= 0 && c.process < service.processes())
+      service.lose(c.process, "its connection ended");
+  std::erase_if(connections, std::mem_fn(&connection::is_closed));
+  answer_all();
+}
 
 tcp_store_server::tcp_store_server(store_job job, const std::string& host)
     : state_(std::make_unique<state>(std::move(job))) {
   state_->address = listen(host);
 }
+tcp_store_server::tcp_store_server(store_job job, file_descriptor listener)
+    : state_(std::make_unique<state>(std::move(job))) {
+  state_->ends_with_connection = true;
+  state_->address = state_->listen(std::move(listener));
+}
 tcp_store_server::tcp_store_server(tcp_store_server&&) noexcept = default;
 tcp_store_server& tcp_store_server::operator=(tcp_store_server&&) noexcept = default;
 tcp_store_server::~tcp_store_server() = default;
 
-std::string tcp_store_server::listen(const std::string& host) { return state_->listen(host); }
+std::string tcp_store_server::listen(const std::string& host) { return state_->listen(listen_on(host)); }
 const std::string& tcp_store_server::address() const noexcept { return state_->address; }
 int tcp_store_server::descriptor() const noexcept { return state_->events.get(); }
 
@@ -220,5 +232,12 @@ void tcp_store_server::leave(int process) {
   state_->service.leave(process);
   state_->tell_all();
 }
+
+void tcp_store_server::miss(int process, std::string_view why) {
+  state_->service.miss(process, why);
+  state_->tell_all();
+}
+
+std::vector<int> tcp_store_server::absent() const { return state_->service.absent(); }
 
 }  // namespace weft

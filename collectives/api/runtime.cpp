@@ -140,6 +140,8 @@ void break_communicators_of(process& host, const rank_identity& self, const std:
 
 runtime::runtime(int& argc, char** argv)
     : runtime(detail::starting([&] { return detail::join_by_environment(argc, argv); })) {}
+runtime::runtime(launch_description job)
+    : runtime(detail::starting([&] { return detail::join_by_description(std::move(job)); })) {}
 runtime::runtime(detail::membership member)
     : state_(detail::starting([&] { return std::make_unique<detail::runtime_state>(std::move(member)); })) {}
 

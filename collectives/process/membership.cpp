@@ -181,29 +181,60 @@ void choose_network(membership& member) {
   };
 }
 
-}  // namespace
-
-membership join_by_environment(int& argc, char** argv) {
-  membership member;
-  std::vector<std::string> warnings;
-  member.settings = parse_options(argc, argv, environ, warnings);
-  for (const std::string& warning : warnings) std::fprintf(stderr, "%s\n", warning.c_str());
-  selection_of(member.settings);  // refuses what nobody has before anybody is met
-  choose_interfaces(member);
-
-  const auto deadline = std::chrono::steady_clock::now() + member.settings.join_timeout;
-  joined_job joined = join_job(deadline);
+/// The rest of a membership, of a job that is joined.
+void complete(membership& member, joined_job joined) {
   member.rendezvous = std::move(joined.rendezvous);
+  member.serves = std::move(joined.serves);
   member.job = joined.number;
   member.secret = std::move(joined.secret);
-  if (member.settings.progress == progress_mode::thread)
+  if (member.settings.progress == progress_mode::thread && member.progress_cpus.empty())
     member.progress_cpus = choose_progress_cpus(joined.place.process);
-  const int processes = member.rendezvous->processes();
-  member.ranks = local_ranks(member.rendezvous->process(), processes, member.settings.ranks_per_process);
-  place_workers(member, joined.place.processes);
+  if (member.worker_cpus.empty()) place_workers(member, joined.place.processes);
+  choose_network(member);
+}
+
+/// `settings`: those that others have set already hold.
+membership join_described_job(options settings, launch_description job) {
+  membership member;
+  member.settings = std::move(settings);
+  for (const auto& [name, value] : job.options)
+    if (!member.settings.origins.contains(name)) set_option(member.settings, name, value, "weft." + name);
+  selection_of(member.settings);
+  const auto deadline = std::chrono::steady_clock::now() + member.settings.join_timeout;
+  job.process = await_process(job, deadline);
+  const std::string& host = job.hosts[static_cast<std::size_t>(job.process)];
+  const bool is_loopback = host.starts_with("127.") || host == "::1";  // of which an interface has but one
+  if (member.settings.address.empty() && member.settings.interface.empty() && !is_loopback)
+    member.settings.address = host;
+  choose_interfaces(member);
+  member.ranks = member.settings.ranks_per_process;
+  for (const int cpu : job.cpus)
+    if (std::ssize(member.worker_cpus) < member.ranks) member.worker_cpus.push_back(topology::cpu_set{cpu});
+  if (!job.cpus.empty()) member.workers = static_cast<int>(member.worker_cpus.size());
+  complete(member, join_described(job, deadline));
+  return member;
+}
+
+}  // namespace
+
+membership join_by_description(launch_description job) { return join_described_job({}, std::move(job)); }
+
+membership join_by_environment(int& argc, char** argv) {
+  std::vector<std::string> warnings;
+  options settings = parse_options(argc, argv, environ, warnings);
+  for (const std::string& warning : warnings) std::fprintf(stderr, "%s\n", warning.c_str());
+  if (auto job = find_description()) return join_described_job(std::move(settings), std::move(*job));
+
+  membership member;
+  member.settings = std::move(settings);
+  selection_of(member.settings);  // refuses what nobody has before anybody is met
+  choose_interfaces(member);
+  joined_job joined = join_job(std::chrono::steady_clock::now() + member.settings.join_timeout);
+  const store& rendezvous = *joined.rendezvous;
+  member.ranks = local_ranks(rendezvous.process(), rendezvous.processes(), member.settings.ranks_per_process);
   member.switches = switches_here();
   member.roll_desk = value_of(process_environment(), "WEFT_ROLL");
-  choose_network(member);
+  complete(member, std::move(joined));
   return member;
 }
 

@@ -52,6 +52,7 @@ process::process(alone, membership& member)
       workers_(std::min(settings_.workers > 0 ? settings_.workers : member.workers, local_ranks_)),
       worker_cpus_(std::move(member.worker_cpus)),
       machine_(std::move(member.described)),
+      serves_(std::move(member.serves)),
       rendezvous_(std::move(member.rendezvous)),
       roll_(std::make_unique<roll_call>(member.job, rendezvous_->process(), rendezvous_->processes(),
                                         std::move(member.roll_desk))) {}

@@ -18,7 +18,7 @@ root=$stage$prefix
 
 # What is public, and nothing else; each header can be included alone.
 public="api.h array_view.hpp communicator.hpp counts.hpp deadline.hpp grid.hpp grid_shape.hpp group.hpp halo.hpp handle.hpp kernels/combine.hpp kernels/half.hpp kernels/located.hpp kernels/reproducible.hpp"
-public+=" kernels/scalar_operators.hpp kernels/types.hpp layout.hpp matched_message.hpp mutex.hpp node_memory.hpp operators.hpp pending_communicator.hpp plan.hpp request.hpp runtime.hpp runtime/clock.hpp runtime/copy_bytes.hpp runtime/error.hpp runtime/event.hpp"
+public+=" kernels/scalar_operators.hpp kernels/types.hpp layout.hpp matched_message.hpp mutex.hpp node_memory.hpp operators.hpp pending_communicator.hpp plan.hpp request.hpp runtime.hpp runtime/clock.hpp runtime/copy_bytes.hpp runtime/error.hpp runtime/event.hpp runtime/launch_description.hpp"
 public+=" runtime/time_limit.hpp schedules/collective.hpp statistics.hpp status.hpp task.hpp type.hpp version.hpp wait.hpp weft.hpp window.hpp window_atomics.hpp"
 [[ $(ls "$root/include") == "weft
 weft.h" ]] || fail "installed in include are $(ls "$root/include"), not weft and weft.h"

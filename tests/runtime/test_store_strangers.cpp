@@ -61,9 +61,9 @@ std::string met_by(const std::string& greeting, weft::errc expected) {
 TEST_CASE("another build is refused by name") {
   const std::string magic = "wftstore";
   CHECK_THAT(met_by(magic + std::string("\x03\0\0\0", 4) + std::string(32, 'n'), weft::errc::incompatible),
-             ContainsSubstring("this process speaks weft store version 2, the launcher at"));
+             ContainsSubstring("this process speaks weft store version 2, the rendezvous at"));
   CHECK_THAT(met_by("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3 and so on and so on", weft::errc::incompatible),
-             ContainsSubstring("not a launcher of weft"));
+             ContainsSubstring("no rendezvous of weft"));
   // The right greeting, and then no knowledge of the secret.
   const std::string impostor = magic + std::string("\x02\0\0\0", 4) + std::string(32, 'n') + std::string(36, '\0');
   CHECK_THAT(met_by(impostor, weft::errc::no_rendezvous), ContainsSubstring("does not know the job's secret"));

@@ -2,67 +2,26 @@
 #include "rendezvous.hpp"
 
 #include <netdb.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <csignal>
-#include <cstdint>
-#include <cstdio>
 #include <map>
-#include <thread>
+#include <memory>
 #include <weft/runtime/error.hpp>
 
 namespace weft::tools {
 
-struct slurm_rendezvous::state {
-  state(const store_job& job, const std::vector<std::string>& hosts)
-      : server(job, hosts.front()), stop(::eventfd(0, EFD_CLOEXEC)) {
-    if (!stop) throw_system_error(errno, "eventfd", "serving the job's rendezvous");
-    std::map<std::string, std::string> known{{hosts.front(), server.address()}};
-    for (const std::string& host : hosts) {
-      if (!known.contains(host)) known[host] = server.listen(host);
-      addresses.push_back(known[host]);
-    }
+slurm_rendezvous::slurm_rendezvous(const store_job& job, const std::vector<std::string>& hosts) {
+  tcp_store_server server(job, hosts.front());
+  std::map<std::string, std::string> known{{hosts.front(), server.address()}};
+  for (const std::string& host : hosts) {
+    if (!known.contains(host)) known[host] = server.listen(host);
+    addresses_.push_back(known[host]);
   }
-
-  void serve() try {
-    for (;;) {
-      std::array<pollfd, 2> ready{{{server.descriptor(), POLLIN, 0}, {stop.get(), POLLIN, 0}}};
-      ::poll(ready.data(), ready.size(), -1);
-      if (ready[1].revents != 0) return;
-      server.serve();
-    }
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "weft: the job's rendezvous ends: %s\n", failure.what());
-  }
-
-  tcp_store_server server;
-  file_descriptor stop;
-  std::vector<std::string> addresses;
-  std::thread thread;
-};
-
-slurm_rendezvous::slurm_rendezvous(const store_job& job, const std::vector<std::string>& hosts)
-    : state_(std::make_unique<state>(job, hosts)) {
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread inherits it: srun has its own for signals
-  state_->thread = std::thread([serving = state_.get()] { serving->serve(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_.emplace(std::move(server));
 }
-
-slurm_rendezvous::~slurm_rendezvous() {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = ::write(state_->stop.get(), &one, sizeof one);
-  state_->thread.join();
-}
-
-const std::vector<std::string>& slurm_rendezvous::addresses() const noexcept { return state_->addresses; }
 
 std::string address_towards(const std::string& host) {
   const std::string what = "looking for the way to node address " + host;

@@ -2,9 +2,10 @@
 // The rendezvous of a job, served from within srun.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+#include <weft/runtime/rendezvous_thread.hpp>
 #include <weft/runtime/tcp_store.hpp>
 
 namespace weft::tools {
@@ -14,16 +15,13 @@ class slurm_rendezvous {
  public:
   /// Listens on these of this machine's addresses, once on each. Throws as tcp_store_server does.
   slurm_rendezvous(const store_job& job, const std::vector<std::string>& hosts);
-  ~slurm_rendezvous();
-  slurm_rendezvous(const slurm_rendezvous&) = delete;
-  slurm_rendezvous& operator=(const slurm_rendezvous&) = delete;
 
   /// What processes connect to, for each of `hosts`.
-  const std::vector<std::string>& addresses() const noexcept;
+  const std::vector<std::string>& addresses() const noexcept { return addresses_; }
 
  private:
-  struct state;
-  std::unique_ptr<state> state_;
+  std::vector<std::string> addresses_;
+  std::optional<rendezvous_thread> thread_;
 };
 
 /// The address of this machine that packets to `host`, a name or an address, go out from. Blocks while the name is

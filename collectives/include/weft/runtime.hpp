@@ -14,6 +14,7 @@
 #include <weft/mutex.hpp>
 #include <weft/node_memory.hpp>
 #include <weft/runtime/event.hpp>
+#include <weft/runtime/launch_description.hpp>
 #include <weft/statistics.hpp>
 
 namespace weft {
@@ -33,6 +34,8 @@ class WEFT_API runtime {
   /// invalid options, a launcher that does not answer, no usable provider, an incompatible build among the others, no
   /// memory (ENOMEM, and which limit that may be; std::bad_alloc where there is none for the message).
   runtime(int& argc, char** argv);
+  /// Joins a job that no launcher started, as `job` describes it. Else as above.
+  explicit runtime(launch_description job);
   /// Joins a job by what `member` brings along (see membership.hpp): for tests and launchers.
   explicit runtime(detail::membership member);
   runtime(const runtime&) = delete;

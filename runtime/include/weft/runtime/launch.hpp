@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <weft/runtime/launch_description.hpp>
 #include <weft/runtime/store.hpp>
 #include <weft/runtime/tcp_store.hpp>
 
@@ -85,7 +86,7 @@ struct foreign_launcher {
 /// Another launcher that started this process as one of several, or of nobody knows how many.
 foreign_launcher find_foreign_launcher(const environment& variables = process_environment());
 
-/// Whether a launcher started this process as part of a job.
+/// Whether this process is part of a job that a launcher started, or that is described.
 bool in_job(const environment& variables = process_environment());
 
 /// A job that this process has joined.
@@ -94,7 +95,29 @@ struct joined_job {
   std::uint64_t number = 0;  ///< the same for all its processes, and told apart from other jobs by it
   std::string secret;        ///< known to all its processes; empty when this process is alone
   node_place place;
+  std::shared_ptr<void> serves;  ///< what others join by, as long as this lives; null: this process serves nobody
 };
+
+/// Whether WEFT_JOB is "static".
+bool is_described(const environment& variables = process_environment());
+
+/// What describes the job where it is: the words of the file WEFT_JOB_FILE, or of the kernel's command
+/// line. Throws as read_description does, and a system error for a file that cannot be read.
+std::optional<launch_description> find_description(const environment& variables = process_environment());
+
+/// Reads words as "weft.hosts=10.0.0.1,10.0.0.2 weft.rank=1 weft.secret=FILE": beside these there are weft.port and
+/// weft.job, and options of weft's, as "weft.tune=off". Other words are not weft's. Throws errc::invalid_argument that
+/// names `origin` and the word, and a system error where the secret's file cannot be read.
+launch_description read_description(const std::string& words, const std::string& origin);
+
+/// Which process of the job this one is. Blocks until this machine has its address. Throws errc::invalid_argument where
+/// it has none when the deadline passes, with those that it has, and for what cannot be.
+int await_process(const launch_description& job, store::clock::time_point deadline);
+
+/// Joins a job that is described, as process `job.process`. Process 0 serves the rendezvous. Blocks until all are here.
+/// Throws errc::no_rendezvous where process 0 has not come before the deadline or refuses, and errc::peer_lost that
+/// names another that has not.
+joined_job join_described(const launch_description& job, store::clock::time_point deadline);
 
 /// Joins the job of whoever started this process: `weft run`, a launcher with PMI or one with PMIx; a job of one when
 /// it is alone. Blocks until it has joined, under PMI and PMIx until all have. Throws errc::no_rendezvous, with the

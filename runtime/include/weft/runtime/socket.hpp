@@ -48,6 +48,9 @@ file_descriptor listen_on(const std::string& host, std::uint16_t port = 0);
 /// The address that a socket is bound to, as `connect_to` reads it.
 std::string local_address(const file_descriptor& socket);
 
+/// Of a connected socket the other side's.
+std::string peer_address(const file_descriptor& socket);
+
 /// The next connection of a non-blocking listening socket, itself non-blocking and without Nagle's delay. Empty when
 /// there is none now, or when it went away meanwhile; throws for anything else (EMFILE among it).
 file_descriptor accept_from(const file_descriptor& listener);
@@ -56,8 +59,8 @@ file_descriptor accept_from(const file_descriptor& listener);
 /// address that does not parse, errc::timed_out at the deadline, and otherwise the errno of the call that failed.
 file_descriptor connect_to(const std::string& address, socket_deadline deadline);
 
-/// The same without waiting: the socket is to be writable before `end_connecting` is called, which throws the errno that
-/// connecting failed with.
+/// The same without waiting: the socket is to be writable before `end_connecting` is called, which throws the errno
+/// that connecting failed with.
 file_descriptor start_connecting(const std::string& address);
 void end_connecting(const file_descriptor& socket, const std::string& address);
 

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
+#include <weft/runtime/error.hpp>
 #include <weft/runtime/socket.hpp>
 #include <weft/runtime/store.hpp>
 
@@ -24,6 +27,8 @@ class tcp_store_server {
   /// Listens on `host`, a numeric address. Throws errc::invalid_argument for a secret that is too short, and for
   /// system calls that fail.
   explicit tcp_store_server(store_job job, const std::string& host = "127.0.0.1");
+  /// Takes over a socket that listens. Nobody else sees processes end: one whose connection ends is lost.
+  tcp_store_server(store_job job, file_descriptor listener);
   tcp_store_server(tcp_store_server&&) noexcept;
   tcp_store_server& operator=(tcp_store_server&&) noexcept;
   ~tcp_store_server();
@@ -48,14 +53,29 @@ class tcp_store_server {
   /// Tells those who wait for process `process` that it ended, as it should, and will not come any more.
   void leave(int process);
 
+  /// Tells those who wait for process `process` that it "WHY".
+  void miss(int process, std::string_view why);
+
+  /// The processes that have not joined.
+  std::vector<int> absent() const;
+
  private:
   struct state;
   std::unique_ptr<state> state_;
 };
 
-/// Joins the job as process `process`. Throws errc::no_rendezvous when nobody answers as this job's launcher before the
-/// deadline or the launcher refuses, and errc::incompatible when it is another build.
+/// errc::no_rendezvous, where nobody answered who may yet come.
+class rendezvous_unreached final : public error {
+ public:
+  using error::error;
+};
+
+/// Joins the job as process `process`. Throws errc::no_rendezvous when nobody answers as this job's rendezvous before
+/// the deadline (rendezvous_unreached) or it refuses, and errc::incompatible when it is another build.
 std::unique_ptr<store> connect_tcp_store(const std::string& address, const store_job& job, int process,
+                                         store::clock::time_point deadline);
+/// The same over a socket that is connected.
+std::unique_ptr<store> connect_tcp_store(file_descriptor socket, const store_job& job, int process,
                                          store::clock::time_point deadline);
 
 /// Tells the job's rendezvous, without being a process of the job, how its process `process` died; `how` is empty for

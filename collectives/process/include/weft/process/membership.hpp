@@ -11,6 +11,7 @@
 #include <vector>
 #include <weft/fabric/interfaces.hpp>
 #include <weft/fabric/transport.hpp>
+#include <weft/runtime/launch_description.hpp>
 #include <weft/runtime/options.hpp>
 #include <weft/runtime/store.hpp>
 #include <weft/topology/cpu_set.hpp>
@@ -26,6 +27,7 @@ struct network_plan {
 
 struct membership {
   options settings;
+  std::shared_ptr<void> serves;       ///< joined_job::serves
   std::unique_ptr<store> rendezvous;  ///< says which process of how many this is
   std::string provider;               ///< of `network`, as `--provider` names it; empty: the default
   /// For people to read.
@@ -47,6 +49,9 @@ struct membership {
   std::string node;                                    ///< the same for all processes of a node; empty: this machine
   std::shared_ptr<const topology::machine> described;  ///< stands for this machine; null: what `discover` finds
 };
+
+/// The job that is described: no options are read from elsewhere.
+membership join_by_description(launch_description job);
 
 /// What the launcher and the environment say; argc and argv as in weft::runtime's constructor. Warnings go to stderr.
 membership join_by_environment(int& argc, char** argv);

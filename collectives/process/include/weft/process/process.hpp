@@ -209,6 +209,7 @@ class process {
   std::vector<topology::network_place> places_;
   std::once_flag machine_found_;
   std::shared_ptr<const topology::machine> machine_;
+  std::shared_ptr<void> serves_;  ///< the others' rendezvous
   std::unique_ptr<store> rendezvous_;
   std::unique_ptr<job_trace> traced_;
   trace::recorder* records_ = nullptr;  ///< of that
