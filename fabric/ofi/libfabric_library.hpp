@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // libfabric, loaded when an endpoint is first needed. It is not linked to, since what it links to in turn takes some
 // 13 ms of processor time to load, and libinfinipath up to 0.2 s to measure the processor's clock, in every process and
-// before `main`: most jobs of one node, and commands that only plan, need none of it.
+// before `main`: most jobs of one node, and commands that only plan, need none of it. It is linked where programs are
+// to be static, or where it is built with weft: that one links to nothing in turn.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -22,8 +23,8 @@ struct libfabric_library {
 };
 
 /// Loads it at the first call; it stays for the rest of the process. The host's signal handlers stay as they are.
-/// Throws errc::provider_failed where it is not to be had. Blocks for up to some 0.2 s, the first time. Any thread may
-/// call it.
+/// Throws errc::provider_failed where it is not to be had, errc::no_provider where weft is built without. Blocks for up
+/// to some 0.2 s, the first time. Any thread may call it.
 const libfabric_library& libfabric();
 
 /// Throws weft::error (errc::provider_failed): "PROVIDER: CALL: text of libfabric". `result` is what the call returned.

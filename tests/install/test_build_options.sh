@@ -43,3 +43,19 @@ grep -iE '(catch2|cli11|nlohmann_json).* found' "$stage/library.log" && fail "it
 builds tests -Dtests=enabled -Dtools=disabled -Dexamples=disabled
 grep -E ' (tools|examples)/' "$stage/tests.commands" && fail "it builds more than the library and tests"
 grep -q ' tests/collectives/' "$stage/tests.commands" || fail "it builds no tests"
+
+# Kernels are for the instruction sets that are named, and those that nobody has are refused.
+builds baseline -Donly_kernels=true -Dkernel_targets=baseline
+grep -q -- -DHWY_COMPILE_ONLY_STATIC "$stage/baseline/compile_commands.json" || fail "kernels are not of the baseline alone"
+case $(uname -m) in
+  x86_64) here=avx2 elsewhere=sve ;;
+  *) here=sve elsewhere=avx2 ;;
+esac
+builds one -Donly_kernels=true -Dkernel_targets=$here
+grep -q "DHWY_DISABLED_TARGETS=.*HWY_${here^^}" "$stage/one/compile_commands.json" || fail "kernels are not of $here"
+for wrong in $elsewhere avx4; do
+  if "$meson" setup "$stage/$wrong" "$source" -Donly_kernels=true -Dkernel_targets="$wrong" >"$stage/log"; then
+    fail "kernels are compiled for $wrong"
+  fi
+  grep -q "ERROR.*$wrong" "$stage/log" || { cat "$stage/log"; fail "what is wrong with $wrong is not said"; }
+done
