@@ -3,8 +3,8 @@
 # Boots machines that have nothing but FOLDER's kernel and initramfs (build.sh), in QEMU, as one job; prints what each
 # says. Exit status 0: the solver of all that were to end well did.
 #   run.sh FOLDER [-n MACHINES] [--late MACHINE SECONDS] [--kill MACHINE SECONDS] [-- SOLVER'S ARGUMENTS]
-# --late boots one so much later, --kill takes one away so long after all others have booted; then the others are to
-# fail. Each has two cores and two ranks. They run on the processor where /dev/kvm can be used and works, else emulated.
+# --late boots one so much later, --kill takes one away so long after the first all-reduce; then the others are to fail.
+# Each has two cores and two ranks. They run on the processor where /dev/kvm can be used and works, else emulated.
 # On Debian: apt-get install qemu-system-x86
 set -euo pipefail
 
@@ -50,6 +50,10 @@ for ((machine = 0; machine < machines; ++machine)); do
   pids[machine]=$!
 done
 if ((killed >= 0)); then
+  until grep -q 'first all-reduce' "$folder/machine0.log"; do
+    kill -0 "${pids[0]}" || exit 1
+    sleep 0.2
+  done
   sleep "$killed_after"
   kill -KILL "${pids[killed]}"
 fi

@@ -5,6 +5,7 @@
 #include <weft/runtime/limits.hpp>
 
 namespace weft::fabric {
+
 void throw_fabric_error(const std::string& provider, const char* call, long result) {
   const int number = static_cast<int>(result < 0 ? -result : result);
   std::string limit = limit_behind(number, call);
