@@ -84,6 +84,10 @@ venv/bin/pip install --no-build-isolation --no-deps ./python
 for each in hello heat sample_sort training; do
   weft run -n 3 --oversubscribe venv/bin/python examples/$each.py
 done
+
+# Until here jobs were of one node, which need no libfabric: packages only recommend it.
+apt-get install -qq --no-install-recommends libfabric1
+test "$(weft run -n 2 --oversubscribe -x WEFT_NODE=off ./hello | wc -l)" = 2
 weft info
 
 apt-get purge -qq weft libweft1 libweft-dev
