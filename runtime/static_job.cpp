@@ -34,8 +34,8 @@ constexpr std::string_view prefix = "weft.";
 constexpr auto attempt_time = std::chrono::seconds(2);
 constexpr auto attempt_pause = std::chrono::milliseconds(50);
 
-/// How much later than all others' waiting the rendezvous' own ends: who has not come is named by it.
-constexpr auto later = std::chrono::milliseconds(500);
+/// How much sooner than process 0 itself its rendezvous gives up: it tells all who has not come.
+constexpr auto told_before = std::chrono::milliseconds(500);
 
 std::string content_of(const std::string& file, const std::string& what) {
   std::ifstream in(file);
@@ -247,7 +247,7 @@ joined_job join_described(const launch_description& job, store::clock::time_poin
   joined_job joined{nullptr, job.job, job.secret, place_among(job.hosts, job.process), nullptr};
   file_descriptor given(job.rendezvous);
   if (job.process == 0) {
-    absence limit{deadline - later,
+    absence limit{deadline - told_before,
                   [hosts = job.hosts](int process) { return missing(hosts[static_cast<std::size_t>(process)]); }};
     tcp_store_server server(identity, given ? std::move(given) : listen_at(job, deadline));
     joined.serves = std::make_shared<rendezvous_thread>(std::move(server), std::move(limit));

@@ -17,6 +17,7 @@
 #include <weft/process/membership.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/launch.hpp>
+#include <weft/runtime/socket.hpp>
 #include <weft/topology/affinity.hpp>
 #include <weft/topology/placement.hpp>
 #include <weft/topology/switches_above.hpp>
@@ -195,6 +196,7 @@ void complete(membership& member, joined_job joined) {
 
 /// `settings`: those that others have set already hold.
 membership join_described_job(options settings, launch_description job) {
+  file_descriptor given(job.rendezvous);  // is closed by what is thrown before it is used
   membership member;
   member.settings = std::move(settings);
   for (const auto& [name, value] : job.options)
@@ -211,6 +213,7 @@ membership join_described_job(options settings, launch_description job) {
   for (const int cpu : job.cpus)
     if (std::ssize(member.worker_cpus) < member.ranks) member.worker_cpus.push_back(topology::cpu_set{cpu});
   if (!job.cpus.empty()) member.workers = static_cast<int>(member.worker_cpus.size());
+  given.release();
   complete(member, join_described(job, deadline));
   return member;
 }

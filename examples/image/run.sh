@@ -24,9 +24,13 @@ command -v qemu-system-x86_64 >/dev/null || { echo "run.sh: there is no qemu-sys
 
 computer=(-smp 2 -m 256 -nographic -no-reboot -nodefaults -serial stdio -kernel "$folder/vmlinuz" -initrd "$folder/initramfs")
 # The processor's own virtual machines, if one with no job to do ends at once; where this is itself one, that may fail.
-processor=(-accel kvm -cpu host,-arch-capabilities)
-[[ -w /dev/kvm ]] && timeout 10 qemu-system-x86_64 "${processor[@]}" "${computer[@]}" \
-  -append "console=ttyS0 quiet panic=-1" </dev/null 2>&1 | grep -q '^image:' || processor=(-accel tcg,thread=multi -cpu max)
+processor=(-accel kvm -cpu "host,-arch-capabilities")
+rm -f "$folder/probe.log"
+if [[ -w /dev/kvm ]]; then
+  timeout 10 qemu-system-x86_64 "${processor[@]}" "${computer[@]}" -append "console=ttyS0 quiet panic=-1" \
+    </dev/null >"$folder/probe.log" 2>&1 || true
+fi
+grep -qs 'image: ' "$folder/probe.log" || processor=(-accel "tcg,thread=multi" -cpu max)
 
 hosts=$(for ((i = 0; i < machines; ++i)); do echo "10.77.0.$((i + 1))"; done | paste -sd ,)
 group=230.77.$((RANDOM % 256)).$((RANDOM % 254 + 1)):$((20000 + RANDOM % 20000))  # on this machine's loopback alone

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs that no launcher starts: processes that a description makes one, without arguments or an environment.
+#include <fcntl.h>
+
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -57,7 +59,10 @@ TEST_CASE("options of a description that there are not are refused, before anybo
   job.process = 0;
   job.secret = weft::make_secret();
   job.options = {{"tuna", "off"}};
+  job.rendezvous = weft::listen_on("127.0.0.1").release();
   CHECK_THROWS_WITH(weft::runtime{job}, weft_test::ContainsSubstring("tuna"));
+  CHECK(::fcntl(job.rendezvous, F_GETFD) == -1);  // it is closed, as it was weft's
+  job.rendezvous = -1;
   job.options = {{"workers", "many"}};
   CHECK_THROWS_WITH(weft::runtime{job},
                     weft_test::ContainsSubstring("weft.workers") && weft_test::ContainsSubstring("many"));

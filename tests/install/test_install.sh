@@ -4,17 +4,8 @@
 #   test_install.sh SOURCE BUILD MESON PREFIX LIBDIR
 set -euo pipefail
 
-source=$1 build=$2 meson=$3 prefix=$4 libdir=$5
-stage=$(mktemp -d)
-trap 'rm -r "$stage"' EXIT
-
-fail() {
-  echo "FAILED: $1"
-  exit 1
-}
-
-"$meson" install -C "$build" --no-rebuild --destdir "$stage" >"$stage/log" || { cat "$stage/log"; exit 1; }
-root=$stage$prefix
+# shellcheck source=installed.sh
+source "$(dirname "${BASH_SOURCE[0]}")/installed.sh" "$@"
 
 # What is public, and nothing else; each header can be included alone.
 public="api.h array_view.hpp communicator.hpp counts.hpp deadline.hpp grid.hpp grid_shape.hpp group.hpp halo.hpp handle.hpp kernels/combine.hpp kernels/half.hpp kernels/located.hpp kernels/reproducible.hpp"

@@ -4,17 +4,8 @@
 #   test_symbols.sh SOURCE BUILD MESON PREFIX LIBDIR
 set -euo pipefail
 
-build=$2 meson=$3 prefix=$4 libdir=$5
-stage=$(mktemp -d)
-trap 'rm -r "$stage"' EXIT
-
-fail() {
-  echo "FAILED: $1"
-  exit 1
-}
-
-"$meson" install -C "$build" --no-rebuild --destdir "$stage" >"$stage/log" || { cat "$stage/log"; exit 1; }
-root=$stage$prefix
+# shellcheck source=installed.sh
+source "$(dirname "${BASH_SOURCE[0]}")/installed.sh" "$@"
 shared=$root/$libdir/libweft.so
 cd "$stage"
 
