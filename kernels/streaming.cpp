@@ -4,7 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <fstream>
+#include <cstdio>
 
 namespace weft::kernels {
 
@@ -12,9 +12,12 @@ std::size_t largest_cache(const std::string& folder, int processor) {
   const std::string caches = folder + "/cpu" + std::to_string(processor) + "/cache/index";
   std::size_t largest = 0;
   for (int i = 0;; ++i) {
-    std::ifstream file(caches + std::to_string(i) + "/size");
+    std::FILE* const file = std::fopen((caches + std::to_string(i) + "/size").c_str(), "r");
+    if (file == nullptr) return largest;
     std::size_t kibibytes = 0;  // "32768K"
-    if (!(file >> kibibytes)) return largest;
+    const bool known = std::fscanf(file, "%zu", &kibibytes) == 1;
+    std::fclose(file);
+    if (!known) return largest;
     largest = std::max(largest, kibibytes << 10);
   }
 }

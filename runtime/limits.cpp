@@ -4,11 +4,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
-#include <fstream>
 #include <optional>
 #include <string_view>
 #include <weft/runtime/limits.hpp>
+#include <weft/runtime/socket.hpp>
+#include <weft/runtime/text_file.hpp>
 
 namespace weft {
 namespace {
@@ -20,12 +22,6 @@ std::optional<rlim_t> limit_of(__rlimit_resource which) {
 }
 
 std::string kibibytes(rlim_t bytes) { return std::to_string(bytes / 1024) + " KiB"; }
-
-rlim_t addresses_in_use() {
-  rlim_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
-}
 
 /// Empty where there is no limit.
 std::string of_addresses() {
@@ -61,6 +57,15 @@ std::string of_files() {
 }
 
 }  // namespace
+
+std::size_t addresses_in_use() noexcept {
+  const file_descriptor file(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
+  std::array<char, 32> text;
+  const ssize_t length = file ? ::read(file.get(), text.data(), text.size()) : -1;
+  if (length <= 0) return 0;
+  const auto pages = number_at<std::size_t>(std::string_view(text.data(), static_cast<std::size_t>(length)));
+  return pages.value_or(0) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
 
 std::string limit_behind(int number, const char* call) {
   const std::string_view failed(call);

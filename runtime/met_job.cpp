@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <vector>
 #include <weft/runtime/challenge.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/text_file.hpp>
 
 #include "bytes.hpp"
 #include "process_mapping.hpp"
@@ -30,8 +30,7 @@ node_place find_place(store& rendezvous, store::clock::time_point deadline) {
 }  // namespace
 
 std::string node_identity() {
-  std::string boot_id;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot_id);
+  const std::string boot_id(first_word_of(read_text("/proc/sys/kernel/random/boot_id").value_or("")));
   struct stat network {};
   ::stat("/proc/self/ns/net", &network);
   return boot_id + "/" + std::to_string(network.st_ino);

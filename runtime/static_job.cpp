@@ -8,18 +8,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/launch.hpp>
 #include <weft/runtime/rendezvous_thread.hpp>
+#include <weft/runtime/text_file.hpp>
 
 #include "process_mapping.hpp"
 #include "store_protocol.hpp"
@@ -38,17 +36,9 @@ constexpr auto attempt_pause = std::chrono::milliseconds(50);
 constexpr auto told_before = std::chrono::milliseconds(500);
 
 std::string content_of(const std::string& file, const std::string& what) {
-  std::ifstream in(file);
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  if (!in) throw_system_error(errno, "open", what + " " + file);
-  return text;
-}
-
-std::string trimmed(std::string text) {
-  constexpr const char* space = " \t\r\n";
-  text.erase(text.find_last_not_of(space) + 1);
-  text.erase(0, text.find_first_not_of(space));
-  return text;
+  const std::optional<std::string> text = read_text(file);
+  if (!text) throw_system_error(errno, "open", what + " " + file);
+  return *text;
 }
 
 template <class Number>
@@ -59,13 +49,6 @@ Number number_of(const std::string& word, const std::string& value, Number least
     throw error(errc::invalid_argument, word + "=" + value + ": a whole number from " + std::to_string(least) + " to " +
                                             std::to_string(most) + " is needed");
   return number;
-}
-
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> parts;
-  std::istringstream in(list);
-  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
-  return parts;
 }
 
 std::string host_and_port(const std::string& host, std::uint16_t port) {
@@ -192,17 +175,16 @@ std::optional<launch_description> find_description(const environment& variables)
 
 launch_description read_description(const std::string& words, const std::string& origin) {
   launch_description job;
-  std::istringstream in(words);
-  for (std::string word; in >> word;) {
+  for (const std::string_view word : words_of(words)) {
     const std::size_t equals = word.find('=');
-    if (!word.starts_with(prefix) || equals == std::string::npos) continue;
-    const std::string name = word.substr(0, equals), value = word.substr(equals + 1), where = origin + ": " + name;
+    if (!word.starts_with(prefix) || equals == std::string_view::npos) continue;
+    const std::string name(word.substr(0, equals)), value(word.substr(equals + 1)), where = origin + ": " + name;
     if (name == "weft.hosts")
-      job.hosts = split(value);
+      for (const std::string_view host : parts_of(value, ',')) job.hosts.emplace_back(host);
     else if (name == "weft.rank")
       job.process = number_of(where, value, 0, std::numeric_limits<int>::max());
     else if (name == "weft.secret")
-      job.secret = trimmed(content_of(value, where));
+      job.secret = first_word_of(content_of(value, where));
     else if (name == "weft.port")
       job.port = number_of<std::uint16_t>(where, value, 1, std::numeric_limits<std::uint16_t>::max());
     else if (name == "weft.job")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <string>
+#include <weft/runtime/text_file.hpp>
 #include <weft/runtime/ticks.hpp>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -16,9 +17,8 @@ bool is_steady() noexcept {
   constexpr unsigned invariant = 1U << 8;
   if (__get_cpuid(0x80000007, &a, &b, &c, &d) == 0 || (d & invariant) == 0) return false;
   try {  // the kernel takes it off this list where it has found that processors differ
-    std::ifstream list("/sys/devices/system/clocksource/clocksource0/available_clocksource");
-    for (std::string each; list >> each;)
-      if (each == "tsc") return true;
+    const auto list = read_text("/sys/devices/system/clocksource/clocksource0/available_clocksource");
+    return list && std::ranges::count(words_of(*list), "tsc") != 0;
   } catch (...) {
   }
   return false;

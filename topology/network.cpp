@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
 #include <unordered_map>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/text_file.hpp>
 #include <weft/topology/host_list.hpp>
 #include <weft/topology/network.hpp>
 
@@ -148,14 +148,9 @@ class network_reader {
 network parse_network(std::string_view text, const std::string& file) { return network_reader(file).read(text); }
 
 network load_network(const std::string& path) {
-  std::ifstream file(path);
-  std::string text;
-  std::array<char, 4096> part;
-  while (file.read(part.data(), part.size()) || file.gcount() > 0)
-    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
-  if (!file.is_open() || file.bad())
-    throw error(errc::invalid_argument, "the network description " + path + " cannot be read");
-  return parse_network(text, path);
+  const std::optional<std::string> text = read_text(path);
+  if (!text) throw error(errc::invalid_argument, "the network description " + path + " cannot be read");
+  return parse_network(*text, path);
 }
 
 std::vector<int> machines_of_ranks(const network& of, std::span<const std::string> hosts) {

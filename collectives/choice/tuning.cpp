@@ -5,11 +5,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <weft/choice/tuning.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/text_file.hpp>
 
 namespace weft::detail {
 namespace {
@@ -234,11 +233,9 @@ tuning parse_tuning(std::string_view text, const std::string& name) { return par
 tuning parse_tuning_part(std::string_view text, const std::string& name) { return parser(text, name).parse_part(); }
 
 tuning read_tuning(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in) throw error(errc::invalid_argument, file + ": cannot be read: " + std::strerror(errno));
-  return parse_tuning(text.str(), file);
+  const std::optional<std::string> text = read_text(file);
+  if (!text) throw error(errc::invalid_argument, file + ": cannot be read: " + std::strerror(errno));
+  return parse_tuning(*text, file);
 }
 
 }  // namespace weft::detail

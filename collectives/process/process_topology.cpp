@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the processes of a job are on the network, as a file says that process 0 reads for all, or as each of them was
 // told by its launcher.
-#include <sstream>
 #include <weft/fabric/process_record.hpp>
 #include <weft/process/process.hpp>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/text_file.hpp>
 #include <weft/topology/switches_above.hpp>
 
 namespace weft::detail {
@@ -62,8 +62,10 @@ std::vector<topology::machine_below> process::told_topology(std::span<const fabr
   const std::string text(reinterpret_cast<const char*>(told.data()), told.size());
   if (text.starts_with(mark_of_failure)) throw error(errc::invalid_argument, text.substr(1));
   std::vector<topology::machine_below> machines(records.size());
-  std::istringstream lines(text);
-  for (topology::machine_below& each : machines) lines >> each.machine >> each.switches;
+  auto word = words_of(text);
+  word.resize(2 * machines.size());
+  for (std::size_t i = 0; i < machines.size(); ++i)
+    machines[i] = {std::string(word[2 * i]), std::string(word[2 * i + 1])};
   return machines;
 }
 

@@ -14,11 +14,11 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <utility>
 #include <weft/process/roll_call.hpp>
 #include <weft/process/started_call.hpp>
 #include <weft/runtime/roll_line.hpp>
+#include <weft/runtime/text_file.hpp>
 
 namespace weft::detail {
 namespace {
@@ -41,9 +41,9 @@ void add_address(std::string& line, std::string_view key, const void* address) {
 
 /// The range of this process's first stack, "BEGIN-END" in hexadecimal digits.
 std::string main_stack() {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);)
-    if (line.ends_with("[stack]")) return line.substr(0, line.find(' '));
+  const std::string maps = read_text("/proc/self/maps").value_or("");
+  for (const std::string_view line : lines_of(maps))
+    if (line.ends_with("[stack]")) return std::string(first_word_of(line));
   return {};
 }
 
@@ -59,9 +59,7 @@ bool lies_in(const void* address, std::string_view range) {
 
 /// What a thread of this process does, as far as the system sees it.
 const char* doing(pid_t thread) {
-  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
-  std::string stat;
-  std::getline(file, stat);
+  const std::string stat = read_text("/proc/self/task/" + std::to_string(thread) + "/stat").value_or("");
   const std::size_t name_end = stat.rfind(')');
   const bool runs = name_end != std::string::npos && name_end + 2 < stat.size() && stat[name_end + 2] == 'R';
   return runs ? "computing" : "blocked in a system call";

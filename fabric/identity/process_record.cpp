@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
 #include <limits>
 #include <weft/fabric/build_identity.hpp>
 #include <weft/fabric/process_record.hpp>
 #include <weft/fabric/wire_bytes.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/launch.hpp>
+#include <weft/runtime/text_file.hpp>
 #include <weft/topology/affinity.hpp>
 
 namespace weft::fabric {
@@ -78,9 +78,9 @@ build_prefix read_compatible_prefix(std::span<const std::byte> bytes, int proces
 }
 
 std::string first_line(const char* path) {
-  std::string line;
-  std::getline(std::ifstream(path) >> std::ws, line);
-  return line;
+  std::string text = read_text(path).value_or("");
+  text.erase(0, text.find_first_not_of(" \t\r\n"));
+  return text.substr(0, text.find('\n'));
 }
 
 std::uint32_t draw_incarnation() {

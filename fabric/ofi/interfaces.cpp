@@ -11,15 +11,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <weft/fabric/interfaces.hpp>
 #include <weft/fabric/provider.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/socket.hpp>
+#include <weft/runtime/text_file.hpp>
 
 #include "subnet.hpp"
 
@@ -56,8 +55,7 @@ interface_pattern parse_pattern(const std::string& wanted, std::string word) {
 
 std::vector<interface_pattern> parse_patterns(const std::string& wanted) {
   std::vector<interface_pattern> result;
-  std::istringstream words(wanted);
-  for (std::string word; std::getline(words, word, ',');) result.push_back(parse_pattern(wanted, word));
+  for (const std::string_view word : parts_of(wanted, ',')) result.push_back(parse_pattern(wanted, std::string(word)));
   if (wanted.ends_with(',')) refuse(wanted, "nothing stands behind the last comma");
   return result;
 }
@@ -65,14 +63,13 @@ std::vector<interface_pattern> parse_patterns(const std::string& wanted) {
 /// The interfaces that /proc/net/route (IPv4) and ipv6_route name for everything that has no route of its own.
 std::vector<std::string> with_default_route(int family) {
   std::vector<std::string> names;
-  std::ifstream table(family == AF_INET ? "/proc/net/route" : "/proc/net/ipv6_route");
-  for (std::string line; std::getline(table, line);) {
-    std::istringstream fields(line);
-    std::vector<std::string> field{std::istream_iterator<std::string>(fields), {}};
+  const std::string table = read_text(family == AF_INET ? "/proc/net/route" : "/proc/net/ipv6_route").value_or("");
+  for (const std::string_view line : lines_of(table)) {
+    const auto field = words_of(line);
     if (family == AF_INET && field.size() > 7 && field[1] == "00000000" && field[7] == "00000000")
-      names.push_back(field[0]);
+      names.emplace_back(field[0]);
     if (family == AF_INET6 && field.size() > 9 && field[0] == std::string(32, '0') && field[1] == "00")
-      names.push_back(field[9]);
+      names.emplace_back(field[9]);
   }
   return names;
 }

@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/limits.hpp>
 
 #include "memory_left.hpp"
 #include "shared_memory.hpp"
@@ -57,12 +57,6 @@ std::size_t limited(int resource, std::size_t most, std::size_t taken, std::size
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
     return most;
   return std::min(most, (limit.rlim_cur - std::min<std::size_t>(limit.rlim_cur, taken)) / parts);
-}
-
-std::size_t addresses_in_use() {
-  std::size_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages * page_bytes();
 }
 
 /// A heap takes twice its length of them at most (heap_space), and most are the program's own.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory_left.hpp"
 
-#include <fstream>
+#include <algorithm>
 #include <limits>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <vector>
+#include <weft/runtime/text_file.hpp>
 
 namespace weft::fabric {
 namespace {
@@ -15,13 +15,13 @@ using path = std::filesystem::path;
 
 /// The number behind `key` in a file of lines "key number ..."; with an empty key the file's first. Nothing for "max".
 std::optional<std::uint64_t> number_in(const path& file, std::string_view key = "") {
-  std::ifstream lines(file);
-  for (std::string line, word; std::getline(lines, line);) {
-    std::istringstream words(line);
-    if (!key.empty() && (!(words >> word) || word != key)) continue;
-    std::uint64_t number = 0;
-    if (words >> number) return number;
-    return std::nullopt;
+  const std::string text = read_text(file).value_or("");
+  for (std::string_view line : lines_of(text)) {
+    if (!key.empty()) {
+      if (first_word_of(line) != key) continue;
+      line.remove_prefix(line.find(key) + key.size());
+    }
+    return number_at<std::uint64_t>(line);
   }
   return std::nullopt;
 }
@@ -58,17 +58,15 @@ struct hierarchy {
 /// By /proc/self/mountinfo: ID PARENT DEVICE TOP MOUNTED OPTIONS [FIELDS] - TYPE SOURCE OPTIONS.
 std::vector<hierarchy> find_hierarchies(const path& root) {
   std::vector<hierarchy> found;
-  std::ifstream lines(root / "proc/self/mountinfo");
-  for (std::string line; std::getline(lines, line);) {
+  const std::string text = read_text(root / "proc/self/mountinfo").value_or("");
+  for (const std::string_view line : lines_of(text)) {
     const auto separator = line.find(" - ");
-    if (separator == std::string::npos) continue;
-    std::istringstream words(line), kinds(line.substr(separator + 3));
-    std::string skipped, top, mounted, type, source, options;
-    words >> skipped >> skipped >> skipped >> top >> mounted;
-    kinds >> type >> source >> options;
-    const bool first = type == "cgroup" && ("," + options + ",").find(",memory,") != std::string::npos;
-    if (first || type == "cgroup2")
-      found.push_back({root / path(mounted).relative_path(), top, first ? &version_1 : &version_2});
+    if (separator == std::string_view::npos) continue;
+    const auto fields = words_of(line.substr(0, separator)), kind = words_of(line.substr(separator + 3));
+    if (fields.size() < 5 || kind.size() < 3) continue;
+    const bool first = kind[0] == "cgroup" && std::ranges::count(parts_of(kind[2], ','), "memory") != 0;
+    if (first || kind[0] == "cgroup2")
+      found.push_back({root / path(fields[4]).relative_path(), fields[3], first ? &version_1 : &version_2});
   }
   return found;
 }
@@ -76,12 +74,12 @@ std::vector<hierarchy> find_hierarchies(const path& root) {
 /// This process's group in the hierarchy of such an interface: in /proc/self/cgroup a line "NUMBER:CONTROLLERS:GROUP",
 /// of version 2 without controllers.
 std::optional<path> group_of(const path& root, const interface* by) {
-  std::ifstream lines(root / "proc/self/cgroup");
-  for (std::string line; std::getline(lines, line);) {
+  const std::string text = read_text(root / "proc/self/cgroup").value_or("");
+  for (const std::string_view line : lines_of(text)) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    if (by == &version_1 ? controllers.find(",memory,") != std::string::npos : controllers == ",,")
+    if (second == std::string_view::npos) continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    if (by == &version_1 ? std::ranges::count(parts_of(controllers, ','), "memory") != 0 : controllers.empty())
       return path(line.substr(second + 1));
   }
   return std::nullopt;

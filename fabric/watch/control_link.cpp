@@ -10,8 +10,8 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
-#include <sstream>
 #include <weft/runtime/error.hpp>
+#include <weft/runtime/text_file.hpp>
 
 namespace weft::fabric {
 namespace {
@@ -39,8 +39,8 @@ sockaddr_in6 parse_control_address(const std::string& address) {
 }
 
 std::vector<std::string> control_addresses(const std::string& of_record) {
-  std::istringstream words(of_record);
-  return {std::istream_iterator<std::string>(words), {}};
+  const auto words = words_of(of_record);
+  return {words.begin(), words.end()};
 }
 
 file_descriptor begin_connecting(const std::string& address) {

@@ -6,9 +6,9 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <limits>
 #include <string>
+#include <weft/runtime/text_file.hpp>
 
 namespace weft::fabric {
 
@@ -40,11 +40,11 @@ bool has_ended(const process_record& record, const process_record& own) {
 
 bool is_held(const process_record& record, const process_record& own) {
   if (!can_be_told_apart(record, own)) return false;
-  std::ifstream lines("/proc/" + std::to_string(record.pid) + "/status");
+  const std::string text = read_text("/proc/" + std::to_string(record.pid) + "/status").value_or("");
   bool held = false;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view line : lines_of(text)) {
     if (line.starts_with("State:")) held = held || line.find_first_of("Tt", 6) == line.find_first_not_of(" \t", 6);
-    if (line.starts_with("TracerPid:")) held = held || line.find_first_of("123456789", 10) != std::string::npos;
+    if (line.starts_with("TracerPid:")) held = held || line.find_first_of("123456789", 10) != std::string_view::npos;
   }
   return held && process_start_time(record.pid) == record.started;  // still the one that was looked at
 }

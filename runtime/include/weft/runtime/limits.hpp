@@ -2,6 +2,7 @@
 // Limits of this process (getrlimit(2)), for errors that follow from them.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace weft {
@@ -12,5 +13,8 @@ std::string limit_behind(int number, const char* call);
 
 /// The same where this process can open no file just now: for what failed in libraries that do not say why. Any thread.
 std::string file_limit_met();
+
+/// Bytes of addresses that this process has; 0 where the system does not say. Takes no memory.
+std::size_t addresses_in_use() noexcept;
 
 }  // namespace weft
