@@ -6,11 +6,10 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <optional>
 #include <string_view>
 #include <weft/runtime/limits.hpp>
-#include <weft/runtime/socket.hpp>
-#include <weft/runtime/text_file.hpp>
 
 namespace weft {
 namespace {
@@ -59,12 +58,14 @@ std::string of_files() {
 }  // namespace
 
 std::size_t addresses_in_use() noexcept {
-  const file_descriptor file(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
+  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file == -1) return 0;
   std::array<char, 32> text;
-  const ssize_t length = file ? ::read(file.get(), text.data(), text.size()) : -1;
-  if (length <= 0) return 0;
-  const auto pages = number_at<std::size_t>(std::string_view(text.data(), static_cast<std::size_t>(length)));
-  return pages.value_or(0) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const ssize_t length = ::read(file, text.data(), text.size());
+  ::close(file);
+  std::size_t pages = 0;
+  if (length > 0) std::from_chars(text.data(), text.data() + length, pages);
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 std::string limit_behind(int number, const char* call) {

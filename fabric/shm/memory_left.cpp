@@ -21,7 +21,7 @@ std::optional<std::uint64_t> number_in(const path& file, std::string_view key = 
       if (first_word_of(line) != key) continue;
       line.remove_prefix(line.find(key) + key.size());
     }
-    return number_at<std::uint64_t>(line);
+    return leading_number<std::uint64_t>(line);
   }
   return std::nullopt;
 }

@@ -24,7 +24,7 @@ std::string_view first_word_of(std::string_view text) noexcept;
 
 /// What the text begins with, behind spaces; nothing where that is no number.
 template <class Number>
-std::optional<Number> number_at(std::string_view text) noexcept {
+std::optional<Number> leading_number(std::string_view text) noexcept {
   text = first_word_of(text);
   Number number{};
   if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc{}) return std::nullopt;
