@@ -17,9 +17,10 @@ weft_packages=(
   catch2 libcli11-dev nlohmann-json3-dev libdw-dev
 )
 
-# Launchers that jobs of tests are started by, a browser, a debugger, CMake, and what weft for Python needs; what needs one that is not there is skipped.
+# Launchers that jobs of tests are started by, a browser, a debugger, CMake, what weft for Python needs, and emulated
+# machines; what needs one that is not there is skipped.
 test_packages=(mpich openmpi-bin libpmix-dev slurmctld slurmd slurm-client libslurm-dev munge iproute2 chromium gdb cmake
-  python3-cffi python3-numpy python3-setuptools python3-venv python3-pip)
+  python3-cffi python3-numpy python3-setuptools python3-venv python3-pip qemu-system-x86 cpio kmod xz-utils)
 
 # libFuzzer, which is Clang's.
 fuzz_packages=(clang libclang-rt-dev)

@@ -25,7 +25,7 @@ command -v qemu-system-x86_64 >/dev/null || { echo "run.sh: there is no qemu-sys
 computer=(-smp 2 -m 256 -nographic -no-reboot -nodefaults -serial stdio -kernel "$folder/vmlinuz" -initrd "$folder/initramfs")
 # The processor's own virtual machines, if one with no job to do ends at once; where this is itself one, that may fail.
 processor=(-accel kvm -cpu "host,-arch-capabilities")
-rm -f "$folder/probe.log"
+rm -f "$folder/probe.log" "$folder"/machine*.log
 if [[ -w /dev/kvm ]]; then
   timeout 10 qemu-system-x86_64 "${processor[@]}" "${computer[@]}" -append "console=ttyS0 quiet panic=-1" \
     </dev/null >"$folder/probe.log" 2>&1 || true
@@ -54,7 +54,7 @@ for ((machine = 0; machine < machines; ++machine)); do
   pids[machine]=$!
 done
 if ((killed >= 0)); then
-  until grep -q 'first all-reduce' "$folder/machine0.log"; do
+  until grep -qs 'first all-reduce' "$folder/machine0.log"; do
     kill -0 "${pids[0]}" || exit 1
     sleep 0.2
   done

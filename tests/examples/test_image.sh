@@ -16,7 +16,7 @@ fail() {
 
 bash "$source/tools/fetch_subprojects.sh" >/dev/null 2>&1 ||
   { echo "skipped: the archives of the libraries are neither in subprojects/packagecache nor to be fetched"; exit 77; }
-bash "$source/examples/image/build.sh" "$folder"
+bash "$source/examples/image/build.sh" "$folder" -Dkernel_targets=baseline
 (($(stat -c %s "$folder/initramfs") < 8 << 20)) || fail "the initramfs has more than 8 MiB"
 
 run=$source/examples/image/run.sh
