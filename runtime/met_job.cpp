@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "met_job.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
 #include <weft/runtime/challenge.hpp>
 #include <weft/runtime/error.hpp>
-#include <weft/runtime/text_file.hpp>
 
 #include "bytes.hpp"
 #include "process_mapping.hpp"
@@ -28,13 +25,6 @@ node_place find_place(store& rendezvous, store::clock::time_point deadline) {
 }
 
 }  // namespace
-
-std::string node_identity() {
-  const std::string boot_id(first_word_of(read_text("/proc/sys/kernel/random/boot_id").value_or("")));
-  struct stat network {};
-  ::stat("/proc/self/ns/net", &network);
-  return boot_id + "/" + std::to_string(network.st_ino);
-}
 
 joined_job identify(met_job met, store::clock::time_point deadline) {
   store& rendezvous = *met.rendezvous;

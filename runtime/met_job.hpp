@@ -36,18 +36,28 @@ std::optional<node_place> place_by(pmi_client& manager, const pmi_environment& s
 met_job connect_pmix_store(const pmix_environment& started, store::clock::time_point deadline);
 
 /// What a launcher says of the job and of itself.
-struct pmix_greeting {
+struct launcher_greeting {
   int process = 0;
   int processes = 1;
   std::optional<node_place> place;  ///< nothing: it does not say
-  std::string version;              ///< "OpenPMIx 4.2.2"
+  std::string rendezvous;           ///< "PMIx, which answers: OpenPMIx 4.2.2"
 };
 
 /// Greets the launcher and takes leave of it. Throws as connect_pmix_store does.
-pmix_greeting greet_pmix(const pmix_environment& started, store::clock::time_point deadline);
+launcher_greeting greet_pmix(const pmix_environment& started, store::clock::time_point deadline);
 
 /// Gives a job whose launcher has none a number and a secret: process 0 draws them. Where the launcher does not say
 /// which processes share a node, they exchange that, too. Blocks until all processes are here. Throws as a store does.
 joined_job identify(met_job met, store::clock::time_point deadline);
+
+// Either.
+
+/// Joins the job of the launcher that started this process; nothing where none but `weft run` did. Blocks until all its
+/// processes are here. Throws what the store over PMI or PMIx does, with the launcher and a remedy, and
+/// errc::no_rendezvous where the launcher offers neither, or weft was built without PMI.
+std::optional<joined_job> join_met_job(store::clock::time_point deadline, const environment& variables);
+
+/// Greets that launcher and takes leave of it. Throws as join_met_job does.
+std::optional<launcher_greeting> greet_launcher(store::clock::time_point deadline, const environment& variables);
 
 }  // namespace weft

@@ -16,6 +16,6 @@ namespace {
 
 met_job connect_pmix_store(const pmix_environment&, store::clock::time_point) { throw_absent(); }
 
-pmix_greeting greet_pmix(const pmix_environment&, store::clock::time_point) { throw_absent(); }
+launcher_greeting greet_pmix(const pmix_environment&, store::clock::time_point) { throw_absent(); }
 
 }  // namespace weft

@@ -58,10 +58,10 @@ met_job connect_pmix_store(const pmix_environment& started, store::clock::time_p
   return {std::make_unique<pmix_store>(std::move(server)), place};
 }
 
-pmix_greeting greet_pmix(const pmix_environment& started, store::clock::time_point deadline) {
+launcher_greeting greet_pmix(const pmix_environment& started, store::clock::time_point deadline) {
   pmix_client server(started, deadline);
   server.finalize(deadline);
-  return {server.process(), server.processes(), server.place(), server.version()};
+  return {server.process(), server.processes(), server.place(), "PMIx, which answers: " + server.version()};
 }
 
 }  // namespace weft

@@ -39,6 +39,10 @@ builds library -Dtests=disabled -Dtools=disabled -Dexamples=disabled
 grep -E ' (tests|tools|examples)/' "$stage/library.commands" && fail "it builds more than the library"
 grep -iE '(catch2|cli11|nlohmann_json).* found' "$stage/library.log" && fail "it looks for what the library does not need"
 
+# What is off is not there.
+builds lean -Dtests=disabled -Dtools=disabled -Dexamples=disabled -Dpmi=disabled
+grep -q pmi "$stage/lean/compile_commands.json" && fail "it builds what meets by PMI"
+
 # Tests do without the tools and the examples, as far as they go.
 builds tests -Dtests=enabled -Dtools=disabled -Dexamples=disabled
 grep -E ' (tools|examples)/' "$stage/tests.commands" && fail "it builds more than the library and tests"

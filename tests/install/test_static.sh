@@ -39,7 +39,7 @@ done
 export PKG_CONFIG_LIBDIR=/nonexistent
 [[ -e build/build.ninja ]] ||
   "$meson" setup build weft --wrap-mode=forcefallback -Ddefault_library=static -Dprefer_static=true \
-    -Doptimization=s -Dkernel_targets=baseline -Dtools=disabled -Dexamples=disabled \
+    -Doptimization=s -Dkernel_targets=baseline -Dpmi=disabled -Dtools=disabled -Dexamples=disabled \
     --prefix "$folder/installed" --libdir lib >setup.log || { tail -n 20 setup.log; exit 1; }
 "$meson" install -C build >install.log || { tail -n 20 install.log; exit 1; }
 find weft/subprojects/boost -mindepth 2 -maxdepth 2 -not -path '*/libs/con[ft]*' -not -path '*/libs/core' -exec rm -r {} +
@@ -64,5 +64,7 @@ for kind in static static-pie; do
   echo "hello linked with -$kind has $(stat -c %s hello-$kind) bytes"
   [[ $(env -i ./hello-$kind) == "rank 0 of 1: 1 ranks, whose numbers add up to 0" ]] || fail "hello does not run alone"
   runs hello-$kind
+  if PMI_FD=3 PMI_RANK=0 PMI_SIZE=2 ./hello-$kind 2>said; then fail "hello does without the PMI that it is started by"; fi
+  grep -q 'has no PMI' said || { cat said; fail "it is not said that there is no PMI"; }
   WEFT_NODE=off runs hello-$kind --provider tcp
 done
