@@ -10,12 +10,13 @@ beside Open MPI, MPICH and a program of plain libfabric.
 Builds the programs of tools/footprint into a temporary folder, for weft with what is installed beside --weft, or with
 what `meson install` takes from the build directory that it lies in, which has to be a complete one. They start in turn
 as so many processes of this machine, bound to nothing, add one double up and write down what they are then: 1 without a
-launcher, more by `weft run`, mpirun and Hydra. Peers are weft that measures nothing when it starts (`off`) and as it comes
-(`start`), the two MPIs and libfabric, whose program opens an endpoint by weft's provider instead; those that are not
-installed are left out, which is said. A row for each figure: the median of the alternations, of the process of the job
-that has the most. Times are from the first execution of a process of the job to the last return from the all-reduce,
-with the least in brackets; processes are executed by tools/footprint/executed.c, which notes when. Those from the command
-begin before the launcher does; processor time is that of one process, without the time in which others run. System calls are those of all threads, from that execution on, by one run under strace.
+launcher, more by `weft run`, mpirun and Hydra. Peers are weft that measures nothing when it starts (`off`) and as it
+comes (`start`), the two MPIs and libfabric, whose program opens an endpoint by weft's provider instead; those that are
+not installed are left out, which is said. A row for each figure: the median of the alternations, of the process of the
+job that has the most. Times are from the first execution of a process of the job to the last return from the
+all-reduce, with the least in brackets; processes are executed by tools/footprint/executed.c, which notes when. Those
+from the command begin before the launcher does; processor time is that of one process, without the time in which others
+run. System calls are those of all threads from that execution on, by one run under strace.
 
 The fibers' row is of one process with a tenth of --fibers ranks and with all of them: what each rank of the difference
 adds to the anonymous memory, without the pages of its stack. With --write the table replaces what stands between the
@@ -48,7 +49,8 @@ MARK = "/first all-reduce done"  # what the programs ask for where system calls 
 
 # Of a process: bytes, counts, and ns of the monotonic clock. stacks: the touched part of those of fibers.
 Process = collections.namedtuple(
-    "Process", ["executed", "done", "processor", "descriptors", "threads", "rss", "anonymous", "shared", "mapped", "stacks"])
+    "Process",
+    ["executed", "done", "processor", "descriptors", "threads", "rss", "anonymous", "shared", "mapped", "stacks"])
 Peer = collections.namedtuple("Peer", ["program", "arguments", "launcher"])
 
 
@@ -67,10 +69,10 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def run(command, **settings):
+def run(command):
     """Ends the script where the command fails."""
     try:
-        result = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=LIMIT, **settings)
+        result = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=LIMIT)
     except subprocess.TimeoutExpired:
         measured.end(command, f"not done after {LIMIT} s")
     if result.returncode != 0:
@@ -132,7 +134,8 @@ def process_of(text):
         elif not first.endswith(":"):
             said[first] = int(rest[0])
     mapped = sum(os.stat(each).st_size for each in files if os.path.isfile(each) and not each.startswith("/dev/"))
-    return Process(**said, rss=sums["Rss"], anonymous=sums["Anonymous"], shared=sums["shared"], mapped=mapped, stacks=stacks)
+    return Process(**said, rss=sums["Rss"], anonymous=sums["Anonymous"], shared=sums["shared"], mapped=mapped,
+                   stacks=stacks)
 
 
 def start(peer, processes, executed, folder, *more, before=()):
@@ -168,7 +171,8 @@ def system_calls(peer, processes, executed, folder):
 
 def calls_in(trace, program):
     """What strace saw from the execution of the program to the mark."""
-    lines = [line for line in trace.splitlines() if "resumed>" not in line and " +++ " not in line and " --- " not in line]
+    others = ["resumed>", " +++ ", " --- "]  # ends of calls, of threads, and signals
+    lines = [line for line in trace.splitlines() if not any(each in line for each in others)]
     first = next(number for number, line in enumerate(lines) if f'execve("{program}"' in line)
     last = next(number for number, line in enumerate(lines) if MARK in line)
     return last - first
@@ -176,11 +180,15 @@ def calls_in(trace, program):
 
 def of_fibers(peer, options, executed, folder):
     """Bytes that a rank adds to the anonymous memory of its process, those of its stack's pages, and the process's."""
-    few, many_ = (start(peer, 1, executed, folder, f"--weft-ranks-per-process={ranks}", f"--weft-fiber-stack={STACK}")[0][0]
-                  for ranks in (options.fibers // 10, options.fibers))
-    more = options.fibers - options.fibers // 10
-    stack, whole = (many_.stacks - few.stacks) / more, (many_.anonymous - few.anonymous) / more
-    return whole - stack, stack, many_.anonymous
+    def of(ranks):
+        flags = [f"--weft-ranks-per-process={ranks}", f"--weft-fiber-stack={STACK}"]
+        return start(peer, 1, executed, folder, *flags)[0][0]
+
+    tenth = options.fibers // 10
+    few, all_ = of(tenth), of(options.fibers)
+    stack, whole = ((getattr(all_, name) - getattr(few, name)) / (options.fibers - tenth)
+                    for name in ("stacks", "anonymous"))
+    return whole - stack, stack, all_.anonymous
 
 
 def measure(options, peers, executed, folder):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/footprint_table.py with the weft of this build, and what it reads of processes and traces. Arguments: the script.
-WEFT_TEST_COMMAND is that weft."""
+"""tools/footprint_table.py with the weft of this build, and what it reads of processes and traces. Arguments: the
+script. WEFT_TEST_COMMAND is that weft."""
 
 import importlib.util
 import os
