@@ -105,6 +105,7 @@ void engine::reserve(participant& member, std::span<const planned_message> each_
   landings_.reserve(all.landings);
   slots_.reserve(all.slots);
   member.here->reserve(here);
+  member.begun.reserve();
   std::size_t made = 0;
   try {
     for (; made < each_run.size(); ++made)
