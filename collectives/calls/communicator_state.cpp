@@ -65,8 +65,7 @@ bool communicator_state::listing::describe(std::string& to, const std::function<
   const std::uint32_t latest = (begun - 1) & last_sequence;
   std::optional<std::uint64_t> fingerprint = of_.member.silent.find(latest);
   const bool held = of_.host.messages().look_held(longest, [&] {
-    const auto& last = of_.member.begun[latest % of_.member.begun.size()];
-    if (last.valid && last.sequence == latest) fingerprint = last.fingerprint;
+    if (const auto last = of_.member.begun.find(latest)) fingerprint = last;
     const auto note = [&](std::string_view key, auto value) {
       add_to_roll_line(operations, key, std::to_string(value));
     };

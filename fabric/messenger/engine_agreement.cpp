@@ -12,9 +12,7 @@ namespace weft::fabric {
 void engine::note_collective(const operation& begun) {
   participant& member = *begun.at;
   const auto sequence = static_cast<std::uint32_t>(begun.tag >> 32);
-  participant::begun_collective& slot = member.begun[sequence % member.begun.size()];
-  if (slot.valid && slot.sequence == sequence) return;
-  slot = {sequence, true, begun.fingerprint};
+  if (!member.begun.note(sequence, begun.fingerprint)) return;
   if (const unexpected_message* other = member.here->messages.find_disagreeing(sequence, begun.fingerprint))
     report_mismatch(member, begun.fingerprint, other->source, other->fingerprint);
 }
@@ -23,9 +21,8 @@ bool engine::disagrees(room& here, std::uint64_t tag, std::uint64_t fingerprint,
   participant* const member = here.owner;
   if (member == nullptr || member->failure != nullptr) return false;
   const auto sequence = static_cast<std::uint32_t>(tag >> 32);
-  const participant::begun_collective& slot = member->begun[sequence % member->begun.size()];
-  const bool begun = slot.valid && slot.sequence == sequence;
-  const auto own = begun ? std::optional(slot.fingerprint) : member->silent.find(sequence);
+  const auto begun = member->begun.find(sequence);
+  const auto own = begun ? begun : member->silent.find(sequence);
   if (!own || *own == fingerprint) return false;
   report_mismatch(*member, *own, source, fingerprint);
   return true;

@@ -96,15 +96,18 @@ planned_needs engine::needs_of(const participant& member, std::span<const planne
 
 void engine::reserve(participant& member, std::span<const planned_message> each_run) {
   const planned_needs more = needs_of(member, each_run);
-  planned_needs all = planned_, here = member.here->planned;
+  planned_needs all = planned_;
   all.add(more);
-  here.add(more);
+  planned_waits here = member.here->planned;
+  here.receives += more.receives;
+  here.sends += more.sends;
   flow_.frames().reserve(all.frames);
   departures_.reserve(all.departures);
   granted_.reserve(all.departures);
   landings_.reserve(all.landings);
   slots_.reserve(all.slots);
   member.here->reserve(here);
+  member.begun.reserve();
   std::size_t made = 0;
   try {
     for (; made < each_run.size(); ++made)
@@ -120,7 +123,8 @@ void engine::reserve(participant& member, std::span<const planned_message> each_
 void engine::release(participant& member, std::span<const planned_message> each_run) noexcept {
   const planned_needs less = needs_of(member, each_run);
   release_messages(member, each_run);
-  member.here->planned.subtract(less);
+  member.here->planned.receives -= less.receives;
+  member.here->planned.sends -= less.sends;
   planned_.subtract(less);
   flow_.frames().trim(planned_.frames);
   slots_.trim(planned_.slots);

@@ -79,7 +79,8 @@ void flow_control::start(std::span<const address> endpoints) {
   network_.start(endpoints, others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_);
   inject_limit_ = std::min(network_.limits().inject, frame_limit_);
   at_once_ = std::min(fabric::longest_at_once(settings_.eager_limit, each), network_.limits().frame - sizeof(header));
-  several_.resize(at_once_ - sizeof(header));
+  room_of_several_ = at_once_ - sizeof(header);
+  several_ = std::make_unique_for_overwrite<std::byte[]>(room_of_several_);
   slots_.keep_always(at_once_, frames_of_several);
   to(settings_.process).connected = true;
   for (const auto& other : peers_) {
@@ -221,7 +222,7 @@ bool flow_control::try_transmit(peer& to, header& h, const std::byte* body, std:
       return network_.send(to.process, {slot.frame.get(), size}, slot);
     };
     const bool several = h.kind == message_kind::several;
-    const std::size_t room = several ? sizeof(header) + several_.size() : size;
+    const std::size_t room = several ? sizeof(header) + room_of_several_ : size;
     const auto use = several ? transfer_slot::purpose::several : transfer_slot::purpose::frame;
     const bool posted = post_transfer(use, nullptr, to.process, room, send);
     if (!taken(to, posted, there_was_memory)) return false;

@@ -173,8 +173,9 @@ class flow_control {
   object_pool<outgoing> frames_;     // of all peers' queues
   std::vector<std::unique_ptr<peer>> peers_;
   std::vector<peer*> unflushed_;
-  std::vector<std::byte> several_;  // memory for the frames of a frame of several
-  std::uint64_t period_ = 1;        // a poll ends each
+  std::unique_ptr<std::byte[]> several_;  // memory for the frames of a frame of several: pages that are used then
+  std::size_t room_of_several_ = 0;
+  std::uint64_t period_ = 1;  // a poll ends each
   bool in_poll_ = false;
   std::size_t buffered_ = 0;
   bool frames_dropped_ = false;

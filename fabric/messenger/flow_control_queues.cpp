@@ -52,8 +52,8 @@ void flow_control::send_eager(peer& to, send_operation& send) {
   const bool waits = send.may_wait && waits_for_poll(to);
   if (waits) {
     const std::size_t its = bytes_in_several(send.bytes), together = to.waiting_bytes + its;
-    to.waiting_bytes = together > several_.size() ? its : together;
-    if (together > several_.size()) flush(to);
+    to.waiting_bytes = together > room_of_several_ ? its : together;
+    if (together > room_of_several_) flush(to);
   } else {
     if (!to.messages.empty()) flush(to);
     if (!to.envelopes_only && to.messages.empty() && try_transmit(to, h, send.data, send.bytes, credit_of_each_ / 8))
@@ -172,7 +172,7 @@ std::size_t flow_control::fit_together(const peer& to, const outgoing_queue& wai
   if (to.road != message_counts::network || slots_.several() == frames_of_several || to.credit <= reserve) return 0;
   const auto most = static_cast<std::size_t>(to.credit - reserve) * credit_unit;
   if (most < sizeof(header) + 2 * bytes_in_several(0)) return 0;
-  const std::size_t room = std::min({several_.size(), to.at_once, most - sizeof(header)});
+  const std::size_t room = std::min({room_of_several_, to.at_once, most - sizeof(header)});
   std::size_t used = 0, count = 0;
   for (const outgoing& each : waiting) {
     const bool is_announced = each.head.kind == message_kind::eager && to.envelopes_only;
@@ -184,7 +184,7 @@ std::size_t flow_control::fit_together(const peer& to, const outgoing_queue& wai
 }
 
 bool flow_control::transmit_several(peer& to, outgoing_queue& waiting, std::size_t count, std::int64_t reserve) {
-  std::byte* end = several_.data();
+  std::byte* end = several_.get();
   auto each = waiting.begin();
   for (std::size_t i = 0; i < count; ++i, ++each) {
     write_part(end, 0, static_cast<std::uint32_t>(sizeof(header) + each->bytes));
@@ -194,7 +194,7 @@ bool flow_control::transmit_several(peer& to, outgoing_queue& waiting, std::size
   }
   header h;
   h.kind = message_kind::several;
-  if (!try_transmit(to, h, several_.data(), static_cast<std::size_t>(end - several_.data()), reserve)) return false;
+  if (!try_transmit(to, h, several_.get(), static_cast<std::size_t>(end - several_.get()), reserve)) return false;
   for (; count != 0; --count) first_has_left(waiting);
   return true;
 }

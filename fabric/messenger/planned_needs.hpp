@@ -8,9 +8,13 @@
 
 namespace weft::fabric {
 
-struct planned_needs {
-  std::size_t receives = 0, sends = 0;  ///< that may wait for each other
-  std::size_t frames = 0;               ///< that may wait to be sent
+/// Those that may wait for each other.
+struct planned_waits {
+  std::size_t receives = 0, sends = 0;
+};
+
+struct planned_needs : planned_waits {
+  std::size_t frames = 0;  ///< that may wait to be sent
   std::size_t departures = 0, landings = 0;
   transfer_slots::counts slots{};
 

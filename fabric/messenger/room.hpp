@@ -18,10 +18,10 @@ struct room {
   fifo_index<operation, &operation::queued> waiting_sends;  ///< collective sends that have no grant yet
   fifo_index<departure, &departure::early> early_grants;    ///< collective grants whose send has not begun
   participant* owner = nullptr;
-  planned_needs planned;  ///< of plans of the owner
+  planned_waits planned;  ///< of plans of the owner
 
   /// From now on as many collective messages may wait at a time without an allocation. Throws std::bad_alloc.
-  void reserve(const planned_needs& all) {
+  void reserve(const planned_waits& all) {
     messages.reserve(all.receives);
     waiting_sends.reserve(all.sends);
     early_grants.reserve(all.sends);

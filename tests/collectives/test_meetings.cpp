@@ -205,3 +205,21 @@ TEST_CASE("of a long vector no process keeps what it had no other place for", "[
     expect(after < before + (2 << 20), before, " bytes before, found ", after);
   });
 }
+
+TEST_CASE("a rank of a process takes little memory beside its stack", "[joined]") {
+  if (sanitized) return;  // whose malloc does not say what it has given out
+  constexpr int few = 100, many = 1100;
+  const auto held = [](int ranks) {
+    std::size_t bytes = 0;
+    run_ranks(joined_job(1, ranks, 1), [&](weft::communicator& world) {
+      expect(world.allreduce(1.0, weft::sum) == world.size(), "the number of ranks");
+      world.barrier();
+      if (world.rank() == 0) bytes = heap_in_use();
+      world.barrier();
+    });
+    return bytes;
+  };
+  const std::size_t of_few = held(few), of_many = held(many);
+  expect((of_many - of_few) / (many - few) <= 6 << 10, of_few, " bytes of ", few, " ranks, found ", of_many, " of ",
+         many);
+}

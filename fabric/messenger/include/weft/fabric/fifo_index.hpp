@@ -2,10 +2,13 @@
 // First in, first out, for each key.
 #pragma once
 
+#include <algorithm>
 #include <boost/intrusive/list.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace weft::fabric {
@@ -26,7 +29,7 @@ class fifo_index {
   using list = boost::intrusive::list<T, boost::intrusive::member_hook<T, boost::intrusive::list_member_hook<>, Hook>,
                                       boost::intrusive::constant_time_size<false>>;
 
-  fifo_index() : buckets_(16, nullptr) {}
+  fifo_index() = default;
   ~fifo_index() {
     for (queue* chain : buckets_)
       for (; chain != nullptr; chain = chain->next) chain->items.clear();
@@ -136,8 +139,9 @@ class fifo_index {
   }
 
   void grow() {
-    std::vector<queue*> old(buckets_.size() * 2, nullptr);
-    old.swap(buckets_);
+    const std::size_t more = std::max(buckets_.size() * 2, least_allocated);
+    const std::unique_ptr<queue*[]> before = std::exchange(allocated_, std::make_unique<queue*[]>(more));
+    const std::span<queue*> old = std::exchange(buckets_, {allocated_.get(), more});
     for (queue* chain : old) {
       while (chain != nullptr) {
         queue* moved = chain;
@@ -149,7 +153,12 @@ class fifo_index {
     }
   }
 
-  std::vector<queue*> buckets_;
+  static constexpr std::size_t least_allocated = 16;
+
+  // For one key at a time there is room here: most of a rank's tables stay empty, and a process may have 10,000 ranks.
+  queue* only_ = nullptr;
+  std::unique_ptr<queue*[]> allocated_;
+  std::span<queue*> buckets_{&only_, 1};
   std::vector<std::unique_ptr<queue>> owned_;
   queue* free_ = nullptr;
   queue* latest_ = nullptr;  // that was pushed to, while it is there: messages of a kind come one after the other

@@ -49,13 +49,45 @@ class silent_calls {
   }
 
  private:
-  static constexpr std::size_t kept = 64;                   // as of those with messages: participant::begun
+  static constexpr std::size_t kept = 64;                   // as of begun_collectives
   static constexpr std::uint32_t none = ~std::uint32_t{0};  // is no collective's: those of plans begin at 1 above 2^31
   struct call {
     std::atomic<std::uint32_t> sequence{none};
     std::atomic<std::uint64_t> fingerprint{0};
   };
   std::array<call, kept> latest_{};
+};
+
+/// The collectives that a rank began last with messages, by sequence: what it must agree on with the others. They take
+/// memory from the first one on, since ranks that meet in memory begin none.
+class begun_collectives {
+ public:
+  /// The next to be noted takes no more memory. Throws std::bad_alloc.
+  void reserve() {
+    if (latest_ == nullptr) latest_ = std::make_unique<std::array<call, kept>>();
+  }
+  /// Whether it has not been noted before. Throws std::bad_alloc.
+  bool note(std::uint32_t sequence, std::uint64_t fingerprint) {
+    if (find(sequence)) return false;
+    reserve();
+    (*latest_)[sequence % kept] = {sequence, true, fingerprint};
+    return true;
+  }
+  /// The fingerprint of number `sequence`, if that is one of the latest.
+  std::optional<std::uint64_t> find(std::uint32_t sequence) const noexcept {
+    if (latest_ == nullptr) return std::nullopt;
+    const call& its = (*latest_)[sequence % kept];
+    return its.valid && its.sequence == sequence ? std::optional(its.fingerprint) : std::nullopt;
+  }
+
+ private:
+  static constexpr std::size_t kept = 64;
+  struct call {
+    std::uint32_t sequence = 0;
+    bool valid = false;
+    std::uint64_t fingerprint = 0;
+  };
+  std::unique_ptr<std::array<call, kept>> latest_;
 };
 
 /// Made by a communicator for its rank in this process, and known to the messenger from `join` to `leave`.
@@ -93,13 +125,7 @@ class participant {
     std::exception_ptr failure;  ///< what the next probe for
     int gone = -1;               ///< that rank throws
   } probed;
-  /// The collectives that it began last, by sequence: what it must agree on with the others.
-  struct begun_collective {
-    std::uint32_t sequence = 0;
-    bool valid = false;
-    std::uint64_t fingerprint = 0;
-  };
-  std::array<begun_collective, 64> begun{};
+  begun_collectives begun;
   boost::intrusive::list<
       operation, boost::intrusive::member_hook<operation, boost::intrusive::list_member_hook<>, &operation::active>,
       boost::intrusive::constant_time_size<false>>
