@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <weft/fabric/group.hpp>
 #include <weft/fabric/operation.hpp>
@@ -64,13 +65,14 @@ class begun_collectives {
  public:
   /// The next to be noted takes no more memory. Throws std::bad_alloc.
   void reserve() {
-    if (latest_ == nullptr) latest_ = std::make_unique<std::array<call, kept>>();
+    if (latest_ == nullptr) latest_ = std::make_unique<calls>();
   }
-  /// Whether it has not been noted before. Throws std::bad_alloc.
-  bool note(std::uint32_t sequence, std::uint64_t fingerprint) {
+  /// Whether it has not been noted before. Without memory it is not noted: others are then not found to disagree with
+  /// it.
+  bool note(std::uint32_t sequence, std::uint64_t fingerprint) noexcept {
     if (find(sequence)) return false;
-    reserve();
-    (*latest_)[sequence % kept] = {sequence, true, fingerprint};
+    if (latest_ == nullptr) latest_.reset(new (std::nothrow) calls{});
+    if (latest_ != nullptr) (*latest_)[sequence % kept] = {sequence, true, fingerprint};
     return true;
   }
   /// The fingerprint of number `sequence`, if that is one of the latest.
@@ -87,7 +89,9 @@ class begun_collectives {
     bool valid = false;
     std::uint64_t fingerprint = 0;
   };
-  std::unique_ptr<std::array<call, kept>> latest_;
+  using calls = std::array<call, kept>;
+
+  std::unique_ptr<calls> latest_;
 };
 
 /// Made by a communicator for its rank in this process, and known to the messenger from `join` to `leave`.
