@@ -11,8 +11,9 @@
 
 namespace weft_test {
 
-counted_calls allocations, locks, futexes;
+counted_calls allocations, locks, futexes, shared_locks;
 std::atomic<bool> counting{false};
+void (*when_counted)(const counted_calls& of) = nullptr;
 thread_local bool starting = false;
 
 }  // namespace weft_test
@@ -33,6 +34,7 @@ void count(counted_calls& of, const void* code) {
   const bool counts = counting.load(std::memory_order_relaxed);
   if ((!counts && !starting) || is_of_libfabric(code)) return;
   if (counts) of.all.fetch_add(1, std::memory_order_relaxed);
+  if (counts && when_counted != nullptr) when_counted(of);
   if (starting) of.of_starters.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -45,6 +47,9 @@ Function* next(std::atomic<Function*>& known, const char* name) {
     known.store(found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name)), std::memory_order_relaxed);
   return found;
 }
+
+/// As glibc marks it.
+bool is_shared(const pthread_mutex_t& mutex) { return (mutex.__data.__kind & 128) != 0; }
 
 }  // namespace
 
@@ -81,11 +86,13 @@ void free(void* memory) {
 int pthread_mutex_lock(pthread_mutex_t* mutex) {
   static constinit std::atomic<int (*)(pthread_mutex_t*)> known{nullptr};
   count(locks, __builtin_return_address(0));
+  if (is_shared(*mutex)) count(shared_locks, __builtin_return_address(0));
   return next(known, "pthread_mutex_lock")(mutex);
 }
 int pthread_mutex_trylock(pthread_mutex_t* mutex) {
   static constinit std::atomic<int (*)(pthread_mutex_t*)> known{nullptr};
   count(locks, __builtin_return_address(0));
+  if (is_shared(*mutex)) count(shared_locks, __builtin_return_address(0));
   return next(known, "pthread_mutex_trylock")(mutex);
 }
 int pthread_spin_lock(pthread_spinlock_t* lock) {

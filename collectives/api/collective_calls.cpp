@@ -95,6 +95,7 @@ class pending_in_turn final : public pending, public resting_call, started_call 
     if (by_messages_ != nullptr || !can_rest(what_.call) || !state().host.calls().may_rest()) return pending::retire();
     started_call::wait();
     failure_ = nullptr;
+    what_.forget_given();
     const auto its = leave();
     its->at_rest.put(std::unique_ptr<resting_call>(this));
   }
@@ -124,10 +125,7 @@ class pending_in_turn final : public pending, public resting_call, started_call 
  private:
   bool advance() override { return started_call::advance(); }
 
-  /// Without what a caller gives for this one call.
-  static bool can_rest(const request& call) noexcept {
-    return known_call::is_told_by_key(call) && call.custom.apply == nullptr && call.keeps == nullptr;
-  }
+  static bool can_rest(const request& call) noexcept { return known_call::can_be_known(call); }
 
   bool goes_in_steps() noexcept {
     if (by_messages_ != nullptr || state().host.settings().check || what_.call.ended != nullptr) return false;

@@ -96,7 +96,7 @@ known_call& learn(communicator_state& state, const request& call) {
   learn_to_announce(state);
   known_call& known = state.known.place_for(call);
   find_out(state, call, known);
-  if (known_call::is_told_by_key(call)) known.key = call;
+  if (known_call::can_be_known(call)) known.take_key(call);
   return known;
 }
 

@@ -41,19 +41,32 @@ class block_combiner {
 
   void pass(std::span<const void*> sources, std::byte* into, std::size_t count) {
     if (by_.custom.apply == nullptr) return by_.kernel(sources.data(), sources.size(), into, count);
-    if (aside_ == nullptr) aside_ = make_aligned_bytes(bytes_);
-    detail::combine(by_.custom, sources, into, count, by_.element_bytes, {aside_.get(), bytes_});
+    detail::combine(by_.custom, sources, into, count, by_.element_bytes, aside_.room_for(by_.element_bytes));
   }
 
  private:
-  std::byte* between() {
-    if (between_ == nullptr) between_ = make_aligned_bytes(bytes_);
-    return between_.get();
-  }
+  /// Memory that is taken from the heap for the longest elements alone: calls that repeat allocate nothing.
+  template <std::size_t own_bytes>
+  class scratch {
+   public:
+    /// All that it has: at least so much.
+    std::span<std::byte> room_for(std::size_t bytes) {
+      if (bytes <= own_bytes) return own_;
+      if (more_ == nullptr) more_ = make_aligned_bytes(bytes);
+      return {more_.get(), bytes};
+    }
+
+   private:
+    alignas(64) std::array<std::byte, own_bytes> own_;
+    aligned_bytes more_;
+  };
+
+  std::byte* between() { return between_.room_for(bytes_).data(); }
 
   const array_operator& by_;
-  std::size_t bytes_;
-  aligned_bytes between_, aside_;
+  const std::size_t bytes_;
+  scratch<near_bytes> between_;
+  scratch<near_bytes / 2> aside_;
 };
 
 std::size_t elements_at_a_time(const array_operator& by) {

@@ -69,18 +69,18 @@ void board_party::learn(const leader_call& call) {
   found.block = call.block * each;
   found.custom = call.custom.apply != nullptr;
   found.kernel = combines && !found.custom ? kernels::combine(of.op, of.type) : nullptr;
-  place_blocks(call, each);
+  begins_.reserve(call.counts.size() + 2);
 }
 
-void board_party::place_blocks(const leader_call& call, std::size_t each) {
-  begins_.clear();
+void board_party::place_uneven_blocks(const leader_call& call) {
+  const std::size_t each = call.of->element_bytes / way_->element;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < call.counts.size(); ++i) {
     if (i == size()) begins_.push_back(std::exchange(begin, 0));
     begins_.push_back(begin);
     begin += call.counts[i] * each;
   }
-  if (!call.counts.empty()) begins_.push_back(begin);
+  begins_.push_back(begin);
 }
 
 leader_result board_party::finish_special() {

@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <numeric>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 
 #include "case_operands.hpp"
 #include "expect.hpp"
@@ -94,17 +96,6 @@ std::size_t drawn_count(const row& of, int ranks, std::mt19937_64& random) {
   }
 }
 
-/// The case of a row on this rank, whose buffers lie anywhere.
-collective_case case_here(weft::runtime& runtime, weft::communicator& world, std::size_t number, std::uint64_t seed) {
-  collective_case c = case_of_row(number, world.size(), seed);
-  const std::uint64_t place = cases::mixed(c.seed + 31 * static_cast<std::uint64_t>(world.rank()));
-  // Where half of the ranks' buffers are shared all are now and then, and some are most of the time.
-  const bool all_shared = c.seed % 4 == 0, none = c.seed % 4 == 1;
-  c.in_node = all_shared || (!none && place % 2 == 0) ? &runtime : nullptr;
-  c.out_node = all_shared || (!none && place / 2 % 2 == 0) ? &runtime : nullptr;
-  return c;
-}
-
 /// Those of `together`, all in flight at a time.
 void overlap(weft::runtime& runtime, weft::communicator& world, std::span<const std::size_t> together,
              std::uint64_t seed, std::mt19937_64& own) {
@@ -183,6 +174,29 @@ std::vector<std::size_t> drawn_rows(std::size_t count, std::uint64_t seed) {
       if (turn < some.size() && drawn.size() < count) drawn.push_back(some[turn]);
   std::ranges::shuffle(drawn, random);
   return drawn;
+}
+
+std::vector<std::size_t> rows_of_every_form(std::uint64_t seed) {
+  std::vector<std::size_t> all(table().size()), drawn;
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::mt19937_64 random(seed);
+  std::ranges::shuffle(all, random);
+  std::set<std::tuple<collective, form, length>> taken;
+  for (const std::size_t number : all) {
+    const row& of = table()[number];
+    if (of.by != combined_by::throwing && taken.emplace(of.what, of.how, of.elements).second) drawn.push_back(number);
+  }
+  return drawn;
+}
+
+collective_case case_here(weft::runtime& runtime, weft::communicator& world, std::size_t number, std::uint64_t seed) {
+  collective_case c = case_of_row(number, world.size(), seed);
+  const std::uint64_t place = cases::mixed(c.seed + 31 * static_cast<std::uint64_t>(world.rank()));
+  // Where half of the ranks' buffers are shared all are now and then, and some are most of the time.
+  const bool all_shared = c.seed % 4 == 0, none = c.seed % 4 == 1;
+  c.in_node = all_shared || (!none && place % 2 == 0) ? &runtime : nullptr;
+  c.out_node = all_shared || (!none && place / 2 % 2 == 0) ? &runtime : nullptr;
+  return c;
 }
 
 void check_rows(weft::runtime& runtime, weft::communicator& world, const std::vector<std::size_t>& rows,

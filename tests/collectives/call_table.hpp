@@ -22,6 +22,12 @@ collective_case case_of_row(std::size_t row, int ranks, std::uint64_t seed);
 /// `count` rows, or those that the environment asks for. Of each collective there are as many.
 std::vector<std::size_t> drawn_rows(std::size_t count, std::uint64_t seed);
 
+/// One row of each collective, form and length, drawn by the seed of those whose operators do not throw.
+std::vector<std::size_t> rows_of_every_form(std::uint64_t seed);
+
+/// The case of a row on this rank, whose buffers lie anywhere.
+collective_case case_here(weft::runtime& runtime, weft::communicator& world, std::size_t row, std::uint64_t seed);
+
 /// Calls these rows one after another.
 void check_rows(weft::runtime& runtime, weft::communicator& world, const std::vector<std::size_t>& rows,
                 std::uint64_t seed);

@@ -100,6 +100,15 @@ class caller : public prepared_case {
     return ended;
   }
 
+  void repeat() override {
+    if (c_.planned)
+      plan_.start();
+    else
+      make();
+    if (c_.planned) plan_.wait();
+    if (c_.started) handle_.wait();
+  }
+
  private:
   bool root() const { return world_.rank() == c_.root; }
   bool in_blocks() const {

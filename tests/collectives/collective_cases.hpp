@@ -61,6 +61,8 @@ class prepared_case {
   virtual bool done() = 0;
   /// Waits for what was started, and checks it.
   virtual found finish() = 0;
+  /// Makes the call once more and waits for it, on what its buffers hold by then. Nothing is filled or checked.
+  virtual void repeat() = 0;
 };
 /// Plans are made here: by all ranks. `c` is copied.
 std::unique_ptr<prepared_case> prepare(weft::communicator& world, const collective_case& c);

@@ -82,3 +82,27 @@ TEST_CASE("calls that a loop repeats, few or more than a rank remembers, are eac
     }
   });
 }
+
+TEST_CASE("calls that differ in the counts of other ranks alone are each made as they are", "[arguments]") {
+  auto what = GENERATE(joined_job(3, 1, 1), joined_job(1, 3, 1), joined_job(1, 3, 2));
+  what.settings.node = GENERATE(true, false);
+  run_ranks(what, [](weft::communicator& world) {
+    const auto self = static_cast<std::size_t>(world.rank());
+    std::vector<int> in(6);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i);
+    std::vector<std::size_t> counts(3);  // the same memory each time
+    for (const bool started : {false, true, false}) {
+      for (const std::vector<std::size_t>& these :
+           {std::vector<std::size_t>{2, 1, 3}, {2, 3, 1}, {2, 3, 1}, {2, 1, 3}, {2, 2, 2}, {2, 1, 3}}) {
+        std::ranges::copy(these, counts.begin());
+        std::vector<int> out(counts[self]);
+        if (started)
+          world.ireduce_scatter(in, out, weft::sum, counts).wait();
+        else
+          world.reduce_scatter(in, out, weft::sum, counts);
+        const std::size_t before = self == 0 ? 0 : self == 1 ? 2 : 2 + counts[1];
+        expect(out[0] == 3 * static_cast<int>(before), "the sum of element ", before, ", got ", out[0]);
+      }
+    }
+  });
+}

@@ -32,7 +32,7 @@ inline known_call& know(communicator_state& state, const request& call) {
   known_call* const like = state.known.find(call);
   known_call& known = like != nullptr ? *like : learn(state, call);
   check_buffers(state, call, known.shape);
-  if (known_call::is_told_by_key(call) && call.custom.apply == nullptr) known.again = call;
+  if (known_call::can_be_known(call) && !call.uneven && call.custom.apply == nullptr) known.again = call;
   return known;
 }
 

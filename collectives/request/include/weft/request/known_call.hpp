@@ -2,10 +2,12 @@
 // What a rank knows of its latest blocking collectives, so that one like them needs neither checks nor choices again.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 #include <weft/kernels/combine.hpp>
 #include <weft/request.hpp>
 #include <weft/request/call_counts.hpp>
@@ -25,8 +27,11 @@ enum class way : std::uint8_t {
 
 /// The arguments of a call, which were found right, and what follows from them.
 struct known_call {
-  call_key key;              ///< of no call where it does not tell all
+  call_key key;         ///< of no call where it does not tell all
+  bool uneven = false;  ///< then these are told, too:
+  std::vector<std::size_t> counts, received;
   request_arguments again;   ///< of the latest, whose buffers were found right, too, where it is by a built-in operator
+                             ///< and without counts
   std::uint32_t number = 0;  ///< each that is learned has another one
   request_shape shape;
   way goes = way::messages;
@@ -43,7 +48,17 @@ struct known_call {
   const schedules::algorithm* traced_by = nullptr;
 
   /// Whether `call` differs from it in nothing but the buffers, or what the caller's operator does.
-  bool is_like(const request& call) const noexcept { return key == call && is_told_by_key(call); }
+  bool is_like(const request& call) const noexcept {
+    return key == call && can_be_known(call) && uneven == call.uneven &&
+           (!uneven || (std::ranges::equal(counts, call.counts) && std::ranges::equal(received, call.received)));
+  }
+  /// Takes `call` for the one that it knows. Throws std::bad_alloc.
+  void take_key(const request& call) {
+    uneven = call.uneven;
+    counts.assign(call.counts.begin(), call.counts.end());
+    received.assign(call.received.begin(), call.received.end());
+    key = call;
+  }
   /// Gives the call by the node what is not known of it: buffers, operator and sequence of `call`, which outlives that.
   void fill_in(const request& call, std::uint32_t sequence) {
     between.of = &call;
@@ -52,8 +67,10 @@ struct known_call {
     between.sequence = sequence;
     if (call.custom.apply != nullptr) between.custom = call.custom;
   }
-  /// Whether a key says all that matters.
-  static bool is_told_by_key(const request& call) noexcept { return !call.uneven && call.common_output == nullptr; }
+  /// Whether a key and counts say all that matters.
+  static bool can_be_known(const request& call) noexcept {
+    return !call.at_root && !call.displaced && call.common_output == nullptr;
+  }
 };
 
 /// As many as a loop of a program makes in turn.
@@ -62,8 +79,8 @@ class known_calls {
   /// That of the latest call, where this one differs from it in nothing, else null.
   known_call* repeated(const request& call) const noexcept {
     known_call* const latest = calls_[latest_].get();
-    const bool same = latest != nullptr && latest->again == call && known_call::is_told_by_key(call);
-    return same && call.custom.apply == nullptr ? latest : nullptr;
+    const bool same = latest != nullptr && latest->again == call && known_call::can_be_known(call);
+    return same && !call.uneven && call.custom.apply == nullptr ? latest : nullptr;
   }
   /// That of a call like this one, or null. Looks at the latest, and then at those that were learned behind it: in a
   /// loop that is the next call.
@@ -73,17 +90,17 @@ class known_calls {
   }
   /// That of the call that has been looked up last, if it is like this one; else null.
   known_call* latest(const request& call) const noexcept {
-    known_call* const its = calls_[known_call::is_told_by_key(call) ? latest_ : told_by_key].get();
-    return its != nullptr && (!known_call::is_told_by_key(call) || its->is_like(call)) ? its : nullptr;
+    known_call* const its = calls_[known_call::can_be_known(call) ? latest_ : known_by_key].get();
+    return its != nullptr && (!known_call::can_be_known(call) || its->is_like(call)) ? its : nullptr;
   }
   /// Where to keep what is learned of a call: in place of the oldest. Throws std::bad_alloc.
   known_call& place_for(const request& call) {
-    const bool told = known_call::is_told_by_key(call);
-    const std::size_t at = told ? oldest_ : told_by_key;
+    const bool told = known_call::can_be_known(call);
+    const std::size_t at = told ? oldest_ : known_by_key;
     if (calls_[at] == nullptr) calls_[at] = std::make_unique<known_call>();
     if (told) {
       latest_ = at;
-      oldest_ = (at + 1) % told_by_key;
+      oldest_ = (at + 1) % known_by_key;
     }
     calls_[at]->key = {};
     calls_[at]->again.element_bytes = 0;  // of no call
@@ -97,11 +114,11 @@ class known_calls {
   }
 
  private:
-  static constexpr std::size_t told_by_key = 8;  ///< one more is for all others
+  static constexpr std::size_t known_by_key = 8;  ///< one more is for all others
 
   known_call* find_behind_latest(const request& call) noexcept {
-    for (std::size_t i = 1; i < told_by_key; ++i) {
-      const std::size_t at = (latest_ + i) % told_by_key;
+    for (std::size_t i = 1; i < known_by_key; ++i) {
+      const std::size_t at = (latest_ + i) % known_by_key;
       if (calls_[at] == nullptr || !calls_[at]->is_like(call)) continue;
       latest_ = at;
       return calls_[at].get();
@@ -109,7 +126,7 @@ class known_calls {
     return nullptr;
   }
 
-  std::array<std::unique_ptr<known_call>, told_by_key + 1> calls_;
+  std::array<std::unique_ptr<known_call>, known_by_key + 1> calls_;
   std::size_t latest_ = 0, oldest_ = 0;
   std::uint32_t learned_ = 0;
 };

@@ -65,11 +65,11 @@ class board_party {
   /// Whether the latest call is this one.
   bool is_of(const leader_call& call) const noexcept { return call_ == &call; }
 
-  /// Begins a call whose terms have been found; of one with counts after that at once, or after itself.
+  /// Begins a call whose terms have been found. With counts it allocates nothing once `learn` has been called for it.
   void start(const leader_call& call) {
     call_ = &call;
     way_ = &call.on_node;
-    if (call.counts.empty()) begins_.clear();
+    place_blocks(call);
     sequence_ = call.sequence;
     in_ = const_cast<std::byte*>(call.in);
     out_ = call.out;
@@ -282,7 +282,12 @@ class board_party {
                                           : rounds_.begin(way_->fingerprint, sequence_, in_slot);
   }
   bool begin_with_long_slot(std::size_t bytes);
-  void place_blocks(const leader_call& call, std::size_t each);
+  void place_blocks(const leader_call& call) {
+    begins_.clear();
+    if (!call.counts.empty()) [[unlikely]]
+      place_uneven_blocks(call);
+  }
+  void place_uneven_blocks(const leader_call& call);
   place slot(std::size_t member) const noexcept {
     return in_long_slots_ ? long_slots_of_[member] + long_slot_ : rounds_.slot(member);
   }
