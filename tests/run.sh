@@ -7,7 +7,8 @@
 #   bash tests/run.sh --sanitize=REGEX  the same, but under the sanitizers only those whose names match, and only what
 #                                       they need is built there; --asan=REGEX, --tsan=REGEX: under that one alone
 #   bash tests/run.sh --thorough      beside all tests also jobs over libfabric's other providers and by more launchers on
-#                                       several hosts, soaks, counts beyond 2^31 and weft as a subproject
+#                                       several hosts, soaks, counts beyond 2^31 and weft as a subproject, and in
+#                                       each test all of that of which it otherwise draws some
 #   bash tests/run.sh --aarch64       then the kernels' tests for aarch64 (build-aarch64/), on emulated processors
 #   bash tests/run.sh --fuzz          then a minute of random bytes for each parser (build-fuzz/; tests/fuzz/run.sh)
 #   bash tests/run.sh --only REGEX    those whose names match; `meson test -C build --list` lists them
@@ -32,7 +33,10 @@ while (($#)); do
     --sanitize=*) asan=true asan_only=${1#*=} tsan=true tsan_only=${1#*=} ;;
     --asan=*) asan=true asan_only=${1#*=} ;;
     --tsan=*) tsan=true tsan_only=${1#*=} ;;
-    --thorough) suites=() ;;
+    --thorough)
+      suites=()
+      export WEFT_TEST_THOROUGH=1
+      ;;
     --aarch64) aarch64=true ;;
     --fuzz) fuzz=true ;;
     --only)

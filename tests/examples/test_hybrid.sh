@@ -20,6 +20,8 @@ runs() {
 }
 
 unset OMP_NUM_THREADS
+# Threads that are more than the cores do not keep these from each other while they wait.
+export OMP_WAIT_POLICY=passive
 runs "1 --cpus-per-rank 3" "1 x 1" 3 60
 runs "2 --cpus-per-rank 2" "2 x 1" 2 61
 runs "6 --cpus-per-rank 2" "3 x 2" 2 67

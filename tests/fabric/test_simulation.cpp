@@ -10,6 +10,7 @@
 #include "fabric/failing_allocation.hpp"
 #include "fabric/simulation/simulated_job.hpp"
 #include "seed.hpp"
+#include "thorough.hpp"
 
 using namespace weft_test;
 
@@ -41,7 +42,7 @@ void simulate(std::uint64_t seed, bool traced, bool is_first, simulation_counts&
 TEST_CASE("whatever befalls a job, all that its ranks wait for ends, and rightly", "[simulation]") {
   const bool one = std::getenv("WEFT_TEST_SEED") != nullptr;
   const std::uint64_t first = one ? test_seed() : setting("FIRST_SEED", 1);
-  const std::uint64_t count = one ? 1 : setting("SIMULATIONS", 10'000);
+  const std::uint64_t count = one ? 1 : setting("SIMULATIONS", thorough() ? 10'000 : 4'000);
   simulation_counts sum;
   for (std::uint64_t seed = first; seed < first + count; ++seed) simulate(seed, one, seed == first, sum);
   if (!one)

@@ -32,20 +32,22 @@ shown_commands() { awk '$0 == "```" { inside = 0 } inside; $0 == "```sh" { insid
 cpp_block() { awk -v which="$1" '$0 == "```" { inside = 0 } inside; $0 == "```cpp" { inside = ++found == which }' "$source/$2"; }
 cpp_block 1 README.md >"$stage/hello.cpp"
 diff <(grep -v SPDX "$source/examples/hello.cpp") "$stage/hello.cpp" || fail "the README's program is not examples/hello.cpp"
-# block_is_right NUMBER PARAMETERS: that block of collectives/PROGRAMMING.md is the body of a function.
-block_is_right() {
-  {
-    printf '#include <cmath>\n#include <vector>\n#include <weft/weft.hpp>\nstruct row { int length; };\nvoid use(%s) {\n' "$2"
-    cpp_block "$1" collectives/PROGRAMMING.md
-    echo "}"
-  } | g++ -std=c++20 -Wall -Wextra -Wno-unused-variable -Wno-unused-but-set-variable -Werror -fsyntax-only \
-    -I"$root/include" -x c++ - || fail "block $1 of collectives/PROGRAMMING.md is no C++"
+# body NUMBER PARAMETERS: that block of collectives/PROGRAMMING.md as the body of a function.
+body() {
+  printf 'void use_%s(%s) {\n#line 1 "block %s"\n' "$1" "$2" "$1"
+  cpp_block "$1" collectives/PROGRAMMING.md
+  echo "}"
 }
-block_is_right 1 'weft::communicator& world, double of_mine, int from, const row& mine, const std::vector<double>& some_of_mine'
-block_is_right 2 'weft::communicator& world, std::vector<double>& cells, std::size_t rows, std::size_t columns, int left, const double* in, std::size_t n, double* out'
-block_is_right 3 'weft::communicator& world, std::vector<double>& field, std::size_t rows, std::size_t columns'
-block_is_right 4 'weft::runtime& runtime, weft::communicator& world'
-block_is_right 5 'weft::communicator& world, int right, const std::vector<double>& edge'
+{
+  printf '#include <cmath>\n#include <vector>\n#include <weft/weft.hpp>\nstruct row { int length; };\n'
+  body 1 'weft::communicator& world, double of_mine, int from, const row& mine, const std::vector<double>& some_of_mine'
+  body 2 'weft::communicator& world, std::vector<double>& cells, std::size_t rows, std::size_t columns, int left, const double* in, std::size_t n, double* out'
+  body 3 'weft::communicator& world, std::vector<double>& field, std::size_t rows, std::size_t columns'
+  body 4 'weft::runtime& runtime, weft::communicator& world'
+  body 5 'weft::communicator& world, int right, const std::vector<double>& edge'
+} >"$stage/blocks.cpp"
+g++ -std=c++20 -Wall -Wextra -Wno-unused-variable -Wno-unused-but-set-variable -Werror -fsyntax-only \
+  -I"$root/include" "$stage/blocks.cpp" || fail "these blocks of collectives/PROGRAMMING.md are no C++"
 # The programs in C and Python are the examples.
 for language in c python; do
   awk -v begin="\`\`\`$language" '$0 == "```" { inside = 0 } inside; $0 == begin { inside = 1 }' "$source/README.md" >"$stage/block"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// persist [COUNT ...]: plans of every collective, started 100 times each with other inputs, several in flight at a
-// time, in another order on each rank.
+// persist STARTS [COUNT ...]: plans of every collective, each started so often with other inputs, several in flight at
+// a time, in another order on each rank.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -125,12 +125,14 @@ void check_plans(weft::communicator& on, std::size_t count, int starts) {
 
 int persist(int argc, char** argv) try {
   weft::runtime runtime(argc, argv);
+  if (argc < 3) throw std::logic_error("how many starts?");
+  const int starts = std::atoi(argv[2]);
   runtime.run([&](weft::communicator& world) {
-    for (int i = 2; i < argc; ++i) check_plans(world, std::strtoull(argv[i], nullptr, 10), 100);
+    for (int i = 3; i < argc; ++i) check_plans(world, std::strtoull(argv[i], nullptr, 10), starts);
     auto near = world.split_by_node();
     if (near.size() != world.size()) throw std::logic_error("the ranks of one machine are not of one node");
     check_plans(near, 5, 3);
-    if (world.rank() == 0) std::printf("%d cases\n", argc - 2);
+    if (world.rank() == 0) std::printf("%d cases\n", argc - 3);
   });
   return 0;
 } catch (const std::exception& e) {

@@ -9,7 +9,9 @@
 
 #include "catch.hpp"
 #include "sanitized.hpp"
+#include "seed.hpp"
 #include "setting.hpp"
+#include "thorough.hpp"
 #include "tools/launcher_under_test.hpp"
 
 using namespace weft_test;
@@ -65,13 +67,14 @@ void compute_over(const std::string& provider) {
 }
 
 void persist_over(const std::string& provider) {
-  const words counts{"0", "1", "100", sanitized ? "3000" : "8000"};
-  succeed(provider, 2, {}, "persist", counts);
-  succeed(provider, 5, {"--progress", "thread"}, "persist", counts);
-  succeed(provider, 6, {"--ranks-per-process", "2"}, "persist", counts);
+  const std::string longest = sanitized ? "3000" : "8000";
+  const words many{"100", "0", "1", "100", longest}, few{thorough() ? "100" : "30", "0", "1", "100", longest};
+  succeed(provider, 2, {}, "persist", many);
+  succeed(provider, 5, {"--progress", "thread"}, "persist", few);
+  succeed(provider, 6, {"--ranks-per-process", "2"}, "persist", few);
   succeed(provider, 4, {"-x", "WEFT_EAGER_LIMIT=256", "-x", "WEFT_PIECE=4096", "-x", "WEFT_SEGMENT=4096"}, "persist",
-          counts);
-  succeed(provider, 3, {"-x", "WEFT_CHECK=1"}, "persist", counts);
+          few);
+  succeed(provider, 3, {"-x", "WEFT_CHECK=1"}, "persist", few);
   CHECK(left_behind().empty());
 }
 
