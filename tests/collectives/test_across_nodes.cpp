@@ -12,6 +12,7 @@
 
 #include "node_cases.hpp"
 #include "sanitized.hpp"
+#include "thorough.hpp"
 
 using namespace weft_test;
 using namespace std::string_literals;
@@ -42,7 +43,7 @@ TEST_CASE("processes of several nodes get the serial result", "[nodes]") {
       expect(on_node(world, each) == in_rows, "the memory of the nodes to be used where their ranks are in rows");
     expect(on_node(world, collective::alltoall) == (in_rows && ranks == 1), "one rank a process to be packed");
     expect(!on_node(world, collective::gather), "messages for others");
-    call_anything(world, sanitized ? 20 : 60, seed_of_this_run());
+    call_anything(world, thorough() ? 60 : 20, seed_of_this_run());
   });
 }
 
@@ -101,8 +102,9 @@ TEST_CASE("long vectors go between nodes piece by piece", "[nodes]") {
   what.settings.progress = GENERATE(weft::progress_mode::caller, weft::progress_mode::thread);
   run_ranks(what, [&](weft::communicator& world) {
     const int n = world.size();
-    for (const std::size_t count : {131'071u, 131'072u, 200'003u, 393'216u}) {  // some pieces of 256 KiB, and a little
-      if (sanitized && count != 131'072u && count != 200'003u) continue;
+    std::mt19937_64 random(seed_of_this_run());
+    // Some pieces of 256 KiB, and a little.
+    for (const std::size_t count : drawn(std::vector<std::size_t>{131'071, 131'072, 200'003, 393'216}, 2, random)) {
       std::vector<int> in(count), out(count);
       for (std::size_t i = 0; i < count; ++i) in[i] = static_cast<int>(i % 1000) * (world.rank() + 1);
       const auto check = [&](const std::vector<int>& found, const char* form) {

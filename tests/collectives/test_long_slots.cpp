@@ -11,6 +11,7 @@
 
 #include "node_cases.hpp"
 #include "sanitized.hpp"
+#include "thorough.hpp"
 
 using namespace weft_test;
 
@@ -83,7 +84,7 @@ void run_without_long_slots(int processes, const std::function<void(weft::commun
 }  // namespace
 
 TEST_CASE("by long slots the serial result comes", "[node]") {
-  const int calls = sanitized ? 30 : 200;
+  const int calls = thorough() ? 200 : sanitized ? 30 : 80;
   for (const int processes : {2, 3, 5, 8})
     run_ranks(small_job(processes), [&](weft::communicator& world) {
       expect(on_node(world, collective::allreduce), "memory that the node shares");

@@ -11,13 +11,14 @@
 #include "barriers.hpp"
 #include "node_cases.hpp"
 #include "sanitized.hpp"
+#include "thorough.hpp"
 
 using namespace weft_test;
 
 using weft::schedules::collective;
 
 TEST_CASE("processes of a node get the serial result", "[node]") {
-  const int calls = sanitized ? 60 : 400;
+  const int calls = thorough() ? 400 : sanitized ? 60 : 150;
   for (const int processes : {2, 3, 8})
     run_ranks(small_job(processes), [&](weft::communicator& world) {
       expect(on_node(world, collective::allreduce), "the arena to be used");
@@ -189,6 +190,6 @@ TEST_CASE("processes of a node go by length where patterns of a process's ranks 
   run_ranks(small_job(3), [](weft::communicator& world) {
     for (const weft::schedules::algorithm& how : weft::schedules::algorithms())
       if (is_of_process(how.pattern)) weft::detail::choices::prefer(world, how.kind, &how);
-    call_anything(world, sanitized ? 60 : 400, seed_of_this_run());
+    call_anything(world, thorough() ? 400 : sanitized ? 60 : 150, seed_of_this_run());
   });
 }

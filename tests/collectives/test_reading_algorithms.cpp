@@ -18,7 +18,7 @@
 #include "collective_cases.hpp"
 #include "node_cases.hpp"
 #include "run_ranks.hpp"
-#include "sanitized.hpp"
+#include "thorough.hpp"
 
 using namespace weft_test;
 using weft::schedules::algorithm;
@@ -77,7 +77,7 @@ TEST_CASE("ranks that read each other's memory get the serial result", "[reading
   for (const algorithm* const by : reading_algorithms())
     run_with_runtime(on_nodes(nodes, *by), [&](weft::runtime& runtime, weft::communicator& world) {
       expect(taken(world, by->kind) == by->name, "the algorithm asked for");
-      start_and_plan(runtime, world, by->kind, sanitized ? 4 : 12);
+      start_and_plan(runtime, world, by->kind, thorough() ? 12 : 4);
     });
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -36,11 +37,13 @@ inline int setting(const char* name, int otherwise) {
   std::exit(77);
 }
 
-/// WEFT_TEST_SEED alone, or `count` seeds from WEFT_TEST_FIRST_SEED on.
+/// WEFT_TEST_SEED alone, or `count` seeds from WEFT_TEST_FIRST_SEED on, or else from a new one.
 inline std::vector<std::uint64_t> seeds(int count) {
   if (const char* const one = std::getenv("WEFT_TEST_SEED")) return {std::strtoull(one, nullptr, 10)};
+  const char* const from = std::getenv("WEFT_TEST_FIRST_SEED");
+  const std::uint64_t first = from == nullptr ? std::random_device()() : std::strtoull(from, nullptr, 10);
   std::vector<std::uint64_t> all;
-  for (int i = 0; i < count; ++i) all.push_back(static_cast<std::uint64_t>(setting("FIRST_SEED", 1) + i));
+  for (int i = 0; i < count; ++i) all.push_back(first + static_cast<std::uint64_t>(i));
   return all;
 }
 

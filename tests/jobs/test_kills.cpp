@@ -15,6 +15,7 @@
 #include "draw.hpp"
 #include "setting.hpp"
 #include "stacks.hpp"
+#include "thorough.hpp"
 #include "tools/launcher_under_test.hpp"
 
 using namespace std::chrono_literals;
@@ -180,7 +181,9 @@ void try_all(const std::string& scenario, int count) {
 
 }  // namespace
 
-TEST_CASE("a rank killed under load is lost to every other one within a second", "[kill]") { try_all("kill", kills()); }
+TEST_CASE("a rank killed under load is lost to every other one within a second", "[kill]") {
+  try_all("kill", setting("KILLS", thorough() || sanitized ? kills() : 20));
+}
 TEST_CASE("two ranks killed at once", "[two]") { try_all("two", kills() / 4); }
 TEST_CASE("a process killed while others divide communicators", "[divide]") { try_all("divide", kills() / 2); }
 TEST_CASE("two of them", "[divide-two]") { try_all("divide-two", kills() / 4); }

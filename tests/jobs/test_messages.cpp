@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <random>
 #include <set>
 #include <weft/fabric/provider.hpp>
 #include <weft/schedules/algorithms.hpp>
@@ -85,8 +86,10 @@ void compute_by_fibers(const std::string& provider) {
   // Without the node's memory ranks of one process do not join either: all are messages.
   const int all = sanitized ? 64 : provider == "node" ? 1024 : 256;
   const std::string half = std::to_string(all / 2);
-  for (const std::string workers : {"1", "2"})
-    succeed(provider, all, {"--ranks-per-process", half, "--workers", workers}, "compute", {"0", "1", "3"});
+  const words counts{"0", "1", "3"};
+  const bool whole = thorough() || sanitized;
+  succeed(provider, all, {"--ranks-per-process", half, "--workers", "1"}, "compute", whole ? counts : words{"0", "1"});
+  succeed(provider, all, {"--ranks-per-process", half, "--workers", "2"}, "compute", whole ? counts : words{"3"});
   CHECK(left_behind().empty());
 }
 
@@ -110,13 +113,18 @@ words algorithms_number(std::size_t number, int ranks) {
   return options;
 }
 
-/// Jobs in which every algorithm of every collective runs among all ranks.
-void compute_by_every_algorithm(const std::string& provider, int ranks, const words& counts) {
+/// Jobs in which every algorithm of every collective runs among all ranks: of each of these numbers, or of one drawn.
+void compute_by_every_algorithm(const std::string& provider, const std::vector<int>& numbers_of_ranks,
+                                const words& counts) {
+  const auto seed = test_seed();
+  INFO("WEFT_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
   std::size_t most = 0;
   for (std::size_t i = 0; i < weft::schedules::collectives; ++i)
     most = std::max(most, weft::schedules::algorithms_of(static_cast<weft::schedules::collective>(i)).size());
   for (std::size_t number = 0; number < most; ++number)
-    succeed(provider, ranks, algorithms_number(number, ranks), "compute", counts);
+    for (const int ranks : drawn(numbers_of_ranks, 1, random))
+      succeed(provider, ranks, algorithms_number(number, ranks), "compute", counts);
   CHECK(left_behind().empty());
 }
 
@@ -163,15 +171,15 @@ TEST_CASE("every algorithm among 2 to 8 processes over shm", "[algorithms-shm]")
     words counts;
     for (const std::size_t count : std::set<std::size_t>{0, 1, ranks - 1, ranks, ranks + 1, 1000, 65'537})
       counts.push_back(std::to_string(count));
-    compute_by_every_algorithm("shm", static_cast<int>(ranks), counts);
+    compute_by_every_algorithm("shm", {static_cast<int>(ranks)}, counts);
   }
 }
 TEST_CASE("every algorithm over net, or tcp as it is called later", "[algorithms-net]") {
-  for (const int ranks : {2, 5}) compute_by_every_algorithm(weft::fabric::default_provider(), ranks, {"1", "1000"});
+  compute_by_every_algorithm(weft::fabric::default_provider(), {2, 3, 4, 5}, {"1", "1000"});
 }
 TEST_CASE("every algorithm in the node's memory", "[algorithms-node]") {
-  for (const int ranks : {2, 7}) compute_by_every_algorithm("node", ranks, {"1", "1000", "65537"});
+  compute_by_every_algorithm("node", {2, 4, 5, 7}, {"1", "1000", "65537"});
 }
 TEST_CASE("every algorithm over rxm", "[algorithms-rxm]") {
-  for (const int ranks : {3, 6}) compute_by_every_algorithm("tcp;ofi_rxm", ranks, {"1", "1000"});
+  compute_by_every_algorithm("tcp;ofi_rxm", {3, 6}, {"1", "1000"});
 }

@@ -2,7 +2,8 @@
 // `weft papers`: what it says of each paper, and where.
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <iterator>
+#include <random>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -11,7 +12,9 @@
 
 #include "catch.hpp"
 #include "launcher_under_test.hpp"
+#include "seed.hpp"
 #include "temporary_file.hpp"
+#include "thorough.hpp"
 
 using weft_test::Approx;
 using weft_test::ContainsSubstring;
@@ -21,14 +24,33 @@ namespace {
 
 const char* const papers[] = {"canon-antoniu", "patarasuk-yuan", "heimlich", "matsuda", "moody"};
 
+/// A folder that goes with its end.
+struct temporary_folder {
+  temporary_folder() { std::filesystem::remove(path); }
+  ~temporary_folder() { std::filesystem::remove_all(path); }
+  std::string path = weft_test::temporary_file().path() + "-folder";
+};
+
+/// What `weft papers --out` leaves there of all papers, once for all cases.
+const std::filesystem::path& written() {
+  static const temporary_folder folder;
+  static const std::filesystem::path in = [] {
+    const outcome done = weft_test::run({"papers", "--out", folder.path});
+    CAPTURE(done.error);
+    REQUIRE(done.status == 0);
+    CHECK(done.error.empty());
+    CHECK(done.output.empty());
+    return std::filesystem::path(folder.path);
+  }();
+  return in;
+}
+
+/// The paper's part of the Markdown.
 std::string said_of(const std::string& paper) {
-  static std::map<std::string, std::string> said;
-  if (const auto known = said.find(paper); known != said.end()) return known->second;
-  const outcome done = weft_test::run({"papers", paper});
-  CAPTURE(done.error);
-  CHECK(done.status == 0);
-  CHECK(done.error.empty());
-  return said[paper] = done.output;
+  static const std::string text = weft_test::contents(written() / "papers.md");
+  const std::size_t begin = text.find("## " + paper + "\n");
+  REQUIRE(begin != std::string::npos);
+  return text.substr(begin, text.find("\n## ", begin) - begin);
 }
 
 /// The cells of Markdown's tables, by row.
@@ -104,13 +126,6 @@ std::set<std::string> not_shown(const std::string& paper) {
     if (each.holds != "yes") all.insert(each.what);
   return all;
 }
-
-/// A folder that goes with its end.
-struct temporary_folder {
-  temporary_folder() { std::filesystem::remove(path); }
-  ~temporary_folder() { std::filesystem::remove_all(path); }
-  std::string path = weft_test::temporary_file().path() + "-folder";
-};
 
 }  // namespace
 
@@ -214,12 +229,7 @@ TEST_CASE("Moody: the model's best degrees and latencies, and the noise of table
 }
 
 TEST_CASE("a folder gets the page, the Markdown and the data of each figure") {
-  const temporary_folder folder;
-  const outcome done = weft_test::run({"papers", "--out", folder.path});
-  CAPTURE(done.error);
-  REQUIRE(done.status == 0);
-  CHECK(done.output.empty());
-  const std::filesystem::path in = folder.path;
+  const std::filesystem::path& in = written();
   const std::string page = weft_test::contents(in / "papers.html"), text = weft_test::contents(in / "papers.md");
   std::size_t figures = 0, drawings = 0, tables = 0;
   for (std::size_t at = 0; (at = page.find("<figure id=\"", at)) != std::string::npos; ++at, ++figures) {
@@ -235,10 +245,17 @@ TEST_CASE("a folder gets the page, the Markdown and the data of each figure") {
   CHECK(drawings == figures);
   CHECK(tables == 10);
   CHECK(!std::regex_search(page, std::regex("(src|href)=\"(?!data:)|<script|url\\((?!#)")));
-  for (const char* const paper : papers) {
-    CHECK_THAT(text, ContainsSubstring("## " + std::string(paper) + "\n"));
-    const std::string alone = said_of(paper);
-    CHECK_THAT(text, ContainsSubstring(alone.substr(alone.find("## " + std::string(paper)))));  // the same again
+  const auto seed = weft_test::test_seed();
+  INFO("WEFT_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  for (const std::string& paper : weft_test::drawn(std::vector<std::string>(papers, std::end(papers)), 1, random)) {
+    const outcome alone = weft_test::run({"papers", paper});
+    CAPTURE(paper, alone.error);
+    REQUIRE(alone.status == 0);
+    CHECK(alone.error.empty());
+    const std::size_t begin = alone.output.find("## " + paper + "\n");
+    REQUIRE(begin != std::string::npos);
+    CHECK_THAT(text, ContainsSubstring(alone.output.substr(begin)));  // the same again
   }
   const std::string limits = weft_test::contents(in / "canon-antoniu-limits.csv");
   CHECK_THAT(limits, ContainsSubstring("\n4,23,37,"));
