@@ -14,6 +14,8 @@ fail() {
   exit 1
 }
 
+[[ -e $folder/vmlinuz ]] || apt-get download --print-uris linux-image-cloud-amd64 >/dev/null 2>&1 ||
+  { echo "skipped: the kernel linux-image-cloud-amd64 is not to be had"; exit 77; }
 bash "$source/tools/fetch_subprojects.sh" >/dev/null 2>&1 ||
   { echo "skipped: the archives of the libraries are neither in subprojects/packagecache nor to be fetched"; exit 77; }
 bash "$source/examples/image/build.sh" "$folder" -Dkernel_targets=baseline
