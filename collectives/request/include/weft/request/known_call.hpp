@@ -27,9 +27,7 @@ enum class way : std::uint8_t {
 
 /// The arguments of a call, which were found right, and what follows from them.
 struct known_call {
-  call_key key;         ///< of no call where it does not tell all
-  bool uneven = false;  ///< then these are told, too:
-  std::vector<std::size_t> counts, received;
+  call_key key;              ///< of no call where it does not tell all
   request_arguments again;   ///< of the latest, whose buffers were found right, too, where it is by a built-in operator
                              ///< and without counts
   std::uint32_t number = 0;  ///< each that is learned has another one
@@ -46,6 +44,9 @@ struct known_call {
   // Once one was recorded: it, but for times and number, as of one that goes by this.
   std::shared_ptr<const trace::record> traced;
   const schedules::algorithm* traced_by = nullptr;
+  // Behind what every call looks at.
+  bool uneven = false;  ///< then these are told with the key:
+  std::vector<std::size_t> counts, received;
 
   /// Whether `call` differs from it in nothing but the buffers, or what the caller's operator does.
   bool is_like(const request& call) const noexcept {
