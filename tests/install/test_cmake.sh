@@ -4,19 +4,12 @@
 #   test_cmake.sh SOURCE BUILD MESON PREFIX LIBDIR VERSION
 set -euo pipefail
 
-source=$1 build=$2 meson=$3 prefix=$4 version=$6
 command -v cmake >/dev/null || { echo "skipped: there is no cmake"; exit 77; }
-stage=$(mktemp -d)
-trap 'rm -r "$stage"' EXIT
-
-fail() {
-  echo "FAILED: $1"
-  exit 1
-}
-
-"$meson" install -C "$build" --no-rebuild --destdir "$stage/installed" >"$stage/log" || { cat "$stage/log"; exit 1; }
+# shellcheck source=installed.sh
+source "$(dirname "${BASH_SOURCE[0]}")/installed.sh" "${@:1:5}"
+version=$6
 # Nothing depends on where it was to be.
-mv "$stage/installed$prefix" "$stage/moved"
+mv "$root" "$stage/moved"
 
 cp "$source/examples/hello.cpp" "$source/tests/install/CMakeLists.txt" "$stage"
 # set_up VERSION: with a weft of that version or a later one.
