@@ -98,21 +98,35 @@ std::string take_name(fabric::address& named) {
   return name;
 }
 
-/// On the node where that is the most; 1 at the least.
-double most_processes_a_cpu(std::span<const fabric::process_record> records) {
-  struct on_node {
-    int processes = 0;
-    topology::cpu_set cpus;
-  };
-  std::map<std::string_view, on_node> nodes;
+/// A node's processes, and the CPUs that they may run on together.
+struct shared_cpus {
+  int processes = 0;
+  topology::cpu_set cpus;
+};
+
+std::map<std::string_view, shared_cpus> cpus_of_nodes(std::span<const fabric::process_record> records) {
+  std::map<std::string_view, shared_cpus> nodes;
   for (const fabric::process_record& each : records) {
-    on_node& its = nodes[each.host.node];
+    shared_cpus& its = nodes[each.host.node];
     ++its.processes;
     its.cpus = its.cpus | each.cpus;
   }
+  return nodes;
+}
+
+/// On the node where that is the most; 1 at the least.
+double most_processes_a_cpu(std::span<const fabric::process_record> records) {
   double most = 1;
-  for (const auto& [name, its] : nodes) most = std::max(most, its.processes / std::max(1.0, double(its.cpus.size())));
+  for (const auto& [name, its] : cpus_of_nodes(records))
+    most = std::max(most, its.processes / std::max(1.0, double(its.cpus.size())));
   return most;
+}
+
+/// What so many threads of each process have on the node of `self`.
+backoff::cores cores_of_threads(std::span<const fabric::process_record> records, const fabric::process_record& self,
+                                int threads) {
+  const shared_cpus here = cpus_of_nodes(records)[self.host.node];
+  return here.processes * threads <= here.cpus.size() ? backoff::cores::one_each : backoff::cores::may_be_shared;
 }
 
 }  // namespace
@@ -137,7 +151,10 @@ void process::connect(membership& member) {
   messages_ = std::make_unique<fabric::messenger>(std::move(network), std::move(how));
   calls_ = std::make_unique<started_calls>(*messages_, settings_.fiber_stack);
   roll_->set_calls(*calls_);
-  progress_ = std::make_unique<progress>(*calls_);
+  const int threads = workers_ + (settings_.progress == progress_mode::thread ? 1 : 0);
+  const auto& self = records[static_cast<std::size_t>(rendezvous_->process())];
+  progress_ = std::make_unique<progress>(*calls_, steady_clock_source(), sleep_times{},
+                                         cores_of_threads(records, self, threads));
   still_missing_.store(rendezvous_->processes() - 1);
   if (monitor_ != nullptr) watch(member, records);
   if (door) share_memory(member, records, *door, deadline);

@@ -37,15 +37,18 @@ TEST_CASE("a thread that has lost a quantum by a yield finds yields dear for a w
   CHECK_FALSE(of.dear());
 }
 
-TEST_CASE("backoff spins, yields, then sleeps longer and longer up to a limit") {
-  weft::backoff pause;
+TEST_CASE("backoff spins, yields where cores may be shared, then sleeps longer and longer up to a limit") {
+  const auto [cores, before_sleep] =
+      GENERATE(std::pair(weft::backoff::cores::may_be_shared, weft::backoff::yields),
+               std::pair(weft::backoff::cores::one_each, weft::backoff::spins_in_place_of_yields));
+  weft::backoff pause(cores);
   std::vector<long> sleeps;
   auto note = [&](std::chrono::microseconds time) { sleeps.push_back(time.count()); };
   for (int round = 0; round < 2; ++round) {
     sleeps.clear();
     int pauses = 0;
     for (; !pause.sleeps(); ++pauses) pause.pause(note);
-    CHECK(pauses == weft::backoff::spins + weft::backoff::yields);
+    CHECK(pauses == weft::backoff::spins + before_sleep);
     REQUIRE(sleeps.empty());
     for (int i = 0; i < 8; ++i) pause.pause(note);
     REQUIRE(sleeps == std::vector<long>{20, 40, 80, 160, 320, 640, 1000, 1000});

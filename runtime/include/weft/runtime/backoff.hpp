@@ -56,20 +56,30 @@ class yield_experience {
 /// Waking from even the shortest sleep takes 70 to 95 us (the kernel's timer slack is 50 us), so it is put off for
 /// about as long: 512 yields take 87 us on a core that nobody else wants. Then it costs at most twice what the best
 /// choice would have. At the longest sleep an idle thread takes 1 to 2 % of a core: who may wait for long uses `rest`.
+///
+/// Where all who wait for each other have a core each nobody gains by a yield: they spin for about as long instead, and
+/// make no system call before they sleep.
 class backoff {
  public:
   using duration = std::chrono::microseconds;
 
+  enum class cores : bool { may_be_shared, one_each };
+
   static constexpr int spins = 32;
   static constexpr int yields = 512;
+  static constexpr int spins_in_place_of_yields = 2048;
   static constexpr duration shortest_sleep{20};
   static constexpr duration longest_sleep{1000};
+
+  explicit backoff(cores of_those_who_wait = cores::may_be_shared) noexcept
+      : yields_(of_those_who_wait == cores::may_be_shared),
+        pauses_before_sleep_(spins + (yields_ ? yields : spins_in_place_of_yields)) {}
 
   /// Pauses once. `sleep_for(duration)` does the sleeping, when it has come to that; it may return early.
   template <class Sleeper>
   void pause(Sleeper&& sleep_for) {
-    if (pauses_ < spins + yields) {
-      return ++pauses_ <= spins || learned.dear() ? pause_core() : yield();
+    if (!sleeps()) {
+      return ++pauses_ <= spins || !yields_ || learned.dear() ? pause_core() : yield();
     }
     sleep_for(sleep_);
     sleep_ = std::min(2 * sleep_, longest_sleep);
@@ -88,7 +98,7 @@ class backoff {
   }
 
   /// True when the next pause will sleep.
-  bool sleeps() const noexcept { return pauses_ >= spins + yields; }
+  bool sleeps() const noexcept { return pauses_ >= pauses_before_sleep_; }
 
  private:
   static void yield() noexcept {
@@ -99,6 +109,8 @@ class backoff {
 
   static inline thread_local yield_experience learned{};
 
+  bool yields_;
+  int pauses_before_sleep_;
   int pauses_ = 0;
   duration sleep_ = shortest_sleep;
 };

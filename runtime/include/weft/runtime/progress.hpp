@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <weft/runtime/backoff.hpp>
 #include <weft/runtime/clock.hpp>
 #include <weft/runtime/thread.hpp>
 #include <weft/runtime/waiter.hpp>
@@ -48,9 +49,11 @@ struct sleep_times {
 /// One pollable's progress. It begins as the caller's; `start` gives it a thread.
 class progress {
  public:
-  /// `polled` and `time` must outlive this. `time` is the clock of the deadlines of those who wait with this progress.
-  explicit progress(pollable& polled, const clock& time = steady_clock_source(), sleep_times sleeps = {}) noexcept
-      : polled_(polled), time_(time), sleeps_(sleeps) {}
+  /// `polled` and `time` must outlive this. `time` is the clock of the deadlines of those who wait with this progress,
+  /// `cores` what those have, and those whom they wait for.
+  explicit progress(pollable& polled, const clock& time = steady_clock_source(), sleep_times sleeps = {},
+                    backoff::cores cores = backoff::cores::may_be_shared) noexcept
+      : polled_(polled), time_(time), sleeps_(sleeps), cores_(cores) {}
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
   ~progress() { stop(); }
@@ -94,6 +97,7 @@ class progress {
 
   const clock& time() const noexcept { return time_; }
   const sleep_times& sleeps() const noexcept { return sleeps_; }
+  backoff::cores cores() const noexcept { return cores_; }
 
   /// Whether what is polled rings.
   bool rings() const noexcept { return polled_.rings(); }
@@ -111,6 +115,7 @@ class progress {
   pollable& polled_;
   const clock& time_;
   const sleep_times sleeps_;
+  const backoff::cores cores_;
   std::atomic<std::uint64_t> rung_{0};
   std::mutex sleepers_lock_;              // guards the next, and that those in it live
   sleeper* sleepers_ = nullptr;           // in the middle of a long sleep, or about to begin it

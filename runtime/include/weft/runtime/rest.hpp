@@ -22,7 +22,7 @@ class rest {
   /// Whether what this thread waits for wakes it, or it has to look for it.
   enum class end : bool { wakes, is_looked_for };
 
-  explicit rest(progress& by, end awaited = end::wakes) noexcept : by_(by), awaited_(awaited) {}
+  explicit rest(progress& by, end awaited = end::wakes) noexcept : by_(by), awaited_(awaited), short_(by.cores()) {}
 
   /// Pauses once. Where it has come to that, `sleep(longest, rung_by)` sleeps, which may return early: until it is
   /// woken by what it waits for, with null; or, for a long while, also as a `listener` of the progress that it is
