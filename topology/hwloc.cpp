@@ -25,12 +25,12 @@ using topology_handle = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>,
 
 // A topology that still has to be told where to look. Disallowed cpus are wanted too: a core whose other hardware
 // thread belongs to somebody else is not a core of our own.
-topology_handle new_topology() {
+topology_handle new_topology(bool with_devices = true) {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) throw_system_error(errno, "hwloc_topology_init", "looking at the machine");
   topology_handle topology(raw);
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  if (with_devices) hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   // Drivers of graphics devices may take seconds to wake up, and nothing here asks about them; without the component
   // pci, whose library leaks, hwloc reads the same from /sys. Fails for what this hwloc was built without, which is as
   // well.
@@ -171,13 +171,11 @@ void check_readable(const std::string& path, const std::string& what) {
   if (got == 0) throw error(errc::invalid_argument, what + ": the file is empty");
 }
 
-}  // namespace
-
-machine discover() {
+machine look_at_this_machine(bool with_devices) {
   // libudev, by which hwloc finds devices, writes to a key of its own without a lock.
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
-  const topology_handle topology = new_topology();
+  const topology_handle topology = new_topology(with_devices);
   if (hwloc_topology_load(topology.get()) != 0) {
     throw_system_error(errno, "hwloc_topology_load", "looking at the machine");
   }
@@ -185,6 +183,11 @@ machine discover() {
   if (m.this_system) m.given = m.allowed & this_thread_binding();
   return m;
 }
+
+}  // namespace
+
+machine discover() { return look_at_this_machine(true); }
+machine discover_processors() { return look_at_this_machine(false); }
 
 machine load_xml(const std::string& path) {
   const std::string what = "machine description " + path;

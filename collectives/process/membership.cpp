@@ -82,7 +82,8 @@ topology::cpu_set choose_progress_cpus(int process) {
 void place_workers(membership& member, int processes) {
   const int wanted = member.settings.workers;
   if (member.ranks == 1 || wanted == 1) return;
-  member.described = std::make_shared<const topology::machine>(topology::discover());  // before threads are bound
+  // Before threads are bound.
+  member.described = std::make_shared<const topology::machine>(topology::discover_processors());
   const topology::machine& machine = *member.described;
   const char* const given = std::getenv("WEFT_GIVEN_CPUS");
   const topology::cpu_set all = given != nullptr ? topology::cpu_set::parse(given) & machine.allowed : machine.allowed;

@@ -83,7 +83,7 @@ process::process(membership member) : process(alone{}, member) {
 
 const topology::machine& process::machine() {
   std::call_once(machine_found_, [this] {
-    if (machine_ == nullptr) machine_ = std::make_shared<const topology::machine>(topology::discover());
+    if (machine_ == nullptr) machine_ = std::make_shared<const topology::machine>(topology::discover_processors());
   });
   return *machine_;
 }

@@ -51,6 +51,26 @@ TEST_CASE("this machine is whole in itself") {
   CHECK(in_cores == m.cpus);
 }
 
+TEST_CASE("the processors of this machine are found without its devices") {
+  const machine whole = discover(), processors = discover_processors();
+  CHECK(processors.network_devices.empty());
+  CHECK(processors.this_system);
+  CHECK(processors.cpus == whole.cpus);
+  CHECK(processors.allowed == whole.allowed);
+  CHECK(processors.given == whole.given);
+  CHECK(processors.numa_nodes.size() == whole.numa_nodes.size());
+  REQUIRE(processors.cores.size() == whole.cores.size());
+  for (std::size_t i = 0; i < whole.cores.size(); ++i) {
+    CHECK(processors.cores[i].cpus == whole.cores[i].cpus);
+    CHECK(processors.cores[i].numa_node == whole.cores[i].numa_node);
+  }
+  REQUIRE(processors.caches.size() == whole.caches.size());
+  for (std::size_t i = 0; i < whole.caches.size(); ++i) {
+    CHECK(processors.caches[i].level == whole.caches[i].level);
+    CHECK(processors.caches[i].cpus == whole.caches[i].cpus);
+  }
+}
+
 TEST_CASE("what this process was given follows the mask of the thread that asks") {
   const machine whole = discover();
   cpu_set narrow;

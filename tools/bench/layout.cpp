@@ -14,7 +14,7 @@ namespace {
 
 /// One hardware thread of each core that the job was given.
 std::vector<int> given_cpus() {
-  const topology::machine machine = topology::discover();
+  const topology::machine machine = topology::discover_processors();
   topology::cpu_set given = machine.given;
   if (const char* const of_job = std::getenv("WEFT_GIVEN_CPUS"))
     given = topology::cpu_set::parse(of_job) & machine.allowed;

@@ -144,7 +144,7 @@ std::vector<std::string> report_of(const job_settings& settings, process_range h
 }  // namespace
 
 placement bindings(const job_settings& settings, process_range here) {
-  const topology::machine machine = topology::discover();
+  const topology::machine machine = topology::discover_processors();
   const auto cores = static_cast<int>(topology::cores_within(machine, machine.given).size());
   const int end = std::min((here.first + here.count) * settings.ranks_per_process, settings.ranks);
   const int ranks = end - here.first * settings.ranks_per_process;
