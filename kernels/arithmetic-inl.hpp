@@ -37,24 +37,24 @@ combine_function choose_arithmetic(type element) {
   switch (element) {
     case type::int8:
     case type::uint8:
-      return &combine_arrays<on_lanes<Arithmetic, std::uint8_t>>;
+      return arrays_if<is_kept_of_bytes(1), on_lanes<Arithmetic, std::uint8_t>>();
     case type::int16:
     case type::uint16:
-      return &combine_arrays<on_lanes<Arithmetic, std::uint16_t>>;
+      return arrays_if<is_kept_of_bytes(2), on_lanes<Arithmetic, std::uint16_t>>();
     case type::int32:
     case type::uint32:
-      return &combine_arrays<on_lanes<Arithmetic, std::uint32_t>>;
+      return arrays_if<is_kept_of_bytes(4), on_lanes<Arithmetic, std::uint32_t>>();
     case type::int64:
     case type::uint64:
-      return &combine_arrays<on_lanes<Arithmetic, std::uint64_t>>;
+      return arrays_if<is_kept_of_bytes(8), on_lanes<Arithmetic, std::uint64_t>>();
     case type::float16:
-      return &combine_arrays<on_float16<Arithmetic>>;
+      return arrays_if<is_kept(type::float16), on_float16<Arithmetic>>();
     case type::bfloat16:
-      return &combine_arrays<on_bfloat16<Arithmetic>>;
+      return arrays_if<is_kept(type::bfloat16), on_bfloat16<Arithmetic>>();
     case type::float32:
-      return &combine_arrays<on_lanes<Arithmetic, float>>;
+      return arrays_if<is_kept(type::float32), on_lanes<Arithmetic, float>>();
     case type::float64:
-      return &combine_arrays<on_lanes<Arithmetic, double>>;
+      return arrays_if<is_kept(type::float64), on_lanes<Arithmetic, double>>();
     case type::complex_float32:
       return Arithmetic::template on_complex<float>();
     case type::complex_float64:

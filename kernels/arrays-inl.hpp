@@ -25,7 +25,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kept.hpp"
 #include "streaming.hpp"
+#include "weft/kernels/combine.hpp"
 
 #undef WEFT_KERNELS_SCALAR
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
@@ -300,6 +302,23 @@ void combine_arrays(addresses sources, std::size_t source_count, void* to, std::
 template <class Operator, std::size_t parts>
 void combine_parts(addresses sources, std::size_t source_count, void* to, std::size_t count) {
   combine_arrays<Operator>(sources, source_count, to, count * parts);
+}
+
+/// combine_arrays() where that is to be in this build (kept.hpp); else null, and nothing of it is compiled.
+template <bool kept, class Operator>
+combine_function arrays_if() {
+  if constexpr (kept)
+    return &combine_arrays<Operator>;
+  else
+    return nullptr;
+}
+/// The same of combine_parts().
+template <bool kept, class Operator, std::size_t parts>
+combine_function parts_if() {
+  if constexpr (kept)
+    return &combine_parts<Operator, parts>;
+  else
+    return nullptr;
 }
 
 #if !WEFT_KERNELS_SCALAR

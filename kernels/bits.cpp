@@ -60,37 +60,37 @@ struct logical : vectors_of<T> {
 #endif
 };
 
-template <class Scalar, class Vectors>
+template <operation by, class Scalar, class Vectors>
 combine_function choose_bitwise(std::size_t bytes) {
   using each = bitwise<Scalar, Vectors>;
-  return bytes == 1   ? &combine_arrays<each>
-         : bytes == 2 ? &combine_parts<each, 2>
-         : bytes == 4 ? &combine_parts<each, 4>
-                      : &combine_parts<each, 8>;
+  return bytes == 1 ? arrays_if < is_kept(by) && is_kept_of_bytes(1),
+         each > () : bytes == 2 ? parts_if < is_kept(by) && is_kept_of_bytes(2), each,
+         2 > () : bytes == 4 ? parts_if < is_kept(by) && is_kept_of_bytes(4), each,
+         4 > ()              : parts_if < is_kept(by) && is_kept_of_bytes(8), each, 8 > ();
 }
 
-template <class Scalar, class Vectors>
+template <operation by, class Scalar, class Vectors>
 combine_function choose_logical(std::size_t bytes) {
-  return bytes == 1   ? &combine_arrays<logical<std::uint8_t, Scalar, Vectors>>
-         : bytes == 2 ? &combine_arrays<logical<std::uint16_t, Scalar, Vectors>>
-         : bytes == 4 ? &combine_arrays<logical<std::uint32_t, Scalar, Vectors>>
-                      : &combine_arrays<logical<std::uint64_t, Scalar, Vectors>>;
+  return bytes == 1    ? arrays_if < is_kept(by) && is_kept_of_bytes(1), logical < std::uint8_t, Scalar,
+         Vectors >> () : bytes == 2 ? arrays_if < is_kept(by) && is_kept_of_bytes(2), logical < std::uint16_t, Scalar,
+         Vectors >> () : bytes == 4 ? arrays_if < is_kept(by) && is_kept_of_bytes(4), logical < std::uint32_t, Scalar,
+         Vectors >> () : arrays_if < is_kept(by) && is_kept_of_bytes(8), logical < std::uint64_t, Scalar, Vectors >> ();
 }
 
 combine_function choose_bits(operation combined_by, std::size_t bytes) {
   switch (combined_by) {
     case operation::bit_and:
-      return choose_bitwise<scalar::bit_and, and_vectors>(bytes);
+      return choose_bitwise<operation::bit_and, scalar::bit_and, and_vectors>(bytes);
     case operation::bit_or:
-      return choose_bitwise<scalar::bit_or, or_vectors>(bytes);
+      return choose_bitwise<operation::bit_or, scalar::bit_or, or_vectors>(bytes);
     case operation::bit_xor:
-      return choose_bitwise<scalar::bit_xor, xor_vectors>(bytes);
+      return choose_bitwise<operation::bit_xor, scalar::bit_xor, xor_vectors>(bytes);
     case operation::logical_and:
-      return choose_logical<scalar::logical_and, and_vectors>(bytes);
+      return choose_logical<operation::logical_and, scalar::logical_and, and_vectors>(bytes);
     case operation::logical_or:
-      return choose_logical<scalar::logical_or, or_vectors>(bytes);
+      return choose_logical<operation::logical_or, scalar::logical_or, or_vectors>(bytes);
     case operation::logical_xor:
-      return choose_logical<scalar::logical_xor, xor_vectors>(bytes);
+      return choose_logical<operation::logical_xor, scalar::logical_xor, xor_vectors>(bytes);
     default:
       return nullptr;
   }

@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "families.hpp"
+#include "kept.hpp"
 #include "streaming.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -53,9 +54,13 @@ combine_function find_function(operation combined_by, type element) {
 
 }  // namespace
 
+bool is_built(operation combined_by, type element) noexcept {
+  return has(combined_by, element) && is_kept(combined_by) && is_kept(element);
+}
+
 combine_function combine(operation combined_by, type element) {
-  const combine_function function = has(combined_by, element) ? find_function(combined_by, element) : nullptr;
-  if (function == nullptr) throw std::invalid_argument(refusal(combined_by, element));
+  if (!is_built(combined_by, element)) throw std::invalid_argument(refusal(combined_by, element));
+  const combine_function function = find_function(combined_by, element);
   streaming_bytes();  // before it is called: which then finds nothing out
   return function;
 }

@@ -66,24 +66,25 @@ struct half_extreme : vectors_of<std::int16_t> {
 #endif
 };
 
-template <int sign>
+template <operation by>
 combine_function choose_float(type element) {
+  constexpr int sign = by == operation::min ? 1 : -1;
   switch (element) {
     case type::float16:
-      return &combine_arrays<half_extreme<float16, sign>>;
+      return arrays_if < is_kept(by) && is_kept(type::float16), half_extreme < float16, sign >> ();
     case type::bfloat16:
-      return &combine_arrays<half_extreme<bfloat16, sign>>;
+      return arrays_if < is_kept(by) && is_kept(type::bfloat16), half_extreme < bfloat16, sign >> ();
     case type::float32:
-      return &combine_arrays<float_extreme<float, sign>>;
+      return arrays_if < is_kept(by) && is_kept(type::float32), float_extreme < float, sign >> ();
     case type::float64:
-      return &combine_arrays<float_extreme<double, sign>>;
+      return arrays_if < is_kept(by) && is_kept(type::float64), float_extreme < double, sign >> ();
     default:
       return nullptr;
   }
 }
 
 combine_function choose_float_order(operation combined_by, type element) {
-  return combined_by == operation::min ? choose_float<1>(element) : choose_float<-1>(element);
+  return combined_by == operation::min ? choose_float<operation::min>(element) : choose_float<operation::max>(element);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -36,33 +36,33 @@ struct integer_maximum : vectors_of<T> {
   }
 };
 
-template <template <class> class Operator>
+template <operation by, template <class> class Operator>
 combine_function choose_integer(type element) {
   switch (element) {
     case type::int8:
-      return &combine_arrays<Operator<std::int8_t>>;
+      return arrays_if < is_kept(by) && is_kept(type::int8), Operator < std::int8_t >> ();
     case type::int16:
-      return &combine_arrays<Operator<std::int16_t>>;
+      return arrays_if < is_kept(by) && is_kept(type::int16), Operator < std::int16_t >> ();
     case type::int32:
-      return &combine_arrays<Operator<std::int32_t>>;
+      return arrays_if < is_kept(by) && is_kept(type::int32), Operator < std::int32_t >> ();
     case type::int64:
-      return &combine_arrays<Operator<std::int64_t>>;
+      return arrays_if < is_kept(by) && is_kept(type::int64), Operator < std::int64_t >> ();
     case type::uint8:
-      return &combine_arrays<Operator<std::uint8_t>>;
+      return arrays_if < is_kept(by) && is_kept(type::uint8), Operator < std::uint8_t >> ();
     case type::uint16:
-      return &combine_arrays<Operator<std::uint16_t>>;
+      return arrays_if < is_kept(by) && is_kept(type::uint16), Operator < std::uint16_t >> ();
     case type::uint32:
-      return &combine_arrays<Operator<std::uint32_t>>;
+      return arrays_if < is_kept(by) && is_kept(type::uint32), Operator < std::uint32_t >> ();
     case type::uint64:
-      return &combine_arrays<Operator<std::uint64_t>>;
+      return arrays_if < is_kept(by) && is_kept(type::uint64), Operator < std::uint64_t >> ();
     default:
       return nullptr;
   }
 }
 
 combine_function choose_integer_order(operation combined_by, type element) {
-  return combined_by == operation::min ? choose_integer<integer_minimum>(element)
-                                       : choose_integer<integer_maximum>(element);
+  return combined_by == operation::min ? choose_integer<operation::min, integer_minimum>(element)
+                                       : choose_integer<operation::max, integer_maximum>(element);
 }
 
 }  // namespace HWY_NAMESPACE

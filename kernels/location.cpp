@@ -68,25 +68,26 @@ struct extreme_location_of : vectors_of<typename located<T>::index_type> {
 #endif
 };
 
-template <int sign>
+template <operation by>
 combine_function choose_extreme_location(type element) {
+  constexpr int sign = by == operation::min_location ? 1 : -1;
   switch (element) {
     case type::located_float32:
-      return &combine_arrays<extreme_location_of<float, sign>>;
+      return arrays_if < is_kept(by) && is_kept(type::located_float32), extreme_location_of < float, sign >> ();
     case type::located_float64:
-      return &combine_arrays<extreme_location_of<double, sign>>;
+      return arrays_if < is_kept(by) && is_kept(type::located_float64), extreme_location_of < double, sign >> ();
     case type::located_int32:
-      return &combine_arrays<extreme_location_of<std::int32_t, sign>>;
+      return arrays_if < is_kept(by) && is_kept(type::located_int32), extreme_location_of < std::int32_t, sign >> ();
     case type::located_int64:
-      return &combine_arrays<extreme_location_of<std::int64_t, sign>>;
+      return arrays_if < is_kept(by) && is_kept(type::located_int64), extreme_location_of < std::int64_t, sign >> ();
     default:
       return nullptr;
   }
 }
 
 combine_function choose_location(operation combined_by, type element) {
-  return combined_by == operation::min_location ? choose_extreme_location<1>(element)
-                                                : choose_extreme_location<-1>(element);
+  return combined_by == operation::min_location ? choose_extreme_location<operation::min_location>(element)
+                                                : choose_extreme_location<operation::max_location>(element);
 }
 
 }  // namespace HWY_NAMESPACE

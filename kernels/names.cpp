@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kept.hpp"
 #include "weft/kernels/types.hpp"
 
 namespace weft::kernels {
@@ -85,6 +86,9 @@ std::optional<type> find_type(std::string_view text) noexcept { return find(type
 
 std::string refusal(operation combined_by, type element) {
   const std::string op(name(combined_by)), on(name(element));
+  if (has(combined_by, element))
+    return "this weft was built without the kernels of " +
+           (is_kept(element) ? op + " (-Doperators)" : on + " (-Dtypes)");
   return op + " does not exist on " + on + ": " + on + " has " +
          list(operations, [&](operation each) { return has(each, element); }) + "; " + op + " takes " +
          list(types, [&](type each) { return has(combined_by, each); });

@@ -37,7 +37,7 @@ struct multiplying {
   }
   template <class T>
   static combine_function on_complex() {
-    return &combine_arrays<complex_product_of<T>>;
+    return arrays_if<is_kept(type_of<std::complex<T>>), complex_product_of<T>>();
   }
 #if !WEFT_KERNELS_SCALAR
   template <class D, class V>
@@ -61,7 +61,10 @@ struct multiplying {
 #endif
 };
 
-combine_function choose_product(type element) { return choose_arithmetic<multiplying>(element); }
+combine_function choose_product(type element) {
+  if constexpr (is_kept(operation::product)) return choose_arithmetic<multiplying>(element);
+  return nullptr;
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace weft::kernels

@@ -25,7 +25,7 @@ struct adding {
   /// Part by part.
   template <class T>
   static combine_function on_complex() {
-    return &combine_parts<on_lanes<adding, T>, 2>;
+    return parts_if<is_kept(type_of<std::complex<T>>), on_lanes<adding, T>, 2>();
   }
 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The sizes of the README's program, static and stripped, as a table for tools/PACKAGES.md.
+# The sizes of the README's program, static and stripped, as a table for tools/PACKAGES.md: what each option saves.
 #   bash tools/size_table.sh BUILD
 # BUILD is set up as that page's "An image without packages" says; it is set up anew and built for each size.
 set -euo pipefail
@@ -10,11 +10,12 @@ build=$1
 stage=$(mktemp -d)
 trap 'rm -r "$stage"' EXIT
 
-# size TARGETS PROVIDERS: of a program for these, in MB.
+complete=(-Dkernel_targets= -Dproviders=tcp -Dtypes= -Doperators= -Dsimulator=auto -Dpmi=auto -Db_lto=false)
+
+# size OPTION...: of a program, bytes, by what is built with these, and complete beside.
 size() {
   {
-    meson setup --reconfigure "$build" -Dkernel_targets="$1" -Dproviders="$2" &&
-      meson install -C "$build" --destdir "$stage/root"
+    meson setup --reconfigure "$build" "${complete[@]}" "$@" && meson install -C "$build" --destdir "$stage/root"
   } >"$stage/log" 2>&1 || { tail -n 20 "$stage/log" >&2; exit 1; }
   local pc prefix
   pc=$(find "$stage/root" -name weft.pc)
@@ -23,13 +24,23 @@ size() {
   ${CXX:-g++} -std=c++20 -O2 -static -s -Wl,--gc-sections "$source/examples/hello.cpp" \
     $(PKG_CONFIG_LIBDIR=${pc%/*} pkg-config --define-variable=prefix="$prefix" --cflags --libs --static weft) \
     -o "$stage/hello" 2>"$stage/log" || { cat "$stage/log" >&2; exit 1; }
-  awk -v bytes="$(stat -c %s "$stage/hello")" 'BEGIN { printf "%.2f", bytes / 1e6 }'
+  stat -c %s "$stage/hello"
 }
 
-echo "| \`-Dkernel_targets=\` | \`-Dproviders=tcp\` | \`-Dproviders=none\` |"
+# row NAME OPTION...
+row() {
+  local bytes
+  bytes=$(size "${@:2}")
+  awk -v name="$1" -v bytes="$bytes" -v all="$all" \
+    'BEGIN { printf "| %s | %.2f MB | %.2f MB |\n", name, bytes / 1e6, (all - bytes) / 1e6 }'
+}
+
+echo "| | a program | saved |"
 echo "| --- | --- | --- |"
-for targets in "" avx2 baseline; do
-  with=$(size "$targets" tcp)
-  without=$(size "$targets" none)
-  echo "| ${targets:-all} | $with MB | $without MB |"
-done
+all=$(size)
+row "everything"
+options=(-Dkernel_targets=avx2 -Dkernel_targets=baseline -Dtypes=int32 -Doperators=min -Dsimulator=disabled -Dpmi=disabled
+  -Dproviders=none)
+for option in "${options[@]}"; do row "\`$option\`" "$option"; done
+row "the last six together" "${options[@]:1}"
+row "and \`-Db_lto=true\`" "${options[@]:1}" -Db_lto=true

@@ -230,7 +230,7 @@ request_shape check_counts(const communicator_state& state, const request& call)
         state, call,
         "the input has " + std::to_string(call.in_count) + " elements, the output " + std::to_string(call.out_count));
   }
-  if (schedules::combines(call.what) && call.custom.apply == nullptr && !kernels::has(call.op, call.type))
+  if (schedules::combines(call.what) && call.custom.apply == nullptr && !kernels::is_built(call.op, call.type))
     refuse(state, operation, errc::invalid_operator, kernels::refusal(call.op, call.type));
   return shape;
 }

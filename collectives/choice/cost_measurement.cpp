@@ -41,7 +41,7 @@ std::map<std::pair<operation, type>, double> measure_kernels(double budget) {
     const bool of_its_kind = op == operation::sum || op == operation::min || op == operation::bit_and ||
                              op == operation::logical_and || op == operation::min_location;
     for (const type element : kernels::all_types())
-      if ((all || of_its_kind) && kernels::has(op, element)) wanted.emplace_back(op, element);
+      if ((all || of_its_kind) && kernels::is_built(op, element)) wanted.emplace_back(op, element);
   }
   const aligned_bytes operands = make_aligned_bytes(3 * operand_bytes);
   std::memset(operands.get(), 0, 3 * operand_bytes);

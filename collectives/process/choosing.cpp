@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <weft/choice/candidate_trial.hpp>
-#include <weft/choice/network_costs.hpp>
 #include <weft/choice/rank_groups.hpp>
 #include <weft/choice/schedule_builder.hpp>
 #include <weft/process/choosing.hpp>
 #include <weft/process/process.hpp>
 #include <weft/request/collective_call.hpp>
+
+#include "contention.hpp"
 
 namespace weft::detail {
 namespace {
@@ -37,36 +37,26 @@ double work_seconds(const tuning& measured, const choice_request& of) {
                                       : combine_seconds(measured, kernels::operation::sum, kernels::type::float32);
 }
 
-/// A call, and, where it is known, the network that its messages share.
+/// A call, and what is known of the network that its messages share.
 class seen_call {
  public:
   seen_call(const among& these, const tuning& measured, const choice_request& of)
       : shape_(shape_among(these, of)),
         each_(costs_among(these, measured, of)),
-        call_{shape_, of.bytes, each_, these.selection.segment} {
-    if (these.groups.farthest < schedules::road::fabric || these.groups.machine.empty()) return;
-    network_ = priced(these.host.network(), these.groups, measured.machine, work_seconds(measured, of),
-                      these.host.settings().connections);
-    each_.sharing = 1;  // every rank that is simulated has a CPU
+        shared_(these, measured, of, work_seconds(measured, of)) {
+    if (shared_.is_known()) each_.sharing = 1;  // every rank that is simulated has a CPU
   }
   seen_call(const seen_call&) = delete;
   seen_call& operator=(const seen_call&) = delete;
 
   const schedules::algorithm_arguments& shape() const noexcept { return shape_; }
   const schedules::path_costs& each() const noexcept { return each_; }
-  /// Null without a network: formulas say all.
-  schedules::closer_look closer() const {
-    if (!network_) return nullptr;
-    return [this](const schedules::prediction& by_formula, double worth) {
-      return simulator::predict(by_formula, call_, *network_, worth).predicted;
-    };
-  }
+  schedules::closer_look closer() const { return shared_.closer_look_at(shape_, each_); }
 
  private:
   const schedules::algorithm_arguments shape_;
   schedules::path_costs each_;
-  const simulator::formula_call call_;
-  std::optional<simulator::priced_network> network_;
+  const contention shared_;
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ trace::kernel_name named_kernel(std::uint64_t address) {
   if (address == 0) return {"custom", nullptr};
   for (const kernels::operation by : kernels::all_operations())
     for (const kernels::type type : kernels::all_types())
-      if (kernels::has(by, type) && reinterpret_cast<std::uintptr_t>(kernels::combine(by, type)) == address)
+      if (kernels::is_built(by, type) && reinterpret_cast<std::uintptr_t>(kernels::combine(by, type)) == address)
         return {kernels::name(by).data(), kernels::name(type).data()};
   return {"kernel", nullptr};
 }

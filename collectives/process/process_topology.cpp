@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the processes of a job are on the network, as a file says that process 0 reads for all, or as each of them was
 // told by its launcher.
+#include <cstdio>
 #include <weft/fabric/process_record.hpp>
 #include <weft/process/process.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/text_file.hpp>
 #include <weft/topology/switches_above.hpp>
+
+#include "contention.hpp"
 
 namespace weft::detail {
 namespace {
@@ -48,6 +51,10 @@ void process::settle_topology(std::span<const fabric::process_record> records, c
   const auto known = topology::network_of(by_file ? told_topology(records, deadline) : machines_of(records));
   if (!known && by_file) throw error(errc::protocol, "store: the places of processes on the network are cut short");
   if (!known) return;
+  if (by_file && !sees_contention() && rendezvous_->process() == 0)
+    std::fprintf(stderr,
+                 "weft: warning: built without its simulator (-Dsimulator=disabled) weft does not see which messages "
+                 "share links of the network of --topology: algorithms are chosen as if none did\n");
   network_ = known->between;
   places_ = topology::places_of(network_, known->machine_of);
 }

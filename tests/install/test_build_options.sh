@@ -42,6 +42,16 @@ grep -iE '(catch2|cli11|nlohmann_json).* found' "$stage/library.log" && fail "it
 # What is off is not there.
 builds lean -Dtests=disabled -Dtools=disabled -Dexamples=disabled -Dpmi=disabled
 grep -q pmi "$stage/lean/compile_commands.json" && fail "it builds what meets by PMI"
+builds plain -Dsimulator=disabled
+grep -qE '(simulator/[a-z_]*|network_costs)\.cpp' "$stage/plain/compile_commands.json" && fail "it builds the simulator"
+grep -q ' tools/' "$stage/plain.commands" && fail "it builds tools, which need the simulator"
+
+# Kernels are of the types and operators that are named, and of what weft needs itself.
+builds few -Donly_kernels=true -Dtypes=int32,located_float -Doperators=min
+for kept in TYPES=float32,float64,reproducible_float32,reproducible_float64,int32,located_float32 OPERATORS=sum,max,min; do
+  grep -q -- "-DWEFT_KERNEL_$kept\b" "$stage/few/compile_commands.json" || fail "kernels are not of $kept"
+done
+grep -q WEFT_KERNEL_ "$stage/lean/compile_commands.json" && fail "it leaves kernels out unasked"
 
 # Tests do without the tools and the examples, as far as they go.
 builds tests -Dtests=enabled -Dtools=disabled -Dexamples=disabled

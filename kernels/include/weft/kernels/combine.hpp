@@ -30,9 +30,13 @@ namespace weft::kernels {
 using combine_function = void (*)(const void* const* sources, std::size_t source_count, void* target,
                                   std::size_t count);
 
+/// Whether the operator exists on the type, and this build has its kernels: all but those that -Dtypes and -Doperators
+/// leave out. Any thread.
+WEFT_API bool is_built(operation combined_by, type element) noexcept;
+
 /// The function for `combined_by` on `element`, for the best instruction set of this machine: the look-up is done here,
 /// once a plan, and not in the function. Any thread. Throws std::invalid_argument, with what `refusal` says, unless
-/// `has(combined_by, element)`.
+/// `is_built(combined_by, element)`.
 WEFT_API combine_function combine(operation combined_by, type element);
 
 /// The name of the instruction set that `combine` chooses, as Highway spells it: "AVX3", "NEON", "SCALAR", ...

@@ -137,7 +137,7 @@ constexpr bool has(operation combined_by, type element) noexcept {
 }
 
 /// Why there is no such pair, and which there are: "min does not exist on complex_float: complex_float has sum,
-/// product; min takes int8, ...". For pairs that `has` denies.
+/// product; min takes int8, ...". For pairs that `has` denies, and for those whose kernels are not built (combine.hpp).
 WEFT_API std::string refusal(operation combined_by, type element);
 
 namespace detail {
