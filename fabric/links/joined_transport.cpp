@@ -32,7 +32,7 @@ void grow(List& list, std::size_t to) {
 
 joined_transport::joined_transport(std::vector<std::unique_ptr<transport>> links, joined_links_settings settings)
     : links_(std::move(links)), settings_(std::move(settings)), used_{0}, busy_(links_.size()) {
-  if (links_.size() < 2 || links_.size() > most_links) throw std::logic_error("join_links: 2 to 16 links are joined");
+  if (links_.empty() || links_.size() > most_links) throw std::logic_error("join_links: 1 to 16 links are joined");
   events_.reserve(links_.size());
   for (int i = 0; i < std::ssize(links_); ++i) events_.emplace_back(*this, i);
   limit();

@@ -64,6 +64,10 @@ std::vector<std::string> local_addresses() {
   return found;
 }
 
+bool is_tried(std::string_view provider) {
+  return std::ranges::find(tried, provider, &provider_traits::name) != std::end(tried);
+}
+
 bool is_refused(std::string_view provider, unsafe_providers unsafe) {
   return *traits_of(provider).harm != '\0' && unsafe == unsafe_providers::refused;
 }
@@ -123,31 +127,40 @@ std::string address_text(const fi_info& info) {
   }
 }
 
-/// The first entry of `found` that is exactly `name` on the interface of `address`; null when there is none.
-provider_info first_fit(provider_info found, const std::string& name, const std::string& address) {
-  for (fi_info* entry = found.get(); entry != nullptr; entry = entry->next) {
-    if (or_empty(entry->fabric_attr->prov_name) != name) continue;
-    if (!traits_of(name).one_host && address_text(*entry) != address) continue;
-    if ((entry->tx_attr->msg_order & entry->rx_attr->msg_order & FI_ORDER_SAS) == 0) continue;
-    return provider_info(libfabric().dupinfo(entry));
-  }
+/// Whether it is found by the address of an interface; others have addresses of their own.
+bool speaks_ip(const fi_info& info) {
+  return info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN || info.addr_format == FI_SOCKADDR_IN6;
+}
+
+/// Whether it is exactly that provider, with the order that messages need.
+bool fits(const fi_info& entry, const std::string& name) {
+  return or_empty(entry.fabric_attr->prov_name) == name &&
+         (entry.tx_attr->msg_order & entry.rx_attr->msg_order & FI_ORDER_SAS) != 0;
+}
+
+/// The first entry of `found` that fits and is on the interface of `address`, or needs none; null when there is none.
+provider_info first_fit(const provider_info& found, const std::string& name, const std::string& address) {
+  for (const fi_info* entry = found.get(); entry != nullptr; entry = entry->next)
+    if (fits(*entry, name) && (!speaks_ip(*entry) || address_text(*entry) == address))
+      return provider_info(libfabric().dupinfo(entry));
   return nullptr;
 }
 
 provider_info find(const std::string& name, const std::string& address) {
   const provider_info hints = hints_for(name);
-  return first_fit(get_info(!traits_of(name).one_host ? address.c_str() : nullptr, hints.get()), name, address);
+  if (!is_tried(name) || traits_of(name).one_host) {
+    provider_info found = first_fit(get_info(nullptr, hints.get()), name, address);
+    if (found != nullptr || traits_of(name).one_host) return found;
+  }
+  return first_fit(get_info(address.c_str(), hints.get()), name, address);
 }
 
 std::string why_not(const fi_info& entry, const std::string& provider, const std::string& wanted,
                     const std::string& address, unsafe_providers unsafe) {
-  const std::vector<std::string>& known = known_providers();
-  if (std::find(known.begin(), known.end(), provider) == known.end()) return "not one that weft has been tried with";
   if (is_refused(provider, unsafe)) return harm_of(provider);
-  if (provider != wanted) return "not asked for";
+  if (provider != wanted) return is_tried(provider) ? "not asked for" : "not asked for, and not tried with weft";
   if (entry.ep_attr->type != FI_EP_RDM) return "no reliable datagram endpoint";
-  if (!traits_of(provider).one_host && address_text(entry) != address)
-    return "another interface than that of " + address;
+  if (speaks_ip(entry) && address_text(entry) != address) return "another interface than that of " + address;
   const std::uint64_t needed = FI_MSG | FI_TAGGED | FI_MULTI_RECV;
   if ((entry.caps & needed) != needed) return "no tagged messages or no multi-receive";
   return "another of the same was first";
@@ -200,7 +213,7 @@ void info_deleter::operator()(fi_info* info) const noexcept { libfabric().freein
 
 const provider_traits& traits_of(std::string_view provider) {
   const auto found = std::ranges::find(tried, provider, &provider_traits::name);
-  static constexpr provider_traits usual;
+  static constexpr provider_traits usual{.name = {}, .in_order = false};
   return found != std::end(tried) ? *found : usual;
 }
 
@@ -243,12 +256,11 @@ provider_choice choose_provider(const std::string& requested, const std::string&
       requested.empty() ? "the default with this libfabric, opened where processes share no memory" : "asked for";
   if (is_refused(choice.provider, unsafe))
     throw error(errc::no_provider, "provider \"" + choice.provider + "\" " + harm_of(choice.provider));
-  const std::vector<std::string>& known = known_providers();
-  if (std::find(known.begin(), known.end(), choice.provider) != known.end()) {
-    choice.info = find(choice.provider, address);
-  }
+  choice.info = find(choice.provider, address);
   if (choice.info == nullptr) throw_no_provider(choice.provider, address, unsafe);
-  choice.warning = traits_of(choice.provider).warning;
+  choice.warning = is_tried(choice.provider) ? traits_of(choice.provider).warning
+                                             : "weft has not been tried with provider " + choice.provider +
+                                                   ": it relies on what libfabric says of it";
   choice.candidates = list_candidates(choice.info.get(), choice.provider, address, unsafe);
   return choice;
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <csignal>
 #include <string>
+#include <weft/runtime/error.hpp>
 
 #include "catch.hpp"
 #include "fabric/ofi/libfabric_endpoint.hpp"
@@ -143,4 +144,15 @@ TEST_CASE("memory that is written to while it is sent is caught", "[strict]") {
 TEST_CASE("an inject that is too long is caught", "[strict]") {
   CHECK_THAT(complaint_of([](user& one) { fi_inject(one.at.get(), one.memory.data(), 65, one.self); }),
              weft_test::ContainsSubstring("inject_size: 65 bytes"));
+}
+
+TEST_CASE("a provider that weft has no notes of is taken by its name, without an interface", "[strict]") {
+  const provider_choice choice = choose_provider("strange", "");
+  CHECK(choice.provider == "strange");
+  CHECK_THAT(choice.warning, weft_test::ContainsSubstring("has not been tried with provider strange"));
+  CHECK(choice.candidates.at(0).provider == "strange");
+  CHECK(choice.candidates.at(0).address.empty());
+  CHECK_FALSE(traits_of("strange").in_order);
+  CHECK_NOTHROW(libfabric_endpoint(choice, 4096));
+  CHECK_THROWS_AS(choose_provider("stranger", ""), weft::error);
 }

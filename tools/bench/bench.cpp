@@ -8,7 +8,6 @@
 #include <weft/algorithms/named_algorithm.hpp>
 #include <weft/command_line/command_line.hpp>
 #include <weft/command_line/subcommands.hpp>
-#include <weft/fabric/provider.hpp>
 #include <weft/launch/job.hpp>
 #include <weft/runtime/launch.hpp>
 #include <weft/schedules/collective.hpp>
@@ -112,9 +111,6 @@ void finish_settings(command_line& line) {
   if (sends_windows(s.collective) && !in_job())
     if (const std::string refusal = refuse_pairs(s, line.job.ranks); !refusal.empty())
       throw CLI::ValidationError("--ranks", refusal);
-  const auto& providers = fabric::known_providers();
-  if (!line.job.provider.empty() && std::find(providers.begin(), providers.end(), line.job.provider) == providers.end())
-    throw CLI::ValidationError("--provider", line.job.provider + " not in {" + CLI::detail::join(providers, ",") + "}");
 }
 
 /// The options, those of weft itself apart, as a process of the job is to have them.

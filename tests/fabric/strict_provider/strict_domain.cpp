@@ -49,7 +49,7 @@ int open_domain(fid_fabric* of, fi_info* info, fid_domain** made, void* context)
   auto opened = std::make_unique<domain>();
   opened->of = reinterpret_cast<fabric*>(of);
   opened->random.seed(chosen().seed + number.fetch_add(1));
-  const int result = fi_domain(opened->of->real, info, &opened->real, context);
+  const int result = fi_domain(opened->of->real, plain_info(*info).get(), &opened->real, context);
   if (result != 0) return result;
   opened->fid.fid = {FI_CLASS_DOMAIN, context, &domain_calls};
   opened->fid.ops = &domain_opens;

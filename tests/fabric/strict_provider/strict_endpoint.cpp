@@ -213,7 +213,7 @@ void end(operation& over) {
 int open_endpoint(fid_domain* in, fi_info* info, fid_ep** made, void* context) {
   auto opened = std::make_unique<endpoint>();
   opened->of = reinterpret_cast<domain*>(in);
-  const int result = fi_endpoint(opened->of->real, info, &opened->real, context);
+  const int result = fi_endpoint(opened->of->real, plain_info(*info).get(), &opened->real, context);
   if (result != 0) return result;
   opened->fid.fid = {FI_CLASS_EP, context, &endpoint_calls};
   opened->fid.ops = &endpoint_options;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "strict_objects.hpp"
 #include "strict_rules.hpp"
@@ -51,6 +52,27 @@ void demand(fi_info& offered) {
   offered.ep_attr->mem_tag_format &= (std::uint64_t{1} << 48) - 1;
 }
 
+/// What the provider in disguise is.
+const char* plain_name() { return FI_VERSION_LT(::fi_version(), FI_VERSION(1, 18)) ? "net" : "tcp"; }
+constexpr std::uint32_t plain_addresses = FI_SOCKADDR_IN, disguised_addresses = FI_ADDR_EFA;
+
+bool is_disguised(const fi_fabric_attr& attributes) {
+  return !chosen().name.empty() && attributes.prov_name != nullptr && chosen().name == attributes.prov_name;
+}
+
+int find_disguised(std::uint32_t version, const char* node, const fi_info& hints, fi_info** found) {
+  if (node != nullptr) return -FI_ENODATA;
+  const plain_info asked(hints);
+  const int result =
+      real("fi_getinfo", &::fi_getinfo)(version, "127.0.0.1", nullptr, FI_SOURCE | FI_NUMERICHOST, asked.get(), found);
+  for (fi_info* each = result == 0 ? *found : nullptr; each != nullptr; each = each->next) {
+    std::free(each->fabric_attr->prov_name);
+    each->fabric_attr->prov_name = strdup(chosen().name.c_str());
+    each->addr_format = disguised_addresses;
+  }
+  return result;
+}
+
 int close_fabric(struct fid* closed) {
   auto& its = *reinterpret_cast<fabric*>(closed);
   if (its.open_domains != 0) broken("closing", "a fabric is closed before its domains");
@@ -64,10 +86,22 @@ fi_ops_fabric fabric_opens = {.size = sizeof(fi_ops_fabric), .domain = open_doma
 
 }  // namespace
 
+plain_info::plain_info(const fi_info& given) : info_(given), fabric_(plain_fabric(*given.fabric_attr)) {
+  info_.fabric_attr = &fabric_;
+  if (is_disguised(*given.fabric_attr) && given.addr_format == disguised_addresses) info_.addr_format = plain_addresses;
+}
+
+fi_fabric_attr plain_fabric(const fi_fabric_attr& given) {
+  fi_fabric_attr plain = given;
+  if (is_disguised(given)) plain.prov_name = const_cast<char*>(plain_name());
+  return plain;
+}
+
 const settings& chosen() {
+  const auto text = [](const char* variable) { return std::getenv(variable) != nullptr ? std::getenv(variable) : ""; };
   static const settings all{number_of("WEFT_TEST_SEED", std::random_device()()),
-                            static_cast<std::size_t>(number_of("WEFT_STRICT_INJECT", 64)),
-                            std::getenv("WEFT_STRICT_FRAMES") != nullptr};
+                            static_cast<std::size_t>(number_of("WEFT_STRICT_INJECT", 64)), text("WEFT_STRICT_NAME"),
+                            *text("WEFT_STRICT_FRAMES") != '\0'};
   return all;
 }
 
@@ -88,7 +122,9 @@ int fi_getinfo(std::uint32_t version, const char* node, const char* service, std
   if (hints != nullptr &&
       ((hints->mode & FI_CONTEXT2) == 0 || (hints->domain_attr->mr_mode & memory_modes) != memory_modes))
     return -FI_ENODATA;
-  const int result = real("fi_getinfo", &::fi_getinfo)(version, node, service, flags, hints, info);
+  const int result = hints != nullptr && is_disguised(*hints->fabric_attr)
+                         ? find_disguised(version, node, *hints, info)
+                         : real("fi_getinfo", &::fi_getinfo)(version, node, service, flags, hints, info);
   for (fi_info* each = result == 0 ? *info : nullptr; each != nullptr; each = each->next) demand(*each);
   return result;
 }
@@ -100,7 +136,8 @@ std::uint32_t fi_version() { return strict::real("fi_version", &::fi_version)();
 
 int fi_fabric(fi_fabric_attr* attributes, fid_fabric** made, void* context) {
   auto opened = std::make_unique<strict::fabric>();
-  const int result = strict::real("fi_fabric", &::fi_fabric)(attributes, &opened->real, context);
+  fi_fabric_attr plain = strict::plain_fabric(*attributes);
+  const int result = strict::real("fi_fabric", &::fi_fabric)(&plain, &opened->real, context);
   if (result != 0) return result;
   opened->fid.fid = {FI_CLASS_FABRIC, context, &strict::fabric_calls};
   opened->fid.ops = &strict::fabric_opens;

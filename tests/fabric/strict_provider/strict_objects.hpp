@@ -108,6 +108,20 @@ struct endpoint {
   std::map<std::uintptr_t, std::unique_ptr<operation>> flying;  // by where the program's context is
 };
 
+/// What the program gives, as the real provider knows it, whether or not that is in disguise. Used for a call.
+class plain_info {
+ public:
+  explicit plain_info(const fi_info& given);
+  plain_info(const plain_info&) = delete;
+  plain_info& operator=(const plain_info&) = delete;
+  fi_info* get() const noexcept { return const_cast<fi_info*>(&info_); }
+
+ private:
+  fi_info info_;
+  fi_fabric_attr fabric_;
+};
+fi_fabric_attr plain_fabric(const fi_fabric_attr& given);
+
 int open_domain(fid_fabric* of, fi_info* info, fid_domain** made, void* context);
 int open_registration(struct fid* of, const void* memory, std::size_t size, std::uint64_t access, std::uint64_t offset,
                       std::uint64_t key, std::uint64_t flags, fid_mr** made, void* context);

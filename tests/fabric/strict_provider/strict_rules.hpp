@@ -11,8 +11,11 @@ namespace strict {
 
 /// From the environment, read once.
 struct settings {
-  std::uint64_t seed;    ///< WEFT_TEST_SEED, or a new one; printed when a rule is broken
-  std::size_t inject;    ///< WEFT_STRICT_INJECT: the most that is announced; 64
+  std::uint64_t seed;  ///< WEFT_TEST_SEED, or a new one; printed when a rule is broken
+  std::size_t inject;  ///< WEFT_STRICT_INJECT: the most that is announced; 64
+  /// WEFT_STRICT_NAME: a NIC's provider of that name, too, which is the default one on loopback in disguise: its
+  /// addresses say nothing, and it knows no interfaces. Empty: none.
+  std::string name;
   bool shuffles_frames;  ///< WEFT_STRICT_FRAMES=shuffled: what lands in multi-receive buffers is reported in any order
 };
 const settings& chosen();

@@ -42,8 +42,9 @@ struct joined_links_settings {
   const clock* time = &steady_clock_source();  ///< outlives the transport
 };
 
-/// Joins `links`, of which none has been started, 2 to `most_links`. Until `keep_links` only link 0 is used, by which
-/// alone the peers have to be within reach. Every process of the job has as many.
+/// Joins `links`, of which none has been started, 1 to `most_links`. One alone has its frames put in order. Until
+/// `keep_links` only link 0 is used, by which alone the peers have to be within reach. Every process of the job has as
+/// many.
 std::unique_ptr<transport> join_links(std::vector<std::unique_ptr<transport>> links, joined_links_settings settings);
 
 }  // namespace weft::fabric

@@ -29,7 +29,7 @@ struct provider_candidate {
 
 /// A provider and everything that opening it takes.
 struct provider_choice {
-  std::string provider;  ///< one of known_providers()
+  std::string provider;  ///< as libfabric names it
   std::string reason;    ///< why this one
   std::string warning;   ///< what its user should be told; empty: nothing
   provider_info info;    ///< one entry; never null
@@ -53,6 +53,9 @@ struct provider_traits {
   /// All that goes to a peer by one endpoint passes one after the other, by one connection. Payloads have an endpoint
   /// of their own then, so that no frame waits for them: on a slow line grants would, and the payloads that they grant.
   bool one_stream = false;
+  /// Frames are reported in the order in which they were sent. Where that is not known they are put in order again
+  /// (joined_links.hpp).
+  bool in_order = true;
   bool late_option = false;  ///< before libfabric 2.1 its least room for a frame can be set only when it is enabled
   const char* warning = "";  ///< to its user
   const char* harm = "";     ///< what it can do, for which it is not taken unless that is wanted all the same
@@ -77,10 +80,10 @@ std::string check_address(const std::string& address);
 /// Whether providers that can do harm are taken.
 enum class unsafe_providers : bool { refused, taken };
 
-/// Finds provider `requested` (empty: the default) on the interface that has `bind_address`, a numeric IPv4 or IPv6
-/// address (empty: 127.0.0.1; shm has none and ignores it); an outside interface is taken only when its address is
-/// given. Throws weft::error: errc::no_provider for a name that is unknown, not to be had here or refused, with those
-/// that are;
+/// Finds provider `requested` (empty: the default), whichever libfabric has, on the interface that has `bind_address`, a
+/// numeric IPv4 or IPv6 address (empty: 127.0.0.1); an outside interface is taken only when its address is given. One
+/// whose addresses are not IP's, as shm and those of NICs, takes the first of its devices. Throws weft::error:
+/// errc::no_provider for a name that is unknown, not to be had here or refused, with those that are;
 /// errc::invalid_argument for an address that no interface of this machine has, with those that some have.
 /// Blocks for a tenth of a second or more, the first time in a process, while libfabric and its providers are loaded.
 provider_choice choose_provider(const std::string& requested, const std::string& bind_address,
