@@ -77,7 +77,7 @@ std::string limit_behind(int number, const char* call) {
       return of_files();
     case EAGAIN:
       if (failed == "pthread_create" && has_no_room_for_stack()) return of_addresses();
-      return failed == "fork" || failed == "pthread_create" ? of_processes() : "";
+      return failed == "fork" || failed == "vfork" || failed == "pthread_create" ? of_processes() : "";
     default:
       return "";
   }
