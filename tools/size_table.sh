@@ -10,12 +10,12 @@ build=$1
 stage=$(mktemp -d)
 trap 'rm -r "$stage"' EXIT
 
-complete=(-Dkernel_targets= -Dproviders=tcp -Dtypes= -Doperators= -Dsimulator=auto -Dpmi=auto -Db_lto=false)
+complete=(-Dkernel_targets= -Dproviders=tcp -Dtypes= -Doperators= -Dsimulator=auto -Dpmi=auto)
 
 # size OPTION...: of a program, bytes, by what is built with these, and complete beside.
 size() {
   {
-    meson setup --reconfigure "$build" "${complete[@]}" "$@" && meson install -C "$build" --destdir "$stage/root"
+    meson configure "$build" "${complete[@]}" "$@" && meson install -C "$build" --destdir "$stage/root"
   } >"$stage/log" 2>&1 || { tail -n 20 "$stage/log" >&2; exit 1; }
   local pc prefix
   pc=$(find "$stage/root" -name weft.pc)
@@ -43,4 +43,3 @@ options=(-Dkernel_targets=avx2 -Dkernel_targets=baseline -Dtypes=int32 -Doperato
   -Dproviders=none)
 for option in "${options[@]}"; do row "\`$option\`" "$option"; done
 row "the last six together" "${options[@]:1}"
-row "and \`-Db_lto=true\`" "${options[@]:1}" -Db_lto=true
