@@ -9,7 +9,9 @@
 #   bash tests/run.sh --thorough      beside all tests also jobs over libfabric's other providers and by more launchers on
 #                                       several hosts, soaks, counts beyond 2^31 and weft as a subproject, and in
 #                                       each test all of that of which it otherwise draws some
-#   bash tests/run.sh --aarch64       then the kernels' tests for aarch64 (build-aarch64/), on emulated processors
+#   bash tests/run.sh --aarch64       then the library's and the jobs' tests for aarch64 (build-aarch64/), on emulated
+#                                       processors. What a program starts the kernel starts: as root, or with sudo,
+#                                       it is told of the emulator
 #   bash tests/run.sh --fuzz          then a minute of random bytes for each parser (build-fuzz/; tests/fuzz/run.sh)
 #   bash tests/run.sh --only REGEX    those whose names match; `meson test -C build --list` lists them
 #
@@ -96,11 +98,11 @@ run_checked() {
 $asan && run_checked build-asan "$asan_only" address,undefined
 $tsan && run_checked build-tsan "$tsan_only" thread
 if $aarch64; then
-  only=
+  only=$wanted
   builds+=(build-aarch64)
   rm -f build-aarch64/meson-logs/testlog.json
-  aarch64_sysroot build-aarch64/sysroot && run_tests build-aarch64 -Donly_kernels=true --cross-file \
-    "$PWD/build-aarch64/sysroot/cross.ini"
+  aarch64_sysroot build-aarch64/sysroot && start_aarch64_programs &&
+    run_tests build-aarch64 -Doptimization=1 --cross-file "$PWD/build-aarch64/sysroot/cross.ini"
 fi
 if $fuzz; then
   only='^fuzz '

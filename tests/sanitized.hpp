@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether this is a sanitizer's build, in which everything takes 3 to 20 times as long.
+// Whether this is a build in which everything takes 3 to 20 times as long: a sanitizer's, or one for a processor that
+// is emulated.
 #pragma once
 
 namespace weft_test {
@@ -12,12 +13,21 @@ namespace weft_test {
 #endif
 #endif
 
-/// Tests that repeat the same with other numbers try fewer of them where this is so, with the same checks of each; a
-/// release tries all.
 #ifdef WEFT_TEST_SANITIZED
 inline constexpr bool sanitized = true;
 #else
 inline constexpr bool sanitized = false;
 #endif
+
+/// Set by tests/meson.build.
+#ifdef WEFT_TEST_EMULATED
+inline constexpr bool emulated = true;
+#else
+inline constexpr bool emulated = false;
+#endif
+
+/// Tests that repeat the same with other numbers try fewer of them where this is so, with the same checks of each; a
+/// release tries all.
+inline constexpr bool slowed = sanitized || emulated;
 
 }  // namespace weft_test

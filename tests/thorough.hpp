@@ -13,11 +13,11 @@
 
 namespace weft_test {
 
-/// Where WEFT_TEST_THOROUGH is set, as it is by `tests/run.sh --thorough`, but not under a sanitizer. Else tests that try
-/// much of a kind draw some of it, in each run others.
+/// Where WEFT_TEST_THOROUGH is set, as it is by `tests/run.sh --thorough`, but not where all is slowed. Else tests that
+/// try much of a kind draw some of it, in each run others.
 inline bool thorough() {
   static const bool asked = std::getenv("WEFT_TEST_THOROUGH") != nullptr;
-  return asked && !sanitized;
+  return asked && !slowed;
 }
 
 /// `count` of these, in their order; all where the test is thorough.

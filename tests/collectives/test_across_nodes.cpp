@@ -59,7 +59,7 @@ TEST_CASE("what several nodes take has a name, by which it is taken, too", "[nod
       expect(name_of(what) == "staged", "the stages asked for");
     }
     expect(name_of(collective::gather) != "staged", "messages for a gather");
-    call_anything(world, sanitized ? 10 : 30, seed_of_this_run() + 2);
+    call_anything(world, slowed ? 10 : 30, seed_of_this_run() + 2);
     choices::prefer(world, collective::allreduce, weft::schedules::find_algorithm(collective::allreduce, "ring"));
     expect(name_of(collective::allreduce) == "ring", "the ring asked for");
     call_anything(world, 10, seed_of_this_run() + 3);

@@ -40,7 +40,7 @@ shape any_shape() {
 
 TEST_CASE("the rows of the table of calls give the serial result", "[table]") {
   const shape of = any_shape();
-  const auto rows = drawn_rows(sanitized ? 44 : 165, seed_of_this_run() + of.nodes.size() * 8 + of.workers);
+  const auto rows = drawn_rows(slowed ? 44 : 165, seed_of_this_run() + of.nodes.size() * 8 + of.workers);
   CAPTURE(of.nodes, of.ranks, of.workers, of.node);
   run_with_runtime(job_of(of), [&](weft::runtime& runtime, weft::communicator& world) {
     check_rows(runtime, world, rows, seed_of_this_run());
@@ -49,7 +49,7 @@ TEST_CASE("the rows of the table of calls give the serial result", "[table]") {
 
 TEST_CASE("the rows of the table of calls give the serial result while others are in flight", "[table]") {
   const shape of = any_shape();
-  const auto rows = drawn_rows(sanitized ? 22 : 110, seed_of_this_run() + of.nodes.size() * 8 + of.workers + 1000);
+  const auto rows = drawn_rows(slowed ? 22 : 110, seed_of_this_run() + of.nodes.size() * 8 + of.workers + 1000);
   CAPTURE(of.nodes, of.ranks, of.workers, of.node);
   run_with_runtime(job_of(of), [&](weft::runtime& runtime, weft::communicator& world) {
     overlap_rows(runtime, world, rows, seed_of_this_run());

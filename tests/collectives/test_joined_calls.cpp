@@ -45,8 +45,8 @@ TEST_CASE("1 to 33 ranks of a process that meet in its memory get the serial res
   const int workers = GENERATE(1, 2, 4);
   std::mt19937_64 random(seed_of_this_run() + static_cast<std::uint64_t>(workers));
   std::vector<int> few, many;
-  for (int ranks = workers; ranks <= 33; ranks += sanitized ? 8 : 1) (ranks < 10 ? few : many).push_back(ranks);
-  for (const int ranks : drawn(many, sanitized ? many.size() : 8, random)) few.push_back(ranks);
+  for (int ranks = workers; ranks <= 33; ranks += slowed ? 8 : 1) (ranks < 10 ? few : many).push_back(ranks);
+  for (const int ranks : drawn(many, slowed ? many.size() : 8, random)) few.push_back(ranks);
   for (const int ranks : few)
     run_ranks(joined_job(1, ranks, workers),
               [](weft::communicator& world) { call_anything(world, 24, seed_of_this_run()); });
@@ -79,7 +79,7 @@ TEST_CASE("ranks of a process go by the pattern that is named, in every form", "
       const weft::detail::choice_request one{how.kind, 5 * sizeof(double), {}, 0};
       if (by == memory_pattern::served) expect(choices::name_of_way(world, one) == how.name, "the pattern's name");
     }
-    call_anything(world, sanitized ? 22 : 110, seed_of_this_run() + 9);
+    call_anything(world, slowed ? 22 : 110, seed_of_this_run() + 9);
   });
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("ranks with a worker each show what they give when they start a plan, 
     std::vector<std::int64_t> mine(100), sums(100), all(100 * static_cast<std::size_t>(ranks));
     auto sum = world.plan_allreduce(mine, sums, weft::sum);
     auto gather = world.plan_allgather(mine, all);
-    for (std::int64_t turn = 0; turn < (sanitized ? 100 : 2000); ++turn) {
+    for (std::int64_t turn = 0; turn < (slowed ? 100 : 2000); ++turn) {
       for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = turn + world.rank() + static_cast<std::int64_t>(i);
       sum.start();
       gather.start();
@@ -121,7 +121,7 @@ TEST_CASE("ranks of any order, and some of them alone, get the serial result", "
 TEST_CASE("64 and 1,024 ranks of a process meet in its memory", "[joined][results]") {
   run_ranks(joined_job(1, 64, GENERATE(1, 2, 4)),
             [](weft::communicator& world) { call_anything(world, 24, seed_of_this_run() + 2); });
-  job what = joined_job(1, sanitized ? 200 : 1024, 2);
+  job what = joined_job(1, slowed ? 200 : 1024, 2);
   what.settings.fiber_stack = 64 << 10;
   run_ranks(what, [](weft::communicator& world) { call_anything(world, 11, seed_of_this_run() + 3); });
 }
@@ -193,7 +193,7 @@ TEST_CASE("a communicator is divided after an all-gather that is as long as what
 }
 
 TEST_CASE("communicators of thousands of a process's ranks are divided in little memory", "[joined][results]") {
-  const int ranks = sanitized ? 500 : 5000;
+  const int ranks = slowed ? 500 : 5000;
   job what = joined_job(1, ranks, GENERATE(1, 2));
   what.settings.fiber_stack = 64 << 10;
   forget_peak();
@@ -218,7 +218,7 @@ TEST_CASE("communicators of thousands of a process's ranks are divided in little
 }
 
 TEST_CASE("10,000 ranks of a process: a barrier and an all-reduce", "[joined][results]") {
-  job what = joined_job(1, sanitized ? 1000 : 10'000, GENERATE(1, 2));
+  job what = joined_job(1, slowed ? 1000 : 10'000, GENERATE(1, 2));
   what.settings.fiber_stack = 256 << 10;
   run_ranks(what, [](weft::communicator& world) {
     world.barrier();

@@ -84,7 +84,7 @@ void run_without_long_slots(int processes, const std::function<void(weft::commun
 }  // namespace
 
 TEST_CASE("by long slots the serial result comes", "[node]") {
-  const int calls = thorough() ? 200 : sanitized ? 30 : 80;
+  const int calls = thorough() ? 200 : slowed ? 30 : 80;
   for (const int processes : {2, 3, 5, 8})
     run_ranks(small_job(processes), [&](weft::communicator& world) {
       expect(on_node(world, collective::allreduce), "memory that the node shares");
@@ -97,7 +97,7 @@ TEST_CASE("ranks of a process meet before they go by long slots", "[node]") {
     job what = small_job(3, 2);
     what.settings.workers = workers;
     run_ranks(what,
-              [&](weft::communicator& world) { call_by_long_slots(world, sanitized ? 20 : 60, seed_of_this_run()); });
+              [&](weft::communicator& world) { call_by_long_slots(world, slowed ? 20 : 60, seed_of_this_run()); });
   }
 }
 

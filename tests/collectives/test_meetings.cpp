@@ -41,7 +41,7 @@ void call_any(weft::communicator& on, std::mt19937_64& shared) {
 
 TEST_CASE("ranks that come at any time meet on any number of workers", "[joined][results]") {
   const int workers = GENERATE(1, 2, 3, 4, 5);
-  for (int ranks = std::max(workers, 2); ranks <= 9; ranks += sanitized ? 3 : 1)
+  for (int ranks = std::max(workers, 2); ranks <= 9; ranks += slowed ? 3 : 1)
     run_ranks(joined_job(1, ranks, workers), [](weft::communicator& world) {
       std::mt19937_64 shared(seed_of_this_run()), own(seed_of_this_run() + static_cast<unsigned>(world.rank()) + 1);
       for (int i = 0; i < 40; ++i) {
@@ -125,7 +125,7 @@ TEST_CASE("a rank may call from another thread than its worker", "[joined]") {
 TEST_CASE("a failure ends the waits of all ranks wherever they are", "[joined][failures]") {
   const int workers = GENERATE(2, 3, 5), processes = GENERATE(1, 2);
   std::mt19937_64 random(seed_of_this_run());
-  for (int i = 0; i < (sanitized ? 6 : 25); ++i) {
+  for (int i = 0; i < (slowed ? 6 : 25); ++i) {
     const auto breaker = static_cast<int>(random() % static_cast<unsigned>(6 * processes));
     const std::size_t count = counts[1 + random() % (std::size(counts) - 1)];
     const auto pause = std::chrono::microseconds(random() % 400);
@@ -186,7 +186,7 @@ TEST_CASE("ranks of different workers that call different things are told what",
 }
 
 TEST_CASE("of a long vector no process keeps what it had no other place for", "[joined]") {
-  if (sanitized) return;  // whose malloc does not say what it has given out
+  if (slowed) return;  // whose malloc does not say what it has given out
   const int workers = GENERATE(1, 2);
   job what = joined_job(2, 2, workers);
   what.settings.plan_cache = 0;
@@ -207,7 +207,7 @@ TEST_CASE("of a long vector no process keeps what it had no other place for", "[
 }
 
 TEST_CASE("a rank of a process takes little memory beside its stack", "[joined]") {
-  if (sanitized) return;  // whose malloc does not say what it has given out
+  if (slowed) return;  // whose malloc does not say what it has given out
   constexpr int few = 100, many = 1100;
   const auto held = [](int ranks) {
     std::size_t bytes = 0;

@@ -18,7 +18,7 @@ using namespace weft_test;
 using weft::schedules::collective;
 
 TEST_CASE("processes of a node get the serial result", "[node]") {
-  const int calls = thorough() ? 400 : sanitized ? 60 : 150;
+  const int calls = thorough() ? 400 : slowed ? 60 : 150;
   for (const int processes : {2, 3, 8})
     run_ranks(small_job(processes), [&](weft::communicator& world) {
       expect(on_node(world, collective::allreduce), "the arena to be used");
@@ -32,7 +32,7 @@ TEST_CASE("the checked mode of a node checks what runs without it", "[node]") {
   run_ranks(what, [&](weft::communicator& world) {
     for (const collective each : {collective::allreduce, collective::alltoall, collective::scan})
       expect(on_node(world, each), "the arena to be used");
-    call_anything(world, sanitized ? 30 : 100, seed_of_this_run() + 7);
+    call_anything(world, slowed ? 30 : 100, seed_of_this_run() + 7);
     std::vector<double> in(2000, world.rank() + 1), out(2000, -1);
     const auto text = expect_error(weft::errc::mismatched_call, [&] {
       if (world.rank() == 1)
@@ -190,6 +190,6 @@ TEST_CASE("processes of a node go by length where patterns of a process's ranks 
   run_ranks(small_job(3), [](weft::communicator& world) {
     for (const weft::schedules::algorithm& how : weft::schedules::algorithms())
       if (is_of_process(how.pattern)) weft::detail::choices::prefer(world, how.kind, &how);
-    call_anything(world, thorough() ? 400 : sanitized ? 60 : 150, seed_of_this_run());
+    call_anything(world, thorough() ? 400 : slowed ? 60 : 150, seed_of_this_run());
   });
 }

@@ -50,7 +50,7 @@ TEST_CASE("processes in groups get the serial result, and the same bits", "[node
     what.settings.group_ranks = each;
     std::vector<std::vector<float>> found;
     run_ranks(what, [&](weft::communicator& world) {
-      call_anything(world, thorough() ? 200 : sanitized ? 40 : 80, seed_of_this_run());
+      call_anything(world, thorough() ? 200 : slowed ? 40 : 80, seed_of_this_run());
       auto some = world.split(world.rank() % 2, world.rank()).value();
       call_anything(some, 40, seed_of_this_run());
       std::mt19937_64 random(seed_of_this_run() + static_cast<std::uint64_t>(world.rank()));

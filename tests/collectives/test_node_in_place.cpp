@@ -48,7 +48,7 @@ void call_in_place(weft::runtime& runtime, weft::communicator& world, where lies
 }  // namespace
 
 TEST_CASE("of buffers that are used in place the serial result comes", "[in place]") {
-  const int calls = thorough() ? 300 : sanitized ? 60 : 120;
+  const int calls = thorough() ? 300 : slowed ? 60 : 120;
   const where lies = GENERATE(where::all_shared, where::mixed);
   for (const int processes : {2, 3, 8})
     run_with_runtime(small_job(processes), [&](weft::runtime& runtime, weft::communicator& world) {

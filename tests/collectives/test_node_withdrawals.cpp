@@ -213,7 +213,7 @@ TEST_CASE("calls that an abort interrupts at any time leave the buffers alone", 
       if (kind == 1) return on.bcast(out, number % processes);
       on.reduce(in, out, weft::sum, number % processes);
     };
-    for (int round = 0; round < (sanitized ? 30 : 300); ++round) {
+    for (int round = 0; round < (slowed ? 30 : 300); ++round) {
       std::mt19937_64 random(seed + static_cast<std::uint64_t>(round));
       const int aborts = static_cast<int>(random() % processes);
       const std::chrono::microseconds after(random() % 2000);

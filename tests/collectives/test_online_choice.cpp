@@ -136,7 +136,7 @@ TEST_CASE("shapes in turn on several communicators, by ranks that dawdle, in any
     auto twin = world.dup();
     auto part = world.split(world.rank() % 2, world.rank());
     const std::vector<weft::communicator*> communicators{&world, &twin, &*part};
-    const std::size_t shapes = sanitized ? 3 : 5;
+    const std::size_t shapes = slowed ? 3 : 5;
     std::vector<std::vector<collective_case>> of;
     std::vector<bool> tries;
     for (weft::communicator* const on : communicators) {
@@ -310,7 +310,7 @@ TEST_CASE("a communicator that is revoked while it tries ends its calls, and oth
   const job& what = jobs[GENERATE_COPY(range(std::size_t{0}, jobs.size()))];
   run_ranks(what, [&](weft::communicator& world) {
     std::mt19937_64 random(seed_of_this_run() + 1);
-    for (int time = 0; time < (sanitized ? 2 : 5); ++time) {
+    for (int time = 0; time < (slowed ? 2 : 5); ++time) {
       auto inner = world.dup();
       // Around the end of the trial, too.
       const int at = time % 2 == 0 ? static_cast<int>(random() % calls_until_known)

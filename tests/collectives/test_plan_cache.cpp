@@ -116,7 +116,7 @@ TEST_CASE("what ran of a plan counts as well, and goes with it") {
 }
 
 TEST_CASE("a cache of plans counts what its plans and what ran of them take of the heap") {
-  if (sanitized) return;  // whose malloc says nothing of that
+  if (slowed) return;  // whose malloc says nothing of that
   const int ranks = GENERATE(2, 5);
   const std::size_t most = GENERATE(std::size_t{1}, std::size_t{2'000});
   const int runs = GENERATE(0, 1, 3);

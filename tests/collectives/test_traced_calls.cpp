@@ -380,7 +380,7 @@ void check_traces(const std::vector<std::vector<trace>>& traced, const std::vect
       REQUIRE(each.steps == each.recorded);
       executed.push_back(each.schedule);
     }
-    if (sanitized && c % 4 != 0) continue;  // no thread takes part in verifying; a release does it for all
+    if (slowed && c % 4 != 0) continue;  // no thread takes part in verifying; a release does it for all
     const auto fault = weft::schedules::verify({call.what, call.root}, executed);
     REQUIRE((fault ? fault->what : "") == "");
   }
@@ -392,7 +392,7 @@ void check(int ranks, const std::vector<traced_call>& calls, int group = 0, cons
 }
 
 /// Of many cases a quarter is drawn.
-bool left_out(std::mt19937_64& random, bool many) { return (sanitized || many) && random() % 4 != 0; }
+bool left_out(std::mt19937_64& random, bool many) { return (slowed || many) && random() % 4 != 0; }
 
 constexpr collective every_one[]{collective::barrier,        collective::allreduce, collective::reduce,
                                  collective::broadcast,      collective::scan,      collective::exscan,
@@ -402,7 +402,7 @@ constexpr collective every_one[]{collective::barrier,        collective::allredu
 }  // namespace
 
 TEST_CASE("what the processes of a node carry out is what is recorded, and that verifies", "[traced]") {
-  const int ranks = GENERATE(range(2, sanitized ? 5 : 10));
+  const int ranks = GENERATE(range(2, slowed ? 5 : 10));
   std::mt19937_64 random(seed_of_this_run() + static_cast<std::uint64_t>(ranks));
   CAPTURE(seed_of_this_run());
   std::vector<traced_call> calls;
@@ -447,7 +447,7 @@ TEST_CASE("what processes of several nodes carry out is what is recorded, and th
 }
 
 TEST_CASE("what the ranks of a process carry out is what is recorded, and that verifies", "[traced]") {
-  const int ranks = GENERATE(range(2, sanitized ? 5 : 10)), workers = GENERATE(1, 2, 3);
+  const int ranks = GENERATE(range(2, slowed ? 5 : 10)), workers = GENERATE(1, 2, 3);
   const auto by = GENERATE(division::shown, division::shared, division::sole);
   if (workers > ranks || (workers == 1 && by != division::shared)) return;
   std::mt19937_64 random(seed_of_this_run() + static_cast<std::uint64_t>(ranks));

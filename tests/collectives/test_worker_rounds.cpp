@@ -63,7 +63,7 @@ TEST_CASE("workers read in each round what the others published in it") {
   weft::progress by(nothing);
   worker_rounds rounds(workers, by);
   std::atomic<int> wrong{0};
-  const std::uint32_t most = weft_test::sanitized ? 3000 : 20'000;
+  const std::uint32_t most = weft_test::slowed ? 3000 : 20'000;
   (in_fibers ? on_workers : on_threads)(workers, [&](std::size_t self) {
     std::mt19937_64 lengths(seed), random(seed + self + 1);
     for (std::uint32_t number = 0; number < most; ++number) {
@@ -124,7 +124,7 @@ TEST_CASE("one worker uses what all have, and the others wait for it") {
   worker_rounds rounds(workers, by);
   std::vector<std::uint64_t> shared(workers, 0);  // each worker's, written by the one while the others wait
   std::atomic<int> wrong{0};
-  const std::uint32_t most = weft_test::sanitized ? 1500 : 10'000;
+  const std::uint32_t most = weft_test::slowed ? 1500 : 10'000;
   (in_fibers ? on_workers : on_threads)(workers, [&](std::size_t self) {
     std::mt19937_64 random(seed + self + 1);
     for (std::uint32_t number = 0; number < most; ++number) {
@@ -159,7 +159,7 @@ TEST_CASE("where one worker has held a round all do, whenever a failure comes") 
   const std::size_t seed = weft_test::test_seed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
-  for (int i = 0; i < (weft_test::sanitized ? 150 : 1000); ++i) {
+  for (int i = 0; i < (weft_test::slowed ? 150 : 1000); ++i) {
     const std::size_t workers = 2 + random() % 3;
     const auto pause = std::chrono::microseconds(random() % 120);
     weft::progress by(nothing);
@@ -200,7 +200,7 @@ TEST_CASE("a failure ends every wait, but where the one holds the others") {
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   int held = 0, failed = 0;
-  for (int i = 0; i < (weft_test::sanitized ? 150 : 1000); ++i) {
+  for (int i = 0; i < (weft_test::slowed ? 150 : 1000); ++i) {
     const std::size_t workers = 2 + random() % 3;
     const auto pause = std::chrono::microseconds(random() % 120);
     const bool one_is_missing = random() % 3 == 0;

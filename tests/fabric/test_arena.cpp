@@ -28,6 +28,7 @@
 #include "fabric/shm/arena_note.hpp"
 #include "fabric/shm/descriptor_passing.hpp"
 #include "fabric/shm/shared_memory.hpp"
+#include "sanitized.hpp"
 
 using namespace std::chrono_literals;
 using namespace weft::fabric;
@@ -52,7 +53,7 @@ TEST_CASE("the processes of a node see what each writes, and nobody else's areas
     CHECK(each.memory->size() == 4 * arena::area_bytes(4));
     CHECK(each.memory->holds(4));
     CHECK(each.memory->pid(4) == ::getpid());
-    CHECK(each.memory->reading_refusal().empty());
+    if (!weft_test::emulated) CHECK(each.memory->reading_refusal().empty());
     CHECK_FALSE(each.memory->holds(2));
     CHECK(each.memory->cpus_of(9) == weft::topology::this_thread_binding());
     CHECK(each.memory->cpus() == each.memory->cpus_of(9).size());
@@ -250,6 +251,7 @@ TEST_CASE("a process that is killed while it opens its socket leaves nothing in 
 }
 
 TEST_CASE("another process's memory is read, and a wrong address is an error", "[arena]") {
+  if (weft_test::emulated) return;  // by what does not know that call
   int tell[2], hold[2];
   REQUIRE(::pipe(tell) == 0);
   REQUIRE(::pipe(hold) == 0);

@@ -80,13 +80,13 @@ TEST_CASE("in every round everybody reads what was written in it", "[arena]") {
   const std::uint64_t seed = weft_test::test_seed();
   CAPTURE(seed);
   for (const std::size_t members : {2u, 3u, 8u})
-    CHECK(all_right(members, random_rounds(weft_test::sanitized ? 600 : 4000, members, seed), seed));
+    CHECK(all_right(members, random_rounds(weft_test::slowed ? 600 : 4000, members, seed), seed));
 }
 
 TEST_CASE("one root after the other is never more than a few rounds ahead", "[arena]") {
   const std::size_t bytes = GENERATE(std::size_t{0}, std::size_t{100}, arena_slot_bytes);
   for (const auto flow : {round_kind::root_writes, round_kind::root_reads})
-    CHECK(all_right(3, std::vector<round_kind>(weft_test::sanitized ? 500 : 5000, round_kind{flow, 1, bytes}), 5));
+    CHECK(all_right(3, std::vector<round_kind>(weft_test::slowed ? 500 : 5000, round_kind{flow, 1, bytes}), 5));
 }
 
 TEST_CASE("who calls something else is found, on both sides", "[arena]") {
@@ -118,7 +118,7 @@ TEST_CASE("who withdraws is left alone once nobody uses its memory", "[arena]") 
   CAPTURE(seed);
   constexpr std::size_t members = 3;
   int wrong = 0, used = 0;
-  for (std::uint64_t trial = 0; trial < (weft_test::sanitized ? 300 : 3000); ++trial) {
+  for (std::uint64_t trial = 0; trial < (weft_test::slowed ? 300 : 3000); ++trial) {
     board_table shared(members);
     std::vector<int> memory(members);  // of the first, which withdraws
     std::atomic<bool> in_use{false};
@@ -168,7 +168,7 @@ TEST_CASE("what was read of who has not withdrawn is what that told of", "[arena
   const std::uint64_t seed = weft_test::test_seed();
   CAPTURE(seed);
   int wrong = 0, rewritten = 0;
-  for (std::uint64_t trial = 0; trial < (weft_test::sanitized ? 300 : 3000); ++trial) {
+  for (std::uint64_t trial = 0; trial < (weft_test::slowed ? 300 : 3000); ++trial) {
     board_table shared(2);
     std::vector<std::atomic<int>> memory(500);  // of the first; relaxed, as the kernel reads
     on_threads(2, [&](std::size_t self) {

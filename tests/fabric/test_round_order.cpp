@@ -330,7 +330,7 @@ std::string first_fault(std::size_t size, std::size_t length, std::size_t at_mos
 
 TEST_CASE("in no sequence of calls a slot or a line is written while it is read", "[rounds]") {
   INFO("WEFT_TEST_SEED=" << weft_test::test_seed());
-  const std::size_t all = 2000, some = weft_test::sanitized ? 20 : 200;
+  const std::size_t all = 2000, some = weft_test::slowed ? 20 : 200;
   CHECK(first_fault(2, 2, all, mistake::none) == "");
   CHECK(first_fault(2, 4, some, mistake::none) == "");
   CHECK(first_fault(3, 1, all, mistake::none) == "");

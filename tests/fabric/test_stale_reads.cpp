@@ -520,7 +520,7 @@ TEST_CASE("nothing that processes share is read before it is there, or written w
   for (const scenario& each : scenarios) {
     std::string wrong;
     std::uint64_t i = 0;
-    for (; i < (weft_test::sanitized ? each.runs / 10 : each.runs) && wrong.empty(); ++i)
+    for (; i < (weft_test::slowed ? each.runs / 10 : each.runs) && wrong.empty(); ++i)
       wrong = each.run(seed + i, {}, nullptr);
     INFO(each.name << ", WEFT_TEST_SEED=" << seed + i - 1);
     CHECK(wrong == "");

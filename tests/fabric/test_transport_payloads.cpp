@@ -67,7 +67,7 @@ TEST_CASE("payloads of 1 byte to 64 MiB arrive in pieces", "[transport]") {
     CAPTURE(over);
     std::vector<station> at = introduced(over, 2);
     for (const std::size_t size : {std::size_t{1}, std::size_t{64}, std::size_t{4097}, std::size_t{65536},
-                                   (std::size_t{1} << 20) + 1, std::size_t{sanitized ? 8 : 64} << 20}) {
+                                   (std::size_t{1} << 20) + 1, std::size_t{slowed ? 8 : 64} << 20}) {
       CAPTURE(size);
       const bytes whole = pattern(size, size);
       const std::size_t piece = std::min(std::size_t{256} << 10, at[0].link->limits().payload);

@@ -35,19 +35,20 @@ sed -n 's/.*"file": //p' "$stage/usual/compile_commands.json" | LC_ALL=C sort | 
 [[ ! -s $stage/twice ]] || { cat "$stage/twice"; fail "it compiles these twice"; }
 
 # The library alone needs nothing of what only the others need.
-builds library -Dtests=disabled -Dtools=disabled -Dexamples=disabled
+only_library=(-Dtests=disabled -Dtools=disabled -Dexamples=disabled)
+builds library "${only_library[@]}"
 grep -E ' (tests|tools|examples)/' "$stage/library.commands" && fail "it builds more than the library"
 grep -iE '(catch2|cli11|nlohmann_json).* found' "$stage/library.log" && fail "it looks for what the library does not need"
 
 # What is off is not there.
-builds lean -Dtests=disabled -Dtools=disabled -Dexamples=disabled -Dpmi=disabled
+builds lean "${only_library[@]}" -Dpmi=disabled
 grep -q pmi "$stage/lean/compile_commands.json" && fail "it builds what meets by PMI"
 builds plain -Dsimulator=disabled
 grep -qE '(simulator/[a-z_]*|network_costs)\.cpp' "$stage/plain/compile_commands.json" && fail "it builds the simulator"
 grep -q ' tools/' "$stage/plain.commands" && fail "it builds tools, which need the simulator"
 
 # Kernels are of the types and operators that are named, and of what weft needs itself.
-builds few -Donly_kernels=true -Dtypes=int32,located_float -Doperators=min
+builds few -Dtests=disabled -Dtools=disabled -Dexamples=disabled -Dtypes=int32,located_float -Doperators=min
 for kept in TYPES=float32,float64,reproducible_float32,reproducible_float64,int32,located_float32 OPERATORS=sum,max,min; do
   grep -q -- "-DWEFT_KERNEL_$kept\b" "$stage/few/compile_commands.json" || fail "kernels are not of $kept"
 done
@@ -59,16 +60,16 @@ grep -E ' (tools|examples)/' "$stage/tests.commands" && fail "it builds more tha
 grep -q ' tests/collectives/' "$stage/tests.commands" || fail "it builds no tests"
 
 # Kernels are for the instruction sets that are named, and those that nobody has are refused.
-builds baseline -Donly_kernels=true -Dkernel_targets=baseline
+builds baseline "${only_library[@]}" -Dkernel_targets=baseline
 grep -q -- -DHWY_COMPILE_ONLY_STATIC "$stage/baseline/compile_commands.json" || fail "kernels are not of the baseline alone"
 case $(uname -m) in
   x86_64) here=avx2 elsewhere=sve ;;
   *) here=sve elsewhere=avx2 ;;
 esac
-builds one -Donly_kernels=true -Dkernel_targets=$here
+builds one "${only_library[@]}" -Dkernel_targets=$here
 grep -q "DHWY_DISABLED_TARGETS=.*HWY_${here^^}" "$stage/one/compile_commands.json" || fail "kernels are not of $here"
 for wrong in $elsewhere avx4; do
-  if "$meson" setup "$stage/$wrong" "$source" -Donly_kernels=true -Dkernel_targets="$wrong" >"$stage/log"; then
+  if "$meson" setup "$stage/$wrong" "$source" "${only_library[@]}" -Dkernel_targets="$wrong" >"$stage/log"; then
     fail "kernels are compiled for $wrong"
   fi
   grep -q "ERROR.*$wrong" "$stage/log" || { cat "$stage/log"; fail "what is wrong with $wrong is not said"; }

@@ -18,7 +18,7 @@
 namespace weft_test {
 namespace {
 
-constexpr int many = sanitized ? 2'000 : 10'000;
+constexpr int many = slowed ? 2'000 : 10'000;
 
 void require(bool right, const char* what) {
   if (!right) throw std::logic_error(what);

@@ -15,9 +15,9 @@
 
 namespace weft_test {
 
-/// How many times as long as otherwise a job of this build may take to notice something: under a sanitizer eight
-/// processes that compute on two cores keep each of them waiting for seconds.
-inline constexpr int slowdown = sanitized ? 10 : 1;
+/// How many times as long as otherwise a job of this build may take to notice something: under a sanitizer, or
+/// an emulator, eight processes that compute on two cores keep each of them waiting for seconds.
+inline constexpr int slowdown = slowed ? 10 : 1;
 
 /// For `weft run --timeout`: by then a job hangs.
 inline const std::string seconds_of_a_job = slowdown == 1 ? "60" : "240";

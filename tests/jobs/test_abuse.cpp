@@ -45,7 +45,7 @@ void abuse_over(const std::string& provider, const std::string& how, int count_o
     const int count = shape.size() == 2 ? count_of_one : count_of_many;
     words command{"run", "--oversubscribe", "--timeout", "240"};
     for (const words& some : {road_options(provider), shape}) command.insert(command.end(), some.begin(), some.end());
-    command.insert(command.end(), {"PROGRAM", "abuse", how, std::to_string(sanitized ? count / 50 : count)});
+    command.insert(command.end(), {"PROGRAM", "abuse", how, std::to_string(slowed ? count / 50 : count)});
     const outcome ended = run(command);
     INFO(how << " over " << provider << ", " << shape.size() << " options\n" << ended.output << ended.error);
     REQUIRE(ended.status == 0);

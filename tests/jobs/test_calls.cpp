@@ -20,7 +20,7 @@ TEST_CASE("the rows of the table of calls give the serial result among processes
   const words shape = GENERATE(words{"-n", "2"}, words{"-n", "4"}, words{"-n", "4", "--ranks-per-process", "2"},
                                words{"-n", "4", "--ranks-per-process", "2", "--workers", "2", "--progress", "thread"});
   const std::string node = GENERATE("on", "off");
-  const std::vector<std::size_t> rows = drawn_rows(sanitized ? 33 : 220, seed + (node == "on") + 2 * shape.size());
+  const std::vector<std::size_t> rows = drawn_rows(slowed ? 33 : 220, seed + (node == "on") + 2 * shape.size());
   // A list of all rows may be longer than a command's arguments are to be.
   for (std::size_t first = 0; first < rows.size(); first += 1000) {
     words command{"run", "--oversubscribe", "--timeout", "240", "-x", "WEFT_NODE=" + node};

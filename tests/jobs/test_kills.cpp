@@ -182,7 +182,7 @@ void try_all(const std::string& scenario, int count) {
 }  // namespace
 
 TEST_CASE("a rank killed under load is lost to every other one within a second", "[kill]") {
-  try_all("kill", setting("KILLS", thorough() || sanitized ? kills() : 20));
+  try_all("kill", setting("KILLS", thorough() || slowed ? kills() : 20));
 }
 TEST_CASE("two ranks killed at once", "[two]") { try_all("two", kills() / 4); }
 TEST_CASE("a process killed while others divide communicators", "[divide]") { try_all("divide", kills() / 2); }

@@ -68,7 +68,7 @@ void compute_over(const std::string& provider) {
 }
 
 void persist_over(const std::string& provider) {
-  const std::string longest = sanitized ? "3000" : "8000";
+  const std::string longest = slowed ? "3000" : "8000";
   const words many{"100", "0", "1", "100", longest}, few{thorough() ? "100" : "30", "0", "1", "100", longest};
   succeed(provider, 2, {}, "persist", many);
   succeed(provider, 5, {"--progress", "thread"}, "persist", few);
@@ -84,10 +84,10 @@ void compute_by_fibers(const std::string& provider) {
   succeed(provider, 8, {"--ranks-per-process", "4", "--workers", "2"}, "compute");
   succeed(provider, 9, {"--ranks-per-process", "4", "--workers", "3", "--progress", "thread"}, "compute");
   // Without the node's memory ranks of one process do not join either: all are messages.
-  const int all = sanitized ? 64 : provider == "node" ? 1024 : 256;
+  const int all = slowed ? 64 : provider == "node" ? 1024 : 256;
   const std::string half = std::to_string(all / 2);
   const words counts{"0", "1", "3"};
-  const bool whole = thorough() || sanitized;
+  const bool whole = thorough() || slowed;
   succeed(provider, all, {"--ranks-per-process", half, "--workers", "1"}, "compute", whole ? counts : words{"0", "1"});
   succeed(provider, all, {"--ranks-per-process", half, "--workers", "2"}, "compute", whole ? counts : words{"3"});
   CHECK(left_behind().empty());
@@ -167,7 +167,7 @@ TEST_CASE("every collective among fibers of few processes, 1,024 in two, in the 
   compute_by_fibers("node");
 }
 TEST_CASE("every algorithm among 2 to 8 processes over shm", "[algorithms-shm]") {
-  for (std::size_t ranks = 2; ranks <= 8; ranks += sanitized ? 3 : 1) {
+  for (std::size_t ranks = 2; ranks <= 8; ranks += slowed ? 3 : 1) {
     words counts;
     for (const std::size_t count : std::set<std::size_t>{0, 1, ranks - 1, ranks, ranks + 1, 1000, 65'537})
       counts.push_back(std::to_string(count));

@@ -106,7 +106,7 @@ TEST_CASE("threads set events at once that one waits for, who destroys them as s
   const auto chosen = weft_test::test_seed();
   CAPTURE(in_fiber, chosen);
   constexpr std::size_t setters = 3;
-  const int rounds = weft_test::sanitized ? 300 : 2000;
+  const int rounds = weft_test::slowed ? 300 : 2000;
   std::array<std::atomic<weft::event*>, setters> next{};
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < setters; ++t) {

@@ -118,7 +118,7 @@ TEST_CASE("a million ranks' plan shows one of them") {
 }
 
 TEST_CASE("trees of a million ranks take less than 200 MB") {
-  if (sanitized) return;                           // whose own memory counts
+  if (slowed) return;                              // whose own memory counts
   const std::string limit = "ulimit -d 195312; ";  // KiB of a process's own memory, beyond which it gets none
   const auto within = [&](const std::string& algorithm, const std::string& ranks) {
     return weft_test::run({"run", "-n", "1", "bash", "-c",

@@ -130,7 +130,7 @@ TEST_CASE("a rank killed by a signal is named with it") {
 }
 
 TEST_CASE("a rank that still dumps core is named before those that have failed meanwhile") {
-  if (weft_test::sanitized || weft_test::contents("/proc/sys/kernel/core_pattern") != "core\n") {
+  if (weft_test::slowed || weft_test::contents("/proc/sys/kernel/core_pattern") != "core\n") {
     WARN("cores do not go into the working directory here");
     return;
   }
@@ -190,10 +190,10 @@ TEST_CASE("limits of a user's shell are kept within, or named") {
     return run({"run", "-n", "1", "sh", "-c", "ulimit " + limit + "; exec \"$WEFT_TEST_COMMAND\" " + arguments});
   };
   const std::string two_ranks = "run --oversubscribe -n 2 \"$WEFT_TEST_COMMAND\" bench allreduce -b 8 -e 8 --budget 1";
-  const outcome on_short_stacks = under(weft_test::sanitized ? "-s 512" : "-s 64", two_ranks);
+  const outcome on_short_stacks = under(weft_test::slowed ? "-s 512" : "-s 64", two_ranks);
   CHECK(on_short_stacks.status == 0);
   CHECK_THAT(on_short_stacks.output, ContainsSubstring("bytes"));
-  if (weft_test::sanitized) return;  // it takes more addresses than there are
+  if (weft_test::slowed) return;  // it takes more addresses than there are
   const outcome much = under("-v 200000", "plan allreduce --ranks 1000000 --algorithm ring");
   CHECK(much.status == 1);
   CHECK_THAT(much.error,

@@ -18,7 +18,7 @@ using namespace weft_test;
 
 namespace {
 
-constexpr int most_ranks = sanitized ? 9 : 40;
+constexpr int most_ranks = slowed ? 9 : 40;
 
 /// Of many ranks only some shapes: every `stride`-th from a drawn one on, so that all values of all parameters come by.
 template <class Each>
@@ -85,7 +85,7 @@ TEST_CASE("every algorithm runs right in any order that can happen") {
   INFO("WEFT_TEST_SEED=" << seed);
   std::mt19937_64 random(seed);
   for_each_shape_up_to(9, [&](const algorithm& by, const algorithm_arguments& shape) {
-    if (random() % (sanitized ? 20 : thorough() ? 4 : 10) != 0) return;
+    if (random() % (slowed ? 20 : thorough() ? 4 : 10) != 0) return;
     const auto all = schedules_of(by, shape);
     for (const std::size_t elements : {std::size_t{0}, std::size_t{1}, std::size_t{64}}) {
       const bool in_place = random() % 2 == 0, in_order = random() % 2 == 0, buffered = random() % 2 == 0;
@@ -167,7 +167,7 @@ TEST_CASE("algorithms with groups verify among drawn ones") {
   for (const algorithm& by : algorithms()) {
     const bool takes_groups = (by.parameters & (takes::groups | takes::nodes)) != 0;
     if (!takes_groups || (by.parameters & takes::nodes_in_rows) != 0) continue;
-    for (int draw = 0; draw < (sanitized ? 3 : 20); ++draw) {
+    for (int draw = 0; draw < (slowed ? 3 : 20); ++draw) {
       algorithm_arguments shape;
       shape.ranks = std::uniform_int_distribution(1, most_ranks)(random);
       shape.by.window = std::uniform_int_distribution(1u, 4u)(random);
@@ -292,7 +292,7 @@ TEST_CASE("halvings and doublings verify among many ranks") {
   for (const auto& [kind, name] : {std::pair{collective::allreduce, "butterfly"},
                                    {collective::reduce_scatter, "recursive-halving"},
                                    {collective::allgather, "bruck"}})
-    for (int ranks = most_ranks + 1; ranks <= (sanitized ? 33 : 130); ranks += ranks % 8 == 0 ? 1 : 3)
+    for (int ranks = most_ranks + 1; ranks <= (slowed ? 33 : 130); ranks += ranks % 8 == 0 ? 1 : 3)
       for (const pipeline by : {pipeline{1, 4}, {3, 1}}) {
         algorithm_arguments shape;
         shape.ranks = ranks;

@@ -19,7 +19,7 @@ using weft_test::schedules_of;
 
 namespace {
 
-constexpr int builder_ranks = weft_test::sanitized ? 13 : 40;
+constexpr int builder_ranks = weft_test::slowed ? 13 : 40;
 constexpr std::uint32_t most_segments = 4;
 
 std::vector<int> some_roots(int ranks) {

@@ -27,13 +27,13 @@ namespace {
 constexpr int mutant_ranks = 9;
 constexpr int most_ranks_of_pattern = 4;  // each of which has a step for each other one in every round
 /// Of how many ranks each algorithm is tried in a run.
-constexpr std::size_t numbers_of_ranks = sanitized ? 9 : 3;
+constexpr std::size_t numbers_of_ranks = slowed ? 9 : 3;
 /// Of each kind, of each algorithm among each number of ranks, unless all are wanted; all where there are no more. Most
 /// swaps do no harm, and what does none takes the longest.
-constexpr std::size_t most_mutants = sanitized ? 4 : 12;
-constexpr std::size_t most_swaps = sanitized ? 1 : 3;
+constexpr std::size_t most_mutants = slowed ? 4 : 12;
+constexpr std::size_t most_swaps = slowed ? 1 : 3;
 /// Of a mutant that verifies; nothing is buffered in any.
-constexpr int interleavings = sanitized ? 20 : 1000;
+constexpr int interleavings = slowed ? 20 : 1000;
 
 enum class mutation { drop, repeat, redirect, swap, shift_block, shift_slot, forget };
 constexpr mutation mutations[] = {mutation::drop,        mutation::repeat,     mutation::redirect, mutation::swap,

@@ -35,7 +35,7 @@ int messages_sent(const schedule& of) {
 }  // namespace
 
 TEST_CASE("reductions of split vectors verify") {
-  for (int ranks = 1; ranks <= (weft_test::sanitized ? 13 : 40); ++ranks)
+  for (int ranks = 1; ranks <= (weft_test::slowed ? 13 : 40); ++ranks)
     for (int splits = 0; (1 << splits) <= ranks; ++splits)
       for (const int root : {0, ranks / 2, ranks - 1})
         for (const int degree : {2, 4})

@@ -18,7 +18,7 @@ using weft_test::schedules_of;
 
 namespace {
 
-constexpr int tree_ranks = weft_test::sanitized ? 13 : 40;
+constexpr int tree_ranks = weft_test::slowed ? 13 : 40;
 
 std::vector<tree> trees(int ranks, int root) {
   std::vector<double> arrivals;

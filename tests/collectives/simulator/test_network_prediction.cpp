@@ -206,7 +206,7 @@ TEST_CASE("predictions on drawn networks are what is simulated, and what is chos
   std::mt19937_64 random(seed);
   std::vector<double> regrets;
   int predictions = 0, off = 0;
-  for (int draw_number = 0; draw_number < (weft_test::sanitized ? 2 : 8); ++draw_number) {
+  for (int draw_number = 0; draw_number < (weft_test::slowed ? 2 : 8); ++draw_number) {
     const drawn_job job = draw(random);
     for (std::size_t i = 0; i < collectives; ++i) {
       const auto kind = static_cast<collective>(i);
