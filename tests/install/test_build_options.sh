@@ -48,7 +48,7 @@ grep -qE '(simulator/[a-z_]*|network_costs)\.cpp' "$stage/plain/compile_commands
 grep -q ' tools/' "$stage/plain.commands" && fail "it builds tools, which need the simulator"
 
 # Kernels are of the types and operators that are named, and of what weft needs itself.
-builds few -Dtests=disabled -Dtools=disabled -Dexamples=disabled -Dtypes=int32,located_float -Doperators=min
+builds few "${only_library[@]}" -Dtypes=int32,located_float -Doperators=min
 for kept in TYPES=float32,float64,reproducible_float32,reproducible_float64,int32,located_float32 OPERATORS=sum,max,min; do
   grep -q -- "-DWEFT_KERNEL_$kept\b" "$stage/few/compile_commands.json" || fail "kernels are not of $kept"
 done
