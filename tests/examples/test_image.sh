@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Machines that boot nothing but the solver: as a job, with one that comes late, and with one that is taken away.
-#   test_image.sh SOURCE FOLDER
+#   test_image.sh SOURCE FOLDER ARCHITECTURE
 # FOLDER is kept, so that the next run builds only what has changed.
 set -euo pipefail
 
-source=$1 folder=$2
-for tool in qemu-system-x86_64 cpio modprobe depmod xz apt-get; do
+source=$1 folder=$2 architecture=$3
+tools=("qemu-system-$architecture" cpio modprobe depmod xz apt-get)
+[[ $architecture == "$(uname -m)" ]] || tools+=("$architecture-linux-gnu-g++" "qemu-$architecture")
+for tool in "${tools[@]}"; do
   command -v "$tool" >/dev/null || { echo "skipped: there is no $tool"; exit 77; }
 done
 fail() {
@@ -19,8 +21,8 @@ fail() {
 bash "$source/tools/fetch_subprojects.sh" >/dev/null 2>&1 ||
   { echo "skipped: the archives of the libraries are neither in subprojects/packagecache nor to be fetched"; exit 77; }
 # As little as the solver needs, and compiled soon.
-bash "$source/examples/image/build.sh" "$folder" -Dkernel_targets=baseline -Dtypes=int32,int64,uint64 -Doperators=min \
-  -Dsimulator=disabled -Dpmi=disabled -Doptimization=1
+bash "$source/examples/image/build.sh" "$folder" --arch "$architecture" -Dkernel_targets=baseline \
+  -Dtypes=int32,int64,uint64 -Doperators=min -Dsimulator=disabled -Dpmi=disabled -Doptimization=1
 (($(stat -c %s "$folder/initramfs") < 8 << 20)) || fail "the initramfs has more than 8 MiB"
 
 run=$source/examples/image/run.sh
