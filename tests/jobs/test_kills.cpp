@@ -31,8 +31,8 @@ constexpr int at_once = slowdown == 1 ? 3 : 1;
 /// As many as are killed.
 constexpr int spare_processes = 2;
 
-/// How many jobs are to lose a rank; under a sanitizer each takes several seconds.
-int kills() { return setting("KILLS", slowdown == 1 ? 40 : 24); }
+/// How many jobs are to lose a rank; under a sanitizer each takes several seconds, on an emulated processor more.
+int kills() { return setting("KILLS", emulated ? 12 : slowdown == 1 ? 40 : 24); }
 
 struct trial {
   std::string scenario;

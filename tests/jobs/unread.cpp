@@ -13,6 +13,7 @@
 #include <weft/weft.hpp>
 
 #include "jobs.hpp"
+#include "sanitized.hpp"
 
 namespace weft_test {
 namespace {
@@ -32,7 +33,7 @@ bool forbid_reading() {
 }  // namespace
 
 int unread(int argc, char** argv) {
-  if (!forbid_reading()) return 77;
+  if (!emulated && !forbid_reading()) return 77;  // an emulator knows no such call
   weft::runtime runtime(argc, argv);
   weft::communicator& world = runtime.world();
   const auto size = static_cast<std::size_t>(world.size());
