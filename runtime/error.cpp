@@ -36,6 +36,8 @@ class weft_category final : public std::error_category {
         return "libfabric error";
       case errc::protocol:
         return "wire protocol violated";
+      case errc::out_of_memory:
+        return "memory limit reached";
       case errc::invalid_rank:
         return "invalid rank";
       case errc::invalid_root:

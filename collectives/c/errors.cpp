@@ -27,7 +27,10 @@ static_assert(WEFT_INVALID_ARGUMENT == static_cast<int>(errc::invalid_argument))
 static_assert(WEFT_PROTOCOL == static_cast<int>(errc::protocol));
 static_assert(WEFT_INVALID_OPERATOR == static_cast<int>(errc::invalid_operator));
 
-int code_of(const std::error_code& code) noexcept { return code.category() == category() ? code.value() : WEFT_SYSTEM; }
+int code_of(const std::error_code& code) noexcept {
+  if (code == errc::out_of_memory) return WEFT_NO_MEMORY;
+  return code.category() == category() ? code.value() : WEFT_SYSTEM;
+}
 
 }  // namespace
 

@@ -57,7 +57,7 @@ enum weft_result {
   WEFT_INVALID_COUNT = 103,
   WEFT_INVALID_BUFFER = 104,
   WEFT_INVALID_OPERATOR = 105,
-  WEFT_NO_MEMORY = 1000,
+  WEFT_NO_MEMORY = 1000, /* of the system, or within WEFT_MEMORY_LIMIT */
   WEFT_SYSTEM = 1001,  /* a call of the system failed; the text has its errno */
   WEFT_CALLBACK = 1002 /* a function of the caller's returned something else than 0 */
 };

@@ -30,6 +30,7 @@ enum class errc {
   timed_out,             ///< a deadline passed
   provider_failed,       ///< libfabric reported an error
   protocol,              ///< a message from outside that breaks the wire protocol
+  out_of_memory,         ///< the option memory-limit leaves less than is needed
   invalid_rank = 100,    ///< a source, destination or member that there is not, or a list of ranks that cannot be
   invalid_root,          ///< of a collective
   invalid_tag,           ///< of a message
